@@ -258,7 +258,7 @@ impl Room {
         self.step(cx, now).sort();
         if let Some(terms) = terms {
             let letters = &mut self.active.get_or_insert_default().letters;
-            letters.owe_guide(self.turns.channel, now, &terms);
+            letters.get_or_insert_default().owe_guide(self.turns.channel, now, &terms);
             self.discussion = Some(Arc::new(terms));
         }
         self.turns.commit.change_for_good();
@@ -277,9 +277,13 @@ impl Room {
         self.reach(now);
         let is_discussion = self.discussion.is_some();
         let mut step = self.step(cx, now);
-        step.lanes.letters.summary = summary.filter(|_| is_discussion).map(str::to_owned);
+        if is_discussion {
+            step.lanes.letters.get_or_insert_default().summary = summary.map(str::to_owned);
+        }
         let answer = step.submit(&Input::Conclude { by });
-        step.lanes.letters.summary = None;
+        if let Some(letters) = &mut step.lanes.letters {
+            letters.summary = None;
+        }
         answer?;
         step.turns.commit.change_for_good();
         step.settle();
@@ -304,7 +308,7 @@ impl Room {
         }
         let until = now + machine.config().forget_after;
         let deferrals = &mut self.active.get_or_insert_default().deferrals;
-        Some((reason, deferrals.defer(agent, key, until)))
+        Some((reason, deferrals.get_or_insert_default().defer(agent, key, until)))
     }
 
     /// The run that was put off was told, or its caller waited no longer.

@@ -384,7 +384,10 @@ impl Snapshot {
 
 fn refill<T: Copy>(buffer: &mut Vec<T>, items: &[T]) {
     buffer.clear();
-    buffer.extend_from_slice(items);
+    // Most are empty most of the time, and to copy nothing is a call all the same.
+    if !items.is_empty() {
+        buffer.extend_from_slice(items);
+    }
 }
 
 fn write_delivery(delivery: Option<&Delivery>, out: &mut Option<Box<DeliveryData>>) {

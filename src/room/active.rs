@@ -29,16 +29,19 @@ pub(super) struct Active {
     pub(super) commands: Commands,
     pub(super) reply: Option<ReplyDelivery>,
     /// A reply that goes back to its agent once it is known what became of its part under way.
-    pub(super) withdrawn: Option<WithdrawnReply>,
+    pub(super) withdrawn: Option<Box<WithdrawnReply>>,
     pub(super) voice: VoiceLane,
     pub(super) summons: Summons,
-    pub(super) cleanup: Cleanup,
+    /// Nothing before the first deletion.
+    pub(super) cleanup: Option<Box<Cleanup>>,
     pub(super) reads: Reads,
-    pub(super) letters: Letters,
+    /// Nothing but in discussions.
+    pub(super) letters: Option<Box<Letters>>,
     pub(super) calls: Calls,
     pub(super) overruns: Overruns,
     pub(super) consult: Option<Box<Consult>>,
-    pub(super) deferrals: Deferrals,
+    /// Nothing before the first run that is put off.
+    pub(super) deferrals: Option<Box<Deferrals>>,
     pub(super) chat: ChatHealth,
     pub(super) requests: Requests,
     pub(super) signals: VecDeque<Signal>,
@@ -70,10 +73,10 @@ impl Active {
             && self.calls.is_idle()
             && self.requests.is_idle()
             && self.reads.is_idle()
-            && self.cleanup.is_empty()
+            && self.cleanup.as_ref().is_none_or(|cleanup| cleanup.is_empty())
             && self.signals.is_empty()
             && self.voice.is_empty()
-            && self.letters.outbox.is_at_rest()
+            && self.letters.as_ref().is_none_or(|letters| letters.outbox.is_at_rest())
     }
 
     /// Whether a lane may have an action to offer. What waits for its state to be stored has none: the end of the commit
@@ -93,9 +96,9 @@ impl Active {
         voice
             || self.calls.waits_since().is_some_and(is_stored)
             || consult
-            || !self.cleanup.is_empty()
+            || self.cleanup.as_ref().is_some_and(|cleanup| !cleanup.is_empty())
             || self.reads.may_act()
-            || !self.letters.outbox.is_empty()
+            || self.letters.as_ref().is_some_and(|letters| !letters.outbox.is_empty())
             || self.requests.may_act()
             || self.chat.is_probing()
     }
@@ -104,10 +107,10 @@ impl Active {
         let reply = self.reply.as_ref();
         let moments = [
             self.voice.next_at(),
-            self.cleanup.next_at(),
+            self.cleanup.as_ref().and_then(|cleanup| cleanup.next_at()),
             self.reads.next_at(),
-            self.letters.outbox.due(),
-            self.deferrals.next_at(),
+            self.letters.as_ref().and_then(|letters| letters.outbox.due()),
+            self.deferrals.as_ref().and_then(|deferrals| deferrals.next_at()),
             self.chat.next_at(),
             self.calls.next_at(),
             reply.filter(|_| !self.voice.is_under_way()).and_then(|r| r.attempts().next_at()),
@@ -117,9 +120,13 @@ impl Active {
 
     pub(super) fn move_back(&mut self, by: Duration) {
         self.voice.move_back(by);
-        self.cleanup.move_back(by);
+        if let Some(cleanup) = &mut self.cleanup {
+            cleanup.move_back(by);
+        }
         self.reads.move_back(by);
-        self.deferrals.move_back(by);
+        if let Some(deferrals) = &mut self.deferrals {
+            deferrals.move_back(by);
+        }
         self.chat.move_back(by);
         if let Some(reply) = &mut self.reply {
             reply.move_back(by);
@@ -132,7 +139,9 @@ impl Active {
     /// The chat answers again: what waits for it may be tried at once.
     pub(super) fn hurry(&mut self) {
         self.voice.attempts().hurry();
-        self.letters.outbox.chat_back();
+        if let Some(letters) = &mut self.letters {
+            letters.outbox.chat_back();
+        }
         if let Some(reply) = &mut self.reply {
             reply.hurry();
         }
@@ -148,12 +157,14 @@ impl Active {
                     reply.hurry();
                 }
             }
-            Some(Lane::Cleanup) => self.cleanup.hurry(),
+            Some(Lane::Cleanup) => self.cleanup.iter_mut().for_each(|cleanup| cleanup.hurry()),
             Some(Lane::Read(kind)) => self.reads.hurry(kind),
             Some(Lane::Probe) => self.chat.probe_now(now),
             // These wait for a place, or once for all of their kind.
             Some(Lane::Call | Lane::Consult) | None => {}
-            Some(Lane::Outbox(_)) => self.letters.outbox.chat_back(),
+            Some(Lane::Outbox(_)) => {
+                self.letters.iter_mut().for_each(|letters| letters.outbox.chat_back());
+            }
         }
     }
 
@@ -167,7 +178,9 @@ impl Active {
         let consult = consult.take().and_then(|consult| consult.under_way);
         signals.extend(consult.map(Signal::DropConsult));
         voice.clear();
-        cleanup.clear();
+        if let Some(cleanup) = cleanup {
+            cleanup.clear();
+        }
         (self.reply, self.withdrawn) = (None, None);
     }
 
@@ -187,10 +200,12 @@ impl Active {
         self.calls.forget_trigger();
         self.requests.claims.withdraw_all();
         self.voice.clear();
-        self.cleanup.clear();
+        if let Some(cleanup) = &mut self.cleanup {
+            cleanup.clear();
+        }
         (self.reply, self.withdrawn) = (None, None);
         self.inbox.forget();
-        self.letters = Letters::default();
+        self.letters = None;
         self.reads = Reads::default();
     }
 }

@@ -20,8 +20,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(15);
 /// What the room's own requests and the host say about the chat.
 #[derive(Debug, Default)]
 pub(crate) struct ChatHealth {
-    trouble: Option<Trouble>,
-    deaf: Option<Deaf>,
+    trouble: Option<Box<Trouble>>,
+    deaf: Option<Box<Deaf>>,
     /// A new session began, and what was missed before is neither read nor told: until then the newest message
     /// is waited for. A further loss of the gateway changes nothing in that.
     newest_by: Option<Timestamp>,
@@ -70,19 +70,19 @@ impl ChatHealth {
 
     /// Since when requests fail, and how.
     pub(crate) fn failing(&self) -> Option<(Timestamp, ErrorKind)> {
-        self.trouble.map(|trouble| (trouble.since, trouble.kind))
+        self.trouble.as_ref().map(|trouble| (trouble.since, trouble.kind))
     }
 
     /// An earlier process had told the machine that the chat is away.
     pub(crate) fn restored(since: Timestamp, now: Timestamp) -> Self {
         let (account, kind) = (Account::Moderator, ErrorKind::NoAnswer);
         let trouble = Trouble { account, since, until: None, kind, probe_at: now };
-        Self { trouble: Some(trouble), is_told: true, ..Self::default() }
+        Self { trouble: Some(Box::new(trouble)), is_told: true, ..Self::default() }
     }
 
     /// Since when the gateway is lost.
     pub(crate) fn deaf_since(&self) -> Option<Timestamp> {
-        self.deaf.map(|deaf| deaf.since)
+        self.deaf.as_ref().map(|deaf| deaf.since)
     }
 
     /// Since when the chat does not answer. That it asks for patience is an answer.
@@ -98,8 +98,8 @@ impl ChatHealth {
 
     /// The connection to the gateway is lost.
     pub(crate) fn lost_gateway(&mut self, since: Timestamp) {
-        let fresh = Deaf { since, look_at: since + TOLERANCE, stands: false };
-        self.deaf.get_or_insert(fresh).stands = false;
+        let fresh = || Box::new(Deaf { since, look_at: since + TOLERANCE, stands: false });
+        self.deaf.get_or_insert_with(fresh).stands = false;
     }
 
     /// A connection to the gateway is back, and the newest message is to be told. `stands`: no other one is
@@ -129,7 +129,7 @@ impl ChatHealth {
 
     /// Whether the connection that was lost is back.
     pub(crate) fn stands(&self) -> bool {
-        self.deaf.is_some_and(|deaf| deaf.stands)
+        self.deaf.as_ref().is_some_and(|deaf| deaf.stands)
     }
 
     /// The gateway tells of the channel again. Returns since when it had not.
@@ -156,7 +156,7 @@ impl ChatHealth {
     /// A request of this account was not answered.
     pub(crate) fn failed(&mut self, account: Account, now: Timestamp, kind: ErrorKind) {
         let fresh = Trouble { account, since: now, until: None, kind, probe_at: now };
-        let trouble = self.trouble.get_or_insert(fresh);
+        let trouble = self.trouble.get_or_insert_with(|| Box::new(fresh));
         trouble.until = None;
         trouble.kind = kind;
         trouble.probe_at = now + PROBE_EVERY;
@@ -164,18 +164,19 @@ impl ChatHealth {
 
     /// What is to be said waits until then, since the chat or the pace asks for it.
     pub(crate) fn limited(&mut self, account: Account, now: Timestamp, until: Timestamp) {
-        if until.since(now) <= TOLERANCE || self.trouble.is_some_and(|t| t.until.is_none()) {
+        if until.since(now) <= TOLERANCE || self.trouble.as_ref().is_some_and(|t| t.until.is_none())
+        {
             return;
         }
-        let since = self.trouble.map_or(now, |trouble| trouble.since);
+        let since = self.trouble.as_ref().map_or(now, |trouble| trouble.since);
         let (until, kind, probe_at) = (Some(until), ErrorKind::RateLimited, until);
-        self.trouble = Some(Trouble { account, since, until, kind, probe_at });
+        self.trouble = Some(Box::new(Trouble { account, since, until, kind, probe_at }));
     }
 
     /// A request of this account was answered. Returns whether that ends a trouble: a limit on what is to be
     /// said ends with its time, or when something could be posted.
     pub(crate) fn answered(&mut self, account: Account, is_post: bool) -> bool {
-        let is_over = |trouble: &mut Trouble| {
+        let is_over = |trouble: &mut Box<Trouble>| {
             trouble.account == account && (trouble.until.is_none() || is_post)
         };
         self.trouble.take_if(is_over).is_some()
@@ -199,15 +200,16 @@ impl ChatHealth {
 
     /// From when on the turn machine is to know that the chat is away.
     fn matters_at(&self) -> Option<Timestamp> {
-        let trouble = self.trouble.map(|trouble| trouble.matters_at());
-        let deaf = self.deaf.map(|deaf| deaf.since);
+        let trouble = self.trouble.as_ref().map(|trouble| trouble.matters_at());
+        let deaf = self.deaf.as_ref().map(|deaf| deaf.since);
         let others = deaf.into_iter().chain(self.unstored_since).map(|since| since + TOLERANCE);
         trouble.into_iter().chain(others).min()
     }
 
     /// Whose account is to be probed now.
     pub(crate) fn probe(&self, now: Timestamp) -> Option<Account> {
-        let trouble = self.trouble.filter(|trouble| self.is_told && trouble.until.is_none())?;
+        let trouble = self.trouble.as_deref();
+        let trouble = trouble.filter(|trouble| self.is_told && trouble.until.is_none())?;
         (trouble.probe_at <= now).then_some(trouble.account)
     }
 
@@ -238,8 +240,8 @@ impl ChatHealth {
         if !self.is_told {
             return self.matters_at().into_iter().chain(self.newest_by).min();
         }
-        let probe = self.trouble.map(|trouble| trouble.until.unwrap_or(trouble.probe_at));
-        let look_at = self.deaf.map(|deaf| deaf.look_at);
+        let probe = self.trouble.as_ref().map(|trouble| trouble.until.unwrap_or(trouble.probe_at));
+        let look_at = self.deaf.as_ref().map(|deaf| deaf.look_at);
         probe.into_iter().chain(look_at).chain(self.newest_by).min()
     }
 

@@ -170,24 +170,25 @@ mod tests {
     fn seen(stamp: Stamp) -> Active {
         let mut active = Active::default();
         let nonce = Nonce::from_parts(1, 2, 3);
-        active.cleanup.look_for(nonce, None);
-        active.cleanup.see(nonce.as_str(), TRIGGER, stamp);
+        let cleanup = active.cleanup.get_or_insert_default();
+        cleanup.look_for(nonce, None);
+        cleanup.see(nonce.as_str(), TRIGGER, stamp);
         active
     }
 
     #[test]
     fn a_trigger_that_was_withdrawn_is_deleted_once_that_is_stored() {
         let stamp = Stamp::default();
-        let active = seen(stamp);
-        assert_eq!(active.cleanup.ready(NOW, |needed| needed < stamp), None);
-        assert_eq!(active.cleanup.ready(NOW, |needed| needed <= stamp), Some(TRIGGER));
+        let cleanup = seen(stamp).cleanup.unwrap();
+        assert_eq!(cleanup.ready(NOW, |needed| needed < stamp), None);
+        assert_eq!(cleanup.ready(NOW, |needed| needed <= stamp), Some(TRIGGER));
     }
 
     #[test]
     fn a_room_that_has_something_to_delete_stays_in_memory() {
         let mut active = seen(Stamp::default());
         assert!(!active.is_idle());
-        active.cleanup.done(TRIGGER);
+        active.cleanup.as_mut().unwrap().done(TRIGGER);
         assert!(active.is_idle());
     }
 }

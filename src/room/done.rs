@@ -77,7 +77,9 @@ impl Concluding<'_, '_> {
             Purpose::Consult(ticket) => self.step.consulting().answered(ticket, outcome),
             Purpose::Outbox(kind) => {
                 let (of, newest) = ((turns.channel, *now), turns.view().newest());
-                lanes.letters.done(cx, of, newest, kind, outcome);
+                if let Some(letters) = &mut lanes.letters {
+                    letters.done(cx, of, newest, kind, outcome);
+                }
             }
         }
     }
@@ -87,7 +89,9 @@ impl Concluding<'_, '_> {
         let Step { now, turns, lanes, .. } = &mut *self.step;
         if let Outcome::Committed(revision) = outcome {
             turns.commit.committed(revision);
-            lanes.letters.committed();
+            if let Some(letters) = &mut lanes.letters {
+                letters.committed();
+            }
             lanes.chat.stored();
         } else if let Outcome::Record(found) = outcome {
             let found = found.map(|stored| {
@@ -128,14 +132,17 @@ impl Concluding<'_, '_> {
 
     fn deleted(&mut self, message: MessageId, outcome: Outcome) {
         let Step { now, lanes, .. } = &mut *self.step;
+        let Some(cleanup) = &mut lanes.cleanup else {
+            return;
+        };
         let mut settlement = Settlement::Done { message: None };
         if let Some(failure) = outcome.into_failure() {
-            if !lanes.cleanup.failed(message, *now, &failure) {
+            if !cleanup.failed(message, *now, &failure) {
                 return;
             }
             settlement = failure.settlement(*now);
         }
-        if let Some(ticket) = lanes.cleanup.done(message) {
+        if let Some(ticket) = cleanup.done(message) {
             self.step.settled(ticket, settlement);
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Hearing<'a> {
     pub(super) cx: &'a Context<'a>,
     pub(super) now: Timestamp,
     pub(super) turns: &'a mut Turns,
-    pub(super) cleanup: &'a mut Cleanup,
+    pub(super) cleanup: &'a mut Option<Box<Cleanup>>,
     pub(super) commands: &'a mut Commands,
     pub(super) kept: Recollection<'a>,
 }
@@ -86,7 +86,9 @@ impl Hearing<'_> {
     fn see_stray(&mut self, message: &ChatMessage, author: Author) {
         if let (Author::Moderator, Some(nonce)) = (author, &message.nonce) {
             self.turns.restored.see(nonce, message.id);
-            self.cleanup.see(nonce, message.id, self.turns.commit.newest());
+            if let Some(cleanup) = self.cleanup {
+                cleanup.see(nonce, message.id, self.turns.commit.newest());
+            }
         }
     }
 

@@ -73,12 +73,16 @@ impl Inbox {
         if most == 0 {
             return self.let_go(message);
         }
-        let at = self.recent.partition_point(|known| known.id < message.id);
-        if self.recent.get(at).is_some_and(|known| known.id == message.id) {
-            return;
-        }
         let id = message.id;
-        self.recent.insert(at, message);
+        if self.recent.back().is_none_or(|newest| newest.id < id) {
+            self.recent.push_back(message);
+        } else {
+            let at = self.recent.partition_point(|known| known.id < id);
+            if self.recent.get(at).is_some_and(|known| known.id == id) {
+                return;
+            }
+            self.recent.insert(at, message);
+        }
         for given in self.given.iter_mut().filter(|given| Some(id) <= given.until) {
             given.exceptions.push((id, Exception::Later));
         }

@@ -124,12 +124,16 @@ impl Look<'_> {
     }
 
     fn first_attempt(&self, kind: LetterKind) -> FirstAttempt {
-        self.active.map_or(FirstAttempt::Posted, |active| active.letters.first_attempt(kind))
+        self.active.map_or(FirstAttempt::Posted, |active| {
+            let letters = active.letters.as_ref();
+            letters.map_or(FirstAttempt::Posted, |letters| letters.first_attempt(kind))
+        })
     }
 
     /// How many messages of the discussion have not arrived.
     pub(crate) fn unposted(&self) -> usize {
-        self.active.map_or(0, |active| active.letters.outbox.messages().count())
+        let letters = self.active.and_then(|active| active.letters.as_ref());
+        letters.map_or(0, |letters| letters.outbox.messages().count())
     }
 }
 

@@ -129,10 +129,11 @@ impl Marks {
         if Some(id) <= self.verified {
             return;
         }
-        let Err(at) = self.ids.binary_search(&id) else {
-            return;
-        };
-        self.ids.insert(at, id);
+        if self.ids.back().is_none_or(|newest| *newest < id) {
+            self.ids.push_back(id);
+        } else if let Err(at) = self.ids.binary_search(&id) {
+            self.ids.insert(at, id);
+        }
         if self.ids.len() > IDS_MAX {
             let oldest = self.ids.pop_front();
             self.verified = self.verified.max(oldest.min(self.heard));

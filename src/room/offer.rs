@@ -121,7 +121,9 @@ impl Offering<'_, '_, '_> {
         write_record(turns, marks, *discussion, lanes, writer, record);
         let Buffers { record, transitions } = buffers.share();
         turns.commit.sent(durability, buffers);
-        lanes.letters.commit_begun();
+        if let Some(letters) = &mut lanes.letters {
+            letters.commit_begun();
+        }
         let channel = turns.channel;
         let commit =
             Commit { channel, expected, record, durability, transitions, replaces_damaged };
@@ -171,17 +173,18 @@ impl Offering<'_, '_, '_> {
         let of = (turns.channel, *now);
         let callback = turns.view().initiator();
         let (commit, requests) = (&mut turns.commit, &mut lanes.requests);
-        lanes.letters.offer(cx, of, commit, requests, callback, self.door)
+        lanes.letters.as_mut()?.offer(cx, of, commit, requests, callback, self.door)
     }
 
     fn deletion(&mut self) -> Option<Started> {
         let Step { cx, now, turns, lanes, .. } = &mut *self.step;
         let commit = &turns.commit;
-        let message = lanes.cleanup.ready(*now, |stamp| commit.is_committed(stamp))?;
+        let cleanup = lanes.cleanup.as_mut()?;
+        let message = cleanup.ready(*now, |stamp| commit.is_committed(stamp))?;
         let (lane, action) = ((Lane::Cleanup, Purpose::Delete(message)), Action::Delete(message));
         let of = (turns.channel, *now);
         let started = lanes.requests.read(cx, of, self.door, lane, action)?;
-        lanes.cleanup.begin(message, started.id, *now);
+        cleanup.begin(message, started.id, *now);
         Some(started)
     }
 

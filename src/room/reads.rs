@@ -183,7 +183,7 @@ pub(crate) struct Reads {
     /// Until when the call of this turn waits for what its agent is to be handed.
     pending_until: Option<(AgentKey, TurnId, Timestamp)>,
     /// What was read for that.
-    pub(crate) fetched: Option<Fetched>,
+    pub(crate) fetched: Option<Box<Fetched>>,
 }
 
 impl Reads {
@@ -195,6 +195,8 @@ impl Reads {
     fn slot_or_new(&mut self, kind: ReadKind) -> Option<&mut Slot> {
         let at = self.slots.partition_point(|slot| slot.kind < kind);
         if self.slots.get(at).is_none_or(|slot| slot.kind != kind) {
+            // Hardly ever more than one is not idle.
+            self.slots.reserve_exact(1);
             self.slots.insert(at, Slot { kind, wanted: None, under_way: None });
         }
         self.slots.get_mut(at)
@@ -379,7 +381,7 @@ impl Reads {
             let after = MessageId::new(first.get().saturating_sub(1));
             self.want(Read::Pending(PendingRead { first, last, after }), Stamp::default());
             let (messages, progress) = (Vec::new(), Fetching::Begun);
-            self.fetched = Some(Fetched { first, last, messages, progress });
+            self.fetched = Some(Box::new(Fetched { first, last, messages, progress }));
         }
     }
 

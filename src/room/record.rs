@@ -90,7 +90,8 @@ impl Room {
             let slept = view.phase() == PhaseKind::Dormant && !paused;
             let woken_for = record.held.filter(|_| slept).map(|held| held.last);
             let inbox = Inbox::restored(record.held);
-            let letters = Letters::restored(OutboxMachine::restore(now, record.letters));
+            let letters = (!record.letters.is_empty())
+                .then(|| Box::new(Letters::restored(OutboxMachine::restore(now, record.letters))));
             let commands = Commands { commanded_at: record.commanded_at, ..Commands::default() };
             let fresh = Active::default();
             Box::new(Active { inbox, commands, reply, letters, woken_for, ..fresh })
@@ -198,7 +199,9 @@ pub(super) fn write_record(
     let is_paused = turns.view().pause().is_some();
     turns.machine.snapshot_into(&mut out.snapshot);
     out.letters.clear();
-    out.letters.extend(active.letters.outbox.messages().cloned());
+    if let Some(letters) = &active.letters {
+        out.letters.extend(letters.outbox.messages().cloned());
+    }
     match (&mut out.discussion, discussion) {
         (Some(known), Some(terms)) => known.clone_from(terms),
         (known, terms) => *known = terms.map(Arc::clone),

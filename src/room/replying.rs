@@ -33,8 +33,8 @@ pub(super) struct Replying<'a> {
     pub(super) turns: &'a mut Turns,
     pub(super) voice: &'a mut VoiceLane,
     pub(super) reply: &'a mut Option<ReplyDelivery>,
-    pub(super) withdrawn: &'a mut Option<WithdrawnReply>,
-    pub(super) cleanup: &'a mut Cleanup,
+    pub(super) withdrawn: &'a mut Option<Box<WithdrawnReply>>,
+    pub(super) cleanup: &'a mut Option<Box<Cleanup>>,
     pub(super) requests: &'a mut Requests,
     pub(super) signals: &'a mut VecDeque<Signal>,
     /// Used again for the messages of a reply.
@@ -159,7 +159,7 @@ impl Replying<'_> {
         self.voice.withdraw(VoiceItem::Reply);
         self.requests.withdraw(Lane::Voice);
         if let Some(request) = under_way {
-            *self.withdrawn = Some(WithdrawnReply::new(request, &reply, arrived));
+            *self.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
         } else {
             let notice = &self.cx.settings.cut_notice;
             self.kept.inbox.keep_late_reply(reply.stored(), reply.rest(), notice);
@@ -173,7 +173,9 @@ impl Replying<'_> {
     pub(super) fn lingering_ended(&mut self, id: ActionId, arrived: Option<MessageId>) {
         if let Some(message) = arrived {
             self.kept.note_own(self.turns, message);
-            self.cleanup.landed(id, message, self.turns.commit.newest());
+            if let Some(cleanup) = self.cleanup {
+                cleanup.landed(id, message, self.turns.commit.newest());
+            }
         }
         if let Some(withdrawn) = self.withdrawn.take_if(|withdrawn| withdrawn.is_request(id)) {
             let (reply, rest) = withdrawn.ended(arrived);

@@ -38,7 +38,9 @@ impl Settling<'_, '_> {
         if !self.step.lanes.chat.is_well() && self.step.connection().look_while_deaf() {
             self.step.tell_chat();
         }
-        self.step.lanes.letters.count(&mut self.step.turns.commit);
+        if let Some(letters) = &mut self.step.lanes.letters {
+            letters.count(&mut self.step.turns.commit);
+        }
         self.clear_delivered();
         if self.step.lanes.calls.inject.is_some() {
             self.step.calling().inject_pending();
@@ -91,7 +93,8 @@ impl Settling<'_, '_> {
 
     /// A message of the discussion has arrived. The guide's arrival wakes the first speaker, in the same commit.
     fn take_arrived(&mut self) -> bool {
-        let arrived = self.step.lanes.letters.outbox.take_arrived();
+        let letters = self.step.lanes.letters.as_mut();
+        let arrived = letters.and_then(|letters| letters.outbox.take_arrived());
         if arrived == Some(LetterKind::Guide) {
             // Refused where the discussion is over already.
             let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
@@ -175,11 +178,13 @@ impl Settling<'_, '_> {
             self.step.marks.drop_gap();
         }
         let Active { deferrals, calls, signals, .. } = &mut *self.step.lanes;
-        let is_idle = self.step.turns.view().speaker().is_none();
-        let forget_after = self.step.turns.machine.config().forget_after;
-        let expired = deferrals.expire(self.step.now, is_idle, forget_after);
-        if !expired.is_empty() {
-            signals.push_back(Signal::DropDeferrals(expired));
+        if let Some(deferrals) = deferrals {
+            let is_idle = self.step.turns.view().speaker().is_none();
+            let forget_after = self.step.turns.machine.config().forget_after;
+            let expired = deferrals.expire(self.step.now, is_idle, forget_after);
+            if !expired.is_empty() {
+                signals.push_back(Signal::DropDeferrals(expired));
+            }
         }
         while let Some(id) = calls.next_overdue(self.step.now) {
             signals.push_back(Signal::Drop(id));

@@ -39,8 +39,8 @@ pub(super) struct Speaking<'a> {
     pub(super) calling: Calling<'a>,
     pub(super) marks: &'a mut Marks,
     pub(super) voice: &'a mut VoiceLane,
-    pub(super) cleanup: &'a mut Cleanup,
-    pub(super) deferrals: &'a mut Deferrals,
+    pub(super) cleanup: &'a mut Option<Box<Cleanup>>,
+    pub(super) deferrals: &'a mut Option<Box<Deferrals>>,
     pub(super) summons: &'a mut Summons,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Speaking<'a> {
         }
         // Its agent may run because of it: then it is removed once it is seen.
         if let Some((nonce, post)) = self.voice.doubtful_post().filter(|_| is_trigger) {
-            self.cleanup.look_for(nonce, post);
+            self.cleanup.get_or_insert_default().look_for(nonce, post);
             self.calling.handing.reads.want_backfill(self.calling.turns, self.marks);
         }
         self.voice.pop();
@@ -139,7 +139,7 @@ impl<'a> Speaking<'a> {
         if !is_committed || self.voice.progress() != Progress::Deferral {
             return false;
         }
-        let key = self.deferrals.take(agent);
+        let key = self.deferrals.as_mut().and_then(|deferrals| deferrals.take(agent));
         self.voice.advance(Progress::Wake(key));
         if let Some(key) = key {
             self.calling.signals.push_back(Signal::TellDeferred { key, turn });

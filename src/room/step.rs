@@ -161,9 +161,12 @@ impl Step<'_> {
                 self.marks.begin(begins, follow.at);
                 self.lanes.inbox.forget_pending();
             }
-            What::Stray(message) => self.lanes.cleanup.push(None, message, follow.stamp),
+            What::Stray(message) => {
+                let cleanup = self.lanes.cleanup.get_or_insert_default();
+                cleanup.push(None, message, follow.stamp);
+            }
             What::Unseen(nonce) => {
-                self.lanes.cleanup.look_for(nonce, None);
+                self.lanes.cleanup.get_or_insert_default().look_for(nonce, None);
                 self.lanes.reads.want_backfill(self.turns, self.marks);
             }
         }
@@ -177,7 +180,9 @@ impl Step<'_> {
             Effect::Transition(transition) => self.take_transition(at, transition),
             Effect::FetchMembers { ticket } => lanes.reads.want(Read::Members(ticket), stamp),
             Effect::Poll { ticket, after } => lanes.reads.want(Read::Poll { ticket, after }, stamp),
-            Effect::Delete { ticket, message } => lanes.cleanup.push(Some(ticket), message, stamp),
+            Effect::Delete { ticket, message } => {
+                lanes.cleanup.get_or_insert_default().push(Some(ticket), message, stamp);
+            }
             Effect::Trigger { .. } | Effect::Notice { .. } | Effect::Reminder { .. } => {
                 if !matches!(effect, Effect::Notice { .. }) {
                     lanes.reads.skip_context = false;
@@ -202,7 +207,8 @@ impl Step<'_> {
         let Transition { from, to, cause, agent, .. } = transition;
         if to == PhaseKind::Archived && from != PhaseKind::Archived {
             if let Some(terms) = self.discussion {
-                self.lanes.letters.owe_result(self.cx, self.turns.channel, at, terms, cause);
+                let letters = self.lanes.letters.get_or_insert_default();
+                letters.owe_result(self.cx, self.turns.channel, at, terms, cause);
             }
         }
         let (was, rests) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);

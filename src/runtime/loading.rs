@@ -12,7 +12,7 @@ use crate::room::Room;
 use crate::room::context::Context;
 use crate::room::record::Origin;
 use crate::values::load_error::{Barred, LoadError};
-use crate::{CallError, ChannelId};
+use crate::{CallError, ChannelId, Config};
 use dirigent_core::Input;
 
 impl Runtime {
@@ -49,12 +49,13 @@ impl Runtime {
         }
         let now = self.clock.now();
         let seed = self.rules.seed_of(channel);
+        let general = self.rules.config();
         let mut room = Room::new(channel, self.rules.config_of(channel), seed, self.process, now);
         if let Some(bar) = self.rooms.barred(channel) {
             room.closing().replace_damaged(bar.sound);
         }
         let epochs = Epochs { gap: self.gap_epoch.load(Ordering::Acquire), presence: 0 };
-        Ok(self.publish_room(room, epochs, |_, _, _| {}))
+        Ok(self.publish_room(room, &general, epochs, |_, _, _| {}))
     }
 
     async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {
@@ -73,6 +74,7 @@ impl Runtime {
         };
         let parked = self.rooms.parked(channel);
         let revision = stored.revision;
+        let general = self.rules.config();
         let restored = Room::restore(
             channel,
             self.rules.config_of(channel),
@@ -92,16 +94,18 @@ impl Runtime {
         let gap = self.gap_epoch.load(Ordering::Acquire);
         let is_behind = parked.epochs.gap != gap;
         let epochs = Epochs { gap, ..parked.epochs };
-        let room = self.publish_room(room, epochs, |room, cx, now| {
+        let room = self.publish_room(room, &general, epochs, |room, cx, now| {
             room.take_up(cx, now, origin, is_behind);
         });
         Ok(Some(room))
     }
 
-    /// Takes the room up and puts it into the table: from now on every task can get hold of it.
+    /// Takes the room up and puts it into the table: from now on every task can get hold of it. `general`: the rules of
+    /// all channels when those of the room were looked up.
     pub(super) fn publish_room(
         self: &Arc<Self>,
         mut room: Room,
+        general: &Arc<Config>,
         epochs: Epochs,
         take_up: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
     ) -> RoomRef {
@@ -113,13 +117,15 @@ impl Runtime {
         self.with_context(|cx| take_up(&mut room, cx, self.clock.now()));
         let cell = Arc::new(RoomCell::new(room, epochs));
         let room = self.publish_and_tell_lost(&cell, || self.rooms.publish(&cell));
-        self.tell_rules(&cell);
+        if !Arc::ptr_eq(general, &self.rules.config()) {
+            self.tell_rules(&cell);
+        }
         // What is said from now on reaches the channel here. Also performs what `take_up` asked for.
         self.tell_news(&cell);
         room
     }
 
-    /// The rules may have changed after the room was made with them, before the table had it.
+    /// The rules changed after the room was made with them, before the table had it.
     fn tell_rules(self: &Arc<Self>, cell: &Arc<RoomCell>) {
         let config = self.rules.config_of(cell.id);
         let is_old = {
@@ -150,10 +156,11 @@ mod tests {
         let (dirigent, _driver) = built(Arc::default(), &MemoryChannels::default());
         let runtime = &dirigent.runtime;
         let room = Room::new(ChannelId::new(7), runtime.rules.config(), 0, 0, runtime.clock.now());
-        let newer = Arc::new(crate::Config::default());
-        let room = runtime.publish_room(room, Epochs::default(), |_, _, _| {
-            *runtime.rules.config.write().unwrap() = Arc::clone(&newer);
-        });
+        let newer = Arc::new(Config::default());
+        let room =
+            runtime.publish_room(room, &runtime.rules.config(), Epochs::default(), |_, _, _| {
+                *runtime.rules.config.write().unwrap() = Arc::clone(&newer);
+            });
         assert!(Arc::ptr_eq(room.lock().room.look().machine().config(), &newer));
     }
 
@@ -163,7 +170,8 @@ mod tests {
         let runtime = &dirigent.runtime;
         let (channel, now) = (ChannelId::new(7), runtime.clock.now());
         let room = Room::new(channel, runtime.rules.config(), 0, 0, now);
-        let room = runtime.publish_room(room, Epochs::default(), |_, _, _| {});
+        let room =
+            runtime.publish_room(room, &runtime.rules.config(), Epochs::default(), |_, _, _| {});
         runtime.timers.set(channel, None, Some(now));
         room.lock().due = Some(now);
         drop(room);
@@ -181,10 +189,15 @@ mod tests {
         let slots = runtime.rooms.slots();
         thread::scope(|scope| {
             let publishing = scope.spawn(|| {
-                runtime.publish_room(room, Epochs::default(), |room, cx, now| {
-                    let (answer, _) = room.input(cx, now, &Input::SetMode(Mode::Chat), true);
-                    assert!(answer.is_ok());
-                })
+                runtime.publish_room(
+                    room,
+                    &runtime.rules.config(),
+                    Epochs::default(),
+                    |room, cx, now| {
+                        let (answer, _) = room.input(cx, now, &Input::SetMode(Mode::Chat), true);
+                        assert!(answer.is_ok());
+                    },
+                )
             });
             let until = now + Duration::from_millis(200);
             while runtime.clock.now() < until {

@@ -167,12 +167,12 @@ impl Registry {
 
     /// The key of a registered agent.
     pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
-        self.directory().key(agent)
+        self.read().directory.key(agent)
     }
 
     /// An agent's id, registered or not any more.
     pub(crate) fn name(&self, key: AgentKey) -> Option<AgentId> {
-        self.directory().name(key).cloned()
+        self.read().directory.name(key).cloned()
     }
 
     /// An agent's id as the log shows it.

@@ -222,9 +222,13 @@ impl Seen {
             let (front, back) = recent.messages.as_slices();
             messages.reserve(recent.messages.len());
             messages.extend_from_slice(front);
-            messages.extend_from_slice(back);
+            if !back.is_empty() {
+                messages.extend_from_slice(back);
+            }
             for piece in recent.runs.pieces() {
-                runs.extend_from_slice(piece);
+                if !piece.is_empty() {
+                    runs.extend_from_slice(piece);
+                }
             }
         }
     }

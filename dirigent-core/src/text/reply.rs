@@ -95,7 +95,8 @@ impl SilencePolicy {
             Self::OpenClaw => without_host_marks(without_token(text)),
             Self::Tolerant | Self::Strict | Self::LastLine => without_token(text),
         });
-        if self.suppresses(rest) { "" } else { rest }
+        let is_silent = rest.len() < whole.len() && self.suppresses(rest);
+        if is_silent { "" } else { rest }
     }
 
     /// How a run that ended with this text ended: [`Outcome::Pass`] when it is silent, else

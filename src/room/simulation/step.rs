@@ -197,7 +197,7 @@ impl World {
         if reply != self.books.reply {
             let is_kept = |agent| {
                 active.is_some_and(|active| {
-                    let withdrawn = active.withdrawn.as_ref().map(WithdrawnReply::agent);
+                    let withdrawn = active.withdrawn.as_deref().map(WithdrawnReply::agent);
                     active.inbox.has_late(agent) || withdrawn == Some(agent)
                 })
             };

@@ -25,7 +25,7 @@ async fn parked(dirigent: &Dirigent) -> (ChannelId, Arc<Runtime>) {
 fn published(runtime: &Arc<Runtime>) -> RoomRef {
     let now = runtime.clock.now();
     let room = Room::new(ChannelId::new(7), runtime.rules.config(), 0, 0, now);
-    runtime.publish_room(room, Epochs::default(), |room, cx, now| {
+    runtime.publish_room(room, &runtime.rules.config(), Epochs::default(), |room, cx, now| {
         room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
     })
 }
@@ -76,7 +76,7 @@ async fn what_a_room_began_ends_in_it_although_its_channel_was_erased_and_made_a
     let (channel, now) = (ChannelId::new(7), runtime.clock.now());
     let publish = || {
         let room = Room::new(channel, runtime.rules.config(), 0, 0, now);
-        runtime.publish_room(room, Epochs::default(), |room, cx, now| {
+        runtime.publish_room(room, &runtime.rules.config(), Epochs::default(), |room, cx, now| {
             room.input(cx, now, &Input::SetMode(Mode::Chat), true).0.unwrap();
             room.backfill();
         })
