@@ -15,10 +15,10 @@ use std::error::Error;
 use std::time::Duration;
 
 use clap::Command;
+use dirigent_core::text::SilencePolicy;
 use dirigent_core::{
     AgentKey, Author, Channel, Config, Creation, Effect, Input, Message, MessageId, MessageKind,
-    Mode, Outcome, PhaseKind, RunId, Settlement, SilencePolicy, Tail, Ticket, Timestamp,
-    Transition, TurnId,
+    Mode, Outcome, PhaseKind, RunId, Settlement, Tail, Ticket, Timestamp, Transition, TurnId,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {

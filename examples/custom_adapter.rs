@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command};
 use dirigent::operate::{Cause, CreatedChannel, Heard};
+use dirigent::ports::Timestamp;
 use dirigent::ports::{
     ApiError, AuthorKind, ChatKind, ErrorKind, HistoryRequest, Identity, Nonce, Post, Posted,
 };
 use dirigent::settings::Pacing;
-use dirigent::snapshot::Timestamp;
 use dirigent::{
     Agent, AgentError, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, Driver,
     MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn, UserId, async_trait,

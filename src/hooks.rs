@@ -13,4 +13,5 @@ pub use crate::host::deferral::Deferral;
 pub use crate::host::permit::Ending;
 pub use crate::ports::waker::{AgentWaker, WakeCall, Woken};
 pub use crate::values::deferral_key::DeferralKey;
-pub use dirigent_core::{Outcome, RunId, Signal, TurnId};
+pub use dirigent_core::text::Signal;
+pub use dirigent_core::{Outcome, RunId, TurnId};

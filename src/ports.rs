@@ -22,6 +22,7 @@ pub(crate) mod waker;
 pub use crate::values::error::{ApiError, Certainty, ErrorKind};
 pub use crate::values::id::{BadSnowflake, GuildId};
 pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
+pub use dirigent_core::Timestamp;
 pub use discord::{
     Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,
 };

@@ -7,11 +7,12 @@ pub(crate) mod words;
 
 use std::time::Duration;
 
-pub use dirigent_core::{
-    CompletionPolicy, ConfigError, HumanInterrupt, HumanMarker, InterruptPolicy, MentionRule,
-    SilencePolicy, TriggerCleanup, WakeRule,
+pub use dirigent_core::config::{
+    ConfigError, HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
 };
-use dirigent_core::{Outcome, Reading, Signal, Tail};
+pub use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
+use dirigent_core::text::{Reading, Signal};
+use dirigent_core::{Outcome, Tail};
 
 pub use crate::host::identity_line::{IdentityLine, UnknownField};
 use crate::record::channel::ReplyEnd;
@@ -285,7 +286,8 @@ impl Default for Pacing {
 
 impl Default for Settings {
     fn default() -> Self {
-        use dirigent_core::{IDLE_REMINDER, Notice};
+        use dirigent_core::Notice;
+        use dirigent_core::text::IDLE_REMINDER;
         Self {
             trigger_template: "<@{discordUserId}>{identifier}".to_owned(),
             trigger_identifier: "➡️".to_owned(),
@@ -364,8 +366,8 @@ impl Settings {
     /// The default words of the notice when a stop or a hold was ended.
     pub const RESUMED_NOTICE: &str = "▶️ Resumed.";
 
-    /// Carries decisions out as the seed "Dirigent" describes it, which knows no stop word, no resume word and
-    /// no limit on the channels that agents create, and takes only the bare word for silence. Where the seed says nothing it is as by default: posts keep
+    /// Carries decisions out as the specification describes it that this library began with, which knows no stop word, no resume word and
+    /// no limit on the channels that agents create, and takes only the bare word for silence. Where it says nothing it is as by default: posts keep
     /// their pace, since Discord refuses them otherwise; a reply is ten messages at most, since one agent would
     /// fill the channel; what was missed in a gap is read, since people would wait for an answer.
     pub fn seed_literal() -> Self {
@@ -375,7 +377,7 @@ impl Settings {
         Self { silence, stop_words, resume_words, creations, ..Self::default() }
     }
 
-    /// How the seed "Message flow" carries decisions out: with its signal, which is taken off.
+    /// How the message flow carries decisions out: with its signal, which is taken off.
     pub fn message_flow() -> Self {
         Self { completion: CompletionPolicy::Signal(Signal::default()), ..Self::default() }
     }

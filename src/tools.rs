@@ -1,5 +1,5 @@
 //! The tools that agents call: creating channels, opening and completing a discussion, and
-//! registering themselves (seed 1, sections 1, 3 and 5).
+//! registering themselves.
 //!
 //! A host offers [`definitions`] to its models and gives every call to [`Tools::call`], together
 //! with the [`Caller`], which it knows from the session. The answer goes back to the model as JSON,

@@ -3,8 +3,11 @@
 use core::fmt;
 
 use crate::channel::Channel;
+use crate::state::floor::TurnTerms;
+use crate::state::pending::PendingEffect;
+use crate::state::speaker_list::{SeatTurn, Slot};
 use crate::state::{Grant, Phase, Plans, Purpose, Rested, State};
-use crate::{Effect, Mode, PendingEffect, SeatTurn, Slot, Ticket, TurnTerms};
+use crate::{Effect, Mode, Ticket};
 
 /// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
 ///

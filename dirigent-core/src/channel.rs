@@ -8,10 +8,12 @@ use crate::machine::look::Look;
 use crate::machine::out::Out;
 use crate::machine::step::Step;
 use crate::machine::{gate, inputs};
+use crate::state::pending::PendingEffect;
 use crate::state::{Pending, Phase, Rng, State};
+use crate::view::AgentState;
 use crate::{
-    AgentKey, AgentState, Answer, Config, Deadline, DeadlineReason, Effect, Input, PendingEffect,
-    Reason, Refusal, Timestamp, View,
+    AgentKey, Answer, Config, Deadline, DeadlineReason, Effect, Input, Reason, Refusal, Timestamp,
+    View,
 };
 
 /// The end of time.
@@ -164,7 +166,8 @@ impl Channel {
     /// What an agent is doing in this channel.
     ///
     /// ```
-    /// use dirigent_core::{AgentKey, AgentState, Channel, Config};
+    /// use dirigent_core::view::AgentState;
+    /// use dirigent_core::{AgentKey, Channel, Config};
     /// let channel = Channel::new(Config::default().into(), 1);
     /// assert_eq!(channel.agent_state(AgentKey::new(1)), AgentState::Idle);
     /// ```

@@ -1,5 +1,14 @@
 //! Who may speak now? The turn machine of Dirigent, as a value.
 //!
+//! | You want to | Start here |
+//! | --- | --- |
+//! | run a channel yourself: your own loop, clock and chat | [`Channel::handle`], [`Input`], [`Effect`] |
+//! | ask whether an agent may speak, and why not | [`Input::Gate`], [`Answer`], [`Verdict`], [`Reason`] |
+//! | set what the rules leave open | [`Config`], [`config`] |
+//! | show a channel | [`Channel::view`], [`view`] |
+//! | keep a channel and bring it back | [`Channel::snapshot_into`], [`Channel::restore`], [`snapshot`] |
+//! | tell silence from a reply, and a reply's end | [`text`] |
+//!
 //! A [`Channel`] is given what happened, with its time, and writes down what is to be done. It has
 //! no clock, no I/O, no dependency and no feature. The loop around it is always the same:
 //!
@@ -40,38 +49,20 @@ extern crate alloc;
 
 mod audit;
 mod channel;
+pub mod config;
 mod machine;
-mod snapshot;
+pub mod snapshot;
 mod state;
-mod text;
+pub mod text;
 mod values;
-mod view;
+pub mod view;
 
-pub use audit::Breach;
 pub use channel::Channel;
-pub use snapshot::{DeliveryData, PhaseData, RestoreError, Snapshot, Steering};
-pub use state::attendance::Away;
-pub use state::budget::Budget;
-pub use state::delivery::Piece;
-pub use state::floor::TurnTerms;
-pub use state::hourly::SpokenTurn;
-pub use state::interruption::{Rested, Waiting};
-pub use state::outage::Outage;
-pub use state::pending::{PendingEffect, StaleTrigger};
-pub use state::queue::Span;
-pub use state::reminders::{Permit, PermitRun};
-pub use state::roster::Refresh;
-pub use state::seen::RunFate;
-pub use state::speaker_list::{AGENTS_MAX, SeatTurn, Slot};
-pub use state::standing::{Archived, Pause};
-pub use text::completion::{CompletionPolicy, HumanMarker, Reading, Signal};
-pub use text::reply::SilencePolicy;
+pub use snapshot::Snapshot;
 pub use text::tail::Tail;
-pub use values::config::{
-    Config, ConfigError, HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
-};
+pub use values::config::Config;
 pub use values::deadline::{Deadline, DeadlineReason};
-pub use values::effect::{Effect, IDLE_REMINDER, Notice, ReminderPlace};
+pub use values::effect::{Effect, Notice, ReminderPlace};
 pub use values::id::{AgentKey, MessageId, RunId, Ticket, TurnId};
 pub use values::input::{
     Author, Creation, Input, Message, MessageKind, Outcome, Settlement, WakeCause,
@@ -81,4 +72,4 @@ pub use values::refusal::Refusal;
 pub use values::time::Timestamp;
 pub use values::transition::{Cause, PhaseKind, Transition};
 pub use values::verdict::{Answer, Reason, Verdict};
-pub use view::{AgentState, PendingReply, Seat, View};
+pub use view::View;

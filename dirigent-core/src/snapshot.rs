@@ -8,19 +8,30 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+pub use crate::audit::Breach;
+pub use crate::state::delivery::Piece;
+pub use crate::state::floor::TurnTerms;
+pub use crate::state::hourly::SpokenTurn;
+pub use crate::state::interruption::{Rested, Waiting};
+pub use crate::state::outage::Outage;
+pub use crate::state::pending::{PendingEffect, StaleTrigger};
+pub use crate::state::reminders::{Permit, PermitRun};
+pub use crate::state::roster::Refresh;
+pub use crate::state::seen::RunFate;
+pub use crate::state::speaker_list::Slot;
+pub use crate::state::standing::Archived;
 pub use phase::PhaseData;
 pub use steering::Steering;
 
 use crate::channel::Channel;
+use crate::state::speaker_list::AGENTS_MAX;
+use crate::state::standing::Pause;
 use crate::state::{
     Cycle, Delivery, Floor, Limits, MESSAGES_MAX, PENDING_MAX, PIECES_MAX, POSTS_MAX, Pending,
     Phase, Quota, RUNS_MAX, Reminders, Rng, Roster, STALE_MAX, Seen, SpeakerList, Standing, State,
     Words,
 };
-use crate::{
-    AGENTS_MAX, AgentKey, Archived, Breach, Config, MessageId, Mode, Pause, PendingEffect, Permit,
-    Piece, Refresh, RunFate, RunId, Slot, StaleTrigger, Tail, Timestamp, TurnId,
-};
+use crate::{AgentKey, Config, MessageId, Mode, RunId, Tail, Timestamp, TurnId};
 
 /// Everything a channel knows, as plain data. A store maps it to its own file format.
 ///
@@ -34,7 +45,7 @@ use crate::{
 /// channel.snapshot_into(&mut snapshot);
 /// let twin = Channel::restore(Config::default().into(), &snapshot)?;
 /// assert_eq!(twin.revision(), channel.revision());
-/// # Ok::<(), dirigent_core::RestoreError>(())
+/// # Ok::<(), dirigent_core::snapshot::RestoreError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
@@ -121,7 +132,7 @@ pub struct Snapshot {
 /// The reply under way as plain data. Holds ends of texts, at most 64 scalars each.
 ///
 /// ```
-/// assert!(dirigent_core::DeliveryData::default().pieces.is_empty());
+/// assert!(dirigent_core::snapshot::DeliveryData::default().pieces.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
@@ -152,7 +163,8 @@ impl Default for Snapshot {
 /// Why a snapshot was not restored. Nothing was changed; keep the file and ask.
 ///
 /// ```
-/// use dirigent_core::{Channel, Config, RestoreError, Snapshot};
+/// use dirigent_core::snapshot::RestoreError;
+/// use dirigent_core::{Channel, Config, Snapshot};
 /// let foreign = Snapshot { version: 99, ..Snapshot::default() };
 /// let error = Channel::restore(Config::default().into(), &foreign).unwrap_err();
 /// assert_eq!(error, RestoreError::Version { found: 99 });

@@ -1,11 +1,16 @@
-//! A look at a channel from outside.
+//! A look at a channel from outside: what a [`View`] shows, and how an agent stands in it.
 
 use crate::channel::Channel;
 use crate::machine::gate::silence;
+pub use crate::state::attendance::Away;
+pub use crate::state::budget::Budget;
+pub use crate::state::queue::Span;
+use crate::state::reminders::Permit;
+pub use crate::state::speaker_list::SeatTurn;
+pub use crate::state::standing::Pause;
 use crate::state::{Phase, State, TurnRun};
 use crate::{
-    AgentKey, Away, Budget, Deadline, MessageId, Mode, Pause, Permit, PhaseKind, Reason, RunId,
-    SeatTurn, Span, Timestamp, TurnId, TurnState,
+    AgentKey, Deadline, MessageId, Mode, PhaseKind, Reason, RunId, Timestamp, TurnId, TurnState,
 };
 
 /// What a channel looks like now: phase, speaker, list, counters. Borrowed, costs nothing.
@@ -328,7 +333,8 @@ impl<'a> View<'a> {
 /// has not ended.
 ///
 /// ```
-/// use dirigent_core::{AgentKey, PendingReply};
+/// use dirigent_core::view::PendingReply;
+/// use dirigent_core::AgentKey;
 /// let reply = PendingReply { agent: AgentKey::new(1), run: None, turn: None, rests: false };
 /// assert!(!reply.rests);
 /// ```
@@ -348,7 +354,8 @@ pub struct PendingReply {
 /// One place in the speaker list.
 ///
 /// ```
-/// use dirigent_core::{AgentKey, Seat, SeatTurn};
+/// use dirigent_core::view::{Seat, SeatTurn};
+/// use dirigent_core::AgentKey;
 ///
 /// let (agent, turn) = (AgentKey::new(1), SeatTurn::Ahead);
 /// let seat = Seat { agent, turn, left: false, muted: false, away: false, nothing_new: false };
@@ -383,7 +390,7 @@ impl Seat {
 /// What an agent is doing in a channel.
 ///
 /// ```
-/// use dirigent_core::AgentState;
+/// use dirigent_core::view::AgentState;
 /// assert_eq!(AgentState::Queued.as_str(), "queued");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use dirigent::ports::ApiError;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{Clock, MessageId, UserId};
 use hyper::body::Bytes;
 use serde::de::DeserializeOwned;

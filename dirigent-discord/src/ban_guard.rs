@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 /// Discord counts invalid requests over ten minutes.
 const WINDOW: Duration = Duration::from_secs(600);

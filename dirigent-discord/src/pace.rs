@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 use crate::limit_headers::{LimitHeaders, Scope, TooMany};
 use crate::route::RouteKey;

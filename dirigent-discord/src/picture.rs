@@ -5,7 +5,7 @@ mod guild;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, UserId};
 use twilight_model::gateway::{Intents, ShardId};
 use twilight_model::guild::Permissions;

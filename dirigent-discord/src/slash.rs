@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use dirigent::command::{self, CHOICES, EPHEMERAL, Invoker, OptionKind, SlashCommand};
+use dirigent::ports::Timestamp;
 use dirigent::ports::{ApiError, ErrorKind, GuildId};
-use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, UserId};
 use serde::{Deserialize, Serialize};
 use twilight_http::routing::Route;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dirigent::ports::ApiError;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use http::{HeaderMap, StatusCode};
 
 use crate::limit_headers::{LimitHeaders, Scope, TooMany};

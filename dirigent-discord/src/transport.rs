@@ -19,7 +19,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use dirigent::Clock;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use futures_util::future::{Either, select};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 /// How long a read may rest before it begins anew. The limits of a route allow the next request long before.
 const REST_MAX: Duration = Duration::from_secs(120);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use dirigent::UserId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use serde::de::{Error, IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
 use twilight_model::guild::Permissions;

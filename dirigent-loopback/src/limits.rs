@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use dirigent::UserId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 use super::endpoint::{Endpoint, Matched};
 

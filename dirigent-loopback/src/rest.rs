@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dirigent::UserId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use http::header::{AUTHORIZATION, USER_AGENT};
 use http::{HeaderMap, Request, Response};
 use http_body_util::Full;

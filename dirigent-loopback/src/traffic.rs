@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use dirigent::UserId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 use super::endpoint::Endpoint;
 use super::limits::Scope;

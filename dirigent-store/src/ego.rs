@@ -1,4 +1,5 @@
-//! The scan of padded-cell's `ego.json` (seed 1, section 1).
+//! Agents from `ego.json`, the list of bots that the program padded-cell keeps: [`ScannedIdentities`] fills the
+//! registry from it.
 
 mod parsed;
 mod report;
@@ -21,7 +22,7 @@ use crate::worker::Worker;
 /// How `ego.json` is scanned.
 ///
 /// ```
-/// use dirigent_store::{EgoOptions, KnownAgents};
+/// use dirigent_store::ego::{EgoOptions, KnownAgents};
 ///
 /// let options = EgoOptions { known_agents: KnownAgents::Overwrite, ..EgoOptions::default() };
 /// assert_eq!(options.name_columns, ["name"]);
@@ -44,7 +45,7 @@ pub struct EgoOptions {
 /// What a scan does with agents that the registry knows already.
 ///
 /// ```
-/// assert_eq!(dirigent_store::KnownAgents::default(), dirigent_store::KnownAgents::Keep);
+/// assert_eq!(dirigent_store::ego::KnownAgents::default(), dirigent_store::ego::KnownAgents::Keep);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the registry wins or the file does")]
@@ -83,7 +84,7 @@ impl Default for EgoOptions {
 ///
 /// ```
 /// use dirigent::{IdentityStore, MemoryIdentities};
-/// use dirigent_store::{EgoOptions, scan_ego};
+/// use dirigent_store::ego::{EgoOptions, scan_ego};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -8,10 +8,12 @@ use std::time::Duration;
 use dirigent::hooks::TurnId;
 use dirigent::operate::Transition;
 use dirigent::ports::ApiError;
-use dirigent::snapshot::{AgentKey, PhaseKind, Timestamp};
+use dirigent::ports::Timestamp;
+use dirigent::snapshot::{AgentKey, PhaseKind};
 use dirigent::store::{ChannelStore, Durability, LoadError};
 use dirigent::{AgentId, ChannelId, Clock, Config, Dirigent};
-use dirigent_core::{AgentState as Doing, Channel, Seat};
+use dirigent_core::Channel;
+use dirigent_core::view::{AgentState as Doing, Seat};
 use serde::Serialize;
 
 use crate::disk::replace;
@@ -21,7 +23,7 @@ use crate::worker::Worker;
 /// How many transitions of all channels together are told.
 const HISTORY_MAX: usize = 100;
 
-/// All channels of a store at one moment, in the form that the seed's sibling project uses.
+/// All channels of a store at one moment, in the form of an `orchestration-state.json` that other programs read.
 /// Times are milliseconds since 1970. It holds no text of anybody.
 ///
 /// It is a picture: the library reads the store itself, never this.
@@ -29,8 +31,8 @@ const HISTORY_MAX: usize = 100;
 /// ```
 /// use dirigent::Config;
 /// use dirigent::store::MemoryChannels;
-/// use dirigent::snapshot::Timestamp;
-/// use dirigent_store::OrchestrationState;
+/// use dirigent::ports::Timestamp;
+/// use dirigent_store::export::OrchestrationState;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -64,7 +66,7 @@ pub struct OrchestrationState {
 /// What an agent is doing.
 ///
 /// ```
-/// let idle = dirigent_store::AgentState::default();
+/// let idle = dirigent_store::export::AgentState::default();
 /// assert!(idle.active_in.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
@@ -86,7 +88,7 @@ pub struct AgentState {
 /// What a channel stands at.
 ///
 /// ```
-/// fn floor(channel: &dirigent_store::ChannelState) -> Option<&dirigent::AgentId> {
+/// fn floor(channel: &dirigent_store::export::ChannelState) -> Option<&dirigent::AgentId> {
 ///     channel.active_agent.as_ref()
 /// }
 /// ```
@@ -115,7 +117,7 @@ pub struct ChannelState {
 /// One change of a channel.
 ///
 /// ```
-/// fn why(entry: &dirigent_store::HistoryEntry) -> &str {
+/// fn why(entry: &dirigent_store::export::HistoryEntry) -> &str {
 ///     entry.cause
 /// }
 /// ```

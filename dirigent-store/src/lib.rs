@@ -1,9 +1,19 @@
 //! Keeps Dirigent's channels in JSON files ([`JsonChannels`]) and its registry in one that people can
-//! edit ([`JsonIdentities`]), and fills the registry from padded-cell's `ego.json` where there is one.
+//! edit ([`JsonIdentities`]), and fills the registry from `ego.json`, the list of bots that the program padded-cell keeps, where there is one.
+//!
+//! | You want to | Start here |
+//! | --- | --- |
+//! | keep channels over a restart, without a database | [`JsonChannels`], for `Builder::channels` |
+//! | keep a registry of agents that people can edit | [`JsonIdentities`], for `Builder::identities` |
+//! | fill the registry from a list of bots that another program keeps | [`ego::ScannedIdentities`] |
+//! | keep both in one database, for thousands of channels | `SqliteStore` (feature `sqlite`) |
+//! | look at what is stored, or show it | [`export`], [`parse_channel`] |
+//! | know what went wrong at the start | [`OpenError`], [`ChannelProblem`], [`Problem`] |
 //!
 //! ```
 //! use dirigent::IdentityStore;
-//! use dirigent_store::{EgoOptions, JsonChannels, JsonIdentities, ScannedIdentities};
+//! use dirigent_store::ego::{EgoOptions, ScannedIdentities};
+//! use dirigent_store::{JsonChannels, JsonIdentities};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,21 +48,16 @@
 
 mod agent_name;
 mod disk;
-mod ego;
+pub mod ego;
 mod error;
-mod export;
+pub mod export;
 mod json;
 mod problems;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod worker;
 
-pub use ego::{
-    Conflict, ConflictKind, Detection, EgoAbsent, EgoOptions, EgoReport, KnownAgents, ParsedEgo,
-    RescanError, ScannedIdentities, SkipReason, parse_ego, scan_ego,
-};
 pub use error::{Action, BadFile, OpenError, StoreError, Unwritable};
-pub use export::{AgentState, ChannelState, HistoryEntry, OrchestrationState};
 pub use json::channel_file::{ParsedChannel, parse_channel};
 pub use json::channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
 pub use json::identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};

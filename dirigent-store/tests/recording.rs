@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use dirigent::hooks::{Outcome, RunId};
 use dirigent::operate::WakeCause;
+use dirigent::ports::Timestamp;
 use dirigent::replay::{Input, RecordedChannel, Told};
 use dirigent::settings::MentionRule;
-use dirigent::snapshot::{AgentKey, Snapshot, Timestamp};
+use dirigent::snapshot::{AgentKey, Snapshot};
 use dirigent::{ChannelId, Config, MessageId, Mode};
 use dirigent_core::{Author, Creation, Message, MessageKind, Settlement, Tail, Ticket};
 use dirigent_store::{BadFile, ChannelRecording};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use dirigent_store::OrchestrationState;
+use dirigent_store::export::OrchestrationState;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
 use serde_json::Value;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::Clock;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 /// A [`Clock`] that moves only when told, backwards too. Clones share the same time.
 ///

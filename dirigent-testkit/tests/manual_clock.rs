@@ -4,7 +4,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use dirigent::Clock;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent_testkit::ManualClock;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use dirigent_core::{AgentKey, Mode, Pause, Reason};
+use dirigent_core::view::Pause;
+use dirigent_core::{AgentKey, Mode, Reason};
 
 use super::{CommandAnswer, CommandCall, NOT_RUNNING, UNREADABLE};
 use crate::host::status::Status;

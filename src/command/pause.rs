@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Input, Pause, Refusal};
+use dirigent_core::view::Pause;
+use dirigent_core::{Input, Refusal};
 
 use super::{ARCHIVED, CommandAnswer, CommandCall, NOT_RUNNING, UNREADABLE};
 use crate::{CallError, Channel};

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use dirigent_core::{Config, ConfigError};
+use dirigent_core::Config;
+use dirigent_core::config::ConfigError;
 use tokio::sync::mpsc;
 
 use crate::host::handle::Dirigent;

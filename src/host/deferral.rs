@@ -1,5 +1,4 @@
-//! Calling a host back when the turn of an agent comes that was denied (seed "Wake-up problem",
-//! solution 4).
+//! Calling a host back when the turn of an agent comes that was denied.
 
 use dirigent_core::TurnId;
 use tokio::sync::oneshot;

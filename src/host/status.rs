@@ -1,8 +1,7 @@
 //! What a channel looks like, and why.
 
-use dirigent_core::{
-    AgentState, Mode, Pause, PhaseKind, Reason, Seat, Timestamp, Transition, TurnId, TurnState,
-};
+use dirigent_core::view::{AgentState, Pause, Seat};
+use dirigent_core::{Mode, PhaseKind, Reason, Timestamp, Transition, TurnId, TurnState};
 
 use crate::host::explanation::{Explanation, OutageNote};
 use crate::room::Room;

@@ -3,9 +3,9 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use dirigent_core::{
-    AgentKey, MessageId, Mode, Pause, PhaseData, Slot, Snapshot, Timestamp, TurnId, TurnState,
-};
+use dirigent_core::snapshot::{PhaseData, Slot};
+use dirigent_core::view::Pause;
+use dirigent_core::{AgentKey, MessageId, Mode, Snapshot, Timestamp, TurnId, TurnState};
 
 use crate::record::channel::{ChannelRecord, Writer};
 use crate::record::discussion::Discussion;

@@ -8,8 +8,7 @@ use dirigent_core::TurnId;
 
 use crate::{AgentError, AgentId, ChannelId, ChatMessage, Reply};
 
-/// Answers people who speak during an agent's turn, in the agent's place (seed "Message flow",
-/// section 4, `interrupt`). Asked where [`HumanInterrupt::Interrupt`](crate::settings::HumanInterrupt) is
+/// Answers people who speak during an agent's turn, in the agent's place. Asked where [`HumanInterrupt::Interrupt`](crate::settings::HumanInterrupt) is
 /// chosen.
 ///
 /// ```

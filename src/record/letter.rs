@@ -13,7 +13,7 @@ use crate::values::message::Nonce;
 /// ```
 /// use dirigent::{ChannelId, MessageId};
 /// use dirigent::store::{Letter, LetterKind};
-/// use dirigent::snapshot::Timestamp;
+/// use dirigent::ports::Timestamp;
 ///
 /// let letter = Letter {
 ///     kind: LetterKind::Result,

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dirigent_core::snapshot::RestoreError;
 use dirigent_core::{
-    Answer, Channel, Config, Effect, Input, Refusal, RestoreError, Snapshot, Timestamp, Transition,
+    Answer, Channel, Config, Effect, Input, Refusal, Snapshot, Timestamp, Transition,
 };
 
 use crate::ChannelId;

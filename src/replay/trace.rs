@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use dirigent_core::snapshot::RestoreError;
 use dirigent_core::{
     AgentKey, Answer, Author, Cause, Effect, Input, Message, MessageKind, Notice, Outcome, Reason,
-    Refusal, RestoreError, Settlement, Timestamp, Transition, TurnId, Verdict,
+    Refusal, Settlement, Timestamp, Transition, TurnId, Verdict,
 };
 
 use crate::AgentId;

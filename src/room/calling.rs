@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent_core::{
-    AgentKey, Input, PermitRun, PhaseData, PhaseKind, RunId, Snapshot, Ticket, TurnId,
-};
+use dirigent_core::snapshot::{PermitRun, PhaseData};
+use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Snapshot, Ticket, TurnId};
 
 use super::action::{Account, Action, CallRequest, Purpose, Signal, Started};
 use super::calls::{Call, Calls, hosted_run, is_hosted_run};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{AGENTS_MAX, AgentKey, Timestamp};
+use dirigent_core::config::AGENTS_MAX;
+use dirigent_core::{AgentKey, Timestamp};
 
 use crate::values::deferral_key::DeferralKey;
 

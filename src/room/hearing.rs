@@ -1,8 +1,8 @@
 //! What is said in the channel, pushed or read: for the turn machine, and for agents that miss it.
 
+use dirigent_core::config::MentionRule;
 use dirigent_core::{
-    AgentKey, Author, Input, MentionRule, Message, MessageId, MessageKind, PhaseKind, Tail,
-    Timestamp,
+    AgentKey, Author, Input, Message, MessageId, MessageKind, PhaseKind, Tail, Timestamp,
 };
 
 use super::cleanup::Cleanup;

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use dirigent_core::{AGENTS_MAX, AgentKey, MessageId, TurnId};
+use dirigent_core::config::AGENTS_MAX;
+use dirigent_core::{AgentKey, MessageId, TurnId};
 
 use crate::ports::surroundings::TRANSCRIPT_MAX;
 use crate::record::channel::Outgoing;

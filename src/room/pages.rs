@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{AGENTS_MAX, Author, Input, MessageId, Settlement, Ticket};
+use dirigent_core::config::AGENTS_MAX;
+use dirigent_core::{Author, Input, MessageId, Settlement, Ticket};
 
 use super::action::Outcome;
 use super::attempts::Trouble;

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{
-    Channel, Config, Effect, PendingEffect, PhaseKind, RestoreError, Snapshot, Timestamp,
-};
+use dirigent_core::snapshot::{PendingEffect, RestoreError};
+use dirigent_core::{Channel, Config, Effect, PhaseKind, Snapshot, Timestamp};
 
 use super::Room;
 use super::active::Active;

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Pause, Tail, Timestamp};
+use dirigent_core::view::Pause;
+use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Tail, Timestamp};
 
 use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal, Started};
 use super::attempts::{Failure, Trouble};

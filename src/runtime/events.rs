@@ -20,7 +20,8 @@ use crate::{AgentId, ChannelId};
 /// ```
 /// # use dirigent::operate::{Cause, ChannelEvent, Transition};
 /// # use dirigent::ChannelId;
-/// # use dirigent::snapshot::{PhaseKind, Timestamp};
+/// # use dirigent::ports::Timestamp;
+/// # use dirigent::snapshot::PhaseKind;
 /// # use dirigent::hooks::TurnId;
 /// # let transition = Transition { at: Timestamp::from_millis(1), from: PhaseKind::Dormant,
 /// #     to: PhaseKind::Granted, agent: None, turn: TurnId::new(1), cause: Cause::HumanMessage };

@@ -1,8 +1,9 @@
-//! Whole sets of rules to choose from, and the configuration of the seed "Message flow".
+//! Whole sets of rules to choose from, and the JSON form of one of them, the message flow.
 
 use std::time::Duration;
 
-use dirigent_core::{Config, ConfigError, HumanInterrupt};
+use dirigent_core::Config;
+use dirigent_core::config::{ConfigError, HumanInterrupt};
 use serde::{Deserialize, Serialize};
 
 use crate::Settings;
@@ -22,13 +23,13 @@ use crate::Settings;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Profile {
-    /// The seed "Dirigent" with the safety nets that use in the field asked for.
+    /// The default rules: [`Config::default`] and [`Settings::default`].
     #[default]
     Dirigent,
-    /// The same seed to the letter, without nets and without stop words: see [`Config::seed_literal`]
-    /// and [`Settings::seed_literal`].
+    /// The specification that this library began with, to the letter, without safety nets and stop words: see
+    /// [`Config::seed_literal`] and [`Settings::seed_literal`].
     SeedLiteral,
-    /// The seed "Message flow": a turn lasts until its signal, sixty seconds at most, and what
+    /// The message flow: a turn lasts until its signal, sixty seconds at most, and what
     /// happens to it is announced: see [`Config::message_flow`].
     MessageFlow,
 }
@@ -44,7 +45,7 @@ impl Profile {
     }
 }
 
-/// The configuration of the seed "Message flow" (section 3). In its JSON every key may be left out.
+/// The configuration of the message flow, as JSON. Every key may be left out.
 /// Beside `turnBehavior` there may be keys of other programs, which share the file; inside of it an
 /// unknown key is refused, since a misspelt deadline would be none.
 ///
@@ -84,13 +85,13 @@ pub struct TurnBehavior {
     pub announce_timeouts: bool,
     /// The words of that notice; `{agent}` is the agent's name.
     pub timeout_message: String,
-    /// What a person's message does to a turn under way: section 4 of the seed gives no key for it, this
-    /// one is ours.
+    /// What a person's message does to a turn under way: the message flow of other
+    /// programs has no such key.
     pub human_interrupt: InterruptMode,
 }
 
 /// What a person's message does to a turn under way, as it is written in JSON: `inject`, `queue` or
-/// `interrupt` (seed "Message flow", section 4).
+/// `interrupt`.
 ///
 /// ```
 /// use dirigent::settings::InterruptMode;

@@ -3,7 +3,7 @@
 use crate::UserId;
 
 /// Most accounts that are taken from one message.
-pub(crate) const MENTIONS_MAX: usize = dirigent_core::AGENTS_MAX;
+pub(crate) const MENTIONS_MAX: usize = dirigent_core::config::AGENTS_MAX;
 
 /// The accounts that are written into a text as `<@id>` or `<@!id>`, each once, in order of their first
 /// mention. What stands in code, or behind a backslash, mentions no account; nor does a reply as such.

@@ -189,7 +189,7 @@ impl Arguments for CreateDiscussionChannel {
     }
 }
 
-/// The seed calls it the initiator's current channel; another one is accepted, with a word.
+/// Usually the channel in which the initiator is now; another one is accepted, with a word.
 fn elsewhere(caller: &Caller, guild: GuildId, callback: ChannelId) -> Option<String> {
     let is_other = caller.channel.is_some_and(|channel| channel != callback)
         || caller.guild.is_some_and(|own| own != guild);

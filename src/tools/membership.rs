@@ -1,6 +1,6 @@
 //! Who is in a channel that is being created.
 
-use dirigent_core::AGENTS_MAX;
+use dirigent_core::config::AGENTS_MAX;
 
 use super::{Caller, ToolError, Tools};
 use crate::{AgentId, UserId};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{Refusal, RestoreError};
+use dirigent_core::Refusal;
+use dirigent_core::snapshot::RestoreError;
 
 use crate::AgentId;
 use crate::values::error::ApiError;
@@ -52,7 +53,7 @@ pub enum CallError {
     Unreadable(#[from] RestoreError),
     /// A setting of the rules cannot be obeyed.
     #[error(transparent)]
-    Config(#[from] dirigent_core::ConfigError),
+    Config(#[from] dirigent_core::config::ConfigError),
 }
 
 /// Why the driver has ended.

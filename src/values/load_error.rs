@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use crate::values::error::ApiError;
-use dirigent_core::RestoreError;
+use dirigent_core::snapshot::RestoreError;
 
 /// Why a channel that has a record cannot be used until someone acts.
 ///

@@ -91,7 +91,7 @@ fn at_a_ceiling_the_reminder_does_not_say_that_the_discussion_is_idle() {
     let said = stage.moderation(stage.channel());
     let reminds = |words: &str| said.iter().filter(|text| text.ends_with(words)).count();
     assert_eq!(reminds(dirigent::Settings::CEILING_REMINDER), 1, "{said:?}");
-    assert_eq!(reminds(dirigent_core::IDLE_REMINDER), 0, "{said:?}");
+    assert_eq!(reminds(dirigent_core::text::IDLE_REMINDER), 0, "{said:?}");
 }
 
 /// P5

@@ -36,9 +36,8 @@ mod waiting;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dirigent_core::{
-    AgentKey, Answer, Budget, Cause, Config, Effect, Input, Mode, Pause, Refusal, Timestamp,
-};
+use dirigent_core::view::{Budget, Pause};
+use dirigent_core::{AgentKey, Answer, Cause, Config, Effect, Input, Mode, Refusal, Timestamp};
 
 pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
 use self::memory::Memory;

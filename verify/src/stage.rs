@@ -9,8 +9,8 @@ use std::time::Duration;
 use dirigent::hooks::WakeCall;
 use dirigent::host::{Consultation, Orchestrator, RunError};
 use dirigent::ports::GuildId;
+use dirigent::ports::Timestamp;
 use dirigent::replay::Recorder;
-use dirigent::snapshot::Timestamp;
 use dirigent::{
     AgentError, ChannelId, Config, Dirigent, MemoryIdentities, Reply, Settings, UserId,
 };

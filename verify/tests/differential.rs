@@ -8,9 +8,10 @@ mod strategies;
 use std::sync::Arc;
 use std::time::Instant;
 
+use dirigent_core::config::TriggerCleanup;
 use dirigent_core::{
     AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Outcome,
-    RunId, Settlement, Tail, TriggerCleanup, WakeCause,
+    RunId, Settlement, Tail, WakeCause,
 };
 use dirigent_testkit::Random;
 use dirigent_verify::check::{

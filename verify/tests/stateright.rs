@@ -7,7 +7,8 @@ use std::env;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Config, HumanInterrupt, PhaseKind, TurnId};
+use dirigent_core::config::HumanInterrupt;
+use dirigent_core::{Config, PhaseKind, TurnId};
 use stateright::{Checker, Model, Property};
 
 mod world;
@@ -87,7 +88,9 @@ impl Model for Room {
                 view.turn() >= TurnId::new(u64::from(room.agents)) && dormant
             }),
             Property::sometimes("a reply is confirmed", |room: &Self, world: &World| {
-                let spoke = |seat: dirigent_core::Seat| seat.turn == dirigent_core::SeatTurn::Spoke;
+                let spoke = |seat: dirigent_core::view::Seat| {
+                    seat.turn == dirigent_core::view::SeatTurn::Spoke
+                };
                 let crashed = room.crashes_max == 0 || world.crashes > 0;
                 crashed && world.channel.view().list().any(spoke)
             }),

@@ -2,7 +2,8 @@
 
 use crate::machine::ending::TurnEnd;
 use crate::machine::step::Step;
-use crate::{AgentKey, Cause, Effect, Notice, Refusal, SeatTurn};
+use crate::state::speaker_list::SeatTurn;
+use crate::{AgentKey, Cause, Effect, Notice, Refusal};
 
 /// Follows who is online.
 pub(crate) struct Attending<'s, 'o> {

@@ -2,8 +2,11 @@
 
 use crate::machine::ending::TurnEnd;
 use crate::machine::out::Out;
+use crate::state::queue::Span;
+use crate::state::speaker_list::SeatTurn;
 use crate::state::{Floor, Grant, Phase, StaleTrigger, Standing, Words};
-use crate::{Cause, Effect, MessageId, SeatTurn, Settlement, Span, TriggerCleanup, TurnId};
+use crate::values::config::TriggerCleanup;
+use crate::{Cause, Effect, MessageId, Settlement, TurnId};
 
 /// Calls the agent that has the floor, and hands it what people said.
 pub(crate) struct Caller<'a, 'o> {

@@ -1,8 +1,9 @@
 //! How a turn ends: what is written down of it, and what of it is forgotten (rules 20, 30 and 65)
 
 use crate::machine::out::Out;
+use crate::state::speaker_list::SeatTurn;
 use crate::state::{Cycle, Delivery, Floor, Phase, Quota, SpeakerList, TurnTerms, Words};
-use crate::{AgentKey, Cause, SeatTurn};
+use crate::{AgentKey, Cause};
 
 /// The end of the turn of the agent that has the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use crate::machine::look::Look;
 use crate::machine::step::Step;
+use crate::state::standing::Pause;
 use crate::state::{Phase, RunFate, State};
-use crate::{AgentKey, MessageId, Mode, Pause, Reason, RunId, Verdict};
+use crate::{AgentKey, MessageId, Mode, Reason, RunId, Verdict};
 
 /// Why the agent may, or may not, speak now. Changes nothing.
 pub(crate) fn explain(look: &Look<'_>, agent: AgentKey) -> Reason {

@@ -3,10 +3,11 @@
 use crate::machine::ending::TurnEnd;
 use crate::machine::operator::Operator;
 use crate::machine::step::Step;
+use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::{Phase, Purpose, Start};
+use crate::values::config::{InterruptPolicy, MentionRule};
 use crate::{
-    AGENTS_MAX, AgentKey, Author, Cause, Effect, InterruptPolicy, MentionRule, Message, MessageId,
-    MessageKind, Mode, Notice, Refusal, Tail,
+    AgentKey, Author, Cause, Effect, Message, MessageId, MessageKind, Mode, Notice, Refusal, Tail,
 };
 
 /// Takes messages in.

@@ -4,10 +4,10 @@ use alloc::boxed::Box;
 
 use crate::machine::caller::Caller;
 use crate::machine::out::Out;
+use crate::state::queue::Span;
 use crate::state::{Floor, Grant, Phase, Rested, Standing, TurnRun, Waiting, Words, join};
-use crate::{
-    AgentKey, Cause, Effect, HumanInterrupt, MessageId, Outcome, Settlement, Span, Ticket,
-};
+use crate::values::config::HumanInterrupt;
+use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Settlement, Ticket};
 
 /// Deals with people's words during a turn that is under way or rests.
 pub(crate) struct Interruption<'a, 'o> {

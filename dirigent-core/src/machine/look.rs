@@ -1,7 +1,8 @@
 //! Questions that concern more than one topic. Asking changes nothing.
 
+use crate::state::speaker_list::Slot;
 use crate::state::{Pending, Phase, State};
-use crate::{AgentKey, Config, Effect, Slot, Timestamp};
+use crate::{AgentKey, Config, Effect, Timestamp};
 
 /// A look at everything.
 #[derive(Clone, Copy, Debug)]

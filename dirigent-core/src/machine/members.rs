@@ -3,8 +3,9 @@
 use core::time::Duration;
 
 use crate::machine::out::Out;
+use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::{Floor, Phase, Refresh, Rng, Roster, Standing};
-use crate::{AGENTS_MAX, AgentKey, Cause, Effect, Refusal, Ticket};
+use crate::{AgentKey, Cause, Effect, Refusal, Ticket};
 
 /// Has the member list read.
 pub(crate) struct Members<'a, 'o> {

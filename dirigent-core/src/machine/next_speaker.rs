@@ -1,7 +1,8 @@
 //! Who is next: who may be granted at all, and where a cycle starts (rules 29, 32, 58, 59, 61 and 62)
 
+use crate::state::speaker_list::Slot;
 use crate::state::{Cycle, Quota, Roster, Start};
-use crate::{AgentKey, Cause, Config, Slot, Timestamp};
+use crate::{AgentKey, Cause, Config, Timestamp};
 
 /// A look at the list and at everything that bars agents from their turns. Changes nothing.
 #[derive(Clone, Copy)]

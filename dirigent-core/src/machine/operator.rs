@@ -5,11 +5,12 @@ use alloc::boxed::Box;
 
 use crate::machine::listing::Listing;
 use crate::machine::step::Step;
+use crate::state::budget::Budget;
+use crate::state::interruption::Rested;
+use crate::state::speaker_list::AGENTS_MAX;
+use crate::state::standing::Pause;
 use crate::state::{Archived, Limits, Permit, Phase, Purpose, Start};
-use crate::{
-    AGENTS_MAX, AgentKey, Budget, Cause, Creation, Effect, MessageId, Mode, Notice, Pause, Refusal,
-    Rested, WakeCause,
-};
+use crate::{AgentKey, Cause, Creation, Effect, MessageId, Mode, Notice, Refusal, WakeCause};
 
 /// Does what an operator or a tool asks for.
 pub(crate) struct Operator<'s, 'o> {

@@ -5,11 +5,13 @@ use crate::machine::members::Members;
 use crate::machine::next_speaker::NextSpeaker;
 use crate::machine::out::Out;
 use crate::machine::reminding::Reminding;
+use crate::state::speaker_list::SeatTurn;
 use crate::state::{
     Cycle, Floor, Grant, Phase, Purpose, Quota, Rare, Reminders, Rng, Roster, Standing, Start,
     Words,
 };
-use crate::{AgentKey, Cause, Effect, MentionRule, Notice, SeatTurn, TurnId};
+use crate::values::config::MentionRule;
+use crate::{AgentKey, Cause, Effect, Notice, TurnId};
 
 /// Passes the floor on.
 pub(crate) struct Rotation<'a, 'o> {

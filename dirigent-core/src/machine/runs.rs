@@ -6,13 +6,12 @@ use crate::machine::caller::Caller;
 use crate::machine::ending::TurnEnd;
 use crate::machine::interruption::EndedRun;
 use crate::machine::out::Out;
+use crate::state::interruption::Waiting;
+use crate::state::speaker_list::SeatTurn;
 use crate::state::{
     Delivery, Floor, Grant, Phase, Polls, Roster, RunFate, Seen, Standing, TurnRun, Words,
 };
-use crate::{
-    AgentKey, Cause, Effect, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail, Ticket, Timestamp,
-    Waiting,
-};
+use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Refusal, RunId, Tail, Ticket, Timestamp};
 
 /// Follows the run of the agent that has the floor. Where something ends the turn, it gives that.
 pub(crate) struct Runs<'a, 'o> {

@@ -11,7 +11,8 @@ use crate::machine::reminding::Reminding;
 use crate::machine::rotation::Rotation;
 use crate::machine::runs::Runs;
 use crate::state::{Limits, Permit, PermitRun, Phase, REMINDERS_MAX, Start, State};
-use crate::{AgentKey, Author, Cause, Effect, MessageId, Notice, Refusal, Timestamp, WakeRule};
+use crate::values::config::WakeRule;
+use crate::{AgentKey, Author, Cause, Effect, MessageId, Notice, Refusal, Timestamp};
 
 /// The channel while it considers one input. Lends each handler the fields of its topic, and carries
 /// out what follows from what a handler decided.
@@ -94,7 +95,8 @@ impl Step<'_> {
     #[inline]
     pub(crate) fn complete(&mut self, end: TurnEnd) {
         let mut ending = self.ending();
-        let awaits = end.turn == crate::SeatTurn::Spoke && ending.asks_for_human();
+        let awaits =
+            end.turn == crate::state::speaker_list::SeatTurn::Spoke && ending.asks_for_human();
         ending.record(end);
         if self.out.config.announce_timeouts && end.is_timeout() {
             let notice = Notice::TimedOut { agent: end.agent };

@@ -8,7 +8,7 @@ use crate::{AgentKey, MessageId, RunId, Ticket, Timestamp};
 /// The phase as plain data; see the public docs of [`PhaseKind`](crate::PhaseKind) for meanings.
 ///
 /// ```
-/// use dirigent_core::PhaseData;
+/// use dirigent_core::snapshot::PhaseData;
 /// assert_eq!(PhaseData::default(), PhaseData::Disabled);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

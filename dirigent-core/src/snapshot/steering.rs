@@ -3,14 +3,23 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::AgentKey;
+use crate::state::attendance::Away;
+use crate::state::budget::Budget;
+use crate::state::floor::TurnTerms;
+use crate::state::hourly::SpokenTurn;
+use crate::state::interruption::Waiting;
+use crate::state::outage::Outage;
+use crate::state::queue::Span;
 use crate::state::{Attendance, Hourly, Plans, Queue, Rare, State};
-use crate::{AgentKey, Away, Budget, Outage, Span, SpokenTurn, TurnTerms, Waiting};
 
 /// Everything a channel keeps for the rules that a plain turn does not need: messages held, agents
 /// away, choices, budgets. A channel that uses none of it owns none of it.
 ///
 /// ```
-/// use dirigent_core::{AgentKey, Away, Steering};
+/// use dirigent_core::snapshot::Steering;
+/// use dirigent_core::view::Away;
+/// use dirigent_core::AgentKey;
 ///
 /// let mut steering = Steering::default();
 /// assert!(steering.is_empty());

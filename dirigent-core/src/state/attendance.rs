@@ -2,12 +2,14 @@
 
 use alloc::vec::Vec;
 
-use crate::{AGENTS_MAX, AgentKey};
+use crate::AgentKey;
+use crate::state::speaker_list::AGENTS_MAX;
 
 /// An agent that is away.
 ///
 /// ```
-/// use dirigent_core::{AgentKey, Away};
+/// use dirigent_core::view::Away;
+/// use dirigent_core::AgentKey;
 /// let back = Away { agent: AgentKey::new(1), offline: false };
 /// assert!(!back.offline);
 /// ```

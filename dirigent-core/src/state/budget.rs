@@ -5,7 +5,7 @@ use crate::Config;
 /// What was used of a channel's budgets since it was made or they began anew.
 ///
 /// ```
-/// assert_eq!(dirigent_core::Budget::default().cost, 0);
+/// assert_eq!(dirigent_core::view::Budget::default().cost, 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]

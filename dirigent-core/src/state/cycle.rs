@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
+use crate::AgentKey;
 use crate::state::rare::Rare;
 use crate::state::speaker_list::SpeakerList;
-use crate::{AgentKey, MentionRule};
+use crate::values::config::MentionRule;
 
 /// What is known of a cycle beyond what stands in the list.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

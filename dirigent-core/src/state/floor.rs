@@ -27,7 +27,7 @@ pub(crate) struct Floor {
 /// What a turn has been through, beyond its phase.
 ///
 /// ```
-/// assert!(!dirigent_core::TurnTerms::default().spoken);
+/// assert!(!dirigent_core::snapshot::TurnTerms::default().spoken);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]

@@ -11,7 +11,8 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// A turn with a reply, counted against the cap of its agent.
 ///
 /// ```
-/// use dirigent_core::{AgentKey, SpokenTurn};
+/// use dirigent_core::snapshot::SpokenTurn;
+/// use dirigent_core::AgentKey;
 /// let turn = SpokenTurn { agent: AgentKey::new(1), at: Default::default() };
 /// assert_eq!(turn.agent.get(), 1);
 /// ```

@@ -1,11 +1,14 @@
 //! A turn that rests while an orchestrator answers a person (rules 54 and 55).
 
-use crate::{MessageId, Outcome, RunId, Span, Ticket, Timestamp};
+use crate::state::queue::Span;
+use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 
 /// A turn that rests until a human was answered.
 ///
 /// ```
-/// use dirigent_core::{MessageId, Rested, Span, Ticket, Waiting};
+/// use dirigent_core::snapshot::{Rested, Waiting};
+/// use dirigent_core::view::Span;
+/// use dirigent_core::{MessageId, Ticket};
 ///
 /// let waiting = Waiting {
 ///     rested: Rested::Granted { attempt: 0 },
@@ -43,7 +46,7 @@ pub struct Waiting {
 /// How far a turn had got when it came to rest.
 ///
 /// ```
-/// use dirigent_core::Rested;
+/// use dirigent_core::snapshot::Rested;
 /// assert_ne!(Rested::Continuing, Rested::Granted { attempt: 0 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use crate::Timestamp;
 /// A chat that does not answer.
 ///
 /// ```
-/// use dirigent_core::{Outage, Timestamp};
+/// use dirigent_core::snapshot::Outage;
+/// use dirigent_core::Timestamp;
 /// let since = Timestamp::from_millis(5);
 /// let outage = Outage { since, counted_from: since };
 /// assert!(outage.counted_from >= outage.since);

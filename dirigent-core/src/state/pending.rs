@@ -14,7 +14,8 @@ pub(crate) const STALE_MAX: usize = 16;
 /// A pending effect with the moment it was asked for, from which a nonce can be derived.
 ///
 /// ```
-/// use dirigent_core::{PendingEffect, Effect, Ticket, Timestamp};
+/// use dirigent_core::snapshot::PendingEffect;
+/// use dirigent_core::{Effect, Ticket, Timestamp};
 /// let effect = Effect::FetchMembers { ticket: Ticket::new(1) };
 /// let pending = PendingEffect { effect, since: Timestamp::from_millis(9) };
 /// assert_eq!(pending.effect.ticket(), Some(Ticket::new(1)));
@@ -31,7 +32,8 @@ pub struct PendingEffect {
 /// A trigger message that is still to be removed.
 ///
 /// ```
-/// use dirigent_core::{MessageId, StaleTrigger};
+/// use dirigent_core::snapshot::StaleTrigger;
+/// use dirigent_core::MessageId;
 /// let stale = StaleTrigger { message: MessageId::new(1), due: None };
 /// assert!(stale.due.is_none());
 /// ```

@@ -56,7 +56,7 @@ pub(crate) enum Phase {
         until: Option<Timestamp>,
     },
     /// The turn of this agent rests until a human was answered; how far it got stands in
-    /// [`Waiting`](crate::Waiting).
+    /// [`Waiting`](crate::snapshot::Waiting).
     Waiting(AgentKey),
 }
 

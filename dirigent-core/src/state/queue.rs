@@ -5,7 +5,8 @@ use crate::MessageId;
 /// A range of messages, by id.
 ///
 /// ```
-/// use dirigent_core::{MessageId, Span};
+/// use dirigent_core::view::Span;
+/// use dirigent_core::MessageId;
 ///
 /// let mut span = Span::of(MessageId::new(5));
 /// span.cover(Span::of(MessageId::new(3)));

@@ -10,7 +10,8 @@ pub(crate) const REMINDERS_MAX: u8 = 3;
 /// The initiator of an idle discussion may run once, to conclude it or to go on.
 ///
 /// ```
-/// use dirigent_core::{AgentKey, Permit, PermitRun};
+/// use dirigent_core::snapshot::{Permit, PermitRun};
+/// use dirigent_core::AgentKey;
 /// let permit = Permit { agent: AgentKey::new(1), run: PermitRun::Offered };
 /// assert_eq!(permit.run, PermitRun::Offered);
 /// ```
@@ -26,7 +27,7 @@ pub struct Permit {
 /// How far the permitted run got.
 ///
 /// ```
-/// use dirigent_core::PermitRun;
+/// use dirigent_core::snapshot::PermitRun;
 /// let running = PermitRun::Running { id: None, until: None, spoke: false, replied: false };
 /// assert_ne!(running, PermitRun::Offered);
 /// ```

@@ -4,13 +4,15 @@ use alloc::vec::Vec;
 
 use crate::state::attendance::Attendance;
 use crate::state::rare::Rare;
+use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::speaker_list::SpeakerList;
-use crate::{AGENTS_MAX, AgentKey, Ticket, Timestamp};
+use crate::{AgentKey, Ticket, Timestamp};
 
 /// A member list that is being read.
 ///
 /// ```
-/// use dirigent_core::{Refresh, Ticket};
+/// use dirigent_core::snapshot::Refresh;
+/// use dirigent_core::Ticket;
 /// let refresh = Refresh { ticket: Ticket::new(1), until: Default::default() };
 /// assert_eq!(refresh.ticket.get(), 1);
 /// ```

@@ -17,7 +17,8 @@ pub(crate) struct SpeakerList {
 /// One agent's place.
 ///
 /// ```
-/// use dirigent_core::{AgentKey, Slot};
+/// use dirigent_core::snapshot::Slot;
+/// use dirigent_core::AgentKey;
 /// let slot = Slot::new(AgentKey::new(1));
 /// assert!(!slot.left && slot.grace_from.is_none());
 /// ```
@@ -45,7 +46,7 @@ pub struct Slot {
 /// What became of an agent's turn in this cycle.
 ///
 /// ```
-/// use dirigent_core::SeatTurn;
+/// use dirigent_core::view::SeatTurn;
 /// assert_eq!(SeatTurn::default(), SeatTurn::Ahead);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

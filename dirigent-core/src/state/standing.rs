@@ -25,7 +25,7 @@ pub(crate) struct Standing {
 /// Why a channel rests although it could go on.
 ///
 /// ```
-/// use dirigent_core::Pause;
+/// use dirigent_core::view::Pause;
 /// assert_ne!(Pause::Held, Pause::Stopped);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ pub enum Pause {
 /// How a channel was archived.
 ///
 /// ```
-/// let how = dirigent_core::Archived {
+/// let how = dirigent_core::snapshot::Archived {
 ///     at: Default::default(),
 ///     concluded: true,
 ///     leaving: [None; 2],

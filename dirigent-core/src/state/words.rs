@@ -1,7 +1,7 @@
 //! What was said that no agent has heard yet.
 
-use crate::Span;
 use crate::state::queue::Queue;
+use crate::state::queue::Span;
 use crate::state::rare::Rare;
 
 /// Words that are still to be heard: each is kept until an agent was told, or a person was asked for.

@@ -2,13 +2,15 @@
 
 use alloc::borrow::Cow;
 
+use crate::text::reply::SilencePolicy;
 use crate::text::reply::is_space;
-use crate::{Outcome, SilencePolicy, Tail};
+use crate::{Outcome, Tail};
 
 /// What completes a turn.
 ///
 /// ```
-/// use dirigent_core::{CompletionPolicy, Outcome, Signal, SilencePolicy, Tail};
+/// use dirigent_core::text::{CompletionPolicy, Signal, SilencePolicy};
+/// use dirigent_core::{Outcome, Tail};
 ///
 /// let policy = CompletionPolicy::Signal(Signal::default());
 /// let silence = SilencePolicy::Strict;
@@ -32,7 +34,7 @@ impl CompletionPolicy {
     /// the signal where that is taken off. Empty where nothing was said but the signal.
     ///
     /// ```
-    /// use dirigent_core::{CompletionPolicy, Signal, SilencePolicy};
+    /// use dirigent_core::text::{CompletionPolicy, Signal, SilencePolicy};
     ///
     /// let policy = CompletionPolicy::Signal(Signal::default());
     /// assert_eq!(policy.deliverable(SilencePolicy::Strict, "Fine. TURN_COMPLETE"), "Fine.");
@@ -49,7 +51,8 @@ impl CompletionPolicy {
     /// texts with the same policy.
     ///
     /// ```
-    /// use dirigent_core::{CompletionPolicy, Signal, Tail};
+    /// use dirigent_core::text::{CompletionPolicy, Signal};
+    /// use dirigent_core::Tail;
     ///
     /// let policy = CompletionPolicy::Signal(Signal::default());
     /// assert_eq!(policy.tail("Fine. TURN_COMPLETE"), Tail::of("Fine."));
@@ -65,7 +68,7 @@ impl CompletionPolicy {
     /// Whether a text is nothing but the signal: it is no part of a reply, and says nothing.
     ///
     /// ```
-    /// use dirigent_core::{CompletionPolicy, Signal};
+    /// use dirigent_core::text::{CompletionPolicy, Signal};
     ///
     /// let policy = CompletionPolicy::Signal(Signal::default());
     /// assert!(policy.is_only_signal(" TURN_COMPLETE\n"));
@@ -86,7 +89,8 @@ impl CompletionPolicy {
     /// [tail](Self::tail) of what is delivered.
     ///
     /// ```
-    /// use dirigent_core::{CompletionPolicy, Outcome, Signal, SilencePolicy};
+    /// use dirigent_core::text::{CompletionPolicy, Signal, SilencePolicy};
+    /// use dirigent_core::Outcome;
     ///
     /// let policy = CompletionPolicy::Signal(Signal::default());
     /// assert_eq!(policy.outcome(SilencePolicy::Strict, "NO_REPLY\nTURN_COMPLETE"), Outcome::Pass);
@@ -118,7 +122,7 @@ impl CompletionPolicy {
 /// What a policy makes of a reply.
 ///
 /// ```
-/// use dirigent_core::{CompletionPolicy, SilencePolicy};
+/// use dirigent_core::text::{CompletionPolicy, SilencePolicy};
 ///
 /// let reading = CompletionPolicy::RunEnd.read(SilencePolicy::Strict, "That is all. NO_REPLY");
 /// assert_eq!((reading.delivered, reading.is_complete), ("That is all.", true));
@@ -141,10 +145,10 @@ impl core::fmt::Debug for Reading<'_> {
     }
 }
 
-/// The words with which an agent completes its turn (seed 4, section 2).
+/// The words with which an agent completes its turn.
 ///
 /// ```
-/// use dirigent_core::Signal;
+/// use dirigent_core::text::Signal;
 ///
 /// let mut signal = Signal::default();
 /// assert!(signal.ends("Done.\n\nTURN_COMPLETE\n"));
@@ -158,7 +162,7 @@ impl core::fmt::Debug for Reading<'_> {
 pub struct Signal {
     /// The words; only white space may follow them. Default `TURN_COMPLETE`.
     pub token: Cow<'static, str>,
-    /// Whether they must be words of their own. Default false, as in the seed.
+    /// Whether they must be words of their own. Default false.
     pub word_boundary: bool,
     /// Whether the host takes them off before it posts the reply. Default true.
     pub stripped: bool,
@@ -174,7 +178,7 @@ impl Signal {
     /// The signal with other words.
     ///
     /// ```
-    /// assert!(dirigent_core::Signal::with_token("OVER").ends("Roger. OVER"));
+    /// assert!(dirigent_core::text::Signal::with_token("OVER").ends("Roger. OVER"));
     /// ```
     pub fn with_token(token: impl Into<Cow<'static, str>>) -> Self {
         Self { token: token.into(), ..Self::default() }
@@ -183,7 +187,7 @@ impl Signal {
     /// Whether a text ends with the signal.
     ///
     /// ```
-    /// assert!(dirigent_core::Signal::default().ends("TURN_COMPLETE"));
+    /// assert!(dirigent_core::text::Signal::default().ends("TURN_COMPLETE"));
     /// ```
     pub fn ends(&self, text: &str) -> bool {
         self.before(text).is_some()
@@ -193,7 +197,7 @@ impl Signal {
     /// without it comes back as it is.
     ///
     /// ```
-    /// let signal = dirigent_core::Signal::default();
+    /// let signal = dirigent_core::text::Signal::default();
     /// assert_eq!(signal.strip("That is all.\nTURN_COMPLETE "), "That is all.");
     /// assert_eq!(signal.strip("More to come "), "More to come ");
     /// ```
@@ -219,7 +223,8 @@ impl Signal {
 /// in the text.
 ///
 /// ```
-/// use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, SilencePolicy};
+/// use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
+/// use dirigent_core::Outcome;
 ///
 /// let marker = HumanMarker::default();
 /// let policy = CompletionPolicy::RunEnd;
@@ -243,7 +248,7 @@ impl HumanMarker {
     /// Whether a text ends with the mark.
     ///
     /// ```
-    /// assert!(dirigent_core::HumanMarker::default().ends("Your turn 👤\n"));
+    /// assert!(dirigent_core::text::HumanMarker::default().ends("Your turn 👤\n"));
     /// ```
     pub fn ends(&self, text: &str) -> bool {
         !self.0.is_empty() && text.trim_end_matches(is_space).ends_with(&*self.0)
@@ -252,7 +257,7 @@ impl HumanMarker {
     /// Whether what is delivered of a reply asks for a person.
     ///
     /// ```
-    /// use dirigent_core::{CompletionPolicy, HumanMarker};
+    /// use dirigent_core::text::{CompletionPolicy, HumanMarker};
     /// assert!(HumanMarker::default().asks(&CompletionPolicy::RunEnd, "Your turn 👤"));
     /// ```
     pub fn asks(&self, policy: &CompletionPolicy, delivered: &str) -> bool {
@@ -266,7 +271,8 @@ impl HumanMarker {
     /// completes its turn, with a signal or without.
     ///
     /// ```
-    /// use dirigent_core::{CompletionPolicy, HumanMarker, Outcome, Signal, SilencePolicy, Tail};
+    /// use dirigent_core::text::{CompletionPolicy, HumanMarker, Signal, SilencePolicy};
+    /// use dirigent_core::{Outcome, Tail};
     ///
     /// let (marker, silence) = (HumanMarker::default(), SilencePolicy::Strict);
     /// let policy = CompletionPolicy::Signal(Signal::default());

@@ -21,7 +21,7 @@ use crate::{Outcome, Tail};
 /// so it is no silence. A host that knows better reports [`Outcome`] itself.
 ///
 /// ```
-/// use dirigent_core::SilencePolicy;
+/// use dirigent_core::text::SilencePolicy;
 ///
 /// let strict = SilencePolicy::Strict;
 /// assert!(strict.is_silent(" no_reply\n") && !strict.is_silent("NO_REPLY."));
@@ -39,7 +39,7 @@ pub enum SilencePolicy {
     /// is delivered.
     #[default]
     Tolerant,
-    /// The shared rules and nothing else: the seed's (§4, `agent_end`).
+    /// The shared rules and nothing else.
     Strict,
     /// What OpenClaw holds back, beyond the shared rules:
     ///
@@ -54,7 +54,7 @@ pub enum SilencePolicy {
     /// * Markdown emphasis, code marks or fences around the whole token: `**NO_REPLY**`.
     OpenClaw,
     /// The shared rules, and a reply whose last line with text is only `NO_REPLY` is silent,
-    /// prose before it or not: the later rule of the seed's author. It suits hosts that hold
+    /// prose before it or not. It suits hosts that hold
     /// such prose back. A last line `NO` stays an answer.
     LastLine,
 }
@@ -63,7 +63,7 @@ impl SilencePolicy {
     /// Whether nothing of this reply reaches the channel.
     ///
     /// ```
-    /// # use dirigent_core::SilencePolicy;
+    /// # use dirigent_core::text::SilencePolicy;
     /// assert!(SilencePolicy::default().is_silent("NO"));
     /// assert!(!SilencePolicy::default().is_silent("NO problem"));
     /// ```
@@ -75,7 +75,7 @@ impl SilencePolicy {
     /// in linear time.
     ///
     /// ```
-    /// # use dirigent_core::SilencePolicy;
+    /// # use dirigent_core::text::SilencePolicy;
     /// let openclaw = SilencePolicy::OpenClaw;
     /// assert_eq!(openclaw.deliverable("[[reply_to_current]] Fine. HEARTBEAT_OK"), "Fine.");
     /// ```
@@ -103,7 +103,8 @@ impl SilencePolicy {
     /// [`Outcome::Spoke`] with the tail of what is delivered.
     ///
     /// ```
-    /// use dirigent_core::{Outcome, SilencePolicy, Tail};
+    /// use dirigent_core::text::SilencePolicy;
+    /// use dirigent_core::{Outcome, Tail};
     ///
     /// let outcome = SilencePolicy::Strict.outcome("All is well. NO_REPLY");
     /// assert_eq!(outcome, Outcome::Spoke { tail: Tail::of("All is well.") });

@@ -1,4 +1,4 @@
-//! The rules that a host may choose, with the seed's defaults.
+//! The rules that a host may choose, with their defaults.
 
 use core::fmt;
 use core::time::Duration;
@@ -9,7 +9,7 @@ use crate::Tail;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TriggerCleanup {
-    /// As soon as it is known to be posted; the seed's rule.
+    /// As soon as it is known to be posted; the default.
     Immediate,
     /// When the next trigger is posted, for hosts that answer by reference to the trigger.
     OnNext,
@@ -23,7 +23,7 @@ pub enum TriggerCleanup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InterruptPolicy {
-    /// A new cycle starts with the first of the list; the seed's rule.
+    /// A new cycle starts with the first of the list.
     RestartCycle,
     /// The wait ends and the next in the list has its turn.
     AdvanceNormally,
@@ -47,7 +47,8 @@ pub enum HumanInterrupt {
 /// first) take two options: without [`Config::bots_qualify`] a bot that is no agent wakes no agent.
 ///
 /// ```
-/// use dirigent_core::{Config, WakeRule};
+/// use dirigent_core::config::WakeRule;
+/// use dirigent_core::Config;
 ///
 /// let mut config = Config::default();
 /// (config.wake_rule, config.bots_qualify) = (WakeRule::NextAfterSender, true);
@@ -65,7 +66,8 @@ pub enum WakeRule {
 /// What a person's message does that mentions agents, beside waking the channel.
 ///
 /// ```
-/// use dirigent_core::{Config, MentionRule};
+/// use dirigent_core::config::MentionRule;
+/// use dirigent_core::Config;
 ///
 /// assert_eq!(Config::default().mentions, MentionRule::First);
 /// assert_eq!(Config::seed_literal().mentions, MentionRule::Ignored);
@@ -288,18 +290,18 @@ impl Config {
         self
     }
 
-    /// The seed to the letter, without what field use added: no start and run deadlines, no ceilings,
+    /// The rules of the specification that this library began with, to the letter, without what field use added: no start and run deadlines, no ceilings,
     /// no refresh on waking, no confirmation by any message, no answer to a stop word. A mention is a
     /// word as any other, and the agent that spoke last is asked again.
     ///
-    /// What the seed does not say is as by default, since without it a room would break its other promises:
+    /// What it does not say is as by default, since without it a room would break its other promises:
     ///
-    /// - While the member list was never read, no agent may speak, and it is asked for again: the seed's list
+    /// - While the member list was never read, no agent may speak, and it is asked for again: else the list
     ///   would be empty, and every agent could speak at once.
-    /// - While the chat is away a turn waits, for [`outage_max`](Self::outage_max): the seed would pass it on
+    /// - While the chat is away a turn waits, for [`outage_max`](Self::outage_max): else it would be passed on
     ///   every 15 s, and the room would fall asleep unheard.
     /// - What an agent says within [`late_grace`](Self::late_grace) of a turn whose reply was not recognised as a
-    ///   whole is a late piece of that reply: the seed would take it for a new message, which interrupts
+    ///   whole is a late piece of that reply: else it would be a new message, which interrupts
     ///   the next agent.
     /// - Operators stop, hold, mute and choose, and a message or a run that is told twice counts once.
     /// - What is remembered is bounded: 64 agents, 256 messages, 32 runs.
@@ -324,7 +326,7 @@ impl Config {
         }
     }
 
-    /// The message flow of seed 4: a turn ends sixty seconds after it was granted, which is told in
+    /// The message flow: a turn ends sixty seconds after it was granted, which is told in
     /// the channel, and in a chat agents that work on a task together may take 60 cycles and 240 turns before
     /// a person must speak, instead of 12 and 60. In a discussion the ceilings are the default ones, which are
     /// lower: 40 cycles and 160 turns.

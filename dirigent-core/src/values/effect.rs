@@ -196,7 +196,7 @@ impl Notice {
     }
 }
 
-/// The default words of [`Effect::Reminder`] (seed 1, section 5).
+/// The default words of [`Effect::Reminder`].
 pub const IDLE_REMINDER: &str =
     "Discussion is idle. Please summarize and call discussion-complete.";
 

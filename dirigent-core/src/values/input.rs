@@ -86,11 +86,11 @@ pub enum Input {
     /// A message was seen in the channel: pushed, polled, or read later from the history.
     Message(Message),
     /// A human's message that mentions these agents, by their accounts and in its own words. With
-    /// [`MentionRule::Ignored`](crate::MentionRule::Ignored) it is as [`Input::Message`].
+    /// [`MentionRule::Ignored`](crate::config::MentionRule::Ignored) it is as [`Input::Message`].
     Addressed {
         /// The message.
         message: Message,
-        /// The registered agents that it mentions; at most [`AGENTS_MAX`](crate::AGENTS_MAX).
+        /// The registered agents that it mentions; at most [`AGENTS_MAX`](crate::config::AGENTS_MAX).
         agents: Vec<AgentKey>,
     },
     /// A message was edited; `tail` digests its new content.
@@ -107,7 +107,7 @@ pub enum Input {
         /// The effect that is answered.
         ticket: Ticket,
         /// The registered agents present, in ascending order of their Discord ids; at most
-        /// [`AGENTS_MAX`](crate::AGENTS_MAX).
+        /// [`AGENTS_MAX`](crate::config::AGENTS_MAX).
         agents: Vec<AgentKey>,
     },
     /// A registered agent came into the channel.
@@ -191,7 +191,7 @@ pub struct Creation {
     /// The mode it is created with.
     pub mode: Mode,
     /// The registered agents in it, in the order of their first turns; empty when not
-    /// known yet. At most [`AGENTS_MAX`](crate::AGENTS_MAX).
+    /// known yet. At most [`AGENTS_MAX`](crate::config::AGENTS_MAX).
     pub members: Vec<AgentKey>,
     /// Who opened it and may conclude it: exactly for [`Mode::Discussion`].
     pub initiator: Option<AgentKey>,
@@ -200,7 +200,8 @@ pub struct Creation {
 /// How a run ended.
 ///
 /// ```
-/// use dirigent_core::{Outcome, SilencePolicy};
+/// use dirigent_core::text::SilencePolicy;
+/// use dirigent_core::Outcome;
 /// assert_eq!(SilencePolicy::Strict.outcome(" NO_REPLY "), Outcome::Pass);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// What a channel is for (seed 1, section 2). A channel never seen before is [`Mode::None`].
+/// What a channel is for. A channel never seen before is [`Mode::None`].
 ///
 /// ```
 /// use dirigent_core::Mode;
@@ -28,7 +28,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// All modes, in the seed's order.
+    /// All modes.
     pub const ALL: [Self; 5] = [Self::None, Self::Work, Self::Report, Self::Discussion, Self::Chat];
 
     /// The mode's name, in lower case as commands and files spell it.
@@ -52,7 +52,7 @@ impl Mode {
         matches!(self, Self::Discussion | Self::Chat)
     }
 
-    /// The turn state for this number of agents present (the table of seed 1, section 2).
+    /// The turn state for this number of agents present.
     ///
     /// ```
     /// use dirigent_core::{Mode, TurnState};

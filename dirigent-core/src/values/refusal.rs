@@ -89,7 +89,7 @@ refusals! {
     AwaitingHuman = "awaiting-human": "an agent asked for a person; a person must write first",
     /// The chat does not answer, so that no agent is chosen while the channel is dormant.
     ChatAway = "chat-away": "the chat does not answer; try again when it does",
-    /// More agents than [`AGENTS_MAX`](crate::AGENTS_MAX).
+    /// More agents than [`AGENTS_MAX`](crate::config::AGENTS_MAX).
     TooManyAgents = "too-many-agents": "a channel holds at most 64 agents",
     /// A receipt must name at least one message.
     EmptyReceipt = "empty-receipt": "a receipt must name at least one message",

@@ -1,9 +1,8 @@
 //! Agents that crash, come back and are assigned again (rule 56).
 
 use crate::room::{A, B, C, D, Room, STRANGER, agents, secs, spoke};
-use dirigent_core::{
-    AgentKey, AgentState, Cause, Input, Mode, PhaseKind, Reason, Refusal, SeatTurn,
-};
+use dirigent_core::view::{AgentState, SeatTurn};
+use dirigent_core::{AgentKey, Cause, Input, Mode, PhaseKind, Reason, Refusal};
 
 fn woken(count: usize) -> Room {
     let mut room = Room::chat(count);
@@ -197,7 +196,7 @@ fn every_agent_is_in_one_state_in_a_channel() {
     room.tell(Input::Archive);
     assert_eq!(states(&room), ["idle"; 5]);
     let mut room = Room::chat_with(2, |config| {
-        config.human_interrupt = dirigent_core::HumanInterrupt::Interrupt;
+        config.human_interrupt = dirigent_core::config::HumanInterrupt::Interrupt;
     });
     room.human("hello");
     room.human("wait");

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use crate::room::{A, B, C, Room, STRANGER, ended, gate, message, millis, secs, spoke};
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
     Author, Config, Input, MessageId, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal,
-    SeatTurn, Settlement, Ticket, Timestamp,
+    Settlement, Ticket, Timestamp,
 };
 
 /// R092, D36

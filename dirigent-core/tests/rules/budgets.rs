@@ -1,7 +1,8 @@
 //! What agents may use up: turns in an hour, turns, cycles and cost in all (rules 64 and 65).
 
 use crate::room::{A, B, Room, STRANGER, secs};
-use dirigent_core::{Budget, Cause, Config, Input, Mode, PhaseKind, Reason, Refusal, WakeCause};
+use dirigent_core::view::Budget;
+use dirigent_core::{Cause, Config, Input, Mode, PhaseKind, Reason, Refusal, WakeCause};
 
 fn capped(count: usize, most: u8) -> Room {
     let mut room = Room::chat_with(count, |config| config.agent_turns_per_hour = Some(most));

@@ -220,5 +220,5 @@ fn a_ceiling_inside_a_cycle_ends_it() {
     let step = room.ends(last, Outcome::Pass);
     assert_eq!(step.asks(), ["notice ceiling"]);
     assert_eq!(room.phase(), PhaseKind::Dormant);
-    assert_eq!(room.turns(), [dirigent_core::SeatTurn::Ahead; 3]);
+    assert_eq!(room.turns(), [dirigent_core::view::SeatTurn::Ahead; 3]);
 }

@@ -2,9 +2,12 @@
 //! (rules 57 to 61, and 63).
 
 use crate::room::{A, B, C, D, Room, STRANGER, secs, spoke};
+use dirigent_core::config::WakeRule;
+use dirigent_core::snapshot::Slot;
+use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{
-    AgentKey, Author, Cause, Input, MessageKind, Mode, Outcome, Pause, PhaseKind, Reason, Refusal,
-    SeatTurn, Slot, Tail, WakeCause, WakeRule,
+    AgentKey, Author, Cause, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal, Tail,
+    WakeCause,
 };
 
 fn woken(count: usize) -> Room {

@@ -1,7 +1,8 @@
 //! The end of a cycle: who is read, who stays, and whether there is another one.
 
 use crate::room::{A, B, C, D, Room, millis, secs, spoke};
-use dirigent_core::{Cause, Input, Outcome, PhaseKind, Reason, SeatTurn, Settlement, TurnState};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{Cause, Input, Outcome, PhaseKind, Reason, Settlement, TurnState};
 
 /// R066
 #[test]

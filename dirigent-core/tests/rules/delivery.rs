@@ -1,9 +1,11 @@
 //! From the end of a run to the arrival of its reply: fingerprint, fragments, polls, time-out.
 
 use crate::room::{A, B, C, Room, message, millis, secs, spoke};
+use dirigent_core::config::TriggerCleanup;
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
     Author, Cause, Config, Input, Message, MessageId, MessageKind, Outcome, PhaseKind, Refusal,
-    SeatTurn, Settlement, Tail, TriggerCleanup,
+    Settlement, Tail,
 };
 
 /// A room in which A's run ended with this text and nothing has arrived.

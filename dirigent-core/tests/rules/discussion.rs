@@ -65,7 +65,7 @@ fn on_dormancy_the_initiator_is_reminded_once() {
 #[test]
 fn the_reminder_has_the_words_of_the_seed() {
     let words = "Discussion is idle. Please summarize and call discussion-complete.";
-    assert_eq!(dirigent_core::IDLE_REMINDER, words);
+    assert_eq!(dirigent_core::text::IDLE_REMINDER, words);
 }
 
 /// R146, D85
@@ -100,7 +100,7 @@ fn a_reminder_held_back_is_dropped_when_the_channel_wakes() {
 #[test]
 fn the_reminder_itself_wakes_nobody() {
     let (mut room, _) = idle();
-    assert!(room.moderator(dirigent_core::IDLE_REMINDER).is_silent());
+    assert!(room.moderator(dirigent_core::text::IDLE_REMINDER).is_silent());
     assert_eq!(room.phase(), PhaseKind::Dormant);
 }
 

@@ -1,7 +1,8 @@
 //! Falling asleep when nobody has anything to say.
 
 use crate::room::{A, B, C, Room, secs};
-use dirigent_core::{Cause, PhaseKind, Reason, SeatTurn};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{Cause, PhaseKind, Reason};
 
 /// R127, R182, R122
 #[test]

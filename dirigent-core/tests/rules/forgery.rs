@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::room::{A, B, C, Room, STRANGER};
+use dirigent_core::snapshot::{
+    Archived, Outage, PendingEffect, Permit, PermitRun, PhaseData, Refresh, RestoreError,
+    StaleTrigger,
+};
+use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{
-    Archived, Channel, Config, Effect, Input, MessageId, Mode, Notice, Outage, Pause,
-    PendingEffect, Permit, PermitRun, PhaseData, PhaseKind, Refresh, Refusal, ReminderPlace,
-    RestoreError, SeatTurn, Settlement, Snapshot, StaleTrigger, Ticket, Timestamp, TurnId,
+    Channel, Config, Effect, Input, MessageId, Mode, Notice, PhaseKind, Refusal, ReminderPlace,
+    Settlement, Snapshot, Ticket, Timestamp, TurnId,
 };
 
 /// The rule that a snapshot breaks, in words; `None` when it is taken.

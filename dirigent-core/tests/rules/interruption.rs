@@ -1,9 +1,10 @@
 //! Another author writes while a reply is on its way.
 
 use crate::room::{A, B, C, Room, ended, message, millis, secs, spoke};
+use dirigent_core::config::InterruptPolicy;
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
-    AgentKey, Author, Cause, Config, Input, InterruptPolicy, MessageId, MessageKind, Outcome,
-    PhaseKind, Refusal, SeatTurn,
+    AgentKey, Author, Cause, Config, Input, MessageId, MessageKind, Outcome, PhaseKind, Refusal,
 };
 
 /// The receipt of the agent's newest run, for one message.

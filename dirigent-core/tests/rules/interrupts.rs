@@ -1,9 +1,10 @@
 //! What people say during a turn: handed over, held, or answered by an orchestrator (rules 53 to 55).
 
 use crate::room::{A, B, C, Room, STRANGER, ended, millis, secs, spoke};
+use dirigent_core::config::{HumanInterrupt, InterruptPolicy};
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
-    Cause, HumanInterrupt, Input, InterruptPolicy, MessageId, Mode, Outcome, PhaseKind, Reason,
-    Refusal, RunId, SeatTurn, Settlement, Tail,
+    Cause, Input, MessageId, Mode, Outcome, PhaseKind, Reason, Refusal, RunId, Settlement, Tail,
 };
 
 const ANSWERED: Settlement = Settlement::Done { message: None };

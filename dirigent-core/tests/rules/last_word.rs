@@ -1,9 +1,11 @@
 //! The agent that spoke last is not asked again while nothing is new (rule 76).
 
 use crate::room::{A, B, C, Room, Step, millis, secs, spoke};
+use dirigent_core::config::MentionRule;
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
-    AgentKey, Author, Cause, Config, Input, MentionRule, MessageKind, Outcome, PhaseKind, Reason,
-    SeatTurn, Tail, WakeCause,
+    AgentKey, Author, Cause, Config, Input, MessageKind, Outcome, PhaseKind, Reason, Tail,
+    WakeCause,
 };
 
 /// The library has the agent's reply, delivers it, and says so.

@@ -1,9 +1,9 @@
 //! Runs that are gone, doubled or confused with others.
 
 use crate::room::{A, B, C, Room, STRANGER, ended, secs, spoke};
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
     Author, Cause, Input, MessageId, MessageKind, Outcome, PhaseKind, Reason, Refusal, RunId,
-    SeatTurn,
 };
 
 const SKIP: Input = Input::RunsLost { rerun: false };

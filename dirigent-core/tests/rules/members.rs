@@ -1,9 +1,9 @@
 //! Who is in the list, and what happens when agents come and go.
 
 use crate::room::{A, B, C, D, Room, STRANGER, agents, ended, secs, spoke};
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
-    AgentKey, Cause, Creation, Input, Mode, Outcome, PhaseKind, Reason, Refusal, SeatTurn,
-    TurnState,
+    AgentKey, Cause, Creation, Input, Mode, Outcome, PhaseKind, Reason, Refusal, TurnState,
 };
 
 /// R041, R078, R180, D10, D36

@@ -1,9 +1,10 @@
 //! A person mentions agents: they are asked first, and then everybody else (rule 62).
 
 use crate::room::{A, B, C, D, Room, STRANGER, Step, agents};
+use dirigent_core::config::{InterruptPolicy, MentionRule};
 use dirigent_core::{
-    AgentKey, Author, Cause, Config, Creation, Input, InterruptPolicy, MentionRule, Message,
-    MessageId, MessageKind, Mode, Outcome, Tail,
+    AgentKey, Author, Cause, Config, Creation, Input, Message, MessageId, MessageKind, Mode,
+    Outcome, Tail,
 };
 
 fn addressed(id: u64, author: Author, agents: &[AgentKey]) -> Input {

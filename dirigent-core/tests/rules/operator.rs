@@ -1,9 +1,9 @@
 //! Stop, hold, resume and mute: what people can do to a channel.
 
 use crate::room::{A, B, C, D, Room, STRANGER, agents, ended, secs, spoke};
+use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{
-    Author, Cause, Effect, Input, MessageKind, Mode, Outcome, Pause, PhaseKind, Reason, Refusal,
-    SeatTurn, WakeCause,
+    Author, Cause, Effect, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal, WakeCause,
 };
 
 /// F04

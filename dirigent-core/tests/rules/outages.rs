@@ -1,8 +1,7 @@
 //! A chat that does not answer: what waits for it stands still, and is not skipped.
 
-use dirigent_core::{
-    Cause, Deadline, DeadlineReason, Input, Pause, PhaseKind, Refusal, SeatTurn, WakeCause,
-};
+use dirigent_core::view::{Pause, SeatTurn};
+use dirigent_core::{Cause, Deadline, DeadlineReason, Input, PhaseKind, Refusal, WakeCause};
 
 use super::room::{A, B, Room, millis, secs, spoke};
 

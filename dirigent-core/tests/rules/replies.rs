@@ -1,9 +1,8 @@
 //! Replies that the library delivers: the turn waits for them as long as it takes.
 
-use dirigent_core::{
-    Cause, HumanInterrupt, Input, MessageId, Outcome, PendingReply, PhaseKind, Reason, Refusal,
-    SeatTurn, Settlement,
-};
+use dirigent_core::config::HumanInterrupt;
+use dirigent_core::view::{PendingReply, SeatTurn};
+use dirigent_core::{Cause, Input, MessageId, Outcome, PhaseKind, Reason, Refusal, Settlement};
 
 use super::room::{A, B, C, Room, secs, spoke};
 

@@ -6,10 +6,12 @@
 use std::sync::Arc;
 
 use crate::room::{A, B, C, Room, ended, message, secs, spoke};
+use dirigent_core::snapshot::{
+    DeliveryData, PendingEffect, PhaseData, Piece, RestoreError, Slot, StaleTrigger,
+};
 use dirigent_core::{
-    Channel, Config, DeliveryData, Effect, Input, MessageId, Mode, Outcome, PendingEffect,
-    PhaseData, PhaseKind, Piece, Reason, Refusal, RestoreError, Settlement, Slot, Snapshot,
-    StaleTrigger, Tail, Ticket,
+    Channel, Config, Effect, Input, MessageId, Mode, Outcome, PhaseKind, Reason, Refusal,
+    Settlement, Snapshot, Tail, Ticket,
 };
 
 fn restore(snapshot: &Snapshot) -> Result<Channel, RestoreError> {
@@ -178,8 +180,8 @@ fn a_snapshot_with_a_list_that_is_too_long_is_turned_down() {
     let good = Room::chat(2).snapshot();
     let slots = crate::room::agents(129).into_iter().map(Slot::new).collect();
     let ids = (1..=10_000).map(MessageId::new).collect();
-    let runs =
-        (1..=10_000).map(|run| (dirigent_core::RunId::new(run), dirigent_core::RunFate::Ended));
+    let runs = (1..=10_000)
+        .map(|run| (dirigent_core::RunId::new(run), dirigent_core::snapshot::RunFate::Ended));
     let effect = |ticket| PendingEffect {
         effect: Effect::Delete { ticket: Ticket::new(ticket), message: MessageId::new(1) },
         since: good.now,
@@ -213,7 +215,7 @@ fn a_snapshot_that_contradicts_itself_is_turned_down() {
     twice.list[1].agent = A;
     let mut spent = good.clone();
     spent.phase = granted(A);
-    spent.list[0].turn = dirigent_core::SeatTurn::Spoke;
+    spent.list[0].turn = dirigent_core::view::SeatTurn::Spoke;
     let broken = [
         ("a stranger speaks", Snapshot { phase: granted(crate::room::STRANGER), ..good.clone() }),
         ("a muted agent speaks", Snapshot { phase: granted(A), muted: vec![A], ..good.clone() }),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::room::{A, B, C, D, Room, agents};
-use dirigent_core::{AgentKey, Config, Input, Mode, SeatTurn};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{AgentKey, Config, Input, Mode};
 
 /// A chat with a chosen seed of chance, awake, at the beginning of its first cycle.
 fn seeded(seed: u64, count: usize) -> Room {

@@ -1,9 +1,10 @@
 //! A round of the addressed: only those whom a person mentions speak, once (rule 62).
 
 use crate::room::{A, B, C, D, Room, STRANGER, secs, spoke};
+use dirigent_core::config::{InterruptPolicy, MentionRule};
 use dirigent_core::{
-    AgentKey, Author, Cause, Config, Input, InterruptPolicy, MentionRule, Message, MessageId,
-    MessageKind, Outcome, Refusal, Tail, WakeCause,
+    AgentKey, Author, Cause, Config, Input, Message, MessageId, MessageKind, Outcome, Refusal,
+    Tail, WakeCause,
 };
 
 /// A person mentions these agents.

@@ -1,9 +1,9 @@
 //! How a run ends, and what its end means for the turn.
 
 use crate::room::{A, B, Room, ended, millis, secs, spoke};
-use dirigent_core::{
-    Cause, Input, MessageId, Outcome, PhaseKind, Refusal, SeatTurn, SilencePolicy,
-};
+use dirigent_core::text::SilencePolicy;
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{Cause, Input, MessageId, Outcome, PhaseKind, Refusal};
 
 /// The room after A's run ended with this text, under the seed's rule of silence.
 fn after_text(text: &str) -> (Room, Vec<String>) {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::room::{A, B, C, Room, ended, message, secs, spoke};
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
     Answer, Author, Cause, Channel, Config, Effect, Input, MessageKind, Mode, Outcome, PhaseKind,
-    Reason, Refusal, SeatTurn, TurnState, WakeCause,
+    Reason, Refusal, TurnState, WakeCause,
 };
 
 /// R093, D40
@@ -65,7 +66,7 @@ fn no_self_wake_by_the_reminder_and_the_initiator_may_run_once() {
         ["refreshing > dormant: all-passed", "dormant > dormant A: initiator-reminded", "remind A"];
     assert_eq!(room.members().all(), story);
     // The reminder arrives as an event of the channel.
-    assert!(room.moderator(dirigent_core::IDLE_REMINDER).is_silent());
+    assert!(room.moderator(dirigent_core::text::IDLE_REMINDER).is_silent());
     assert_eq!(room.phase(), PhaseKind::Dormant);
     assert_eq!(room.gate(B).reason(), Reason::Dormant);
     assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit);

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::room::{A, B, Room, SEED, agents, ended, gate, message, millis, secs, spoke};
+use dirigent_core::config::{HumanInterrupt, MentionRule, TriggerCleanup};
 use dirigent_core::{
-    Author, Config, Creation, HumanInterrupt, Input, MentionRule, MessageKind, Mode, PhaseKind,
-    Reason, Refusal, Settlement, Timestamp, TriggerCleanup,
+    Author, Config, Creation, Input, MessageKind, Mode, PhaseKind, Reason, Refusal, Settlement,
+    Timestamp,
 };
 
 /// What `validate` says of the default with this change; "" when it is content.

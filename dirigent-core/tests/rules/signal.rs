@@ -1,9 +1,10 @@
 //! Turns that end with a signal, and turns that end at their own time (rules 49 to 52).
 
 use crate::room::{A, B, Room, ended, millis, secs, spoke};
+use dirigent_core::text::{CompletionPolicy, HumanMarker, Signal, SilencePolicy};
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
-    Cause, CompletionPolicy, Config, HumanMarker, Input, MessageId, Outcome, PhaseKind, Reason,
-    Refusal, SeatTurn, Settlement, Signal, SilencePolicy, Tail,
+    Cause, Config, Input, MessageId, Outcome, PhaseKind, Reason, Refusal, Settlement, Tail,
 };
 
 /// A reply that does not complete its turn.

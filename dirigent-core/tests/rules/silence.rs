@@ -1,7 +1,8 @@
 //! One table of replies, judged by every silence policy (F24).
 
-use dirigent_core::SilencePolicy::{LastLine, OpenClaw, Strict, Tolerant};
-use dirigent_core::{Outcome, SilencePolicy, Tail};
+use dirigent_core::text::SilencePolicy;
+use dirigent_core::text::SilencePolicy::{LastLine, OpenClaw, Strict, Tolerant};
+use dirigent_core::{Outcome, Tail};
 
 const POLICIES: [SilencePolicy; 3] = [Strict, OpenClaw, LastLine];
 

@@ -1,9 +1,8 @@
 //! What a channel tells about itself: its view, its events, its pending effects.
 
 use crate::room::{A, B, Room, secs, spoke};
-use dirigent_core::{
-    Cause, DeadlineReason, Effect, Input, Mode, PhaseKind, SeatTurn, Settlement, TurnState,
-};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{Cause, DeadlineReason, Effect, Input, Mode, PhaseKind, Settlement, TurnState};
 
 /// F11
 #[test]
@@ -150,7 +149,7 @@ fn a_channel_that_only_heard_messages_forgets_them_too() {
 #[test]
 fn of_two_things_due_at_once_the_turn_comes_first() {
     let mut room = Room::chat_with(2, |config| {
-        config.trigger_cleanup = dirigent_core::TriggerCleanup::After(secs(45));
+        config.trigger_cleanup = dirigent_core::config::TriggerCleanup::After(secs(45));
     });
     room.human("hello");
     room.trigger_posted();

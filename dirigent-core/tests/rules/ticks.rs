@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Deadline, DeadlineReason, HumanInterrupt, Input};
+use dirigent_core::config::HumanInterrupt;
+use dirigent_core::{Deadline, DeadlineReason, Input};
 
 use crate::room::{A, Room, Step, millis, secs, spoke};
 

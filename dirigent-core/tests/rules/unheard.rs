@@ -1,7 +1,8 @@
 //! A word is heard when an agent was told of its turn, and stays in mind until then.
 
 use crate::room::{A, B, Room, agents, secs};
-use dirigent_core::{Cause, Input, MessageId, PhaseKind, SeatTurn, Settlement, WakeCause};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{Cause, Input, MessageId, PhaseKind, Settlement, WakeCause};
 
 const DONE: Settlement = Settlement::Done { message: None };
 

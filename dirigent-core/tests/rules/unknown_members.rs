@@ -1,8 +1,7 @@
 //! A member list that was never read is not an empty list.
 
-use dirigent_core::{
-    Author, Cause, Channel, Input, MessageKind, Mode, PhaseData, PhaseKind, Reason, Refusal,
-};
+use dirigent_core::snapshot::PhaseData;
+use dirigent_core::{Author, Cause, Channel, Input, MessageKind, Mode, PhaseKind, Reason, Refusal};
 
 use super::room::{A, B, Room, secs};
 

@@ -1,9 +1,8 @@
 //! What wakes a dormant channel, and what does not.
 
 use crate::room::{A, B, C, Room, STRANGER, secs};
-use dirigent_core::{
-    Author, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal, SeatTurn, WakeCause,
-};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{Author, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal, WakeCause};
 
 fn wake(first: Option<dirigent_core::AgentKey>, cause: WakeCause) -> Input {
     Input::Wake { first, cause }

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::room::{A, Room, START};
+use dirigent_core::snapshot::PendingEffect;
 use dirigent_core::{
-    AgentKey, Cause, Channel, Config, Effect, MessageId, Mode, PendingEffect, PhaseKind, Reason,
-    Refusal, RunId, Snapshot, Ticket, Timestamp, TurnId, TurnState,
+    AgentKey, Cause, Channel, Config, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, RunId,
+    Snapshot, Ticket, Timestamp, TurnId, TurnState,
 };
 
 /// Asserts that each value has its name, that no two share one, and that all are in lower case.

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{CallError, ChannelId, Dirigent, MessageId};
 use tokio::sync::Notify;
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 /// Two answers whose windows end this close together speak of the same window.
 const SAME_WINDOW: Duration = Duration::from_millis(250);

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::ports::Identity;
-use dirigent::snapshot::{PhaseKind, Timestamp};
+use dirigent::ports::Timestamp;
+use dirigent::snapshot::PhaseKind;
 use dirigent::{ChannelId, Clock, Config, Dirigent, MemoryIdentities, Mode, Settings, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
 use dirigent_loopback::{Endpoint, GatewayFaults, LoopbackDiscord, RestFault, RestFaults, Traffic};

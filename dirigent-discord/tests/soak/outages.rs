@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{Clock, UserId};
 use dirigent_loopback::ServerOutage;
 

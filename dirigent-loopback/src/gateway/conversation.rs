@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use tokio::sync::Notify;
 
 use super::close::Close;

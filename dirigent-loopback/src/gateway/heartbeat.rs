@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 /// How often a client is to give a sign of life.
 pub(super) const INTERVAL: Duration = Duration::from_millis(41_250);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use serde_json::Value;
 
 use dirigent_testkit::memory_discord::PushFault;

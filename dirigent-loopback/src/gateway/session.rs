@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::UserId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use serde_json::Value;
 use tokio::sync::Notify;
 

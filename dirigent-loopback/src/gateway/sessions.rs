@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent::UserId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 use super::close::Close;
 use super::faults::GatewayFaults;

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use serde_json::Value;
 
 use super::close::Close;

@@ -26,7 +26,7 @@ pub(super) fn read(
     fields: &Map<String, Value>,
     uploads: &[Upload],
     had: &[Attachment],
-    (ids, now): (&mut Snowflakes, dirigent::snapshot::Timestamp),
+    (ids, now): (&mut Snowflakes, dirigent::ports::Timestamp),
 ) -> Result<Vec<Attachment>, Refusal> {
     let listed = match fields.get("attachments") {
         None | Some(Value::Null) => None,

@@ -1,7 +1,7 @@
 //! What a message is made of, or is changed to.
 
 use dirigent::ChatMessage;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use serde_json::{Map, Value};
 
 use super::ask::Ask;

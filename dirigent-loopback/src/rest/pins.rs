@@ -1,7 +1,7 @@
 //! Pinned messages.
 
 use dirigent::ports::ChatKind;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{ChatMessage, MessageId};
 use serde_json::{Value, json};
 

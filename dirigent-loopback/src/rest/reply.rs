@@ -1,6 +1,6 @@
 //! Answers, good and bad.
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use http_body_util::Full;

@@ -1,7 +1,7 @@
 //! Moments as Discord writes them.
 
 use dirigent::MessageId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 /// The first moment that an id can name, in Unix milliseconds.
 const DISCORD_EPOCH_MS: u64 = 1_420_070_400_000;

@@ -23,7 +23,7 @@ const ACCOUNT: &str = "discord-id";
 /// # Examples
 ///
 /// ```
-/// let ego = dirigent_store::parse_ego(
+/// let ego = dirigent_store::ego::parse_ego(
 ///     br#"{
 ///         "columns": ["discord-id"],
 ///         "agentScope": { "home-developer": { "discord-id": "123456789012345678" } }
@@ -66,7 +66,7 @@ pub fn parse_ego(content: &[u8]) -> Result<ParsedEgo, BadFile> {
 /// What of `ego.json` matters here. `Debug` shows none of the agents' values.
 ///
 /// ```
-/// let ego = dirigent_store::parse_ego(br#"{ "columns": ["mood"] }"#).unwrap();
+/// let ego = dirigent_store::ego::parse_ego(br#"{ "columns": ["mood"] }"#).unwrap();
 /// assert!(!ego.has_accounts());
 /// ```
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use crate::error::BadFile;
 ///
 /// ```
 /// use dirigent::MemoryIdentities;
-/// use dirigent_store::{Detection, EgoAbsent, EgoOptions, scan_ego};
+/// use dirigent_store::ego::{Detection, EgoAbsent, EgoOptions, scan_ego};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dirigent::ports::ApiError> {
@@ -29,7 +29,7 @@ pub struct EgoReport {
     pub detection: Detection,
     /// The entries that are new, in order.
     pub added: Vec<Identity>,
-    /// The entries that were changed, with [`KnownAgents::Overwrite`](crate::KnownAgents) only.
+    /// The entries that were changed, with [`KnownAgents::Overwrite`](crate::ego::KnownAgents) only.
     pub changed: Vec<Identity>,
     /// The agents that the registry knew already, with the same account.
     pub unchanged: Vec<AgentId>,
@@ -65,7 +65,7 @@ impl EgoReport {
 /// Whether there is a padded-cell to read from.
 ///
 /// ```
-/// use dirigent_store::{Detection, EgoAbsent};
+/// use dirigent_store::ego::{Detection, EgoAbsent};
 /// assert_ne!(Detection::Detected, Detection::Absent(EgoAbsent::NoFile));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub enum Detection {
 /// Why there is no padded-cell to read from.
 ///
 /// ```
-/// use dirigent_store::EgoAbsent;
+/// use dirigent_store::ego::EgoAbsent;
 /// assert_eq!(EgoAbsent::NoColumn.to_string(), "the file declares no column discord-id");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,7 +106,7 @@ pub enum EgoAbsent {
 /// Why an agent of `ego.json` was passed over.
 ///
 /// ```
-/// use dirigent_store::SkipReason;
+/// use dirigent_store::ego::SkipReason;
 /// assert_eq!(SkipReason::NoAccount.to_string(), "it has no discord-id");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -140,7 +140,7 @@ pub enum SkipReason {
 ///
 /// ```
 /// use dirigent::UserId;
-/// use dirigent_store::{Conflict, ConflictKind};
+/// use dirigent_store::ego::{Conflict, ConflictKind};
 ///
 /// let conflict = Conflict {
 ///     agent: "poet".into(),
@@ -164,7 +164,7 @@ pub struct Conflict {
 ///
 /// ```
 /// use dirigent::UserId;
-/// use dirigent_store::ConflictKind;
+/// use dirigent_store::ego::ConflictKind;
 /// assert_ne!(ConflictKind::OtherAccount(UserId::new(1)), ConflictKind::OwnedBy("poet".into()));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use crate::json::identities::JsonIdentities;
 ///
 /// ```
 /// use dirigent::{IdentityStore, MemoryIdentities};
-/// use dirigent_store::{EgoOptions, ScannedIdentities};
+/// use dirigent_store::ego::{EgoOptions, ScannedIdentities};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dirigent::ports::ApiError> {
@@ -52,7 +52,7 @@ struct Shared<S> {
 /// Why `ego.json` was not scanned again.
 ///
 /// ```
-/// use dirigent_store::{EgoAbsent, RescanError};
+/// use dirigent_store::ego::{EgoAbsent, RescanError};
 /// let refused = RescanError::Absent(EgoAbsent::NoFile);
 /// assert_eq!(refused.to_string(), "padded-cell is not there: there is no file");
 /// ```
@@ -116,7 +116,7 @@ impl ScannedIdentities<JsonIdentities> {
     /// [`OpenError::NoHome`] when the home folder is not known, else as [`JsonIdentities::open`].
     ///
     /// ```no_run
-    /// use dirigent_store::{EgoOptions, ScannedIdentities};
+    /// use dirigent_store::ego::{EgoOptions, ScannedIdentities};
     ///
     /// // For `Dirigent::builder`; the scan happens when the driver starts.
     /// let identities = ScannedIdentities::open_default(EgoOptions::default())?;

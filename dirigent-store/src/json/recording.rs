@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use dirigent::ports::Timestamp;
 use dirigent::replay::{Input, RecordedChannel, Trace};
-use dirigent::snapshot::{AgentKey, RestoreError, Timestamp};
+use dirigent::snapshot::{AgentKey, RestoreError};
 use dirigent::store::{ChannelRecord, Durability};
 use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};

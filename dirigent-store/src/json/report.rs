@@ -9,7 +9,8 @@ use dirigent::operate::Transition;
 use dirigent::replay::Trace;
 use dirigent::snapshot::{AgentKey, RestoreError};
 use dirigent::{AgentId, Config};
-use dirigent_core::{Channel, Seat};
+use dirigent_core::Channel;
+use dirigent_core::view::Seat;
 
 use crate::disk::{ReadError, read};
 use crate::error::{Action, StoreError};

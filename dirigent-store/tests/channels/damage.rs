@@ -5,7 +5,7 @@ use std::fs;
 use dirigent::ports::Certainty;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::{Barred, ChannelStore, CommitError};
-use dirigent_core::Slot;
+use dirigent_core::snapshot::Slot;
 use dirigent_store::{BadFile, JsonChannels, OpenError, ParsedChannel, StoreError, parse_channel};
 
 use crate::channels::place::{

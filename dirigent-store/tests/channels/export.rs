@@ -3,11 +3,12 @@
 use std::fs;
 use std::sync::Arc;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::store::{ChannelRecord, ChannelStore, Commit, Durability, Revision};
 use dirigent::{ChannelId, Config, Mode};
 use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
-use dirigent_store::{JsonChannels, OrchestrationState};
+use dirigent_store::JsonChannels;
+use dirigent_store::export::OrchestrationState;
 use serde_json::json;
 
 use crate::channels::place::{HERE, Place, THERE, fact};

@@ -4,7 +4,8 @@ use std::fs;
 
 use dirigent::hooks::TurnId;
 use dirigent::operate::{Cause, Transition};
-use dirigent::snapshot::{PhaseKind, Timestamp};
+use dirigent::ports::Timestamp;
+use dirigent::snapshot::PhaseKind;
 use dirigent::store::ChannelStore;
 use dirigent_core::AgentKey;
 use dirigent_store::{ChannelOptions, JsonChannels};

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dirigent::hooks::{RunId, TurnId};
+use dirigent::ports::Timestamp;
 use dirigent::ports::{GuildId, Nonce};
-use dirigent::snapshot::{Snapshot, Timestamp};
+use dirigent::snapshot::Snapshot;
 use dirigent::store::{
     ChannelRecord, Discussion, GapFrom, Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd,
     Revision, Writer,
 };
 use dirigent::{ChannelId, Config, MessageId};
-use dirigent_core::{
-    AgentKey, Channel, Creation, Input, Mode, Settlement, Span, Steering, Ticket, WakeCause,
-};
+use dirigent_core::snapshot::Steering;
+use dirigent_core::view::Span;
+use dirigent_core::{AgentKey, Channel, Creation, Input, Mode, Settlement, Ticket, WakeCause};
 use dirigent_store::{BadFile, ParsedChannel, parse_channel};
 use dirigent_testkit::Random;
 use dirigent_verify::check::Step;

@@ -274,6 +274,6 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(content in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = parse_identities(&content);
-        let _ = dirigent_store::parse_ego(&content);
+        let _ = dirigent_store::ego::parse_ego(&content);
     }
 }

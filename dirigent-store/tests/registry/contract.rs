@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::{IdentityStore, async_trait};
-use dirigent_store::{EgoOptions, JsonIdentities, ScannedIdentities};
+use dirigent_store::JsonIdentities;
+use dirigent_store::ego::{EgoOptions, ScannedIdentities};
 use dirigent_testkit::contract::{self, IdentityStoreHarness};
 
 use crate::registry::place::Place;

@@ -3,9 +3,10 @@
 use std::fs;
 
 use dirigent::IdentityStore;
-use dirigent_store::{
-    Conflict, ConflictKind, Detection, EgoAbsent, EgoOptions, EgoReport, JsonIdentities,
-    KnownAgents, SkipReason, scan_ego,
+use dirigent_store::JsonIdentities;
+use dirigent_store::ego::{
+    Conflict, ConflictKind, Detection, EgoAbsent, EgoOptions, EgoReport, KnownAgents, SkipReason,
+    scan_ego,
 };
 
 use crate::registry::place::{Place, account, put, who};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use dirigent_store::{Detection, EgoAbsent, EgoOptions, parse_ego, scan_ego};
+use dirigent_store::ego::{Detection, EgoAbsent, EgoOptions, parse_ego, scan_ego};
 
 use crate::registry::ego::scan;
 use crate::registry::place::{Place, put, who};

@@ -372,10 +372,10 @@ fn nothing_of_the_file_is_shown_by_debug() {
 fn handles_and_errors_can_be_sent_and_shared() {
     fn shared<T: Send + Sync + 'static>() {}
     shared::<JsonIdentities>();
-    shared::<dirigent_store::ScannedIdentities<JsonIdentities>>();
+    shared::<dirigent_store::ego::ScannedIdentities<JsonIdentities>>();
     shared::<dirigent_store::ParsedIdentities>();
-    shared::<dirigent_store::ParsedEgo>();
-    shared::<dirigent_store::EgoReport>();
+    shared::<dirigent_store::ego::ParsedEgo>();
+    shared::<dirigent_store::ego::EgoReport>();
     shared::<dirigent_store::StoreError>();
     shared::<OpenError>();
     shared::<Problem>();

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use dirigent::IdentityStore;
 use dirigent::ports::{Certainty, RegisterError};
-use dirigent_store::{
-    Action, Detection, EgoAbsent, EgoOptions, JsonIdentities, OpenError, StoreError, scan_ego,
-};
+use dirigent_store::ego::{Detection, EgoAbsent, EgoOptions, scan_ego};
+use dirigent_store::{Action, JsonIdentities, OpenError, StoreError};
 
 use crate::registry::place::Place;
 

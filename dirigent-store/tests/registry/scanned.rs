@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dirigent::operate::Reason;
 use dirigent::ports::{ApiError, ErrorKind, Identity, RegisterError};
 use dirigent::{AgentId, Dirigent, IdentityStore, MemoryIdentities, Mode, async_trait};
-use dirigent_store::{
-    EgoAbsent, EgoOptions, JsonIdentities, OpenError, RescanError, ScannedIdentities, SkipReason,
-};
+use dirigent_store::ego::{EgoAbsent, EgoOptions, RescanError, ScannedIdentities, SkipReason};
+use dirigent_store::{JsonIdentities, OpenError};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 use crate::registry::place::{Place, put, who};

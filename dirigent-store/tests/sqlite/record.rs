@@ -4,7 +4,7 @@ use std::fs;
 
 use dirigent::snapshot::AgentKey;
 use dirigent::store::ChannelStore;
-use dirigent_core::Slot;
+use dirigent_core::snapshot::Slot;
 use dirigent_store::JsonChannels;
 
 use crate::shared::commits::{HERE, fact, request, stored, turn};

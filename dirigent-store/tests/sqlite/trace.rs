@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use dirigent::hooks::{RunId, TurnId};
 use dirigent::operate::{Cause, Transition};
+use dirigent::ports::Timestamp;
 use dirigent::ports::{Identity, Nonce, RegisterError};
-use dirigent::snapshot::{AgentKey, PhaseKind, Timestamp};
+use dirigent::snapshot::{AgentKey, PhaseKind};
 use dirigent::store::{
     ChannelRecord, ChannelStore, Commit, CommitError, Durability, GapFrom, MemoryChannels,
     Outgoing, OutgoingPart, ReplyEnd, Revision, Writer,
 };
 use dirigent::{AgentId, ChannelId, IdentityStore, MemoryIdentities, MessageId, UserId};
-use dirigent_core::Slot;
+use dirigent_core::snapshot::Slot;
 use dirigent_store::{ChannelOptions, JsonChannels, JsonIdentities, SqliteOptions, SqliteStore};
 use dirigent_testkit::Random;
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use dirigent::Clock;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dirigent::ports::GuildId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serde_json::Value;
 

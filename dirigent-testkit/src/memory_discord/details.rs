@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use dirigent::ports::Timestamp;
 use dirigent::ports::{ChatKind, Mentions};
-use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serde_json::Value;
 

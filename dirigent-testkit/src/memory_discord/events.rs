@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent::Clock;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use tokio::sync::Notify;
 
 use super::event::Event;

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use dirigent::ports::Timestamp;
 use dirigent::ports::{Mentions, Nonce};
-use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, MessageId, UserId};
 
 use super::faults::Fault;

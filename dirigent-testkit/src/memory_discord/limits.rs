@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, Clock, UserId};
 
 use super::hash::IdMap;

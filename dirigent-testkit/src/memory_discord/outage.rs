@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dirigent::UserId;
 use dirigent::ports::Post;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use tokio::sync::Notify;
 
 use super::faults::Fault;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{Clock, UserId};
 
 use super::accounts::Accounts;

@@ -1,7 +1,7 @@
 //! What is pinned in a channel.
 
 use dirigent::MessageId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 /// The pinned messages of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

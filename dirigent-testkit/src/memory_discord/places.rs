@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use dirigent::ports::Timestamp;
 use dirigent::ports::{ApiError, ErrorKind, GuildId};
-use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, Clock, UserId};
 
 use super::event::Earshot;

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use dirigent::ports::Timestamp;
 use dirigent::ports::{ChannelInfo, ChannelKind, GuildId};
-use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, MessageId, UserId};
 
 use super::history::History;

@@ -1,6 +1,6 @@
 //! Ids as Discord makes them: time first, then a number.
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 
 /// The first moment that an id can name: the start of 2015, in Unix milliseconds.
 const DISCORD_EPOCH_MS: u64 = 1_420_070_400_000;

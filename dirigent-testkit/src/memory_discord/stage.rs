@@ -1,7 +1,7 @@
 //! Setting the stage: accounts, guilds and channels.
 
+use dirigent::ports::Timestamp;
 use dirigent::ports::{AuthorKind, GuildId};
-use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, UserId};
 
 use super::MemoryDiscord;
@@ -96,7 +96,7 @@ impl MemoryDiscord {
     /// ```
     /// use std::sync::Arc;
     /// use dirigent::SystemClock;
-    /// use dirigent::snapshot::Timestamp;
+    /// use dirigent::ports::Timestamp;
     /// use dirigent_testkit::MemoryDiscord;
     ///
     /// let moment = Timestamp::from_millis(1_500_000_000_000);

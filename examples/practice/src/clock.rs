@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{Clock, SystemClock};
 
 /// The machine's clock, or one on which so many seconds pass in one.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Effect, PermitRun, PhaseData, Rested, RunId, Snapshot, Timestamp};
+use dirigent_core::snapshot::{PermitRun, PhaseData, Rested};
+use dirigent_core::{Effect, RunId, Snapshot, Timestamp};
 
 use super::super::action::{Account, Action, Started};
 use super::books::delivery;
@@ -207,7 +208,7 @@ impl World {
             }
             Action::Call(request) => {
                 // A run that was permitted before a hold goes on.
-                if paused && rest != Some(dirigent_core::Pause::Held) {
+                if paused && rest != Some(dirigent_core::view::Pause::Held) {
                     self.books
                         .fail(format!("an agent is called although the room rests: {rest:?}"));
                 }
@@ -240,7 +241,7 @@ impl World {
         if said.author != super::chat::MODERATOR {
             return self.books.fail("what somebody else wrote is deleted".to_owned());
         }
-        let owed = |pending: &dirigent_core::PendingEffect| match pending.effect {
+        let owed = |pending: &dirigent_core::snapshot::PendingEffect| match pending.effect {
             Effect::Trigger { ticket, .. } => {
                 let nonce = self.room.turns.nonce(ticket, pending.since);
                 said.nonce.as_deref() == Some(nonce.as_str())

@@ -320,7 +320,7 @@ impl World {
         let mut lost = self.books.words.iter().filter(is_due);
         if let Some(word) = lost.next() {
             let kept = view.is_wake_pending();
-            let available = view.list().filter(dirigent_core::Seat::is_available).count();
+            let available = view.list().filter(dirigent_core::view::Seat::is_available).count();
             // One that is alone is not handed what was read after its own reply of an earlier process.
             if available > 1 {
                 let told = format!("{word:?} is handed to nobody: kept {kept}, {available} agents");

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{
-    AgentKey, Config, HumanInterrupt, Input, Mode, RunId, Timestamp, Transition, TriggerCleanup,
-};
+use dirigent_core::config::{HumanInterrupt, TriggerCleanup};
+use dirigent_core::{AgentKey, Config, Input, Mode, RunId, Timestamp, Transition};
 
 use super::super::Room;
 use super::super::action::Signal;

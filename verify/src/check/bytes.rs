@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Config, InterruptPolicy, TriggerCleanup};
+use dirigent_core::Config;
+use dirigent_core::config::{InterruptPolicy, TriggerCleanup};
 use dirigent_testkit::Random;
 
 use super::step::Step;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dirigent::operate::{CreatedChannel, Opening, ResultPost};
+use dirigent::ports::Timestamp;
 use dirigent::replay::Recorder;
-use dirigent::snapshot::Timestamp;
 use dirigent::store::Discussion;
 use dirigent::{ChannelId, Config, Mode, UserId};
 use dirigent_core::{Input, Snapshot, WakeCause};

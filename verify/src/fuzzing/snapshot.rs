@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use dirigent_core::snapshot::{
+    Archived, DeliveryData, PendingEffect, Permit, PermitRun, PhaseData, Piece, Refresh, RunFate,
+    Slot, StaleTrigger,
+};
+use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{
-    AgentKey, Archived, DeliveryData, Effect, MessageId, Mode, Notice, Pause, PendingEffect,
-    Permit, PermitRun, PhaseData, Piece, Refresh, ReminderPlace, RunFate, RunId, SeatTurn, Slot,
-    Snapshot, StaleTrigger, Tail, Ticket, TurnId,
+    AgentKey, Effect, MessageId, Mode, Notice, ReminderPlace, RunId, Snapshot, Tail, Ticket, TurnId,
 };
 
 use super::reader::Reader;

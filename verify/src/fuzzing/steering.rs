@@ -1,8 +1,8 @@
 //! What a snapshot keeps beyond the plain rotation, from bytes.
 
-use dirigent_core::{
-    Away, Budget, Outage, Outcome, Rested, Span, SpokenTurn, Steering, Tail, TurnTerms, Waiting,
-};
+use dirigent_core::snapshot::{Outage, Rested, SpokenTurn, Steering, TurnTerms, Waiting};
+use dirigent_core::view::{Away, Budget, Span};
+use dirigent_core::{Outcome, Tail};
 
 use super::reader::Reader;
 use super::snapshot::{agent, message, run, ticket};

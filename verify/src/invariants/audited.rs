@@ -21,7 +21,8 @@ impl Observer for Audited {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Channel, Config, RestoreError, Snapshot};
+    use dirigent_core::snapshot::RestoreError;
+    use dirigent_core::{Channel, Config, Snapshot};
 
     use super::super::forged::{Forged, fresh};
     use super::*;

@@ -2,10 +2,12 @@
 
 use std::mem::size_of;
 
-use dirigent_core::{
-    AGENTS_MAX, AgentKey, Away, Channel, DeliveryData, MessageId, PendingEffect, Piece, RunFate,
-    RunId, Slot, Snapshot, SpokenTurn, StaleTrigger, Steering,
+use dirigent_core::config::AGENTS_MAX;
+use dirigent_core::snapshot::{
+    DeliveryData, PendingEffect, Piece, RunFate, Slot, SpokenTurn, StaleTrigger, Steering,
 };
+use dirigent_core::view::Away;
+use dirigent_core::{AgentKey, Channel, MessageId, RunId, Snapshot};
 
 use super::{Invariant, Observation, Observer};
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use dirigent_core::snapshot::Breach;
+use dirigent_core::view::{Seat, SeatTurn};
 use dirigent_core::{
-    AgentKey, Answer, Breach, Cause, Config, Effect, Input, Mode, PhaseKind, Reason, Refusal, Seat,
-    SeatTurn, Snapshot, Timestamp, Transition, TurnState,
+    AgentKey, Answer, Cause, Config, Effect, Input, Mode, PhaseKind, Reason, Refusal, Snapshot,
+    Timestamp, Transition, TurnState,
 };
 
 use super::{Glance, Invariant, Observation, Restored, TwinStep};

@@ -1,8 +1,8 @@
 //! What an observer notes of a channel: everything a view shows, as plain data.
 
+use dirigent_core::view::{Budget, Pause, PendingReply, Seat};
 use dirigent_core::{
-    AgentKey, Budget, Channel, Config, Deadline, MessageId, Mode, Pause, PendingReply, PhaseKind,
-    Seat, Timestamp, TurnId, TurnState,
+    AgentKey, Channel, Config, Deadline, MessageId, Mode, PhaseKind, Timestamp, TurnId, TurnState,
 };
 
 /// A channel as it looked at one moment. Plain data, so that a test can forge one.

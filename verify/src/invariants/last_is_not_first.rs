@@ -1,6 +1,7 @@
 //! I9: no agent speaks twice in a row across a shuffle.
 
-use dirigent_core::{AgentKey, Cause, Input, PhaseKind, Seat};
+use dirigent_core::view::Seat;
+use dirigent_core::{AgentKey, Cause, Input, PhaseKind};
 
 use super::observation::{begins_cycle, is_completion};
 use super::{Glance, Invariant, Observation, Observer};
@@ -92,7 +93,7 @@ impl LastIsNotFirst {
 mod tests {
     use super::super::forged::{A, B, Forged, fresh, seat};
     use super::*;
-    use dirigent_core::SeatTurn;
+    use dirigent_core::view::SeatTurn;
 
     #[test]
     fn the_last_put_first_is_caught_across_steps_and_restarts() {

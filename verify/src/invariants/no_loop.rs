@@ -127,7 +127,8 @@ fn ceiling_was_reached(seen: &Observation<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Message, MessageId, Pause, Tail};
+    use dirigent_core::view::Pause;
+    use dirigent_core::{Message, MessageId, Tail};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Config, Effect, Pause, PhaseKind};
+use dirigent_core::view::Pause;
+use dirigent_core::{Config, Effect, PhaseKind};
 
 use super::{Glance, Invariant, Observation, Observer};
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use dirigent_core::snapshot::Breach;
 use dirigent_core::{
-    Answer, Author, Breach, Cause, Config, Effect, Input, Message, MessageKind, Mode, PhaseKind,
-    Reason, Refusal, Snapshot, Timestamp, Transition, WakeCause,
+    Answer, Author, Cause, Config, Effect, Input, Message, MessageKind, Mode, PhaseKind, Reason,
+    Refusal, Snapshot, Timestamp, Transition, WakeCause,
 };
 
 use super::Glance;

@@ -41,7 +41,7 @@ impl Observer for RepliesHoldTheFloor {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::PendingReply;
+    use dirigent_core::view::PendingReply;
 
     use super::super::forged::{A, B, Forged, fresh};
     use super::*;

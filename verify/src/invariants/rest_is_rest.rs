@@ -52,7 +52,8 @@ impl Observer for RestIsRest {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{MessageId, Pause, PhaseKind, TurnId, Verdict};
+    use dirigent_core::view::Pause;
+    use dirigent_core::{MessageId, PhaseKind, TurnId, Verdict};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;

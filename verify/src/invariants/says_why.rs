@@ -1,8 +1,7 @@
 //! W1: every verdict has the reason that the rules give it.
 
-use dirigent_core::{
-    AgentKey, Answer, Config, Input, Mode, Pause, PhaseKind, Reason, Timestamp, Verdict,
-};
+use dirigent_core::view::Pause;
+use dirigent_core::{AgentKey, Answer, Config, Input, Mode, PhaseKind, Reason, Timestamp, Verdict};
 
 use super::{Glance, Invariant, Observation, Observer};
 

@@ -38,7 +38,8 @@ impl Observer for TransitionsTellAll {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Cause, Pause, PhaseKind};
+    use dirigent_core::view::Pause;
+    use dirigent_core::{Cause, PhaseKind};
 
     use super::super::forged::{A, Forged, fresh};
     use super::*;

@@ -1,6 +1,7 @@
 //! T1: no agent is woken more often than the rules say.
 
-use dirigent_core::{Cause, Effect, Pause, PhaseKind};
+use dirigent_core::view::Pause;
+use dirigent_core::{Cause, Effect, PhaseKind};
 
 use super::observation::{is_grant, is_return};
 use super::{Invariant, Observation, Observer};

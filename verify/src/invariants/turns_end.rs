@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Config, Effect, Pause, PhaseKind};
+use dirigent_core::view::Pause;
+use dirigent_core::{Config, Effect, PhaseKind};
 
 use super::glance::has_speaker;
 use super::{Glance, Invariant, Observation, Observer};

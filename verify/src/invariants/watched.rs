@@ -234,6 +234,6 @@ struct Step<'a> {
     rules_before: Option<Arc<Config>>,
 }
 
-fn not_restored(error: &dirigent_core::RestoreError) -> Violation {
+fn not_restored(error: &dirigent_core::snapshot::RestoreError) -> Violation {
     Violation::of("I11", "a snapshot that the machine wrote is accepted", error.to_string())
 }

@@ -1,6 +1,7 @@
 //! I8: in every cycle everybody is asked once, in the order of the list.
 
-use dirigent_core::{AgentKey, Cause, Input, PhaseKind, Seat, SeatTurn};
+use dirigent_core::view::{Seat, SeatTurn};
+use dirigent_core::{AgentKey, Cause, Input, PhaseKind};
 
 use super::observation::{begins_cycle, is_grant, is_skip};
 use super::{Glance, Invariant, Observation, Observer};

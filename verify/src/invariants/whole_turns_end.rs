@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Pause, PhaseKind};
+use dirigent_core::PhaseKind;
+use dirigent_core::view::Pause;
 
 use super::{Glance, Invariant, Observation, Observer};
 

@@ -1,8 +1,9 @@
 //! What the model says about a step, and how it looks from outside.
 
+use dirigent_core::view::{Budget, Pause, PendingReply, Seat};
 use dirigent_core::{
-    AgentKey, Answer, Budget, Cause, Effect, MessageId, Mode, Pause, PendingReply, PhaseKind,
-    Reason, Refusal, Seat, Ticket, Timestamp, TurnId, TurnState,
+    AgentKey, Answer, Cause, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, Ticket,
+    Timestamp, TurnId, TurnState,
 };
 
 use super::Model;

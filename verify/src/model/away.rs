@@ -1,6 +1,7 @@
 //! Agents that crash, come back and are assigned (rule 56).
 
-use dirigent_core::{AgentKey, Cause, Notice, Refusal, SeatTurn};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{AgentKey, Cause, Notice, Refusal};
 
 use super::state::Away;
 use super::{AGENTS_MAX, Model};

@@ -1,6 +1,7 @@
 //! Budgets (rule 65).
 
-use dirigent_core::{Budget, Cause, Notice, Refusal};
+use dirigent_core::view::Budget;
+use dirigent_core::{Cause, Notice, Refusal};
 
 use super::Model;
 

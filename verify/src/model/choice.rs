@@ -1,6 +1,7 @@
 //! Whom an operator chose (rule 61).
 
-use dirigent_core::{AgentKey, Refusal, SeatTurn};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{AgentKey, Refusal};
 
 use super::Model;
 use super::state::{First, Phase, Purpose};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Cause, Notice, SeatTurn, Timestamp};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{Cause, Notice, Timestamp};
 
 use super::Model;
 use super::state::{First, Phase, Poll, Stage, StaleTrigger};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Author, Cause, MessageId, SeatTurn, Tail, Timestamp};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{AgentKey, Author, Cause, MessageId, Tail, Timestamp};
 
 use super::Model;
 use super::run::joined;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dirigent_core::{AgentKey, Cause, MentionRule, Notice, SeatTurn};
+use dirigent_core::config::MentionRule;
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{AgentKey, Cause, Notice};
 
 use super::Model;
 use super::answer::EndedTurn;

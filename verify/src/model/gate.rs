@@ -1,6 +1,7 @@
 //! May it run? (rules 7 to 11)
 
-use dirigent_core::{AgentKey, Cause, MessageId, Mode, Pause, Reason, RunId, TurnId, Verdict};
+use dirigent_core::view::Pause;
+use dirigent_core::{AgentKey, Cause, MessageId, Mode, Reason, RunId, TurnId, Verdict};
 
 use super::Model;
 use super::state::{Away, Fate, PermitRun, Phase, Stage};

@@ -1,6 +1,7 @@
 //! Reading the list: refreshes, recounts, rebuilding, coming and going (rules 26, 28, 37).
 
-use dirigent_core::{AgentKey, Cause, Refusal, SeatTurn, Ticket};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{AgentKey, Cause, Refusal, Ticket};
 
 use super::state::{First, Phase, Purpose, Refresh, Slot};
 use super::{AGENTS_MAX, Model};

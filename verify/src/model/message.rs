@@ -1,8 +1,9 @@
 //! Messages (rules 21 to 25, 39).
 
+use dirigent_core::config::{HumanInterrupt, InterruptPolicy, WakeRule};
+use dirigent_core::view::SeatTurn;
 use dirigent_core::{
-    AgentKey, Author, Cause, Effect, HumanInterrupt, InterruptPolicy, Message, MessageId,
-    MessageKind, Notice, Refusal, SeatTurn, TurnId, WakeRule,
+    AgentKey, Author, Cause, Effect, Message, MessageId, MessageKind, Notice, Refusal, TurnId,
 };
 
 use super::resting::Range;

@@ -1,8 +1,7 @@
 //! What people and tools ask of a channel (rules 4, 5, 35, 37, 38).
 
-use dirigent_core::{
-    AgentKey, Cause, Creation, Effect, Mode, Pause, Refusal, SeatTurn, TurnId, WakeCause,
-};
+use dirigent_core::view::{Pause, SeatTurn};
+use dirigent_core::{AgentKey, Cause, Creation, Effect, Mode, Refusal, TurnId, WakeCause};
 
 use super::members::without_duplicates;
 use super::state::{Closing, First, Phase, Purpose, Slot};

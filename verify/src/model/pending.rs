@@ -1,8 +1,8 @@
 //! Tickets, pending effects and stale triggers (rule 42).
 
+use dirigent_core::config::TriggerCleanup;
 use dirigent_core::{
-    AgentKey, Cause, Effect, MessageId, Notice, Refusal, ReminderPlace, Settlement, Ticket,
-    TriggerCleanup, TurnId,
+    AgentKey, Cause, Effect, MessageId, Notice, Refusal, ReminderPlace, Settlement, Ticket, TurnId,
 };
 
 use super::Model;

@@ -1,6 +1,7 @@
 //! Replies that the library delivers (rules 67 to 69).
 
-use dirigent_core::{AgentKey, Cause, PendingReply, Refusal, RunId, SeatTurn, TurnId};
+use dirigent_core::view::{PendingReply, SeatTurn};
+use dirigent_core::{AgentKey, Cause, Refusal, RunId, TurnId};
 
 use super::Model;
 use super::run::Belongs;

@@ -1,6 +1,7 @@
 //! Stop, hold and resume (rule 37).
 
-use dirigent_core::{Cause, MessageId, Mode, Notice, Pause, Refusal};
+use dirigent_core::view::Pause;
+use dirigent_core::{Cause, MessageId, Mode, Notice, Refusal};
 
 use super::Model;
 use super::state::{First, Phase, Stage};

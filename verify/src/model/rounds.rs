@@ -1,6 +1,7 @@
 //! Rounds of the addressed (rule 62), and the wait for a person (rule 63).
 
-use dirigent_core::{AgentKey, Author, Cause, MentionRule};
+use dirigent_core::config::MentionRule;
+use dirigent_core::{AgentKey, Author, Cause};
 
 use super::Model;
 use super::state::Slot;

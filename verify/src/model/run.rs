@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, SeatTurn, Tail};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, Tail};
 
 use super::Model;
 use super::permit::REMINDERS_MAX;

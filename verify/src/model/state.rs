@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, MessageId, PhaseKind, RunId, SeatTurn, Tail, Ticket, Timestamp};
+use dirigent_core::view::SeatTurn;
+use dirigent_core::{AgentKey, MessageId, PhaseKind, RunId, Tail, Ticket, Timestamp};
 
 use super::resting::{Rested, Waiting};
 

@@ -1,6 +1,6 @@
 //! The process dies and starts again from what it stored last.
 
-use dirigent_core::{PendingEffect, PhaseData};
+use dirigent_core::snapshot::{PendingEffect, PhaseData};
 
 use super::agenda::{Ending, Happening, How};
 use super::world::World;

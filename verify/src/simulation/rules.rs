@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{
-    Config, HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
+use dirigent_core::Config;
+use dirigent_core::config::{
+    HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
 };
 use dirigent_testkit::Random;
 

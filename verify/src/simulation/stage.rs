@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::{
-    AGENTS_MAX, AgentKey, Answer, Author, Input, MessageKind, Outcome, RunId, Settlement, Ticket,
+    AgentKey, Answer, Author, Input, MessageKind, Outcome, RunId, Settlement, Ticket,
 };
 
 use super::agenda::{Ending, Happening, How};

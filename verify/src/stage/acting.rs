@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use dirigent::host::RunError;
 use dirigent::operate::Status;
-use dirigent::snapshot::{PhaseKind, Timestamp};
+use dirigent::ports::Timestamp;
+use dirigent::snapshot::PhaseKind;
 use dirigent::{CallError, ChannelId, Clock, Dirigent, MessageId, Mode};
 
 use super::{Begun, Stage};

@@ -6,7 +6,8 @@ use std::fmt;
 use async_trait::async_trait;
 use dirigent::ports::{ApiError, HistoryRequest, Nonce, Post, Posted};
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
-use dirigent_core::{Effect, PendingEffect};
+use dirigent_core::Effect;
+use dirigent_core::snapshot::PendingEffect;
 use dirigent_testkit::{MemoryAccount, MemoryDiscord};
 
 use super::points::Points;

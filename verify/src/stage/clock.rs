@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use dirigent::Clock;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent_testkit::ManualClock;
 
 use super::points::Points;

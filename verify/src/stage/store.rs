@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::operate::Transition;
+use dirigent::ports::Timestamp;
 use dirigent::ports::{ApiError, Certainty, ErrorKind};
-use dirigent::snapshot::{AgentKey, Timestamp};
+use dirigent::snapshot::AgentKey;
 use dirigent::store::{
     Barred, ChannelStore, Commit, CommitError, Durability, LoadError, MemoryChannels, Revision,
     StoredChannel,

@@ -5,8 +5,9 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{
-    Config, HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
+use dirigent_core::Config;
+use dirigent_core::config::{
+    HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
 };
 use dirigent_verify::check::Step;
 use proptest::collection::vec;

@@ -1,8 +1,7 @@
 //! What can be seen of the channel.
 
-use dirigent_core::{
-    AgentKey, Config, Effect, MessageId, PhaseKind, Reason, Seat, SeatTurn, Snapshot, TurnState,
-};
+use dirigent_core::view::{Seat, SeatTurn};
+use dirigent_core::{AgentKey, Config, Effect, MessageId, PhaseKind, Reason, Snapshot, TurnState};
 
 use super::Room;
 

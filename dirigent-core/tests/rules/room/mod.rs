@@ -11,9 +11,10 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dirigent_core::snapshot::PhaseData;
 use dirigent_core::{
-    AgentKey, Answer, Channel, Config, Creation, Effect, Input, Mode, Outcome, PhaseData,
-    PhaseKind, Refusal, RunId, Snapshot, Tail, Ticket, Timestamp,
+    AgentKey, Answer, Channel, Config, Creation, Effect, Input, Mode, Outcome, PhaseKind, Refusal,
+    RunId, Snapshot, Tail, Ticket, Timestamp,
 };
 
 mod answers;

@@ -211,7 +211,7 @@ async fn keep(discord: &MemoryDiscord, stage: &Stage, path: Option<&Path>) -> io
 
 #[cfg(test)]
 mod tests {
-    use dirigent::snapshot::Timestamp;
+    use dirigent::ports::Timestamp;
 
     use super::*;
 

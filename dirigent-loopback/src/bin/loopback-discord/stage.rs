@@ -1,7 +1,7 @@
 //! The guild that there is at the start.
 
 use dirigent::ports::GuildId;
-use dirigent::snapshot::Timestamp;
+use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, UserId};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::Permissions;

@@ -1,9 +1,10 @@
 //! Pending effects, as they stand in a file.
 
 use dirigent::AgentId;
+use dirigent_core::snapshot::PendingEffect;
 use dirigent_core::{
-    AgentKey, Cause, Effect, MessageId, Notice, PendingEffect, PhaseKind, ReminderPlace, RunId,
-    Ticket, Timestamp, Transition, TurnId,
+    AgentKey, Cause, Effect, MessageId, Notice, PhaseKind, ReminderPlace, RunId, Ticket, Timestamp,
+    Transition, TurnId,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

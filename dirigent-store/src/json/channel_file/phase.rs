@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, MessageId, PhaseData, RunId, Ticket, Timestamp};
+use dirigent_core::snapshot::PhaseData;
+use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp};
 
 use crate::json::form::enums;
 

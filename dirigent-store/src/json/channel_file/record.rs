@@ -10,7 +10,8 @@ use dirigent::store::{
     Writer,
 };
 use dirigent::{AgentId, ChannelId};
-use dirigent_core::{AgentKey, Archived, MessageId, Mode, RunId, Snapshot, Timestamp, TurnId};
+use dirigent_core::snapshot::Archived;
+use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Timestamp, TurnId};
 
 use crate::json::form::{enums, structs};
 

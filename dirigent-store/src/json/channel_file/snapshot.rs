@@ -1,10 +1,11 @@
 //! The turn machine's state, as it stands in a file.
 
-use dirigent_core::{
-    AgentKey, Archived, DeliveryData, MessageId, Mode, Pause, PendingEffect, Permit, PermitRun,
-    PhaseData, Piece, Refresh, RunFate, RunId, SeatTurn, Slot, Snapshot, StaleTrigger, Steering,
-    Tail, Ticket, Timestamp, TurnId,
+use dirigent_core::snapshot::{
+    Archived, DeliveryData, PendingEffect, Permit, PermitRun, PhaseData, Piece, Refresh, RunFate,
+    Slot, StaleTrigger, Steering,
 };
+use dirigent_core::view::{Pause, SeatTurn};
+use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp, TurnId};
 
 use crate::json::form::{enums, structs};
 

@@ -1,9 +1,8 @@
 //! What is beyond the plain rotation, as it stands in a file. Absent is what is empty.
 
-use dirigent_core::{
-    AgentKey, Away, Budget, MessageId, Outage, Outcome, Rested, RunId, Span, SpokenTurn, Steering,
-    Tail, Ticket, Timestamp, TurnTerms, Waiting,
-};
+use dirigent_core::snapshot::{Outage, Rested, SpokenTurn, Steering, TurnTerms, Waiting};
+use dirigent_core::view::{Away, Budget, Span};
+use dirigent_core::{AgentKey, MessageId, Outcome, RunId, Tail, Ticket, Timestamp};
 
 use crate::json::form::{enums, structs};
 

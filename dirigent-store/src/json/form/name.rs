@@ -3,9 +3,9 @@
 use std::fmt;
 
 use dirigent::store::{LetterKind, ReplyEnd};
-use dirigent_core::{
-    Cause, MessageKind, Mode, Pause, PhaseKind, ReminderPlace, RunFate, SeatTurn, WakeCause,
-};
+use dirigent_core::snapshot::RunFate;
+use dirigent_core::view::{Pause, SeatTurn};
+use dirigent_core::{Cause, MessageKind, Mode, PhaseKind, ReminderPlace, WakeCause};
 use serde::de::{Deserializer, Visitor};
 use serde::ser::{Error as _, Serializer};
 

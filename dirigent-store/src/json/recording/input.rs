@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use dirigent::hooks::RunId;
 use dirigent::operate::WakeCause;
+use dirigent::ports::Timestamp;
 use dirigent::replay::Input;
-use dirigent::snapshot::{AgentKey, Timestamp};
+use dirigent::snapshot::AgentKey;
 use dirigent::{Config, MessageId, Mode};
 use dirigent_core::{Author, Creation, Message, MessageKind, Outcome, Settlement, Tail, Ticket};
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Config, HumanInterrupt, MentionRule, WakeRule};
+use dirigent_core::Config;
+use dirigent_core::config::{HumanInterrupt, MentionRule, WakeRule};
 use dirigent_testkit::Random;
 
 /// Chooses each policy by itself, about half of them as they usually are.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use dirigent::ports::Timestamp;
 use dirigent::ports::{ChatKind, GuildId};
-use dirigent::snapshot::Timestamp;
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::room::{Room, ThreadSettings};

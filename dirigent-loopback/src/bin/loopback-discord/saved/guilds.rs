@@ -1,8 +1,8 @@
 //! Accounts and guilds as they are written.
 
 use dirigent::UserId;
+use dirigent::ports::Timestamp;
 use dirigent::ports::{AuthorKind, GuildId};
-use dirigent::snapshot::Timestamp;
 use dirigent_testkit::memory_discord::accounts::Account;
 use dirigent_testkit::memory_discord::places::{Guild, Member};
 use dirigent_testkit::memory_discord::role::Role;
