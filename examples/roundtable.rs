@@ -18,6 +18,7 @@ mod table;
 #[path = "roundtable/terminal.rs"]
 mod terminal;
 
+use dirigent::operate::Summary;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command};
@@ -160,7 +161,11 @@ async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {
     optimist.script.add(&["In short: one who stays, and one who left."]);
     table.until(Shown::Change(Cause::PermitUsed)).await?;
     // An agent does this with a tool of its own.
-    table.dirigent.channel(room).conclude(&optimist.agent, Some("interviews.md")).await?;
+    table
+        .dirigent
+        .channel(room)
+        .conclude(&optimist.agent, Some(Summary::Path("interviews.md")))
+        .await?;
     table.until(Shown::Words(table.moderator)).await?;
     table.say(room, "May I add somebody?");
     table.until(Shown::Words(table.moderator)).await

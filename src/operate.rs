@@ -16,4 +16,5 @@ pub use crate::runtime::events::{
     AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply,
 };
 pub use crate::values::call_error::DriverEnd;
+pub use crate::values::summary::Summary;
 pub use dirigent_core::{Cause, Reason, Refusal, Transition, WakeCause};

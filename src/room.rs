@@ -77,6 +77,7 @@ use self::step::Step;
 use self::turns::Turns;
 use crate::record::discussion::Discussion;
 use crate::values::deferral_key::DeferralKey;
+use crate::values::summary::Summary;
 use crate::{ChannelId, ChatMessage};
 
 /// One channel: its turn machine, and everything that carries the machine's decisions out.
@@ -272,17 +273,18 @@ impl Room {
         cx: &Context<'_>,
         now: Timestamp,
         by: AgentKey,
-        summary: Option<&str>,
+        summary: Option<Summary<'_>>,
     ) -> Result<Stamp, Refusal> {
         self.reach(now);
-        let is_discussion = self.discussion.is_some();
+        let (channel, is_discussion) = (self.turns.channel, self.discussion.is_some());
         let mut step = self.step(cx, now);
         if is_discussion {
-            step.lanes.letters.get_or_insert_default().summary = summary.map(str::to_owned);
+            let result = cx.settings.result(channel, summary);
+            step.lanes.letters.get_or_insert_default().result = Some(result);
         }
         let answer = step.submit(&Input::Conclude { by });
         if let Some(letters) = &mut step.lanes.letters {
-            letters.summary = None;
+            letters.result = None;
         }
         answer?;
         step.turns.commit.change_for_good();

@@ -16,7 +16,8 @@ use dirigent_core::{Outcome, Tail};
 
 pub use crate::host::identity_line::{IdentityLine, UnknownField};
 use crate::record::channel::ReplyEnd;
-use crate::text::plain::literal;
+use crate::text::plain::{is_visible, literal};
+use crate::values::summary::Summary;
 pub use heartbeat::Heartbeat;
 pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
 
@@ -62,6 +63,8 @@ pub struct Settings {
     /// initiator gave, as plain text: with backslashes before what Discord would take for Markdown, a mention or
     /// a link. Put no backticks around it.
     pub result_template: String,
+    /// The same, where the initiator gave the summary itself: `{summary}` is its text, as it is. It pings nobody.
+    pub result_text_template: String,
     /// The result of a discussion that ended without a summary; as above.
     pub unfinished_template: String,
     /// The result of a discussion that its initiator did not conclude although it was reminded; as above.
@@ -302,6 +305,8 @@ impl Default for Settings {
             budget_notice: Notice::Budget.text().to_owned(),
             result_template: "Discussion <#{discussionChannel}> is concluded. Summary: {summary}"
                 .to_owned(),
+            result_text_template:
+                "Discussion <#{discussionChannel}> is concluded. Summary:\n{summary}".into(),
             unfinished_template: "Discussion <#{discussionChannel}> was closed without a summary."
                 .to_owned(),
             overdue_template: "Discussion <#{discussionChannel}> was closed without a summary: \
@@ -417,14 +422,21 @@ impl Settings {
     }
 
     /// What the callback channel of a discussion is told.
-    pub(crate) fn result(&self, discussion: crate::ChannelId, summary: Option<&str>) -> String {
-        let template = match summary {
-            Some(_) => &self.result_template,
-            None => &self.unfinished_template,
+    pub(crate) fn result(
+        &self,
+        discussion: crate::ChannelId,
+        summary: Option<Summary<'_>>,
+    ) -> String {
+        let (template, summary) = match summary {
+            Some(Summary::Path(path)) => (&self.result_template, literal(path)),
+            Some(Summary::Text(text)) if is_visible(text) => {
+                (&self.result_text_template, text.trim().to_owned())
+            }
+            Some(Summary::Text(_)) | None => (&self.unfinished_template, String::new()),
         };
         template
             .replace("{discussionChannel}", &discussion.to_string())
-            .replace("{summary}", &literal(summary.unwrap_or_default()))
+            .replace("{summary}", &summary)
     }
 
     /// What the callback channel is told of a discussion that was not concluded in time.

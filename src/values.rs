@@ -7,3 +7,4 @@ pub(crate) mod id;
 pub(crate) mod load_error;
 pub(crate) mod message;
 pub(crate) mod stage;
+pub(crate) mod summary;

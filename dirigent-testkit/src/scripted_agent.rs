@@ -1,5 +1,6 @@
 //! Agents that do what a script says.
 
+use dirigent::operate::Summary;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -251,7 +252,10 @@ impl ScriptedAgent {
     pub async fn conclude(&self, channel: ChannelId) {
         let dirigent = self.attached();
         if let Some(dirigent) = dirigent {
-            let _ = dirigent.channel(channel).conclude(&self.name, Some("summary.md")).await;
+            let _ = dirigent
+                .channel(channel)
+                .conclude(&self.name, Some(Summary::Path("summary.md")))
+                .await;
         }
     }
 

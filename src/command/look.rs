@@ -15,6 +15,9 @@ use crate::{AgentId, CallError, Channel, UserId};
 /// The longest answer, in characters: the longest message that Discord takes.
 const ANSWER_CHARS_MAX: usize = 2_000;
 
+/// The longest sentence about what an answer leaves out, in characters.
+const REST_CHARS_MAX: usize = 60;
+
 const NO_GUILD: &str =
     "Agents take turns in the channels of a server. There are no turns in a direct message.";
 const NOT_ALLOWED: &str = "You need to be able to write in this channel to use this command.";
@@ -52,16 +55,13 @@ impl CommandCall<'_> {
                 };
                 // Held until all are explained: a channel that rests would be read from the store for each of them.
                 let _room = self.channel.dirigent.runtime.room(self.channel.id).await;
-                let mut text = String::new();
+                let directory = self.channel.dirigent.runtime.registry.directory();
+                let mut lines = Vec::with_capacity(agents.len());
                 for agent in &agents {
-                    // Writing to a string cannot fail.
-                    let _ = writeln!(text, "{}", self.channel.explain(agent).await?);
+                    let explanation = self.channel.explain(agent).await?;
+                    lines.push(explanation.with_names(|agent| name(&directory, agent)).to_string());
                 }
-                Ok(CommandAnswer::unchanged(if agents.is_empty() {
-                    NO_LIST
-                } else {
-                    text.trim_end()
-                }))
+                Ok(CommandAnswer::unchanged(fitting(&lines)))
             },
             TOO_LATE,
         )
@@ -127,9 +127,11 @@ fn named(directory: &Directory, input: &str) -> Option<AgentKey> {
     by_user.or_else(|| directory.key(&AgentId::from(input))).or_else(|| {
         let accounts = directory.accounts().into_iter();
         let agents = accounts.filter_map(|user| directory.of_user(user));
+        let input = input.to_lowercase();
         let has_name = |key: &AgentKey| {
-            let name = directory.display_name(*key);
-            name.is_some_and(|name| name.to_lowercase() == input.to_lowercase())
+            let name = directory.display_name(*key).map(|name| name.to_lowercase());
+            let id = directory.name(*key).map(|id| id.as_str().to_lowercase());
+            [name, id].contains(&Some(input.clone()))
         };
         let mut found = agents.filter(has_name);
         found.next().filter(|_| found.next().is_none())
@@ -176,6 +178,24 @@ fn told(status: &Status, directory: &Directory) -> String {
         );
     }
     text
+}
+
+/// As many of the lines as fit into a message, and how many do not.
+fn fitting(lines: &[String]) -> String {
+    let (mut text, mut left) = (String::new(), ANSWER_CHARS_MAX - REST_CHARS_MAX);
+    for (told, line) in lines.iter().enumerate() {
+        let length = line.chars().count() + 1;
+        if length > left {
+            let rest = lines.len() - told;
+            // Writing to a string cannot fail.
+            let _ = write!(text, "And {rest} more: /why with an agent tells of one.");
+            return text;
+        }
+        left -= length;
+        text.push_str(line);
+        text.push('\n');
+    }
+    if text.is_empty() { NO_LIST.to_owned() } else { text.trim_end().to_owned() }
 }
 
 /// The text as far as it fits into a message.

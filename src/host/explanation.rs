@@ -116,6 +116,13 @@ impl Explanation {
         self.reason.allows()
     }
 
+    /// The same with other names of the agents.
+    pub(crate) fn with_names(mut self, name: impl Fn(&AgentId) -> String) -> Self {
+        self.speaker = self.speaker.as_ref().map(|speaker| AgentId::from(name(speaker)));
+        self.agent = AgentId::from(name(&self.agent));
+        self
+    }
+
     /// What would change it.
     const fn remedy(&self) -> Option<&'static str> {
         Some(match self.reason {
@@ -123,7 +130,7 @@ impl Explanation {
             Reason::InitiatorPermit => "This is its one run.",
             Reason::Dead => "Another mode would let agents talk.",
             Reason::Archived => "That is for good.",
-            Reason::Stopped | Reason::Finished => "An operator can resume it.",
+            Reason::Stopped | Reason::Finished => "A person can resume it with /resume.",
             Reason::Held => "An operator can resume it; the order is kept.",
             Reason::Waiting => "Then it goes on.",
             Reason::Offline => "When it is back, an operator can assign it.",

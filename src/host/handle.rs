@@ -130,6 +130,9 @@ impl Dirigent {
             RunError::Discord(error) | RunError::Identities(error) | RunError::Channels(error) => {
                 error
             }
+            shared @ RunError::SharedAccount { .. } => {
+                ApiError::new(ErrorKind::Invalid).with_source(shared)
+            }
         })?;
         for room in self.runtime.rooms.all_awake() {
             for agent in &gone {

@@ -9,6 +9,7 @@ use crate::ports::orchestrator::Orchestrator;
 use crate::record::discussion::Discussion;
 use crate::record::letter::LetterKind;
 use crate::runtime::cell::Awaited;
+use crate::values::summary::Summary;
 use crate::{AgentId, CallError, Channel, Dirigent};
 
 /// A channel that a tool has created.
@@ -242,8 +243,8 @@ impl Channel<'_> {
         self.fact(&Input::Unmute(agent)).await
     }
 
-    /// The initiator concludes its discussion: it is archived, and its callback channel is told where
-    /// the summary is. Stored for good when it returns; the answer says whether the callback channel
+    /// The initiator concludes its discussion: it is archived, and its callback channel is told the summary, or where
+    /// it is. Stored for good when it returns; the answer says whether the callback channel
     /// has been told.
     ///
     /// # Errors
@@ -252,7 +253,7 @@ impl Channel<'_> {
     pub async fn conclude(
         self,
         by: &AgentId,
-        summary: Option<&str>,
+        summary: Option<Summary<'_>>,
     ) -> Result<ResultPost, CallError> {
         self.dirigent.live().await?;
         let by = self.dirigent.key(by)?;

@@ -24,8 +24,8 @@ pub(super) struct Letters {
     counted: u64,
     /// The version that the commit under way stores.
     sent: u64,
-    /// The summary of a discussion that is being concluded.
-    pub(super) summary: Option<String>,
+    /// The result of a discussion that is being concluded.
+    pub(super) result: Option<String>,
 }
 
 impl Letters {
@@ -48,11 +48,10 @@ impl Letters {
         terms: &Discussion,
         cause: Cause,
     ) {
-        let summary = self.summary.take();
         let text = if cause == Cause::Overdue {
             cx.settings.overdue_result(channel)
         } else {
-            cx.settings.result(channel, summary.as_deref())
+            self.result.take().unwrap_or_else(|| cx.settings.result(channel, None))
         };
         let result = Letter::new(LetterKind::Result, channel, terms.callback, now, &text);
         self.outbox.write(result);

@@ -12,7 +12,7 @@ use futures_util::stream::{Stream, StreamExt, unfold};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::values::error::ErrorKind;
+use crate::values::error::{ApiError, ErrorKind};
 use crate::{AgentId, ChannelId};
 
 /// A transition with its channel and its agent's name.
@@ -103,7 +103,7 @@ impl fmt::Display for AgentFault {
 /// use dirigent::operate::Heard;
 /// fn tell(heard: &Heard) {
 ///     if let Heard::ReplyLost(lost) = heard {
-///         println!("{} of {} parts of {}'s reply are posted", lost.posted, lost.parts, lost.agent);
+///         eprintln!("{lost}");
 ///     }
 /// }
 /// ```
@@ -122,6 +122,20 @@ pub struct LostReply {
     pub parts: usize,
     /// How the last attempt failed; `None` where the reply was given up without one.
     pub kind: Option<ErrorKind>,
+}
+
+impl fmt::Display for LostReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { agent, posted, parts, .. } = self;
+        write!(
+            f,
+            "the reply of {agent} was given up: {posted} of its {parts} messages are in the channel"
+        )?;
+        match self.kind {
+            Some(kind) => write!(f, "; the last attempt failed: {}", ApiError::new(kind)),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a listener hears.

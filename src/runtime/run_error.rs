@@ -1,5 +1,6 @@
 //! Why the driver could not start.
 
+use crate::AgentId;
 use crate::values::error::ApiError;
 
 /// Why the driver could not start.
@@ -19,6 +20,18 @@ pub enum RunError {
     /// The registry could not be read.
     #[error("the registry could not be read: {0}")]
     Identities(#[source] ApiError),
+    /// Two hosted agents act as one account, or one acts as the library's own: what either says could not be told from
+    /// the other's words.
+    #[error(
+        "agent {agent} acts as the Discord account of {}; give each its own account, that is a bot with a token of its own",
+        owner.as_ref().map_or("the library itself", AgentId::as_str)
+    )]
+    SharedAccount {
+        /// The agent whose account is somebody else's.
+        agent: AgentId,
+        /// The agent that has the account; `None` for the library.
+        owner: Option<AgentId>,
+    },
     /// The channels could not be read.
     #[error("the channel store could not be read: {0}")]
     Channels(#[source] ApiError),

@@ -7,7 +7,7 @@ use dirigent_core::AgentKey;
 use super::Runtime;
 use crate::ports::identity::{Identity, RegisterError};
 use crate::runtime::run_error::RunError;
-use crate::values::error::{ApiError, ErrorKind};
+use crate::values::error::ApiError;
 use crate::{DiscordApi, UserId};
 
 /// The wait before a chat that did not answer at the start is asked again.
@@ -58,20 +58,15 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
         })?;
         if discord_user_id == moderator {
             // It would never have a turn, and nothing would say why.
-            let shared = format!("agent {agent_id} has the library's own account");
-            let error = ApiError::new(ErrorKind::Invalid).with_source(shared);
-            return Err(RunError::Identities(error));
+            return Err(RunError::SharedAccount { agent: agent_id, owner: None });
         }
         let agent_name = agent_id.as_str().to_owned();
-        let registered =
-            runtime.identities.register(Identity { discord_user_id, agent_id, agent_name });
-        registered.await.map_err(|error| {
-            RunError::Identities(match error {
-                RegisterError::Store(error) => error,
-                taken @ RegisterError::AccountTaken { .. } => {
-                    ApiError::new(ErrorKind::Invalid).with_source(taken)
-                }
-            })
+        let identity = Identity { discord_user_id, agent_id: agent_id.clone(), agent_name };
+        runtime.identities.register(identity).await.map_err(|error| match error {
+            RegisterError::Store(error) => RunError::Identities(error),
+            RegisterError::AccountTaken { owner } => {
+                RunError::SharedAccount { agent: agent_id, owner: Some(owner) }
+            }
         })?;
     }
     Ok(())

@@ -5,12 +5,17 @@ use serde::{Serialize, Serializer};
 
 use super::arguments::Arguments;
 use super::fields::{Fields, needed};
-use super::summary::{self, Summary};
+use super::summary::{self, Found};
 use super::{Caller, ToolError, Tools};
 use crate::host::discussion::DiscussionState;
 use crate::host::operate::ResultPost;
+use crate::text::plain::is_visible;
+use crate::values::summary::Summary;
 use crate::{CallError, ChannelId};
 use dirigent_core::Refusal;
+
+/// The longest summary that is given itself.
+const TEXT_CHARS_MAX: usize = 6_000;
 
 /// The arguments of `discussion-complete`.
 ///
@@ -19,19 +24,22 @@ use dirigent_core::Refusal;
 /// let call: DiscussionComplete = serde_json::from_str(
 ///     r#"{ "discussion-channel": "123456789012345678", "summary": "discussion-summary/plan.md" }"#,
 /// )?;
-/// assert_eq!(call.summary, "discussion-summary/plan.md");
+/// assert_eq!(call.summary.as_deref(), Some("discussion-summary/plan.md"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
-#[expect(clippy::exhaustive_structs, reason = "the seed names exactly these arguments")]
+#[expect(clippy::exhaustive_structs, reason = "a model gives these arguments and no others")]
 pub struct DiscussionComplete {
     /// Id of the discussion's channel, as create-discussion-channel answered it.
     pub discussion_channel: ChannelId,
     /// Path of the summary, a file that you wrote into the folder discussion-summary of your
-    /// workspace, for example discussion-summary/result.md.
+    /// workspace, for example discussion-summary/result.md. Give this or summary-text.
     #[schemars(length(min = 1, max = 1_000))]
-    pub summary: String,
+    pub summary: Option<String>,
+    /// The summary itself, where you cannot write files. Give this or summary.
+    #[schemars(length(min = 1, max = 6_000))]
+    pub summary_text: Option<String>,
 }
 
 /// A discussion that was completed.
@@ -41,8 +49,10 @@ pub struct DiscussionComplete {
 pub struct DiscussionCompleted {
     /// The discussion's channel, closed now.
     pub discussion_channel: ChannelId,
-    /// The path that the callback channel is told, from the workspace on: `discussion-summary/…`.
-    pub summary: String,
+    /// The path that the callback channel is told, from the workspace on: `discussion-summary/…`. `None` where the
+    /// summary itself was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     /// Whether it has been told: `posted`, `queued` until that is possible, or `nowhere` without a
     /// callback channel.
     #[serde(serialize_with = "post_name")]
@@ -53,29 +63,37 @@ pub struct DiscussionCompleted {
 
 impl Tools {
     /// Completes a discussion of the caller's: it is archived, and its callback channel is told
-    /// where the summary is.
+    /// the summary, or where it is.
     ///
     /// Looks for the file on the calling thread; it is not read.
     ///
     /// # Errors
     ///
     /// [`ToolError`], the first that applies in this order: no discussion, not the
-    /// initiator's, over already, and then whatever is wrong with the path.
+    /// initiator's, over already, and then whatever is wrong with the summary.
     pub async fn discussion_complete(
         &self,
         caller: &Caller,
         arguments: DiscussionComplete,
     ) -> Result<DiscussionCompleted, ToolError> {
-        let DiscussionComplete { discussion_channel, summary } = arguments.checked()?;
+        let DiscussionComplete { discussion_channel, summary, summary_text } =
+            arguments.checked()?;
         self.check_may_conclude(caller, discussion_channel).await?;
-        let workspace = caller.workspace.as_deref().ok_or(ToolError::NoWorkspace)?;
-        let Summary { path, is_empty } = summary::find(workspace, &summary)?;
-        let concluded =
-            self.dirigent.channel(discussion_channel).conclude(&caller.agent, Some(&path)).await;
+        let found = summary.map(|path| found(caller, &path)).transpose()?;
+        let summary = match (&found, &summary_text) {
+            (Some(found), None) => Summary::Path(&found.path),
+            (None, Some(text)) => Summary::Text(sound_text(text)?),
+            (Some(_), Some(_)) => return Err(ToolError::TwoSummaries),
+            (None, None) => return Err(ToolError::MissingArgument { argument: "summary" }),
+        };
+        let channel = self.dirigent.channel(discussion_channel);
+        let concluded = channel.conclude(&caller.agent, Some(summary)).await;
         let result = concluded.map_err(not_concluded)?;
+        let is_empty = found.as_ref().is_some_and(|found| found.is_empty);
         let warning = is_empty.then(|| "The summary file is empty.".to_owned());
         let warnings = warning.into_iter().collect();
-        Ok(DiscussionCompleted { discussion_channel, summary: path, result, warnings })
+        let summary = found.map(|found| found.path);
+        Ok(DiscussionCompleted { discussion_channel, summary, result, warnings })
     }
 
     async fn check_may_conclude(
@@ -102,14 +120,27 @@ impl Arguments for DiscussionComplete {
     fn read(fields: &Fields<'_>) -> Result<Self, ToolError> {
         Ok(Self {
             discussion_channel: needed("discussion-channel", fields.id("discussion-channel")?)?,
-            summary: needed("summary", fields.text("summary")?)?,
+            summary: fields.text("summary")?,
+            summary_text: fields.text("summary-text")?,
         })
     }
 
-    /// What is wrong with the path is said last.
+    /// What is wrong with the summary is said last.
     fn checked(self) -> Result<Self, ToolError> {
         Ok(self)
     }
+}
+
+/// The summary's file.
+fn found(caller: &Caller, path: &str) -> Result<Found, ToolError> {
+    let workspace = caller.workspace.as_deref().ok_or(ToolError::NoWorkspace)?;
+    summary::find(workspace, path)
+}
+
+/// The summary itself, if it says something and is not too long.
+fn sound_text(text: &str) -> Result<&str, ToolError> {
+    let is_short = text.chars().nth(TEXT_CHARS_MAX).is_none();
+    if is_short && is_visible(text) { Ok(text) } else { Err(ToolError::SummaryText) }
 }
 
 /// The machine has the last word: since it was asked, another call or an operator may have ended

@@ -51,14 +51,13 @@ pub fn definitions() -> Vec<ToolDefinition> {
             "Opens a discussion: creates a private Discord text channel, adds the participants and \
              you, posts your guide, and gives every agent its turns. Use it when a question needs \
              several agents and must come to an end. You stay responsible: when the discussion is \
-             done or idle, write a summary into a file in discussion-summary/ of your workspace and \
-             call discussion-complete. You must be registered (dirigent-register). Answers with the \
+             done or idle, call discussion-complete with a summary. You must be registered (dirigent-register). Answers with the \
              discussion channel's id, which you need for that.",
         ),
         definition::<DiscussionComplete>(
             "Ends a discussion that you opened with create-discussion-channel: the channel is \
-             closed for good, and the path of your summary is posted in the callback channel. Write \
-             the summary file first.",
+             closed for good, and your summary is posted in the callback channel: its text \
+             (summary-text), or the path of a file that you wrote first (summary).",
         ),
         definition::<DirigentRegister>(
             "Registers your Discord account, or changes it, so that you can be given turns in chats \

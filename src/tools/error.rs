@@ -265,6 +265,14 @@ pub enum ToolError {
          Tell a person; this is a fault of the installation."
     )]
     NoWorkspace,
+    /// A summary's path and its text were both given.
+    #[error(
+        "Give either `summary`, the path of a file, or `summary-text`, the summary itself; not both."
+    )]
+    TwoSummaries,
+    /// The summary's text says nothing, or is too long.
+    #[error("The `summary-text` must be 1 to 6,000 characters that can be seen. Shorten it.")]
+    SummaryText,
     /// The summary path is empty, too long, or cannot be shown in one line.
     #[error(
         "The path in `summary` must be 1 to 1,000 characters in one line, without backticks and \
@@ -367,6 +375,8 @@ impl ToolError {
             Self::AlreadyConcluded => "already-concluded",
             Self::Archived => "archived",
             Self::NoWorkspace => "no-workspace",
+            Self::TwoSummaries => "two-summaries",
+            Self::SummaryText => "summary-text",
             Self::SummaryPath => "summary-path",
             Self::SummaryOutside => "summary-outside",
             Self::SummaryLink => "summary-link",

@@ -1,4 +1,4 @@
-//! Where a summary is: inside `{workspace}/discussion-summary/`, as itself.
+//! Where a summary's file is: inside `{workspace}/discussion-summary/`, as itself.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path};
@@ -21,23 +21,18 @@ const FOLDER: &str = "discussion-summary";
 /// The longest path, as it is posted.
 const PATH_CHARS_MAX: usize = 1_000;
 
-/// A summary that was found.
+/// A summary's file that was found.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Summary {
+pub(super) struct Found {
     /// Its path in the workspace, in one line without backticks, with slashes.
     pub(super) path: String,
     /// Whether there is nothing in it.
     pub(super) is_empty: bool,
 }
 
-/// What is at the end of a path.
-struct Found {
-    bytes: u64,
-}
-
 /// Finds the summary. The workspace is the host's word and may be reached through links; below it
 /// none is followed.
-pub(super) fn find(workspace: &Path, summary: &str) -> Result<Summary, ToolError> {
+pub(super) fn find(workspace: &Path, summary: &str) -> Result<Found, ToolError> {
     if !is_printable(summary) {
         return Err(ToolError::SummaryPath);
     }
@@ -48,8 +43,8 @@ pub(super) fn find(workspace: &Path, summary: &str) -> Result<Summary, ToolError
     let names = names_below(&[workspace, &root], Path::new(summary))?;
     let path: Option<Vec<_>> = names.iter().map(|name| name.to_str()).collect();
     let path = path.ok_or(ToolError::SummaryPath)?.join("/");
-    let Found { bytes } = look_up(&root, &names)?;
-    Ok(Summary { path, is_empty: bytes == 0 })
+    let bytes = look_up(&root, &names)?;
+    Ok(Found { path, is_empty: bytes == 0 })
 }
 
 /// The folders and the file on the way from the workspace to the summary.

@@ -1,5 +1,6 @@
 //! Discussions from their guide to their result, which is posted exactly once, whatever happens.
 
+use dirigent::operate::Summary;
 use std::time::Duration;
 
 use dirigent::hooks::Ending;
@@ -56,7 +57,7 @@ fn conclude(stage: &mut Stage) -> ResultPost {
     let channel = places(stage).0;
     let summary = "/home/a/discussion-summary/plan.md";
     let ask = move |d: Dirigent| async move {
-        d.channel(channel).conclude(&"a".into(), Some(summary)).await
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path(summary))).await
     };
     stage.call(ask).unwrap()
 }
@@ -200,7 +201,7 @@ fn a_result_whose_answer_was_lost_before_a_long_night_is_found_and_not_doubled()
     let channel = places(&stage).0;
     stage.discord().next_post(Fault::LostAnswer);
     stage.begin(move |d| async move {
-        d.channel(channel).conclude(&"a".into(), Some("x.md")).await.map(drop)
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("x.md"))).await.map(drop)
     });
     stage.settle();
     stage.crash();
@@ -222,7 +223,7 @@ fn while_nobody_can_tell_whether_a_result_was_posted_it_is_not_posted_again() {
     stage.say_in(callback, "We shall see what they find");
     stage.discord().next_post(Fault::LostAnswer);
     stage.begin(move |d| async move {
-        d.channel(channel).conclude(&"a".into(), Some("x.md")).await.map(drop)
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("x.md"))).await.map(drop)
     });
     stage.settle();
     stage.crash();

@@ -47,7 +47,7 @@ fn a_finished_channel_has_nobody_active_until_it_is_resumed() {
     assert_eq!(order(&stage), "a", "what ran was cancelled");
     let why = why(&mut stage, "a");
     assert_eq!(why.reason, Reason::Finished);
-    let said = "a may not speak: the work in this channel is finished. An operator can resume it.";
+    let said = "a may not speak: the work in this channel is finished. A person can resume it with /resume.";
     assert_eq!(why.to_string(), said);
     stage.crash();
     stage.restart();

@@ -48,7 +48,7 @@ fn required(tool: &str) -> Vec<String> {
 
 /// R057, D23
 #[test]
-fn there_are_exactly_six_tools_with_the_parameters_of_the_seed() {
+fn there_are_exactly_six_tools_with_the_parameters_of_the_seed_and_a_summarys_text() {
     let pinned = definitions().into_iter().map(|tool| {
         let Value::Object(properties) = &tool.parameters["properties"] else {
             panic!("{} has no parameters", tool.name);
@@ -69,8 +69,8 @@ fn there_are_exactly_six_tools_with_the_parameters_of_the_seed() {
             "create-discussion-channel (callback-channel: string, callback-guild: string, \
              discussion-guide: string, participants: array) needs callback-guild, \
              callback-channel, discussion-guide, participants",
-            "discussion-complete (discussion-channel: string, summary: string) needs \
-             discussion-channel, summary",
+            "discussion-complete (discussion-channel: string, summary: string, \
+             summary-text: string) needs discussion-channel",
             "dirigent-register (agentName: string, discordUserId: string) needs discordUserId",
         ]
     );
@@ -378,6 +378,7 @@ fn any_json() -> impl Strategy<Value = Value> {
             "discussion-guide",
             "discussion-channel",
             "summary",
+            "summary-text",
             "discordUserId",
             "agent-name",
         ])

@@ -6,7 +6,7 @@ use dirigent::operate::DiscussionState;
 use dirigent::snapshot::PhaseKind;
 use dirigent::tools::{Caller, Tools};
 use dirigent::{ChannelId, IdentityStore as _, Mode};
-use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::memory_discord::{Call, Fault, Pings};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use serde_json::{Value, json};
@@ -149,6 +149,55 @@ fn the_discussion_is_archived_and_the_callback_channel_told_where_the_summary_is
     assert_eq!(told, [format!("Discussion <#{channel}> is concluded. Summary: {path}")]);
     let mode = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     assert!(mode.is_err());
+}
+
+/// N3
+#[test]
+fn an_agent_without_files_gives_the_summary_itself_and_it_is_posted_whole_and_pings_nobody() {
+    let long = "We take **both**, <@1> and @everyone agree. ".repeat(80);
+    for text in ["We take **both**.\n- now\n- soon", long.trim()] {
+        let mut stage = court();
+        let channel = opened(&mut stage, &["b"]);
+        let arguments = json!({ "discussion-channel": channel, "summary-text": text });
+        let caller = session(&stage, "a");
+        let answer = call(&mut stage, &caller, TOOL, arguments).unwrap();
+        let expected = json!({ "discussionChannel": channel, "result": "posted", "warnings": [] });
+        assert_eq!(answer, expected);
+        stage.advance(SECOND * 60);
+        let told = stage.moderation(stage.channel());
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let posted = format!("Discussion <#{channel}> is concluded. Summary:\n{text}");
+        assert_eq!(words(&told.join(" ")), words(&posted));
+        for message in stage.discord().messages(stage.channel()) {
+            let pings = stage.discord().channel(stage.channel()).pings(message.id);
+            assert_eq!(pings, Some(Pings::default()));
+        }
+    }
+}
+
+/// N3
+#[test]
+fn a_summary_is_a_path_or_a_text_that_says_something() {
+    let (mut stage, workspace) = (court(), Workspace::new());
+    workspace.write("discussion-summary/plan.md", "We take both.");
+    let channel = opened(&mut stage, &["b"]);
+    let caller = at(&stage, "a", &workspace);
+    let path = "discussion-summary/plan.md";
+    let wrong = [
+        (json!({ "summary": path, "summary-text": "We take both." }), "two-summaries"),
+        (json!({}), "missing-argument"),
+        (json!({ "summary-text": "" }), "summary-text"),
+        (json!({ "summary-text": "\u{200B} \n" }), "summary-text"),
+        (json!({ "summary-text": "é".repeat(6_001) }), "summary-text"),
+        (json!({ "summary-text": 7 }), "wrong-kind"),
+    ];
+    for (mut arguments, code) in wrong {
+        arguments["discussion-channel"] = json!(channel);
+        assert_refused(call(&mut stage, &caller, TOOL, arguments), code);
+    }
+    assert_eq!(state(&mut stage, channel), DiscussionState::Open);
+    let arguments = json!({ "discussion-channel": channel, "summary-text": "é".repeat(6_000) });
+    call(&mut stage, &caller, TOOL, arguments).unwrap();
 }
 
 /// R154

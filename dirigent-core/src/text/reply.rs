@@ -34,8 +34,8 @@ use crate::{Outcome, Tail};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SilencePolicy {
-    /// The shared rules, and a reply that is only `NO_REPLY` in quotation marks, Markdown emphasis or code marks, or with
-    /// final punctuation, is silent: models often write it so. What else ends with it is an answer: `I say NO_REPLY.`
+    /// The shared rules, and a reply that is only `NO_REPLY` in quotation marks, brackets, Markdown emphasis or code marks,
+    /// or with final punctuation, is silent: models often write it so. What else ends with it is an answer: `I say NO_REPLY.`
     /// is delivered.
     #[default]
     Tolerant,
@@ -152,7 +152,8 @@ fn is_mark_or_space(c: char) -> bool {
 fn is_trimming(c: char) -> bool {
     let is_quote = matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '「' | '」');
     let is_end = matches!(c, '.' | '!' | '…' | '。' | '！');
-    is_quote || is_end || is_mark_or_space(c)
+    let is_bracket = matches!(c, '[' | ']' | '(' | ')' | '<' | '>' | '{' | '}');
+    is_quote || is_end || is_bracket || is_mark_or_space(c)
 }
 
 fn is_word(c: char) -> bool {

@@ -158,6 +158,9 @@ const TOLERATED: &[&str] = &[
     "「NO_REPLY」。",
     "**NO_REPLY**",
     "`NO_REPLY`.",
+    "[NO_REPLY]",
+    "(no_reply)",
+    "<NO_REPLY>",
     "_\"NO_REPLY.\"_",
     " ... NO_REPLY",
 ];

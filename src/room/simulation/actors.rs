@@ -1,5 +1,6 @@
 //! People, operators, agents of the host's, and the weather.
 
+use crate::values::summary::Summary;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Input, Outcome, Reason, RunId, Tail, Verdict, WakeCause};
@@ -56,7 +57,12 @@ impl World {
             31 if self.fixed.is_discussion && self.dice.chance(300) => {
                 note!(self, "conclude");
                 let by = AgentKey::new(0);
-                let _ = self.room.conclude(&self.fixed.context(), self.now, by, Some("done"));
+                let _ = self.room.conclude(
+                    &self.fixed.context(),
+                    self.now,
+                    by,
+                    Some(Summary::Path("done")),
+                );
                 return self.after();
             }
             32..=35 => return self.comes_or_goes(agent),

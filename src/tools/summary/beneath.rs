@@ -7,12 +7,11 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
-use super::Found;
 use crate::tools::ToolError;
 
 /// Looks up a regular, readable file. Every name is looked up in the folder that was opened before,
-/// and no link is followed.
-pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<Found, ToolError> {
+/// and no link is followed. Returns how many bytes the file has.
+pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<u64, ToolError> {
     let opened = openat(CWD, root, folder_flags(), Mode::empty());
     let mut folder = opened.map_err(|_| ToolError::NoWorkspace)?;
     let Some((file, folders)) = names.split_last() else {
@@ -32,7 +31,7 @@ pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<Found, ToolError>
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(ToolError::SummaryNotAFile);
     }
-    Ok(Found { bytes: u64::try_from(stat.st_size).unwrap_or(0) })
+    Ok(u64::try_from(stat.st_size).unwrap_or(0))
 }
 
 fn enter(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, ToolError> {

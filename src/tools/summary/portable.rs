@@ -6,11 +6,10 @@ use std::fs::{File, Metadata, symlink_metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::Found;
 use crate::tools::ToolError;
 
-/// Looks up a regular, readable file; no link is followed.
-pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<Found, ToolError> {
+/// Looks up a regular, readable file; no link is followed. Returns how many bytes it has.
+pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<u64, ToolError> {
     if !root.is_dir() {
         return Err(ToolError::NoWorkspace);
     }
@@ -23,7 +22,7 @@ pub(super) fn look_up(root: &Path, names: &[&OsStr]) -> Result<Found, ToolError>
     match last {
         Some(found) if found.is_file() => {
             File::open(&path).map_err(|_| ToolError::SummaryUnreadable)?;
-            Ok(Found { bytes: found.len() })
+            Ok(found.len())
         }
         _ => Err(ToolError::SummaryNotAFile),
     }

@@ -2,6 +2,7 @@
 
 use dirigent::CallError;
 use dirigent::operate::ResultPost;
+use dirigent::operate::Summary;
 use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::memory_discord::{Call, Fault, PushFault};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
@@ -113,7 +114,7 @@ fn nobody_is_told_that_a_result_was_posted_when_another_process_has_it() {
     let slow = Fault::SlowAnswer { by: SECOND * 3 };
     stage.discord().inject(|faults| faults.next(Call::History, slow));
     let concluded = stage.begin(move |d| async move {
-        d.channel(channel).conclude(&"a".into(), Some("plan.md")).await
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("plan.md"))).await
     });
     stage.settle();
     stage.store().take_over(channel);

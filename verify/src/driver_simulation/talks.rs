@@ -1,6 +1,7 @@
 //! Discussions in the hostile world: opened with a guide, concluded, archived or forgotten, with
 //! callback channels that come and go. One seed in three has them.
 
+use dirigent::operate::Summary;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -170,9 +171,9 @@ impl Play {
             return;
         };
         let (channel, ann) = (talk.channel, self.stage.agent("ann").name().clone());
-        let told = self
-            .stage
-            .try_call(|d| async move { d.channel(channel).conclude(&ann, Some("plan.md")).await });
+        let told = self.stage.try_call(|d| async move {
+            d.channel(channel).conclude(&ann, Some(Summary::Path("plan.md"))).await
+        });
         let is_posted = matches!(told, Some(Ok(ResultPost::Posted)));
         if is_posted && self.results_of(talk) != 1 && !talks.deleted.contains(&talk.callback) {
             talks.wrong = Some(format!("the result of {channel} is said to be posted and is not"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::operate::{CreatedChannel, Opening};
+use dirigent::operate::{CreatedChannel, Opening, Summary};
 use dirigent::settings::{LostRuns, TriggerCleanup};
 use dirigent::store::Discussion;
 use dirigent::{ChannelId, Mode};
@@ -233,7 +233,7 @@ fn from_guide_to_result(stage: &mut Stage) {
     stage.until_dormant();
     stage.advance(SECOND * 1_300);
     let _ = stage.insist(move |d| async move {
-        d.channel(channel).conclude(&"a".into(), Some("summary.md")).await.map(drop)
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("summary.md"))).await.map(drop)
     });
     stage.advance(SECOND * 700);
     let guide = stage.moderation(channel).into_iter().filter(|text| text.starts_with("Which"));

@@ -1,0 +1,23 @@
+//! What the initiator of a discussion hands over.
+
+/// The summary of a discussion: what its callback channel is told.
+///
+/// ```no_run
+/// # async fn conclude(channel: dirigent::Channel<'_>) -> Result<(), dirigent::CallError> {
+/// use dirigent::operate::Summary;
+///
+/// channel.conclude(&"planner".into(), Some(Summary::Text("We take SQLite."))).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Summary<'a> {
+    /// Where it is: a path, a link or a title, posted in one line and as plain text
+    /// ([`Settings::result_template`](crate::Settings::result_template)).
+    Path(&'a str),
+    /// The summary itself, posted as it is, in several messages where it is longer than one
+    /// ([`Settings::result_text_template`](crate::Settings::result_text_template)). It pings nobody. One without
+    /// anything visible counts as none.
+    Text(&'a str),
+}
