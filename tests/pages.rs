@@ -3,6 +3,8 @@
 
 #[path = "pages/findings.rs"]
 mod findings;
+#[path = "pages/first_page.rs"]
+mod first_page;
 #[path = "pages/requirements.rs"]
 mod requirements;
 #[path = "pages/source.rs"]

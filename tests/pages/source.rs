@@ -13,11 +13,16 @@ const HOMES: &[&str] = &[
     "dirigent-discord",
     "dirigent-store",
     "examples",
+    "examples/discord-bot",
+    "examples/poise-bot",
+    "examples/quickstart",
+    "examples/serenity-bot",
     "verify",
     "verify/openapi",
 ];
 
-fn root() -> &'static Path {
+/// The repository.
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the repository")
 }
 
