@@ -3,7 +3,7 @@
 //! | to | see |
 //! | --- | --- |
 //! | put the library together | [`Dirigent::builder`](crate::Dirigent::builder), [`Builder`] |
-//! | let the library call an agent | [`Agent`](crate::Agent), [`Turn`](crate::Turn), [`Reply`](crate::Reply) |
+//! | let the library call an agent | [`Agent`](crate::Agent) or [`agent_fn`](crate::agent_fn), [`Turn`](crate::Turn), [`Reply`](crate::Reply) |
 //! | answer people who speak during a turn | [`Orchestrator`] |
 //! | use a transcript in the form of chat models | [`TranscriptMessage`], [`final_text`] |
 
@@ -22,6 +22,7 @@ pub(crate) mod permit;
 pub(crate) mod presence;
 pub(crate) mod status;
 
+pub use crate::ports::agent_fn::AgentFn;
 pub use crate::ports::into_shared::IntoShared;
 pub use crate::ports::orchestrator::{Consultation, Orchestrator};
 pub use crate::runtime::run_error::RunError;

@@ -64,6 +64,7 @@ pub use host::handle::Dirigent;
 pub use host::permit::{Denial, Permit};
 pub use memory::MemoryIdentities;
 pub use ports::agent::{Agent, AgentError, Reply};
+pub use ports::agent_fn::agent_fn;
 pub use ports::clock::{Clock, SystemClock};
 pub use ports::discord::DiscordApi;
 pub use ports::identity::IdentityStore;

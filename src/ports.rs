@@ -8,6 +8,7 @@
 //! | time | [`Clock`](crate::Clock) | |
 
 pub(crate) mod agent;
+pub(crate) mod agent_fn;
 pub(crate) mod clock;
 pub(crate) mod discord;
 pub(crate) mod identity;

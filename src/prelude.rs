@@ -3,5 +3,5 @@
 pub use crate::{
     Agent, AgentError, AgentId, CallError, Channel, ChannelId, ChatMessage, Clock, Config, Denial,
     Dirigent, DiscordApi, Driver, IdentityStore, MemoryIdentities, MessageId, Mode, Permit, Reply,
-    Settings, SystemClock, Turn, UserId, async_trait,
+    Settings, SystemClock, Turn, UserId, agent_fn, async_trait,
 };

@@ -159,7 +159,7 @@ impl Town {
         }
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are for a gateway")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are not shown")]
     async fn take_event(&self, house: &House, event: Event) -> Result<Shown> {
         match event {
             Event::MessageCreated(message) => {
@@ -168,12 +168,10 @@ impl Town {
                 house.dirigent.message_created(message).await?;
                 Ok(if is_result { Shown::Result } else { Shown::Words(name) })
             }
-            Event::MemberJoined { channel, user } => {
-                house.dirigent.member_joined(channel, user).await?;
+            other => {
+                other.tell(&house.dirigent).await?;
                 Ok(Shown::Nothing)
             }
-            // Nobody edits or leaves here.
-            _ => Ok(Shown::Nothing),
         }
     }
 

@@ -201,12 +201,10 @@ impl Table {
                 self.dirigent.message_created(message).await?;
                 Ok(Shown::Words(author))
             }
-            Happening::Pushed(Event::MemberJoined { channel, user }) => {
-                self.dirigent.member_joined(channel, user).await?;
+            Happening::Pushed(other) => {
+                other.tell(&self.dirigent).await?;
                 Ok(Shown::Nothing)
             }
-            // The library deletes its own messages; nobody edits or leaves here.
-            Happening::Pushed(_) => Ok(Shown::Nothing),
             Happening::Changed(change) => {
                 let order = self.order_after(&change).await?;
                 self.terminal.show_change(&change, &order);

@@ -1,7 +1,7 @@
 //! What the chat pushes, and who may hear of it.
 
 use dirigent::ports::GuildId;
-use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
 
 use super::emoji::Emoji;
 use super::role::RoleId;
@@ -210,6 +210,40 @@ pub enum Earshot {
 }
 
 impl Event {
+    /// Tells the library of it, as a bot's event handler does. What the library has no use for is not told.
+    ///
+    /// ```
+    /// # use dirigent::{CallError, Dirigent};
+    /// # use dirigent_testkit::memory_discord::Events;
+    /// async fn tell_all(mut events: Events, dirigent: Dirigent) -> Result<(), CallError> {
+    ///     while let Some(event) = events.next().await {
+    ///         event.tell(&dirigent).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What the call of the handle returned.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only connections of the gateway hear of the others"
+    )]
+    pub async fn tell(self, dirigent: &Dirigent) -> Result<(), CallError> {
+        match self {
+            Self::MessageCreated(message) => dirigent.message_created(message).await,
+            Self::MessageEdited(message) => dirigent.message_updated(message).await,
+            Self::MessageDeleted { channel, message } => {
+                dirigent.message_deleted(channel, message).await
+            }
+            Self::MemberJoined { channel, user } => dirigent.member_joined(channel, user).await,
+            Self::MemberLeft { channel, user } => dirigent.member_left(channel, user).await,
+            Self::ChannelDeleted { channel, .. } => dirigent.channel_deleted(channel).await,
+            _ => Ok(()),
+        }
+    }
+
     /// Where it happened; none for what concerns a guild or an account as a whole.
     pub const fn channel(&self) -> Option<ChannelId> {
         match self {

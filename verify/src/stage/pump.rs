@@ -36,7 +36,6 @@ pub(crate) struct Hooks {
 }
 
 /// Tells the library what is pushed, one event after the other; nothing while the gateway is cut.
-#[expect(clippy::wildcard_enum_match_arm, reason = "a host has no use for the others")]
 pub(crate) async fn pump(
     mut events: Events,
     dirigent: Dirigent,
@@ -44,29 +43,14 @@ pub(crate) async fn pump(
     gateway_cut: Arc<AtomicBool>,
 ) {
     while let Some(event) = events.next().await {
+        if let Event::MessageCreated(message) = &event {
+            hooks.look_for_trigger(&dirigent, message);
+        }
         if gateway_cut.load(Ordering::Acquire) {
-            if let Event::MessageCreated(message) = &event {
-                hooks.look_for_trigger(&dirigent, message);
-            }
             continue;
         }
-        let told = match event {
-            Event::MessageCreated(message) => {
-                hooks.look_for_trigger(&dirigent, &message);
-                dirigent.message_created(message).await
-            }
-            Event::MessageEdited(message) => dirigent.message_updated(message).await,
-            Event::MemberJoined { channel, user } => dirigent.member_joined(channel, user).await,
-            Event::MemberLeft { channel, user } => dirigent.member_left(channel, user).await,
-            Event::MessageDeleted { channel, message } => {
-                dirigent.message_deleted(channel, message).await
-            }
-            Event::ChannelDeleted { channel, .. } => dirigent.channel_deleted(channel).await,
-            // Only connections of the gateway hear of the others.
-            _ => Ok(()),
-        };
         // The library says no to much that is pushed; that is its business.
-        drop(told);
+        drop(event.tell(&dirigent).await);
     }
 }
 
