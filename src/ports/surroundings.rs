@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -32,6 +33,12 @@ pub(crate) trait Surroundings: Send + Sync {
         channel: ChannelId,
         limit: usize,
     ) -> Result<Vec<Arc<ChatMessage>>, ApiError>;
+
+    /// What remains until the run of this agent is cut off, where it has an end; nothing when it has the floor no more.
+    fn time_left(&self, channel: ChannelId, agent: &AgentId) -> Option<Duration>;
+
+    /// What agents cost in the channel, in the unit of its budget.
+    fn spent(&self, channel: ChannelId, cost: u64);
 }
 
 /// Where a turn looks.
@@ -41,6 +48,18 @@ pub(super) enum Around {
     Driver(Weak<dyn Surroundings>),
     /// At what a test gave it.
     Given(Arc<Given>),
+}
+
+impl Around {
+    /// What a test gives, with a change.
+    pub(super) fn given(&self, change: impl FnOnce(&mut Given)) -> Self {
+        let mut given = match self {
+            Self::Given(given) => Given::clone(given),
+            Self::Driver(_) => Given::default(),
+        };
+        change(&mut given);
+        Self::Given(Arc::new(given))
+    }
 }
 
 /// What a test lets a turn see.

@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use dirigent_core::{MessageId, TurnId};
 
 use super::identity::Identity;
-use super::surroundings::{Around, Given, Surroundings, TRANSCRIPT_MAX, briefing};
+use super::surroundings::{Around, Surroundings, TRANSCRIPT_MAX, briefing};
 use super::turn_link::TurnLink;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::{AgentId, ChannelId, ChatMessage, UserId};
@@ -40,7 +41,7 @@ impl Turn {
     /// transcript. The methods that begin with `with` add to it.
     pub fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
         let given = Around::Given(Arc::default());
-        Self::called(channel, agent, Some(turn), Arc::default(), given)
+        called(channel, agent, Some(turn), Arc::default(), given)
     }
 
     /// A turn with the driver's end of it; without a number the one run after a reminder.
@@ -51,32 +52,7 @@ impl Turn {
         link: Arc<TurnLink>,
         around: Weak<dyn Surroundings>,
     ) -> Self {
-        Self::called(channel, agent, turn, link, Around::Driver(around))
-    }
-
-    const fn called(
-        channel: ChannelId,
-        agent: AgentId,
-        turn: Option<TurnId>,
-        link: Arc<TurnLink>,
-        around: Around,
-    ) -> Self {
-        let (number, reminded) = match turn {
-            Some(number) => (number, false),
-            None => (TurnId::new(0), true),
-        };
-        Self {
-            channel,
-            agent,
-            number,
-            reminded,
-            attempt: 0,
-            newest: None,
-            missed: Vec::new(),
-            late: None,
-            link,
-            around,
-        }
+        called(channel, agent, turn, link, Around::Driver(around))
     }
 
     /// The same, as the one run that the initiator of an idle discussion has after the reminder.
@@ -115,23 +91,15 @@ impl Turn {
 
     /// The same, for a test: the agent is registered as the first of these, and the others are here.
     #[must_use]
-    pub fn with_agents(self, agents: Vec<Identity>) -> Self {
-        self.given(|given| given.agents = agents)
+    pub fn with_agents(mut self, agents: Vec<Identity>) -> Self {
+        self.around = self.around.given(|given| given.agents = agents);
+        self
     }
 
     /// The same, for a test: these messages are the channel's history, oldest first.
     #[must_use]
-    pub fn with_history(self, history: Vec<Arc<ChatMessage>>) -> Self {
-        self.given(|given| given.history = history)
-    }
-
-    fn given(mut self, change: impl FnOnce(&mut Given)) -> Self {
-        let mut given = match &self.around {
-            Around::Given(given) => Given::clone(given),
-            Around::Driver(_) => Given::default(),
-        };
-        change(&mut given);
-        self.around = Around::Given(Arc::new(given));
+    pub fn with_history(mut self, history: Vec<Arc<ChatMessage>>) -> Self {
+        self.around = self.around.given(|given| given.history = history);
         self
     }
 
@@ -259,6 +227,27 @@ impl Turn {
         self.link.is_cancelled()
     }
 
+    /// Returns what remains until the turn is taken away for lasting too long
+    /// ([`Config::run_deadline`](crate::Config::run_deadline)); nothing once it was taken away. `None` where it has no such end:
+    /// because the rules set none, while it rests, in the run after a reminder, and in a turn of a test. An agent that wants to
+    /// try again looks here whether that can still be of use.
+    pub fn time_left(&self) -> Option<Duration> {
+        match &self.around {
+            _ if self.is_cancelled() => Some(Duration::ZERO),
+            Around::Given(_) => None,
+            Around::Driver(driver) => driver.upgrade()?.time_left(self.channel, &self.agent),
+        }
+    }
+
+    /// Reports what this agent cost, in the unit of [`Config::budget_cost`](crate::Config::budget_cost), as
+    /// [`Channel::spent`](crate::Channel::spent) does from outside. It may be called several times; a budget that is spent by it
+    /// ends no turn, and gives none after it.
+    pub fn spent(&self, cost: u64) {
+        if let Around::Driver(driver) = &self.around {
+            driver.upgrade().into_iter().for_each(|driver| driver.spent(self.channel, cost));
+        }
+    }
+
     /// Waits until the turn is taken away.
     ///
     /// # Cancellation
@@ -305,6 +294,32 @@ impl Turn {
     /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept.
     pub fn late_answer(&self) -> Option<&str> {
         self.late.as_deref()
+    }
+}
+
+/// A turn of which nothing is known yet but whose it is.
+const fn called(
+    channel: ChannelId,
+    agent: AgentId,
+    turn: Option<TurnId>,
+    link: Arc<TurnLink>,
+    around: Around,
+) -> Turn {
+    let (number, reminded) = match turn {
+        Some(number) => (number, false),
+        None => (TurnId::new(0), true),
+    };
+    Turn {
+        channel,
+        agent,
+        number,
+        reminded,
+        attempt: 0,
+        newest: None,
+        missed: Vec::new(),
+        late: None,
+        link,
+        around,
     }
 }
 

@@ -1,9 +1,10 @@
 //! What agents may look at during their turns, as the runtime has it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent_core::Author;
+use dirigent_core::{Author, Input, PhaseKind};
 
 use super::Runtime;
 use crate::ports::discord::HistoryRequest;
@@ -71,6 +72,28 @@ impl Surroundings for Runtime {
         }
         let first = said.len().saturating_sub(limit);
         Ok(said.split_off(first))
+    }
+
+    fn time_left(&self, channel: ChannelId, agent: &AgentId) -> Option<Duration> {
+        let room = self.rooms.awake(channel)?;
+        let (key, now) = (self.registry.key(agent), self.clock.now());
+        let state = room.lock();
+        let view = state.room.look().machine().view();
+        if view.phase() == PhaseKind::Dormant {
+            // The one run after a reminder has no end of its own.
+            return None;
+        }
+        if view.speaker() != key || view.phase() != PhaseKind::Running {
+            return Some(Duration::ZERO);
+        }
+        view.turn_ends_at().map(|end| end.since(now))
+    }
+
+    fn spent(&self, channel: ChannelId, cost: u64) {
+        if let Some(room) = self.rooms.awake(channel) {
+            // An archived channel has no budget any more.
+            let _ = self.submit(&room, &Input::Spent { cost });
+        }
     }
 }
 

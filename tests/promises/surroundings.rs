@@ -1,6 +1,7 @@
 //! What an agent sees during its turn: who it is, who is here, and what was said (N4, N5, N7, N8, N15).
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use dirigent::hooks::TurnId;
 use dirigent::operate::{CreatedChannel, Opening};
@@ -334,4 +335,65 @@ fn in_a_discussion_the_briefing_says_what_it_is_about() {
     stage.advance(MINUTE);
     let told = told.lock().unwrap();
     assert!(told[0].2.contains("Which plan? Done when one is chosen."), "{}", told[0].2);
+}
+
+/// Tells in each turn how much time is left, and what it cost.
+struct Spender {
+    left: Arc<Mutex<Vec<Option<Duration>>>>,
+    cost: u64,
+}
+
+#[dirigent::async_trait]
+impl Agent for Spender {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        self.left.lock().unwrap().push(turn.time_left());
+        turn.spent(self.cost);
+        turn.cancelled().await;
+        self.left.lock().unwrap().push(turn.time_left());
+        Ok(Reply::Pass)
+    }
+}
+
+/// "a" spends so much and waits until its turn is taken away, "b" is quiet.
+fn with_spender(cost: u64, setup: Setup) -> (Stage, Arc<Mutex<Vec<Option<Duration>>>>) {
+    let mut stage = setup.hosted("a", []).hosted("b", []).stage();
+    let left = Arc::default();
+    let account = stage.discord().account(stage.agent("a").user());
+    stage.dirigent().host("a", Spender { left: Arc::clone(&left), cost }, account);
+    stage.chat();
+    (stage, left)
+}
+
+#[test]
+fn an_agent_sees_how_long_its_turn_may_last() {
+    let (mut stage, left) =
+        with_spender(0, Setup::new().config(|config| config.run_deadline = Some(MINUTE)));
+    stage.say("Hello");
+    stage.advance(MINUTE * 2);
+    let seen = left.lock().unwrap().clone();
+    assert_eq!(seen[..2], [Some(MINUTE), Some(Duration::ZERO)]);
+    let (mut stage, left) =
+        with_spender(0, Setup::new().config(|config| config.run_deadline = None));
+    stage.say("Hello");
+    stage.advance(SECOND);
+    assert_eq!(*left.lock().unwrap(), [None], "where the rules set no end there is none");
+    let turn = Turn::new(ChannelId::new(1), "a".into(), TurnId::new(1));
+    turn.spent(7);
+    assert_eq!(turn.time_left(), None, "nor in a test of an agent");
+}
+
+#[test]
+fn what_an_agent_says_that_it_cost_counts_for_the_budget() {
+    let with_budget = |config: &mut dirigent::Config| {
+        config.run_deadline = Some(SECOND * 10);
+        config.budget_cost = Some(100);
+    };
+    for (cost, turns) in [(99, 2), (100, 1)] {
+        let (mut stage, left) = with_spender(cost, Setup::new().config(with_budget));
+        stage.say("Hello");
+        stage.advance(MINUTE);
+        stage.say("And again");
+        stage.advance(MINUTE);
+        assert_eq!(left.lock().unwrap().len(), turns * 2, "{cost} of 100");
+    }
 }
