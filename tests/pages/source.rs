@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 const HOMES: &[&str] = &[
     "",
     "dirigent-core",
+    "dirigent-llm",
+    "dirigent-llm-loopback",
     "dirigent-loopback",
     "dirigent-testkit",
     "dirigent-discord",

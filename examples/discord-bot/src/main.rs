@@ -30,7 +30,10 @@ fn options() -> Options {
     Options::read(
         Command::new("discord-bot")
             .about("A bot on twilight: a moderator, and three agents that speak in turn")
-            .arg(flag("hooks", "The agents are bots of their own that ask before they run"))
+            .arg(
+                flag("hooks", "The agents are bots of their own that ask before they run")
+                    .conflicts_with("llm"),
+            )
             .arg(shards.help("How many shards; a bot in more than 2,500 servers needs several")),
     )
 }
@@ -63,11 +66,11 @@ async fn main() -> Result {
             agent_id: name.into(),
             agent_name: name.to_owned(),
         })?;
-        let spoken = character.with(place.clock);
         if is_asking {
+            let spoken = character.with(place.clock);
             asking.push((Asking::new(name, user, spoken, account), token));
         } else {
-            builder = builder.host(name, spoken, account);
+            builder = builder.host(name, place.voice(*character), account);
         }
     }
     let (dirigent, driver) = builder.build()?;

@@ -1,6 +1,6 @@
 //! The bot plays its evening against the loopback Discord, through twilight's gateway as it is.
 
-use practice::{rehearse, try_flags};
+use practice::{rehearse, rehearse_with_model, try_flags};
 
 const BOT: &str = env!("CARGO_BIN_EXE_discord-bot");
 
@@ -19,6 +19,11 @@ fn agents_that_ask_hold_the_same_conversation_by_triggers() {
 #[test]
 fn two_shards_feed_one_driver() {
     rehearse(BOT, &["--shards", "2"]).unwrap();
+}
+
+#[test]
+fn a_model_speaks_for_the_agents() {
+    rehearse_with_model(BOT).unwrap();
 }
 
 #[test]

@@ -6,6 +6,11 @@ fn the_bot_holds_a_whole_conversation_over_poise() {
 }
 
 #[test]
+fn a_model_speaks_for_the_agents() {
+    practice::rehearse_with_model(env!("CARGO_BIN_EXE_poise-bot")).unwrap();
+}
+
+#[test]
 fn help_is_output_and_an_unknown_flag_is_refused() {
     practice::try_flags(env!("CARGO_BIN_EXE_poise-bot")).unwrap();
 }

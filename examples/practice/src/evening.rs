@@ -15,7 +15,7 @@ use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
 use crate::terminal::{Terminal, note, scene};
 
-/// How long the agents may take until they fall silent, by the clock of the evening.
+/// How long nothing may happen, by the clock of the evening.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What there is to be seen, and its two sources.
@@ -89,14 +89,20 @@ impl Watch<'_> {
     async fn ask(&mut self, question: &str) -> Result {
         let Practice { server, channel, person, .. } = self.practice;
         server.discord().say(*channel, *person, question);
-        self.until(Cause::AllPassed).await
+        self.until_asleep().await
     }
 
-    /// Shows what happens, up to this change.
-    async fn until(&mut self, last: Cause) -> Result {
+    /// Whether the agents have nothing more to say. Models may talk up to the ceiling.
+    fn is_asleep(&self, cause: Cause) -> bool {
+        let is_cut = matches!(cause, Cause::CeilingReached | Cause::NobodyAnswered);
+        cause == Cause::AllPassed || (is_cut && self.practice.has_model)
+    }
+
+    /// Shows what happens, until the agents have fallen silent.
+    async fn until_asleep(&mut self) -> Result {
         let clock = self.practice.clock;
-        let patience = clock.now() + PATIENCE;
         loop {
+            let patience = clock.now() + PATIENCE;
             let change = tokio::select! {
                 biased;
                 event = self.pushed.next() => {
@@ -107,6 +113,10 @@ impl Watch<'_> {
                 }
                 heard = self.changes.next() => match heard {
                     Some(Heard::Transition(change)) => change,
+                    Some(Heard::AgentFailed(failure)) if self.practice.has_model => {
+                        note(&failure.to_string());
+                        continue;
+                    }
                     Some(other) => return Err(format!("an unexpected event: {other:?}").into()),
                     None => return Err("the library is gone".into()),
                 },
@@ -120,7 +130,7 @@ impl Watch<'_> {
             }
             let order = self.order_after(&change).await?;
             self.terminal.show_change(&change, &order);
-            if change.transition.cause == last {
+            if self.is_asleep(change.transition.cause) {
                 return Ok(());
             }
         }

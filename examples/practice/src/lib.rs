@@ -17,7 +17,7 @@ pub use agents::{CHARACTERS, Character, Spoken};
 pub use clock::FastClock;
 pub use options::{Options, flag};
 pub use place::{Place, Token};
-pub use rehearsal::{rehearse, try_flags};
+pub use rehearsal::{rehearse, rehearse_with_model, try_flags};
 
 /// What a bot's `main` answers.
 pub type Result<T = ()> = std::result::Result<T, dirigent::AgentError>;

@@ -20,10 +20,12 @@ pub(crate) struct Practice {
     pub(crate) person: UserId,
     /// Whether every change of a channel is shown.
     pub(crate) is_verbose: bool,
+    /// Whether the agents ask a model, which may fail and may have much to say.
+    pub(crate) has_model: bool,
 }
 
 impl Practice {
-    pub(crate) async fn begin(clock: FastClock, is_verbose: bool) -> Result<Self> {
+    pub(crate) async fn begin(clock: FastClock, is_verbose: bool, has_model: bool) -> Result<Self> {
         let discord = MemoryDiscord::new(Arc::new(clock));
         let (person, moderator) = (discord.add_human(), discord.add_bot());
         let agents = [discord.add_bot(), discord.add_bot(), discord.add_bot()];
@@ -32,7 +34,7 @@ impl Practice {
         let present = [person, moderator, one, two, three];
         let channel = discord.add_channel(guild, "round-table", &present);
         let server = LoopbackDiscord::start(discord).await?;
-        Ok(Self { server, clock, channel, moderator, agents, person, is_verbose })
+        Ok(Self { server, clock, channel, moderator, agents, person, is_verbose, has_model })
     }
 
     pub(crate) fn address(&self) -> String {

@@ -1,7 +1,10 @@
 //! Where the bot is.
 
-use dirigent::Dirigent;
+use std::sync::Arc;
+
 use dirigent::operate::{ChannelEvent, Heard};
+use dirigent::{Agent, Dirigent};
+use dirigent_llm::{ChatAgent, Endpoint};
 
 use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
@@ -24,6 +27,7 @@ pub struct Place {
     pub agents: Vec<(Character, Token)>,
     /// The time here.
     pub clock: FastClock,
+    llm: Option<Endpoint>,
     practice: Option<Practice>,
 }
 
@@ -56,8 +60,7 @@ impl Place {
     /// When an agent's token is missing, or the Discord on this machine cannot be started.
     pub async fn find(options: &Options) -> Result<Self> {
         let Ok(moderator) = std::env::var("DISCORD_TOKEN") else {
-            let speed = if options.has("fast") { HURRY } else { 1 };
-            return Self::on_this_machine(FastClock::new(speed), options.has("verbose")).await;
+            return Self::on_this_machine(options).await;
         };
         let agents = CHARACTERS.map(|character| {
             let name = format!("{}_TOKEN", character.name.to_uppercase());
@@ -70,12 +73,15 @@ impl Place {
             moderator: Token(moderator),
             agents: agents.into_iter().collect::<Result<_>>()?,
             clock: FastClock::new(1),
+            llm: options.llm(),
             practice: None,
         })
     }
 
-    async fn on_this_machine(clock: FastClock, is_verbose: bool) -> Result<Self> {
-        let practice = Practice::begin(clock, is_verbose).await?;
+    async fn on_this_machine(options: &Options) -> Result<Self> {
+        let clock = FastClock::new(if options.has("fast") { HURRY } else { 1 });
+        let llm = options.llm();
+        let practice = Practice::begin(clock, options.has("verbose"), llm.is_some()).await?;
         let agents = CHARACTERS.into_iter().zip(practice.agents());
         Ok(Self {
             address: Some(practice.address()),
@@ -83,8 +89,23 @@ impl Place {
             moderator: practice.moderator(),
             agents: agents.collect(),
             clock,
+            llm,
             practice: Some(practice),
         })
+    }
+
+    /// What speaks for a character: a model with `--llm`, else its lines.
+    pub fn voice(&self, character: Character) -> Arc<dyn Agent> {
+        match &self.llm {
+            Some(llm) => {
+                let persona = format!(
+                    "You are the {} at a round table. Answer in one short sentence.",
+                    character.name
+                );
+                Arc::new(ChatAgent::new(llm.clone()).persona(persona))
+            }
+            None => Arc::new(character.with(self.clock)),
+        }
     }
 
     /// Shows what the library does, until Ctrl-C; on this machine until the evening is over.

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use dirigent_llm_loopback::{Answer, LoopbackLlm};
+
 /// What is said, in this order whoever has the floor: each is moved by the one before.
 const WORDS: [&str; 11] = [
     "/set-channel-mode chat: The mode of this channel is now chat.",
@@ -44,6 +46,35 @@ pub fn rehearse(program: &str, arguments: &[&str]) -> Result<String, String> {
         }
     }
     Ok(said)
+}
+
+/// What a model says in the agents' place; then it passes.
+const MODEL_WORDS: [&str; 3] =
+    ["As a model I agree.", "As a model I doubt it.", "As a model I saw it all before."];
+
+/// Lets a bot's program play its evening with a model by script, and looks whether the model was heard.
+///
+/// # Errors
+///
+/// What went wrong, with what the program said.
+pub fn rehearse_with_model(program: &str) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let played = runtime.block_on(async {
+        let model = LoopbackLlm::start().await?;
+        model.script(MODEL_WORDS.map(Answer::text));
+        model.cycle([Answer::text("NO_REPLY")]);
+        let mut command = tokio::process::Command::new(program);
+        command.args(["--fast", "--llm", &model.url()]).env_remove("DISCORD_TOKEN").output().await
+    });
+    let played = played.map_err(|error| format!("{program} did not start: {error}"))?;
+    let said = String::from_utf8_lossy(&played.stdout);
+    let is_whole = MODEL_WORDS.iter().all(|words| said.contains(words));
+    if played.status.success() && is_whole && said.matches("dormant: ").count() == 2 {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&played.stderr);
+    Err(format!("{program} ended with {}: {errors}\n{said}", played.status))
 }
 
 /// Asks a bot's program for help and for what it does not know, and looks at how it ends.

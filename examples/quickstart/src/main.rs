@@ -4,6 +4,7 @@ use std::{env, sync::Arc, time::Duration};
 
 use dirigent::prelude::*;
 use dirigent_discord::{DiscordAccount, Feed};
+use dirigent_llm::{ChatAgent, Endpoint};
 use dirigent_store::JsonChannels;
 use futures_util::StreamExt as _;
 use twilight_gateway::{ConfigBuilder, Message, Shard, ShardId};
@@ -13,9 +14,16 @@ struct Voice(&'static str);
 #[dirigent::async_trait]
 impl Agent for Voice {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
-        // Ask a model here: `turn.briefing()` tells it what to do, and `turn.transcript(50)` is what was said.
         let is_asked = turn.missed().iter().any(|message| message.is_by_person());
         Ok(if is_asked { self.0.into() } else { Reply::Pass })
+    }
+}
+
+/// With `--llm URL` a model speaks, else the words.
+fn voice(words: &'static str) -> Arc<dyn Agent> {
+    match env::args().skip_while(|flag| flag != "--llm").nth(1) {
+        Some(url) => Arc::new(ChatAgent::new(Endpoint::new(url, "default"))),
+        None => Arc::new(Voice(words)),
     }
 }
 
@@ -31,9 +39,9 @@ async fn main() -> Result<(), AgentError> {
     let moderator = account("DISCORD_TOKEN")?;
     let (dirigent, driver) = Dirigent::builder(moderator.clone())
         .channels(JsonChannels::open("state")?)
-        .host("developer", Voice("I could write that."), account("DEVELOPER_TOKEN")?)
-        .host("reviewer", Voice("I would read it first."), account("REVIEWER_TOKEN")?)
-        .host("tester", Voice("And I try it."), account("TESTER_TOKEN")?)
+        .host("developer", voice("I could write that."), account("DEVELOPER_TOKEN")?)
+        .host("reviewer", voice("I would read it first."), account("REVIEWER_TOKEN")?)
+        .host("tester", voice("And I try it."), account("TESTER_TOKEN")?)
         .build()?;
     let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
     let (driver, _work) = (tokio::spawn(driver.run()), tokio::spawn(work.run()));

@@ -34,7 +34,7 @@ async fn main() -> Result {
             agent_id: character.name.into(),
             agent_name: character.name.to_owned(),
         })?;
-        builder = builder.host(character.name, character.with(place.clock), Arc::new(account));
+        builder = builder.host(character.name, place.voice(*character), Arc::new(account));
     }
     let (dirigent, driver) = builder.build()?;
     let driver = tokio::spawn(driver.run());

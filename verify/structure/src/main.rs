@@ -17,13 +17,15 @@ use crate::imports::Imports;
 use crate::source::{Source, sources};
 
 /// The crates that are published, with their folders.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 8] = [
     ("dirigent-core", "dirigent-core/src"),
     ("dirigent", "src"),
     ("dirigent-store", "dirigent-store/src"),
     ("dirigent-discord", "dirigent-discord/src"),
     ("dirigent-testkit", "dirigent-testkit/src"),
     ("dirigent-loopback", "dirigent-loopback/src"),
+    ("dirigent-llm", "dirigent-llm/src"),
+    ("dirigent-llm-loopback", "dirigent-llm-loopback/src"),
 ];
 
 /// Of these the lines are added up.

@@ -1,0 +1,37 @@
+//! A language model by script on 127.0.0.1, behind OpenAI's chat completions: for tests of agents that ask a model. It answers
+//! what it is told to, whole or streamed, and can be slow, broken, overloaded, or stop in the middle.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! use dirigent_llm_loopback::{Answer, LoopbackLlm};
+//!
+//! let model = LoopbackLlm::start().await?;
+//! model.script([
+//!     Answer { status: 429, headers: vec![("retry-after".into(), "7".into())], ..Answer::default() },
+//!     Answer::text("Good morning."),
+//! ]);
+//! assert!(model.url().starts_with("http://127.0.0.1:"));
+//! assert_eq!(model.requests().len(), 0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to see | set |
+//! | --- | --- |
+//! | a reply | [`Answer::text`] |
+//! | a call of a tool | [`Answer::call`], [`Answer::deltas`] for odd ones |
+//! | reasoning | [`Answer::reasoning`], or `<think>` in the text |
+//! | a refusal, a rate limit, an outage | [`Answer::status`], [`Answer::headers`], [`Answer::body`] |
+//! | an endpoint that never begins | [`Answer::is_mute`] |
+//! | one that stops, or whose connection breaks | [`Answer::stalls_after`], [`Answer::breaks_after`] |
+//! | a slow one | [`Answer::pause_ms`] |
+//!
+//! The program `loopback-llm` is the same on the command line: `cargo run -p dirigent-llm-loopback -- --help`.
+
+mod answer;
+mod serve;
+mod server;
+
+pub use answer::{Answer, Call};
+pub use server::{LoopbackLlm, Received};

@@ -1,0 +1,68 @@
+//! A language model by script on this machine, for developing a bot without a model.
+//!
+//! ```text
+//! cargo run -p dirigent-llm-loopback -- --port 8089
+//! cargo run -p dirigent-llm-loopback -- --script answers.jsonl
+//! ```
+//!
+//! It prints its address. Without a script it says a few lines in turn, with everything between them that a model and its
+//! endpoint do wrong: reasoning in the text, in a field and without an answer, names before the words, a rate limit, an outage, a
+//! connection that breaks, an answer that is no JSON, and now and then nothing to say.
+#![expect(clippy::print_stdout, reason = "the address is the output")]
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use dirigent_llm_loopback::{Answer, LoopbackLlm};
+
+fn command() -> Command {
+    let port = Arg::new("port").long("port").value_name("PORT").value_parser(value_parser!(u16));
+    let script =
+        Arg::new("script").long("script").value_name("FILE").value_parser(value_parser!(PathBuf));
+    let pause = Arg::new("pause").long("pause").value_name("MS").value_parser(value_parser!(u64));
+    Command::new("loopback-llm")
+        .about("A language model by script on 127.0.0.1, behind OpenAI's chat completions")
+        .arg(port.default_value("0").help("The port to listen on; 0 takes a free one"))
+        .arg(script.help(
+            "The answers, over and over: a JSON object in each line, such as {\"text\": \"Hello\"}",
+        ))
+        .arg(pause.default_value("0").help("Milliseconds before each word"))
+}
+
+fn main() -> ExitCode {
+    let matches = command().get_matches();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime.and_then(|runtime| runtime.block_on(serve(&matches))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(matches: &ArgMatches) -> io::Result<()> {
+    let mut answers = match matches.get_one::<PathBuf>("script") {
+        Some(path) => read(&std::fs::read_to_string(path)?)?,
+        None => Answer::evening(),
+    };
+    let pause = matches.get_one("pause").copied().unwrap_or_default();
+    for answer in &mut answers {
+        answer.pause_ms = answer.pause_ms.max(pause);
+    }
+    let model = LoopbackLlm::start_on(matches.get_one("port").copied().unwrap_or_default()).await?;
+    model.cycle(answers);
+    println!("{}", model.url());
+    tokio::signal::ctrl_c().await
+}
+
+fn read(script: &str) -> io::Result<Vec<Answer>> {
+    let lines = script.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+    let answer = |(line, number): (&str, usize)| {
+        serde_json::from_str(line)
+            .map_err(|error| io::Error::other(format!("line {number} of the script: {error}")))
+    };
+    lines.map(answer).collect()
+}

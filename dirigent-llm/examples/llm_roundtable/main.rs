@@ -1,0 +1,62 @@
+//! Three personas with a model, in a Discord in memory.
+//!
+//! ```text
+//! cargo run -p dirigent-llm --example llm_roundtable -- --url http://127.0.0.1:11434/v1 --model llama3.2 --turns 30
+//! cargo run -p dirigent-llm --example llm_roundtable -- --url … --model … --interactive
+//! ```
+//!
+//! It ends after `--turns` turns of agents. When the room falls asleep, a person by script says the next thing; with
+//! `--interactive` that is you. The last line is JSON: what was counted. An API key is taken from `DIRIGENT_LLM_KEY`.
+#![expect(clippy::print_stdout, reason = "this is what one came to see")]
+
+mod count;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use dirigent::AgentError;
+
+use table::{Flags, Table};
+
+fn command() -> Command {
+    let url = Arg::new("url").long("url").value_name("URL").required(true);
+    let model = Arg::new("model").long("model").value_name("NAME").required(true);
+    let turns = Arg::new("turns").long("turns").value_name("N").value_parser(value_parser!(u64));
+    let tokens = Arg::new("tokens").long("tokens").value_name("N").value_parser(value_parser!(u64));
+    let messages = Arg::new("messages").long("messages").value_name("N");
+    let interactive = Arg::new("interactive").long("interactive").action(ArgAction::SetTrue);
+    Command::new("llm_roundtable")
+        .about("Three personas with a model, in a Discord in memory")
+        .arg(url.help("The base address of the endpoint, which mostly ends with /v1"))
+        .arg(model.help("The model's name there"))
+        .arg(turns.default_value("30").help("Ends after this number of agents' turns"))
+        .arg(tokens.default_value("80").help("The most tokens of a reply"))
+        .arg(
+            messages
+                .default_value("16")
+                .value_parser(value_parser!(usize))
+                .help("The most messages of the channel in a prompt"),
+        )
+        .arg(interactive.help("You are the person; an empty end of input ends it"))
+}
+
+fn flags(matches: &ArgMatches) -> Flags {
+    let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
+    Flags {
+        url: text("url"),
+        model: text("model"),
+        turns: matches.get_one("turns").copied().unwrap_or_default(),
+        tokens: matches.get_one("tokens").copied().unwrap_or_default(),
+        messages: matches.get_one("messages").copied().unwrap_or_default(),
+        is_interactive: matches.get_flag("interactive"),
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<ExitCode, AgentError> {
+    let flags = flags(&command().get_matches());
+    let counted = Table::set(flags).await?.evening().await?;
+    println!("{counted}");
+    Ok(if counted.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,213 @@
+//! The table: a Discord in memory, three agents, and a person.
+
+use std::io::BufRead as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use dirigent::operate::{Cause, Heard};
+use dirigent::prelude::*;
+use dirigent::settings::Pacing;
+use dirigent::snapshot::PhaseKind;
+use dirigent_llm::{ChatAgent, Endpoint};
+use dirigent_testkit::MemoryDiscord;
+use dirigent_testkit::memory_discord::Event;
+use tokio::sync::mpsc;
+
+use crate::count::Count;
+
+/// What was asked for on the command line.
+pub(crate) struct Flags {
+    pub(crate) url: String,
+    pub(crate) model: String,
+    pub(crate) turns: u64,
+    pub(crate) tokens: u64,
+    pub(crate) messages: usize,
+    pub(crate) is_interactive: bool,
+}
+
+const PERSONAS: [(&str, &str); 3] = [
+    (
+        "optimist",
+        "You are cheerful and always see what could go well. Answer in one short sentence.",
+    ),
+    ("sceptic", "You doubt everything, and ask for reasons. Answer in one short sentence."),
+    ("historian", "You compare everything with the past. Answer in one short sentence."),
+];
+
+/// What the person says, one after the other, whenever the room is asleep.
+const LINES: [&str; 8] = [
+    "Shall we build a boat this summer?",
+    "Which colour should the house have?",
+    "What is the best thing about rain?",
+    "Who should write the first chapter?",
+    "Is it better to travel by train or by bicycle?",
+    "What should we cook for twelve guests?",
+    "Does a village need a library?",
+    "What would you teach a robot first?",
+];
+
+/// How long nothing may happen.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// How long the wait before a repetition is at first; no service is spared here.
+const RETRY_WAIT: Duration = Duration::from_millis(100);
+
+/// A persona that counts how often it is called.
+struct Persona {
+    agent: ChatAgent,
+    calls: Arc<AtomicU64>,
+}
+
+#[dirigent::async_trait]
+impl Agent for Persona {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.agent.speak(turn).await
+    }
+}
+
+pub(crate) struct Table {
+    flags: Flags,
+    discord: MemoryDiscord,
+    channel: ChannelId,
+    person: UserId,
+    dirigent: Dirigent,
+    clock: SystemClock,
+    calls: Arc<AtomicU64>,
+    /// Tokens of prompts, and of replies.
+    tokens: Arc<[AtomicU64; 2]>,
+    count: Count,
+    said: usize,
+}
+
+impl Table {
+    /// Puts everything together, and gives the channel its turns.
+    pub(crate) async fn set(flags: Flags) -> Result<Self, AgentError> {
+        let clock = SystemClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock));
+        let (moderator, person) = (discord.add_bot(), discord.add_human());
+        let agents = PERSONAS.map(|_| discord.add_bot());
+        let guild = discord.add_guild(person);
+        let members = [&[moderator, person][..], &agents].concat();
+        let channel = discord.add_channel(guild, "round-table", &members);
+
+        let mut endpoint =
+            Endpoint::new(&flags.url, &flags.model).field("max_tokens", flags.tokens);
+        if let Ok(key) = std::env::var("DIRIGENT_LLM_KEY") {
+            endpoint = endpoint.key(key);
+        }
+        let (calls, tokens) = (Arc::<AtomicU64>::default(), Arc::<[AtomicU64; 2]>::default());
+        let settings = Settings::default().with(|settings| {
+            settings.typing = true;
+            // A Discord in memory has no rate limits.
+            settings.pacing = Pacing::off();
+        });
+        let mut builder = Dirigent::builder(discord.account(moderator)).settings(settings);
+        for ((name, persona), user) in PERSONAS.into_iter().zip(agents) {
+            let counted = Arc::clone(&tokens);
+            let agent =
+                ChatAgent::new(endpoint.clone()).persona(persona).on_usage(move |_, usage| {
+                    let [prompt, reply] = &*counted;
+                    prompt.fetch_add(usage.prompt_tokens, Ordering::Relaxed);
+                    reply.fetch_add(usage.reply_tokens, Ordering::Relaxed);
+                });
+            let agent = agent.limits(|limits| {
+                limits.messages = flags.messages;
+                limits.retry_wait = RETRY_WAIT;
+            });
+            let persona = Persona { agent, calls: Arc::clone(&calls) };
+            discord.account(user).set_name(name);
+            builder = builder.host(name, persona, discord.account(user));
+        }
+        let (dirigent, driver) = builder.build()?;
+        tokio::spawn(driver.run());
+        dirigent.channel(channel).set_mode(Mode::Chat).await?;
+        let count = Count::default();
+        Ok(Self { flags, discord, channel, person, dirigent, clock, calls, tokens, count, said: 0 })
+    }
+
+    /// Lets them talk until the turns are used up.
+    pub(crate) async fn evening(mut self) -> Result<Count, AgentError> {
+        let (mut pushed, mut heard) = (self.discord.events(), self.dirigent.events());
+        let is_interactive = self.flags.is_interactive;
+        let mut typed = typed(is_interactive);
+        self.speak_by_script();
+        while self.count.ended.is_empty() {
+            tokio::select! {
+                biased;
+                event = pushed.next() => {
+                    if let Some(Event::MessageCreated(message)) = event {
+                        self.show(&message);
+                        self.dirigent.message_created(message).await?;
+                    }
+                }
+                Some(event) = heard.next() => self.hear(&event),
+                line = typed.recv(), if is_interactive => match line {
+                    Some(line) => _ = self.discord.say(self.channel, self.person, &line),
+                    None => self.count.ended = "interrupted",
+                },
+                () = self.clock.sleep_until(self.clock.now() + PATIENCE), if !is_interactive => {
+                    self.count.ended = "stalled";
+                }
+            }
+        }
+        self.dirigent.shutdown(Duration::from_secs(5)).await;
+        self.count.calls = self.calls.load(Ordering::Relaxed);
+        [self.count.prompt_tokens, self.count.reply_tokens] = [0, 1]
+            .map(|at: usize| self.tokens.get(at).map_or(0, |sum| sum.load(Ordering::Relaxed)));
+        Ok(self.count)
+    }
+
+    fn show(&mut self, message: &ChatMessage) {
+        println!("{message}");
+        if !message.is_by_person() {
+            self.count.post(&message.content);
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of all that is heard little is counted")]
+    fn hear(&mut self, event: &Heard) {
+        let change = match event {
+            Heard::Transition(change) => change.transition,
+            Heard::AgentFailed(failure) => return println!("    · {failure}"),
+            _ => return,
+        };
+        match change.cause {
+            Cause::ReceiptGiven => self.count.posted += 1,
+            Cause::Passed => self.count.passes += 1,
+            Cause::RunFailed => self.count.failures += 1,
+            _ => {}
+        }
+        let Count { posted, passes, failures, .. } = self.count;
+        self.count.turns = posted + passes + failures;
+        if self.count.turns >= self.flags.turns {
+            self.count.ended = "turns";
+        } else if change.to == PhaseKind::Dormant && change.from != PhaseKind::Dormant {
+            println!("    · asleep: {}", change.cause);
+            self.count.sleeps += 1;
+            self.speak_by_script();
+        }
+    }
+
+    fn speak_by_script(&mut self) {
+        if self.flags.is_interactive {
+            return;
+        }
+        let line = LINES.get(self.said % LINES.len()).copied().unwrap_or_default();
+        self.said += 1;
+        self.discord.say(self.channel, self.person, line);
+    }
+}
+
+/// What is typed, with `--interactive`.
+fn typed(is_interactive: bool) -> mpsc::UnboundedReceiver<String> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    if is_interactive {
+        std::thread::spawn(move || {
+            let lines = std::io::stdin().lock().lines().map_while(Result::ok);
+            let said = lines.filter(|line| !line.trim().is_empty());
+            said.map(|line| sender.send(line)).all(|sent| sent.is_ok());
+        });
+    }
+    receiver
+}

@@ -1,0 +1,230 @@
+//! The agent.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent::host::IntoShared;
+use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
+use futures_util::future::{Either, select};
+use serde_json::{Value, json};
+
+use crate::ask::{Asking, Question};
+use crate::calls::Call;
+use crate::endpoint::Endpoint;
+use crate::error::ChatError;
+use crate::limits::Limits;
+use crate::prompt::Prompt;
+use crate::tokens::estimate;
+use crate::toolbox::{Tool, Toolbox};
+use crate::usage::{Prices, Usage};
+
+type UsageHook = Arc<dyn Fn(&Turn, &Usage) + Send + Sync>;
+
+/// A hosted agent that asks a language model. See the [crate](crate) for what it does in a turn.
+///
+/// ```
+/// use dirigent_llm::{ChatAgent, Endpoint};
+///
+/// let agent = ChatAgent::new(Endpoint::new("http://127.0.0.1:11434/v1", "llama3.2"))
+///     .persona("You are a poet. You speak in rhymes, one or two lines at a time.");
+/// # let _: Box<dyn dirigent::Agent> = Box::new(agent);
+/// ```
+#[derive(Clone)]
+pub struct ChatAgent {
+    endpoints: Vec<Endpoint>,
+    persona: String,
+    limits: Limits,
+    toolboxes: Vec<Arc<dyn Toolbox>>,
+    prices: Prices,
+    on_usage: Option<UsageHook>,
+    clock: Arc<dyn Clock>,
+}
+
+impl ChatAgent {
+    /// Creates an agent that asks the model of this endpoint. It makes no request.
+    pub fn new(endpoint: Endpoint) -> Self {
+        Self {
+            endpoints: vec![endpoint],
+            persona: String::new(),
+            limits: Limits::default(),
+            toolboxes: Vec::new(),
+            prices: Prices::default(),
+            on_usage: None,
+            clock: Arc::new(SystemClock::new()),
+        }
+    }
+
+    /// Sets who the model is to be. It stands before the turn's briefing, which tells the model its name, who else is here,
+    /// and how to pass. Default: nothing.
+    #[must_use]
+    pub fn persona(mut self, text: impl Into<String>) -> Self {
+        self.persona = text.into();
+        self
+    }
+
+    /// Adds a model that is asked when the ones before it fail. Each turn begins with the first again.
+    #[must_use]
+    pub fn fall_back_on(mut self, endpoint: Endpoint) -> Self {
+        self.endpoints.push(endpoint);
+        self
+    }
+
+    /// Adds tools that the model may call. Default: none.
+    #[must_use]
+    pub fn tools(mut self, toolbox: impl Toolbox) -> Self {
+        self.toolboxes.push(Arc::new(toolbox));
+        self
+    }
+
+    /// Changes the limits.
+    ///
+    /// ```
+    /// # use dirigent_llm::{ChatAgent, Endpoint};
+    /// # let endpoint = Endpoint::new("http://127.0.0.1:11434/v1", "llama3.2");
+    /// let agent = ChatAgent::new(endpoint).limits(|limits| limits.prompt_tokens = 30_000);
+    /// # let _ = agent;
+    /// ```
+    #[must_use]
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Sets what models cost, for the channel's budget ([`Config::budget_cost`](dirigent::Config::budget_cost)). Default:
+    /// nothing, and the budget counts tokens.
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// Calls this with what each answer used, also one that could not be posted. It must not block.
+    #[must_use]
+    pub fn on_usage(mut self, hook: impl Fn(&Turn, &Usage) + Send + Sync + 'static) -> Self {
+        self.on_usage = Some(Arc::new(hook));
+        self
+    }
+
+    /// Sets where time comes from. Default: the [`SystemClock`].
+    #[must_use]
+    pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.clock = clock.into_shared();
+        self
+    }
+
+    /// Takes the turn: asks, carries out what the model calls, and asks again, until it says something.
+    async fn answer(&self, turn: &Turn) -> Result<String, ChatError> {
+        let offers = self.offers();
+        let declared: Vec<Value> = offers.iter().map(|(tool, _)| Tool::declaration(tool)).collect();
+        let tool_tokens = declared.iter().map(|tool| estimate(&tool.to_string())).sum();
+        let report = |usage, model: &str| self.report(turn, usage, model);
+        let asking = Asking {
+            turn,
+            endpoints: &self.endpoints,
+            limits: &self.limits,
+            clock: &self.clock,
+            report: &report,
+        };
+        let mut prompt = Prompt::of(turn, &self.persona, &self.limits).await;
+        for round in 0..=self.limits.tool_rounds {
+            turn.resumed().await;
+            while let Some(message) = turn.take_injected() {
+                prompt.hear(&message);
+            }
+            let may_call = round < self.limits.tool_rounds;
+            let question = Question { prompt: &prompt, tools: &declared, tool_tokens, may_call };
+            let answer = asking.ask(question).await?;
+            // In the last round what it says is its answer, whatever it calls.
+            if answer.calls.is_empty() || (!may_call && !answer.text.is_empty()) {
+                return Ok(prompt.names.take_off(&answer.text).trim().to_owned());
+            }
+            if may_call {
+                let mut answers = Vec::with_capacity(answer.calls.len());
+                for call in &answer.calls {
+                    answers.push(self.call(turn, &offers, call).await);
+                }
+                prompt.add_round(answer.text, &answer.calls, answers);
+            }
+        }
+        Err(ChatError::ToolRounds { rounds: self.limits.tool_rounds })
+    }
+
+    /// The tools that may be called in this turn, of two with one name the first.
+    fn offers(&self) -> Vec<(Tool, &dyn Toolbox)> {
+        let mut offers: Vec<(Tool, &dyn Toolbox)> = Vec::new();
+        for toolbox in &self.toolboxes {
+            for tool in toolbox.tools() {
+                if !offers.iter().any(|(known, _)| known.name == tool.name) {
+                    offers.push((tool, toolbox.as_ref()));
+                }
+            }
+        }
+        offers
+    }
+
+    /// Carries out a call. What is wrong with it is told to the model, which can make another.
+    async fn call(&self, turn: &Turn, offers: &[(Tool, &dyn Toolbox)], call: &Call) -> String {
+        let offered = offers.iter().find(|(tool, _)| tool.name == call.name);
+        let answer = match (offered, &call.arguments) {
+            (Some((_, toolbox)), Some(arguments)) => {
+                toolbox.call(turn, &call.name, arguments.clone()).await
+            }
+            (Some(_), None) => json!({
+                "error": "bad-arguments",
+                "message": "The arguments are no JSON object. Call the tool again with one.",
+            }),
+            (None, _) => {
+                let names: Vec<&str> = offers.iter().map(|(tool, _)| tool.name.as_str()).collect();
+                json!({
+                    "error": "unknown-tool",
+                    "message": "There is no tool of this name.",
+                    "tools": names,
+                })
+            }
+        };
+        let text = answer.to_string();
+        let most = self.limits.tool_answer_chars;
+        match text.char_indices().nth(most) {
+            Some((end, _)) => {
+                let beginning = text.get(..end).unwrap_or_default();
+                format!("{beginning}\n(The rest of the answer is left out.)")
+            }
+            None => text,
+        }
+    }
+
+    fn report(&self, turn: &Turn, mut usage: Usage, model: &str) {
+        let price = self.prices.find([&usage.model, model]);
+        usage.cost = price.map_or_else(|| usage.total(), |price| price.of(&usage));
+        turn.spent(usage.cost);
+        if let Some(hook) = &self.on_usage {
+            hook(turn, &usage);
+        }
+    }
+}
+
+#[async_trait]
+impl Agent for ChatAgent {
+    /// Asks the model. The error is a [`ChatError`].
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        let answering = Box::pin(self.answer(&turn));
+        let cancelled = Box::pin(turn.cancelled());
+        match select(answering, cancelled).await {
+            Either::Left((Ok(text), _)) if text.is_empty() => Ok(Reply::Pass),
+            Either::Left((Ok(text), _)) => Ok(Reply::Say(text)),
+            Either::Left((Err(error), _)) => Err(error.into()),
+            Either::Right(_) => Err(ChatError::Cancelled.into()),
+        }
+    }
+}
+
+/// Shows neither the persona nor what tools there are.
+impl fmt::Debug for ChatAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChatAgent")
+            .field("endpoints", &self.endpoints)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

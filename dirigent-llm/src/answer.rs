@@ -1,0 +1,278 @@
+//! An answer, put together from its chunks.
+
+use serde_json::Value;
+
+use crate::calls::{Call, Calls};
+use crate::error::{ChatError, plain_code};
+use crate::reasoning::without_reasoning;
+use crate::tokens::estimate;
+use crate::usage::Usage;
+use crate::wire::{Completion, Delta, Field};
+
+/// What came of an answer so far. Reasoning is not kept.
+#[derive(Default)]
+pub(crate) struct Partial {
+    text: String,
+    has_reasoning: bool,
+    calls: Calls,
+    finish: Option<Finish>,
+    usage: Option<Usage>,
+    model: Option<String>,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finish {
+    /// Because it was whole, or for a reason that is not known here.
+    Whole,
+    /// Its tokens were used up.
+    Cut,
+    /// A filter took it.
+    Filtered,
+}
+
+/// A whole answer.
+pub(crate) struct Answer {
+    /// What is said, without reasoning; beside calls mostly empty.
+    pub(crate) text: String,
+    /// The tools that are to be called.
+    pub(crate) calls: Vec<Call>,
+}
+
+impl Partial {
+    /// Takes a chunk, or a whole answer.
+    ///
+    /// # Errors
+    ///
+    /// An error that the endpoint reports inside.
+    pub(crate) fn add(&mut self, completion: Completion<'_>) -> Result<(), ChatError> {
+        if let Some(error) = completion.error.filter(|error| !error.is_null()) {
+            return Err(reported(&error));
+        }
+        if let Some(usage) = completion.usage.as_ref().and_then(Usage::told) {
+            // Some endpoints count on in each chunk: the last is the sum.
+            self.usage = Some(usage);
+        }
+        if let (None, Some(model)) =
+            (&self.model, completion.model.as_ref().and_then(Field::as_str))
+        {
+            self.model = Some(model.to_owned());
+        }
+        let Some(choice) = completion.choices.into_iter().next() else {
+            return Ok(());
+        };
+        for delta in [choice.delta, choice.message].into_iter().flatten() {
+            self.take(delta);
+        }
+        let finish = choice.finish_reason.as_ref().and_then(Field::as_str);
+        match finish {
+            None | Some("") => {}
+            Some("error") => return Err(ChatError::Broken),
+            Some("length" | "max_tokens") => self.finish = Some(Finish::Cut),
+            Some("content_filter") => self.finish = Some(Finish::Filtered),
+            Some(_) => self.finish = Some(Finish::Whole),
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, delta: Delta<'_>) {
+        let reasoning = [delta.reasoning_content, delta.reasoning, delta.thinking];
+        self.has_reasoning |= reasoning.into_iter().any(|words| words.0);
+        if let Some(content) = delta.content {
+            self.has_reasoning |= content.add_to(&mut self.text);
+        }
+        if let Some(Value::Array(calls)) = delta.tool_calls {
+            for call in calls {
+                self.calls.add(call);
+            }
+        }
+        if let Some(call @ Value::Object(_)) = delta.function_call {
+            self.calls.add(call);
+        }
+    }
+
+    /// How many bytes it keeps.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len() + self.calls.bytes()
+    }
+
+    /// Whether the endpoint said that the answer is over.
+    pub(crate) const fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// What the answer used, or an estimate of its own part without the prompt's; and the whole answer.
+    pub(crate) fn into_answer(self, model: &str) -> (Usage, Result<Answer, ChatError>) {
+        let mut usage = self.usage.unwrap_or_else(|| Usage {
+            reply_tokens: estimate(&self.text) as u64,
+            is_estimated: true,
+            ..Usage::default()
+        });
+        usage.model = self.model.unwrap_or_else(|| model.to_owned());
+        let (text, was_there) = without_reasoning(&self.text);
+        let calls = self.calls.into_calls();
+        let is_empty = text.is_empty() && calls.is_empty();
+        let is_cut = self.finish == Some(Finish::Cut);
+        let answer = match self.finish {
+            _ if is_empty && (was_there || self.has_reasoning) => {
+                Err(ChatError::OnlyReasoning { is_cut })
+            }
+            Some(Finish::Cut | Finish::Filtered) if is_empty => Err(ChatError::Withheld),
+            _ => Ok(Answer { text: text.into_owned(), calls }),
+        };
+        (usage, answer)
+    }
+}
+
+/// What an endpoint reports inside an answer.
+pub(crate) fn reported(error: &Value) -> ChatError {
+    let status = ["/code", "/status"].iter().find_map(|path| error.pointer(path)?.as_u64());
+    match status.and_then(|status| u16::try_from(status).ok()) {
+        Some(429) => ChatError::RateLimited { retry_after: None },
+        Some(status @ 500..=599) => ChatError::Unavailable { status, retry_after: None },
+        _ => ChatError::Reported { code: code_of(error) },
+    }
+}
+
+/// An error's code, as far as it is one.
+pub(crate) fn code_of(error: &Value) -> Option<Box<str>> {
+    let mut texts = ["/code", "/type"].iter().filter_map(|path| error.pointer(path)?.as_str());
+    texts.find_map(plain_code)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(chunks: &[&str]) -> Result<(Usage, String), ChatError> {
+        let mut partial = Partial::default();
+        for chunk in chunks {
+            partial.add(serde_json::from_str(chunk).unwrap())?;
+        }
+        let (usage, answer) = partial.into_answer("small");
+        answer.map(|answer| (usage, answer.text))
+    }
+
+    fn text_of(chunks: &[&str]) -> Result<String, ChatError> {
+        read(chunks).map(|(_, text)| text)
+    }
+
+    #[test]
+    fn content_is_read_as_a_text_or_as_parts_and_reasoning_is_left_out() {
+        let chunks = [
+            r#"{"choices": [{"delta": {"role": "assistant", "content": null, "reasoning_content": "Hm."}}]}"#,
+            r#"{"choices": [{"delta": {"reasoning": "Well.", "content": ""}}]}"#,
+            r#"{"choices": [{"delta": {"content": "Good "}, "finish_reason": null}]}"#,
+            r#"{"choices": [{"delta": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "So"}]}, {"type": "text", "text": "morning"}]}}]}"#,
+            r#"{"choices": [{"delta": {}, "finish_reason": "whatever"}]}"#,
+            r#"{"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}, "model": "small-2"}"#,
+        ];
+        let (usage, text) = read(&chunks).unwrap();
+        assert_eq!(text, "Good morning");
+        assert_eq!((usage.total(), usage.model.as_str()), (5, "small-2"));
+        assert!(!usage.is_estimated);
+    }
+
+    #[test]
+    fn without_numbers_the_reply_is_estimated() {
+        let chunks =
+            [r#"{"choices": [{"message": {"content": "12345678"}, "finish_reason": "stop"}]}"#];
+        let (usage, _) = read(&chunks).unwrap();
+        assert_eq!((usage.reply_tokens, usage.is_estimated), (2, true));
+    }
+
+    #[test]
+    fn reasoning_without_an_answer_is_an_error_and_no_silence() {
+        let fields = ["reasoning_content", "reasoning", "thinking"];
+        for field in fields {
+            let chunk = format!(
+                r#"{{"choices": [{{"message": {{"content": "", "{field}": "Hm."}}, "finish_reason": "stop"}}]}}"#
+            );
+            assert_eq!(text_of(&[&chunk]), Err(ChatError::OnlyReasoning { is_cut: false }));
+        }
+        let cut = r#"{"choices": [{"message": {"content": "<think>And so"}, "finish_reason": "length"}]}"#;
+        assert_eq!(text_of(&[cut]), Err(ChatError::OnlyReasoning { is_cut: true }));
+    }
+
+    #[test]
+    fn an_empty_answer_is_silence_unless_it_was_cut_or_filtered() {
+        let ended = |reason: &str| {
+            text_of(&[&format!(
+                r#"{{"choices": [{{"message": {{"content": ""}}, "finish_reason": "{reason}"}}]}}"#
+            )])
+        };
+        assert_eq!(ended("stop"), Ok(String::new()));
+        assert_eq!(ended("length"), Err(ChatError::Withheld));
+        assert_eq!(ended("content_filter"), Err(ChatError::Withheld));
+        assert_eq!(ended("error"), Err(ChatError::Broken));
+    }
+
+    #[test]
+    fn an_error_inside_an_answer_is_told_by_its_code_and_never_by_its_words() {
+        let reported = |error: &str| text_of(&[&format!(r#"{{"error": {error}}}"#)]).unwrap_err();
+        let secret =
+            reported(r#"{"message": "sk-secret", "code": "sk-secret", "type": "server_error"}"#);
+        assert_eq!(secret, ChatError::Reported { code: Some("server_error".into()) });
+        assert_eq!(reported(r#"{"code": 429}"#), ChatError::RateLimited { retry_after: None });
+        let down = ChatError::Unavailable { status: 502, retry_after: None };
+        assert_eq!(reported(r#"{"code": 502}"#), down);
+        assert_eq!(reported(r#""overloaded""#), ChatError::Reported { code: None });
+        assert_eq!(text_of(&[r#"{"error": null}"#]), Ok(String::new()));
+    }
+
+    /// Any JSON, of the names that are read.
+    fn anything() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[a-z<>/{}]{0,8}".prop_map(Value::from),
+        ];
+        let name = prop::sample::select(vec![
+            "content",
+            "text",
+            "type",
+            "reasoning",
+            "tool_calls",
+            "function",
+            "name",
+            "arguments",
+            "index",
+            "id",
+            "input",
+        ]);
+        leaf.prop_recursive(4, 24, 4, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(name.clone(), inner, 0..4).prop_map(|fields| fields
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_an_endpoint_sends_is_an_answer_or_an_error(
+            deltas in prop::collection::vec(anything(), 1..5),
+            finish in anything(),
+            usage in anything(),
+        ) {
+            let mut partial = Partial::default();
+            for delta in deltas {
+                let choice = json!({ "delta": delta, "finish_reason": finish });
+                let chunk = json!({ "choices": [choice], "usage": usage }).to_string();
+                if let Ok(completion) = serde_json::from_str(&chunk) {
+                    let _ = partial.add(completion);
+                }
+            }
+            if let (_, Ok(answer)) = partial.into_answer("small") {
+                prop_assert!(answer.calls.iter().all(|call| !call.id.is_empty()));
+            }
+        }
+    }
+}

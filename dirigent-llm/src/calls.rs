@@ -1,0 +1,224 @@
+//! Calls of tools, as models really send them: in fragments, without ids, with other names of fields, with arguments that are
+//! no JSON.
+
+use serde_json::{Map, Value, json};
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Call {
+    /// The endpoint's id of it, or one that was made up.
+    pub(crate) id: String,
+    /// Empty where the model named none.
+    pub(crate) name: String,
+    /// `None` where they were no JSON object.
+    pub(crate) arguments: Option<Value>,
+}
+
+impl Call {
+    /// The call as it is told to the model again. Arguments that were no JSON are left out: some endpoints refuse a request
+    /// with them.
+    pub(crate) fn echo(&self) -> Value {
+        let arguments = self.arguments.as_ref().map_or_else(|| "{}".to_owned(), Value::to_string);
+        let function = json!({ "name": self.name, "arguments": arguments });
+        json!({ "id": self.id, "type": "function", "function": function })
+    }
+}
+
+/// The calls of an answer, as far as they have come.
+#[derive(Default)]
+pub(crate) struct Calls(Vec<Fragments>);
+
+/// What has come of one call.
+#[derive(Default)]
+struct Fragments {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// The most calls of one answer; what comes beyond them is left aside.
+const CALLS_MAX: usize = 64;
+const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
+const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
+
+impl Calls {
+    /// Takes a call, or a fragment of one.
+    pub(crate) fn add(&mut self, call: Value) {
+        let Value::Object(mut outer) = call else {
+            return;
+        };
+        let index = outer.get("index").and_then(Value::as_u64);
+        let id = outer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut inner = match outer.remove("function") {
+            Some(Value::Object(function)) => function,
+            _ => Map::new(),
+        };
+        let mut take = |keys: &[&str]| {
+            let found = keys.iter().find_map(|key| inner.remove(*key));
+            found.or_else(|| keys.iter().find_map(|key| outer.remove(*key)))
+        };
+        let name = match take(&NAMES) {
+            Some(Value::String(name)) => name,
+            _ => String::new(),
+        };
+        let arguments = take(&ARGUMENTS);
+        let Some(fragments) = self.place(index, &id, &name) else {
+            return;
+        };
+        if fragments.id.is_empty() {
+            fragments.id = id;
+        }
+        if fragments.name.is_empty() {
+            fragments.name = name;
+        }
+        match arguments {
+            Some(Value::String(piece)) => fragments.arguments.push_str(&piece),
+            None | Some(Value::Null) => {}
+            Some(whole) => fragments.arguments = whole.to_string(),
+        }
+    }
+
+    /// Where a fragment belongs: to the call of its index or its id, to a new one if it begins one, else to the last.
+    fn place(&mut self, index: Option<u64>, id: &str, name: &str) -> Option<&mut Fragments> {
+        let is_it = |call: &Fragments| match index {
+            // Some endpoints number all calls 0, and tell them apart by their ids.
+            Some(_) => {
+                call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id)
+            }
+            None if !id.is_empty() => call.id == id,
+            None => name.is_empty(),
+        };
+        match self.0.iter().rposition(is_it) {
+            Some(at) => self.0.get_mut(at),
+            None if self.0.len() >= CALLS_MAX => None,
+            None => {
+                self.0.push(Fragments { index, ..Fragments::default() });
+                self.0.last_mut()
+            }
+        }
+    }
+
+    /// How many bytes they have.
+    pub(crate) fn bytes(&self) -> usize {
+        let bytes = |call: &Fragments| call.id.len() + call.name.len() + call.arguments.len();
+        self.0.iter().map(bytes).sum()
+    }
+
+    /// The calls, each with an id of its own.
+    pub(crate) fn into_calls(self) -> Vec<Call> {
+        let mut calls: Vec<Call> = Vec::new();
+        for (at, Fragments { id, name, arguments, .. }) in self.0.into_iter().enumerate() {
+            if name.is_empty() && arguments.is_empty() {
+                continue;
+            }
+            let is_used = id.is_empty() || calls.iter().any(|call| call.id == id);
+            let id = if is_used { format!("call_{at}") } else { id };
+            calls.push(Call { id, name, arguments: object(&arguments) });
+        }
+        calls
+    }
+}
+
+/// Arguments as an object. Nothing is an empty one, and an object within a string is taken out of it.
+fn object(arguments: &str) -> Option<Value> {
+    if arguments.trim().is_empty() {
+        return Some(json!({}));
+    }
+    match serde_json::from_str(arguments).ok()? {
+        Value::Null => Some(json!({})),
+        Value::String(inner) => {
+            let inner: Value = serde_json::from_str(&inner).ok()?;
+            inner.is_object().then_some(inner)
+        }
+        value @ Value::Object(_) => Some(value),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls_of(calls: &[Value]) -> Vec<(String, String, Option<Value>)> {
+        let mut all = Calls::default();
+        calls.iter().cloned().for_each(|call| all.add(call));
+        let fields = |call: Call| (call.id, call.name, call.arguments);
+        all.into_calls().into_iter().map(fields).collect()
+    }
+
+    fn call(id: &str, name: &str, arguments: &Value) -> (String, String, Option<Value>) {
+        (id.to_owned(), name.to_owned(), Some(arguments.clone()))
+    }
+
+    #[test]
+    fn fragments_are_joined_by_index_by_id_or_in_order() {
+        let by_index = [
+            json!({"index": 0, "id": "a", "function": {"name": "roll", "arguments": ""}}),
+            json!({"index": 1, "id": "b", "function": {"name": "draw", "arguments": "{\"n\""}}),
+            json!({"index": 0, "function": {"arguments": "{\"n\":"}}),
+            json!({"index": 1, "function": {"arguments": ":2}"}}),
+            json!({"index": 0, "function": {"arguments": "1}"}}),
+        ];
+        let expected = [call("a", "roll", &json!({"n": 1})), call("b", "draw", &json!({"n": 2}))];
+        assert_eq!(calls_of(&by_index), expected);
+        let by_id = [
+            json!({"id": "a", "function": {"name": "roll", "arguments": "{\"n\":"}}),
+            json!({"id": "b", "function": {"name": "draw", "arguments": "{\"n\":2"}}),
+            json!({"id": "a", "function": {"arguments": "1}"}}),
+            json!({"id": "b", "function": {"arguments": "}"}}),
+        ];
+        assert_eq!(calls_of(&by_id), expected);
+        let in_order = [
+            json!({"function": {"name": "roll", "arguments": "{\"n\":"}}),
+            json!({"function": {"arguments": "1}"}}),
+            json!({"function": {"name": "draw", "arguments": {"n": 2}}}),
+        ];
+        let made_up =
+            [call("call_0", "roll", &json!({"n": 1})), call("call_1", "draw", &json!({"n": 2}))];
+        assert_eq!(calls_of(&in_order), made_up);
+    }
+
+    #[test]
+    fn calls_that_are_all_numbered_0_are_told_apart_by_their_ids() {
+        let calls = [
+            json!({"index": 0, "id": "a", "function": {"name": "roll", "arguments": "{}"}}),
+            json!({"index": 0, "id": "b", "function": {"name": "draw", "arguments": "{}"}}),
+        ];
+        let expected = [call("a", "roll", &json!({})), call("b", "draw", &json!({}))];
+        assert_eq!(calls_of(&calls), expected);
+    }
+
+    #[test]
+    fn other_names_of_fields_missing_ids_and_doubled_ids_are_taken() {
+        let calls = [
+            json!({"name": "roll", "parameters": {"n": 1}}),
+            json!({"id": "", "function": {"name": "draw", "input": null}}),
+            json!({"id": "x", "tool_name": "deal", "args": "\"{\\\"n\\\": 2}\""}),
+        ];
+        let expected = [
+            call("call_0", "roll", &json!({"n": 1})),
+            call("call_1", "draw", &json!({})),
+            call("x", "deal", &json!({"n": 2})),
+        ];
+        assert_eq!(calls_of(&calls), expected);
+        assert_eq!(calls_of(&[json!(null), json!([]), json!({}), json!({"function": 7})]), []);
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_are_none_and_are_not_told_again() {
+        for bad in ["{\"n\": ", "[1]", "7", "\"seven\"", "{'n': 1}"] {
+            let calls =
+                calls_of(&[json!({"id": "a", "function": {"name": "roll", "arguments": bad}})]);
+            assert_eq!(calls, [("a".to_owned(), "roll".to_owned(), None)], "{bad}");
+        }
+        let call = Call { id: "a".to_owned(), name: "roll".to_owned(), arguments: None };
+        assert_eq!(call.echo()["function"]["arguments"], "{}");
+    }
+
+    #[test]
+    fn calls_without_number_are_bounded() {
+        let one = json!({"function": {"name": "roll", "arguments": "{}"}});
+        assert_eq!(calls_of(&vec![one; 1_000]).len(), CALLS_MAX);
+    }
+}

@@ -1,0 +1,206 @@
+//! Where a model is.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Url};
+use serde_json::{Map, Value};
+
+use crate::error::ChatError;
+
+/// A model at an endpoint that speaks OpenAI's chat completions. Clones share their connections.
+///
+/// ```
+/// use dirigent_llm::Endpoint;
+///
+/// let local = Endpoint::new("http://127.0.0.1:11434/v1", "llama3.2");
+/// let hosted = Endpoint::new("https://api.openai.com/v1", "gpt-5-mini")
+///     .key("sk-…")
+///     .field("max_completion_tokens", 800)
+///     .field("reasoning_effort", "low");
+/// assert!(!format!("{hosted:?}").contains("sk-"));
+/// # let _ = local;
+/// ```
+#[derive(Clone)]
+pub struct Endpoint {
+    url: Option<Url>,
+    model: String,
+    headers: HeaderMap,
+    has_bad_header: bool,
+    fields: Map<String, Value>,
+    is_streaming: bool,
+    client: Arc<OnceLock<Result<Client, ChatError>>>,
+}
+
+/// What the crate itself says in a request.
+const OWN_FIELDS: [&str; 6] =
+    ["model", "messages", "stream", "stream_options", "tools", "tool_choice"];
+
+impl Endpoint {
+    /// Creates an endpoint from its base address, which mostly ends with `/v1` (`/chat/completions` is added; a query stays), and
+    /// the model's name there. It makes no request; an address that is none fails each turn with [`ChatError::BadEndpoint`].
+    pub fn new(base: impl AsRef<str>, model: impl Into<String>) -> Self {
+        Self {
+            url: completions_url(base.as_ref()),
+            model: model.into(),
+            headers: HeaderMap::new(),
+            has_bad_header: false,
+            fields: Map::new(),
+            is_streaming: true,
+            client: Arc::default(),
+        }
+    }
+
+    /// Sends this key as `Authorization: Bearer …`. Default: none, as local servers have it.
+    #[must_use]
+    pub fn key(self, key: impl AsRef<str>) -> Self {
+        self.header(AUTHORIZATION.as_str(), format!("Bearer {}", key.as_ref()))
+    }
+
+    /// Sends this header with every request: `api-key` at Azure, `HTTP-Referer` at OpenRouter. What is no header fails each
+    /// turn with [`ChatError::BadEndpoint`].
+    #[must_use]
+    pub fn header(mut self, name: &str, value: impl AsRef<str>) -> Self {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        match (name, HeaderValue::from_str(value.as_ref())) {
+            (Ok(name), Ok(mut value)) => {
+                value.set_sensitive(true);
+                self.headers.insert(name, value);
+            }
+            _ => self.has_bad_header = true,
+        }
+        self
+    }
+
+    /// Sends this field with every request: `temperature`, `max_tokens` or `max_completion_tokens`, `seed`, `stop`,
+    /// `reasoning_effort`, and what else the endpoint takes. Default: none, so that the endpoint's defaults hold. Fields that the
+    /// crate sets itself (`model`, `messages`, `stream`, `stream_options`, `tools`, `tool_choice`) are not changed by it.
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let name = name.into();
+        if !OWN_FIELDS.contains(&name.as_str()) {
+            self.fields.insert(name, value.into());
+        }
+        self
+    }
+
+    /// Asks for answers as a whole, for endpoints that cannot stream, or not together with tools. Default: answers are
+    /// streamed, which is how an endpoint that has stopped is told from a slow one; without it
+    /// [`Limits::first_byte`](crate::Limits::first_byte) is the time for the whole answer.
+    #[must_use]
+    pub const fn whole_answers(mut self) -> Self {
+        self.is_streaming = false;
+        self
+    }
+
+    /// Returns the model's name, as the endpoint calls it.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    pub(crate) const fn is_streaming(&self) -> bool {
+        self.is_streaming
+    }
+
+    pub(crate) const fn fields(&self) -> &Map<String, Value> {
+        &self.fields
+    }
+
+    /// The request's address, headers and client.
+    pub(crate) fn target(&self) -> Result<(Url, HeaderMap, Client), ChatError> {
+        let url = self.url.clone().filter(|_| !self.has_bad_header);
+        let url = url.ok_or(ChatError::BadEndpoint)?;
+        let client = self.client.get_or_init(|| client_for(&url)).clone()?;
+        Ok((url, self.headers.clone(), client))
+    }
+}
+
+/// The address of the completions below a base address.
+fn completions_url(base: &str) -> Option<Url> {
+    let mut url = Url::parse(base.trim()).ok()?;
+    let is_usable = url.scheme() == "http" || (url.scheme() == "https" && cfg!(feature = "tls"));
+    url.host().filter(|_| is_usable)?;
+    if !url.path().trim_end_matches('/').ends_with("/chat/completions") {
+        let mut segments = url.path_segments_mut().ok()?;
+        segments.pop_if_empty().extend(["chat", "completions"]);
+    }
+    Some(url)
+}
+
+fn client_for(url: &Url) -> Result<Client, ChatError> {
+    let mut builder = Client::builder().redirect(reqwest::redirect::Policy::none());
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let address = host.parse::<std::net::IpAddr>();
+    let is_local = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+    if is_local {
+        // A proxy of the environment is for what lies outside.
+        builder = builder.no_proxy();
+    }
+    #[cfg(feature = "tls")]
+    {
+        builder = builder.tls_backend_preconfigured(crate::tls::config()?);
+    }
+    builder.build().map_err(|_| ChatError::BadEndpoint)
+}
+
+/// Shows where it is without user, password and query, and no header.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.url.as_ref().and_then(Url::host_str);
+        f.debug_struct("Endpoint")
+            .field("host", &host)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_is_added_to_a_base_address_and_its_query_stays() {
+        let url = |base: &str| completions_url(base).map(String::from);
+        let expected = Some("http://[::1]:8089/v1/chat/completions".to_owned());
+        for base in ["http://[::1]:8089/v1", " http://[::1]:8089/v1/ "] {
+            assert_eq!(url(base), expected);
+        }
+        assert_eq!(url("http://[::1]:8089/v1/chat/completions"), expected);
+        assert_eq!(
+            url("http://a.example/openai?api-version=7"),
+            Some("http://a.example/openai/chat/completions?api-version=7".to_owned())
+        );
+        for none in ["", "a.example/v1", "ftp://a.example", "data:text/plain,hi"] {
+            assert_eq!(url(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn no_secret_is_shown() {
+        let endpoint = Endpoint::new("http://user:password@127.0.0.1/v1?key=hidden", "small")
+            .key("hidden")
+            .header("x-key", "hidden")
+            .field("user", "hidden");
+        let shown = format!("{endpoint:?} {endpoint:#?}");
+        assert!(!shown.contains("hidden") && !shown.contains("password"), "{shown}");
+        assert!(shown.contains("small"), "{shown}");
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused_when_it_is_used() {
+        let refused = |endpoint: Endpoint| endpoint.target().err() == Some(ChatError::BadEndpoint);
+        assert!(refused(Endpoint::new("nowhere", "small")));
+        assert!(refused(Endpoint::new("http://127.0.0.1/v1", "small").key("two\nlines")));
+        assert!(refused(Endpoint::new("http://127.0.0.1/v1", "small").header("no name", "1")));
+        assert!(!refused(Endpoint::new("http://127.0.0.1/v1", "small").key("one")));
+    }
+
+    #[test]
+    fn fields_of_the_crate_are_not_changed() {
+        let endpoint = Endpoint::new("http://127.0.0.1/v1", "small")
+            .field("stream", false)
+            .field("temperature", 0.5);
+        assert_eq!(endpoint.fields().len(), 1);
+    }
+}

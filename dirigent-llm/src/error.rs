@@ -1,0 +1,159 @@
+//! What can go wrong between an agent and its model.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why a model gave no reply. Neither `Display` nor `Debug` shows a key, an address or a word of a message.
+///
+/// [`Builder::on_agent_error`](dirigent::host::Builder::on_agent_error) is given it as the source of the agent's failure.
+///
+/// ```
+/// use dirigent_llm::ChatError;
+/// use std::time::Duration;
+///
+/// let error = ChatError::RateLimited { retry_after: Some(Duration::from_secs(7)) };
+/// assert_eq!(error.to_string(), "the endpoint's rate limit is reached, for 7 s more");
+/// assert!(error.is_retryable());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChatError {
+    /// The address, or a header, cannot be used; an `https` address without the feature `tls` is one of them.
+    #[error("the endpoint's address or a header cannot be used")]
+    BadEndpoint,
+    /// No connection came about: nothing listens there, the name is not known, or TLS failed.
+    #[error("the endpoint cannot be reached")]
+    Unreachable,
+    /// Status 429.
+    #[error("the endpoint's rate limit is reached{}", wait(*retry_after))]
+    RateLimited {
+        /// For how long, where the endpoint says so (`Retry-After`, in seconds or as a date, or `retry-after-ms`).
+        retry_after: Option<Duration>,
+    },
+    /// Status 408, 409, 425 or 5xx: the endpoint may answer later.
+    #[error("the endpoint is unavailable (status {status}){}", wait(*retry_after))]
+    Unavailable {
+        /// The HTTP status.
+        status: u16,
+        /// For how long, where the endpoint says so.
+        retry_after: Option<Duration>,
+    },
+    /// Any other status: a wrong key, an unknown model, a request that the endpoint does not take, or no credit left.
+    #[error("the endpoint refuses the request (status {status}{})", Named(code))]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// The error's code in the answer, such as `model_not_found`, where it is a plain word.
+        code: Option<Box<str>>,
+    },
+    /// Nothing of an answer came in time ([`Limits::first_byte`](crate::Limits::first_byte)).
+    #[error("the endpoint did not begin to answer within {} s", .after.as_secs())]
+    NoFirstByte {
+        /// How long was waited.
+        after: Duration,
+    },
+    /// An answer began, and nothing more of it came in time ([`Limits::between_bytes`](crate::Limits::between_bytes)).
+    #[error("the endpoint stopped in the middle of its answer for {} s", .after.as_secs())]
+    Stalled {
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The connection ended in the middle of an answer.
+    #[error("the endpoint's answer broke off")]
+    Broken,
+    /// The answer is not JSON, or is no chat completion.
+    #[error("the endpoint's answer is no chat completion")]
+    NotChat,
+    /// The endpoint reported an error within an answer that had begun well.
+    #[error("the endpoint reported an error within its answer{}", Named(code))]
+    Reported {
+        /// The error's code, where it is a plain word.
+        code: Option<Box<str>>,
+    },
+    /// The model thought, and said nothing. Mostly the answer was cut at the most tokens that it may have.
+    #[error("the model reasoned and gave no answer{}", if *.is_cut { ": its tokens were used up" } else { "" })]
+    OnlyReasoning {
+        /// Whether the answer was cut at its most tokens.
+        is_cut: bool,
+    },
+    /// The model said nothing, and not because it had nothing to say: it was cut off, or a filter took the answer.
+    #[error("the model's answer was withheld or cut before its first word")]
+    Withheld,
+    /// The answer is longer than [`Limits::answer_bytes`](crate::Limits::answer_bytes).
+    #[error("the endpoint's answer is longer than {most} bytes")]
+    TooLong {
+        /// The limit.
+        most: usize,
+    },
+    /// The model went on calling tools ([`Limits::tool_rounds`](crate::Limits::tool_rounds)).
+    #[error("the model called tools in more than {rounds} rounds")]
+    ToolRounds {
+        /// The limit.
+        rounds: usize,
+    },
+    /// The turn was taken away; the request was given up.
+    #[error("the turn was taken away")]
+    Cancelled,
+}
+
+impl ChatError {
+    /// Returns whether the same request may be answered later. Such a request is repeated within the turn's deadline.
+    pub const fn is_retryable(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable
+                | Self::RateLimited { .. }
+                | Self::Unavailable { .. }
+                | Self::NoFirstByte { .. }
+                | Self::Stalled { .. }
+                | Self::Broken
+                | Self::NotChat
+                | Self::Reported { .. }
+        )
+    }
+
+    /// How long the endpoint asks to be left alone.
+    pub(crate) const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after } | Self::Unavailable { retry_after, .. } => {
+                *retry_after
+            }
+            Self::BadEndpoint
+            | Self::Unreachable
+            | Self::Refused { .. }
+            | Self::NoFirstByte { .. }
+            | Self::Stalled { .. }
+            | Self::Broken
+            | Self::NotChat
+            | Self::Reported { .. }
+            | Self::OnlyReasoning { .. }
+            | Self::Withheld
+            | Self::TooLong { .. }
+            | Self::ToolRounds { .. }
+            | Self::Cancelled => None,
+        }
+    }
+}
+
+fn wait(after: Option<Duration>) -> String {
+    after.map_or_else(String::new, |after| format!(", for {} s more", after.as_secs()))
+}
+
+/// A code, if there is one.
+struct Named<'a>(&'a Option<Box<str>>);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|code| write!(f, ", {code}"))
+    }
+}
+
+/// The longest code that is shown.
+const CODE_MAX: usize = 48;
+
+/// An error's code, if it is a plain word: letters and underscores, in which no key and no message can hide.
+pub(crate) fn plain_code(code: &str) -> Option<Box<str>> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c == '_';
+    let fits = (1..=CODE_MAX).contains(&code.len());
+    (fits && code.chars().all(is_plain)).then(|| code.into())
+}

@@ -1,0 +1,260 @@
+//! What a model is told: the briefing, the channel's messages, and the rounds of tools of this turn.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use dirigent::{ChatMessage, MessageId, Turn, UserId};
+use serde_json::Value;
+
+use crate::calls::Call;
+use crate::limits::Limits;
+use crate::names::Names;
+use crate::tokens::{OF_A_MESSAGE, estimate};
+use crate::wire::{Message, Role};
+
+/// The prompt of a turn, which grows with each round of tools.
+pub(crate) struct Prompt {
+    system: String,
+    /// Oldest first.
+    said: Vec<Said>,
+    rounds: Vec<Round>,
+    me: UserId,
+    /// The messages that it has, or had.
+    known: Vec<MessageId>,
+    /// The authors, with what stands before their words.
+    authors: Vec<(UserId, Option<Arc<str>>, String)>,
+    /// The names that are known in this channel.
+    pub(crate) names: Names,
+}
+
+/// A message of the channel.
+struct Said {
+    is_mine: bool,
+    line: String,
+    tokens: usize,
+}
+
+/// Tools that the model called, what they answered, and what was said meanwhile.
+#[derive(Default)]
+struct Round {
+    text: String,
+    calls: Vec<Value>,
+    /// Each with its call's id.
+    answers: Vec<(String, String)>,
+    heard: Vec<String>,
+    tokens: usize,
+}
+
+/// What is said where a channel has no message, or the newest is the agent's own: many models answer only to another speaker.
+const NOTHING_SAID: &str = "(No message has been written yet.)";
+const NOTHING_NEW: &str = "(No message has been written since. It is your turn.)";
+/// What is said before the agent's own words where these are the first: many models want another speaker to begin.
+const EARLIER: &str = "(What was said before is left out.)";
+
+impl Prompt {
+    /// The prompt as it is when a turn begins: reads the transcript, and where that cannot be read takes what the turn was
+    /// handed.
+    pub(crate) async fn of(turn: &Turn, persona: &str, limits: &Limits) -> Self {
+        let messages = match turn.transcript(limits.messages.max(1)).await {
+            Ok(messages) => messages,
+            Err(error) => {
+                tracing::debug!(channel = %turn.channel(), %error, "the transcript cannot be read");
+                turn.missed().to_vec()
+            }
+        };
+        Self::from_messages(turn, persona, &messages, limits)
+    }
+
+    pub(crate) fn from_messages(
+        turn: &Turn,
+        persona: &str,
+        messages: &[Arc<ChatMessage>],
+        limits: &Limits,
+    ) -> Self {
+        let mut prompt = Self {
+            system: system(turn, persona),
+            said: Vec::new(),
+            rounds: Vec::new(),
+            me: turn.me().discord_user_id,
+            known: Vec::with_capacity(messages.len()),
+            authors: Vec::new(),
+            names: Names::of(turn),
+        };
+        let first = messages.len().saturating_sub(limits.messages.max(1));
+        for message in messages.iter().skip(first) {
+            if let Some((is_mine, line)) = prompt.line(message) {
+                let tokens = estimate(&line) + OF_A_MESSAGE;
+                prompt.said.push(Said { is_mine, line, tokens });
+            }
+        }
+        prompt
+    }
+
+    /// Takes a message that comes during the turn: it is in the next request.
+    pub(crate) fn hear(&mut self, message: &ChatMessage) {
+        let Some((is_mine, line)) = self.line(message) else {
+            return;
+        };
+        let tokens = estimate(&line) + OF_A_MESSAGE;
+        match self.rounds.last_mut() {
+            Some(round) => {
+                round.tokens += tokens;
+                round.heard.push(line);
+            }
+            None => self.said.push(Said { is_mine, line, tokens }),
+        }
+    }
+
+    /// Takes the calls of a round with their answers. `text` is what the model said beside them.
+    pub(crate) fn add_round(&mut self, text: String, calls: &[Call], answers: Vec<String>) {
+        let calls: Vec<Value> = calls.iter().map(Call::echo).collect();
+        let ids = calls.iter().map(|call| call.get("id").and_then(Value::as_str));
+        let ids = ids.map(|id| id.unwrap_or_default().to_owned());
+        let answers: Vec<_> = ids.zip(answers).collect();
+        let of_calls = |call: &Value| estimate(&call.to_string()) + OF_A_MESSAGE;
+        let of_answers = |(_, answer): &(String, String)| estimate(answer) + OF_A_MESSAGE;
+        let tokens = estimate(&text)
+            + calls.iter().map(of_calls).sum::<usize>()
+            + answers.iter().map(of_answers).sum::<usize>();
+        self.rounds.push(Round { text, calls, answers, heard: Vec::new(), tokens });
+    }
+
+    /// The messages that fit, with `others` tokens for other things.
+    pub(crate) fn messages(&self, limits: &Limits, others: usize) -> Vec<Message<'_>> {
+        let mut left = limits.prompt_tokens;
+        left = left.saturating_sub(estimate(&self.system) + OF_A_MESSAGE + others);
+        let rounds = fitting(self.rounds.iter().map(|round| round.tokens), &mut left);
+        // Without all rounds the words before them say less than the rounds do.
+        let rounds = self.rounds.get(rounds..).unwrap_or_default();
+        let said = fitting(self.said.iter().map(|said| said.tokens), &mut left);
+        let said = self.said.get(said..).unwrap_or_default();
+
+        let mut messages = Vec::with_capacity(said.len() + 3 * rounds.len() + 2);
+        messages.push(Message::new(Role::System, self.system.as_str()));
+        if said.first().is_some_and(|first| first.is_mine) {
+            messages.push(Message::new(Role::User, EARLIER));
+        }
+        for Said { is_mine, line, .. } in said {
+            let role = if *is_mine { Role::Assistant } else { Role::User };
+            push(&mut messages, role, line);
+        }
+        match said.last() {
+            None => push(&mut messages, Role::User, NOTHING_SAID),
+            Some(last) if last.is_mine => push(&mut messages, Role::User, NOTHING_NEW),
+            Some(_) => {}
+        }
+        for round in rounds {
+            round.push(&mut messages);
+        }
+        messages
+    }
+
+    /// The message as a line, unless it is known already or says nothing; and whether it is the agent's own.
+    fn line(&mut self, message: &ChatMessage) -> Option<(bool, String)> {
+        let says_nothing = message.content.trim().is_empty() && message.attachments.is_empty();
+        if says_nothing || self.known.contains(&message.id) {
+            return None;
+        }
+        self.known.push(message.id);
+        let is_mine = message.author == self.me;
+        let line = match message.content.trim() {
+            "" if is_mine => "(a file)".to_owned(),
+            words if is_mine => words.to_owned(),
+            _ => {
+                let line = self.line_of(message);
+                // A line within a message must not pass for another speaker's.
+                if line.contains('\n') { line.replace('\n', "\n  ") } else { line }
+            }
+        };
+        Some((is_mine, line))
+    }
+}
+
+impl Prompt {
+    /// The message as its `Display` has it. What stands before the words is made once an author: looking through a name costs
+    /// more than copying the words.
+    fn line_of(&mut self, message: &ChatMessage) -> String {
+        let is_it = |author: &&(UserId, Option<Arc<str>>, String)| {
+            author.0 == message.author && author.1 == message.author_name
+        };
+        let at = self.authors.iter().position(|author| is_it(&author)).unwrap_or_else(|| {
+            self.names.add_author(message);
+            let (author, name) = (message.author, message.author_name.clone());
+            let nothing = ChatMessage::new(message.id, message.channel, author, "");
+            let bare = ChatMessage { author_name: name.clone(), ..nothing };
+            self.authors.push((author, name, bare.to_string()));
+            self.authors.len() - 1
+        });
+        if !message.attachments.is_empty() {
+            return message.to_string();
+        }
+        let before = self.authors.get(at).map_or("", |(_, _, before)| before);
+        [before, &message.content].concat()
+    }
+}
+
+impl Round {
+    fn push<'a>(&'a self, messages: &mut Vec<Message<'a>>) {
+        let content = (!self.text.is_empty()).then_some(Cow::Borrowed(self.text.as_str()));
+        messages.push(Message {
+            role: Role::Assistant,
+            content,
+            tool_calls: &self.calls,
+            tool_call_id: None,
+        });
+        for (id, answer) in &self.answers {
+            let answer = Message::new(Role::Tool, answer.as_str());
+            messages.push(Message { tool_call_id: Some(id), ..answer });
+        }
+        self.heard.iter().for_each(|line| push(messages, Role::User, line));
+    }
+}
+
+/// Adds a line, to the message before it where that has the same role: many models want the roles to alternate.
+fn push<'a>(messages: &mut Vec<Message<'a>>, role: Role, line: &'a str) {
+    match messages.last_mut() {
+        Some(last) if last.role == role && last.tool_calls.is_empty() => {
+            let content = last.content.get_or_insert_default().to_mut();
+            content.push('\n');
+            content.push_str(line);
+        }
+        _ => messages.push(Message::new(role, line)),
+    }
+}
+
+/// From where on the newest fit into what is left; the newest itself always does.
+fn fitting(
+    tokens: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,
+    left: &mut usize,
+) -> usize {
+    let mut first = tokens.len();
+    let newest = first.saturating_sub(1);
+    for tokens in tokens.rev() {
+        if first <= newest && tokens > *left {
+            break;
+        }
+        *left = left.saturating_sub(tokens);
+        first -= 1;
+    }
+    first
+}
+
+fn system(turn: &Turn, persona: &str) -> String {
+    let mut text = String::new();
+    let persona = persona.trim();
+    if !persona.is_empty() {
+        text.push_str(persona);
+        text.push_str("\n\n");
+    }
+    text.push_str(&turn.briefing());
+    if let Some(late) = turn.late_answer() {
+        text.push_str(
+            "\nYour last answer came too late and was not posted. Say it now if it still holds, or what of it does:\n",
+        );
+        text.push_str(late);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! Tools that a model may call during its turn.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use dirigent::Turn;
+use dirigent::ports::GuildId;
+use dirigent::tools::{Caller, Tools, definitions};
+use serde_json::{Value, json};
+
+/// A tool as a model is told of it.
+///
+/// ```
+/// use dirigent_llm::Tool;
+/// use serde_json::json;
+///
+/// let roll = Tool::new("roll", "Rolls a die.").parameters(json!({
+///     "type": "object",
+///     "properties": { "sides": { "type": "integer" } },
+/// }));
+/// assert_eq!(roll.name, "roll");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Tool {
+    /// Its name: 1 to 64 letters, digits, hyphens and underscores. Of two with the same name the first is called.
+    pub name: String,
+    /// What it does, and when to use it.
+    pub description: String,
+    /// The JSON schema of its arguments, an object. Default: no arguments.
+    pub parameters: Value,
+}
+
+impl Tool {
+    /// Creates a tool without arguments.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        let parameters = json!({ "type": "object", "properties": {} });
+        Self { name: name.into(), description: description.into(), parameters }
+    }
+
+    /// Sets the JSON schema of its arguments, an object.
+    #[must_use]
+    pub fn parameters(mut self, schema: Value) -> Self {
+        self.parameters = schema;
+        self
+    }
+
+    /// As a request has it.
+    pub(crate) fn declaration(&self) -> Value {
+        let Self { name, description, parameters } = self;
+        let function =
+            json!({ "name": name, "description": description, "parameters": parameters });
+        json!({ "type": "function", "function": function })
+    }
+}
+
+/// Tools of a host's own, given to an agent with [`ChatAgent::tools`](crate::ChatAgent::tools).
+///
+/// ```
+/// use dirigent::Turn;
+/// use dirigent_llm::{Tool, Toolbox};
+/// use serde_json::{Value, json};
+///
+/// struct Dice;
+///
+/// #[dirigent::async_trait]
+/// impl Toolbox for Dice {
+///     fn tools(&self) -> Vec<Tool> {
+///         vec![Tool::new("roll", "Rolls a die with six sides.")]
+///     }
+///
+///     async fn call(&self, _turn: &Turn, _tool: &str, _arguments: Value) -> Value {
+///         json!({ "rolled": 4 })
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Toolbox: Send + Sync + 'static {
+    /// Returns the tools that may be called now. It is asked once a turn.
+    fn tools(&self) -> Vec<Tool>;
+
+    /// Calls a tool that [`tools`](Self::tools) named, with arguments that are a JSON object; whether they fit the schema is for
+    /// the tool to see. The answer is told to the model, which also needs to know what went wrong: say it in the answer, as
+    /// `{"error": …}`, and put nothing into it that the model must not know.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropped when the turn is taken away. What must not be left half done belongs into a task of its own.
+    async fn call(&self, turn: &Turn, tool: &str, arguments: Value) -> Value;
+}
+
+/// The library's own tools ([`dirigent::tools`]): creating channels, opening and concluding discussions, registering.
+///
+/// They act through a [`Dirigent`](dirigent::Dirigent), which is there only when the agents are: build the library, then
+/// [`connect`](Self::connect) them. Until then none is offered. Clones are the same tools.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use dirigent::ports::{GuildApi, GuildId};
+/// use dirigent::{Dirigent, DiscordApi};
+/// use dirigent_llm::{ChatAgent, DirigentTools, Endpoint};
+///
+/// # fn with<A: DiscordApi + GuildApi>(moderator: Arc<A>, poet: Arc<dyn DiscordApi>) -> Result<(), Box<dyn std::error::Error>> {
+/// let tools = DirigentTools::new(GuildId::new(7));
+/// let agent = ChatAgent::new(Endpoint::new("http://127.0.0.1:11434/v1", "qwen3")).tools(tools.clone());
+/// let (dirigent, driver) = Dirigent::builder(moderator.clone()).host("poet", agent, poet).build()?;
+/// tools.connect(dirigent::tools::Tools::new(dirigent, moderator));
+/// # drop(driver);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct DirigentTools {
+    guild: GuildId,
+    workspace: Option<PathBuf>,
+    only: Option<Vec<String>>,
+    connected: Arc<RwLock<Option<Tools>>>,
+}
+
+impl DirigentTools {
+    /// Creates the tools of agents in this guild, in which they create channels.
+    pub fn new(guild: GuildId) -> Self {
+        Self { guild, workspace: None, only: None, connected: Arc::default() }
+    }
+
+    /// Sets the folder of the agents' files, as an absolute path: `discussion-complete` looks for a summary there. Default none: the
+    /// summary is then given as a text.
+    #[must_use]
+    pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(folder.into());
+        self
+    }
+
+    /// Offers only these of the tools. Default: all six. A small model does better with few.
+    #[must_use]
+    pub fn only<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.only = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Lets the tools act. They hold the library from then on, as the library holds its agents: a host that ends it and goes on
+    /// itself [disconnects](Self::disconnect) them, or it keeps its memory and its store.
+    pub fn connect(&self, tools: Tools) {
+        *self.connected.write().unwrap_or_else(PoisonError::into_inner) = Some(tools);
+    }
+
+    /// Offers no tool any more, and holds the library no longer.
+    pub fn disconnect(&self) {
+        *self.connected.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn connected(&self) -> Option<Tools> {
+        self.connected.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl Toolbox for DirigentTools {
+    fn tools(&self) -> Vec<Tool> {
+        if self.connected().is_none() {
+            return Vec::new();
+        }
+        let is_offered = |name: &str| {
+            self.only.as_ref().is_none_or(|only| only.iter().any(|offered| offered == name))
+        };
+        let offered = definitions().into_iter().filter(|tool| is_offered(tool.name));
+        let tool = |tool: dirigent::tools::ToolDefinition| {
+            Tool::new(tool.name, tool.description).parameters(tool.parameters)
+        };
+        offered.map(tool).collect()
+    }
+
+    async fn call(&self, turn: &Turn, tool: &str, arguments: Value) -> Value {
+        let Some(tools) = self.connected() else {
+            return json!({ "error": "unavailable" });
+        };
+        let caller = Caller {
+            guild: Some(self.guild),
+            channel: Some(turn.channel()),
+            workspace: self.workspace.clone(),
+            ..Caller::new(turn.agent().clone())
+        };
+        match tools.call(&caller, tool, &arguments).await {
+            Ok(answer) => answer,
+            Err(error) => json!(error),
+        }
+    }
+}
+
+impl fmt::Debug for DirigentTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DirigentTools")
+            .field("guild", &self.guild)
+            .field("is_connected", &self.connected().is_some())
+            .finish_non_exhaustive()
+    }
+}

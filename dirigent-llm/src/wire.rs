@@ -1,0 +1,244 @@
+//! What is sent to an endpoint and read from it: the fields of OpenAI's chat completions that are used here. Reading takes
+//! what endpoints really send; what is not understood is left aside.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+/// The body of a request.
+#[derive(Serialize)]
+pub(crate) struct Request<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) messages: Vec<Message<'a>>,
+    pub(crate) stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    pub(crate) tools: &'a [Value],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_choice: Option<&'static str>,
+    /// What the host sets of an endpoint.
+    #[serde(flatten)]
+    pub(crate) fields: &'a Map<String, Value>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct StreamOptions {
+    pub(crate) include_usage: bool,
+}
+
+/// A message of a prompt.
+#[derive(Serialize)]
+pub(crate) struct Message<'a> {
+    pub(crate) role: Role,
+    /// Null beside calls of tools.
+    pub(crate) content: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    pub(crate) tool_calls: &'a [Value],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_call_id: Option<&'a str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Role {
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
+impl<'a> Message<'a> {
+    pub(crate) fn new(role: Role, content: impl Into<Cow<'a, str>>) -> Self {
+        let content = Some(content.into());
+        Self { role, content, tool_calls: &[], tool_call_id: None }
+    }
+
+    /// The length of its text, in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.content.as_ref().map_or(0, |content| content.len())
+    }
+}
+
+/// An answer, or a chunk of one.
+#[derive(Deserialize)]
+pub(crate) struct Completion<'a> {
+    #[serde(borrow, default)]
+    pub(crate) choices: Vec<Choice<'a>>,
+    #[serde(default)]
+    pub(crate) usage: Option<Value>,
+    #[serde(default)]
+    pub(crate) error: Option<Value>,
+    #[serde(borrow, default)]
+    pub(crate) model: Option<Field<'a>>,
+}
+
+/// The first of these is read.
+#[derive(Deserialize)]
+pub(crate) struct Choice<'a> {
+    /// In a chunk of a stream.
+    #[serde(borrow, default)]
+    pub(crate) delta: Option<Delta<'a>>,
+    /// In a whole answer.
+    #[serde(borrow, default)]
+    pub(crate) message: Option<Delta<'a>>,
+    #[serde(borrow, default)]
+    pub(crate) finish_reason: Option<Field<'a>>,
+}
+
+/// A message, or what is added to it.
+#[derive(Default, Deserialize)]
+pub(crate) struct Delta<'a> {
+    #[serde(borrow, default)]
+    pub(crate) content: Option<Field<'a>>,
+    #[serde(default)]
+    pub(crate) reasoning_content: Words,
+    #[serde(default)]
+    pub(crate) reasoning: Words,
+    #[serde(default)]
+    pub(crate) thinking: Words,
+    #[serde(default)]
+    pub(crate) tool_calls: Option<Value>,
+    #[serde(default)]
+    pub(crate) function_call: Option<Value>,
+}
+
+/// A field that is a text, and at some endpoints something else. A text is borrowed where it can be: there are as many of them
+/// as tokens.
+pub(crate) enum Field<'a> {
+    Text(Cow<'a, str>),
+    Other(Value),
+}
+
+impl Field<'_> {
+    /// The text, if it is one.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// Adds its text to another: it is one, or parts with a type each. Returns whether any of it is reasoning.
+    pub(crate) fn add_to(self, text: &mut String) -> bool {
+        match self {
+            Self::Text(words) => {
+                text.push_str(&words);
+                false
+            }
+            Self::Other(Value::Array(parts)) => {
+                let mut reasons = false;
+                for part in parts {
+                    reasons |= part_of(part, text);
+                }
+                reasons
+            }
+            Self::Other(_) => false,
+        }
+    }
+}
+
+/// Whether a field holds any words. Which they are is of no interest.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Words(pub(crate) bool);
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(match Field::deserialize(deserializer)? {
+            Field::Text(words) => !words.trim().is_empty(),
+            Field::Other(Value::Array(parts)) => !parts.is_empty(),
+            Field::Other(Value::Object(fields)) => !fields.is_empty(),
+            Field::Other(_) => false,
+        }))
+    }
+}
+
+fn part_of(part: Value, text: &mut String) -> bool {
+    match part {
+        Value::String(words) => text.push_str(&words),
+        Value::Object(mut fields) => {
+            let kind = fields.get("type").and_then(Value::as_str).unwrap_or("text");
+            if !matches!(kind, "text" | "output_text") {
+                return matches!(kind, "thinking" | "reasoning");
+            }
+            if let Some(Value::String(words)) = fields.remove("text") {
+                text.push_str(&words);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
+    }
+    false
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Field<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyField)
+    }
+}
+
+struct AnyField;
+
+impl<'de> Visitor<'de> for AnyField {
+    type Value = Field<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Field::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Field::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Field::Other(Value::Null))
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Field::Other(value.into()))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Field::Other(value.into()))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Field::Other(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(Field::Other(value.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, parts: A) -> Result<Self::Value, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(parts)).map(Field::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(fields)).map(Field::Other)
+    }
+}
+
+/// A number of tokens, wherever endpoints put it.
+pub(crate) fn tokens(usage: &Value, paths: &[&str]) -> Option<u64> {
+    paths.iter().find_map(|path| {
+        let count = usage.pointer(path)?;
+        // Some count in floating point.
+        count.as_u64().or_else(|| {
+            let count = count.as_f64().filter(|count| (0.0..1e15).contains(count))?;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "checked above"
+            )]
+            Some(count as u64)
+        })
+    })
+}

@@ -1,0 +1,16 @@
+//! An agent and a scripted model on loopback.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "helpers of tests, which may panic as tests may"
+)]
+
+mod agent;
+mod budget;
+mod examples;
+mod failures;
+mod fixture;
+mod room;
+mod secrets;
+mod tools;

@@ -1,0 +1,292 @@
+//! An agent in a room: the driver, a Discord in memory, and a scripted model.
+
+use std::sync::Arc;
+
+use dirigent::operate::{Cause, Heard};
+use dirigent::ports::GuildId;
+use dirigent::prelude::*;
+use dirigent::snapshot::PhaseKind;
+use dirigent_llm::{ChatAgent, ChatError, DirigentTools, Tool, Toolbox};
+use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::{ManualClock, MemoryDiscord};
+use serde_json::{Value, json};
+use tokio::sync::{Notify, oneshot};
+
+use crate::fixture::{SECOND, endpoint};
+
+/// An agent that has nothing to say.
+struct Quiet;
+
+#[dirigent::async_trait]
+impl Agent for Quiet {
+    async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+        Ok(Reply::Pass)
+    }
+}
+
+/// A room with a poet, who asks a model, and a critic, who is quiet.
+pub(crate) struct Room {
+    pub(crate) model: LoopbackLlm,
+    pub(crate) discord: MemoryDiscord,
+    pub(crate) guild: GuildId,
+    pub(crate) channel: ChannelId,
+    pub(crate) person: UserId,
+    pub(crate) moderator: UserId,
+    pub(crate) dirigent: Dirigent,
+    pub(crate) clock: ManualClock,
+    heard: dirigent::operate::Events,
+    pushed: Events,
+}
+
+impl Room {
+    pub(crate) async fn new(
+        config: Config,
+        change: impl FnOnce(ChatAgent, GuildId) -> ChatAgent,
+    ) -> Self {
+        let (model, clock) = (LoopbackLlm::start().await.unwrap(), ManualClock::new());
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let [moderator, poet, critic] = [discord.add_bot(), discord.add_bot(), discord.add_bot()];
+        let person = discord.add_human();
+        let guild = discord.add_guild(person);
+        discord.guild(guild).set_administrator(moderator, true);
+        let channel = discord.add_channel(guild, "round-table", &[moderator, poet, critic, person]);
+        let agent = ChatAgent::new(endpoint(&model)).clock(clock.clone());
+        let agent = agent.limits(|limits| {
+            (limits.first_byte, limits.between_bytes) = (SECOND * 3_600, SECOND * 3_600);
+        });
+        let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+            .clock(clock.clone())
+            .config(config)
+            .settings(Settings::default().with(|settings| settings.typing = true))
+            .host("poet", change(agent, guild), discord.account(poet))
+            .host("critic", Quiet, discord.account(critic))
+            .build()
+            .unwrap();
+        tokio::spawn(driver.run());
+        dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
+        let (heard, pushed) = (dirigent.events(), discord.events());
+        Self { model, discord, guild, channel, person, moderator, dirigent, clock, heard, pushed }
+    }
+
+    /// A person says this, and the library hears it.
+    pub(crate) async fn say(&mut self, text: &str) {
+        self.discord.say(self.channel, self.person, text);
+        self.forward().await;
+    }
+
+    async fn forward(&mut self) {
+        while let Some(event) = self.pushed.try_next() {
+            if let Event::MessageCreated(message) = event {
+                self.dirigent.message_created(message).await.unwrap();
+            }
+        }
+    }
+
+    /// Goes on until this is heard.
+    pub(crate) async fn until(&mut self, cause: Cause) {
+        loop {
+            match self.heard.next().await.unwrap() {
+                Heard::Transition(change) if change.transition.cause == cause => break,
+                _ => self.forward().await,
+            }
+        }
+        self.forward().await;
+    }
+
+    async fn until_dormant(&mut self) {
+        loop {
+            if let Heard::Transition(change) = self.heard.next().await.unwrap() {
+                if change.transition.to == PhaseKind::Dormant
+                    && change.transition.from != PhaseKind::Dormant
+                {
+                    break;
+                }
+            }
+            self.forward().await;
+        }
+    }
+
+    pub(crate) async fn until_failed(&mut self) -> ChatError {
+        loop {
+            if let Heard::AgentFailed(failure) = self.heard.next().await.unwrap() {
+                let dirigent::operate::AgentFault::Error(error) = failure.fault else {
+                    panic!("a panic")
+                };
+                return error.downcast_ref::<ChatError>().unwrap().clone();
+            }
+            self.forward().await;
+        }
+    }
+
+    fn words(&self) -> Vec<String> {
+        self.discord
+            .messages(self.channel)
+            .iter()
+            .map(|message| message.content.to_string())
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn an_agent_speaks_and_passes_in_its_room() {
+    let mut room = Room::new(Config::default(), |agent, _| agent).await;
+    room.model
+        .script([Answer::text("<think>Hm.</think>poet: The sea."), Answer::text("**NO_REPLY**")]);
+    room.say("A line, please.").await;
+    room.until_dormant().await;
+    room.say("Another?").await;
+    room.until_dormant().await;
+    assert_eq!(room.words(), ["A line, please.", "The sea.", "Another?"]);
+    let prompt = room.model.requests()[1].body["messages"].clone();
+    let told: Vec<_> = prompt.as_array().unwrap().iter().skip(1).collect();
+    assert_eq!(told[1]["content"], "The sea.", "its own words are the assistant's");
+    assert_eq!(told[1]["role"], "assistant");
+    assert!(told[0]["content"].as_str().unwrap().ends_with(": A line, please."), "{prompt}");
+}
+
+#[tokio::test]
+async fn a_turn_that_is_taken_away_ends_the_request() {
+    let mut room = Room::new(Config::default(), |agent, _| agent).await;
+    room.model.script([Answer { stalls_after: Some(2), ..Answer::text("The sea is") }]);
+    room.say("A line, please.").await;
+    room.model.requested(1).await;
+    room.dirigent.channel(room.channel).stop().await.unwrap();
+    room.model.given_up(1).await;
+    assert_eq!(room.words()[0], "A line, please.");
+    assert!(!room.words().iter().any(|words| words.contains("sea")), "{:?}", room.words());
+}
+
+#[tokio::test]
+async fn nothing_is_repeated_beyond_the_turns_deadline() {
+    let config = Config::default().with(|config| config.run_deadline = Some(SECOND * 60));
+    let mut room = Room::new(config, |agent, _| agent).await;
+    let limited =
+        Answer { headers: vec![("retry-after".into(), "61".into())], ..Answer::refusal(429) };
+    room.model.script([limited]);
+    room.say("A line, please.").await;
+    let failed = room.until_failed().await;
+    assert_eq!(failed, ChatError::RateLimited { retry_after: Some(SECOND * 61) });
+    assert_eq!(room.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_repetition_within_the_turns_deadline_is_waited_for() {
+    let config = Config::default().with(|config| config.run_deadline = Some(SECOND * 60));
+    let mut room = Room::new(config, |agent, _| agent).await;
+    let limited =
+        Answer { headers: vec![("retry-after".into(), "40".into())], ..Answer::refusal(429) };
+    room.model.script([limited, Answer::text("The sea.")]);
+    room.say("A line, please.").await;
+    room.model.requested(1).await;
+    let began = room.clock.now();
+    while room.model.requests().len() < 2 {
+        crate::fixture::pause().await;
+        // Not up to the deadline: how long loopback takes is no matter of this clock.
+        if room.clock.now().since(began) < SECOND * 55 {
+            room.clock.advance(SECOND);
+        }
+    }
+    room.until(Cause::ReceiptGiven).await;
+    assert_eq!(room.words(), ["A line, please.", "The sea."]);
+}
+
+/// A tool that waits until its gate opens.
+struct Gate {
+    entered: Arc<Notify>,
+    let_go: std::sync::Mutex<Option<oneshot::Receiver<()>>>,
+}
+
+#[dirigent::async_trait]
+impl Toolbox for Gate {
+    fn tools(&self) -> Vec<Tool> {
+        vec![Tool::new("wait", "Waits.")]
+    }
+
+    async fn call(&self, _: &Turn, _: &str, _: Value) -> Value {
+        self.entered.notify_one();
+        let gate = self.let_go.lock().unwrap().take();
+        gate.unwrap().await.unwrap();
+        json!("waited")
+    }
+}
+
+#[tokio::test]
+async fn what_people_say_meanwhile_is_told_with_the_next_round() {
+    let (entered, (let_go, gate)) = (Arc::<Notify>::default(), oneshot::channel());
+    let toolbox = Gate { entered: Arc::clone(&entered), let_go: Some(gate).into() };
+    let mut room = Room::new(Config::default(), |agent, _| agent.tools(toolbox)).await;
+    room.model.script([
+        Answer::call("wait", &json!({})),
+        Answer::text("Two lines, then."),
+        Answer::text("NO_REPLY"),
+    ]);
+    room.say("A line, please.").await;
+    entered.notified().await;
+    room.say("No, two lines!").await;
+    let_go.send(()).unwrap();
+    room.until(Cause::ReceiptGiven).await;
+    let told = room.model.requests()[1].said_by("user");
+    assert!(told[0].ends_with("A line, please."), "{told:?}");
+    assert!(told[1].ends_with("No, two lines!"), "{told:?}");
+    assert_eq!(room.words(), ["A line, please.", "No, two lines!", "Two lines, then."]);
+}
+
+#[tokio::test]
+async fn the_librarys_own_tools_act_once_they_are_connected() {
+    let mut made = None;
+    let mut room = Room::new(Config::default(), |agent, guild| {
+        let tools = DirigentTools::new(guild).only(["create-chat-channel"]);
+        made = Some(tools.clone());
+        agent.tools(tools)
+    })
+    .await;
+    room.model.script([Answer::text("Not yet.")]);
+    room.say("Open a channel.").await;
+    room.until(Cause::ReceiptGiven).await;
+    assert!(room.model.requests()[0].body.get("tools").is_none(), "none is offered before");
+    let moderator = Arc::new(room.discord.account(room.moderator));
+    let tools = made.unwrap();
+    tools.connect(dirigent::tools::Tools::new(room.dirigent.clone(), moderator));
+    room.model.script([
+        Answer::call("create-chat-channel", &json!({})),
+        Answer::call("create-chat-channel", &json!({ "name": "harbour" })),
+        Answer::text("It is open."),
+        Answer::text("NO_REPLY"),
+    ]);
+    room.until_dormant().await;
+    room.say("And now?").await;
+    room.until(Cause::ReceiptGiven).await;
+    let requests = room.model.requests();
+    let answers = requests[3].said_by("tool");
+    assert!(answers[0].contains("missing-argument"), "{answers:?}");
+    assert!(
+        room.discord.guild(room.guild).channel_names().iter().any(|(_, name)| name == "harbour"),
+        "{answers:?}"
+    );
+    tools.disconnect();
+    assert!(tools.tools().is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_types_while_its_model_thinks() {
+    let mut room = Room::new(Config::default(), |agent, _| agent).await;
+    room.model.script([Answer { is_mute: true, ..Answer::default() }]);
+    room.say("A line, please.").await;
+    room.model.requested(1).await;
+    let calls = room.discord.calls();
+    assert!(calls.of(dirigent_testkit::memory_discord::Call::Typing) >= 1);
+}
+
+#[tokio::test]
+async fn an_agent_that_fails_gives_the_floor_to_the_next() {
+    let mut room =
+        Room::new(Config::default(), |agent, _| agent.limits(|limits| limits.retries = 0)).await;
+    room.model.script([Answer::refusal(500), Answer::text("Here I am.")]);
+    room.say("A line, please.").await;
+    room.until_failed().await;
+    room.until_dormant().await;
+    room.say("Are you there?").await;
+    room.until(Cause::ReceiptGiven).await;
+    assert_eq!(room.words().last().unwrap(), "Here I am.");
+}

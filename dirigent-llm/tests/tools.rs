@@ -1,0 +1,167 @@
+//! What a model calls during a turn.
+
+use std::sync::{Arc, Mutex};
+
+use dirigent::Turn;
+use dirigent_llm::{ChatError, Tool, Toolbox};
+use dirigent_llm_loopback::{Answer, Call};
+use serde_json::{Value, json};
+
+use crate::fixture::{Fixture, say};
+
+/// A die that remembers what it was called with.
+#[derive(Clone, Default)]
+struct Dice(Arc<Mutex<Vec<Value>>>);
+
+impl Dice {
+    fn rolled(&self) -> Vec<Value> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[dirigent::async_trait]
+impl Toolbox for Dice {
+    fn tools(&self) -> Vec<Tool> {
+        let sides = json!({ "type": "object", "properties": { "sides": { "type": "integer" } } });
+        vec![
+            Tool::new("roll", "Rolls a die.").parameters(sides),
+            Tool::new("tell", "Tells a long story."),
+        ]
+    }
+
+    async fn call(&self, turn: &Turn, tool: &str, arguments: Value) -> Value {
+        assert_eq!(turn.agent().as_str(), "poet");
+        self.0.lock().unwrap().push(arguments);
+        if tool == "tell" { json!("x".repeat(10_000)) } else { json!({ "rolled": 4 }) }
+    }
+}
+
+async fn fixture(dice: &Dice) -> Fixture {
+    let dice = dice.clone();
+    Fixture::new().await.with(|agent| agent.tools(dice))
+}
+
+/// The messages of the last request after the first two.
+fn round(fixture: &Fixture) -> Vec<Value> {
+    let request = fixture.model.requests().pop().unwrap();
+    request.body["messages"].as_array().unwrap().iter().skip(2).cloned().collect()
+}
+
+#[tokio::test]
+async fn a_call_is_carried_out_and_its_answer_is_told() {
+    let dice = Dice::default();
+    let fixture = fixture(&dice).await;
+    fixture.model.script([Answer::call("roll", &json!({ "sides": 6 })), Answer::text("A four.")]);
+    assert_eq!(fixture.speak().await, say("A four."));
+    assert_eq!(dice.rolled(), [json!({ "sides": 6 })]);
+    let declared = &fixture.model.requests()[0].body["tools"][0];
+    assert_eq!(declared["type"], "function");
+    assert_eq!(declared["function"]["name"], "roll");
+    assert_eq!(declared["function"]["parameters"]["properties"]["sides"]["type"], "integer");
+    let [called, answered] = round(&fixture).try_into().unwrap();
+    assert_eq!((&called["role"], &called["content"]), (&json!("assistant"), &Value::Null));
+    assert_eq!(called["tool_calls"][0]["id"], "call-1");
+    assert_eq!(called["tool_calls"][0]["function"]["arguments"], "{\"sides\":6}");
+    let expected = json!({ "role": "tool", "content": "{\"rolled\":4}", "tool_call_id": "call-1" });
+    assert_eq!(answered, expected);
+}
+
+#[tokio::test]
+async fn odd_calls_are_understood() {
+    let dice = Dice::default();
+    let fixture = fixture(&dice).await;
+    let odd = |delta: Value| Answer {
+        deltas: vec![delta],
+        finish: Some("stop".to_owned()),
+        ..Answer::default()
+    };
+    let calls = [
+        odd(
+            json!({ "tool_calls": [{ "function": { "name": "roll", "arguments": "{\"sides\":1}" } }] }),
+        ),
+        odd(json!({ "tool_calls": [{ "id": "", "name": "roll", "parameters": { "sides": 2 } }] })),
+        odd(
+            json!({ "tool_calls": [{ "index": 0, "id": null, "function": { "name": "roll", "input": { "sides": 3 } } }] }),
+        ),
+        odd(json!({ "function_call": { "name": "roll", "arguments": "{\"sides\":4}" } })),
+    ];
+    fixture.model.script(calls.into_iter().chain([Answer::text("Done.")]));
+    assert_eq!(fixture.speak().await, say("Done."));
+    assert_eq!(dice.rolled(), [1, 2, 3, 4].map(|sides| json!({ "sides": sides })));
+    let called = round(&fixture);
+    let ids: Vec<_> =
+        called.iter().filter_map(|message| message["tool_call_id"].as_str()).collect();
+    assert_eq!(ids, ["call_0"; 4], "an id where there was none");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_call_is_told_to_the_model() {
+    let dice = Dice::default();
+    let fixture = fixture(&dice).await;
+    let call = |name: &str, arguments: &str| Call {
+        id: format!("{name}-1"),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    };
+    let calls = vec![call("fly", "{}"), call("roll", "{\"sides\": "), call("tell", "{}")];
+    fixture.model.script([Answer { calls, ..Answer::default() }, Answer::text("Done.")]);
+    assert_eq!(fixture.speak().await, say("Done."));
+    let [called, fly, roll, tell] = round(&fixture).try_into().unwrap();
+    assert_eq!(
+        called["tool_calls"][1]["function"]["arguments"], "{}",
+        "no broken JSON is sent back"
+    );
+    let answer = |message: &Value| -> Value {
+        serde_json::from_str(message["content"].as_str().unwrap()).unwrap()
+    };
+    assert_eq!(answer(&fly)["error"], "unknown-tool");
+    assert_eq!(answer(&fly)["tools"], json!(["roll", "tell"]));
+    assert_eq!(answer(&roll)["error"], "bad-arguments");
+    let told = tell["content"].as_str().unwrap();
+    assert!(told.len() < 8_100 && told.ends_with("is left out.)"), "{} letters", told.len());
+}
+
+#[tokio::test]
+async fn rounds_are_bounded_and_in_the_last_the_model_is_told_to_answer() {
+    let dice = Dice::default();
+    let fixture = fixture(&dice).await.with(|agent| agent.limits(|limits| limits.tool_rounds = 2));
+    fixture.model.cycle([Answer::call("roll", &json!({}))]);
+    assert_eq!(fixture.speak().await, Err(ChatError::ToolRounds { rounds: 2 }));
+    assert_eq!(dice.rolled().len(), 2);
+    let choices: Vec<Value> = fixture
+        .model
+        .requests()
+        .iter()
+        .map(|request| request.body["tool_choice"].clone())
+        .collect();
+    assert_eq!(choices, [Value::Null, Value::Null, json!("none")]);
+    fixture.model.cycle([Answer::text("A four.")]);
+    assert_eq!(fixture.speak().await, say("A four."));
+    fixture
+        .model
+        .cycle([Answer { text: "I roll.".to_owned(), ..Answer::call("roll", &json!({})) }]);
+    assert_eq!(fixture.speak().await, say("I roll."), "what it says at last is its answer");
+}
+
+#[tokio::test]
+async fn words_beside_a_call_are_told_to_the_model_and_not_posted() {
+    let dice = Dice::default();
+    let fixture = fixture(&dice).await;
+    let both = Answer { text: "I roll.".to_owned(), ..Answer::call("roll", &json!({})) };
+    fixture.model.script([both, Answer::text("A four.")]);
+    assert_eq!(fixture.speak().await, say("A four."));
+    assert_eq!(round(&fixture)[0]["content"], "I roll.");
+}
+
+#[tokio::test]
+async fn a_failure_after_a_round_repeats_the_request_and_not_the_call() {
+    let dice = Dice::default();
+    let fixture = fixture(&dice).await;
+    fixture.model.script([
+        Answer::call("roll", &json!({})),
+        Answer { breaks_after: Some(2), ..Answer::text("A four, and") },
+        Answer::text("A four."),
+    ]);
+    assert_eq!(fixture.speak_in_time().await, say("A four."));
+    assert_eq!(dice.rolled().len(), 1);
+}
