@@ -141,6 +141,10 @@ impl DiscordApi for Account {
     async fn post(&self, post: Post) -> Answer<Posted> {
         let mut inner = self.chat.lock();
         inner.room(post.channel, self.nick)?;
+        if !post.embeds.is_empty() {
+            // A line is text. Its agent's host is told that the reply was lost.
+            return Err(ApiError::new(ErrorKind::Unsupported));
+        }
         let content = post.content.trim().to_owned();
         if content.is_empty() || content.chars().count() > 2_000 {
             return Err(ApiError::new(ErrorKind::Invalid));

@@ -17,7 +17,7 @@ use std::time::Duration;
 use clap::Command;
 use dirigent::hooks::{Ending, RunId};
 use dirigent::operate::{CreatedChannel, Heard};
-use dirigent::ports::{AuthorKind, Identity, Mentions, Nonce, Post};
+use dirigent::ports::{AuthorKind, Identity, Nonce, Post};
 use dirigent::settings::{Pacing, SilencePolicy};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{
@@ -209,8 +209,7 @@ impl Host {
             return Ok(());
         }
         let nonce = Nonce::from_parts(self.channel.get(), 0, run.get());
-        let (channel, mentions, reply_to) = (self.channel, Mentions::Nobody, None);
-        let post = Post { channel, content: content.into(), nonce, mentions, reply_to };
+        let post = Post::new(self.channel, content, nonce);
         self.discord.account(user).post(post).await?;
         Ok(())
     }

@@ -6,6 +6,8 @@
 //! | a chat | [`DiscordApi`](crate::DiscordApi), for the tools also [`GuildApi`] | the contract suite of `dirigent-testkit` |
 //! | the registry of agents | [`IdentityStore`](crate::IdentityStore) | the contract suite of `dirigent-testkit` |
 //! | time | [`Clock`](crate::Clock) | |
+//!
+//! What an agent's [`Reply`](crate::Reply) may have besides its text is here, too: [`Embed`], [`AllowedMentions`].
 
 pub(crate) mod agent;
 pub(crate) mod agent_fn;
@@ -20,9 +22,12 @@ pub(crate) mod turn;
 pub(crate) mod turn_link;
 pub(crate) mod waker;
 
+pub use crate::values::embed::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 pub use crate::values::error::{ApiError, Certainty, ErrorKind};
-pub use crate::values::id::{BadSnowflake, GuildId};
+pub use crate::values::extras::{AllowedMentions, Extras};
+pub use crate::values::id::{BadSnowflake, GuildId, RoleId};
 pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
+pub use crate::values::reply_error::ReplyError;
 pub use dirigent_core::Timestamp;
 pub use discord::{
     Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,

@@ -2,9 +2,12 @@
 
 pub(crate) mod call_error;
 pub(crate) mod deferral_key;
+pub(crate) mod embed;
 pub(crate) mod error;
+pub(crate) mod extras;
 pub(crate) mod id;
 pub(crate) mod load_error;
 pub(crate) mod message;
+pub(crate) mod reply_error;
 pub(crate) mod stage;
 pub(crate) mod summary;

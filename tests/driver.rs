@@ -13,6 +13,7 @@ mod lifecycle;
 mod notices;
 mod operator;
 mod presence;
+mod reply_limits;
 mod restart;
 mod settings;
 mod store;

@@ -28,6 +28,7 @@ mod refused_records;
 mod registry;
 mod replies;
 mod replies_in_doubt;
+mod rich_replies;
 mod shutdown;
 mod stored_first;
 mod surroundings;

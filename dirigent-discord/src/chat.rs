@@ -1,12 +1,16 @@
 //! The chatting half.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use dirigent::ports::{ApiError, HistoryRequest, Mentions, Post, Posted};
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use serde::Serialize;
 use twilight_http::routing::Route;
+use twilight_model::channel::message::Embed;
 use twilight_model::guild::Permissions;
 
+use crate::embed::discord_embed;
 use crate::message::read_message;
 use crate::route::Ask;
 use crate::{DiscordAccount, NeededPermission, RestError, wire};
@@ -22,6 +26,8 @@ const PAGE_MAX: u8 = 100;
 #[derive(Serialize)]
 struct PostBody<'a> {
     content: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    embeds: Vec<Embed>,
     nonce: &'a str,
     enforce_nonce: bool,
     allowed_mentions: AllowedMentions,
@@ -30,11 +36,34 @@ struct PostBody<'a> {
 }
 
 /// Nothing in the text pings anybody by itself.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct AllowedMentions {
-    parse: [&'static str; 0],
+    parse: Vec<&'static str>,
     users: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    roles: Vec<String>,
     replied_user: bool,
+}
+
+impl AllowedMentions {
+    fn new(mentions: &Mentions) -> Self {
+        match mentions {
+            Mentions::User(user) => Self { users: vec![user.to_string()], ..Self::default() },
+            Mentions::Allowed(chosen) => Self {
+                parse: if chosen.everyone { vec!["everyone"] } else { Vec::new() },
+                users: each_once(&chosen.users),
+                roles: each_once(&chosen.roles),
+                replied_user: chosen.replied_user,
+            },
+            Mentions::Nobody | _ => Self::default(),
+        }
+    }
+}
+
+/// Discord refuses a list that names one twice.
+fn each_once<T: Copy + Ord + ToString>(ids: &[T]) -> Vec<String> {
+    let ids: BTreeSet<T> = ids.iter().copied().collect();
+    ids.iter().map(T::to_string).collect()
 }
 
 #[derive(Serialize)]
@@ -44,22 +73,20 @@ struct MessageReference {
 }
 
 impl<'a> PostBody<'a> {
-    fn new(post: &'a Post) -> Self {
-        let users = match post.mentions {
-            Mentions::User(user) => vec![user.to_string()],
-            Mentions::Nobody | _ => Vec::new(),
-        };
+    /// `None` where an embed cannot be written.
+    fn new(post: &'a Post) -> Option<Self> {
         let reference = |id: MessageId| MessageReference {
             message_id: id.get().to_string(),
             fail_if_not_exists: false,
         };
-        Self {
+        Some(Self {
             content: &post.content,
+            embeds: post.embeds.iter().map(discord_embed).collect::<Option<_>>()?,
             nonce: post.nonce.as_str(),
             enforce_nonce: true,
-            allowed_mentions: AllowedMentions { parse: [], users, replied_user: false },
+            allowed_mentions: AllowedMentions::new(&post.mentions),
             message_reference: post.reply_to.map(reference),
-        }
+        })
     }
 }
 
@@ -71,12 +98,11 @@ impl DiscordApi for DiscordAccount {
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
         let length = post.content.chars().count();
-        if length > CONTENT_CHARS_MAX || post.content.trim().is_empty() {
-            return Err(RestError::NotAcceptable.report());
-        }
+        let shows_nothing = post.embeds.is_empty() && post.content.trim().is_empty();
+        let body = PostBody::new(&post).filter(|_| length <= CONTENT_CHARS_MAX && !shows_nothing);
+        let body = body.ok_or_else(|| RestError::NotAcceptable.report())?;
         let channel_id = post.channel.get();
         let route = Route::CreateMessage { channel_id };
-        let body = PostBody::new(&post);
         let ask = Ask::with_body("create message", channel_id, &route, &body, None)?;
         let id = MessageId::new(self.read::<wire::WithId>(ask).await?.id.0);
         Ok(Posted { id, deduplicated: self.was_posted(id) })

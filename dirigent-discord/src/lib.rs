@@ -79,6 +79,7 @@ mod build_error;
 mod builder;
 mod chat;
 mod diagnose;
+mod embed;
 mod feed;
 mod finding;
 mod guild;

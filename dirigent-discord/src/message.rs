@@ -44,6 +44,7 @@ pub fn chat_message(message: &Message) -> ChatMessage {
         kind: traits.chat_kind(),
         reply_to: traits.answers(answered.map(Id::get)),
         attachments: message.attachments.iter().map(attached).collect(),
+        embeds: u8::try_from(message.embeds.len()).unwrap_or(u8::MAX),
         ..ChatMessage::new(
             MessageId::new(message.id.get()),
             ChannelId::new(message.channel_id.get()),
@@ -82,6 +83,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
         kind: traits.chat_kind(),
         reply_to: traits.answers(answered.map(|id| id.0)),
         attachments: message.attachments.into_iter().flatten().map(attached).collect(),
+        embeds: u8::try_from(message.embeds.unwrap_or_default().len()).unwrap_or(u8::MAX),
         nonce: message.nonce.and_then(wire::Nonce::into_text),
         ..ChatMessage::new(
             MessageId::new(message.id.0),
@@ -175,6 +177,14 @@ mod tests {
         };
         assert_eq!(read.attachments, [told]);
         assert_eq!(read_both_ways(&message(0, &json!([]))).attachments, []);
+    }
+
+    #[test]
+    fn embeds_are_counted() {
+        let mut shown = message(0, &json!([]));
+        assert_eq!(read_both_ways(&shown).embeds, 0);
+        shown["embeds"] = json!([{ "type": "rich", "title": "t" }, { "type": "link" }]);
+        assert_eq!(read_both_ways(&shown).embeds, 2);
     }
 
     #[test]

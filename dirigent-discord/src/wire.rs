@@ -100,6 +100,8 @@ pub(crate) struct Message {
     #[serde(default)]
     pub(crate) attachments: Option<Vec<Attachment>>,
     #[serde(default)]
+    pub(crate) embeds: Option<Vec<IgnoredAny>>,
+    #[serde(default)]
     pub(crate) nonce: Option<Nonce>,
     #[serde(default)]
     pub(crate) interaction_metadata: Option<IgnoredAny>,

@@ -24,7 +24,7 @@ mod warnings;
 use std::error::Error;
 use std::time::Duration;
 
-use dirigent::ports::{ApiError, HistoryRequest, Mentions, Nonce, Post};
+use dirigent::ports::{ApiError, HistoryRequest, Nonce, Post};
 use dirigent::{ChannelId, DiscordApi, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount, RestError};
 use dirigent_testkit::ManualClock;
@@ -70,13 +70,7 @@ fn account(address: &str, clock: &ManualClock, guard: &BanGuard) -> DiscordAccou
 }
 
 fn post(content: &str, number: u64) -> Post {
-    Post {
-        channel: CHANNEL,
-        content: content.into(),
-        nonce: Nonce::from_parts(CHANNEL.get(), 0, number),
-        mentions: Mentions::Nobody,
-        reply_to: None,
-    }
+    Post::new(CHANNEL, content, Nonce::from_parts(CHANNEL.get(), 0, number))
 }
 
 /// What stands behind an error.

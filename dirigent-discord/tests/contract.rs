@@ -1,6 +1,7 @@
 //! The adapter keeps the contracts over real HTTP, against the loopback Discord.
 
 mod permissions;
+mod shown;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,7 +154,7 @@ async fn the_adapter_chats_over_http_as_a_discord_must() {
     let stage = Stage::new().await;
     let report = contract::discord_api(&stage).await.unwrap();
     assert_eq!(report.left_out(), [""; 0], "the server can show everything");
-    assert!(report.passed().len() >= 27, "{:?}", report.passed());
+    assert!(report.passed().len() >= 30, "{:?}", report.passed());
     let traffic = stage.loopback.traffic();
     assert_eq!(traffic.unknown(), 0, "the adapter asks for nothing that Discord does not have");
     assert_eq!(traffic.cut(), 2, "an answer lost and a request lost");

@@ -7,7 +7,6 @@ pub(crate) mod intent;
 mod marks;
 mod media;
 mod message;
-pub(crate) mod moment;
 mod people;
 mod webhook;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::ports::{GuildId, Mentions, Nonce, Post};
+use dirigent::ports::{GuildId, Nonce, Post};
 use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
 use dirigent_loopback::{GatewayFault, GatewayFaults, LoopbackDiscord};
 use dirigent_testkit::memory_discord::{Permissions, PushFault};
@@ -135,13 +135,7 @@ async fn a_nonce_comes_back_to_its_author_alone() {
         event(shard).await;
     }
     let nonce = Nonce::from_parts(scene.channel.get(), 0, 1);
-    let post = Post {
-        channel: scene.channel,
-        content: "hello".into(),
-        nonce,
-        mentions: Mentions::Nobody,
-        reply_to: None,
-    };
+    let post = Post::new(scene.channel, "hello", nonce);
     scene.discord.account(scene.bot).post(post).await.unwrap();
     for (mut shard, echoed) in shards.into_iter().zip([Some(nonce.as_str()), None]) {
         let raw = loop {

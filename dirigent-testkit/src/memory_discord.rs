@@ -43,6 +43,8 @@ pub mod attachment;
 #[doc(hidden)]
 pub mod details;
 #[doc(hidden)]
+pub mod embeds;
+#[doc(hidden)]
 pub mod event;
 #[doc(hidden)]
 pub mod marking;
@@ -50,6 +52,8 @@ pub mod marking;
 mod membership;
 #[doc(hidden)]
 mod messages;
+#[doc(hidden)]
+pub mod moment;
 #[doc(hidden)]
 pub mod outlets;
 #[doc(hidden)]
@@ -101,7 +105,7 @@ use world::World;
 ///
 /// Ids rise and hold the clock's time; channels have access lists, owner and administrators see
 /// all; a post with a known nonce makes no second message; contents are trimmed and 1 to 2,000
-/// characters long; history comes newest first in pages of 1 to 100; what happens is pushed to
+/// characters long, or empty beside embeds; history comes newest first in pages of 1 to 100; what happens is pushed to
 /// [`events`](Self::events).
 ///
 /// ```

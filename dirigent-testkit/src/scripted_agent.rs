@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::hooks::TurnId;
+use dirigent::ports::Embed;
 use dirigent::{Agent, AgentError, AgentId, ChannelId, Clock, Dirigent, Reply, Turn, UserId};
 
 use crate::MemoryDiscord;
@@ -23,6 +24,8 @@ use crate::MemoryDiscord;
 pub enum Act {
     /// Says this.
     Say(String),
+    /// Answers with this, whether it arrives or not.
+    Reply(Reply),
     /// Has nothing to say.
     Pass,
     /// Fails with an error.
@@ -70,6 +73,12 @@ impl From<Act> for Line {
     }
 }
 
+impl From<Reply> for Line {
+    fn from(reply: Reply) -> Self {
+        Act::Reply(reply).into()
+    }
+}
+
 impl From<&str> for Line {
     fn from(text: &str) -> Self {
         Act::Say(text.to_owned()).into()
@@ -107,6 +116,8 @@ pub struct SeenTurn {
     pub cancelled: bool,
     /// What it was handed back of an earlier turn.
     pub late_answer: Option<String>,
+    /// The embeds that it was handed back with it.
+    pub late_embeds: Vec<Embed>,
 }
 
 /// An agent that does what its script says, and passes when that is over.
@@ -231,7 +242,13 @@ impl ScriptedAgent {
                     return line;
                 }
                 Act::Say(_) => return line,
-                Act::Pass | Act::Fail | Act::Panic | Act::Hang | Act::Deaf | Act::Conclude(_) => {
+                Act::Reply(_)
+                | Act::Pass
+                | Act::Fail
+                | Act::Panic
+                | Act::Hang
+                | Act::Deaf
+                | Act::Conclude(_) => {
                     script.at.insert(channel, at + 1);
                     return line;
                 }
@@ -278,6 +295,7 @@ impl ScriptedAgent {
             after_reminder: turn.is_after_reminder(),
             missed: turn.missed().iter().map(|m| m.content.to_string()).collect(),
             late_answer: turn.late_answer().map(str::to_owned),
+            late_embeds: turn.late_embeds().to_vec(),
             ..SeenTurn::default()
         });
         Speaking { agent: self.clone(), at: script.turns.len() - 1 }
@@ -301,6 +319,7 @@ impl ScriptedAgent {
         }
         match line.act {
             Act::Say(text) => Ok(Reply::Say(text)),
+            Act::Reply(reply) => Ok(reply),
             Act::Pass => Ok(Reply::Pass),
             Act::Fail => Err("it failed by script".into()),
             Act::Panic => panic!("it panics by script"),

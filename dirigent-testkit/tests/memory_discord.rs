@@ -48,13 +48,8 @@ fn room_of(settle: impl FnOnce(MemoryDiscord) -> MemoryDiscord) -> Room {
 
 impl Room {
     fn post(&self, number: u64) -> Post {
-        Post {
-            channel: self.channel,
-            content: format!("message {number}").into(),
-            nonce: Nonce::from_parts(self.channel.get(), 0, number),
-            mentions: Mentions::Nobody,
-            reply_to: None,
-        }
+        let nonce = Nonce::from_parts(self.channel.get(), 0, number);
+        Post::new(self.channel, format!("message {number}"), nonce)
     }
 
     fn ids(&self) -> Vec<MessageId> {

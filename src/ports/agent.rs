@@ -4,8 +4,12 @@ use std::error::Error;
 use std::fmt;
 
 use async_trait::async_trait;
+use dirigent_core::MessageId;
 
 use super::turn::Turn;
+use crate::values::embed::Embed;
+use crate::values::extras::{AllowedMentions, Extras};
+use crate::values::reply_error::ReplyError;
 
 /// A hosted agent: the host says what it answers, the library when.
 ///
@@ -48,10 +52,24 @@ pub trait Agent: Send + Sync + 'static {
 /// Whatever went wrong inside an agent.
 pub type AgentError = Box<dyn Error + Send + Sync>;
 
-/// What an agent answers. `Debug` shows no text.
+/// What an agent answers: a text, and if need be embeds, a reference to the message that it answers, and whom it may
+/// ping. `Debug` shows no text.
+///
+/// A text beyond 2,000 characters becomes several messages. The first of them answers the message that is referred to,
+/// the last one shows the embeds, and all of them may ping the same users.
 ///
 /// ```
-/// use dirigent::Reply;
+/// use dirigent::ports::{AllowedMentions, Embed};
+/// use dirigent::{MessageId, Reply, UserId};
+///
+/// # let (question, asker) = (MessageId::new(3), UserId::new(7));
+/// let report = Embed::new().title("Build 214").field("Duration", "6 min", true);
+/// let reply = Reply::text(format!("<@{asker}> the build is green."))
+///     .embed(report)
+///     .to(question)
+///     .allowed_mentions(AllowedMentions::new().user(asker));
+/// assert_eq!(reply.check(), Ok(()));
+///
 /// assert_eq!(Reply::from("hello"), Reply::Say("hello".to_owned()));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -59,8 +77,63 @@ pub type AgentError = Box<dyn Error + Send + Sync>;
 pub enum Reply {
     /// This text, unless the silence policy takes it for silence.
     Say(String),
+    /// This text, which may be empty, and more. A text that the silence policy takes for silence is not posted, its
+    /// embeds are. Without text and embeds it is [`Reply::Pass`].
+    Rich(String, Box<Extras>),
     /// Nothing to say.
     Pass,
+}
+
+impl Reply {
+    /// A reply with this text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Say(text.into())
+    }
+
+    /// The same with one more embed, at most 10. An embed needs no text: `Reply::Pass.embed(…)` is a reply, and no pass.
+    #[must_use]
+    pub fn embed(self, embed: Embed) -> Self {
+        self.with(|extras| extras.embeds.push(embed))
+    }
+
+    /// The same in answer to this message, which is in the same channel. Where it does not exist there (any more), the
+    /// reply is posted without the reference. The author of that message is pinged only if
+    /// [`AllowedMentions::replied_user`] says so.
+    #[must_use]
+    pub fn to(self, message: MessageId) -> Self {
+        self.with(|extras| extras.reply_to = Some(message))
+    }
+
+    /// The same, which may ping these of the users and roles that its text names. By default a reply pings no account,
+    /// whatever its text says.
+    #[must_use]
+    pub fn allowed_mentions(self, mentions: AllowedMentions) -> Self {
+        self.with(|extras| extras.mentions = mentions)
+    }
+
+    /// Whether the chat can take it. The library asks this of every reply: one that exceeds a limit is not posted, not even
+    /// in part; the agent's call counts as failed, and [`Builder::on_agent_error`](crate::host::Builder::on_agent_error)
+    /// and listeners are told of the error.
+    ///
+    /// # Errors
+    ///
+    /// The first limit that is exceeded. A text has none: it is split.
+    pub fn check(&self) -> Result<(), ReplyError> {
+        match self {
+            Self::Rich(_, extras) => extras.check(),
+            Self::Say(_) | Self::Pass => Ok(()),
+        }
+    }
+
+    fn with(self, change: impl FnOnce(&mut Extras)) -> Self {
+        let (text, mut extras) = match self {
+            Self::Say(text) => (text, Box::default()),
+            Self::Rich(text, extras) => (text, extras),
+            Self::Pass => (String::new(), Box::default()),
+        };
+        change(&mut extras);
+        Self::Rich(text, extras)
+    }
 }
 
 impl From<&str> for Reply {
@@ -79,6 +152,7 @@ impl fmt::Debug for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Say(text) => write!(f, "Say({} bytes)", text.len()),
+            Self::Rich(text, extras) => write!(f, "Rich({} bytes, {extras:?})", text.len()),
             Self::Pass => f.write_str("Pass"),
         }
     }

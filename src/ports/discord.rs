@@ -5,7 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent_core::{MessageId, Timestamp};
 
+use crate::values::embed::Embed;
 use crate::values::error::ApiError;
+use crate::values::extras::AllowedMentions;
 use crate::values::id::GuildId;
 use crate::values::message::{DISCORD_EPOCH, Nonce, TIME_SHIFT, snowflake_time};
 use crate::{ChannelId, ChatMessage, UserId};
@@ -29,12 +31,13 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// [`ErrorKind::Unauthorized`](crate::ports::ErrorKind::Unauthorized) for a bad token, or as transport fails.
     async fn me(&self) -> Result<UserId, ApiError>;
 
-    /// Posts a message: 1 to 2,000 characters that are not all white space. The same nonce within a few minutes must not make a second message but
-    /// return the first.
+    /// Posts a message: 1 to 2,000 characters that are not all white space, or embeds with or without them. The same
+    /// nonce within a few minutes must not make a second message but return the first. What is posted pings those
+    /// whom [`Post::mentions`] allows, and no other account.
     ///
     /// # Errors
     ///
-    /// `Gone`, `Forbidden`, `RateLimited`, or with [`Certainty::Unknown`](crate::ports::Certainty::Unknown) when the
+    /// `Invalid`, `Gone`, `Forbidden`, `RateLimited`, `Unsupported` for embeds in a chat that has none, or with [`Certainty::Unknown`](crate::ports::Certainty::Unknown) when the
     /// answer was lost.
     async fn post(&self, post: Post) -> Result<Posted, ApiError>;
 
@@ -179,15 +182,12 @@ pub trait GuildApi: DiscordApi {
 /// A message to be posted.
 ///
 /// ```
-/// use dirigent::ChannelId;
-/// use dirigent::ports::{Mentions, Nonce, Post};
+/// use dirigent::{ChannelId, MessageId};
+/// use dirigent::ports::{Nonce, Post};
 ///
 /// let post = Post {
-///     channel: ChannelId::new(1),
-///     content: "hello".into(),
-///     nonce: Nonce::from_parts(1, 2, 3),
-///     mentions: Mentions::Nobody,
-///     reply_to: None,
+///     reply_to: Some(MessageId::new(9)),
+///     ..Post::new(ChannelId::new(1), "hello", Nonce::from_parts(1, 2, 3))
 /// };
 /// assert!(!format!("{post:?}").contains("hello"));
 /// ```
@@ -196,14 +196,25 @@ pub trait GuildApi: DiscordApi {
 pub struct Post {
     /// Where.
     pub channel: ChannelId,
-    /// At most 2,000 characters.
+    /// At most 2,000 characters. Only with embeds may it be empty.
     pub content: Arc<str>,
     /// Makes a repetition harmless.
     pub nonce: Nonce,
     /// Whom it may ping.
     pub mentions: Mentions,
-    /// The message it answers, where it answers one.
+    /// The message it answers, where it answers one. Where that does not exist in the channel, the post is made without
+    /// the reference.
     pub reply_to: Option<MessageId>,
+    /// What it shows besides its text, at most 10 embeds that [`Reply::check`](crate::Reply::check) accepts.
+    pub embeds: Vec<Embed>,
+}
+
+impl Post {
+    /// A text that pings no account and answers no message, without embeds.
+    pub fn new(channel: ChannelId, content: impl Into<Arc<str>>, nonce: Nonce) -> Self {
+        let (content, mentions) = (content.into(), Mentions::Nobody);
+        Self { channel, content, nonce, mentions, reply_to: None, embeds: Vec::new() }
+    }
 }
 
 impl std::fmt::Debug for Post {
@@ -214,6 +225,7 @@ impl std::fmt::Debug for Post {
             .field("nonce", &self.nonce)
             .field("mentions", &self.mentions)
             .field("reply_to", &self.reply_to)
+            .field("embeds", &self.embeds.len())
             .finish()
     }
 }
@@ -224,13 +236,21 @@ impl std::fmt::Debug for Post {
 /// use dirigent::ports::Mentions;
 /// assert_ne!(Mentions::Nobody, Mentions::User(dirigent::UserId::new(1)));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mentions {
     /// No account, whatever the text says.
     Nobody,
     /// This account only.
     User(UserId),
+    /// Those that the agent chose.
+    Allowed(Arc<AllowedMentions>),
+}
+
+impl From<&AllowedMentions> for Mentions {
+    fn from(allowed: &AllowedMentions) -> Self {
+        if allowed.is_empty() { Self::Nobody } else { Self::Allowed(Arc::new(allowed.clone())) }
+    }
 }
 
 /// A message that was posted.

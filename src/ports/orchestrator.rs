@@ -27,7 +27,7 @@ use crate::{AgentError, AgentId, ChannelId, ChatMessage, Reply};
 #[async_trait]
 pub trait Orchestrator: Send + Sync + 'static {
     /// Answers these messages. What it says is posted by the moderator, as a reply to the last of
-    /// them that pings no account; with [`Reply::Pass`] nothing is posted, and the messages count as
+    /// them that pings no account, unless the [`Reply`] says otherwise; with [`Reply::Pass`] nothing is posted, and the messages count as
     /// answered all the same.
     ///
     /// The future is dropped when its answer is no longer needed: after

@@ -9,7 +9,9 @@ use dirigent_core::{MessageId, TurnId};
 use super::identity::Identity;
 use super::surroundings::{Around, Surroundings, TRANSCRIPT_MAX, briefing};
 use super::turn_link::TurnLink;
+use crate::values::embed::Embed;
 use crate::values::error::{ApiError, ErrorKind};
+use crate::values::extras::Extras;
 use crate::{AgentId, ChannelId, ChatMessage, UserId};
 
 /// A turn that an agent is given.
@@ -31,9 +33,29 @@ pub struct Turn {
     attempt: u8,
     newest: Option<MessageId>,
     missed: Vec<Arc<ChatMessage>>,
-    late: Option<Arc<str>>,
+    late: Option<Box<Said>>,
     link: Arc<TurnLink>,
     around: Around,
+}
+
+/// What an agent said, as far as it is delivered. `Debug` shows no text.
+#[derive(Clone)]
+pub(crate) struct Said {
+    pub(crate) words: Arc<str>,
+    pub(crate) extras: Option<Arc<Extras>>,
+}
+
+impl Said {
+    /// These words and nothing else.
+    pub(crate) fn words(words: &str) -> Self {
+        Self { words: words.into(), extras: None }
+    }
+}
+
+impl fmt::Debug for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Said({} bytes, {:?})", self.words.len(), self.extras)
+    }
 }
 
 impl Turn {
@@ -49,10 +71,12 @@ impl Turn {
         channel: ChannelId,
         agent: AgentId,
         turn: Option<TurnId>,
+        (newest, missed, late): (Option<MessageId>, Vec<Arc<ChatMessage>>, Option<Box<Said>>),
         link: Arc<TurnLink>,
         around: Weak<dyn Surroundings>,
     ) -> Self {
-        called(channel, agent, turn, link, Around::Driver(around))
+        let called = called(channel, agent, turn, link, Around::Driver(around));
+        Self { newest, missed, late, ..called }
     }
 
     /// The same, as the one run that the initiator of an idle discussion has after the reminder.
@@ -77,15 +101,10 @@ impl Turn {
         self
     }
 
-    pub(crate) const fn with_newest(mut self, newest: Option<MessageId>) -> Self {
-        self.newest = newest;
-        self
-    }
-
     /// The same, with an answer that came too late in an earlier turn.
     #[must_use]
     pub fn with_late_answer(mut self, late: Option<Arc<str>>) -> Self {
-        self.late = late;
+        self.late = late.map(|words| Box::new(Said { words, extras: None }));
         self
     }
 
@@ -293,7 +312,13 @@ impl Turn {
     /// [`Settings::reply_parts_max`](crate::Settings::reply_parts_max). Given once, with the next turn. The agent
     /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept.
     pub fn late_answer(&self) -> Option<&str> {
-        self.late.as_deref()
+        self.late.as_deref().map(|late| &*late.words).filter(|words| !words.is_empty())
+    }
+
+    /// The embeds of the answer that is handed back. An answer of embeds alone has no [`late_answer`](Self::late_answer).
+    pub fn late_embeds(&self) -> &[Embed] {
+        let extras = self.late.as_deref().and_then(|late| late.extras.as_deref());
+        extras.map_or(&[], |extras| &extras.embeds)
     }
 }
 

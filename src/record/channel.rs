@@ -8,6 +8,7 @@ use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Timestamp, TurnId};
 use crate::record::discussion::Discussion;
 use crate::record::held::Held;
 use crate::record::letter::Letter;
+use crate::values::extras::Extras;
 use crate::values::message::Nonce;
 
 /// Counts the commits of one channel; a channel without a record has revision 0.
@@ -161,6 +162,7 @@ pub struct Writer {
 ///     composed_at: None,
 ///     doubt_since: None,
 ///     waiting_since: None,
+///     extras: None,
 /// };
 /// assert!(reply.parts.is_empty());
 /// ```
@@ -187,6 +189,9 @@ pub struct Outgoing {
     pub doubt_since: Option<Timestamp>,
     /// Since when the reply waits because the chat cannot be reached; `None` while it can.
     pub waiting_since: Option<Timestamp>,
+    /// What it has besides its text: the first part answers the message that is referred to, the last one shows the
+    /// embeds, all may ping the same. `None` where it is text only, as in a record of a version that knew nothing else.
+    pub extras: Option<Arc<Extras>>,
 }
 
 /// What becomes of a turn once the agent's reply has arrived.
@@ -218,7 +223,7 @@ pub enum ReplyEnd {
 #[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct OutgoingPart {
-    /// Its text, at most 2,000 characters.
+    /// Its text, at most 2,000 characters. Empty in a reply of embeds alone.
     pub content: Arc<str>,
     /// Makes posting it again harmless.
     pub nonce: Nonce,

@@ -8,12 +8,14 @@ use super::attempts::Failure;
 use crate::ChatMessage;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
+use crate::ports::turn::Said;
 use crate::ports::waker::Woken;
 use crate::record::channel::{ReplyEnd, Revision, StoredChannel};
 use crate::record::letter::LetterKind;
 use crate::runtime::admission::Claim;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::error::ErrorKind;
+use crate::values::extras::Extras;
 
 pub(crate) use crate::runtime::admission::{AccountKey as Account, ActionId};
 
@@ -65,7 +67,7 @@ pub(crate) struct CallRequest {
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
     pub(crate) missed: Vec<Arc<ChatMessage>>,
-    pub(crate) late: Option<Arc<str>>,
+    pub(crate) late: Option<Box<Said>>,
     /// Whether the turn rests already.
     pub(crate) paused: bool,
 }
@@ -160,8 +162,8 @@ impl Outcome {
 /// What a hosted agent returned.
 #[derive(Debug)]
 pub(crate) enum AgentAnswer {
-    /// This text, as far as it is delivered, and what becomes of the turn then.
-    Say { words: Arc<str>, end: ReplyEnd },
+    /// What of the reply is delivered, and what becomes of the turn then.
+    Say { said: Said, end: ReplyEnd },
     /// Nothing to say.
     Pass,
     /// It failed or panicked.
@@ -171,8 +173,8 @@ pub(crate) enum AgentAnswer {
 /// What the orchestrator returned.
 #[derive(Debug)]
 pub(crate) enum ConsultAnswer {
-    /// This text is to be posted.
-    Say(String),
+    /// This is to be posted.
+    Say { text: String, extras: Option<Box<Extras>> },
     /// The messages count as answered.
     Pass,
     /// It failed or panicked: the messages are handed to the agent.

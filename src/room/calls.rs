@@ -7,7 +7,9 @@ use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::action::ActionId;
 use super::commit::Stamp;
+use super::recollection::Shown;
 use crate::record::held::Held;
+use crate::values::extras::Extras;
 
 /// Runs of hosted agents are named by the ticket of the trigger that called for them, so that a turn
 /// that is given again is another run. The bit keeps them apart from the names that hosts give.
@@ -52,6 +54,8 @@ pub(crate) struct Consult {
     pub(crate) since: Timestamp,
     /// What is to be posted of the answer, once there is one.
     pub(crate) parts: Vec<Arc<str>>,
+    /// What the answer has besides.
+    pub(crate) extras: Option<Box<Extras>>,
     /// How many of the parts are posted.
     pub(crate) posted: usize,
     /// The first message of the answer.
@@ -67,8 +71,31 @@ impl Consult {
         stamp: Stamp,
         since: Timestamp,
     ) -> Self {
-        let (under_way, parts, posted, answer) = (None, Vec::new(), 0, None);
-        Self { ticket, agent, turn, first, last, stamp, under_way, since, parts, posted, answer }
+        Self {
+            ticket,
+            agent,
+            turn,
+            first,
+            last,
+            stamp,
+            under_way: None,
+            since,
+            parts: Vec::new(),
+            extras: None,
+            posted: 0,
+            answer: None,
+        }
+    }
+
+    /// What the next part of the answer has besides its text: the first one answers a message, the last one shows the
+    /// embeds.
+    pub(crate) fn shown(&self) -> Shown {
+        let extras = self.extras.as_deref();
+        let answered = extras.and_then(|extras| extras.reply_to).unwrap_or(self.last);
+        let embeds = extras.filter(|_| self.posted + 1 == self.parts.len());
+        let embeds = u8::try_from(embeds.map_or(0, |extras| extras.embeds.len()));
+        let reply_to = (self.posted == 0).then_some(answered);
+        Shown { reply_to, embeds: embeds.unwrap_or(u8::MAX) }
     }
 }
 

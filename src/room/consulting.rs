@@ -15,7 +15,7 @@ use super::context::Context;
 use super::doorway::{Doorway, Offer};
 use super::handing::Handing;
 use super::marks::Marks;
-use super::recollection::{Recollection, own_message};
+use super::recollection::{Recollection, Shown, own_message};
 use super::reply::messages_of;
 use super::requests::{Ask, Requests};
 use super::speaking::Saying;
@@ -23,7 +23,8 @@ use super::turns::Turns;
 use super::voice::{VoiceItem, VoiceLane};
 use crate::ports::discord::{Mentions, Post};
 use crate::runtime::admission::ClaimKind;
-use crate::values::message::{ChatKind, Nonce};
+use crate::values::extras::Extras;
+use crate::values::message::Nonce;
 use crate::values::stage::Stage;
 
 /// Asks the orchestrator, and posts what it says.
@@ -109,8 +110,12 @@ impl<'a> Consulting<'a> {
         let number = consult.ticket.get() & 0xff_ffff | part << 24;
         let channel = self.turns.channel;
         let nonce = Nonce::from_parts(channel.get(), consult.since.as_millis(), number);
-        let reply_to = (part == 0).then_some(consult.last);
-        let post = Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to };
+        let Shown { reply_to, embeds } = consult.shown();
+        let mut post = Post { reply_to, ..Post::new(channel, content, nonce) };
+        if let Some(extras) = &consult.extras {
+            post.mentions = Mentions::from(&extras.mentions);
+            post.embeds = if embeds > 0 { extras.embeds.clone() } else { Vec::new() };
+        }
         let (cx, now) = (self.cx(), self.now());
         let saying = Saying { cx, now, room: channel, voice: self.voice, requests: self.requests };
         saying.offer(Account::Moderator, post, None, door).unwrap_or_else(|| {
@@ -130,8 +135,13 @@ impl<'a> Consulting<'a> {
             return;
         };
         match answer {
-            ConsultAnswer::Say(text) => {
+            ConsultAnswer::Say { text, extras } => {
                 consult.parts = answer_parts(cx, &text);
+                consult.extras = extras;
+                let has_embeds = |extras: &Extras| !extras.embeds.is_empty();
+                if consult.parts.is_empty() && consult.extras.as_deref().is_some_and(has_embeds) {
+                    consult.parts.push(Arc::default());
+                }
                 if consult.parts.is_empty() {
                     self.over(Settlement::Done { message: None });
                 } else {
@@ -163,6 +173,7 @@ impl<'a> Consulting<'a> {
             return;
         };
         let content = consult.parts.get(consult.posted).cloned().unwrap_or_default();
+        let shown = consult.shown();
         consult.answer.get_or_insert(message);
         consult.posted += 1;
         let is_over = consult.posted >= consult.parts.len();
@@ -170,7 +181,7 @@ impl<'a> Consulting<'a> {
         self.voice.attempts().hurry();
         if let Some(author) = self.handing.cx.directory.moderator() {
             let (cx, place) = (self.handing.cx, (self.turns.channel, message));
-            let own = own_message(cx, place, (author, None), ChatKind::Reply, content);
+            let own = own_message(cx, place, (author, None), shown, content);
             let mut kept = Recollection { marks: self.marks, inbox: self.handing.inbox };
             kept.remember_own(self.handing.cx, self.turns, own);
         }

@@ -152,8 +152,8 @@ impl Concluding<'_, '_> {
         let lanes = &mut *self.step.lanes;
         let Some(call) = lanes.calls.end(run) else {
             // Its turn was taken away.
-            if let AgentAnswer::Say { words, .. } = answer {
-                lanes.inbox.keep_late(agent, &words);
+            if let AgentAnswer::Say { said, .. } = answer {
+                lanes.inbox.keep_late(agent, said);
             }
             return;
         };
@@ -162,8 +162,8 @@ impl Concluding<'_, '_> {
             lanes.inbox.took_not_all(agent);
         }
         let outcome = match answer {
-            AgentAnswer::Say { words, end } => {
-                return self.step.replying().begin(&call, &words, end);
+            AgentAnswer::Say { said, end } => {
+                return self.step.replying().begin(&call, said, end);
             }
             AgentAnswer::Pass => Run::Pass,
             AgentAnswer::Failed => Run::Failed,

@@ -7,6 +7,7 @@ use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::{AgentKey, MessageId, TurnId};
 
 use crate::ports::surroundings::TRANSCRIPT_MAX;
+use crate::ports::turn::Said;
 use crate::record::channel::Outgoing;
 use crate::record::held::Held;
 use crate::values::message::{AuthorKind, ChatKind};
@@ -32,7 +33,7 @@ pub(crate) struct Inbox {
     /// Whether it was handed them. If not, the next speaker is.
     is_pending_given: bool,
     /// What agents answered too late; of each agent the newest.
-    late: Vec<(AgentKey, Arc<str>)>,
+    late: Vec<(AgentKey, Box<Said>)>,
 }
 
 /// What an agent was given with its last turn: the messages after one and up to another.
@@ -347,10 +348,10 @@ impl Inbox {
 /// Answers that came when their turn was over.
 impl Inbox {
     /// Keeps what an agent said too late for its next turn. An answer beyond 32 KiB is dropped.
-    pub(crate) fn keep_late(&mut self, agent: AgentKey, words: &str) {
+    pub(crate) fn keep_late(&mut self, agent: AgentKey, said: Said) {
         self.take_late(agent);
-        if words.len() <= LATE_MAX && self.late.len() < AGENTS_MAX {
-            self.late.push((agent, words.into()));
+        if said.words.len() <= LATE_MAX && self.late.len() < AGENTS_MAX {
+            self.late.push((agent, Box::new(said)));
         }
     }
 
@@ -360,16 +361,19 @@ impl Inbox {
         let unposted = reply.parts.iter().filter(|part| part.posted.is_none());
         let words = unposted.map(|part| &*part.content).filter(|words| *words != notice);
         let mut words: Vec<&str> = words.collect();
+        // They stand in the last message.
+        let is_shown = reply.parts.last().is_none_or(|last| last.posted.is_some());
+        let extras = reply.extras.clone().filter(|_| !is_shown);
         let length: usize = words.iter().map(|part| part.len() + 1).sum();
         if !rest.is_empty() && (words.is_empty() || length + rest.len() <= LATE_MAX) {
             words.push(rest);
         }
-        if !words.is_empty() {
-            self.keep_late(reply.agent, &words.join("\n"));
+        if !words.is_empty() || extras.is_some() {
+            self.keep_late(reply.agent, Said { words: words.join("\n").into(), extras });
         }
     }
 
-    pub(crate) fn take_late(&mut self, agent: AgentKey) -> Option<Arc<str>> {
+    pub(crate) fn take_late(&mut self, agent: AgentKey) -> Option<Box<Said>> {
         let at = self.late.iter().position(|(known, _)| *known == agent)?;
         Some(self.late.swap_remove(at).1)
     }

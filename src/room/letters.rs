@@ -11,7 +11,7 @@ use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxMachine, Outbox
 use super::reads::PAGE;
 use super::requests::{Ask, Requests};
 use crate::ChannelId;
-use crate::ports::discord::{HistoryRequest, Mentions, Post};
+use crate::ports::discord::{HistoryRequest, Post};
 use crate::record::discussion::Discussion;
 use crate::record::letter::{Letter, LetterKind};
 use crate::runtime::admission::ClaimKind;
@@ -93,7 +93,7 @@ impl Letters {
         let next = self.outbox.next(now);
         self.count(commit);
         let (kind, action) = next?;
-        let (account, mentions) = (Account::Moderator, Mentions::Nobody);
+        let account = Account::Moderator;
         let (to, action, not_after) = match action {
             OutboxAction::WakeRoom { to } => {
                 let action = Action::WakeRoom { room: to, first: callback };
@@ -109,7 +109,7 @@ impl Letters {
                 (to, Action::History { account, request }, None)
             }
             OutboxAction::Post { to, nonce, content, not_after, .. } => {
-                let post = Post { channel: to, content, nonce, mentions, reply_to: None };
+                let post = Post::new(to, content, nonce);
                 (to, Action::Post { account, post }, not_after)
             }
         };

@@ -12,7 +12,7 @@ use super::commit::{CommitState, Stamp};
 use super::marks::Marks;
 use super::turns::Turns;
 use crate::ports::discord::HistoryRequest;
-use crate::values::message::Nonce;
+use crate::values::message::{ChatKind, Nonce};
 use crate::{ChannelId, ChatMessage, Settings};
 
 /// Messages on a page.
@@ -430,10 +430,13 @@ impl Reads {
     }
 }
 
-/// Whether this message, by the account that posts, is the post with these words and this nonce.
-pub(crate) fn is_post(message: &ChatMessage, content: &str, nonce: &Nonce) -> bool {
+/// Whether this message, by the account that posts, is the post with these words, as many embeds and this nonce. A chat
+/// may add embeds to words, for the links in them: without words, the embeds must be as many.
+pub(crate) fn is_post(message: &ChatMessage, (content, embeds): (&str, u8), nonce: &Nonce) -> bool {
     let has_nonce = message.nonce.as_deref() == Some(nonce.as_str());
-    has_nonce || message.content.trim() == content.trim()
+    let has_embeds = || message.embeds == embeds && message.kind != ChatKind::System;
+    let has_words = message.content.trim() == content.trim();
+    has_nonce || (has_words && (!content.trim().is_empty() || has_embeds()))
 }
 
 /// Sorts a page, and drops what does not stand behind `after`. Says whether there may be more.

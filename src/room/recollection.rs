@@ -48,16 +48,24 @@ impl Recollection<'_> {
     }
 }
 
+/// What a message of ours has besides its text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) reply_to: Option<MessageId>,
+    pub(crate) embeds: u8,
+}
+
 /// A message of ours, as an event would tell of it. The moderator is no agent.
 pub(super) fn own_message(
     cx: &Context<'_>,
     (channel, id): (ChannelId, MessageId),
     (author, agent): (UserId, Option<AgentKey>),
-    kind: ChatKind,
+    Shown { reply_to, embeds }: Shown,
     content: Arc<str>,
 ) -> ChatMessage {
     let author_name = agent.and_then(|agent| cx.directory.display_name(agent)).cloned();
     let (author_kind, sent_at) = (AuthorKind::Bot, cx.chat.sent_at(id));
     let message = ChatMessage::new(id, channel, author, content);
-    ChatMessage { author_name, author_kind, kind, sent_at, ..message }
+    let kind = if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default };
+    ChatMessage { author_name, author_kind, kind, reply_to, embeds, sent_at, ..message }
 }

@@ -12,9 +12,12 @@ pub(crate) use self::search::SearchFacts;
 use super::action::ActionId;
 use super::attempts::{Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, is_forgotten};
 use super::commit::Stamp;
+use super::recollection::Shown;
+use crate::ports::discord::{Mentions, Post};
 use crate::record::channel::{Outgoing, OutgoingPart, ReplyEnd};
 use crate::text::split::{is_one_message, split_up_to};
 use crate::values::error::Certainty;
+use crate::values::extras::Extras;
 use crate::values::message::Nonce;
 use crate::{ChannelId, Settings};
 
@@ -78,24 +81,39 @@ pub(crate) fn messages_of<'a>(
     (whole.into_iter().chain(messages.into_iter().map(Arc::from)), rest)
 }
 
-/// Makes a reply of an agent's messages. `newest`: the newest message that is known.
+/// Makes a reply of an agent's messages, and of what it has besides. `newest`: the newest message that is known.
 pub(crate) fn compose(
     channel: ChannelId,
     (agent, turn, run): (AgentKey, TurnId, RunId),
     messages: impl Iterator<Item = Arc<str>>,
+    extras: Option<Arc<Extras>>,
     end: ReplyEnd,
     (newest, now): (Option<MessageId>, Timestamp),
 ) -> Outgoing {
     let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
-    let numbered = messages.zip(0_u64..1 << PART_BITS);
-    let parts = numbered.map(|(content, number)| {
+    let part = |content, number| {
         let number = REPLIES | run_bits | number;
         let nonce = Nonce::from_parts(channel.get(), now.as_millis(), number);
         OutgoingPart { content, nonce, posted: None }
-    });
-    let parts = parts.collect();
+    };
+    let numbered = messages.zip(0_u64..1 << PART_BITS);
+    let mut parts: Vec<_> = numbered.map(|(content, number)| part(content, number)).collect();
+    if parts.is_empty() && extras.as_ref().is_some_and(|extras| !extras.embeds.is_empty()) {
+        parts.push(part(Arc::default(), 0));
+    }
     let (after, composed_at, doubt_since, waiting_since) = (newest, Some(now), None, None);
-    Outgoing { agent, turn, run, end, parts, after, composed_at, doubt_since, waiting_since }
+    Outgoing {
+        agent,
+        turn,
+        run,
+        end,
+        parts,
+        after,
+        composed_at,
+        doubt_since,
+        waiting_since,
+        extras,
+    }
 }
 
 impl ReplyDelivery {
@@ -181,6 +199,27 @@ impl ReplyDelivery {
         Some(ReplyStep::Post { content, nonce, not_after })
     }
 
+    /// Adds to the post of a part what the reply has besides its text.
+    pub(crate) fn complete(&self, post: &mut Post) {
+        if let Some(extras) = &self.stored.extras {
+            let next = self.next_part();
+            post.mentions = Mentions::from(&extras.mentions);
+            post.reply_to = next.and_then(|part| self.stored.reply_to(part));
+            if next.is_some_and(|part| self.stored.embeds(part) > 0) {
+                post.embeds.clone_from(&extras.embeds);
+            }
+        }
+    }
+
+    /// What the part that is in the channel as this message has besides its text.
+    pub(crate) fn shown(&self, id: MessageId) -> Option<Shown> {
+        self.stored.extras.as_ref()?;
+        let mut posted = self.stored.parts.iter().filter(|part| part.posted == Some(id));
+        let last = self.stored.parts.last().filter(|_| self.last == Some(id));
+        let part = last.or_else(|| posted.next())?;
+        Some(Shown { reply_to: self.stored.reply_to(part), embeds: self.stored.embeds(part) })
+    }
+
     /// The next part is in the channel. Returns what it says.
     pub(crate) fn posted(&mut self, id: MessageId) -> Option<Arc<str>> {
         (self.attempts, self.lands_until) = (Attempts::default(), None);
@@ -256,6 +295,21 @@ impl ReplyDelivery {
         for moment in [&mut stored.waiting_since, &mut stored.composed_at] {
             *moment = moment.map(|at| at.saturating_sub(by));
         }
+    }
+}
+
+impl Outgoing {
+    /// The message that this part answers: the first one may answer one.
+    fn reply_to(&self, part: &OutgoingPart) -> Option<MessageId> {
+        let is_first = self.parts.first().is_some_and(|first| first.nonce == part.nonce);
+        self.extras.as_ref()?.reply_to.filter(|_| is_first)
+    }
+
+    /// How many embeds this part shows: all are shown with the last one.
+    fn embeds(&self, part: &OutgoingPart) -> u8 {
+        let is_last = self.parts.last().is_some_and(|last| last.nonce == part.nonce);
+        let embeds = self.extras.as_ref().filter(|_| is_last).map_or(0, |it| it.embeds.len());
+        u8::try_from(embeds).unwrap_or(u8::MAX)
     }
 }
 
@@ -361,13 +415,14 @@ mod tests {
         let messages =
             crate::text::split::split_reply(&"x".repeat(5_000)).into_iter().map(Arc::from);
         let of = (AgentKey::new(2), TurnId::new(1), RunId::new(3));
-        let stored = compose(ChannelId::new(1), of, messages, ReplyEnd::Finished, (None, now));
+        let (channel, end) = (ChannelId::new(1), ReplyEnd::Finished);
+        let stored = compose(channel, of, messages, None, end, (None, now));
         let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now, now);
         assert!(matches!(reply.next_step(now), Some(ReplyStep::Read { .. })));
         let first = reply.posted(MessageId::new(10)).unwrap();
         let page = vec![message(10, &first)];
         let (chat, account) = (&Readable(now), Some(AUTHOR));
-        let facts = SearchFacts { chat, channel: ChannelId::new(1), account, newest: None };
+        let facts = SearchFacts { chat, channel, account, newest: None };
         assert_eq!(reply.searched(now, page, &facts), Some(Vec::new()));
         assert!(reply.posted_messages().eq([MessageId::new(10)]));
     }

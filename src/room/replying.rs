@@ -22,10 +22,10 @@ use super::speaking::Saying;
 use super::turns::Turns;
 use super::voice::{VoiceItem, VoiceLane};
 use crate::ChatMessage;
-use crate::ports::discord::{HistoryRequest, Mentions, Post};
+use crate::ports::discord::{HistoryRequest, Post};
+use crate::ports::turn::Said;
 use crate::record::channel::ReplyEnd;
 use crate::values::error::ErrorKind;
-use crate::values::message::ChatKind;
 
 /// Delivers what a hosted agent says.
 pub(super) struct Replying<'a> {
@@ -45,15 +45,17 @@ pub(super) struct Replying<'a> {
 
 impl Replying<'_> {
     /// The agent's words become a reply that is stored and then delivered.
-    pub(super) fn begin(&mut self, call: &Call, words: &Arc<str>, end: ReplyEnd) {
+    pub(super) fn begin(&mut self, call: &Call, said: Said, end: ReplyEnd) {
         let &Call { agent, turn, run, .. } = call;
         let of = (agent, turn.unwrap_or_default(), run);
         let newest = self.turns.view().newest();
-        let (messages, rest) = messages_of(words, self.cx.settings);
-        let outgoing = compose(self.turns.channel, of, messages, end, (newest, self.now));
+        let Said { words, extras } = said;
+        let (messages, rest) = messages_of(&words, self.cx.settings);
+        let channel = self.turns.channel;
+        let outgoing = compose(channel, of, messages, extras, end, (newest, self.now));
         if outgoing.parts.is_empty() {
             if !rest.is_empty() {
-                self.kept.inbox.keep_late(agent, rest);
+                self.kept.inbox.keep_late(agent, Said::words(rest));
             }
             let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Pass };
             let _ = self.turns.submit(self.cx, self.now, &ended);
@@ -61,7 +63,8 @@ impl Replying<'_> {
         }
         let replied = Input::Replied { agent, run: Some(run) };
         if self.turns.submit(self.cx, self.now, &replied).is_err() {
-            self.kept.inbox.keep_late(agent, words);
+            let extras = outgoing.extras;
+            self.kept.inbox.keep_late(agent, Said { words, extras });
             return;
         }
         self.turns.commit.change();
@@ -95,8 +98,8 @@ impl Replying<'_> {
                 started.into()
             }
             Some(ReplyStep::Post { content, nonce, not_after }) => {
-                let mentions = Mentions::Nobody;
-                let post = Post { channel: room, content, nonce, mentions, reply_to: None };
+                let mut post = Post::new(room, content, nonce);
+                reply.complete(&mut post);
                 let account = Account::Agent(agent);
                 let saying = Saying { cx, now, room, voice: self.voice, requests: self.requests };
                 match saying.offer(account, post, None, door) {
@@ -208,7 +211,7 @@ impl Replying<'_> {
         messages.clear();
         messages.extend(reply.posted_messages());
         if !reply.rest().is_empty() {
-            self.kept.inbox.keep_late(agent, reply.rest());
+            self.kept.inbox.keep_late(agent, Said::words(reply.rest()));
         }
         // The receipt confirms; nothing is compared any more.
         let tail = Tail::EMPTY;
@@ -252,7 +255,8 @@ impl Replying<'_> {
         };
         if let Some(user) = self.cx.directory.user(agent) {
             let (place, author) = ((self.turns.channel, id), (user, Some(agent)));
-            let own = own_message(self.cx, place, author, ChatKind::Default, content);
+            let shown = self.reply.as_ref().and_then(|reply| reply.shown(id)).unwrap_or_default();
+            let own = own_message(self.cx, place, author, shown, content);
             self.kept.remember_own(self.cx, self.turns, own);
         }
     }

@@ -210,7 +210,7 @@ impl<'a> Speaking<'a> {
         let mut pending = turns.machine.pending().iter();
         let asked = pending.find(|asked| asked.effect.ticket() == Some(ticket));
         let nonce = turns.nonce(ticket, asked.map_or(self.now(), |asked| asked.since));
-        let post = Post { channel: place, content: content.into(), nonce, mentions, reply_to };
+        let post = Post { mentions, reply_to, ..Post::new(place, content, nonce) };
         self.offer_post(post, paced, door)
     }
 

@@ -17,6 +17,7 @@ use super::room_table::RoomRef;
 use crate::ports::orchestrator::Consultation;
 use crate::ports::store::ChannelStore;
 use crate::ports::surroundings::Surroundings;
+use crate::ports::turn::Said;
 use crate::ports::turn_link::TurnLink;
 use crate::ports::waker::{AgentWaker, WakeCall};
 use crate::room::action::{
@@ -25,6 +26,7 @@ use crate::room::action::{
 };
 use crate::room::attempts::Trouble;
 use crate::values::error::{ApiError, Certainty, ErrorKind};
+use crate::values::extras::Extras;
 use crate::values::load_error::LoadError;
 use crate::{AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
 
@@ -141,28 +143,46 @@ impl Performer {
             tracing::warn!(channel = %room.id, %agent, "a cancelled call is dropped");
             return answered(AgentAnswer::Failed, took_all);
         };
-        let reply = match spoken {
-            Ok(Ok(reply)) => Ok(reply),
+        let answer = match spoken {
+            Ok(Ok(Reply::Say(text))) => Ok(self.say(&text, None)),
+            Ok(Ok(Reply::Rich(text, extras))) => self.say_richly(&text, extras),
+            Ok(Ok(Reply::Pass)) => Ok(AgentAnswer::Pass),
             Ok(Err(error)) => Err(AgentFault::Error(error.into())),
             Err(_) => Err(AgentFault::Panic),
         };
         // An agent may end a call with an error because it was cancelled.
-        if reply.is_ok() || !link.is_cancelled() {
-            returned(reply.as_ref().err().cloned());
+        if answer.is_ok() || !link.is_cancelled() {
+            returned(answer.as_ref().err().cloned());
         }
-        let answer = match reply {
-            Ok(Reply::Say(text)) => match self.settings.reply(&text) {
-                Some((words, end)) => AgentAnswer::Say { words: words.into(), end },
-                None => AgentAnswer::Pass,
-            },
-            Ok(Reply::Pass) => AgentAnswer::Pass,
-            Err(_) => {
-                let agent = self.registry.log_name(agent);
-                tracing::warn!(channel = %room.id, %agent, run = run.get(), "a hosted agent failed");
-                AgentAnswer::Failed
-            }
-        };
+        let answer = answer.unwrap_or_else(|_| {
+            let agent = self.registry.log_name(agent);
+            tracing::warn!(channel = %room.id, %agent, run = run.get(), "a hosted agent failed");
+            AgentAnswer::Failed
+        });
         answered(answer, took_all)
+    }
+
+    /// What of a reply is delivered, or what of it the chat would refuse.
+    #[cold]
+    fn say_richly(&self, text: &str, extras: Box<Extras>) -> Result<AgentAnswer, AgentFault> {
+        if let Err(error) = extras.check() {
+            tracing::warn!(%error, "a reply cannot be posted");
+            return Err(AgentFault::Error(Arc::new(error)));
+        }
+        let extras = Some(extras).filter(|extras| !extras.is_empty());
+        Ok(self.say(text, extras.map(Arc::from)))
+    }
+
+    /// What of a reply is delivered.
+    #[inline]
+    fn say(&self, text: &str, extras: Option<Arc<Extras>>) -> AgentAnswer {
+        let has_embeds = extras.as_ref().is_some_and(|extras| !extras.embeds.is_empty());
+        match self.settings.reply(text, has_embeds) {
+            Some((words, end)) => {
+                AgentAnswer::Say { said: Said { words: words.into(), extras }, end }
+            }
+            None => AgentAnswer::Pass,
+        }
     }
 
     /// What a hosted agent is called with.
@@ -175,8 +195,8 @@ impl Performer {
     ) -> Turn {
         let CallRequest { turn, attempt, newest, missed, late, .. } = request;
         let (link, around) = (Arc::clone(link), Weak::clone(&self.around));
-        let given = Turn::linked(channel, name, turn, link, around).with_attempt(attempt);
-        given.with_missed(missed).with_newest(newest).with_late_answer(late)
+        let handed = (newest, missed, late);
+        Turn::linked(channel, name, turn, handed, link, around).with_attempt(attempt)
     }
 
     /// Asks the orchestrator.
@@ -194,9 +214,12 @@ impl Performer {
         let asked = Consultation { channel, agent, turn, messages };
         let answering = AssertUnwindSafe(async { orchestrator.answer(asked).await }).catch_unwind();
         Outcome::Consulted(match Abortable::new(answering, registration).await {
-            Ok(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say(text),
+            Ok(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
+            Ok(Ok(Ok(Reply::Rich(text, extras)))) if extras.check().is_ok() => {
+                ConsultAnswer::Say { text, extras: Some(extras) }
+            }
             Ok(Ok(Ok(Reply::Pass))) => ConsultAnswer::Pass,
-            Ok(Ok(Err(_)) | Err(_)) => {
+            Ok(Ok(_) | Err(_)) => {
                 tracing::warn!(%channel, "the orchestrator failed");
                 ConsultAnswer::Failed
             }

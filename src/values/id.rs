@@ -92,6 +92,24 @@ snowflake! {
     UserId
 }
 
+snowflake! {
+    /// A role of a guild.
+    ///
+    /// ```
+    /// use dirigent::ports::{GuildId, RoleId};
+    /// let guild = GuildId::new(123456789012345678);
+    /// assert_eq!(RoleId::everyone(guild).get(), guild.get());
+    /// ```
+    RoleId
+}
+
+impl RoleId {
+    /// The role that everybody in the guild has: it has the guild's id.
+    pub const fn everyone(guild: GuildId) -> Self {
+        Self(guild.0)
+    }
+}
+
 /// Trims, then takes 15 to 20 ASCII digits that fit an unsigned 64-bit number and are not all zero.
 fn parse_snowflake(text: &str) -> Result<u64, BadSnowflake> {
     let digits = text.trim();

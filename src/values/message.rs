@@ -45,6 +45,8 @@ pub struct ChatMessage {
     pub reply_to: Option<MessageId>,
     /// The files attached to it: a picture is a reply, too.
     pub attachments: Vec<Attachment>,
+    /// How many embeds it shows; 0 without the message-content intent. What they say is not told.
+    pub embeds: u8,
     /// When it was sent, in Unix milliseconds.
     pub sent_at: Timestamp,
     /// The nonce it was posted with, where the chat tells.
@@ -70,6 +72,7 @@ impl ChatMessage {
             content: content.into(),
             reply_to: None,
             attachments: Vec::new(),
+            embeds: 0,
             sent_at: snowflake_time(id),
             nonce: None,
         }
@@ -83,7 +86,7 @@ impl ChatMessage {
     }
 }
 
-/// The message as a line of a prompt: `alice: hello [file: cat.png]`. Without a name that is seen the author is its mention, `<@1>`.
+/// The message as a line of a prompt: `alice: hello [file: cat.png] [embed]`. Without a name that is seen the author is its mention, `<@1>`.
 impl fmt::Display for ChatMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.author_name {
@@ -93,7 +96,10 @@ impl fmt::Display for ChatMessage {
             _ => write!(f, "<@{}>: {}", self.author, self.content)?,
         }
         let file = |attachment: &Attachment| shown(&attachment.name, NAME_CHARS_MAX);
-        self.attachments.iter().try_for_each(|attached| write!(f, " [file: {}]", file(attached)))
+        self.attachments
+            .iter()
+            .try_for_each(|attached| write!(f, " [file: {}]", file(attached)))?;
+        (0..self.embeds).try_for_each(|_| f.write_str(" [embed]"))
     }
 }
 
@@ -268,11 +274,29 @@ impl FromStr for Nonce {
     }
 }
 
+const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+
+/// Every pair of digits: one division for two digits.
+#[expect(clippy::indexing_slicing, reason = "the compiler works it out, and ends at a wrong index")]
+const PAIRS: [[u8; 2]; 36 * 36] = {
+    let mut pairs = [[b'0'; 2]; 36 * 36];
+    let mut at = 0;
+    while at < pairs.len() {
+        pairs[at] = [DIGITS[at / 36], DIGITS[at % 36]];
+        at += 1;
+    }
+    pairs
+};
+
 /// Fills `digits` with the last base-36 digits of `value`.
 fn write_base36(digits: &mut [u8], mut value: u64) {
-    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    for digit in digits.iter_mut().rev() {
+    let mut pairs = digits.rchunks_exact_mut(2);
+    for pair in &mut pairs {
+        let written = PAIRS.get((value % 1_296) as usize);
+        pair.copy_from_slice(written.unwrap_or(b"00"));
+        value /= 1_296;
+    }
+    for digit in pairs.into_remainder() {
         *digit = DIGITS.get((value % 36) as usize).copied().unwrap_or(b'0');
-        value /= 36;
     }
 }

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::host::{Consultation, Orchestrator};
-use dirigent::ports::Mentions;
+use dirigent::ports::{AllowedMentions, Embed, Mentions};
 use dirigent::settings::HumanInterrupt;
 use dirigent::snapshot::PhaseKind;
-use dirigent::{Agent, AgentError, Reply, Turn};
+use dirigent::{Agent, AgentError, ChatMessage, MessageId, Reply, Turn};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
 
@@ -87,6 +87,45 @@ fn an_orchestrator_answers_in_the_agents_place_and_the_turn_goes_on_with_what_re
     let missed = &stage.agent("b").turns()[0].missed;
     let seen = ["Hello", "Is it Friday?", "About Is it Friday?: yes.", "a1"];
     assert_eq!(missed, &seen);
+}
+
+#[test]
+fn an_answer_may_have_embeds_answer_another_message_and_ping() {
+    let answer = |_: &str| {
+        let chosen = AllowedMentions::new().replied_user();
+        let report = Embed::new().title("Calendar").field("Friday", "today", true);
+        let long = format!("{} {}", "yes".repeat(600), "no".repeat(600));
+        Ok(Reply::text(long).embed(report).allowed_mentions(chosen))
+    };
+    let mut stage = interrupted(&Echo::new(SECOND, answer));
+    let asked = stage.say("Is it Friday?");
+    stage.until_dormant();
+    let (channel, moderator) = (stage.channel(), stage.moderator());
+    let answer = stage.discord().messages(channel).into_iter().filter(|it| it.author == moderator);
+    let room = stage.discord().channel(channel);
+    let of = |message: ChatMessage| (message.reply_to, room.embeds(message.id).unwrap());
+    let parts: Vec<_> = answer.map(of).collect();
+    let report = Embed::new().title("Calendar").field("Friday", "today", true);
+    assert_eq!(parts, [(Some(asked), vec![]), (None, vec![report])]);
+    let posts = stage.discord().take_posts();
+    let mut answer = posts.iter().filter(|post| post.author == moderator);
+    assert!(answer.all(|post| matches!(post.mentions, Mentions::Allowed(_))));
+
+    let alone = |_: &str| Ok(Reply::Pass.embed(Embed::new().title("t")).to(MessageId::new(9)));
+    let mut stage = interrupted(&Echo::new(SECOND, alone));
+    stage.say("Is it Friday?");
+    stage.until_dormant();
+    assert_eq!(stage.moderation(stage.channel()), [""], "embeds alone are an answer");
+}
+
+#[test]
+fn an_answer_that_the_chat_would_refuse_is_none() {
+    let refused = |_: &str| Ok(Reply::text("a text").embed(Embed::new()));
+    let mut stage = interrupted(&Echo::new(SECOND, refused));
+    stage.say("Is it Friday?");
+    stage.until_dormant();
+    assert_eq!(stage.moderation(stage.channel()), [""; 0]);
+    assert_eq!(stage.agent("a").turns()[0].injected, ["Is it Friday?"], "the agent is handed it");
 }
 
 /// R268

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dirigent::ports::{Mentions, Post};
+use dirigent::ports::Post;
 use dirigent::{ChannelId, DiscordApi, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -280,10 +280,8 @@ fn a_message_of_another_account_with_the_nonce_of_a_part_is_not_taken_for_it() {
         let nonce = posts.iter().rfind(|post| post.author == a).unwrap().nonce;
         // The event tells of it, or only the history does.
         stage.cut_gateway(is_looked_for);
-        let content = "I am not a".into();
-        let (nonce, mentions, reply_to) = (nonce, Mentions::Nobody, None);
         let other = stage.discord().account(stage.agent("b").user());
-        let post = Post { channel, content, nonce, mentions, reply_to };
+        let post = Post::new(channel, "I am not a", nonce);
         stage.call(move |_| async move { other.post(post).await }).unwrap();
         if is_looked_for {
             stage.crash();

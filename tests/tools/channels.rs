@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::ports::{AuthorKind, Mentions, Nonce, Post};
+use dirigent::ports::{AuthorKind, Nonce, Post};
 use dirigent::settings::CreationLimits;
 use dirigent::snapshot::TurnState;
 use dirigent::tools::Caller;
@@ -85,9 +85,7 @@ fn moderator_caller_and_members_see_the_channel_and_may_write_in_it() {
             for (at, account) in expected.into_iter().enumerate() {
                 let api = stage.discord().account(account);
                 let nonce = Nonce::from_parts(channel.get(), 0, at.try_into().unwrap());
-                let content = "I can write here".into();
-                let post =
-                    Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to: None };
+                let post = Post::new(channel, "I can write here", nonce);
                 stage.call(move |_| async move { api.post(post).await }).unwrap();
             }
         }

@@ -1,6 +1,7 @@
 //! Posts, deletions, typing: what is sent.
 
-use dirigent::ports::{ErrorKind, Mentions};
+use dirigent::ports::Timestamp;
+use dirigent::ports::{AllowedMentions, Embed, ErrorKind, Mentions, Post, RoleId};
 use dirigent::{DiscordApi, MessageId, UserId};
 
 use crate::account::server::Reply;
@@ -45,6 +46,55 @@ async fn only_the_addressed_account_is_pinged() {
             r#""message_reference":{"message_id":"44","fail_if_not_exists":false}}"#
         )
     );
+}
+
+#[tokio::test]
+async fn chosen_mentions_name_each_once_and_nothing_else_is_parsed() {
+    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#), Reply::ok(r#"{"id":"901"}"#)]).await;
+    let [one, two] = [5, 6].map(UserId::new);
+    let users = vec![one, two, one];
+    let (roles, replied_user) = (vec![RoleId::new(7)], true);
+    let chosen = AllowedMentions { users, roles, everyone: true, replied_user };
+    let mentions = Mentions::from(&chosen);
+    stage.account.post(Post { mentions, ..post("text", 1) }).await.unwrap();
+    let mentions = Mentions::from(&AllowedMentions::new());
+    stage.account.post(Post { mentions, ..post("text", 2) }).await.unwrap();
+    let asked = stage.server.asked();
+    let mentions = concat!(
+        r#""allowed_mentions":{"parse":["everyone"],"users":["5","6"],"#,
+        r#""roles":["7"],"replied_user":true}"#
+    );
+    assert!(asked[0].body.contains(mentions), "{}", asked[0].body);
+    let nobody = r#""allowed_mentions":{"parse":[],"users":[],"replied_user":false}"#;
+    assert!(asked[1].body.contains(nobody), "{}", asked[1].body);
+}
+
+#[tokio::test]
+async fn embeds_are_written_as_discord_reads_them_and_need_no_text() {
+    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
+    let embed = Embed::new().title("t").colour(255).field("n", "v", true);
+    let embed = embed.footer("f").image("https://example.org/i.png");
+    let embed = embed.timestamp(Timestamp::from_millis(1_750_000_000_000));
+    stage.account.post(Post { embeds: vec![embed], ..post("", 1) }).await.unwrap();
+    assert_eq!(
+        stage.server.asked()[0].body,
+        concat!(
+            r#"{"content":"","embeds":[{"color":255,"fields":[{"inline":true,"name":"n","value":"v"}],"#,
+            r#""footer":{"text":"f"},"image":{"url":"https://example.org/i.png"},"type":"rich","#,
+            r#""timestamp":"2025-06-15T15:06:40.000000+00:00","title":"t"}],"#,
+            r#""nonce":"000000jg00000000000000001","enforce_nonce":true,"#,
+            r#""allowed_mentions":{"parse":[],"users":[],"replied_user":false}}"#
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_moment_that_discord_cannot_read_is_refused_before_it_is_sent() {
+    let stage = Stage::with([]).await;
+    let embed = Embed::new().title("t").timestamp(Timestamp::from_millis(u64::MAX));
+    let refused = stage.account.post(Post { embeds: vec![embed], ..post("text", 1) }).await;
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
+    assert!(stage.server.asked().is_empty());
 }
 
 /// F13: the answer to a repeated post is the first message.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::hooks::{Ending, RunId};
-use dirigent::ports::{Mentions, Nonce, Post};
+use dirigent::ports::{Nonce, Post};
 use dirigent::{AgentId, ChannelId, Clock, Dirigent, DiscordApi, MessageId, UserId};
 use dirigent_discord::{DiscordAccount, chat_message};
 use dirigent_testkit::ManualClock;
@@ -73,8 +73,7 @@ impl Asking {
 
     async fn deliver(&self, channel: ChannelId, trigger: MessageId, text: &str) {
         let nonce = Nonce::from_parts(channel.get(), trigger.get() >> 22, trigger.get());
-        let (content, mentions, reply_to) = (text.into(), Mentions::Nobody, None);
-        let post = Post { channel, content, nonce, mentions, reply_to };
+        let post = Post::new(channel, text, nonce);
         while let Err(error) = self.account.post(post.clone()).await {
             assert!(error.kind().is_retryable(), "{error}");
             let wait = error.retry_after().unwrap_or(Duration::from_millis(500));

@@ -14,6 +14,7 @@ use super::sight::{seen, seen_with};
 use crate::wire;
 use dirigent_testkit::memory_discord::details::Details;
 use dirigent_testkit::memory_discord::event::Event;
+use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
 
@@ -123,7 +124,7 @@ pub(super) fn delete_several(world: &mut World, ask: &Ask) -> Result<Reply, Refu
         return Err(Refusal::invalid("messages", "LIST_ITEM_DUPLICATE", wrong));
     }
     let now = world.clock.now();
-    let is_old = |id: &MessageId| now.since(wire::moment::of_id(id.get())) > BULK_AGE_MAX;
+    let is_old = |id: &MessageId| now.since(moment::of_id(id.get())) > BULK_AGE_MAX;
     if messages.iter().any(is_old) {
         return Err(Refusal::too_old());
     }

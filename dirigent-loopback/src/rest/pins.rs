@@ -10,8 +10,8 @@ use super::messages::shown;
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::sight::{seen, seen_with};
-use crate::wire::moment;
 use dirigent_testkit::memory_discord::marking;
+use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
 

@@ -3,8 +3,8 @@
 use dirigent::UserId;
 use serde_json::{Value, json};
 
-use super::moment;
 use super::people::{member, user};
+use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::role::RoleId;
 use dirigent_testkit::memory_discord::room::{Room, kind};

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::channel::{channel, pushed_channel};
 use super::media::guild_emoji;
-use super::moment;
 use super::people::{member, role};
+use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::places::Guild;
 use dirigent_testkit::memory_discord::world::World;

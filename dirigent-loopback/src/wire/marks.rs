@@ -4,10 +4,11 @@ use dirigent::{ChannelId, MessageId, UserId};
 use serde_json::{Value, json};
 
 use super::dispatch::{Dispatch, talk, within};
+use super::intent;
 use super::media::emoji;
 use super::people::member;
-use super::{intent, moment};
 use dirigent_testkit::memory_discord::Emoji;
+use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::world::World;
 
 /// Something about a message changed that is not its text.

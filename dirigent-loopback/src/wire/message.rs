@@ -5,10 +5,11 @@ use dirigent::{ChannelId, ChatMessage, UserId};
 use serde_json::{Map, Value, json};
 
 use super::channel::channel;
+use super::media;
 use super::people::{author, partial_member, user};
 use super::webhook::application;
-use super::{media, moment};
 use dirigent_testkit::memory_discord::details::{Details, Media, Rare, UsedCommand};
+use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::pings::Pings;
 use dirigent_testkit::memory_discord::role::RoleId;
 use dirigent_testkit::memory_discord::room::Room;

@@ -5,7 +5,7 @@ use dirigent::{ChatMessage, UserId};
 use serde_json::{Value, json};
 
 use super::guild::guilds_of;
-use super::moment;
+use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::role::{Role, RoleId};
 use dirigent_testkit::memory_discord::webhooks::Guise;
 use dirigent_testkit::memory_discord::world::World;

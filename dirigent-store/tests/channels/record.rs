@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dirigent::hooks::{RunId, TurnId};
-use dirigent::ports::Timestamp;
-use dirigent::ports::{GuildId, Nonce};
+use dirigent::ports::{
+    AllowedMentions, Embed, EmbedAuthor, EmbedField, EmbedFooter, Extras, GuildId, Nonce, RoleId,
+    Timestamp,
+};
 use dirigent::snapshot::Snapshot;
 use dirigent::store::{
     ChannelRecord, Discussion, GapFrom, Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd,
     Revision, Writer,
 };
-use dirigent::{ChannelId, Config, MessageId};
+use dirigent::{ChannelId, Config, MessageId, UserId};
 use dirigent_core::snapshot::Steering;
 use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, Channel, Creation, Input, Mode, Settlement, Ticket, WakeCause};
@@ -25,13 +27,14 @@ use serde_json::Value;
 
 fn record() -> impl Strategy<Value = ChannelRecord> {
     let snapshot = prop::collection::vec(any::<u8>(), 0..400);
-    let texts = (".{0,200}", prop::collection::vec(part(), 0..4));
+    let reply = (prop::collection::vec(part(), 0..4), prop::option::of(extras()));
+    let texts = (".{0,200}", reply);
     let discussion = prop::option::of((any::<u64>(), any::<Option<u64>>(), ".{0,80}"));
     let times = any::<(Option<u64>, Option<u64>)>();
     let marks = any::<(Option<u64>, Option<u64>, Option<Option<u64>>, Option<(u64, u64)>)>();
     let numbers = (any::<u64>(), 0_u8..16, times, marks);
     (snapshot, texts, discussion, numbers).prop_map(
-        |(snapshot, (text, parts), discussion, (number, which, times, marks))| {
+        |(snapshot, (text, (parts, extras)), discussion, (number, which, times, marks))| {
             let letter = Letter {
                 kind: if which & 1 == 0 { LetterKind::Guide } else { LetterKind::Result },
                 to: ChannelId::new(number),
@@ -51,6 +54,7 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 composed_at: times.0.map(Timestamp::from_millis),
                 doubt_since: times.0.map(Timestamp::from_millis),
                 waiting_since: times.1.map(Timestamp::from_millis),
+                extras: extras.map(Arc::new),
             };
             let (heard, verified, gap, writer) = marks;
             ChannelRecord {
@@ -84,6 +88,49 @@ fn part() -> impl Strategy<Value = OutgoingPart> {
     (".{0,200}", numbers, any::<Option<u64>>()).prop_map(|(content, (a, b, c), posted)| {
         let nonce = Nonce::from_parts(a, b, c);
         OutgoingPart { content: content.into(), nonce, posted: posted.map(MessageId::new) }
+    })
+}
+
+/// Whatever a reply may have besides its text, acceptable or not.
+fn extras() -> impl Strategy<Value = Extras> {
+    let ids = || prop::collection::vec(any::<u64>(), 0..3);
+    let mentions = (ids(), ids(), any::<(bool, bool)>());
+    let embeds = prop::collection::vec(embed(), 0..3);
+    (any::<Option<u64>>(), mentions, embeds).prop_map(
+        |(reply_to, (users, roles, flags), embeds)| {
+            let mentions = AllowedMentions {
+                users: users.into_iter().map(UserId::new).collect(),
+                roles: roles.into_iter().map(RoleId::new).collect(),
+                everyone: flags.0,
+                replied_user: flags.1,
+            };
+            Extras { embeds, reply_to: reply_to.map(MessageId::new), mentions }
+        },
+    )
+}
+
+fn embed() -> impl Strategy<Value = Embed> {
+    let text = || prop::option::of(".{0,20}");
+    let texts = (text(), text(), text(), text(), text());
+    let footer = prop::option::of((".{0,20}", text()));
+    let author = prop::option::of((".{0,20}", text(), text()));
+    let fields = prop::collection::vec((".{0,20}", ".{0,20}", any::<bool>()), 0..3);
+    let numbers = any::<(Option<u32>, Option<u64>)>();
+    (texts, footer, author, fields, numbers).prop_map(|(texts, footer, author, fields, numbers)| {
+        let (title, description, url, image, thumbnail) = texts;
+        let field = |(name, value, inline)| EmbedField { name, value, inline };
+        Embed {
+            title,
+            description,
+            url,
+            colour: numbers.0,
+            timestamp: numbers.1.map(Timestamp::from_millis),
+            footer: footer.map(|(text, icon_url)| EmbedFooter { text, icon_url }),
+            image,
+            thumbnail,
+            author: author.map(|(name, url, icon_url)| EmbedAuthor { name, url, icon_url }),
+            fields: fields.into_iter().map(field).collect(),
+        }
     })
 }
 
@@ -204,6 +251,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         composed_at: Some(Timestamp::from_millis(4)),
         doubt_since: Some(Timestamp::from_millis(5)),
         waiting_since: Some(Timestamp::from_millis(6)),
+        extras: Some(Arc::new(Extras { reply_to: Some(MessageId::new(2)), ..Extras::default() })),
     };
     let now = ChannelRecord {
         outgoing: Some(outgoing.clone().into()),
@@ -223,6 +271,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         "\n      \"composedAt\": 4,",
         "\n      \"doubtSince\": 5,",
         "\n      \"waitingSince\": 6,",
+        "\n      \"extras\": {\"replyTo\": \"2\"},",
         ",\n    \"heard\": \"7\"",
         ",\n    \"verified\": \"6\"",
         ",\n    \"gapFrom\": {\n      \"after\": \"8\"\n    }",
@@ -233,7 +282,8 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         old = old.replacen(field, "", 1);
     }
     let (after, composed_at, doubt_since, waiting_since) = (None, None, None, None);
-    let before = Outgoing { after, composed_at, doubt_since, waiting_since, ..outgoing };
+    let before =
+        Outgoing { after, composed_at, doubt_since, waiting_since, extras: None, ..outgoing };
     let before = ChannelRecord { outgoing: Some(before.into()), ..ChannelRecord::default() };
     assert_eq!(parse_channel(with_checksum(&old).as_bytes()).unwrap().record, before);
 }

@@ -63,6 +63,7 @@ async fn bytes_a_part(parts: usize) -> u64 {
         composed_at: None,
         doubt_since: None,
         waiting_since: None,
+        extras: None,
     };
     let mut before = 0;
     for posted in 0..=parts {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dirigent::MessageId;
 use dirigent::hooks::{RunId, TurnId};
-use dirigent::ports::Nonce;
+use dirigent::ports::{Embed, Extras, Nonce};
 use dirigent::snapshot::AgentKey;
 use dirigent::store::{ChannelStore, Commit, Durability, Outgoing, OutgoingPart, ReplyEnd};
 
@@ -32,6 +32,10 @@ fn reply(expected: u64) -> Commit {
         composed_at: None,
         doubt_since: None,
         waiting_since: None,
+        extras: Some(Arc::new(Extras {
+            embeds: vec![Embed::new().title("plan").field("where", SECRET, true)],
+            ..Extras::default()
+        })),
     };
     let mut commit = request(HERE, expected, 1);
     Arc::make_mut(&mut commit.record).outgoing = Some(Arc::new(outgoing));

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use dirigent::hooks::{RunId, TurnId};
 use dirigent::operate::{Cause, Transition};
-use dirigent::ports::Timestamp;
-use dirigent::ports::{Identity, Nonce, RegisterError};
+use dirigent::ports::{AllowedMentions, Embed, Extras, Identity, Nonce, RegisterError, Timestamp};
 use dirigent::snapshot::{AgentKey, PhaseKind};
 use dirigent::store::{
     ChannelRecord, ChannelStore, Commit, CommitError, Durability, GapFrom, MemoryChannels,
@@ -91,6 +90,12 @@ fn record(random: &mut Random) -> ChannelRecord {
             composed_at: (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw())),
             doubt_since: (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw())),
             waiting_since: (pick(random, 2) == 0).then(|| Timestamp::from_millis(random.draw())),
+            extras: (pick(random, 2) == 0).then(|| {
+                let mentions = AllowedMentions::new().user(UserId::new(random.draw()));
+                let embed = Embed::new().title("\u{0} \"quoted\"").field("'", "東京\n", true);
+                let reply_to = Some(MessageId::new(random.draw()));
+                Arc::new(Extras { embeds: vec![embed; 3], reply_to, mentions })
+            }),
         }));
     }
     if pick(random, 4) == 0 {

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent::hooks::{RunId, TurnId};
 use dirigent::operate::{Cause, Transition};
-use dirigent::ports::{GuildId, Nonce};
+use dirigent::ports::{
+    AllowedMentions, Embed, EmbedAuthor, EmbedFooter, Extras, GuildId, Nonce, RoleId,
+};
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{
     Barred, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability, GapFrom,
     Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd, Revision, Writer,
 };
-use dirigent::{ChannelId, MessageId, Mode};
+use dirigent::{ChannelId, MessageId, Mode, UserId};
 use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
 
 use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out, works};
@@ -380,6 +382,31 @@ fn talking() -> ChannelRecord {
     after(&[created(), wake, Input::Gate { agent, run, latest: None }])
 }
 
+/// All that a reply may have besides its text.
+fn extras() -> Extras {
+    let address = "https://example.org/i.png?a=\"b\"";
+    let footer = EmbedFooter { text: "a footer".to_owned(), icon_url: Some(address.to_owned()) };
+    let (url, icon_url) = (Some(address.to_owned()), Some("http://example.org".to_owned()));
+    let author = EmbedAuthor { name: "名".to_owned(), url, icon_url };
+    let embed = Embed::new().title("a \"title\"").description("two\nlines").url(address);
+    let embed = embed.colour(0xff_ff_ff).timestamp(after_ms(u64::MAX)).image(address);
+    let embed = embed.thumbnail(address).field("one", "1", true).field("two", "\u{1f914}", false);
+    let mentions = AllowedMentions {
+        users: vec![UserId::new(u64::MAX), UserId::new(1)],
+        roles: vec![RoleId::new(u64::MAX)],
+        everyone: true,
+        replied_user: true,
+    };
+    Extras {
+        embeds: vec![
+            Embed { footer: Some(footer), author: Some(author), ..embed },
+            Embed::new().footer("bare").author("bare"),
+        ],
+        reply_to: Some(MessageId::new(u64::MAX)),
+        mentions,
+    }
+}
+
 /// The same while a reply of two parts is being posted.
 fn replying() -> ChannelRecord {
     let part = |number: u64| OutgoingPart {
@@ -397,6 +424,7 @@ fn replying() -> ChannelRecord {
         composed_at: Some(after_ms(2)),
         doubt_since: Some(after_ms(3)),
         waiting_since: Some(after_ms(u64::MAX)),
+        extras: Some(Arc::new(extras())),
     };
     let (first, last) = (MessageId::new(3), MessageId::new(7));
     let held = Held { agent: AgentKey::new(1), turn: TurnId::new(1), first, last };

@@ -4,6 +4,7 @@ use super::report::{Failures, Report, checks, left_out};
 
 mod access;
 mod doubt;
+mod embeds;
 mod harness;
 mod posting;
 mod reading;
@@ -16,6 +17,10 @@ use access::{
 use doubt::{
     a_lost_answer_leaves_doubt_and_the_nonce_ends_it, a_post_that_never_arrived_leaves_doubt_too,
     a_rate_limit_says_how_long_to_wait, a_server_error_leaves_doubt,
+};
+use embeds::{
+    chosen_mentions_are_no_obstacle, embeds_are_shown_beside_the_text_or_the_post_is_refused,
+    embeds_need_no_text_and_a_known_nonce_shows_them_once,
 };
 use posting::{
     a_deleted_message_is_gone, a_known_nonce_makes_no_second_message,
@@ -50,6 +55,9 @@ pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<Report, Failure
         an_empty_content_is_refused,
         a_longest_content_is_taken_and_a_longer_one_refused,
         a_reply_is_marked_and_survives_a_lost_original,
+        embeds_are_shown_beside_the_text_or_the_post_is_refused,
+        embeds_need_no_text_and_a_known_nonce_shows_them_once,
+        chosen_mentions_are_no_obstacle,
         posts_at_the_same_time_all_arrive,
         a_deleted_message_is_gone,
         a_message_of_another_stays,

@@ -32,7 +32,7 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// ```
 /// use std::sync::Arc;
 /// use dirigent::DiscordApi;
-/// use dirigent::ports::{Mentions, Nonce, Post};
+/// use dirigent::ports::{Nonce, Post};
 /// use dirigent_testkit::{ManualClock, MemoryDiscord};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -42,9 +42,7 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// let guild = discord.add_guild(discord.add_human());
 /// let channel = discord.add_channel(guild, "round-table", &[bot]);
 ///
-/// let content = "hello".into();
-/// let nonce = Nonce::from_parts(channel.get(), 0, 1);
-/// let post = Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to: None };
+/// let post = Post::new(channel, "hello", Nonce::from_parts(channel.get(), 0, 1));
 /// let first = discord.account(bot).post(post.clone()).await?;
 /// let second = discord.account(bot).post(post).await?;
 /// assert_eq!(first.id, second.id);

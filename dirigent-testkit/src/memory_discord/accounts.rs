@@ -106,6 +106,7 @@ impl Accounts {
     fn hide_text(&self, account: UserId, message: &mut ChatMessage) {
         if !self.reads(account, message) {
             message.content = Arc::default();
+            message.embeds = 0;
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use dirigent::ports::Embed;
 use dirigent::{ChannelId, MessageId, UserId};
 
+use super::embeds;
 use super::emoji::Emoji;
 use super::marking;
 use super::permissions::Permissions;
@@ -92,6 +94,33 @@ impl MemoryChannel {
     /// Whom a message pings, if it is there.
     pub fn pings(&self, message: MessageId) -> Option<Pings> {
         self.world.lock().places.rooms.get(&self.id)?.pings(message)
+    }
+
+    /// The embeds that a message shows, if it is there.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use dirigent::DiscordApi;
+    /// use dirigent::ports::{Embed, Nonce, Post};
+    /// # use dirigent_testkit::{ManualClock, MemoryDiscord};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dirigent::ports::ApiError> {
+    /// # let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+    /// # let bot = discord.add_bot();
+    /// # let channel = discord.add_channel(discord.add_guild(discord.add_human()), "round-table", &[bot]);
+    /// let embed = Embed::new().title("Build 214").field("Duration", "6 min", true);
+    /// let post = Post { embeds: vec![embed.clone()], ..Post::new(channel, "", Nonce::from_parts(1, 2, 3)) };
+    /// let posted = discord.account(bot).post(post).await?;
+    /// assert_eq!(discord.channel(channel).embeds(posted.id), Some(vec![embed]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn embeds(&self, message: MessageId) -> Option<Vec<Embed>> {
+        let world = self.world.lock();
+        let details = world.places.rooms.get(&self.id)?.messages.details(message)?;
+        let shown = details.rare.iter().flat_map(|rare| &rare.media.embeds);
+        Some(shown.map(embeds::read).collect())
     }
 
     /// Lets an account react to a message; says whether it had not.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use dirigent::ports::Timestamp;
-use dirigent::ports::{ChatKind, Mentions};
+use dirigent::ports::{ChatKind, Embed, Mentions, Timestamp};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serde_json::Value;
 
 use super::attachment::Attachment;
+use super::embeds;
 use super::pings::AllowedMentions;
 use super::reactions::Reactions;
 use super::webhooks::Guise;
@@ -87,14 +87,27 @@ impl Details {
     }
 
     /// Of a post.
-    pub(crate) fn of_post(mentions: Mentions, reply_to: Option<MessageId>) -> Self {
+    pub(crate) fn of_post(
+        mentions: Mentions,
+        reply_to: Option<MessageId>,
+        embeds: &[Embed],
+    ) -> Self {
         let allowed = match mentions {
             Mentions::User(user) => Allowed::User(user),
+            Mentions::Allowed(chosen) => Allowed::Listed(Box::new(AllowedMentions {
+                everyone: chosen.everyone,
+                users: chosen.users.clone(),
+                roles: chosen.roles.clone(),
+                replied_user: chosen.replied_user,
+                ..AllowedMentions::default()
+            })),
             Mentions::Nobody | _ => Allowed::Nobody,
         };
         let mut details = Self { allowed, rare: None };
-        if reply_to.is_some() {
-            details.rare_mut().reply_to = reply_to;
+        if reply_to.is_some() || !embeds.is_empty() {
+            let rare = details.rare_mut();
+            rare.reply_to = reply_to;
+            rare.media.embeds = embeds.iter().map(embeds::written).collect();
         }
         details
     }
@@ -106,6 +119,7 @@ impl Details {
             if message.kind == ChatKind::Reply {
                 message.reply_to = rare.reply_to;
             }
+            message.embeds = u8::try_from(rare.media.embeds.len()).unwrap_or(u8::MAX);
             message.attachments = rare.media.attachments.iter().map(Attachment::told).collect();
             let name = rare.guise.as_ref().and_then(|guise| guise.name.as_deref());
             message.author_name = name.map(Arc::from).or(message.author_name.take());

@@ -146,6 +146,8 @@ pub struct PostRecord {
     pub reply_to: Option<MessageId>,
     /// How many characters (Unicode scalars) it has.
     pub chars: usize,
+    /// How many embeds it has. [`MemoryChannel::embeds`](super::MemoryChannel::embeds) shows those that were posted.
+    pub embeds: usize,
     /// The message that it made, or that an earlier one with its nonce had made.
     pub message: Option<MessageId>,
     /// Whether the nonce was known.

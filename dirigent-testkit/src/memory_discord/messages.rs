@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use dirigent::ports::{ApiError, AuthorKind, ChatKind, ErrorKind, HistoryRequest, Post, Posted};
-use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+use dirigent::ports::{
+    ApiError, AuthorKind, ChatKind, Embed, ErrorKind, Extras, HistoryRequest, Post, Posted,
+};
+use dirigent::{ChannelId, ChatMessage, MessageId, Reply, UserId};
 
 use super::details::Details;
 use super::event::Event;
@@ -31,9 +33,10 @@ impl World {
             author: me,
             channel: post.channel,
             nonce: post.nonce,
-            mentions: post.mentions,
+            mentions: post.mentions.clone(),
             reply_to: post.reply_to,
             chars: post.content.chars().count(),
+            embeds: post.embeds.len(),
             message: None,
             deduplicated: false,
             fault,
@@ -56,8 +59,13 @@ impl World {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
         let answers = post.reply_to.is_some_and(|answered| room.messages.find(answered).is_some());
-        let content = acceptable(post.content)?;
-        let details = Details::of_post(post.mentions, post.reply_to.filter(|_| answers));
+        let content = if post.embeds.is_empty() {
+            acceptable(post.content)?
+        } else {
+            self.beside_embeds(me, post.channel, post.content, &post.embeds)?
+        };
+        let answered = post.reply_to.filter(|_| answers);
+        let details = Details::of_post(post.mentions, answered, &post.embeds);
         let (now, nonce) = (self.clock.now(), post.nonce.as_str());
         if let Some(id) = self.nonces.find(now, me, nonce) {
             return Ok(Posted { id, deduplicated: true });
@@ -72,6 +80,23 @@ impl World {
         };
         self.append(message, details);
         Ok(Posted { id, deduplicated: false })
+    }
+
+    /// The content of a post with embeds, if the account may post them and they are acceptable.
+    fn beside_embeds(
+        &self,
+        me: UserId,
+        channel: ChannelId,
+        content: Arc<str>,
+        embeds: &[Embed],
+    ) -> Result<Arc<str>, ApiError> {
+        if !self.places.permissions(channel, me).contains(Permissions::EMBED_LINKS) {
+            return Err(ApiError::new(ErrorKind::Forbidden));
+        }
+        let extras = Extras { embeds: embeds.to_vec(), ..Extras::default() };
+        let shown = Reply::Rich(String::new(), Box::new(extras));
+        shown.check().map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        if content.trim().is_empty() { Ok(Arc::default()) } else { acceptable(content) }
     }
 
     /// Lets an account say something without the API: a person with a client, a webhook.
@@ -198,6 +223,7 @@ impl World {
 }
 
 /// The content as it is kept: without white space around it; refused when empty or too long.
+#[inline]
 pub(crate) fn acceptable(content: Arc<str>) -> Result<Arc<str>, ApiError> {
     let trimmed = content.trim();
     let is_long = trimmed.len() > CONTENT_CHARS_MAX && trimmed.chars().count() > CONTENT_CHARS_MAX;

@@ -20,7 +20,7 @@ async fn the_ledger_counts_requests_and_logs_posts_without_their_text() {
     assert_eq!(posts.len(), 2, "only the newest are kept");
     for post in &posts {
         assert_eq!((post.author, post.message), (room.agent, Some(posted.id)));
-        assert_eq!((post.mentions, post.chars), (Mentions::User(room.person), 9));
+        assert_eq!((&post.mentions, post.chars), (&Mentions::User(room.person), 9));
         assert!(!format!("{post:?}").contains("message 2"));
     }
     assert_eq!(posts[0].fault, None);

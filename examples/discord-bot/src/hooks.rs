@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::hooks::{Ending, RunId};
-use dirigent::ports::{Mentions, Nonce, Post};
+use dirigent::ports::{Nonce, Post};
 use dirigent::{AgentId, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, MessageId, UserId};
 use dirigent_discord::{DiscordAccount, chat_message};
 use practice::{Result, Spoken};
@@ -74,8 +74,7 @@ impl Asking {
     async fn deliver(&self, channel: ChannelId, cause: MessageId, text: &str) -> Result {
         let clock = self.spoken.clock();
         let nonce = Nonce::from_parts(channel.get(), cause.get() >> 22, cause.get());
-        let (mentions, reply_to) = (Mentions::Nobody, None);
-        let post = Post { channel, content: text.into(), nonce, mentions, reply_to };
+        let post = Post::new(channel, text, nonce);
         let mut attempt = 1;
         while let Err(error) = self.account.post(post.clone()).await {
             if attempt == ATTEMPTS || !error.kind().is_retryable() {

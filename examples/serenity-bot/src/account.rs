@@ -15,7 +15,7 @@
 
 use std::time::Duration;
 
-use dirigent::ports::{ApiError, Certainty, ErrorKind, HistoryRequest, Mentions, Post, Posted};
+use dirigent::ports::{ApiError, Certainty, ErrorKind, HistoryRequest, Post, Posted};
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
 use serde_json::Value;
@@ -23,6 +23,7 @@ use serenity::all as discord;
 use serenity::http::{Http, HttpBuilder, LightMethod, Request, Route};
 
 use crate::message::chat_message;
+use crate::shown::{allowed_mentions, embed};
 
 /// A little less than the driver waits for a call.
 const TIMEOUT: Duration = Duration::from_secs(9);
@@ -134,18 +135,15 @@ impl DiscordApi for SerenityAccount {
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
         let length = post.content.chars().count();
-        if post.content.trim().is_empty() || length > discord::constants::MESSAGE_CODE_LIMIT {
+        let shows_nothing = post.content.trim().is_empty() && post.embeds.is_empty();
+        if shows_nothing || length > discord::constants::MESSAGE_CODE_LIMIT {
             return Err(ApiError::new(ErrorKind::Invalid));
         }
         let channel_id = discord::ChannelId::new(post.channel.get());
-        let users = match post.mentions {
-            Mentions::User(user) => vec![discord::UserId::new(user.get())],
-            Mentions::Nobody | _ => Vec::new(),
-        };
-        let mentions = discord::CreateAllowedMentions::new().users(users).replied_user(false);
         let mut message = discord::CreateMessage::new()
             .content(&*post.content)
-            .allowed_mentions(mentions)
+            .embeds(post.embeds.into_iter().map(embed).collect::<Result<_, _>>()?)
+            .allowed_mentions(allowed_mentions(&post.mentions))
             .nonce(discord::Nonce::String(post.nonce.as_str().to_owned()))
             .enforce_nonce(true);
         if let Some(original) = post.reply_to {

@@ -6,6 +6,7 @@ mod account;
 mod command;
 mod message;
 mod relay;
+mod shown;
 
 pub use account::{SerenityAccount, http};
 pub use command::SlashCommands;

@@ -33,6 +33,7 @@ pub fn chat_message(message: &discord::Message) -> ChatMessage {
         author_name: Some(message.author.display_name().into()),
         reply_to: answered(message).map(|id| MessageId::new(id.get())),
         attachments: message.attachments.iter().map(attachment).collect(),
+        embeds: u8::try_from(message.embeds.len()).unwrap_or(u8::MAX),
         ..ChatMessage::new(
             MessageId::new(message.id.get()),
             ChannelId::new(message.channel_id.get()),

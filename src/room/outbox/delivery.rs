@@ -261,7 +261,7 @@ impl Delivery {
             return Change::None;
         };
         let is_part = |message: &&ChatMessage| {
-            message.author == moderator && is_post(message, &part.content, &part.nonce)
+            message.author == moderator && is_post(message, (&part.content, 0), &part.nonce)
         };
         let new = || messages.iter().filter(|message| message.id > after);
         if let Some(id) = new().filter(is_part).map(|message| message.id).min() {

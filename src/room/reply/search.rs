@@ -101,7 +101,10 @@ impl ReplyDelivery {
     ) -> Vec<(MessageId, Arc<str>)> {
         let mut found = Vec::new();
         for message in page.filter(|message| Some(message.author) == facts.account) {
-            let is_part = |part: &OutgoingPart| is_post(message, &part.content, &part.nonce);
+            let is_part = |part: &OutgoingPart| {
+                let embeds = self.stored.embeds(part);
+                is_post(message, (&part.content, embeds), &part.nonce)
+            };
             let is_it =
                 self.next_part().is_some_and(is_part) && !self.is_older(message.id, facts.chat);
             if let Some(content) = is_it.then(|| self.posted(message.id)).flatten() {

@@ -15,6 +15,7 @@ use super::chat::{Facts, MODERATOR, PERSON, user_of};
 use super::dice::Dice;
 use super::fingerprint::fingerprint;
 use super::world::{Fixed, Plan, World};
+use crate::ports::turn::Said;
 use crate::record::channel::ReplyEnd;
 use crate::settings::Pacing;
 use crate::values::message::AuthorKind;
@@ -243,7 +244,7 @@ impl World {
         } else {
             let part = |name: &str| format!("{name} {}", "x".repeat(1_980));
             let words = format!("{}\n\n{}", part("first"), part("second"));
-            AgentAnswer::Say { words: words.into(), end: ReplyEnd::Finished }
+            AgentAnswer::Say { said: Said::words(&words), end: ReplyEnd::Finished }
         };
         Outcome::Answered { answer, took_all: true }
     }

@@ -10,6 +10,7 @@ use super::chat::{MODERATOR, PERSON, ROOM, user_of};
 use super::flight::{Fate, Flight, What};
 use super::start::later;
 use super::world::{Plan, World, note};
+use crate::ports::turn::Said;
 use crate::ports::waker::Woken;
 use crate::record::channel::ReplyEnd;
 use crate::runtime::admission::ClaimKind;
@@ -153,7 +154,7 @@ impl World {
         if matches!(flight.what, What::Consult) {
             return Outcome::Consulted(match drawn {
                 _ if is_dropped => ConsultAnswer::Failed,
-                0..=49 => ConsultAnswer::Say("answer".to_owned()),
+                0..=49 => ConsultAnswer::Say { text: "answer".to_owned(), extras: None },
                 50..=79 => ConsultAnswer::Pass,
                 _ => ConsultAnswer::Failed,
             });
@@ -164,7 +165,7 @@ impl World {
                 1 => ReplyEnd::Unfinished,
                 _ => ReplyEnd::Finished,
             };
-            AgentAnswer::Say { words: self.text().into(), end }
+            AgentAnswer::Say { said: Said::words(&self.text()), end }
         } else if is_dropped || drawn > 92 {
             AgentAnswer::Failed
         } else {

@@ -10,7 +10,7 @@ use super::books::{Books, OpenReply};
 use super::chat::MODERATOR;
 use super::world::World;
 use crate::ChannelId;
-use crate::ports::discord::{Mentions, Post};
+use crate::ports::discord::Post;
 use crate::values::message::Nonce;
 
 fn broken(books: Books) -> String {
@@ -96,13 +96,7 @@ fn wake() -> Action {
 }
 
 fn post(account: Account) -> Action {
-    let post = Post {
-        channel: ChannelId::new(1),
-        content: "".into(),
-        nonce: Nonce::from_parts(1, 2, 3),
-        mentions: Mentions::Nobody,
-        reply_to: None,
-    };
+    let post = Post::new(ChannelId::new(1), "", Nonce::from_parts(1, 2, 3));
     Action::Post { account, post }
 }
 

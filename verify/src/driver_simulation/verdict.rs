@@ -112,10 +112,10 @@ fn check_nonces(posts: &[PostRecord], hooked: UserId, moderator: UserId) -> Resu
 /// I15: short, with a nonce, and only who is addressed is pinged.
 fn check_shape<'a>(posts: impl Iterator<Item = &'a PostRecord>) -> Result<(), String> {
     for post in posts {
-        let own = match post.mentions {
+        let own = match &post.mentions {
             Mentions::Nobody => true,
-            Mentions::User(user) => user != post.author,
-            _ => false,
+            Mentions::User(user) => *user != post.author,
+            Mentions::Allowed(_) | _ => false,
         };
         let nonce = (1..=Nonce::MAX).contains(&post.nonce.as_str().len());
         if !own || !nonce || post.chars > 2_000 {

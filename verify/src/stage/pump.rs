@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use dirigent::hooks::{AgentWaker, Ending, RunId, WakeCall, Woken};
-use dirigent::ports::{ApiError, Mentions, Nonce, Post};
+use dirigent::ports::{ApiError, Nonce, Post};
 use dirigent::{ChannelId, ChatMessage, Dirigent, DiscordApi, UserId};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::{Event, Events};
@@ -110,7 +110,7 @@ impl Run {
             // Dropping the permit ends the run as failed.
             Act::Fail | Act::Panic => return,
             Act::Hang | Act::Deaf => return std::future::pending().await,
-            unknown => panic!("no agent of this host does {unknown:?}"),
+            unknown @ (Act::Reply(_) | _) => panic!("no agent of this host does {unknown:?}"),
         };
         let end = |text: &str| permit.end(Ending::Text(text));
         if text == "NO_REPLY" {
@@ -129,13 +129,8 @@ impl Run {
     /// doubt.
     async fn post(&self, text: &str) {
         let account = self.hooks.discord.account(self.agent.user());
-        let post = Post {
-            channel: self.channel,
-            content: text.into(),
-            nonce: Nonce::from_parts(self.channel.get(), 0, self.number),
-            mentions: Mentions::Nobody,
-            reply_to: None,
-        };
+        let nonce = Nonce::from_parts(self.channel.get(), 0, self.number);
+        let post = Post::new(self.channel, text, nonce);
         for _ in 0..5 {
             self.hooks.points.pass("before an agent posts").await;
             let posted = account.post(post.clone()).await;

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dirigent::ports::{GuildId, Nonce};
+use dirigent::ports::{
+    AllowedMentions, Embed, EmbedAuthor, EmbedField, EmbedFooter, Extras, GuildId, Nonce, RoleId,
+};
 use dirigent::store::{
     ChannelRecord, Discussion, GapFrom, Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd,
     Writer,
 };
-use dirigent::{AgentId, ChannelId};
+use dirigent::{AgentId, ChannelId, UserId};
 use dirigent_core::snapshot::Archived;
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Timestamp, TurnId};
 
@@ -59,6 +61,7 @@ structs! {
         [opt] composed_at: Option<Timestamp>,
         [opt] doubt_since: Option<Timestamp>,
         [opt] waiting_since: Option<Timestamp>,
+        [opt] extras: Option<Arc<Extras>>,
         parts: Vec<OutgoingPart>,
     }
 
@@ -66,6 +69,50 @@ structs! {
         nonce: Nonce,
         [opt] posted: Option<MessageId>,
         content: Arc<str>,
+    }
+
+    /// What a reply has besides its text.
+    struct ExtrasFile for Extras as "Extras" {
+        [opt] reply_to: Option<MessageId>,
+        [opt] mentions: AllowedMentions,
+        [opt] embeds: Vec<Embed>,
+    }
+
+    struct MentionsFile for AllowedMentions as "AllowedMentions" {
+        [opt] users: Vec<UserId>,
+        [opt] roles: Vec<RoleId>,
+        [opt] everyone: bool,
+        [opt] replied_user: bool,
+    }
+
+    struct EmbedFile for Embed as "Embed" {
+        [opt] title: Option<String>,
+        [opt] description: Option<String>,
+        [opt] url: Option<String>,
+        [opt] colour: Option<u32>,
+        [opt] timestamp: Option<Timestamp>,
+        [opt] footer: Option<EmbedFooter>,
+        [opt] image: Option<String>,
+        [opt] thumbnail: Option<String>,
+        [opt] author: Option<EmbedAuthor>,
+        [opt] fields: Vec<EmbedField>,
+    }
+
+    struct FooterFile for EmbedFooter as "EmbedFooter" {
+        text: String,
+        [opt] icon_url: Option<String>,
+    }
+
+    struct AuthorFile for EmbedAuthor as "EmbedAuthor" {
+        name: String,
+        [opt] url: Option<String>,
+        [opt] icon_url: Option<String>,
+    }
+
+    struct FieldFile for EmbedField as "EmbedField" {
+        name: String,
+        value: String,
+        [opt] inline: bool,
     }
 
     /// What people said and the agent that has the floor is handed.

@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::ports::{GuildId, Nonce};
-use dirigent::{AgentId, ChannelId};
+use dirigent::ports::{GuildId, Nonce, RoleId};
+use dirigent::{AgentId, ChannelId, UserId};
 use dirigent_core::{AgentKey, MessageId, RunId, Tail, Ticket, Timestamp, TurnId};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -67,6 +67,8 @@ numbers! {
     RunId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
     ChannelId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
     GuildId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
+    UserId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
+    RoleId = u64, Self::new, Self::get, digits::serialize, digits::deserialize;
 }
 
 /// Numbers of 64 bits as strings of digits: many programs would cut a number of that size.

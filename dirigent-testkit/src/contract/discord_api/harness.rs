@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::ports::{HistoryRequest, Mentions, Nonce, Post, Posted};
+use dirigent::ports::{HistoryRequest, Nonce, Post, Posted};
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
 use crate::contract::report::works;
@@ -84,13 +84,7 @@ pub trait DiscordHarness: Send + Sync {
 
 /// A post with the channel's nonce of this number.
 pub(super) fn post(channel: ChannelId, content: &str, number: u64) -> Post {
-    Post {
-        channel,
-        content: content.into(),
-        nonce: Nonce::from_parts(channel.get(), 0, number),
-        mentions: Mentions::Nobody,
-        reply_to: None,
-    }
+    Post::new(channel, content, Nonce::from_parts(channel.get(), 0, number))
 }
 
 /// Posts what must be accepted.

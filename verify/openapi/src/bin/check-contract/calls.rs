@@ -2,8 +2,10 @@
 //!
 //! A new request of the adapter needs a call here, and an answer in `answers`.
 
+use dirigent::ports::Timestamp;
 use dirigent::ports::{
-    Access, ApiError, GuildApi, GuildId, HistoryRequest, Mentions, NewChannel, Nonce, Post,
+    Access, AllowedMentions, ApiError, Embed, EmbedAuthor, EmbedFooter, GuildApi, GuildId,
+    HistoryRequest, Mentions, NewChannel, Nonce, Post, RoleId,
 };
 use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
 use dirigent_discord::DiscordAccount;
@@ -78,8 +80,19 @@ pub(crate) fn refused<T>(failures: &mut Failures, call: &str, ended: &Result<T, 
 
 fn post(channel: ChannelId, content: &str, number: u64) -> Post {
     let nonce = Nonce::from_parts(channel.get(), 0, number);
-    let content = content.into();
-    Post { channel, content, nonce, mentions: Mentions::Nobody, reply_to: None }
+    Post::new(channel, content, nonce)
+}
+
+/// A bare embed, and one in which everything is said.
+fn embeds() -> Vec<Embed> {
+    let address = "https://example.org/i.png";
+    let full = Embed::new().title("t").description("d").url(address).colour(0xff_ff_ff);
+    let full = full.timestamp(Timestamp::from_millis(1_750_000_000_123)).image(address);
+    let full = full.thumbnail(address).field("n", "v", true).field("n", "v", false);
+    let footer = EmbedFooter { text: "f".to_owned(), icon_url: Some(address.to_owned()) };
+    let (url, icon_url) = (Some(address.to_owned()), Some(address.to_owned()));
+    let author = EmbedAuthor { name: "a".to_owned(), url, icon_url };
+    vec![Embed::new().title("t"), Embed { footer: Some(footer), author: Some(author), ..full }]
 }
 
 async fn chat(account: &DiscordAccount, places: &Places, failures: &mut Failures) {
@@ -93,11 +106,16 @@ async fn chat(account: &DiscordAccount, places: &Places, failures: &mut Failures
     ];
     let mut number = 0;
     for content in contents {
-        for mentions in [Mentions::Nobody, Mentions::User(places.member)] {
+        let chosen = AllowedMentions::new().user(places.member).role(RoleId::new(LARGEST));
+        let chosen = Mentions::from(&chosen.everyone().replied_user());
+        for mentions in [Mentions::Nobody, Mentions::User(places.member), chosen] {
             for reply_to in [None, Some(MessageId::new(LARGEST))] {
-                number += 1;
-                let post = Post { mentions, reply_to, ..post(places.text, &content, number) };
-                note(failures, "post", account.post(post).await);
+                for embeds in [Vec::new(), embeds()] {
+                    number += 1;
+                    let plain = post(places.text, &content, number);
+                    let post = Post { mentions: mentions.clone(), reply_to, embeds, ..plain };
+                    note(failures, "post", account.post(post).await);
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ const DISCORD_EPOCH_MS: u64 = 1_420_070_400_000;
 const DAY_MS: u64 = 86_400_000;
 
 /// A moment: RFC 3339 in UTC, with microseconds.
-pub(crate) fn written(at: Timestamp) -> String {
+pub fn written(at: Timestamp) -> String {
     let millis = at.as_millis();
     let (year, month, day) = date(millis / DAY_MS);
     let time = millis % DAY_MS;
@@ -19,7 +19,7 @@ pub(crate) fn written(at: Timestamp) -> String {
 }
 
 /// A moment as clients write it back: RFC 3339 with any offset from UTC.
-pub(crate) fn read(text: &str) -> Option<Timestamp> {
+pub fn read(text: &str) -> Option<Timestamp> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
@@ -46,12 +46,12 @@ pub(crate) fn read(text: &str) -> Option<Timestamp> {
 }
 
 /// When an id was made.
-pub(crate) fn of_id(id: u64) -> Timestamp {
+pub fn of_id(id: u64) -> Timestamp {
     Timestamp::from_millis((id >> 22) + DISCORD_EPOCH_MS)
 }
 
 /// When a message was made, as Discord writes it.
-pub(crate) fn of_message(id: MessageId) -> String {
+pub fn of_message(id: MessageId) -> String {
     written(of_id(id.get()))
 }
 

@@ -1,0 +1,340 @@
+//! An embed: the framed card that a message shows besides its text.
+
+use std::fmt;
+
+use dirigent_core::Timestamp;
+
+use super::reply_error::ReplyError;
+
+/// The longest title, in characters.
+const TITLE_MAX: usize = 256;
+/// The longest description.
+const DESCRIPTION_MAX: usize = 4_096;
+/// The most fields.
+const FIELDS_MAX: usize = 25;
+/// The longest name of a field.
+const FIELD_NAME_MAX: usize = 256;
+/// The longest value of a field.
+const FIELD_VALUE_MAX: usize = 1_024;
+/// The longest footer.
+const FOOTER_MAX: usize = 2_048;
+/// The longest name of an author.
+const AUTHOR_MAX: usize = 256;
+/// The longest address.
+const ADDRESS_MAX: usize = 2_048;
+/// The highest colour.
+const COLOUR_MAX: u32 = 0xff_ff_ff;
+/// The end of the year 9999: later ones have no form that Discord reads.
+const TIMESTAMP_MAX: Timestamp = Timestamp::from_millis(253_402_300_799_999);
+
+/// An embed of a reply: a framed card beside or instead of the text, as Discord shows it. It shows something: a title,
+/// a description, a field, a footer, an author, an image or a thumbnail. A length counts characters (Unicode scalars).
+/// `Debug` shows no text.
+///
+/// [`Reply::check`](crate::Reply::check) says which limit an embed exceeds; a reply with such an embed is not posted.
+///
+/// ```
+/// use dirigent::ports::Embed;
+///
+/// let report = Embed::new()
+///     .title("Build 214")
+///     .description("All tests passed.")
+///     .colour(0x2e_cc_71)
+///     .field("Duration", "6 min", true)
+///     .footer("nightly");
+/// assert_eq!(report.fields.len(), 1);
+/// assert!(!format!("{report:?}").contains("nightly"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "plain data that adapters and stores map field by field"
+)]
+pub struct Embed {
+    /// Its heading, at most 256 characters.
+    pub title: Option<String>,
+    /// Its text, in Discord's Markdown; at most 4,096 characters.
+    pub description: Option<String>,
+    /// Where its title leads: an `http` or `https` address of at most 2,048 characters.
+    pub url: Option<String>,
+    /// The colour of its edge, `0xRRGGBB`.
+    pub colour: Option<u32>,
+    /// A moment that is shown behind the footer, in the reader's own time zone; up to the year 9999.
+    pub timestamp: Option<Timestamp>,
+    /// Small print below everything else.
+    pub footer: Option<EmbedFooter>,
+    /// The address of a large picture below the text.
+    pub image: Option<String>,
+    /// The address of a small picture beside the text.
+    pub thumbnail: Option<String>,
+    /// Who is named above the title.
+    pub author: Option<EmbedAuthor>,
+    /// Named values in the order in which they are shown, at most 25.
+    pub fields: Vec<EmbedField>,
+}
+
+/// A named value of an [`Embed`]. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::ports::{Embed, EmbedField};
+///
+/// let field = EmbedField { name: "Duration".into(), value: "6 min".into(), inline: true };
+/// assert_eq!(Embed::new().field("Duration", "6 min", true).fields, [field]);
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "plain data that adapters and stores map field by field"
+)]
+pub struct EmbedField {
+    /// Its name, 1 to 256 characters.
+    pub name: String,
+    /// Its value, 1 to 1,024 characters.
+    pub value: String,
+    /// Whether it may stand beside other fields, up to three in a row.
+    pub inline: bool,
+}
+
+/// The small print of an [`Embed`]. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::ports::{Embed, EmbedFooter};
+///
+/// let footer = EmbedFooter { icon_url: Some("https://example.org/i.png".into()), ..EmbedFooter::new("nightly") };
+/// let embed = Embed { footer: Some(footer), ..Embed::new() };
+/// assert_eq!(embed.footer.map(|footer| footer.text).as_deref(), Some("nightly"));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "plain data that adapters and stores map field by field"
+)]
+pub struct EmbedFooter {
+    /// Its text, 1 to 2,048 characters.
+    pub text: String,
+    /// The address of a small picture before it.
+    pub icon_url: Option<String>,
+}
+
+/// Who is named above the title of an [`Embed`]. `Debug` shows no text.
+///
+/// ```
+/// use dirigent::ports::{Embed, EmbedAuthor};
+///
+/// let author = EmbedAuthor { url: Some("https://example.org".into()), ..EmbedAuthor::new("The build") };
+/// let embed = Embed { author: Some(author), ..Embed::new() };
+/// assert_ne!(embed.author, Some(EmbedAuthor::new("The build")));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "plain data that adapters and stores map field by field"
+)]
+pub struct EmbedAuthor {
+    /// The name, 1 to 256 characters.
+    pub name: String,
+    /// Where the name leads: an `http` or `https` address.
+    pub url: Option<String>,
+    /// The address of a small picture before the name.
+    pub icon_url: Option<String>,
+}
+
+impl EmbedFooter {
+    /// A footer without a picture.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), icon_url: None }
+    }
+}
+
+impl EmbedAuthor {
+    /// An author without an address and a picture.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), url: None, icon_url: None }
+    }
+}
+
+impl Embed {
+    /// An embed in which nothing stands yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with this title.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        Self { title: Some(title.into()), ..self }
+    }
+
+    /// The same with this text.
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        Self { description: Some(description.into()), ..self }
+    }
+
+    /// The same with a title that leads to this address.
+    #[must_use]
+    pub fn url(self, url: impl Into<String>) -> Self {
+        Self { url: Some(url.into()), ..self }
+    }
+
+    /// The same with an edge in this colour, `0xRRGGBB`.
+    #[must_use]
+    pub fn colour(self, colour: u32) -> Self {
+        Self { colour: Some(colour), ..self }
+    }
+
+    /// The same with this moment.
+    #[must_use]
+    pub fn timestamp(self, timestamp: Timestamp) -> Self {
+        Self { timestamp: Some(timestamp), ..self }
+    }
+
+    /// The same with this small print.
+    #[must_use]
+    pub fn footer(self, text: impl Into<String>) -> Self {
+        Self { footer: Some(EmbedFooter::new(text)), ..self }
+    }
+
+    /// The same with the large picture at this address.
+    #[must_use]
+    pub fn image(self, url: impl Into<String>) -> Self {
+        Self { image: Some(url.into()), ..self }
+    }
+
+    /// The same with the small picture at this address.
+    #[must_use]
+    pub fn thumbnail(self, url: impl Into<String>) -> Self {
+        Self { thumbnail: Some(url.into()), ..self }
+    }
+
+    /// The same with this name above the title.
+    #[must_use]
+    pub fn author(self, name: impl Into<String>) -> Self {
+        Self { author: Some(EmbedAuthor::new(name)), ..self }
+    }
+
+    /// The same with one more field. `inline`: whether it may stand beside others.
+    #[must_use]
+    pub fn field(
+        mut self,
+        name: impl Into<String>,
+        value: impl Into<String>,
+        inline: bool,
+    ) -> Self {
+        self.fields.push(EmbedField { name: name.into(), value: value.into(), inline });
+        self
+    }
+
+    /// How many characters its texts have together, as Discord counts them: without addresses.
+    pub(crate) fn chars(&self) -> usize {
+        let own = [self.title.as_ref(), self.description.as_ref()];
+        let named = [
+            self.footer.as_ref().map(|footer| &footer.text),
+            self.author.as_ref().map(|author| &author.name),
+        ];
+        let fields = self.fields.iter().flat_map(|field| [&field.name, &field.value]);
+        own.into_iter().chain(named).flatten().chain(fields).map(|text| text.chars().count()).sum()
+    }
+
+    /// Whether a chat would take it as the embed of this number.
+    pub(crate) fn check(&self, embed: usize) -> Result<(), ReplyError> {
+        let within = Within { embed };
+        within.text("title", self.title.as_deref(), TITLE_MAX)?;
+        within.text("description", self.description.as_deref(), DESCRIPTION_MAX)?;
+        if let Some(footer) = &self.footer {
+            within.required("footer", &footer.text, FOOTER_MAX)?;
+            within.address("icon of the footer", footer.icon_url.as_deref())?;
+        }
+        if let Some(author) = &self.author {
+            within.required("author", &author.name, AUTHOR_MAX)?;
+            within.address("address of the author", author.url.as_deref())?;
+            within.address("icon of the author", author.icon_url.as_deref())?;
+        }
+        if self.fields.len() > FIELDS_MAX {
+            return Err(ReplyError::TooManyFields { embed, fields: self.fields.len() });
+        }
+        for field in &self.fields {
+            within.required("name of a field", &field.name, FIELD_NAME_MAX)?;
+            within.required("value of a field", &field.value, FIELD_VALUE_MAX)?;
+        }
+        within.address("address", self.url.as_deref())?;
+        within.address("image", self.image.as_deref())?;
+        within.address("thumbnail", self.thumbnail.as_deref())?;
+        if self.timestamp.is_some_and(|at| at > TIMESTAMP_MAX) {
+            return Err(ReplyError::BadTimestamp { embed });
+        }
+        if self.colour.is_some_and(|colour| colour > COLOUR_MAX) {
+            return Err(ReplyError::BadColour { embed });
+        }
+        if self.shows_nothing() { Err(ReplyError::EmptyEmbed { embed }) } else { Ok(()) }
+    }
+
+    fn shows_nothing(&self) -> bool {
+        let is_blank =
+            |text: &Option<String>| text.as_deref().is_none_or(|it| it.trim().is_empty());
+        is_blank(&self.title)
+            && is_blank(&self.description)
+            && self.fields.is_empty()
+            && self.footer.is_none()
+            && self.author.is_none()
+            && self.image.is_none()
+            && self.thumbnail.is_none()
+    }
+}
+
+/// The embed that is checked.
+struct Within {
+    embed: usize,
+}
+
+impl Within {
+    fn text(&self, part: &'static str, text: Option<&str>, max: usize) -> Result<(), ReplyError> {
+        let chars = text.map_or(0, |text| text.chars().count());
+        if chars <= max {
+            return Ok(());
+        }
+        Err(ReplyError::TooLong { embed: self.embed, part, chars, max })
+    }
+
+    fn required(&self, part: &'static str, text: &str, max: usize) -> Result<(), ReplyError> {
+        if text.trim().is_empty() {
+            return Err(ReplyError::Blank { embed: self.embed, part });
+        }
+        self.text(part, Some(text), max)
+    }
+
+    fn address(&self, part: &'static str, address: Option<&str>) -> Result<(), ReplyError> {
+        let is_web = |address: &str| {
+            let rest = address.strip_prefix("https://").or(address.strip_prefix("http://"));
+            rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
+        };
+        if !address.is_none_or(is_web) {
+            return Err(ReplyError::BadAddress { embed: self.embed, part });
+        }
+        self.text(part, address, ADDRESS_MAX)
+    }
+}
+
+impl fmt::Debug for Embed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Embed({} characters, {} fields)", self.chars(), self.fields.len())
+    }
+}
+
+impl fmt::Debug for EmbedField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EmbedField({} bytes: {} bytes)", self.name.len(), self.value.len())
+    }
+}
+
+impl fmt::Debug for EmbedFooter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EmbedFooter({} bytes)", self.text.len())
+    }
+}
+
+impl fmt::Debug for EmbedAuthor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EmbedAuthor({} bytes)", self.name.len())
+    }
+}

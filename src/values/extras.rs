@@ -1,0 +1,123 @@
+//! What a reply has besides its text.
+
+use dirigent_core::MessageId;
+
+use super::embed::Embed;
+use super::id::{RoleId, UserId};
+use super::reply_error::ReplyError;
+
+/// The most embeds of a message.
+const EMBEDS_MAX: usize = 10;
+/// How many characters the embeds of a message may have together.
+const EMBED_CHARS_MAX: usize = 6_000;
+/// The most users, and the most roles, that may be named.
+const MENTIONS_MAX: usize = 100;
+
+/// What a [`Reply`](crate::Reply) has besides its text.
+///
+/// ```
+/// use dirigent::ports::Extras;
+/// assert!(Extras::default().is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
+pub struct Extras {
+    /// Shown with the last message of the reply.
+    pub embeds: Vec<Embed>,
+    /// The message that the first message of the reply answers.
+    pub reply_to: Option<MessageId>,
+    /// Whom the reply may ping.
+    pub mentions: AllowedMentions,
+}
+
+/// Whom a message may ping, of those whom its text names. The default is no account.
+///
+/// ```
+/// use dirigent::UserId;
+/// use dirigent::ports::AllowedMentions;
+///
+/// let asked = AllowedMentions::new().user(UserId::new(7)).replied_user();
+/// assert_eq!(asked.users, [UserId::new(7)]);
+/// assert!(asked.replied_user && !asked.everyone && asked.roles.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "plain data that adapters and stores map field by field"
+)]
+pub struct AllowedMentions {
+    /// These users, at most 100.
+    pub users: Vec<UserId>,
+    /// The members of these roles, at most 100.
+    pub roles: Vec<RoleId>,
+    /// Whether `@everyone` and `@here` ping.
+    pub everyone: bool,
+    /// Whether the author of the message that is answered is pinged, which needs no mention in the text.
+    pub replied_user: bool,
+}
+
+impl AllowedMentions {
+    /// No account.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same, and this user.
+    #[must_use]
+    pub fn user(mut self, user: UserId) -> Self {
+        if !self.users.contains(&user) {
+            self.users.push(user);
+        }
+        self
+    }
+
+    /// The same, and the members of this role.
+    #[must_use]
+    pub fn role(mut self, role: RoleId) -> Self {
+        if !self.roles.contains(&role) {
+            self.roles.push(role);
+        }
+        self
+    }
+
+    /// The same, and all members whom `@everyone` and `@here` mean. A model may repeat what people wrote: choose this
+    /// only for texts of your own.
+    #[must_use]
+    pub fn everyone(self) -> Self {
+        Self { everyone: true, ..self }
+    }
+
+    /// The same, and the author of the message that is answered.
+    #[must_use]
+    pub fn replied_user(self) -> Self {
+        Self { replied_user: true, ..self }
+    }
+
+    /// Whether no account may be pinged.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Extras {
+    /// Whether there is nothing besides the text.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a chat would take it.
+    pub(crate) fn check(&self) -> Result<(), ReplyError> {
+        if self.embeds.len() > EMBEDS_MAX {
+            return Err(ReplyError::TooManyEmbeds(self.embeds.len()));
+        }
+        for (number, embed) in self.embeds.iter().enumerate() {
+            embed.check(number)?;
+        }
+        let chars = self.embeds.iter().map(Embed::chars).sum();
+        if chars > EMBED_CHARS_MAX {
+            return Err(ReplyError::EmbedsTooLong(chars));
+        }
+        let mentions = self.mentions.users.len().max(self.mentions.roles.len());
+        if mentions > MENTIONS_MAX { Err(ReplyError::TooManyMentions(mentions)) } else { Ok(()) }
+    }
+}
