@@ -31,6 +31,7 @@ pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
 /// assert_eq!(settings.trigger_identifier, "➡️");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[non_exhaustive]
 pub struct Settings {
     /// The trigger message. `{discordUserId}` is the agent's account, `{identifier}` the next
@@ -108,6 +109,11 @@ pub struct Settings {
     /// agents and bots said that an agent is brought with its turn. What people said while they waited for a
     /// turn is brought whole. Default 50.
     pub missed_max: usize,
+    /// Whether a hosted agent's reply is left out that says nearly word for word what it, or another agent, said since a
+    /// person last wrote: it counts as having nothing to add ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the
+    /// agent is told. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
+    /// differs, and answers of a few words never count. No text is kept. Default true.
+    pub skip_repetitions: bool,
     /// Most hosted agents that run at once. Default 1,024; further calls wait.
     pub calls_max: usize,
     /// Most questions to the orchestrator that are asked at once, apart from the agents. Default 64;
@@ -325,6 +331,7 @@ impl Default for Settings {
             creations: CreationLimits::default(),
             poll_limit: 20,
             missed_max: 50,
+            skip_repetitions: true,
             calls_max: 1_024,
             consults_max: 64,
             attempt_timeout: Duration::from_secs(10),
@@ -379,7 +386,8 @@ impl Settings {
         let creations = CreationLimits::off();
         let (stop_words, resume_words) = (Vec::new(), Vec::new());
         let silence = SilencePolicy::Strict;
-        Self { silence, stop_words, resume_words, creations, ..Self::default() }
+        let skip_repetitions = false;
+        Self { silence, stop_words, resume_words, creations, skip_repetitions, ..Self::default() }
     }
 
     /// How the message flow carries decisions out: with its signal, which is taken off.

@@ -2,6 +2,7 @@
 
 pub(crate) mod mentions;
 pub mod plain;
+pub(crate) mod repetition;
 pub(crate) mod split;
 pub(crate) mod transcript;
 mod unicode;

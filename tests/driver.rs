@@ -13,6 +13,7 @@ mod lifecycle;
 mod notices;
 mod operator;
 mod presence;
+mod repetition;
 mod reply_limits;
 mod restart;
 mod settings;

@@ -31,6 +31,8 @@ impl Stage {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off();
         settings.calls_max = 1_000_000;
+        // The agents say the same all the time.
+        settings.skip_repetitions = false;
         let mut config = Config::default();
         (config.turns_max, config.cycles_max) = (None, None);
         let account = discord.account(moderator);

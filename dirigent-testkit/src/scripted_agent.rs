@@ -118,6 +118,8 @@ pub struct SeenTurn {
     pub late_answer: Option<String>,
     /// The embeds that it was handed back with it.
     pub late_embeds: Vec<Embed>,
+    /// Whether it was told that its newest reply repeated what was said.
+    pub repeated: bool,
 }
 
 /// An agent that does what its script says, and passes when that is over.
@@ -296,6 +298,7 @@ impl ScriptedAgent {
             missed: turn.missed().iter().map(|m| m.content.to_string()).collect(),
             late_answer: turn.late_answer().map(str::to_owned),
             late_embeds: turn.late_embeds().to_vec(),
+            repeated: turn.is_repeated(),
             ..SeenTurn::default()
         });
         Speaking { agent: self.clone(), at: script.turns.len() - 1 }

@@ -66,8 +66,17 @@ impl Channel<'_> {
         let outcome = ending.outcome(&self.dirigent.runtime.settings);
         self.dirigent.live().await?;
         let agent = self.dirigent.key(agent)?;
-        self.dirigent.runtime.presence.sign_of_life(agent);
-        self.tell_of_run(&Input::RunEnded { agent, run, outcome }).await
+        let runtime = &self.dirigent.runtime;
+        runtime.presence.sign_of_life(agent);
+        let told = self.known_room().await.and_then(|room| {
+            let text = ending.text();
+            let ended = runtime.update(&room, |room, cx, now| {
+                let outcome = room.recognised(cx, agent, (outcome, text.as_deref()));
+                room.input(cx, now, &Input::RunEnded { agent, run, outcome }, false).0
+            });
+            Ok(ended.map(drop)?)
+        });
+        told_of_run(told)
     }
 
     /// The host knows that these messages are the whole reply of this run, and that they arrived. Where no turns
@@ -84,15 +93,7 @@ impl Channel<'_> {
     ) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let agent = self.dirigent.key(agent)?;
-        self.tell_of_run(&Input::Receipt { agent, run, messages }).await
-    }
-
-    /// Tells the machine what became of a run: where no turns are kept, it need not know.
-    async fn tell_of_run(self, input: &Input) -> Result<(), CallError> {
-        match self.tell(input).await {
-            Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => Ok(()),
-            told => told,
-        }
+        told_of_run(self.tell(&Input::Receipt { agent, run, messages }).await)
     }
 
     pub(crate) async fn known_room(self) -> Result<RoomRef, CallError> {
@@ -111,5 +112,13 @@ impl Channel<'_> {
     pub(crate) async fn fact(self, input: &Input) -> Result<(), CallError> {
         let room = self.known_room().await?;
         self.dirigent.state_fact(&room, input).await
+    }
+}
+
+/// The machine was told what became of a run: where no turns are kept, it need not know.
+fn told_of_run(told: Result<(), CallError>) -> Result<(), CallError> {
+    match told {
+        Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => Ok(()),
+        told => told,
     }
 }

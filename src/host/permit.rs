@@ -1,5 +1,6 @@
 //! The answer to "may this agent run?": a permission, or why not.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -197,7 +198,8 @@ impl Hold {
 
     fn end(mut self, ending: Ending<'_>) -> Result<(), Refusal> {
         self.armed = false;
-        self.tell(&ending.outcome(&self.runtime.settings))
+        let text = ending.text();
+        self.tell(&ending.outcome(&self.runtime.settings), text.as_deref())
     }
 
     /// The same, unless the permission was taken away since it was given: then why the run must not begin.
@@ -215,20 +217,20 @@ impl Hold {
     /// The run does not begin: nobody was permitted anything.
     pub(crate) fn never_begins(mut self) {
         self.armed = false;
-        let _ = self.tell(&Outcome::Failed);
+        let _ = self.tell(&Outcome::Failed, None);
     }
 
-    fn tell(&self, outcome: &Outcome) -> Result<(), Refusal> {
+    fn tell(&self, outcome: &Outcome, text: Option<&str>) -> Result<(), Refusal> {
         let Guarded { agent, run, .. } = self.guarded;
         self.runtime.presence.sign_of_life(agent);
-        let input = Input::RunEnded { agent, run, outcome: *outcome };
         self.runtime.update(&self.room, |room, cx, now| {
             room.guards().give_up(self.guarded);
             // A run without an id may end no other.
             if !room.guards().is_newest(self.guarded) || room.look().commit().is_taken_over() {
                 return Err(Refusal::StaleRun);
             }
-            room.input(cx, now, &input, false).0.map(|_| ())
+            let outcome = room.recognised(cx, agent, (*outcome, text));
+            room.input(cx, now, &Input::RunEnded { agent, run, outcome }, false).0.map(|_| ())
         })
     }
 }
@@ -239,7 +241,7 @@ impl Drop for Hold {
             return;
         }
         // If the floor was taken from it meanwhile, there is nothing left to end.
-        if self.tell(&Outcome::Failed).is_ok() {
+        if self.tell(&Outcome::Failed, None).is_ok() {
             let (channel, agent) =
                 (self.room.id, self.runtime.registry.log_name(self.guarded.agent));
             tracing::warn!(
@@ -290,6 +292,15 @@ pub enum Ending<'a> {
 }
 
 impl Ending<'_> {
+    /// What the agent said, where it is known.
+    pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
+        match *self {
+            Self::Text(text) | Self::Spoke(text) => Some(Cow::Borrowed(text)),
+            Self::Transcript(messages) => Some(final_text(messages)),
+            Self::Pass | Self::Unfinished(_) | Self::AwaitsHuman(_) | Self::Failed => None,
+        }
+    }
+
     /// The same as the machine knows it.
     pub fn outcome(self, settings: &Settings) -> Outcome {
         match self {

@@ -75,7 +75,7 @@ pub(super) fn briefing(
     me: &Identity,
     others: &[Identity],
     guide: Option<&str>,
-    is_reminded: bool,
+    (is_reminded, is_repeated): (bool, bool),
 ) -> String {
     let mut text = IdentityLine::english().render(me);
     text.push_str(", an agent in a chat channel.");
@@ -92,6 +92,9 @@ pub(super) fn briefing(
     });
     if let Some(guide) = guide {
         let _ = write!(text, "\nThis channel is a discussion with this guide: {guide}");
+    }
+    if is_repeated {
+        text.push_str("\nYour newest answer was not posted, since it repeated what was said: say something new, or pass.");
     }
     text.push_str(if is_reminded {
         "\nNo agent has anything to add. You opened this discussion: summarise it, and conclude it."

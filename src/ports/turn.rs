@@ -34,6 +34,7 @@ pub struct Turn {
     newest: Option<MessageId>,
     missed: Vec<Arc<ChatMessage>>,
     late: Option<Box<Said>>,
+    repeated: bool,
     link: Arc<TurnLink>,
     around: Around,
 }
@@ -98,6 +99,13 @@ impl Turn {
     pub fn with_missed(mut self, missed: Vec<Arc<ChatMessage>>) -> Self {
         self.newest = missed.last().map(|message| message.id).or(self.newest);
         self.missed = missed;
+        self
+    }
+
+    /// The same, of an agent whose newest reply was not posted, since it repeated what was said.
+    #[must_use]
+    pub const fn with_repeated(mut self, repeated: bool) -> Self {
+        self.repeated = repeated;
         self
     }
 
@@ -169,7 +177,7 @@ impl Turn {
                 driver.upgrade().and_then(|driver| driver.guide(self.channel))
             }
         };
-        briefing(&self.me(), &self.others(), guide.as_deref(), self.reminded)
+        briefing(&self.me(), &self.others(), guide.as_deref(), (self.reminded, self.repeated))
     }
 
     /// Returns the newest messages of the channel, oldest first: at most `limit` of them, and at most 100. Messages of
@@ -307,6 +315,13 @@ impl Turn {
         self.link.resumed().await;
     }
 
+    /// Whether this agent's newest reply was not posted, since it said nearly word for word what was said before
+    /// ([`Settings::skip_repetitions`](crate::Settings::skip_repetitions)). Told once, with the next turn; the
+    /// [briefing](Self::briefing) says it too.
+    pub const fn is_repeated(&self) -> bool {
+        self.repeated
+    }
+
     /// What this agent answered in an earlier turn and what was not posted: the turn had been taken away from
     /// it by then, the chat could not be reached for too long, or it was beyond
     /// [`Settings::reply_parts_max`](crate::Settings::reply_parts_max). Given once, with the next turn. The agent
@@ -343,6 +358,7 @@ const fn called(
         newest: None,
         missed: Vec::new(),
         late: None,
+        repeated: false,
         link,
         around,
     }

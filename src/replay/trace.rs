@@ -250,6 +250,7 @@ fn is_worth_a_note(change: &Transition) -> bool {
         change.cause,
         Cause::RunStarted
             | Cause::Passed
+            | Cause::Repeated
             | Cause::Spoke
             | Cause::Unfinished
             | Cause::NextInList
@@ -394,6 +395,7 @@ const fn ended(outcome: &Outcome) -> &'static str {
         Outcome::Spoke { .. } => "spoke",
         Outcome::Unfinished { .. } => "spoke, and goes on",
         Outcome::AwaitsHuman { .. } => "spoke, and asks for a person",
+        Outcome::Repeated => "said what was said before",
         Outcome::Failed => "failed",
         _ => "ended",
     }

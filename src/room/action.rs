@@ -68,6 +68,8 @@ pub(crate) struct CallRequest {
     pub(crate) newest: Option<MessageId>,
     pub(crate) missed: Vec<Arc<ChatMessage>>,
     pub(crate) late: Option<Box<Said>>,
+    /// Whether its newest reply said nothing new.
+    pub(crate) repeated: bool,
     /// Whether the turn rests already.
     pub(crate) paused: bool,
 }

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::ports::identity::Identity;
 use crate::text::mentions::mentioned;
 use crate::text::plain::is_visible;
+use crate::text::repetition::words_of_name;
 use crate::values::message::AuthorKind;
 use crate::{AgentId, ChatMessage, UserId};
 
@@ -20,6 +21,8 @@ pub(crate) struct Directory {
     by_id: FxHashMap<AgentId, AgentKey>,
     by_user: FxHashMap<UserId, AgentKey>,
     moderator: Option<UserId>,
+    /// The words of all names and ids, for what does not count in a reply.
+    name_words: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,6 +54,7 @@ impl Directory {
             let name = id.as_str().into();
             fresh.agents.push(Entry { id, name, user, hosted: false });
         }
+        fresh.collect_words();
         fresh
     }
 
@@ -62,7 +66,19 @@ impl Directory {
                 entry.name = name.into();
             }
         }
+        self.collect_words();
         self
+    }
+
+    fn collect_words(&mut self) {
+        let names = self.agents.iter().flat_map(|entry| [entry.id.as_str(), &entry.name]);
+        self.name_words = names.flat_map(words_of_name).collect();
+        self.name_words.sort_unstable();
+    }
+
+    /// See [`words_of_name`]; of all agents, in ascending order.
+    pub(crate) fn name_words(&self) -> &[u64] {
+        &self.name_words
     }
 
     /// The same, with these agents called by the library.

@@ -42,6 +42,9 @@ impl Hearing<'_> {
         self.see_stray(&message, author);
         let digest = digest(cx, &message, author, backfilled);
         let agents = self.addressed(&message, author);
+        if author == Author::Human {
+            self.kept.inbox.begin_talk();
+        }
         if digest.kind != MessageKind::System || author != Author::Moderator {
             self.kept.remember(cx, self.turns, message, author);
         }

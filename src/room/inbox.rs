@@ -10,6 +10,7 @@ use crate::ports::surroundings::TRANSCRIPT_MAX;
 use crate::ports::turn::Said;
 use crate::record::channel::Outgoing;
 use crate::record::held::Held;
+use crate::text::repetition::Recent;
 use crate::values::message::{AuthorKind, ChatKind};
 use crate::{ChatMessage, UserId};
 
@@ -34,6 +35,10 @@ pub(crate) struct Inbox {
     is_pending_given: bool,
     /// What agents answered too late; of each agent the newest.
     late: Vec<(AgentKey, Box<Said>)>,
+    /// What was said of late, so far as to recognise it; nothing before the first reply of a talk.
+    said: Option<Box<Recent>>,
+    /// Agents whose newest reply was not posted since it said nothing new: they are told with their next turn.
+    repeated: Vec<AgentKey>,
 }
 
 /// What an agent was given with its last turn: the messages after one and up to another.
@@ -371,6 +376,26 @@ impl Inbox {
         if !words.is_empty() || extras.is_some() {
             self.keep_late(reply.agent, Said { words: words.join("\n").into(), extras });
         }
+    }
+
+    /// An agent has made a reply. Returns whether it repeats what was said since a person wrote.
+    pub(crate) fn repeats(&mut self, agent: AgentKey, words: &str, names: &[u64]) -> bool {
+        let is_repeated = self.said.get_or_insert_default().is_repeated(agent, words, names);
+        if is_repeated && !self.repeated.contains(&agent) {
+            self.repeated.push(agent);
+        }
+        is_repeated
+    }
+
+    /// What is said from now on answers a person, or begins a new talk.
+    pub(crate) fn begin_talk(&mut self) {
+        self.said = None;
+    }
+
+    /// Whether the agent's newest reply said nothing new, and it was not told yet.
+    pub(crate) fn take_repeated(&mut self, agent: AgentKey) -> bool {
+        let at = self.repeated.iter().position(|known| *known == agent);
+        at.is_some_and(|at| self.repeated.swap_remove(at) == agent)
     }
 
     pub(crate) fn take_late(&mut self, agent: AgentKey) -> Option<Box<Said>> {

@@ -61,6 +61,14 @@ impl Replying<'_> {
             let _ = self.turns.submit(self.cx, self.now, &ended);
             return;
         }
+        // What embeds show is not compared.
+        let is_text = outgoing.extras.as_ref().is_none_or(|extras| extras.embeds.is_empty());
+        let skips = self.cx.settings.skip_repetitions && is_text;
+        if skips && self.kept.inbox.repeats(agent, &words, self.cx.directory.name_words()) {
+            let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Repeated };
+            let _ = self.turns.submit(self.cx, self.now, &ended);
+            return;
+        }
         let replied = Input::Replied { agent, run: Some(run) };
         if self.turns.submit(self.cx, self.now, &replied).is_err() {
             let extras = outgoing.extras;

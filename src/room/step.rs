@@ -211,6 +211,9 @@ impl Step<'_> {
                 letters.owe_result(self.cx, self.turns.channel, at, terms, cause);
             }
         }
+        if to == PhaseKind::Dormant {
+            self.lanes.inbox.begin_talk();
+        }
         let (was, rests) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
         if was && !rests {
             self.consulting().withdraw();

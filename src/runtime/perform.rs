@@ -193,10 +193,11 @@ impl Performer {
         request: CallRequest,
         link: &Arc<TurnLink>,
     ) -> Turn {
-        let CallRequest { turn, attempt, newest, missed, late, .. } = request;
+        let CallRequest { turn, attempt, newest, missed, late, repeated, .. } = request;
         let (link, around) = (Arc::clone(link), Weak::clone(&self.around));
         let handed = (newest, missed, late);
-        Turn::linked(channel, name, turn, handed, link, around).with_attempt(attempt)
+        let given = Turn::linked(channel, name, turn, handed, link, around);
+        given.with_attempt(attempt).with_repeated(repeated)
     }
 
     /// Asks the orchestrator.

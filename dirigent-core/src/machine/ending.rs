@@ -51,8 +51,10 @@ impl Ending<'_, '_> {
     #[inline]
     pub(crate) fn record(&mut self, TurnEnd { agent, turn, cause }: TurnEnd) {
         let turn = if self.floor.has_spoken() { SeatTurn::Spoke } else { turn };
-        // Of a turn that passed nothing is on its way, and of a whole reply nothing more.
-        if turn != SeatTurn::Passed && !self.has_whole_reply(cause) {
+        // Of a turn that passed nothing is on its way, but for what its host recognised as said before; of a whole reply
+        // nothing more.
+        let is_over = turn == SeatTurn::Passed && cause != Cause::Repeated;
+        if !is_over && !self.has_whole_reply(cause) {
             self.list.expect_late_pieces(agent, self.out.now);
         }
         let passed = self.out.config.skip_passed && turn == SeatTurn::Passed;

@@ -103,7 +103,7 @@ impl<'o> Runs<'_, 'o> {
         match outcome {
             Outcome::Unfinished { .. } => return self.keep_floor(agent),
             Outcome::AwaitsHuman { .. } => self.floor.terms.edit().awaits_human = true,
-            Outcome::Spoke { .. } | Outcome::Pass | Outcome::Failed => {}
+            Outcome::Spoke { .. } | Outcome::Pass | Outcome::Repeated | Outcome::Failed => {}
         }
         if receipt {
             if *outcome == Outcome::Failed {
@@ -120,6 +120,8 @@ impl<'o> Runs<'_, 'o> {
             Outcome::Pass | Outcome::Failed if self.has_arrived() => {
                 self.confirm(run, &Tail::EMPTY, Cause::Spoke)
             }
+            // What it posted is no reply, and nothing is waited for.
+            Outcome::Repeated => Some(TurnEnd::passed(agent, Cause::Repeated)),
             Outcome::Pass => Some(TurnEnd::passed(agent, Cause::Passed)),
             Outcome::Failed => Some(TurnEnd::passed(agent, Cause::RunFailed)),
         }

@@ -291,6 +291,7 @@ impl HumanMarker {
                 Outcome::AwaitsHuman { tail }
             }
             outcome @ (Outcome::Pass
+            | Outcome::Repeated
             | Outcome::Spoke { .. }
             | Outcome::Unfinished { .. }
             | Outcome::AwaitsHuman { .. }

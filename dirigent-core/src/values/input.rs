@@ -225,6 +225,9 @@ pub enum Outcome {
         /// The end of the text that is delivered.
         tail: Tail,
     },
+    /// The agent said what was said before, as the host recognises it; counts as an empty turn. What of it is posted all the
+    /// same is a late piece of this turn.
+    Repeated,
     /// The run broke off without a text; counts as an empty turn.
     Failed,
 }

@@ -140,6 +140,8 @@ named! {
     RunReplaced = "run-replaced",
     /// The run ended with nothing to say.
     Passed = "passed",
+    /// The run ended with what was said before; counts as having nothing to say.
+    Repeated = "repeated",
     /// The run ended with a reply.
     Spoke = "spoke",
     /// The run broke off; counts as having nothing to say.

@@ -29,6 +29,7 @@ mod modes;
 mod operator;
 mod outages;
 mod reminders;
+mod repeated;
 mod replies;
 mod restart;
 mod room;

@@ -207,6 +207,7 @@ impl World {
         match self.dice.below(20) {
             0..=3 => self.plans.push(end(Outcome::Pass)),
             4 => self.plans.push(end(Outcome::Failed)),
+            5 if run.get() % 2 == 0 => self.plans.push(end(Outcome::Repeated)),
             5 => {}
             _ => {
                 self.number += 1;

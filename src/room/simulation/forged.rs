@@ -73,6 +73,7 @@ fn world() -> World {
 
 fn call() -> Action {
     Action::Call(CallRequest {
+        repeated: false,
         agent: AgentKey::new(0),
         turn: Some(TurnId::new(1)),
         run: RunId::new(1),

@@ -101,6 +101,7 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
         let ends = matches!(
             change.cause,
             Cause::Passed
+                | Cause::Repeated
                 | Cause::RunFailed
                 | Cause::RunLost
                 | Cause::TailMatched

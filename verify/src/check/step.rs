@@ -184,6 +184,8 @@ pub enum EndOutcome {
     Pass,
     /// A reply is on its way.
     Spoke(Box<Tail>),
+    /// It said what was said before.
+    Repeated,
     /// It broke off.
     Failed,
     /// It spoke, and has not finished its turn.
@@ -198,6 +200,7 @@ impl EndOutcome {
         match self {
             Self::Pass => Outcome::Pass,
             Self::Spoke(tail) => Outcome::Spoke { tail: **tail },
+            Self::Repeated => Outcome::Repeated,
             Self::Failed => Outcome::Failed,
             Self::Unfinished(tail) => Outcome::Unfinished { tail: **tail },
             Self::AwaitsHuman(tail) => Outcome::AwaitsHuman { tail: **tail },

@@ -91,7 +91,7 @@ impl AbsentAreNotGranted {
     }
 
     fn follow_passing(&mut self, told: &Transition) -> Result<(), String> {
-        if matches!(told.cause, Cause::Passed | Cause::RunFailed) {
+        if matches!(told.cause, Cause::Passed | Cause::Repeated | Cause::RunFailed) {
             self.passed.extend(told.agent);
         } else if is_reply(told.cause) {
             self.passed.clear();

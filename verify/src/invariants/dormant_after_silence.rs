@@ -68,6 +68,7 @@ impl DormantAfterSilence {
         let ended = matches!(
             cause,
             Cause::Passed
+                | Cause::Repeated
                 | Cause::RunFailed
                 | Cause::StartTimedOut
                 | Cause::RunTimedOut

@@ -86,7 +86,7 @@ fn wakes_by_word(cause: Cause) -> bool {
 
 /// Whether an agent's turn ended, and it was not skipped.
 fn is_answer(cause: Cause) -> bool {
-    is_reply(cause) || matches!(cause, Cause::Passed | Cause::RunFailed)
+    is_reply(cause) || matches!(cause, Cause::Passed | Cause::Repeated | Cause::RunFailed)
 }
 
 /// What the input is, if it is a message that must not start anything.

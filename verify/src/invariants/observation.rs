@@ -181,7 +181,7 @@ pub(crate) fn begins_cycle(told: &Transition) -> bool {
 
 /// Whether a transition says that its agent completed a turn.
 pub(crate) const fn is_completion(cause: Cause) -> bool {
-    matches!(cause, Cause::Passed | Cause::RunFailed) || is_reply(cause)
+    matches!(cause, Cause::Passed | Cause::Repeated | Cause::RunFailed) || is_reply(cause)
 }
 
 /// Whether a transition says that its agent's turn ended with a reply, or will: one that goes on

@@ -179,7 +179,8 @@ impl Model {
         let (now, skips) = (self.now, self.config.skip_passed);
         if let Some(slot) = self.list.iter_mut().find(|slot| slot.agent == agent) {
             slot.turn = how;
-            if how != SeatTurn::Passed && !whole {
+            let nothing_comes = how == SeatTurn::Passed && cause != Cause::Repeated; // rule 77
+            if !nothing_comes && !whole {
                 slot.grace_since = Some(now);
             }
             slot.passed_over = skips && how == SeatTurn::Passed; // rule 59

@@ -175,7 +175,8 @@ impl Model {
             Outcome::Spoke { tail } | Outcome::AwaitsHuman { tail } => {
                 self.await_reply(&tail.last(length));
             }
-            _ if spoke_before => self.await_reply(&Tail::EMPTY), // D46
+            Outcome::Repeated => self.end_empty(Cause::Repeated), // rule 77
+            _ if spoke_before => self.await_reply(&Tail::EMPTY),  // D46
             Outcome::Pass => self.end_empty(Cause::Passed),
             Outcome::Failed | _ => self.end_empty(Cause::RunFailed),
         }

@@ -43,6 +43,8 @@ pub(super) enum Ending {
     Unfinished(Text),
     /// A person is to answer.
     AwaitsHuman(Text),
+    /// What the host takes for a repetition.
+    Repeated,
     Failed,
 }
 

@@ -154,6 +154,8 @@ impl World {
             } else {
                 Ending::Spoke(text)
             }
+        } else if self.dice.hits(250_000) {
+            Ending::Repeated
         } else {
             Ending::Pass
         };
@@ -216,6 +218,7 @@ impl World {
         }
         let outcome = match ending {
             Ending::Pass => Outcome::Pass,
+            Ending::Repeated => Outcome::Repeated,
             Ending::Failed => Outcome::Failed,
             Ending::Spoke(text) => Outcome::Spoke { tail: text.tail() },
             Ending::Unfinished(text) => Outcome::Unfinished { tail: text.tail() },
@@ -285,6 +288,7 @@ impl World {
         }
         let outcome = match ending {
             Ending::Pass => Outcome::Pass,
+            Ending::Repeated => Outcome::Repeated,
             Ending::Failed => Outcome::Failed,
             Ending::Spoke(text) => Outcome::Spoke { tail: text.tail() },
             Ending::Unfinished(text) => Outcome::Unfinished { tail: text.tail() },

@@ -86,6 +86,7 @@ enums! {
         Spoke { tail: Tail, },
         Unfinished { tail: Tail, },
         AwaitsHuman { tail: Tail, },
+        Repeated,
         Failed,
     }
 }

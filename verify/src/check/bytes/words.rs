@@ -85,6 +85,7 @@ pub(super) fn outcome(how: u8, text: u8) -> EndOutcome {
         0..=2 => EndOutcome::Spoke(Box::new(tail(text))),
         3 if how < 64 => EndOutcome::AwaitsHuman(Box::new(tail(text))),
         3 | 4 => EndOutcome::Unfinished(Box::new(tail(text))),
+        6 if how >= 128 => EndOutcome::Repeated,
         5 | 6 => EndOutcome::Pass,
         _ => EndOutcome::Failed,
     }

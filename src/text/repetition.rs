@@ -1,0 +1,118 @@
+//! Whether a reply says what was just said, nearly word for word.
+//!
+//! Rooms of models loop by content: two agents count on in a list that says nothing, or thank each other. Of the newest
+//! replies a digest is kept, never a text, and the next one is held against it.
+//!
+//! What is compared are words in their order, without case, punctuation, list numbers, names and words that only
+//! connect. What carries a fact must be the same: numbers in the text, single letters, negations, code, and whether it asks.
+
+use dirigent_core::AgentKey;
+
+mod words;
+
+pub(crate) use words::words_of_name;
+use words::{Word, words};
+
+/// How many replies of a channel are remembered.
+const RECENT: usize = 4;
+/// An agent repeats itself from so many words on: what is shorter is an answer.
+const OWN_MIN: u8 = 4;
+/// It repeats another from so many words on: what is shorter may be agreement.
+const OTHERS_MIN: u8 = 8;
+/// From so many words on a few may differ.
+const LONG: u8 = 12;
+const BUCKETS: usize = 9;
+
+/// What is left of a reply: 16 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Digest {
+    /// Whose it is.
+    author: u16,
+    /// What carries a fact.
+    facts: u16,
+    /// The words in their order.
+    sequence: u16,
+    /// How many words; at most 255 are counted.
+    count: u8,
+    /// The sums of the words' hashes, spread by the words: a word more or less changes one of them, another word two.
+    buckets: [u8; BUCKETS],
+}
+
+impl Digest {
+    /// `None` for a text that says too little to be held against another, and for a vote.
+    fn of(author: AgentKey, text: &str, names: &[u64]) -> Option<Self> {
+        let author = u16::try_from(author.get() & 0xFFFF).unwrap_or_default();
+        let mut digest = Self { author, ..Self::default() };
+        for word in words(text, names) {
+            match word {
+                Word::Vote => return None,
+                Word::Fact(hash) => digest.facts = mixed(digest.facts, hash),
+                Word::Light(hash) => digest.sequence = mixed(digest.sequence, hash),
+                Word::Plain(hash) => {
+                    digest.sequence = mixed(digest.sequence, hash);
+                    digest.count = digest.count.saturating_add(1);
+                    let [low, high, ..] = hash.to_le_bytes();
+                    if let Some(bucket) = digest.buckets.get_mut(usize::from(low) % BUCKETS) {
+                        *bucket = bucket.wrapping_add(high | 1);
+                    }
+                }
+            }
+        }
+        (digest.count >= OWN_MIN).then_some(digest)
+    }
+
+    /// Whether this one says nothing but what the earlier one said.
+    fn repeats(&self, earlier: &Self) -> bool {
+        let is_own = self.author == earlier.author;
+        let enough = if is_own { OWN_MIN } else { OTHERS_MIN };
+        if self.count.min(earlier.count) < enough || self.facts != earlier.facts {
+            return false;
+        }
+        if self.count == earlier.count && self.sequence == earlier.sequence {
+            return true;
+        }
+        let pairs = self.buckets.iter().zip(&earlier.buckets);
+        let differing = pairs.filter(|(one, other)| one != other).count();
+        let shorter = self.count.min(earlier.count);
+        let allowed = match shorter {
+            0..LONG => return false,
+            LONG..16 => 1,
+            16..28 => 2,
+            28..40 => 3,
+            40.. => 4,
+        };
+        differing <= allowed && self.count.abs_diff(earlier.count) <= shorter / 8
+    }
+}
+
+/// A hash with the order of what it is made of.
+fn mixed(known: u16, hash: u64) -> u16 {
+    let [.., low, high] = hash.to_le_bytes();
+    known.rotate_left(5).wrapping_mul(0x9E37) ^ u16::from_le_bytes([low, high])
+}
+
+/// The digests of a channel's newest replies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Recent {
+    /// The newest first. An empty one is like none.
+    digests: [Digest; RECENT],
+}
+
+impl Recent {
+    /// A reply is made. Returns whether it repeats one of the newest; if not, it is one of them from now on. `names`: of
+    /// the agents, which are left aside, as sorted [`words_of_name`].
+    pub(crate) fn is_repeated(&mut self, author: AgentKey, text: &str, names: &[u64]) -> bool {
+        let Some(digest) = Digest::of(author, text, names) else {
+            return false;
+        };
+        if self.digests.iter().any(|earlier| digest.repeats(earlier)) {
+            return true;
+        }
+        self.digests.rotate_right(1);
+        self.digests[0] = digest;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;
