@@ -56,9 +56,7 @@ mod simulation;
 
 use std::sync::Arc;
 
-use dirigent_core::{
-    AgentKey, Answer, DeadlineReason, Input, Outcome as RunOutcome, Reason, Refusal, Timestamp,
-};
+use dirigent_core::{AgentKey, Answer, DeadlineReason, Input, Reason, Refusal, Timestamp};
 
 use self::action::{ActionId, Outcome, Signal, Started};
 use self::active::Active;
@@ -121,25 +119,9 @@ impl Room {
     }
 
     /// The guards of runs.
-    /// A host tells how a run ended that it made, and with which text: if the agent has the floor, and says what was said
-    /// before, that is so.
-    pub(crate) fn recognised(
-        &mut self,
-        cx: &Context<'_>,
-        agent: AgentKey,
-        (outcome, text): (RunOutcome, Option<&str>),
-    ) -> RunOutcome {
-        let (speaker, names) = (self.turns.view().speaker(), cx.directory.name_words());
-        let is_reply = matches!(outcome, RunOutcome::Spoke { .. }) && speaker == Some(agent);
-        let text = text.filter(|_| is_reply && cx.settings.skip_repetitions);
-        let inbox = &mut self.active.get_or_insert_default().inbox;
-        let repeats = text.is_some_and(|text| inbox.repeats(agent, text, names));
-        if repeats { RunOutcome::Repeated } else { outcome }
-    }
-
     pub(crate) fn guards(&mut self) -> Guards<'_> {
-        let calls = &mut self.active.get_or_insert_default().calls;
-        Guards { turns: &self.turns, calls }
+        let Active { calls, inbox, .. } = &mut **self.active.get_or_insert_default();
+        Guards { turns: &self.turns, calls, talk: &mut inbox.talk }
     }
 }
 

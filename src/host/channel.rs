@@ -71,7 +71,7 @@ impl Channel<'_> {
         let told = self.known_room().await.and_then(|room| {
             let text = ending.text();
             let ended = runtime.update(&room, |room, cx, now| {
-                let outcome = room.recognised(cx, agent, (outcome, text.as_deref()));
+                let outcome = room.guards().recognised(cx, agent, (outcome, text.as_deref()));
                 room.input(cx, now, &Input::RunEnded { agent, run, outcome }, false).0
             });
             Ok(ended.map(drop)?)

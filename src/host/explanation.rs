@@ -167,7 +167,8 @@ impl fmt::Display for Explanation {
             (Some(speaker), Reason::NotYourTurn { .. }) => write!(f, "{speaker} has the floor.")?,
             _ => write!(f, "{}.", self.reason)?,
         }
-        match (&self.outage, self.within.filter(|_| !self.allows())) {
+        let goes_on = !self.allows() && self.reason != Reason::Archived;
+        match (&self.outage, self.within.filter(|_| goes_on)) {
             (Some(outage), _) => write!(f, " {outage}")?,
             (None, Some(within)) => {
                 write!(f, " The channel goes on within {}.", Spoken(within))?;

@@ -127,9 +127,10 @@ impl Dirigent {
         let load = self.runtime.load_registry();
         let loaded = self.runtime.within(self.runtime.settings.call_deadline, load).await?;
         let gone = loaded.map_err(|error| match error {
-            RunError::Discord(error) | RunError::Identities(error) | RunError::Channels(error) => {
-                error
-            }
+            RunError::Discord(error)
+            | RunError::Identities(error)
+            | RunError::Channels(error)
+            | RunError::Account { source: error, .. } => error,
             shared @ RunError::SharedAccount { .. } => {
                 ApiError::new(ErrorKind::Invalid).with_source(shared)
             }
@@ -142,7 +143,9 @@ impl Dirigent {
         Ok(())
     }
 
-    /// Hosts an agent from now on, or replaces what speaks for it.
+    /// Hosts an agent from now on, or replaces what speaks for it. Without a registry of the host's
+    /// ([`Builder::identities`](crate::host::Builder::identities)) it is registered when the driver starts, and afterwards by the
+    /// next [`identities_changed`](Self::identities_changed).
     pub fn host(
         &self,
         agent: impl Into<AgentId>,

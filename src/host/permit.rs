@@ -229,7 +229,7 @@ impl Hold {
             if !room.guards().is_newest(self.guarded) || room.look().commit().is_taken_over() {
                 return Err(Refusal::StaleRun);
             }
-            let outcome = room.recognised(cx, agent, (*outcome, text));
+            let outcome = room.guards().recognised(cx, agent, (*outcome, text));
             room.input(cx, now, &Input::RunEnded { agent, run, outcome }, false).0.map(|_| ())
         })
     }

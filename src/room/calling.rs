@@ -80,7 +80,7 @@ impl Calling<'_> {
         self.turns.call_begun(trigger, now);
         let missed = self.handing.hand_out(handout);
         let late = self.handing.inbox.take_late(agent);
-        let repeated = self.handing.inbox.take_repeated(agent);
+        let repeated = self.handing.inbox.talk.take_repeated(agent);
         let request =
             CallRequest { agent, turn, run, attempt, newest, missed, late, repeated, paused };
         let (purpose, action) = (Purpose::Call { agent, run }, Action::Call(request));

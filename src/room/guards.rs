@@ -1,14 +1,17 @@
 //! The guards of runs that hosts made: each holds the permission of one run.
 
-use dirigent_core::{AgentKey, PhaseKind, Reason, RunId, TurnId};
+use dirigent_core::{AgentKey, Outcome, PhaseKind, Reason, RunId, TurnId};
 
 use super::calls::{Calls, Guarded};
+use super::context::Context;
+use super::inbox::Talk;
 use super::turns::Turns;
 
 /// Gives guards out, and says whether their runs may go on.
 pub(crate) struct Guards<'a> {
     pub(super) turns: &'a Turns,
     pub(super) calls: &'a mut Calls,
+    pub(super) talk: &'a mut Talk,
 }
 
 impl Guards<'_> {
@@ -53,6 +56,22 @@ impl Guards<'_> {
         };
         let is_newest = self.is_newest(guarded);
         has_floor && is_newest && view.run() == run && !self.turns.commit.is_taken_over()
+    }
+
+    /// A host tells how a run ended that it made, and with which text: if the agent has the floor, and says what was said
+    /// before, that is so.
+    pub(crate) fn recognised(
+        self,
+        cx: &Context<'_>,
+        agent: AgentKey,
+        (outcome, text): (Outcome, Option<&str>),
+    ) -> Outcome {
+        let is_reply = matches!(outcome, Outcome::Spoke { .. });
+        let has_floor = self.turns.view().speaker() == Some(agent);
+        let text = text.filter(|_| is_reply && has_floor && cx.settings.skip_repetitions);
+        let names = cx.directory.name_words();
+        let repeats = text.is_some_and(|text| self.talk.repeats(agent, text, names));
+        if repeats { Outcome::Repeated } else { outcome }
     }
 
     /// The guard of this run says nothing more.

@@ -43,12 +43,14 @@ impl Hearing<'_> {
         let digest = digest(cx, &message, author, backfilled);
         let agents = self.addressed(&message, author);
         if author == Author::Human {
-            self.kept.inbox.begin_talk();
+            self.kept.inbox.talk.begin();
         }
-        if digest.kind != MessageKind::System || author != Author::Moderator {
+        // With a stop or a resume word a person asks no agent for anything.
+        let is_command = is_word(digest.kind) && author == Author::Human;
+        if !is_command && (digest.kind != MessageKind::System || author != Author::Moderator) {
             self.kept.remember(cx, self.turns, message, author);
         }
-        if is_word(digest.kind) && author == Author::Human {
+        if is_command {
             if self.comes_late(&digest) {
                 self.note(&digest);
                 return None;
@@ -114,7 +116,6 @@ impl Hearing<'_> {
         let is_human = author == Author::Human;
         let digest = digest(cx, &message, author, true);
         if is_human && is_word(digest.kind) {
-            self.kept.remember(cx, self.turns, message, author);
             self.take_word(&digest, acts);
             return None;
         }

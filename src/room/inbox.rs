@@ -35,7 +35,13 @@ pub(crate) struct Inbox {
     is_pending_given: bool,
     /// What agents answered too late; of each agent the newest.
     late: Vec<(AgentKey, Box<Said>)>,
-    /// What was said of late, so far as to recognise it; nothing before the first reply of a talk.
+    pub(super) talk: Talk,
+}
+
+/// What agents said since a person last wrote, so far as to recognise it.
+#[derive(Debug, Default)]
+pub(super) struct Talk {
+    /// Nothing before the first reply.
     said: Option<Box<Recent>>,
     /// Agents whose newest reply was not posted since it said nothing new: they are told with their next turn.
     repeated: Vec<AgentKey>,
@@ -67,6 +73,28 @@ impl Given {
     fn exceptions(&self, kind: Exception) -> Vec<MessageId> {
         let of_kind = self.exceptions.iter().filter(|(_, known)| *known == kind);
         of_kind.map(|(message, _)| *message).collect()
+    }
+}
+
+impl Talk {
+    /// An agent has made a reply. Returns whether it repeats what was said.
+    pub(super) fn repeats(&mut self, agent: AgentKey, words: &str, names: &[u64]) -> bool {
+        let is_repeated = self.said.get_or_insert_default().is_repeated(agent, words, names);
+        if is_repeated && !self.repeated.contains(&agent) {
+            self.repeated.push(agent);
+        }
+        is_repeated
+    }
+
+    /// What is said from now on answers a person, or begins a new talk.
+    pub(super) fn begin(&mut self) {
+        self.said = None;
+    }
+
+    /// Whether the agent's newest reply said nothing new, and it was not told yet.
+    pub(super) fn take_repeated(&mut self, agent: AgentKey) -> bool {
+        let at = self.repeated.iter().position(|known| *known == agent);
+        at.is_some_and(|at| self.repeated.swap_remove(at) == agent)
     }
 }
 
@@ -376,26 +404,6 @@ impl Inbox {
         if !words.is_empty() || extras.is_some() {
             self.keep_late(reply.agent, Said { words: words.join("\n").into(), extras });
         }
-    }
-
-    /// An agent has made a reply. Returns whether it repeats what was said since a person wrote.
-    pub(crate) fn repeats(&mut self, agent: AgentKey, words: &str, names: &[u64]) -> bool {
-        let is_repeated = self.said.get_or_insert_default().is_repeated(agent, words, names);
-        if is_repeated && !self.repeated.contains(&agent) {
-            self.repeated.push(agent);
-        }
-        is_repeated
-    }
-
-    /// What is said from now on answers a person, or begins a new talk.
-    pub(crate) fn begin_talk(&mut self) {
-        self.said = None;
-    }
-
-    /// Whether the agent's newest reply said nothing new, and it was not told yet.
-    pub(crate) fn take_repeated(&mut self, agent: AgentKey) -> bool {
-        let at = self.repeated.iter().position(|known| *known == agent);
-        at.is_some_and(|at| self.repeated.swap_remove(at) == agent)
     }
 
     pub(crate) fn take_late(&mut self, agent: AgentKey) -> Option<Box<Said>> {

@@ -64,7 +64,8 @@ impl Replying<'_> {
         // What embeds show is not compared.
         let is_text = outgoing.extras.as_ref().is_none_or(|extras| extras.embeds.is_empty());
         let skips = self.cx.settings.skip_repetitions && is_text;
-        if skips && self.kept.inbox.repeats(agent, &words, self.cx.directory.name_words()) {
+        let names = self.cx.directory.name_words();
+        if skips && self.kept.inbox.talk.repeats(agent, &words, names) {
             let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Repeated };
             let _ = self.turns.submit(self.cx, self.now, &ended);
             return;

@@ -212,7 +212,7 @@ impl Step<'_> {
             }
         }
         if to == PhaseKind::Dormant {
-            self.lanes.inbox.begin_talk();
+            self.lanes.inbox.talk.begin();
         }
         let (was, rests) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
         if was && !rests {

@@ -14,9 +14,17 @@ use crate::values::error::ApiError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The chat did not say which account this is.
+    /// The chat did not say which account the library itself has: its token is wrong, perhaps.
     #[error("the chat did not answer at the start: {0}")]
     Discord(#[source] ApiError),
+    /// The chat did not say which account a hosted agent has.
+    #[error("the Discord account of agent {agent} is not known: {source}")]
+    Account {
+        /// Which agent: its token is wrong, perhaps.
+        agent: AgentId,
+        /// Why.
+        source: ApiError,
+    },
     /// The registry could not be read.
     #[error("the registry could not be read: {0}")]
     Identities(#[source] ApiError),

@@ -54,7 +54,7 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
         }
         let discord_user_id = own_account(runtime, discord.as_ref()).await.map_err(|error| {
             tracing::error!(agent = %agent_id, %error, "the account of a hosted agent is not known");
-            RunError::Discord(error)
+            RunError::Account { agent: agent_id.clone(), source: error }
         })?;
         if discord_user_id == moderator {
             // It would never have a turn, and nothing would say why.

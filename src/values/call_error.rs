@@ -19,7 +19,8 @@ use crate::values::load_error::{Barred, LoadError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The driver does not run yet.
+    /// The driver does not run yet: the call has waited for it for [`Settings::call_deadline`](crate::Settings::call_deadline), by
+    /// default ten seconds.
     #[error("the driver is not running; spawn Driver::run first")]
     NotRunning,
     /// The driver has ended.

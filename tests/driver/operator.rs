@@ -215,3 +215,27 @@ fn the_first_seeds_wake_rules_can_be_chosen() {
     stage.advance(SECOND * 6);
     assert_eq!(order(&stage), "ac");
 }
+
+#[test]
+fn an_archived_channel_is_not_said_to_go_on() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
+    let text = why(&mut stage, "a").to_string();
+    assert_eq!(text, "a may not speak: the channel is archived. That is for good.");
+}
+
+#[test]
+fn a_stop_and_a_resume_word_are_no_question_to_an_agent() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    for words in ["Hello", "stop", "resume", "Who is there?"] {
+        stage.say(words);
+        stage.until_dormant();
+    }
+    let turns = stage.agent("a").turns();
+    let handed = turns.iter().flat_map(|turn| &turn.missed);
+    assert_eq!(handed.collect::<Vec<_>>(), ["Hello", "Who is there?"]);
+}

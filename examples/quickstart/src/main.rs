@@ -1,5 +1,4 @@
 //! A Discord bot with three agents that speak in turn, a store and slash commands; README.md says how to run it.
-
 use std::{env, sync::Arc, time::Duration};
 
 use dirigent::prelude::*;
@@ -9,32 +8,27 @@ use dirigent_store::JsonChannels;
 use futures_util::StreamExt as _;
 use twilight_gateway::{ConfigBuilder, Message, Shard, ShardId};
 
-struct Voice(&'static str);
-
-#[dirigent::async_trait]
-impl Agent for Voice {
-    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
-        let is_asked = turn.missed().iter().any(|message| message.is_by_person());
-        Ok(if is_asked { self.0.into() } else { Reply::Pass })
-    }
-}
-
 /// With `--llm URL` a model speaks, else the words.
 fn voice(words: &'static str) -> Arc<dyn Agent> {
-    match env::args().skip_while(|flag| flag != "--llm").nth(1) {
-        Some(url) => Arc::new(ChatAgent::new(Endpoint::new(url, "default"))),
-        None => Arc::new(Voice(words)),
+    if let Some(url) = env::args().skip_while(|flag| flag != "--llm").nth(1) {
+        return Arc::new(ChatAgent::new(Endpoint::new(url, "default")));
     }
+    Arc::new(agent_fn(move |turn: Turn| async move {
+        let is_asked = turn.missed().iter().any(|message| message.is_by_person());
+        Ok(if is_asked { words.into() } else { Reply::Pass })
+    }))
 }
 
 fn account(token: &str) -> Result<Arc<DiscordAccount>, AgentError> {
-    let account = DiscordAccount::builder(env::var(token)?, SystemClock::new());
+    let token = env::var(token).map_err(|_| format!("{token} is not set"))?;
+    let account = DiscordAccount::builder(token, SystemClock::new());
     let proxy = env::var("DISCORD_PROXY_URL"); // set by a Discord on this machine
     Ok(Arc::new(if let Ok(address) = proxy { account.proxy(address) } else { account }.build()?))
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), AgentError> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init(); // what is wrong is said in the log
     let _ = rustls::crypto::ring::default_provider().install_default(); // for twilight's gateway
     let moderator = account("DISCORD_TOKEN")?;
     let (dirigent, driver) = Dirigent::builder(moderator.clone())
@@ -44,8 +38,7 @@ async fn main() -> Result<(), AgentError> {
         .host("tester", voice("And I try it."), account("TESTER_TOKEN")?)
         .build()?;
     let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
-    let (driver, _work) = (tokio::spawn(driver.run()), tokio::spawn(work.run()));
-
+    let (mut driver, _work) = (tokio::spawn(driver.run()), tokio::spawn(work.run()));
     let config = ConfigBuilder::new(env::var("DISCORD_TOKEN")?, Feed::INTENTS);
     let config = env::var("DISCORD_GATEWAY_URL").into_iter().fold(config, ConfigBuilder::proxy_url);
     let mut shard = Shard::with_config(ShardId::ONE, config.build());
@@ -53,6 +46,7 @@ async fn main() -> Result<(), AgentError> {
     while let Some(message) = tokio::select! {
         message = shard.next() => message,
         _ = tokio::signal::ctrl_c() => None,
+        ended = &mut driver => return Ok(ended??), // it could not start: a token is wrong, or used twice
     } {
         match message {
             Ok(Message::Text(text)) => events.text(&text),
