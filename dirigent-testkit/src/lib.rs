@@ -1,6 +1,70 @@
 //! What a bot and its adapters are tested with: a Discord in memory, a clock that stands still, agents by script, and
 //! suites that every implementation of a trait must pass.
 //!
+//! | You want to | Start here |
+//! | --- | --- |
+//! | test a bot's agents in a channel | [`MemoryDiscord`], [`ManualClock`], the test below |
+//! | have agents that say what the test wants | [`ScriptedAgent`] |
+//! | see what goes wrong at Discord | [`MemoryDiscord::next_post`], [`MemoryDiscord::begin_outage`], [`memory_discord::Fault`] |
+//! | check an adapter, a store, a registry or a clock of your own | [`contract`] |
+//! | look into the log | [`Log`], [`print_warnings`] |
+//!
+//! A whole test. Nothing in it waits for real time: the tasks run until all of them wait, and then the clock goes on to the
+//! moment for which the first of them does. (Agents that wait for real things, a model say, are tested with
+//! `dirigent::SystemClock`.)
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use dirigent::prelude::*;
+//! use dirigent::snapshot::PhaseKind;
+//! use dirigent_testkit::{ManualClock, MemoryDiscord};
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), AgentError> {
+//!     let clock = ManualClock::new();
+//!     let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+//!     let [moderator, poet, critic] = [(); 3].map(|()| discord.add_bot());
+//!     let person = discord.add_human();
+//!     let table = discord.add_channel(discord.add_guild(person), "table", &[moderator, poet, critic]);
+//!
+//!     let answers = |words: &'static str| {
+//!         agent_fn(move |turn: Turn| async move {
+//!             let is_asked = turn.missed().iter().any(|message| message.is_by_person());
+//!             Ok(if is_asked { words.into() } else { Reply::Pass })
+//!         })
+//!     };
+//!     let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+//!         .clock(clock.clone())
+//!         .host("poet", answers("A line."), discord.account(poet))
+//!         .host("critic", answers("Too long."), discord.account(critic))
+//!         .build()?;
+//!     tokio::spawn(driver.run());
+//!     dirigent.channel(table).set_mode(Mode::Chat).await?;
+//!     let (mut events, told) = (discord.events(), dirigent.clone());
+//!     tokio::spawn(async move {
+//!         while let Some(event) = events.next().await {
+//!             let _ = event.tell(&told).await;
+//!         }
+//!     });
+//!
+//!     discord.say(table, person, "What is new?");
+//!     loop {
+//!         for _ in 0..100 {
+//!             tokio::task::yield_now().await; // each task runs until it waits
+//!         }
+//!         let status = dirigent.channel(table).status().await?;
+//!         if status.is_some_and(|status| status.phase == PhaseKind::Dormant) {
+//!             break;
+//!         }
+//!         clock.advance_to_next_wake();
+//!     }
+//!     let said: Vec<_> = discord.messages(table).iter().map(|message| message.content.to_string()).collect();
+//!     assert_eq!(said, ["What is new?", "A line.", "Too long."]);
+//!     Ok(())
+//! }
+//! ```
+//!
 //! `dirigent-loopback` puts the same Discord behind HTTP and WebSocket on 127.0.0.1.
 
 pub mod contract;

@@ -223,7 +223,10 @@ impl Turn {
     }
 
     /// Whether this is the one run after an idle reminder: the agent opened the discussion, no agent
-    /// has anything to add, and it is asked to summarise and to conclude.
+    /// has anything to add, and it is asked to summarise and to conclude: by
+    /// [`Channel::conclude`](crate::Channel::conclude), or the tool `discussion-complete`. A reply alone concludes nothing, and
+    /// wakes the others. (An agent that needs the library can be given to
+    /// [`Dirigent::host`](crate::Dirigent::host) once that is built.)
     pub const fn is_after_reminder(&self) -> bool {
         self.reminded
     }

@@ -18,7 +18,7 @@ const RECENT: usize = 4;
 /// An agent repeats itself from so many words on: what is shorter is an answer.
 const OWN_MIN: u8 = 4;
 /// It repeats another from so many words on: what is shorter may be agreement.
-const OTHERS_MIN: u8 = 8;
+const OTHERS_MIN: u8 = 7;
 /// From so many words on a few may differ.
 const LONG: u8 = 12;
 const BUCKETS: usize = 9;

@@ -139,7 +139,8 @@ pub struct Config {
     pub list_fresh: Duration,
     /// How often a channel with too few agents is counted again, at most. Default 30 s.
     pub recount_interval: Duration,
-    /// Whether the very first cycle is shuffled too. Default false.
+    /// Whether the very first cycle is shuffled too; later ones always are, so that no order of talk becomes fixed. Default
+    /// false: the first cycle is in the order in which the chat lists the agents.
     pub shuffle_first: bool,
     /// What a message of another author does during confirmation. Default: restart the cycle.
     pub interrupt: InterruptPolicy,

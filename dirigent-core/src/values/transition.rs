@@ -26,7 +26,9 @@ pub struct Transition {
     pub from: PhaseKind,
     /// The phase after; the same when something changed that is no phase.
     pub to: PhaseKind,
-    /// The agent it is about: who was granted, who was skipped, whose turn ended.
+    /// The agent it is about: who was granted, who was skipped, whose turn ended. `None` where it is about the channel: a
+    /// stop, a boundary of cycles, and also a person's message or a new cycle that has the member list read first, before
+    /// anybody is granted.
     pub agent: Option<AgentKey>,
     /// The newest turn of the channel.
     pub turn: TurnId,

@@ -363,7 +363,10 @@ impl Spent {
 pub(crate) fn default_rules() -> (Config, Settings) {
     let mut config = Config::default();
     (config.turns_max, config.cycles_max) = (None, None);
-    (config, Settings::default())
+    let mut settings = Settings::default();
+    // The agents say nearly the same all the time.
+    settings.skip_repetitions = false;
+    (config, settings)
 }
 
 /// Nobody is stopped by a ceiling, and a request may fail often.
@@ -372,6 +375,7 @@ fn rules() -> (Config, Settings) {
     (config.turns_max, config.cycles_max) = (None, None);
     let mut settings = Settings::default();
     (settings.retries, settings.work_deadline) = (12, Duration::from_secs(120));
+    settings.skip_repetitions = false;
     (config, settings)
 }
 

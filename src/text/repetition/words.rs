@@ -14,7 +14,7 @@ pub(super) enum Word {
 }
 
 /// The longest word of a list, in bytes.
-const LISTED_MAX: usize = 10;
+const LISTED_MAX: usize = 11;
 
 /// Words that only connect, greet, agree or stress.
 const CONNECTING: &[&str] = &[
@@ -61,6 +61,64 @@ const CONNECTING: &[&str] = &[
     "yeah",
     "yes",
 ];
+/// Words of courtesy: a clause of nothing else says nothing.
+const COURTEOUS: &[&str] = &[
+    "all",
+    "beautiful",
+    "before",
+    "can",
+    "clears",
+    "completely",
+    "course",
+    "excellent",
+    "fair",
+    "fait",
+    "fully",
+    "genau",
+    "good",
+    "he",
+    "here",
+    "hmm",
+    "idea",
+    "ja",
+    "like",
+    "love",
+    "lovely",
+    "mention",
+    "mentioned",
+    "more",
+    "nice",
+    "nicely",
+    "observation",
+    "observed",
+    "of",
+    "oui",
+    "point",
+    "precisely",
+    "put",
+    "reiterate",
+    "repeat",
+    "said",
+    "say",
+    "says",
+    "she",
+    "spot",
+    "stimmt",
+    "that's",
+    "they",
+    "think",
+    "throat",
+    "to",
+    "tout",
+    "what",
+    "with",
+    "wonderful",
+    "you're",
+];
+/// Signs that say something in formulas, patterns, prices and paths.
+const SIGNS: &[char] = &['+', '=', '^', '|', '$', '%', '/', '\\', '€'];
+/// What stands in front of a number that only counts.
+const COUNTED: &[&str] = &["Point ", "point ", "Item ", "item ", "Reason ", "Idea ", "Thought "];
 const LIGHT: &[&str] = &["i", "it", "me", "my", "our", "us", "we", "you", "your"];
 const NEGATING: &[&str] =
     &["cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "without"];
@@ -77,7 +135,13 @@ pub(super) fn words<'a>(text: &'a str, names: &'a [u64]) -> impl Iterator<Item =
         let is_code = fenced || fence;
         let code = is_code.then(|| Word::Fact(hash(line.trim().chars())));
         let line = if is_code { "" } else { without_marker(line) };
-        code.into_iter().chain(pieces(line).filter_map(move |piece| read(piece, names)))
+        let clauses = line.split_inclusive(ends_clause).filter(move |it| !is_courtesy(it, names));
+        let words = clauses.flat_map(move |clause| {
+            let signs = clause.chars().filter(|c| SIGNS.contains(c));
+            let signs = signs.map(|c| Word::Fact(hash(std::iter::once(c))));
+            pieces(clause).filter_map(move |piece| read(piece, names)).chain(signs)
+        });
+        code.into_iter().chain(words)
     });
     lines.chain(asks)
 }
@@ -87,13 +151,36 @@ pub(crate) fn words_of_name(name: &str) -> impl Iterator<Item = u64> {
     pieces(name).map(|piece| hash(lowered(piece.text)))
 }
 
-/// A line without what makes it an entry of a list: `- `, `2. `, `(3) `.
+const fn ends_clause(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | ':' | ';' | ',' | '—' | '。' | '，' | '！' | '：')
+}
+
+/// Whether a clause only agrees, thanks or announces: "as I said", "great point", "thank you, poet".
+fn is_courtesy(clause: &str, names: &[u64]) -> bool {
+    let mut said = false;
+    for Piece { text, .. } in pieces(clause) {
+        said = true;
+        let short = Short::of(text);
+        let is = |list: &[&str]| short.as_ref().is_some_and(|it| it.is_in(list));
+        let is_name = names.binary_search(&hash(lowered(text))).is_ok();
+        if !is_name && !is(CONNECTING) && !is(LIGHT) && !is(COURTEOUS) {
+            return false;
+        }
+    }
+    said
+}
+
+/// A line without what makes it an entry of a list: `- `, `2. `, `(3) `, `b) `, `Point 4: `.
 fn without_marker(line: &str) -> &str {
     let line = line.trim_start_matches(|c: char| {
         c.is_whitespace() || matches!(c, '-' | '*' | '•' | '#' | '>')
     });
     let inner = line.strip_prefix('(').unwrap_or(line);
-    let rest = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+    let inner = COUNTED.iter().find_map(|word| inner.strip_prefix(word)).unwrap_or(inner);
+    let digits = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+    let letter =
+        inner.strip_prefix(|c: char| c.is_ascii_lowercase()).filter(|it| it.starts_with(')'));
+    let rest = letter.unwrap_or(digits);
     let is_number = rest.len() < inner.len();
     match rest.strip_prefix(['.', ')', ':']) {
         Some(rest) if is_number && rest.starts_with(char::is_whitespace) => rest,
@@ -138,9 +225,7 @@ const fn is_dense(c: char) -> bool {
 fn read(Piece { text, ends }: Piece<'_>, names: &[u64]) -> Option<Word> {
     let hash = hash(lowered(text));
     let short = Short::of(text);
-    let is = |list: &[&str]| {
-        short.as_ref().is_some_and(|word| list.binary_search(&word.as_str()).is_ok())
-    };
+    let is = |list: &[&str]| short.as_ref().is_some_and(|it| it.is_in(list));
     let is_name = names.binary_search(&hash).is_ok();
     // A mention is a name, and its number is longer than any that is talked about.
     let is_account = text.len() >= 15 && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -177,6 +262,10 @@ impl Short {
         Some(Self { bytes, length: text.len() })
     }
 
+    fn is_in(&self, list: &[&str]) -> bool {
+        list.binary_search(&self.as_str()).is_ok()
+    }
+
     fn as_str(&self) -> &str {
         let word = self.bytes.get(..self.length).unwrap_or_default();
         std::str::from_utf8(word).unwrap_or_default()
@@ -201,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_lists_are_in_order_and_their_words_fit() {
-        for list in [CONNECTING, LIGHT, NEGATING, VOTING] {
+        for list in [CONNECTING, COURTEOUS, LIGHT, NEGATING, VOTING] {
             assert!(list.is_sorted());
             assert!(list.iter().all(|word| word.len() <= LISTED_MAX));
         }

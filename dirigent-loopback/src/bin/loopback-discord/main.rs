@@ -7,7 +7,7 @@
 //! It prints what a bot must know as `export NAME=value` lines: a token for each of its bots (a moderator
 //! and three agents in one guild with one channel), ids and addresses. What you type is said in the
 //! channel by a person; `/help` tells the rest. `--seed` gives the same ids and tokens at each start,
-//! `--state` keeps everything in a file. `loopback-discord -- COMMAND` runs a bot inside: it has these
+//! `--state` keeps everything in a file, `--administrator` lets the moderator open discussions. `loopback-discord -- COMMAND` runs a bot inside: it has these
 //! variables in its environment, signals are passed on to it, and its exit code is the program's.
 
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use dirigent::{Clock, SystemClock};
 use dirigent_loopback::LoopbackDiscord;
 use dirigent_testkit::MemoryDiscord;
@@ -49,6 +49,8 @@ struct Flags {
     seed: Option<u64>,
     /// The file that keeps everything from one start to the next.
     state: Option<PathBuf>,
+    /// Whether the moderator is an administrator.
+    administrator: bool,
     /// The bot to run inside, with its arguments; empty for none.
     command: Vec<OsString>,
 }
@@ -59,6 +61,7 @@ fn command() -> Command {
     let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
     let state =
         Arg::new("state").long("state").value_name("FILE").value_parser(value_parser!(PathBuf));
+    let administrator = Arg::new("administrator").long("administrator").action(ArgAction::SetTrue);
     let bot = Arg::new("command").last(true).num_args(1..).value_name("COMMAND");
     Command::new("loopback-discord")
         .about("A Discord on this machine, with a guild, a moderator, three agents and you")
@@ -67,6 +70,9 @@ fn command() -> Command {
         .arg(state.help(
             "Keeps guilds, channels, accounts, tokens and messages in this file; \
              where there is one, the seed is not used",
+        ))
+        .arg(administrator.help(
+            "Makes the moderator an administrator, as it must be for agents to open discussions",
         ))
         .arg(
             bot.value_parser(value_parser!(OsString)).help("Runs this bot, and ends with its code"),
@@ -79,6 +85,7 @@ impl Flags {
             port: matches.get_one("port").copied().unwrap_or_default(),
             seed: matches.get_one("seed").copied(),
             state: matches.get_one("state").cloned(),
+            administrator: matches.get_flag("administrator"),
             command: matches.get_many("command").into_iter().flatten().cloned().collect(),
         }
     }
@@ -105,11 +112,20 @@ fn run(flags: &Flags) -> io::Result<u8> {
     ended
 }
 
+/// The guild with the rights that the flags ask for.
+fn begin_as(discord: &MemoryDiscord, flags: &Flags) -> io::Result<Stage> {
+    let stage = begin(discord, flags)?;
+    if flags.administrator {
+        discord.guild(stage.guild).set_administrator(stage.moderator(), true);
+    }
+    Ok(stage)
+}
+
 /// Serves until the person quits, a signal comes or the bot inside ends; returns the exit code.
 async fn serve(flags: &Flags) -> io::Result<u8> {
     let mut signals = signals()?;
     let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
-    let stage = begin(&discord, flags)?;
+    let stage = begin_as(&discord, flags)?;
     let loopback = LoopbackDiscord::start_on(discord.clone(), flags.port).await?;
     let terminal = Terminal::new(&loopback, stage.clone());
     let ended = if flags.command.is_empty() {
@@ -213,6 +229,8 @@ async fn keep(discord: &MemoryDiscord, stage: &Stage, path: Option<&Path>) -> io
 mod tests {
     use dirigent::ports::Timestamp;
 
+    use dirigent_testkit::memory_discord::Permissions;
+
     use super::*;
 
     fn read(words: &[&str]) -> Option<Flags> {
@@ -225,8 +243,9 @@ mod tests {
         assert_eq!(read(&[]), Some(Flags::default()));
         let state = Some(PathBuf::from("town.json"));
         let command = ["my-bot", "--fast"].map(OsString::from).into();
-        let flags = Flags { port: 8_120, seed: Some(7), state, command };
-        let flag_words = ["--port", "8120", "--seed", "7", "--state", "town.json"];
+        let flags = Flags { port: 8_120, seed: Some(7), state, administrator: true, command };
+        let flag_words =
+            ["--port", "8120", "--seed", "7", "--state", "town.json", "--administrator"];
         let words = [&flag_words[..], &["--", "my-bot", "--fast"]].concat();
         assert_eq!(read(&words), Some(flags));
         for wrong in [["--port", "many"], ["--prot", "8120"], ["--seed", "-1"]] {
@@ -257,6 +276,16 @@ mod tests {
         assert_eq!(value("DISCORD_TOKEN"), loopback.token(moderator));
         assert_eq!(value("DISCORD_APPLICATION_ID"), moderator.to_string());
         assert_eq!(value("TESTER_TOKEN"), loopback.token(stage.bots[3].1));
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn the_moderator_is_an_administrator_where_that_is_asked_for() {
+        for administrator in [false, true] {
+            let discord = discord();
+            let stage = begin_as(&discord, &Flags { administrator, ..Flags::default() }).unwrap();
+            let permissions = discord.channel(stage.channel).permissions(stage.moderator());
+            assert_eq!(permissions.contains(Permissions::ADMINISTRATOR), administrator);
+        }
     }
 
     fn discord() -> MemoryDiscord {

@@ -36,6 +36,11 @@ impl Stage {
         }
     }
 
+    /// The bot that keeps the order.
+    pub(crate) fn moderator(&self) -> UserId {
+        self.bots.first().map_or(self.person, |(_, bot)| *bot)
+    }
+
     fn set(discord: &MemoryDiscord) -> Self {
         let person = discord.add_human();
         discord.account(person).set_name("you");
