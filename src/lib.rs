@@ -6,22 +6,27 @@
 //! crate keeps the time, stores, posts and wakes.
 //!
 //! ```no_run
-//! use std::sync::Arc;
 //! use dirigent::prelude::*;
 //!
-//! # async fn bot(moderator: Arc<dyn DiscordApi>, id: ChannelId) -> Result<(), Box<dyn std::error::Error>> {
-//! let (dirigent, driver) =
-//!     Dirigent::builder(moderator).build()?;
+//! # use std::sync::Arc;
+//! # async fn bot(accounts: [Arc<dyn DiscordApi>; 3], id: ChannelId) -> Result<(), AgentError> {
+//! # let [moderator, poet, critic] = accounts;
+//! # async fn ask_a_model(prompt: String) -> Result<String, AgentError> { Ok(prompt) }
+//! let voice = || agent_fn(|turn: Turn| async move { Ok(ask_a_model(turn.briefing()).await?.into()) });
+//! let (dirigent, driver) = Dirigent::builder(moderator)
+//!     .host("poet", voice(), poet)
+//!     .host("critic", voice(), critic)
+//!     .build()?;
 //! tokio::spawn(driver.run());
 //! let channel = dirigent.channel(id);
 //! channel.set_mode(Mode::Chat).await?;
-//! match channel.may_speak(&"poet".into(), None).await {
-//!     Ok(permit) => println!("it may speak: {}", permit.reason()),
-//!     Err(denial) => println!("it may not speak: {denial}"),
-//! }
+//! // A person writes, and the bot tells: `dirigent.message_created(message)`. Then:
+//! println!("{}", channel.explain(&"critic".into()).await?); // critic may not speak: poet has the floor. …
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! What goes wrong is told through `tracing`; a program without a subscriber hears none of it.
 //!
 //! # Start here
 //!
@@ -37,7 +42,7 @@
 //! | find out afterwards what happened | [`replay::Recording`] | [`replay`] |
 //!
 //! For Discord there are `dirigent-discord` (REST, gateway events, slash commands) and `dirigent-store` (files, SQLite); for
-//! tests `dirigent-testkit`.
+//! agents that ask a model `dirigent-llm`; for tests `dirigent-testkit`.
 
 pub mod command;
 pub mod hooks;

@@ -221,5 +221,7 @@ fn concerns_lanes(transition: &Transition) -> bool {
     let is_pause = (from == PhaseKind::Waiting) != (to == PhaseKind::Waiting);
     let is_of_run =
         matches!(cause, dirigent_core::Cause::RunStarted | dirigent_core::Cause::RunSlow);
-    is_pause || is_of_run || to == PhaseKind::Archived
+    // A room that sleeps remembers nothing that was said.
+    let is_end = matches!(to, PhaseKind::Archived | PhaseKind::Dormant);
+    is_pause || is_of_run || (is_end && from != to)
 }

@@ -1,7 +1,9 @@
 //! Rooms that say nothing new: a reply that repeats what was said is not posted, and counts as nothing to add.
 
+use dirigent::Reply;
 use dirigent::operate::{Cause, Heard};
-use dirigent_testkit::scripted_agent::Line;
+use dirigent::ports::Embed;
+use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
 
 /// What the first conversation with a real model said until the ceiling ended it.
@@ -49,7 +51,7 @@ fn agents_that_count_on_in_a_list_that_says_nothing_fall_asleep_and_are_told() {
     stage.say("And about snow?");
     stage.until_dormant();
     let told: Vec<_> = stage.agent("a").turns().iter().map(|turn| turn.repeated).collect();
-    assert_eq!(told[..3], [false, false, true], "with its next turn");
+    assert_eq!(told, [false, false, true, false], "with its next turn, once");
 }
 
 /// F29
@@ -94,4 +96,34 @@ fn repetitions_are_posted_where_the_host_wants_them() {
     stage.until_dormant();
     assert_eq!(said(&stage)[1..], RAIN[..4]);
     assert!(!dirigent::Settings::seed_literal().skip_repetitions);
+}
+
+/// F29
+#[test]
+fn a_room_that_slept_remembers_nothing_that_was_said() {
+    let mut stage = Setup::new().hosted("a", lines([0, 2])).hosted("b", []).stage();
+    stage.chat();
+    stage.say("What do you like about rain?");
+    stage.until_dormant();
+    let channel = stage.channel();
+    let mut events = stage.dirigent().events();
+    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
+    stage.until_dormant();
+    let causes = causes(&mut events);
+    assert_eq!(said(&stage)[1..], [RAIN[0], RAIN[2]], "{causes:?}");
+}
+
+/// F29
+#[test]
+fn a_reply_with_an_embed_is_posted_whatever_its_words() {
+    let shown = |number: usize| {
+        let reply = Reply::text(RAIN[number]).embed(Embed::new().title("Rain"));
+        Line::from(Act::Reply(reply))
+    };
+    let mut stage =
+        Setup::new().hosted("a", [shown(0), shown(2)]).hosted("b", ["Yes.".into()]).stage();
+    stage.chat();
+    stage.say("What do you like about rain?");
+    stage.until_dormant();
+    assert_eq!(said(&stage)[1..], [RAIN[0], "Yes.", RAIN[2]]);
 }

@@ -13,14 +13,16 @@ const MARKS: [&str; 6] = ["<think", "</think", "[think]", "[/think]", "◁think"
 /// The counts.
 #[derive(Debug, Default)]
 pub(crate) struct Count {
-    /// Turns of agents that ended: those in which something was posted, passes and failures.
+    /// Turns of agents that ended: those in which something was posted, passes, failures and what was held back.
     pub(crate) turns: u64,
     pub(crate) posted: u64,
     pub(crate) passes: u64,
     pub(crate) failures: u64,
+    /// Replies that the library did not post, since they said what had been said.
+    pub(crate) held_back: u64,
     /// Calls of agents, as the agents count them.
     pub(crate) calls: u64,
-    /// Replies that say nearly word for word what one of the ten before them said.
+    /// Replies that were posted and say nearly word for word what one of the ten before them said.
     pub(crate) repeats: u64,
     pub(crate) reasoning_leaks: u64,
     /// Times at which the room fell asleep.
@@ -61,7 +63,7 @@ impl fmt::Display for Count {
         let json = serde_json::json!({
             "turns": self.turns, "passes": self.passes, "repeats": self.repeats,
             "reasoning_leaks": self.reasoning_leaks, "ended": self.ended,
-            "posted": self.posted, "failures": self.failures, "lost": self.lost(), "sleeps": self.sleeps,
+            "posted": self.posted, "held_back": self.held_back, "failures": self.failures, "lost": self.lost(), "sleeps": self.sleeps,
             "prompt_tokens": self.prompt_tokens, "reply_tokens": self.reply_tokens,
         });
         json.fmt(f)

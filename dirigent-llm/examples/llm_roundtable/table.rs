@@ -176,10 +176,11 @@ impl Table {
             Cause::ReceiptGiven => self.count.posted += 1,
             Cause::Passed => self.count.passes += 1,
             Cause::RunFailed => self.count.failures += 1,
+            Cause::Repeated => self.count.held_back += 1,
             _ => {}
         }
-        let Count { posted, passes, failures, .. } = self.count;
-        self.count.turns = posted + passes + failures;
+        let Count { posted, passes, failures, held_back, .. } = self.count;
+        self.count.turns = posted + passes + failures + held_back;
         if self.count.turns >= self.flags.turns {
             self.count.ended = "turns";
         } else if change.to == PhaseKind::Dormant && change.from != PhaseKind::Dormant {
