@@ -398,6 +398,10 @@ fn refill<T: Copy>(buffer: &mut Vec<T>, items: &[T]) {
     buffer.clear();
     // Most are empty most of the time, and to copy nothing is a call all the same.
     if !items.is_empty() {
+        // A store may keep many records, most of them with a few items: the first have no room for more.
+        if buffer.capacity() == 0 {
+            buffer.reserve_exact(items.len());
+        }
         buffer.extend_from_slice(items);
     }
 }

@@ -42,8 +42,10 @@ impl Runtime {
             Err(error) => return Err(error),
         }
         let guard = self.rooms.load_guard(channel);
-        let limit = self.settings.call_deadline;
-        let _one_at_a_time = self.within(limit, guard.lock().lock()).await?;
+        let _one_at_a_time = match guard.lock().try_lock() {
+            Ok(lock) => lock,
+            Err(_) => self.within(self.settings.call_deadline, guard.lock().lock()).await?,
+        };
         if let Some(room) = self.rooms.awake(channel) {
             return Ok(room);
         }

@@ -1,7 +1,8 @@
 //! Which channels there are, and which of them are in memory.
 
+use std::collections::hash_map::Entry;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::MessageId;
 use rustc_hash::FxHashMap;
@@ -18,7 +19,15 @@ pub(crate) struct RoomTable {
     /// A channel that leaves memory leaves no deadline behind.
     timers: Arc<Timers>,
     slots: Mutex<FxHashMap<ChannelId, Slot>>,
-    loading: Mutex<FxHashMap<ChannelId, Weak<tokio::sync::Mutex<()>>>>,
+    loading: Mutex<FxHashMap<ChannelId, Loading>>,
+}
+
+/// A channel on its way into memory.
+#[derive(Debug, Default)]
+struct Loading {
+    lock: Arc<tokio::sync::Mutex<()>>,
+    /// How many guards share the lock. Counted under the table's lock: of two that are dropped at once, one is the last.
+    guards: usize,
 }
 
 /// A channel that the store knows. Each field stands for itself, which takes less room than a value of several: there may
@@ -77,10 +86,11 @@ impl LoadGuard<'_> {
 impl Drop for LoadGuard<'_> {
     fn drop(&mut self) {
         let mut loading = self.table.loading.lock().unwrap_or_else(PoisonError::into_inner);
-        // Released while the table is locked: of two who do so at once, one is the last.
-        drop(std::mem::take(&mut self.lock));
-        if loading.get(&self.channel).is_some_and(|lock| lock.strong_count() == 0) {
-            loading.remove(&self.channel);
+        if let Entry::Occupied(mut entry) = loading.entry(self.channel) {
+            entry.get_mut().guards -= 1;
+            if entry.get().guards == 0 {
+                entry.remove();
+            }
         }
     }
 }
@@ -97,13 +107,9 @@ impl RoomTable {
     /// The lock to hold while a room for this channel is made, so that there is never a second one.
     pub(crate) fn load_guard(&self, channel: ChannelId) -> LoadGuard<'_> {
         let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = loading.get(&channel).and_then(Weak::upgrade);
-        let lock = known.unwrap_or_else(|| {
-            let lock = Arc::default();
-            loading.insert(channel, Arc::downgrade(&lock));
-            lock
-        });
-        LoadGuard { table: self, channel, lock }
+        let Loading { lock, guards } = loading.entry(channel).or_default();
+        *guards += 1;
+        LoadGuard { table: self, channel, lock: Arc::clone(lock) }
     }
 
     /// Takes note of what the store knows.

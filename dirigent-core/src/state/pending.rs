@@ -68,6 +68,10 @@ impl Pending {
         if self.effects.len() >= PENDING_MAX {
             self.effects.remove(0);
         }
+        // Rarely are more than two pending.
+        if self.effects.capacity() == 0 {
+            self.effects.reserve_exact(2);
+        }
         self.effects.push(PendingEffect { effect, since });
         effect
     }

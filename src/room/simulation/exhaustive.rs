@@ -1,10 +1,11 @@
 //! One turn of each of two agents, in every order in which actions can end, with a kill at every action.
 //!
-//! A run of the world is a sequence of choices. The sequences are enumerated depth first: each run
-//! follows a prefix, takes the first choice from there on, and leaves behind what else could be chosen.
+//! A run of the world is a sequence of choices. A run follows a prefix, takes the first choice from there on, and
+//! leaves behind the prefixes of what else could be chosen. All processors take prefixes from one stack.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Config, Outcome as RunOutcome, PhaseKind, RunId, Tail, Timestamp};
@@ -24,42 +25,105 @@ use crate::{AgentId, Settings};
 /// Up to the end of this turn every order is tried.
 const TURNS: u64 = 2;
 
-/// What is chosen at each place of a run, and how much there is to choose from.
+/// The sequences that are still to be tried, for all threads.
 #[derive(Debug, Default)]
-struct Path {
-    choices: Vec<(usize, usize)>,
-    at: usize,
-    /// States in which everything that can follow was tried, or is being tried.
+struct Work {
+    state: Mutex<WorkState>,
+    /// A prefix was left behind, or the last run has ended.
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct WorkState {
+    /// The first choices of sequences that no run has followed yet; the newest is taken first.
+    prefixes: Vec<Vec<usize>>,
+    /// How many runs are under way: each may leave prefixes behind.
+    running: usize,
+    /// States in which everything that can follow was tried, or is to be tried.
     seen: HashSet<u64>,
+    /// How many sequences came to their end.
+    ends: usize,
+    /// What is wrong, and the choices that lead there.
+    failed: Option<(String, Vec<usize>)>,
+}
+
+impl Work {
+    fn state(&self) -> MutexGuard<'_, WorkState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next prefix; `None` when every sequence was tried, or one has failed.
+    fn take(&self) -> Option<Vec<usize>> {
+        let mut state = self.state();
+        loop {
+            if state.failed.is_some() {
+                return None;
+            }
+            if let Some(prefix) = state.prefixes.pop() {
+                state.running += 1;
+                return Some(prefix);
+            }
+            if state.running == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A run with these choices has ended.
+    fn ended(&self, result: Result<bool, String>, choices: Vec<usize>) {
+        let mut state = self.state();
+        state.running -= 1;
+        match result {
+            Ok(is_end) => state.ends += usize::from(is_end),
+            Err(why) => state.failed = Some((why, choices)),
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// What else could be chosen after these choices. `false` where another sequence has led to the same state.
+    fn branch(&self, fingerprint: u64, choices: &[usize], options: usize) -> bool {
+        let mut state = self.state();
+        if !state.seen.insert(fingerprint) {
+            return false;
+        }
+        let others = (1..options).rev().map(|other| [choices, &[other]].concat());
+        state.prefixes.extend(others);
+        drop(state);
+        self.changed.notify_all();
+        true
+    }
+}
+
+/// What is chosen at each place of a run.
+struct Path<'w> {
+    /// Where what else could be chosen is left; nowhere in a run that is repeated.
+    work: Option<&'w Work>,
+    choices: Vec<usize>,
+    at: usize,
     /// Reused for the states.
     text: String,
 }
 
-impl Path {
+impl<'w> Path<'w> {
+    const fn new(work: Option<&'w Work>, choices: Vec<usize>) -> Self {
+        Self { work, choices, at: 0, text: String::new() }
+    }
+
     /// `None` where another sequence has led to the same state.
     fn choose(&mut self, options: usize, world: &World) -> Option<usize> {
         if self.at == self.choices.len() {
-            if !self.seen.insert(fingerprint(world, &mut self.text)) {
+            let fingerprint = fingerprint(world, &mut self.text);
+            if self.work.is_some_and(|work| !work.branch(fingerprint, &self.choices, options)) {
                 return None;
             }
-            self.choices.push((0, options));
+            self.choices.push(0);
         }
-        let (chosen, known) = self.choices[self.at];
-        assert_eq!(known, options, "the same choices lead to another world");
+        let chosen = self.choices[self.at];
+        assert!(chosen < options, "the same choices lead to another world");
         self.at += 1;
         Some(chosen)
-    }
-
-    /// Goes on to the next sequence. `false` when there is none.
-    fn advance(&mut self) -> bool {
-        self.at = 0;
-        while let Some((chosen, options)) = self.choices.pop() {
-            if chosen + 1 < options {
-                self.choices.push((chosen + 1, options));
-                return true;
-            }
-        }
-        false
     }
 }
 
@@ -115,7 +179,7 @@ impl World {
         let fixed = two_agents(are_hosted);
         let mut world = Self::with(fixed, Dice::new(1), 1, Duration::from_secs(300), log);
         world.is_exact = true;
-        world.go_on(&mut Path::default(), May::default());
+        world.go_on(&mut Path::new(None, Vec::new()), May::default());
         world
     }
 
@@ -150,7 +214,7 @@ impl World {
     }
 
     /// Lets things happen, as the path says, until nothing does any more and no deadline is left.
-    fn go_on(&mut self, path: &mut Path, mut may: May) -> bool {
+    fn go_on(&mut self, path: &mut Path<'_>, mut may: May) -> bool {
         let until = self.now + Duration::from_secs(3_600);
         while self.books.broken.is_none() {
             while self.ready {
@@ -290,32 +354,44 @@ fn check(world: &World) -> Result<(), String> {
     Ok(())
 }
 
+/// Runs one sequence of choices. Returns whether it came to its end, and what happened, if that is written down.
+fn run(
+    are_hosted: bool,
+    may: May,
+    path: &mut Path<'_>,
+    log: bool,
+) -> (Result<bool, String>, Vec<String>) {
+    let mut world = World::quiet(are_hosted, log);
+    world.write("word");
+    let is_end = world.go_on(path, may);
+    let checked = if is_end { check(&world) } else { Ok(()) };
+    (checked.map(|()| is_end), world.log.take().unwrap_or_default())
+}
+
 /// Runs every sequence of choices. Returns how many there are, without those that join another one.
 fn every_order(are_hosted: bool, may: May) -> usize {
-    let mut path = Path::default();
-    let run = |path: &mut Path, log: bool| {
-        let mut world = World::quiet(are_hosted, log);
-        world.write("word");
-        let is_end = world.go_on(path, may);
-        let checked = if is_end { check(&world) } else { Ok(()) };
-        (checked.map(|()| is_end), world.log.take().unwrap_or_default())
-    };
-    let mut ends = 0;
-    loop {
-        match run(&mut path, false) {
-            (Ok(is_end), _) => ends += usize::from(is_end),
-            (Err(why), _) => {
-                path.at = 0;
-                let (_, log) = run(&mut path, true);
-                panic!("{}\n{why} ({may:?})", log.join("\n"));
-            }
+    let work = Work::default();
+    work.state().prefixes.push(Vec::new());
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(prefix) = work.take() {
+                    let mut path = Path::new(Some(&work), prefix);
+                    let (result, _) = run(are_hosted, may, &mut path, false);
+                    work.ended(result, path.choices);
+                }
+            });
         }
-        if !path.advance() {
-            let states = path.seen.len();
-            eprintln!("hosted {are_hosted}, {may:?}: {ends} sequences through {states} states");
-            return ends;
-        }
+    });
+    let state = work.state();
+    if let Some((why, choices)) = &state.failed {
+        let (_, log) = run(are_hosted, may, &mut Path::new(None, choices.clone()), true);
+        panic!("{}\n{why} ({may:?})", log.join("\n"));
     }
+    let (ends, states) = (state.ends, state.seen.len());
+    eprintln!("hosted {are_hosted}, {may:?}: {ends} sequences through {states} states");
+    ends
 }
 
 #[test]
