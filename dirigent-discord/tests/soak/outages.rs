@@ -9,6 +9,7 @@ use dirigent_loopback::ServerOutage;
 
 use crate::soak::house::{Agents, House, default_rules};
 use crate::soak::line::PAUSE;
+use crate::soak::told;
 
 /// How soon after Discord's return every channel must go on, though nobody says a word.
 const GOES_ON: Duration = Duration::from_secs(30);
@@ -19,7 +20,7 @@ const START: Duration = Duration::from_secs(45);
 /// How often a line that may connect has the chance to do so; the first takes some hundred.
 const CHANCES: u32 = 1_000_000;
 
-/// How often Discord is away in one test, each time at another moment of a turn.
+/// The moments of a turn in which Discord is away, one after the other.
 const MOMENTS: u64 = 8;
 
 const SHORT: Duration = Duration::from_secs(15);
@@ -45,7 +46,8 @@ async fn away(agents: Agents, outages: &[ServerOutage], lasts: Duration, first: 
     // The agents that ask repeat their post until it arrives; their runs must not be over before.
     config.run_deadline = Some(Duration::from_secs(3_600));
     let mut house = House::ruled(agents, 11, (config, settings)).await;
-    for moment in 0..MOMENTS {
+    let distance = (MOMENTS / told("SOAK_MOMENTS", MOMENTS / 2).clamp(1, MOMENTS)).max(1);
+    for moment in (0..MOMENTS).step_by(usize::try_from(distance).unwrap()) {
         house.talk(house.turns() + 6).await;
         house.go_on_until_moment(moment).await;
         let taken = house.taken();
