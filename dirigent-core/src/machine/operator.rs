@@ -296,6 +296,10 @@ impl Operator<'_, '_> {
         self.step.state.standing.require_unarchived()?;
         let is_change = self.step.state.quota.budget.edit().add_cost(cost);
         self.step.out.changed_if(is_change);
+        let is_asleep = self.step.state.floor.phase == Phase::Dormant;
+        if is_asleep && !self.step.state.standing.is_stopped() && self.step.look().budget_spent() {
+            self.step.rotation().announce_budget();
+        }
         Ok(())
     }
 

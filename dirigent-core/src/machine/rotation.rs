@@ -302,6 +302,14 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
+    /// The channel is dormant, and would go on if a budget were not spent: that is said once.
+    pub(crate) fn announce_budget(&mut self) {
+        if !core::mem::replace(&mut self.quota.budget.edit().announced, true) {
+            self.out.tell(self.floor, None, Cause::BudgetSpent);
+            self.out.request(|ticket| Effect::Notice { ticket, notice: Notice::Budget });
+        }
+    }
+
     /// No agent speaks until a person writes: the one that has spoken asked for that.
     pub(crate) fn await_human(&mut self) {
         self.words.awaits_human = true;

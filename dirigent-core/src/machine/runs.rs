@@ -105,6 +105,10 @@ impl<'o> Runs<'_, 'o> {
             Outcome::AwaitsHuman { .. } => self.floor.terms.edit().awaits_human = true,
             Outcome::Spoke { .. } | Outcome::Pass | Outcome::Repeated | Outcome::Failed => {}
         }
+        if *outcome == Outcome::Repeated {
+            // What it posted is no reply, whether it was received or not, and nothing is waited for.
+            return Some(TurnEnd::passed(agent, Cause::Repeated));
+        }
         if receipt {
             if *outcome == Outcome::Failed {
                 // The receipt is of what was posted before the run broke off: more may be on its way.
@@ -120,9 +124,7 @@ impl<'o> Runs<'_, 'o> {
             Outcome::Pass | Outcome::Failed if self.has_arrived() => {
                 self.confirm(run, &Tail::EMPTY, Cause::Spoke)
             }
-            // What it posted is no reply, and nothing is waited for.
-            Outcome::Repeated => Some(TurnEnd::passed(agent, Cause::Repeated)),
-            Outcome::Pass => Some(TurnEnd::passed(agent, Cause::Passed)),
+            Outcome::Pass | Outcome::Repeated => Some(TurnEnd::passed(agent, Cause::Passed)),
             Outcome::Failed => Some(TurnEnd::passed(agent, Cause::RunFailed)),
         }
     }

@@ -237,6 +237,7 @@ impl Step<'_> {
         if self.look().budget_spent() {
             // A word does not renew a budget, but is answered when an operator does.
             self.keep_in_mind(true);
+            self.rotation().announce_budget();
             return false;
         }
         self.wake_with(author, addressed);

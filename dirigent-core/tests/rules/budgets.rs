@@ -205,3 +205,52 @@ fn the_initiators_last_word_waits_for_the_budget() {
     room.ends(A, dirigent_core::Outcome::Pass);
     assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Dormant, true));
 }
+
+/// A sleeping room with this budget of cost.
+fn asleep(most: u64) -> Room {
+    let mut room = room(|config| config.budget_cost = Some(most));
+    room.all_pass();
+    room.members();
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    room
+}
+
+/// F01, F10
+#[test]
+fn a_budget_that_is_spent_while_the_channel_sleeps_is_said_at_once_and_once() {
+    let mut room = asleep(100);
+    assert!(room.tell(Input::Spent { cost: 99 }).is_silent());
+    let step = room.tell(Input::Spent { cost: 1 });
+    assert_eq!((step.causes(), step.asks()), (vec![Cause::BudgetSpent], vec!["Budget".to_owned()]));
+    assert!(room.tell(Input::Spent { cost: 7 }).is_silent());
+    assert!(room.human("hello?").is_silent());
+    assert!(room.channel.view().is_wake_pending());
+    room.tell(Input::ResetBudget);
+    room.members_or_nothing();
+    room.all_pass();
+    room.members();
+    assert_eq!(
+        room.tell(Input::Spent { cost: 100 }).asks(),
+        ["Budget"],
+        "a new budget, a new notice"
+    );
+}
+
+/// F01, F10
+#[test]
+fn who_writes_into_a_channel_whose_budget_is_spent_is_told_so() {
+    let mut room = asleep(100);
+    room.tell(Input::Stop);
+    assert!(room.tell(Input::Spent { cost: 100 }).is_silent(), "it is stopped anyway");
+    room.tell(Input::Resume);
+    let step = room.human("hello?");
+    assert_eq!((step.causes(), step.asks()), (vec![Cause::BudgetSpent], vec!["Budget".to_owned()]));
+    assert!(room.human("anybody?").is_silent());
+    // And where the limit came down.
+    let mut room = asleep(100);
+    room.tell(Input::Spent { cost: 50 });
+    let mut narrow = room.config().clone();
+    narrow.budget_cost = Some(50);
+    assert!(room.tell(Input::Reconfigure(narrow.into())).is_silent());
+    assert_eq!(room.human("hello?").asks(), ["Budget"]);
+}

@@ -2,7 +2,7 @@
 
 use crate::room::{A, B, Room, spoke};
 use dirigent_core::view::SeatTurn;
-use dirigent_core::{Cause, Outcome, PhaseKind};
+use dirigent_core::{Cause, Input, Outcome, PhaseKind};
 
 /// F29
 #[test]
@@ -46,4 +46,18 @@ fn a_reply_among_repetitions_keeps_the_channel_awake() {
     room.says(B, "something new");
     room.members();
     assert_eq!(room.speaker(), Some(A));
+}
+
+/// F29
+#[test]
+fn a_receipt_says_what_stands_there_and_not_that_it_is_worth_an_answer() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.start(A);
+    let run = Some(room.run_of(A));
+    let messages = vec![room.newest()];
+    room.tell(Input::Receipt { agent: A, run, messages });
+    assert_eq!(room.ends(A, Outcome::Repeated).causes()[0], Cause::Repeated);
+    assert_eq!(room.turns()[0], SeatTurn::Passed);
+    assert_eq!(room.speaker(), Some(B));
 }

@@ -3,7 +3,7 @@
 use dirigent_core::view::Budget;
 use dirigent_core::{Cause, Notice, Refusal};
 
-use super::Model;
+use super::{Model, Phase};
 
 impl Model {
     /// Whether the budget of turns or of cost is spent.
@@ -43,12 +43,24 @@ impl Model {
         }
     }
 
+    /// The channel is dormant, and would go on if a budget were not spent: that is said once.
+    pub(super) fn say_that_budget_is_spent(&mut self) {
+        if !self.budget.announced {
+            self.budget.announced = true;
+            self.causes.push(Cause::BudgetSpent);
+            self.emit_notice(Notice::Budget);
+        }
+    }
+
     /// `Spent`.
     pub(super) fn on_spent(&mut self, cost: u64) -> Result<(), Refusal> {
         if self.closing.is_some() {
             return Err(Refusal::Archived);
         }
         self.budget.cost = self.budget.cost.saturating_add(cost);
+        if self.phase == Phase::Dormant && !self.is_stopped() && self.is_any_budget_spent() {
+            self.say_that_budget_is_spent();
+        }
         Ok(())
     }
 

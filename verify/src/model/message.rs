@@ -135,6 +135,7 @@ impl Model {
                 let wakes = is_human || !(self.is_ceiling_reached() || self.awaits_human);
                 if wakes && self.is_any_budget_spent() {
                     self.kept_in_mind = true; // rule 65
+                    self.say_that_budget_is_spent();
                 } else if wakes {
                     self.unheard |= is_human;
                     self.wake_for(self.first_for(author), round);

@@ -165,6 +165,9 @@ impl Model {
         turn.awaits_human = matches!(outcome, Outcome::AwaitsHuman { .. });
         turn.slow = None;
         let spoke_before = !turn.pieces.is_empty();
+        if matches!(outcome, Outcome::Repeated) {
+            return self.end_empty(Cause::Repeated); // rule 77
+        }
         if turn.receipt {
             self.mark_whole(!matches!(outcome, Outcome::Failed)); // rule 23
             self.confirm(Cause::ReceiptGiven);
@@ -175,8 +178,7 @@ impl Model {
             Outcome::Spoke { tail } | Outcome::AwaitsHuman { tail } => {
                 self.await_reply(&tail.last(length));
             }
-            Outcome::Repeated => self.end_empty(Cause::Repeated), // rule 77
-            _ if spoke_before => self.await_reply(&Tail::EMPTY),  // D46
+            _ if spoke_before => self.await_reply(&Tail::EMPTY), // D46
             Outcome::Pass => self.end_empty(Cause::Passed),
             Outcome::Failed | _ => self.end_empty(Cause::RunFailed),
         }
@@ -333,6 +335,7 @@ impl Model {
                 return;
             }
             self.kept_in_mind = true; // rule 65
+            self.say_that_budget_is_spent();
         }
         self.set_reminder_anew();
     }
