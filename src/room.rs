@@ -47,6 +47,7 @@ mod restored;
 mod settling;
 mod speaking;
 mod step;
+mod talk;
 mod turns;
 mod voice;
 mod words;
@@ -121,7 +122,7 @@ impl Room {
     /// The guards of runs.
     pub(crate) fn guards(&mut self) -> Guards<'_> {
         let Active { calls, inbox, .. } = &mut **self.active.get_or_insert_default();
-        Guards { turns: &self.turns, calls, talk: &mut inbox.talk }
+        Guards { turns: &self.turns, calls, inbox }
     }
 }
 

@@ -36,7 +36,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use dirigent_core::{Answer, Config, Input, MessageId, Refusal, Timestamp};
 use tokio::sync::{broadcast, mpsc};
@@ -72,7 +72,8 @@ pub(crate) struct Runtime {
     pub(crate) registers_hosts: bool,
     pub(crate) store: Arc<dyn ChannelStore>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) waker: Option<Arc<dyn AgentWaker>>,
+    /// Set when the library is put together, or later, once.
+    pub(crate) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
     pub(crate) on_agent_error: Option<AgentErrorHook>,
     pub(crate) settings: Arc<Settings>,
@@ -169,7 +170,7 @@ impl Runtime {
             registers_hosts: parts.registers_hosts,
             store: parts.store,
             clock: parts.clock,
-            waker: parts.waker,
+            waker: Arc::new(parts.waker.map_or_else(OnceLock::new, OnceLock::from)),
             recorder: parts.recorder,
             on_agent_error: parts.on_agent_error,
             settings: Arc::new(parts.settings),
@@ -240,7 +241,7 @@ impl Runtime {
             history_max: self.history_max,
             up_since: self.up_since,
             stage: self.life.stage(),
-            has_waker: self.waker.is_some(),
+            has_waker: self.waker.get().is_some(),
             has_orchestrator,
         })
     }
@@ -266,7 +267,7 @@ impl Runtime {
             discord: Arc::clone(&self.discord),
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
-            waker: self.waker.clone(),
+            waker: Arc::clone(&self.waker),
             registry: Arc::clone(&self.registry),
             settings: Arc::clone(&self.settings),
         }

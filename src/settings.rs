@@ -111,9 +111,12 @@ pub struct Settings {
     pub missed_max: usize,
     /// Whether a hosted agent's reply is left out that says nearly word for word what it, or another agent, said since a
     /// person last wrote: it counts as having nothing to add ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the
-    /// agent is told. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
+    /// agent is told. What an agent posts itself, through a gateway of its own, counts in the same way: by the text that its
+    /// host reports, or by its messages. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
     /// differs, and answers of a few words never count. No text is kept. Default true.
     pub skip_repetitions: bool,
+    /// What a trigger message also says to an agent whose newest reply repeated what was said; empty for nothing.
+    pub repetition_hint: String,
     /// Most hosted agents that run at once. Default 1,024; further calls wait.
     pub calls_max: usize,
     /// Most questions to the orchestrator that are asked at once, apart from the agents. Default 64;
@@ -332,6 +335,7 @@ impl Default for Settings {
             poll_limit: 20,
             missed_max: 50,
             skip_repetitions: true,
+            repetition_hint: Self::REPETITION_HINT.to_owned(),
             calls_max: 1_024,
             consults_max: 64,
             attempt_timeout: Duration::from_secs(10),
@@ -373,6 +377,9 @@ impl Settings {
     pub const DISCONNECT_NOTICE: &str = "⚠️ {agent} disconnected";
     /// The default words that end a reply of which not everything is posted.
     pub const CUT_NOTICE: &str = "✂️ The rest of this reply was too long and was not posted.";
+    /// The default of what a trigger message also says to an agent that repeated what was said.
+    pub const REPETITION_HINT: &str =
+        "Your newest message repeated what was said: say something new, or nothing.";
     /// The default words of the notice when the channel was stopped.
     pub const STOPPED_NOTICE: &str = "⏹️ Stopped. Write \"resume\" to go on.";
     /// The default words of the notice when a stop or a hold was ended.

@@ -11,7 +11,7 @@ const FORBIDDEN: [&str; 9] =
 /// The sources below this folder or file, without those of tests.
 fn sources(path: &Path, found: &mut Vec<PathBuf>) {
     if path.is_dir() {
-        if path.ends_with("tests") {
+        if path.ends_with("tests") || path.ends_with("simulation") {
             return;
         }
         for entry in fs::read_dir(path).unwrap() {

@@ -30,8 +30,7 @@
 //!
 //!     let answers = |words: &'static str| {
 //!         agent_fn(move |turn: Turn| async move {
-//!             let is_asked = turn.missed().iter().any(|message| message.is_by_person());
-//!             Ok(if is_asked { words.into() } else { Reply::Pass })
+//!             Ok(if turn.is_asked() { words.into() } else { Reply::Pass })
 //!         })
 //!     };
 //!     let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
@@ -41,12 +40,7 @@
 //!         .build()?;
 //!     tokio::spawn(driver.run());
 //!     dirigent.channel(table).set_mode(Mode::Chat).await?;
-//!     let (mut events, told) = (discord.events(), dirigent.clone());
-//!     tokio::spawn(async move {
-//!         while let Some(event) = events.next().await {
-//!             let _ = event.tell(&told).await;
-//!         }
-//!     });
+//!     tokio::spawn(discord.events().pump(dirigent.clone()));
 //!
 //!     discord.say(table, person, "What is new?");
 //!     loop {

@@ -15,7 +15,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use dirigent::ports::GuildId;
-use dirigent::{ChannelId, Clock, UserId};
+use dirigent::{ChannelId, Clock, SystemClock, UserId};
 
 mod account;
 mod channel;
@@ -125,6 +125,13 @@ use world::World;
 #[derive(Clone)]
 pub struct MemoryDiscord {
     shared: SharedWorld,
+}
+
+/// An empty Discord that takes its time from the system's clock.
+impl Default for MemoryDiscord {
+    fn default() -> Self {
+        Self::new(Arc::new(SystemClock::new()))
+    }
 }
 
 impl MemoryDiscord {

@@ -160,7 +160,8 @@ impl Builder {
         self
     }
 
-    /// Calls agents directly instead of posting triggers.
+    /// Calls agents directly instead of posting triggers. One that needs the library is given to
+    /// [`Dirigent::set_waker`] once that is built.
     #[must_use]
     pub fn waker(mut self, waker: impl IntoShared<dyn AgentWaker>) -> Self {
         self.waker = Some(waker.into_shared());

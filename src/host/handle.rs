@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::host::builder::Builder;
 use crate::ports::into_shared::IntoShared;
+use crate::ports::waker::AgentWaker;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::runtime::registry::Hosted;
@@ -159,6 +160,13 @@ impl Dirigent {
     /// Hosts the agent no longer; a call under way ends as it will. `false` if it was not hosted.
     pub fn unhost(&self, agent: &AgentId) -> bool {
         self.runtime.registry.unhost(agent)
+    }
+
+    /// Calls agents directly from now on, instead of posting triggers, as
+    /// [`Builder::waker`](crate::host::Builder::waker) does from the start: for a waker that needs the library itself. It can be
+    /// set once; `false` if there was one, which stays.
+    pub fn set_waker(&self, waker: impl IntoShared<dyn AgentWaker>) -> bool {
+        self.runtime.waker.set(waker.into_shared()).is_ok()
     }
 
     /// Ends the driver: no new calls; what is under way may finish within `grace`; then agents are

@@ -15,6 +15,12 @@ use crate::{AgentId, ChannelId};
 /// Every commit names the revision it was made from, and one made from another is refused: that is
 /// what lets two processes share a store without both acting on a turn.
 ///
+/// # What a store need not know
+///
+/// What is in a record. It is public, for stores that map it field by field; but a rule that is added to the library may add
+/// a field. A store for which a record is bytes takes `ParsedChannel::to_json` and `parse_channel` of `dirigent-store`:
+/// text with a version and a checksum, in which fields of a newer version survive.
+///
 /// # Records that cannot be read
 ///
 /// A record that cannot be read bars its channel and no other, and is never taken for no record: the

@@ -68,6 +68,8 @@ pub(super) struct Given {
     /// The agent itself, and the others.
     pub(super) agents: Vec<Identity>,
     pub(super) history: Vec<Arc<ChatMessage>>,
+    /// What the discussion is about.
+    pub(super) guide: Option<String>,
 }
 
 /// What an agent is told of itself and of its turn.

@@ -109,6 +109,14 @@ impl Turn {
         self
     }
 
+    /// The same, for a test: the channel is a discussion that was opened with this guide.
+    #[must_use]
+    pub fn with_guide(mut self, guide: impl Into<String>) -> Self {
+        let guide = Some(guide.into());
+        self.around = self.around.given(|given| given.guide = guide);
+        self
+    }
+
     /// The same, with an answer that came too late in an earlier turn.
     #[must_use]
     pub fn with_late_answer(mut self, late: Option<Arc<str>>) -> Self {
@@ -171,13 +179,37 @@ impl Turn {
     /// assert!(turn.briefing().contains("NO_REPLY"));
     /// ```
     pub fn briefing(&self) -> String {
-        let guide = match &self.around {
-            Around::Given(_) => None,
-            Around::Driver(driver) => {
-                driver.upgrade().and_then(|driver| driver.guide(self.channel))
-            }
-        };
+        let guide = self.guide();
         briefing(&self.me(), &self.others(), guide.as_deref(), (self.reminded, self.repeated))
+    }
+
+    /// Returns what the discussion is about, where the channel is one that was opened with a guide. The
+    /// [briefing](Self::briefing) has it, too.
+    pub fn guide(&self) -> Option<String> {
+        match &self.around {
+            Around::Given(given) => given.guide.clone(),
+            Around::Driver(driver) => driver.upgrade()?.guide(self.channel),
+        }
+    }
+
+    /// Returns whether an answer is waited for: a person wrote since this agent's last turn, or a discussion with a guide
+    /// begins, and this is one of the turns of its first round. An agent that only answers passes where it is not asked.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dirigent::{ChannelId, ChatMessage, MessageId, Turn, UserId};
+    /// use dirigent::hooks::TurnId;
+    ///
+    /// let turn = Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(1));
+    /// assert!(!turn.is_asked());
+    /// let asked = ChatMessage::new(MessageId::new(7), ChannelId::new(1), UserId::new(3), "What is new?");
+    /// assert!(turn.clone().with_missed(vec![Arc::new(asked)]).is_asked());
+    /// assert!(turn.with_guide("Find a title.").is_asked());
+    /// ```
+    pub fn is_asked(&self) -> bool {
+        let begins =
+            || self.number.get() <= self.others().len() as u64 + 1 && self.guide().is_some();
+        self.missed.iter().any(|message| message.is_by_person()) || (!self.reminded && begins())
     }
 
     /// Returns the newest messages of the channel, oldest first: at most `limit` of them, and at most 100. Messages of

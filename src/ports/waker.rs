@@ -39,6 +39,9 @@ pub struct WakeCall {
     /// What was said since the agent's last turn, oldest first: all of what people said that waits for a turn,
     /// and of the rest the newest, at most [`Settings::missed_max`](crate::Settings::missed_max).
     pub missed: Vec<Arc<ChatMessage>>,
+    /// Whether the agent's newest reply repeated what was said, and counted as having nothing to add
+    /// ([`Settings::skip_repetitions`](crate::Settings::skip_repetitions)): its model does well to say something new, or to pass.
+    pub repeated: bool,
     /// The run that was [put off](crate::Channel::may_speak_or_defer) until this turn.
     pub deferral: Option<DeferralKey>,
 }
@@ -46,7 +49,17 @@ pub struct WakeCall {
 impl WakeCall {
     /// Creates a call for a test of a waker: the first one of this turn, nothing missed.
     pub const fn new(channel: ChannelId, agent: AgentId, turn: TurnId) -> Self {
-        Self { channel, agent, turn, attempt: 0, newest: None, missed: Vec::new(), deferral: None }
+        let missed = Vec::new();
+        Self {
+            channel,
+            agent,
+            turn,
+            attempt: 0,
+            newest: None,
+            missed,
+            repeated: false,
+            deferral: None,
+        }
     }
 }
 
@@ -59,6 +72,7 @@ impl fmt::Debug for WakeCall {
             .field("attempt", &self.attempt)
             .field("newest", &self.newest)
             .field("missed", &self.missed.len())
+            .field("repeated", &self.repeated)
             .field("deferral", &self.deferral)
             .finish()
     }

@@ -82,6 +82,8 @@ pub(crate) struct WakeRequest {
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
     pub(crate) missed: Vec<Arc<ChatMessage>>,
+    /// Whether its newest reply said nothing new.
+    pub(crate) repeated: bool,
     pub(crate) deferral: Option<DeferralKey>,
 }
 

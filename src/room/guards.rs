@@ -4,14 +4,14 @@ use dirigent_core::{AgentKey, Outcome, PhaseKind, Reason, RunId, TurnId};
 
 use super::calls::{Calls, Guarded};
 use super::context::Context;
-use super::inbox::Talk;
+use super::inbox::Inbox;
 use super::turns::Turns;
 
 /// Gives guards out, and says whether their runs may go on.
 pub(crate) struct Guards<'a> {
     pub(super) turns: &'a Turns,
     pub(super) calls: &'a mut Calls,
-    pub(super) talk: &'a mut Talk,
+    pub(super) inbox: &'a mut Inbox,
 }
 
 impl Guards<'_> {
@@ -58,19 +58,28 @@ impl Guards<'_> {
         has_floor && is_newest && view.run() == run && !self.turns.commit.is_taken_over()
     }
 
-    /// A host tells how a run ended that it made, and with which text: if the agent has the floor, and says what was said
-    /// before, that is so.
+    /// A host tells how a run ended that it made, and with which text, if it knows: if the agent has the floor, and says what
+    /// was said before, that is so. Without a text what it posted in its turn is looked at.
     pub(crate) fn recognised(
         self,
         cx: &Context<'_>,
         agent: AgentKey,
         (outcome, text): (Outcome, Option<&str>),
     ) -> Outcome {
-        let is_reply = matches!(outcome, Outcome::Spoke { .. });
-        let has_floor = self.turns.view().speaker() == Some(agent);
-        let text = text.filter(|_| is_reply && has_floor && cx.settings.skip_repetitions);
+        let view = self.turns.view();
+        if view.speaker() != Some(agent) || !cx.settings.skip_repetitions {
+            return outcome;
+        }
+        let posted = if matches!(outcome, Outcome::Pass | Outcome::Failed) {
+            let (user, anchor) = (cx.directory.user(agent), view.anchor());
+            user.zip(anchor).and_then(|(user, anchor)| self.inbox.words_of(user, anchor))
+        } else {
+            None
+        };
+        let text = text.filter(|_| matches!(outcome, Outcome::Spoke { .. }));
+        let text = text.or(posted.as_deref());
         let names = cx.directory.name_words();
-        let repeats = text.is_some_and(|text| self.talk.repeats(agent, text, names));
+        let repeats = text.is_some_and(|text| self.inbox.talk.repeats(agent, text, names));
         if repeats { Outcome::Repeated } else { outcome }
     }
 

@@ -40,7 +40,11 @@ impl Hearing<'_> {
         let cx = self.cx;
         let author = cx.directory.author(&message);
         self.see_stray(&message, author);
-        let digest = digest(cx, &message, author, backfilled);
+        let mut digest = digest(cx, &message, author, backfilled);
+        if self.is_echo(&message, author) {
+            // It wakes, vetoes and counts nothing.
+            digest.kind = MessageKind::System;
+        }
         let agents = self.addressed(&message, author);
         if author == Author::Human {
             self.kept.inbox.talk.begin();
@@ -65,6 +69,22 @@ impl Hearing<'_> {
         let is_new = self.turns.submit(cx, self.now, &input).is_ok();
         let is_talk = author == Author::Human && digest.kind == MessageKind::Conversation;
         if is_new && is_talk { self.late(digest.id) } else { None }
+    }
+
+    /// Whether an agent of another gateway, without the floor, says what was said before.
+    fn is_echo(&mut self, message: &ChatMessage, author: Author) -> bool {
+        let view = self.turns.view();
+        let Author::Agent(agent) = author else {
+            return false;
+        };
+        let talks = view.speaker().is_some() || view.phase() == PhaseKind::Refreshing;
+        let has_floor = [view.speaker(), view.permit()].contains(&Some(agent));
+        let is_text = message.attachments.is_empty() && message.embeds == 0;
+        let counts = talks && !has_floor && is_text && message.kind != ChatKind::System;
+        if !counts || !self.cx.settings.skip_repetitions || self.cx.directory.is_hosted(agent) {
+            return false;
+        }
+        self.kept.inbox.talk.echoes(agent, &message.content, self.cx.directory.name_words())
     }
 
     /// A person's message that comes after newer ones is handed to the agent that is called next. From what

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::{AgentKey, MessageId, TurnId};
 
+use super::talk::Talk;
 use crate::ports::surroundings::TRANSCRIPT_MAX;
 use crate::ports::turn::Said;
 use crate::record::channel::Outgoing;
 use crate::record::held::Held;
-use crate::text::repetition::Recent;
 use crate::values::message::{AuthorKind, ChatKind};
 use crate::{ChatMessage, UserId};
 
@@ -36,15 +36,6 @@ pub(crate) struct Inbox {
     /// What agents answered too late; of each agent the newest.
     late: Vec<(AgentKey, Box<Said>)>,
     pub(super) talk: Talk,
-}
-
-/// What agents said since a person last wrote, so far as to recognise it.
-#[derive(Debug, Default)]
-pub(super) struct Talk {
-    /// Nothing before the first reply.
-    said: Option<Box<Recent>>,
-    /// Agents whose newest reply was not posted since it said nothing new: they are told with their next turn.
-    repeated: Vec<AgentKey>,
 }
 
 /// What an agent was given with its last turn: the messages after one and up to another.
@@ -73,28 +64,6 @@ impl Given {
     fn exceptions(&self, kind: Exception) -> Vec<MessageId> {
         let of_kind = self.exceptions.iter().filter(|(_, known)| *known == kind);
         of_kind.map(|(message, _)| *message).collect()
-    }
-}
-
-impl Talk {
-    /// An agent has made a reply. Returns whether it repeats what was said.
-    pub(super) fn repeats(&mut self, agent: AgentKey, words: &str, names: &[u64]) -> bool {
-        let is_repeated = self.said.get_or_insert_default().is_repeated(agent, words, names);
-        if is_repeated && !self.repeated.contains(&agent) {
-            self.repeated.push(agent);
-        }
-        is_repeated
-    }
-
-    /// What is said from now on answers a person, or begins a new talk.
-    pub(super) fn begin(&mut self) {
-        self.said = None;
-    }
-
-    /// Whether the agent's newest reply said nothing new, and it was not told yet.
-    pub(super) fn take_repeated(&mut self, agent: AgentKey) -> bool {
-        let at = self.repeated.iter().position(|known| *known == agent);
-        at.is_some_and(|at| self.repeated.swap_remove(at) == agent)
     }
 }
 
@@ -238,6 +207,20 @@ impl Inbox {
     /// Whether everything from this message on is in memory.
     pub(crate) fn reaches_back_to(&self, first: MessageId) -> bool {
         self.recent.front().is_some_and(|oldest| oldest.id <= first)
+    }
+
+    /// What this account posted after this message, where that is nothing but words, and is in memory.
+    pub(super) fn words_of(&self, author: UserId, after: MessageId) -> Option<String> {
+        let from = self.recent.partition_point(|message| message.id <= after);
+        let mut words = String::new();
+        for message in self.recent.range(from..).filter(|message| message.author == author) {
+            if message.embeds > 0 || !message.attachments.is_empty() {
+                return None;
+            }
+            words.push_str(&message.content);
+            words.push('\n');
+        }
+        (!words.is_empty()).then_some(words)
     }
 
     /// The messages in this range that are meant, oldest first, as far as they are in memory.

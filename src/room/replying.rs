@@ -280,7 +280,7 @@ impl Replying<'_> {
         let waits = reply.stored().waiting_since;
         if after == AfterFailure::GiveUp {
             let (channel, kind) = (self.turns.channel, failure.kind);
-            tracing::warn!(%channel, ?kind, "a reply was not posted");
+            tracing::warn!(%channel, ?kind, why = kind.describe(), "a reply was not posted");
             return self.give_up(Some(kind));
         }
         if was != waits {

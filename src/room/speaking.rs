@@ -209,9 +209,20 @@ impl<'a> Speaking<'a> {
         };
         let mut pending = turns.machine.pending().iter();
         let asked = pending.find(|asked| asked.effect.ticket() == Some(ticket));
+        let content = self.with_hint(content, &effect);
         let nonce = turns.nonce(ticket, asked.map_or(self.now(), |asked| asked.since));
         let post = Post { mentions, reply_to, ..Post::new(place, content, nonce) };
         self.offer_post(post, paced, door)
+    }
+
+    /// An agent whose newest reply said nothing new is told so with its trigger.
+    fn with_hint(&self, content: String, effect: &Effect) -> String {
+        let hint = &self.cx().settings.repetition_hint;
+        let Effect::Trigger { agent, .. } = effect else {
+            return content;
+        };
+        let is_repeated = self.calling.handing.inbox.talk.is_repeated(*agent);
+        if is_repeated && !hint.is_empty() { format!("{content} {hint}") } else { content }
     }
 
     fn is_blocked(&self, effect: &Effect, stamp: Stamp) -> bool {
@@ -246,8 +257,9 @@ impl<'a> Speaking<'a> {
         }
         let handout = handing.prepare(agent, turn)?;
         let missed = handing.hand_out(handout);
+        let repeated = handing.inbox.talk.is_repeated(agent);
         let newest = self.calling.turns.view().newest();
-        let request = WakeRequest { agent, turn, attempt, newest, missed, deferral };
+        let request = WakeRequest { agent, turn, attempt, newest, missed, repeated, deferral };
         let time_out = self.now() + self.cx().settings.work_deadline;
         let action = Action::Wake(Box::new(request));
         let started = self.calling.requests.start_freely(Purpose::Wake, action, time_out);
@@ -277,7 +289,7 @@ impl<'a> Speaking<'a> {
         let is_over = is_notice && self.voice.is_overdue(now);
         if is_over || failure.is_final() {
             let (channel, kind) = (self.calling.turns.channel, failure.kind);
-            tracing::warn!(%channel, ?kind, "a post of the moderator failed");
+            tracing::warn!(%channel, ?kind, why = kind.describe(), "a post of the moderator failed");
             self.head_done(effect, failure.settlement(now));
         }
     }

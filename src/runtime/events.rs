@@ -1,5 +1,7 @@
 //! What listeners are told: transitions of channels, agents that fail, replies that are lost.
 
+mod sentence;
+
 use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
@@ -15,7 +17,8 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::{AgentId, ChannelId};
 
-/// A transition with its channel and its agent's name.
+/// A transition with its channel and its agent's name. Its `Display` is a sentence for people; with `{:#}` it is the phases and
+/// the cause by their stable names.
 ///
 /// ```
 /// # use dirigent::operate::{Cause, ChannelEvent, Transition};
@@ -26,7 +29,8 @@ use crate::{AgentId, ChannelId};
 /// # let transition = Transition { at: Timestamp::from_millis(1), from: PhaseKind::Dormant,
 /// #     to: PhaseKind::Granted, agent: None, turn: TurnId::new(1), cause: Cause::HumanMessage };
 /// let event = ChannelEvent { channel: ChannelId::new(1), agent: Some("poet".into()), transition };
-/// assert_eq!(event.to_string(), "dormant -> granted: human-message (poet)");
+/// assert_eq!(event.to_string(), "poet has the floor: a person wrote");
+/// assert_eq!(format!("{event:#}"), "dormant -> granted: human-message (poet)");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
@@ -41,6 +45,9 @@ pub struct ChannelEvent {
 
 impl fmt::Display for ChannelEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return sentence::write(self, f);
+        }
         let Transition { from, to, cause, .. } = self.transition;
         if from == to {
             write!(f, "{to}: {cause}")?;

@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use dirigent_core::{AgentKey, Timestamp};
 use futures_util::FutureExt;
@@ -43,7 +43,7 @@ pub(super) struct Performer {
     pub(super) discord: Arc<dyn DiscordApi>,
     pub(super) store: Arc<dyn ChannelStore>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) waker: Option<Arc<dyn AgentWaker>>,
+    pub(super) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
     pub(super) registry: Arc<Registry>,
     pub(super) settings: Arc<Settings>,
     /// What an agent may look at during its turn.
@@ -105,11 +105,11 @@ impl Performer {
     }
 
     async fn wake(&self, channel: ChannelId, request: WakeRequest) -> Result<Outcome, ApiError> {
-        let WakeRequest { agent, turn, attempt, newest, missed, deferral } = request;
-        let (Some(waker), Some(agent)) = (&self.waker, self.registry.name(agent)) else {
+        let WakeRequest { agent, turn, attempt, newest, missed, repeated, deferral } = request;
+        let (Some(waker), Some(agent)) = (self.waker.get(), self.registry.name(agent)) else {
             return Ok(Outcome::Woken(crate::ports::waker::Woken::PostTrigger));
         };
-        let call = WakeCall { channel, agent, turn, attempt, newest, missed, deferral };
+        let call = WakeCall { channel, agent, turn, attempt, newest, missed, repeated, deferral };
         waker.wake(call).await.map(Outcome::Woken)
     }
 

@@ -99,12 +99,20 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// A reply is made. Returns whether it repeats one of the newest; if not, it is one of them from now on. `names`: of
-    /// the agents, which are left aside, as sorted [`words_of_name`].
-    pub(crate) fn is_repeated(&mut self, author: AgentKey, text: &str, names: &[u64]) -> bool {
-        let Some(digest) = Digest::of(author, text, names) else {
-            return false;
-        };
+    /// A reply is made. Returns whether it repeats one of the newest; if not, it is one of them from now on. What is too
+    /// short to be held against another reply takes no room. `names`: of the agents, which are left aside, as sorted
+    /// [`words_of_name`].
+    pub(crate) fn is_repeated(
+        recent: &mut Option<Box<Self>>,
+        author: AgentKey,
+        text: &str,
+        names: &[u64],
+    ) -> bool {
+        let digest = Digest::of(author, text, names);
+        digest.is_some_and(|digest| recent.get_or_insert_default().take(digest))
+    }
+
+    fn take(&mut self, digest: Digest) -> bool {
         if self.digests.iter().any(|earlier| digest.repeats(earlier)) {
             return true;
         }

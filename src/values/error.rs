@@ -41,10 +41,14 @@ impl ErrorKind {
         matches!(self, Self::RateLimited | Self::Unavailable | Self::NoAnswer | Self::Store)
     }
 
-    const fn describe(self) -> &'static str {
+    /// The kind in words.
+    pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Gone => "it does not exist any more",
-            Self::Forbidden => "the account lacks a permission there",
+            Self::Forbidden => {
+                "the account lacks a permission there (to post: View Channels and Send Messages, in threads Send Messages \
+                 in Threads, with embeds Embed Links)"
+            }
             Self::Unauthorized => "the account's token is not valid",
             Self::RateLimited => "too many requests",
             Self::Invalid => "the request is not acceptable",

@@ -1,8 +1,10 @@
 //! Rooms that say nothing new: a reply that repeats what was said is not posted, and counts as nothing to add.
 
-use dirigent::Reply;
+use dirigent::hooks::Ending;
 use dirigent::operate::{Cause, Heard};
-use dirigent::ports::Embed;
+use dirigent::ports::{AuthorKind, Embed};
+use dirigent::{ChatMessage, MessageId, Reply, Settings, UserId};
+use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
 
@@ -95,7 +97,7 @@ fn repetitions_are_posted_where_the_host_wants_them() {
     stage.say("What do you like about rain?");
     stage.until_dormant();
     assert_eq!(said(&stage)[1..], RAIN[..4]);
-    assert!(!dirigent::Settings::seed_literal().skip_repetitions);
+    assert!(!Settings::seed_literal().skip_repetitions);
 }
 
 /// F29
@@ -126,4 +128,113 @@ fn a_reply_with_an_embed_is_posted_whatever_its_words() {
     stage.say("What do you like about rain?");
     stage.until_dormant();
     assert_eq!(said(&stage)[1..], [RAIN[0], "Yes.", RAIN[2]]);
+}
+
+/// A room of agents with gateways of their own, whose host tells of them what `Turns` does.
+struct Own(Stage);
+
+impl Own {
+    fn new() -> Self {
+        let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+        stage.chat();
+        let person = stage.person();
+        let mut own = Self(stage);
+        own.posts(person, AuthorKind::Human, "What do you like about rain?");
+        own
+    }
+
+    fn posts(&mut self, author: UserId, author_kind: AuthorKind, text: &str) -> MessageId {
+        let channel = self.0.channel();
+        let id = self.0.discord().say(channel, author, text);
+        let message = ChatMessage { author_kind, ..ChatMessage::new(id, channel, author, text) };
+        self.0.call(move |d| async move { d.message_created(message).await }).unwrap();
+        id
+    }
+
+    fn says(&mut self, agent: &str, text: &str) -> MessageId {
+        let user = self.0.agent(agent).user();
+        self.posts(user, AuthorKind::Bot, text)
+    }
+
+    fn has_floor(&mut self, agent: &'static str) {
+        self.0.until("the agent has the floor", |stage| {
+            stage.status().unwrap().speaker.is_some_and(|speaker| speaker.as_str() == agent)
+        });
+    }
+
+    /// The agent has the floor, posts this, and its host says afterwards that the run ended so.
+    fn turn(&mut self, agent: &'static str, text: &str, receipt: bool, ending: Ending<'static>) {
+        let channel = self.0.channel();
+        self.has_floor(agent);
+        let permit = self.0.call(move |d| async move {
+            d.channel(channel).may_speak(&agent.into(), None).await.unwrap()
+        });
+        let id = self.says(agent, text);
+        self.0.call(move |d| async move {
+            if receipt {
+                d.channel(channel).delivered(&agent.into(), None, vec![id]).await.unwrap();
+            }
+            permit.end(ending).unwrap();
+        });
+    }
+}
+
+/// F29
+#[test]
+fn an_agent_of_another_gateway_is_held_to_its_messages_where_its_host_reports_no_text() {
+    let ends = [(false, Ending::Pass), (false, Ending::Failed), (true, Ending::Pass)];
+    for (receipt, ending) in ends {
+        let mut own = Own::new();
+        let mut events = own.0.dirigent().events();
+        own.turn("a", RAIN[0], receipt, ending);
+        own.turn("b", "I like its smell, and that people stay at home.", receipt, ending);
+        own.turn("a", RAIN[2], receipt, ending);
+        own.0.settle();
+        let causes = causes(&mut events);
+        let repeated = causes.iter().filter(|cause| **cause == Cause::Repeated).count();
+        assert_eq!(repeated, 1, "{receipt} {ending:?}: {causes:?}");
+    }
+}
+
+/// F29
+#[test]
+fn who_repeats_itself_without_the_floor_keeps_no_room_awake() {
+    let mut own = Own::new();
+    let mut events = own.0.dirigent().events();
+    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
+    own.turn("b", "NO_REPLY", false, Ending::Pass);
+    own.turn("a", "NO_REPLY", false, Ending::Pass);
+    drop(causes(&mut events));
+    // The other one has the floor, and this is no late piece any more.
+    own.0.advance(std::time::Duration::from_secs(60));
+    own.says("a", RAIN[2]);
+    own.0.until_dormant();
+    let causes = causes(&mut events);
+    assert!(!causes.contains(&Cause::AgentMessage), "{causes:?}");
+}
+
+/// F29
+#[test]
+fn an_agent_of_another_gateway_is_told_that_it_repeated_itself_until_it_says_something_new() {
+    let mut own = Own::new();
+    let mut pushed = own.0.discord().events();
+    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
+    own.turn("a", RAIN[2], false, Ending::Text(RAIN[2]));
+    own.turn("b", "And it is good for the garden, of course.", false, Ending::Pass);
+    own.turn("a", "It also makes no noise on a roof of straw.", false, Ending::Pass);
+    own.turn("b", "That depends on how thick the straw is.", false, Ending::Pass);
+    own.has_floor("a");
+    own.0.settle();
+    let (moderator, user) = (own.0.moderator(), own.0.agent("a").user());
+    let mut told = Vec::new();
+    while let Some(event) = pushed.try_next() {
+        if let Event::MessageCreated(said) = event {
+            if said.author == moderator && said.content.contains(&format!("<@{user}>")) {
+                told.push(said.content.ends_with(Settings::REPETITION_HINT));
+            }
+        }
+    }
+    // Its first trigger was posted before anything was listened to.
+    assert_eq!(told, [false, true, false]);
 }

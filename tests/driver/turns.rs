@@ -1,10 +1,13 @@
 //! The driver carries turns out: triggers, clean-up, pace, and what it costs.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dirigent::Clock;
-use dirigent::ports::Mentions;
+use dirigent::hooks::{AgentWaker, WakeCall, Woken};
+use dirigent::ports::{ApiError, Mentions};
 use dirigent::settings::{Pace, TriggerCleanup};
 use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::ScriptedAgent;
@@ -220,6 +223,34 @@ fn a_direct_waker_costs_nothing_beside_the_reply_and_brings_what_was_missed() {
     assert_eq!(missed[..3], [vec!["Hello"], vec!["Hello", "a1"], vec!["b1"]]);
 }
 
+/// Calls nobody, and counts.
+#[derive(Clone, Default)]
+struct Late(Arc<AtomicUsize>);
+
+#[dirigent::async_trait]
+impl AgentWaker for Late {
+    async fn wake(&self, _: WakeCall) -> Result<Woken, ApiError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(Woken::Called)
+    }
+}
+
+/// N15
+#[test]
+fn a_waker_may_be_set_once_the_library_is_built_and_stays() {
+    let mut stage = hooked().stage();
+    stage.chat();
+    let (late, second) = (Late::default(), Late::default());
+    assert!(stage.dirigent().set_waker(late.clone()));
+    assert!(!stage.dirigent().set_waker(second.clone()), "there is one");
+    let before = stage.discord().calls();
+    stage.say("Hello");
+    stage.settle();
+    assert_eq!(stage.discord().calls().since(&before).of(Call::Post), 0, "no trigger");
+    let calls = [late, second].map(|waker| waker.0.load(Ordering::Relaxed));
+    assert_eq!(calls, [1, 0]);
+}
+
 #[test]
 fn missed_messages_come_in_order_and_without_the_agents_own() {
     let stage = one_round(hosted());
@@ -252,7 +283,7 @@ type Spoken = Result<dirigent::Reply, dirigent::AgentError>;
 fn a_panic_in_the_call_itself_ends_its_turn_and_nothing_else() {
     let mut stage = hosted().stage();
     stage.chat();
-    let account = std::sync::Arc::new(stage.discord().account(stage.agent("a").user()));
+    let account = Arc::new(stage.discord().account(stage.agent("a").user()));
     stage.dirigent().host("a", Hasty, account);
     stage.say("Hello");
     stage.until_dormant();

@@ -337,6 +337,38 @@ fn in_a_discussion_the_briefing_says_what_it_is_about() {
     assert!(told[0].2.contains("Which plan? Done when one is chosen."), "{}", told[0].2);
 }
 
+/// N5: the bot of the first page works in a discussion, too.
+#[test]
+fn an_agent_that_only_answers_is_asked_by_a_person_and_by_the_guide_of_a_discussion() {
+    let mut stage = Setup::new().rooms(2).hosted("a", []).hosted("b", []).stage();
+    for name in ["a", "b"] {
+        let answers = dirigent::agent_fn(move |turn: Turn| async move {
+            Ok(if turn.is_asked() { Reply::text(name) } else { Reply::Pass })
+        });
+        let account = stage.discord().account(stage.agent(name).user());
+        stage.dirigent().host(name, answers, account);
+    }
+    let (room, callback) = (stage.rooms()[0], stage.rooms()[1]);
+    let guide = "Which plan?".to_owned();
+    let terms = Discussion { callback, callback_guild: Some(stage.guild()), guide };
+    let made = CreatedChannel {
+        mode: Mode::Discussion,
+        members: vec!["a".into(), "b".into()],
+        opening: Some(Opening { initiator: "a".into(), terms: Some(terms) }),
+    };
+    stage.call(move |d| async move { d.channel(room).created(made).await }).unwrap();
+    stage.advance(MINUTE);
+    let said = |stage: &Stage, from: usize| {
+        let mut said = stage.words_in(room).split_off(from);
+        said.sort();
+        said
+    };
+    assert_eq!(said(&stage, 0), ["a", "b"], "each once");
+    stage.say_in(room, "And when?");
+    stage.advance(MINUTE);
+    assert_eq!(said(&stage, 2), ["And when?", "a", "b"]);
+}
+
 /// Tells in each turn how much time is left, and what it cost.
 struct Spender {
     left: Arc<Mutex<Vec<Option<Duration>>>>,

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dirigent::Clock;
 use dirigent::ports::Timestamp;
+use dirigent::{CallError, Clock, Dirigent};
 use tokio::sync::Notify;
 
 use super::event::Event;
@@ -42,6 +42,41 @@ impl Events {
     /// The next event, if one has arrived.
     pub fn try_next(&mut self) -> Option<Event> {
         self.inbox.queue().take(&*self.clock)
+    }
+
+    /// Tells the library of everything, as a bot's event loop does; to be spawned. Ends when the chat is gone or the driver has
+    /// ended. What the library refuses of an event is that event's affair.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use dirigent::{Dirigent, Mode, agent_fn, Reply, SystemClock, Turn};
+    /// # use dirigent_testkit::{MemoryDiscord, memory_discord::Event};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dirigent::AgentError> {
+    /// # let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    /// # let [moderator, poet, critic] = [(); 3].map(|()| discord.add_bot());
+    /// # let person = discord.add_human();
+    /// # let table = discord.add_channel(discord.add_guild(person), "round-table", &[moderator, poet, critic]);
+    /// # let voice = || agent_fn(|_: Turn| async { Ok(Reply::text("Good day.")) });
+    /// # let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+    /// #     .host("poet", voice(), discord.account(poet)).host("critic", voice(), discord.account(critic)).build()?;
+    /// tokio::spawn(driver.run());
+    /// tokio::spawn(discord.events().pump(dirigent.clone()));
+    /// # dirigent.channel(table).set_mode(Mode::Chat).await?;
+    /// let mut events = discord.events();
+    /// discord.say(table, person, "Good day!");
+    /// for _ in 0..2 {
+    ///     assert!(matches!(events.next().await, Some(Event::MessageCreated(_))));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn pump(mut self, dirigent: Dirigent) {
+        while let Some(event) = self.next().await {
+            if let Err(CallError::Ended(_)) = event.tell(&dirigent).await {
+                return;
+            }
+        }
     }
 
     /// Waits for the next event; `None` when the chat is gone.

@@ -156,6 +156,8 @@ impl Chat {
         let message = ChatMessage {
             author_kind: AuthorKind::Bot,
             kind: if post.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
+            reply_to: post.reply_to,
+            embeds: u8::try_from(post.embeds.len()).unwrap_or(u8::MAX),
             nonce: Some(nonce.clone()),
             ..ChatMessage::new(id, post.channel, user(account), post.content.clone())
         };

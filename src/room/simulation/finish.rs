@@ -1,5 +1,6 @@
 //! Actions that end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::AgentKey;
@@ -15,7 +16,9 @@ use crate::ports::waker::Woken;
 use crate::record::channel::ReplyEnd;
 use crate::runtime::admission::ClaimKind;
 use crate::runtime::perform::report_of;
+use crate::values::embed::Embed;
 use crate::values::error::{Certainty, ErrorKind};
+use crate::values::extras::{AllowedMentions, Extras};
 
 impl World {
     /// The request does what it asks for.
@@ -165,7 +168,7 @@ impl World {
                 1 => ReplyEnd::Unfinished,
                 _ => ReplyEnd::Finished,
             };
-            AgentAnswer::Say { said: Said::words(&self.text()), end }
+            AgentAnswer::Say { said: self.said(), end }
         } else if is_dropped || drawn > 92 {
             AgentAnswer::Failed
         } else {
@@ -174,7 +177,28 @@ impl World {
         Outcome::Answered { answer, took_all: flight.took_all }
     }
 
-    /// What a hosted agent says: seldom more than one part, sometimes with equal parts.
+    /// What a hosted agent says: of four replies one has more than words, or nothing but an embed.
+    fn said(&mut self) -> Said {
+        let words = self.text();
+        // No number is drawn: other worlds go as they went.
+        let kind = self.number % 16;
+        let reply_to = self.chat.said.last().map(|message| message.id);
+        let embeds = vec![Embed::new().title(format!("e{}", self.number))];
+        let mentions = AllowedMentions::new().user(PERSON);
+        let extras = match kind {
+            0 => Extras { embeds, ..Extras::default() },
+            4 => Extras { reply_to, mentions, ..Extras::default() },
+            8 => Extras { embeds, reply_to, mentions },
+            12 => {
+                let extras = Extras { embeds, reply_to, ..Extras::default() };
+                return Said { words: Arc::default(), extras: Some(Arc::new(extras)) };
+            }
+            _ => return Said::words(&words),
+        };
+        Said { words: words.into(), extras: Some(Arc::new(extras)) }
+    }
+
+    /// The words of a hosted agent: seldom more than one part, sometimes with equal parts.
     fn text(&mut self) -> String {
         self.number += 1;
         let number = self.number;

@@ -92,6 +92,7 @@ fn wake() -> Action {
         attempt: 0,
         newest: None,
         missed: Vec::new(),
+        repeated: false,
         deferral: None,
     }))
 }

@@ -11,7 +11,7 @@ use super::chat::{Answers, ROOM};
 use super::flight::{Fate, Flight, What};
 use super::world::{World, note};
 use crate::MessageId;
-use crate::ports::discord::Post;
+use crate::ports::discord::{Mentions, Post};
 use crate::values::error::ErrorKind;
 use crate::values::message::Nonce;
 
@@ -304,6 +304,14 @@ impl World {
                 return Stored::Nothing;
             }
             self.books.part_leaves(nonce, delivery(&outgoing.parts), at);
+            let is_last = at + 1 == outgoing.parts.len();
+            let extras = outgoing.extras.as_deref().cloned().unwrap_or_default();
+            let embeds = if is_last { extras.embeds.clone() } else { Vec::new() };
+            let answers = extras.reply_to.filter(|_| at == 0);
+            let pings = Mentions::from(&extras.mentions);
+            if (&post.embeds, post.reply_to, &post.mentions) != (&embeds, answers, &pings) {
+                self.books.fail(format!("part {at} leaves without what its reply has: {extras:?}"));
+            }
             return Stored::Part;
         }
         for letter in &record.letters {

@@ -8,9 +8,9 @@ const ONE: AgentKey = AgentKey::new(1);
 const OTHER: AgentKey = AgentKey::new(2);
 
 fn repeats(author: AgentKey, first: &str, second: &str) -> bool {
-    let mut recent = Recent::default();
-    recent.is_repeated(ONE, first, &names());
-    recent.is_repeated(author, second, &names())
+    let mut recent = None;
+    Recent::is_repeated(&mut recent, ONE, first, &names());
+    Recent::is_repeated(&mut recent, author, second, &names())
 }
 
 fn names() -> Vec<u64> {
@@ -60,12 +60,12 @@ fn of_the_pairs_of_somebody_else_none_is_taken_wrongly_and_nine_in_ten_are_recog
 /// F29
 #[test]
 fn agents_that_count_on_in_a_list_that_says_nothing_are_noticed_at_the_second_entry_of_each() {
-    let mut recent = Recent::default();
+    let mut recent = None;
     let says = |number: u32| format!("{number}. The best thing about rain.");
     let mut said = Vec::new();
     for number in 2..8 {
         let author = if number % 2 == 0 { ONE } else { OTHER };
-        if !recent.is_repeated(author, &says(number), &names()) {
+        if !Recent::is_repeated(&mut recent, author, &says(number), &names()) {
             said.push(number);
         }
     }
@@ -74,13 +74,13 @@ fn agents_that_count_on_in_a_list_that_says_nothing_are_noticed_at_the_second_en
 
 #[test]
 fn only_the_newest_replies_are_held_against_a_new_one() {
-    let mut recent = Recent::default();
+    let mut recent = None;
     let says = |word: &str| format!("The {word} thing about rain is the smell of it.");
     for word in ["best", "second", "third", "fourth", "fifth"] {
-        assert!(!recent.is_repeated(ONE, &says(word), &names()));
+        assert!(!Recent::is_repeated(&mut recent, ONE, &says(word), &names()));
     }
-    assert!(recent.is_repeated(ONE, &says("second"), &names()));
-    assert!(!recent.is_repeated(ONE, &says("best"), &names()));
+    assert!(Recent::is_repeated(&mut recent, ONE, &says("second"), &names()));
+    assert!(!Recent::is_repeated(&mut recent, ONE, &says("best"), &names()));
 }
 
 #[test]

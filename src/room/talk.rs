@@ -1,0 +1,48 @@
+//! What agents said since a person last wrote, and who of them said nothing new.
+
+use dirigent_core::AgentKey;
+
+use crate::text::repetition::Recent;
+
+/// What agents said since a person last wrote, so far as to recognise it.
+#[derive(Debug, Default)]
+pub(super) struct Talk {
+    /// Nothing before the first reply.
+    said: Option<Box<Recent>>,
+    /// Agents whose newest reply said nothing new, and who are to be told with their next turn.
+    repeated: Vec<AgentKey>,
+}
+
+impl Talk {
+    /// An agent has made a reply. Returns whether it repeats what was said.
+    pub(super) fn repeats(&mut self, agent: AgentKey, words: &str, names: &[u64]) -> bool {
+        let is_repeated = self.echoes(agent, words, names);
+        match self.repeated.iter().position(|known| *known == agent) {
+            None if is_repeated => self.repeated.push(agent),
+            Some(at) if !is_repeated => _ = self.repeated.swap_remove(at),
+            None | Some(_) => {}
+        }
+        is_repeated
+    }
+
+    /// An agent posts something without the floor. Returns whether it repeats what is said; the agent is not told.
+    pub(super) fn echoes(&mut self, agent: AgentKey, words: &str, names: &[u64]) -> bool {
+        Recent::is_repeated(&mut self.said, agent, words, names)
+    }
+
+    /// Whether the agent's newest reply said nothing new.
+    pub(super) fn is_repeated(&self, agent: AgentKey) -> bool {
+        self.repeated.contains(&agent)
+    }
+
+    /// What is said from now on answers a person, or begins a new talk.
+    pub(super) fn begin(&mut self) {
+        self.said = None;
+    }
+
+    /// Whether the agent's newest reply said nothing new, and it was not told yet.
+    pub(super) fn take_repeated(&mut self, agent: AgentKey) -> bool {
+        let at = self.repeated.iter().position(|known| *known == agent);
+        at.is_some_and(|at| self.repeated.swap_remove(at) == agent)
+    }
+}

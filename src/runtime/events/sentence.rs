@@ -1,0 +1,171 @@
+//! Transitions in words that a person understands.
+
+use std::fmt;
+
+use dirigent_core::{Cause, PhaseKind, Transition};
+
+use super::ChannelEvent;
+
+/// Writes what happened: who has the floor and why, or what became of it.
+pub(super) fn write(event: &ChannelEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Transition { from, to, cause, .. } = event.transition;
+    let agent = event.agent.as_ref().map_or("an agent", |agent| agent.as_str());
+    if to == PhaseKind::Granted && from != to {
+        if let Some(why) = words_of(cause, &WHY) {
+            return write!(f, "{agent} has the floor: {why}");
+        }
+    }
+    let words = words_of(cause, &WORDS).unwrap_or(cause.as_str());
+    if let Some((before, after)) = words.split_once("{}") {
+        return write!(f, "{before}{agent}{after}");
+    }
+    f.write_str(words)?;
+    match &event.agent {
+        Some(agent) if to == PhaseKind::Granted => write!(f, "; {agent} has the floor"),
+        _ if to == PhaseKind::Refreshing && from != to => f.write_str(": who is here is looked up"),
+        _ => Ok(()),
+    }
+}
+
+/// Why an agent was given the floor, where the cause says no more than that.
+const WHY: [(Cause, &str); 14] = [
+    (Cause::HumanMessage, "a person wrote"),
+    (Cause::AgentMessage, "another agent wrote"),
+    (Cause::BotMessage, "a bot wrote"),
+    (Cause::OperatorWake, "an operator woke the channel"),
+    (Cause::GuidePosted, "the discussion was opened"),
+    (Cause::ResultPosted, "the result of a discussion was posted"),
+    (Cause::NextInList, "it is next in the list"),
+    (Cause::NextCycle, "a new round begins"),
+    (Cause::MentionRound, "a person mentioned it"),
+    (Cause::OperatorChoice, "it was chosen to speak next"),
+    (Cause::Resumed, "the channel goes on"),
+    (Cause::OrchestratorAnswered, "its turn goes on"),
+    (Cause::OrchestratorFailed, "its turn goes on"),
+    (Cause::OrchestratorLate, "its turn goes on"),
+];
+
+/// What happened otherwise. `{}` stands for the agent.
+const WORDS: [(Cause, &str); 72] = [
+    (Cause::Created, "the channel was created"),
+    (Cause::ModeChanged, "the mode was changed"),
+    (Cause::HumanMessage, "a person wrote"),
+    (Cause::AgentMessage, "an agent wrote"),
+    (Cause::BotMessage, "a bot wrote"),
+    (Cause::OperatorWake, "an operator woke the channel"),
+    (Cause::GuidePosted, "the discussion was opened"),
+    (Cause::ResultPosted, "the result of a discussion was posted"),
+    (Cause::CycleBoundary, "the round is over"),
+    (Cause::NextCycle, "a new round begins"),
+    (Cause::Reshuffled, "the order was shuffled"),
+    (Cause::MembersFailed, "who is here could not be looked up: the old list is used"),
+    (Cause::MembersLate, "looking up who is here took too long: the old list is used"),
+    (Cause::NextInList, "{} is next in the list"),
+    (Cause::RunStarted, "{} starts"),
+    (Cause::RunReplaced, "a newer run of {} replaced the one before"),
+    (Cause::Passed, "{} passes"),
+    (Cause::Repeated, "{} repeats what was said: that counts as passing"),
+    (Cause::Spoke, "{} has spoken, and its reply is waited for"),
+    (Cause::RunFailed, "{} failed: that counts as passing"),
+    (Cause::Replied, "{} has its reply, and it is posted"),
+    (Cause::Undelivered, "the reply of {} could not be posted"),
+    (Cause::TailMatched, "the reply of {} is in the channel"),
+    (Cause::ReceiptGiven, "the reply of {} is in the channel"),
+    (Cause::QuietAfterMessage, "the reply of {} is in the channel, as far as can be told"),
+    (Cause::DeliveryTimedOut, "the reply of {} was not seen: its turn is over"),
+    (Cause::Interrupted, "the wait for the reply of {} was interrupted by a message"),
+    (Cause::Retriggered, "{} has not started, and is called once more"),
+    (Cause::StartTimedOut, "{} did not start in time, and is skipped"),
+    (Cause::RunTimedOut, "{} took too long, and is skipped"),
+    (Cause::RunLost, "the run of {} was lost with its process"),
+    (Cause::RunSlow, "{} takes longer than usual"),
+    (Cause::Unfinished, "{} has spoken, and keeps the floor"),
+    (Cause::SignalMissing, "{} did not end its turn: it is over"),
+    (Cause::HumanInterrupted, "a person spoke during the turn of {}: it rests"),
+    (Cause::OrchestratorAnswered, "the orchestrator answered the person: the turn of {} goes on"),
+    (Cause::OrchestratorFailed, "no orchestrator answered the person: the turn of {} goes on"),
+    (Cause::OrchestratorLate, "the orchestrator took too long: the turn of {} goes on"),
+    (Cause::AgentPassed, "{} passed, and is not asked until something is said"),
+    (Cause::NothingNew, "{} spoke last, and is not asked until something is said"),
+    (Cause::NotMentioned, "{} was not mentioned, and is passed over"),
+    (Cause::AgentCapped, "{} has had its turns for this hour"),
+    (Cause::MentionRound, "a person mentioned agents"),
+    (Cause::OperatorChoice, "{} was chosen to speak next"),
+    (Cause::PermitUsed, "{} has had its one run after the reminder"),
+    (Cause::AgentLeft, "{} has left"),
+    (Cause::AgentMuted, "{} is muted"),
+    (Cause::AgentUnmuted, "{} may speak again"),
+    (Cause::AgentOffline, "{} is offline"),
+    (Cause::AgentOnline, "{} is back, and waits to be assigned"),
+    (Cause::AgentAssigned, "{} takes turns again"),
+    (Cause::AllPassed, "no agent has anything to add: the channel sleeps"),
+    (Cause::NobodyAnswered, "no agent answered: the channel sleeps"),
+    (Cause::NobodyElse, "no other agent could answer: the channel sleeps"),
+    (Cause::AwaitingHuman, "an agent asked for a person: the channel sleeps until one writes"),
+    (Cause::CeilingReached, "the agents have talked as long as they may without a person"),
+    (Cause::CeilingReset, "a person lets the agents talk on"),
+    (Cause::BudgetSpent, "a budget is spent: no agent speaks until an operator renews it"),
+    (Cause::BudgetReset, "an operator renewed the budgets"),
+    (Cause::TooFewAgents, "fewer than two agents are here: turns are not kept"),
+    (Cause::EnoughAgents, "a second agent is here: turns are kept"),
+    (Cause::MembersUnknown, "who is here could never be looked up: no agent may speak"),
+    (Cause::ChatAway, "the chat does not answer"),
+    (Cause::ChatBack, "the chat answers again"),
+    (Cause::InitiatorReminded, "{} is asked to conclude the discussion"),
+    (Cause::Stopped, "the channel was stopped"),
+    (Cause::Held, "the channel is on hold"),
+    (Cause::Resumed, "the channel goes on"),
+    (Cause::Finished, "an operator said that the work is done"),
+    (Cause::Concluded, "{} concluded the discussion"),
+    (Cause::Archived, "the channel was archived"),
+    (Cause::Overdue, "the discussion was archived, since it lay idle for too long"),
+];
+
+fn words_of(cause: Cause, table: &[(Cause, &'static str)]) -> Option<&'static str> {
+    table.iter().find(|(known, _)| *known == cause).map(|(_, words)| *words)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use dirigent_core::{Timestamp, TurnId};
+
+    use super::*;
+    use crate::ChannelId;
+
+    fn told(from: PhaseKind, to: PhaseKind, cause: Cause) -> String {
+        let (at, turn) = (Timestamp::from_millis(1), TurnId::new(1));
+        let transition = Transition { at, from, to, agent: None, turn, cause };
+        let agent = Some("poet".into());
+        ChannelEvent { channel: ChannelId::new(1), agent, transition }.to_string()
+    }
+
+    /// N15
+    #[test]
+    fn each_cause_has_a_sentence_of_its_own() {
+        let mut seen = HashSet::new();
+        for cause in Cause::ALL {
+            let words = told(PhaseKind::Dormant, PhaseKind::Dormant, *cause);
+            assert_ne!(words, cause.as_str());
+            assert!(!words.contains(['{', '}', '-']), "{words}");
+            // However a reply was recognised, it is there.
+            assert!(seen.insert(words) || *cause == Cause::ReceiptGiven, "{cause}");
+        }
+    }
+
+    /// N15
+    #[test]
+    fn a_grant_says_who_has_the_floor_and_why_whatever_gave_it() {
+        for cause in Cause::ALL {
+            let words = told(PhaseKind::Refreshing, PhaseKind::Granted, *cause);
+            assert!(words.contains("poet"), "{cause}: {words}");
+        }
+        let granted = told(PhaseKind::Dormant, PhaseKind::Granted, Cause::HumanMessage);
+        assert_eq!(granted, "poet has the floor: a person wrote");
+        let again = told(PhaseKind::Granted, PhaseKind::Granted, Cause::Retriggered);
+        assert_eq!(again, "poet has not started, and is called once more");
+        let over = told(PhaseKind::Confirming, PhaseKind::Refreshing, Cause::CycleBoundary);
+        assert_eq!(over, "the round is over: who is here is looked up");
+    }
+}
