@@ -1,6 +1,16 @@
 //! Discord, for [`dirigent`]: its REST API as [`DiscordApi`](dirigent::DiscordApi) and
 //! [`GuildApi`](dirigent::ports::GuildApi), and the events of its gateway, told to the library.
 //!
+//! | You want to | Start here |
+//! | --- | --- |
+//! | post and read with a bot's token | [`DiscordAccount`], for `Dirigent::builder` and `Builder::host` |
+//! | tell the library what the gateway says | [`Feed`], and a [`ShardFeed`] for each shard |
+//! | offer `/stop`, `/status` and the other slash commands | [`Feed`] registers and answers them by itself |
+//! | know what is not switched on: intents, permissions | [`DiscordAccount::diagnose`], [`Finding`] |
+//! | know why a request failed | [`RestError`], the source of each error |
+//! | run several accounts, without getting the address banned | [`BanGuard`] |
+//! | use another client, and turn its messages into the library's | [`chat_message`] |
+//!
 //! The smallest bot: a moderator whose channel is kept in order. (The gateway itself is
 //! `twilight-gateway`'s; a shard gives text messages.)
 //!

@@ -72,7 +72,18 @@ pub enum RestError {
 }
 
 fn with_code(code: Option<u64>) -> String {
-    code.map(|code| format!(", code {code}")).unwrap_or_default()
+    let Some(code) = code else {
+        return String::new();
+    };
+    let meaning = match code {
+        50_001 => ": this account is not let into the channel (View Channels)",
+        50_013 => {
+            ": this account lacks a permission (to post Send Messages, in threads Send Messages in Threads, with embeds \
+             Embed Links; to create channels Manage Channels and Manage Roles)"
+        }
+        _ => "",
+    };
+    format!(", code {code}{meaning}")
 }
 
 impl RestError {

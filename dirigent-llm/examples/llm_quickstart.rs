@@ -1,7 +1,7 @@
 //! Two agents with a model, in a Discord in memory: `DIRIGENT_LLM_URL=http://127.0.0.1:11434/v1 DIRIGENT_LLM_MODEL=llama3.2`.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
-use std::{env, sync::Arc};
+use std::env;
 
 use dirigent::prelude::*;
 use dirigent_llm::{ChatAgent, Endpoint};
@@ -9,7 +9,7 @@ use dirigent_testkit::{MemoryDiscord, memory_discord::Event};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), AgentError> {
-    let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let discord = MemoryDiscord::default();
     let [moderator, poet, critic] = [discord.add_bot(), discord.add_bot(), discord.add_bot()];
     let person = discord.add_human();
     let guild = discord.add_guild(person);

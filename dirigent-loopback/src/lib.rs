@@ -3,6 +3,16 @@
 //! Bots connect to it as they are: point their HTTP client and their gateway at it. [`LoopbackDiscord`]
 //! says how, and what it can do; the program `loopback-discord` puts a terminal before it.
 //!
+//! | You want to | Start here |
+//! | --- | --- |
+//! | run a bot on this machine without a token, and be the person | the program: `loopback-discord -- COMMAND` |
+//! | test a bot in any language, from its first login to its last message | the same, with `--seed` and `--state` |
+//! | test a bot in Rust | [`LoopbackDiscord::start`] over a [`MemoryDiscord`] |
+//! | use a slash command as a person does | [`LoopbackDiscord::use_command`] |
+//! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
+//! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
+//! | set rate limits | [`Limits`] |
+//!
 //! The program prints what a bot must know as lines to paste into another terminal:
 //!
 //! ```text

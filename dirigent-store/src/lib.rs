@@ -7,6 +7,7 @@
 //! | keep a registry of agents that people can edit | [`JsonIdentities`], for `Builder::identities` |
 //! | fill the registry from a list of bots that another program keeps | [`ego::ScannedIdentities`] |
 //! | keep both in one database, for thousands of channels | `SqliteStore` (feature `sqlite`) |
+//! | write a store of your own, without knowing what is in a record | [`ParsedChannel::to_json`], [`parse_channel`] |
 //! | look at what is stored, or show it | [`export`], [`parse_channel`] |
 //! | know what went wrong at the start | [`OpenError`], [`ChannelProblem`], [`Problem`] |
 //!

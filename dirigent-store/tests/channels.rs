@@ -7,6 +7,7 @@ mod damage;
 mod erasure;
 mod export;
 mod history;
+mod opaque;
 mod place;
 mod power;
 mod record;

@@ -114,7 +114,7 @@ impl Terminal {
     pub(crate) fn show_change(&mut self, change: &ChannelEvent, order: &[AgentId]) {
         let cause = change.transition.cause;
         if self.verbose {
-            note(&format!("[{change}]"));
+            note(&format!("[{change:#}]"));
         }
         // The floor is given by a grant or, to the initiator of an idle discussion, by a reminder.
         let is_given =

@@ -26,6 +26,9 @@ fn command() -> Command {
     let tokens = Arg::new("tokens").long("tokens").value_name("N").value_parser(value_parser!(u64));
     let messages = Arg::new("messages").long("messages").value_name("N");
     let interactive = Arg::new("interactive").long("interactive").action(ArgAction::SetTrue);
+    let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
+    let temperature = Arg::new("temperature").long("temperature").value_name("T");
+    let keep = Arg::new("keep-repetitions").long("keep-repetitions").action(ArgAction::SetTrue);
     Command::new("llm_roundtable")
         .about("Three personas with a model, in a Discord in memory")
         .arg(url.help("The base address of the endpoint, which mostly ends with /v1"))
@@ -38,6 +41,13 @@ fn command() -> Command {
                 .value_parser(value_parser!(usize))
                 .help("The most messages of the channel in a prompt"),
         )
+        .arg(seed.help("Draws and shuffles with this seed, so that an evening can be had again"))
+        .arg(
+            temperature
+                .value_parser(value_parser!(f64))
+                .help("How much chance there is in what the model says; 0 for none"),
+        )
+        .arg(keep.help("Posts also what says what was said, to compare evenings"))
         .arg(interactive.help("You are the person; an empty end of input ends it"))
 }
 
@@ -49,6 +59,9 @@ fn flags(matches: &ArgMatches) -> Flags {
         turns: matches.get_one("turns").copied().unwrap_or_default(),
         tokens: matches.get_one("tokens").copied().unwrap_or_default(),
         messages: matches.get_one("messages").copied().unwrap_or_default(),
+        seed: matches.get_one("seed").copied(),
+        temperature: matches.get_one("temperature").copied(),
+        keeps_repetitions: matches.get_flag("keep-repetitions"),
         is_interactive: matches.get_flag("interactive"),
     }
 }

@@ -23,6 +23,10 @@ pub(crate) struct Flags {
     pub(crate) turns: u64,
     pub(crate) tokens: u64,
     pub(crate) messages: usize,
+    /// Makes an evening that can be had again.
+    pub(crate) seed: Option<u64>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) keeps_repetitions: bool,
     pub(crate) is_interactive: bool,
 }
 
@@ -96,13 +100,22 @@ impl Table {
         if let Ok(key) = std::env::var("DIRIGENT_LLM_KEY") {
             endpoint = endpoint.key(key);
         }
+        if let Some(seed) = flags.seed {
+            endpoint = endpoint.field("seed", seed);
+        }
+        if let Some(temperature) = flags.temperature {
+            endpoint = endpoint.field("temperature", temperature);
+        }
         let (calls, tokens) = (Arc::<AtomicU64>::default(), Arc::<[AtomicU64; 2]>::default());
         let settings = Settings::default().with(|settings| {
             settings.typing = true;
             // A Discord in memory has no rate limits.
             settings.pacing = Pacing::off();
+            settings.skip_repetitions = !flags.keeps_repetitions;
         });
-        let mut builder = Dirigent::builder(discord.account(moderator)).settings(settings);
+        let mut builder = Dirigent::builder(discord.account(moderator))
+            .settings(settings)
+            .seed(flags.seed.unwrap_or_default());
         for ((name, persona), user) in PERSONAS.into_iter().zip(agents) {
             let counted = Arc::clone(&tokens);
             let agent =
@@ -168,7 +181,12 @@ impl Table {
     #[expect(clippy::wildcard_enum_match_arm, reason = "of all that is heard little is counted")]
     fn hear(&mut self, event: &Heard) {
         let change = match event {
-            Heard::Transition(change) => change.transition,
+            Heard::Transition(change) => {
+                if change.transition.cause == Cause::Repeated {
+                    println!("    · {change}");
+                }
+                change.transition
+            }
             Heard::AgentFailed(failure) => return println!("    · {failure}"),
             _ => return,
         };

@@ -101,7 +101,14 @@ impl ParsedChannel {
         Self { channel, revision, record, agents, extras }
     }
 
-    /// The content of the channel's file.
+    /// The same channel with its next record. What a newer version wrote beside the known fields stays.
+    #[must_use]
+    pub fn with_record(self, revision: Revision, record: ChannelRecord) -> Self {
+        Self { revision, record, ..self }
+    }
+
+    /// The content of the channel's file: text with a version and a checksum, which [`parse_channel`] reads. A store of your
+    /// own that keeps these bytes needs to know no field of a record, and none that a later version adds.
     ///
     /// # Errors
     ///

@@ -14,8 +14,7 @@ fn voice(words: &'static str) -> Arc<dyn Agent> {
         return Arc::new(ChatAgent::new(Endpoint::new(url, "default")));
     }
     Arc::new(agent_fn(move |turn: Turn| async move {
-        let is_asked = turn.missed().iter().any(|message| message.is_by_person());
-        Ok(if is_asked { words.into() } else { Reply::Pass })
+        Ok(if turn.is_asked() { words.into() } else { Reply::Pass })
     }))
 }
 
