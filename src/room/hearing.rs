@@ -73,15 +73,17 @@ impl Hearing<'_> {
 
     /// Whether an agent of another gateway, without the floor, says what was said before.
     fn is_echo(&mut self, message: &ChatMessage, author: Author) -> bool {
-        let view = self.turns.view();
         let Author::Agent(agent) = author else {
             return false;
         };
+        if !self.cx.settings.skip_repetitions || self.cx.directory.is_hosted(agent) {
+            return false;
+        }
+        let view = self.turns.view();
         let talks = view.speaker().is_some() || view.phase() == PhaseKind::Refreshing;
         let has_floor = [view.speaker(), view.permit()].contains(&Some(agent));
         let is_text = message.attachments.is_empty() && message.embeds == 0;
-        let counts = talks && !has_floor && is_text && message.kind != ChatKind::System;
-        if !counts || !self.cx.settings.skip_repetitions || self.cx.directory.is_hosted(agent) {
+        if !talks || has_floor || !is_text || message.kind == ChatKind::System {
             return false;
         }
         self.kept.inbox.talk.echoes(agent, &message.content, self.cx.directory.name_words())
