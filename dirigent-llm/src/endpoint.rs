@@ -94,6 +94,18 @@ impl Endpoint {
         self
     }
 
+    /// Returns the same endpoint with another of its models. Both share their connections.
+    ///
+    /// ```
+    /// use dirigent_llm::Endpoint;
+    /// let small = Endpoint::new("http://127.0.0.1:11434/v1", "llama3.2").key("sk-…");
+    /// assert_eq!(small.with_model("llama3.3").model(), "llama3.3");
+    /// ```
+    #[must_use]
+    pub fn with_model(&self, model: impl Into<String>) -> Self {
+        Self { model: model.into(), ..self.clone() }
+    }
+
     /// Returns the model's name, as the endpoint calls it.
     pub fn model(&self) -> &str {
         &self.model

@@ -29,6 +29,7 @@
 //! | pay for tokens | [`Prices`], [`ChatAgent::on_usage`], [`Config::budget_cost`](dirigent::Config::budget_cost) |
 //! | have a slow model, or one with a small context | [`Limits`] |
 //! | want to know why an agent failed | [`ChatError`] |
+//! | ask a model outside a turn | [`Chat`] |
 //! | test without a model | `dirigent-llm-loopback` |
 //!
 //! # What happens in a turn
@@ -62,6 +63,7 @@ mod answer;
 mod ask;
 mod body;
 mod calls;
+mod chat;
 mod client;
 mod endpoint;
 mod error;
@@ -77,6 +79,7 @@ mod usage;
 mod wire;
 
 pub use agent::ChatAgent;
+pub use chat::{Chat, ChatAnswer, ToolCall};
 pub use endpoint::Endpoint;
 pub use error::ChatError;
 pub use limits::Limits;

@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 
 /// The body of a request.
 #[derive(Serialize)]
-pub(crate) struct Request<'a> {
+pub(crate) struct Request<'a, M: Serialize> {
     pub(crate) model: &'a str,
-    pub(crate) messages: Vec<Message<'a>>,
+    pub(crate) messages: M,
     pub(crate) stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stream_options: Option<StreamOptions>,

@@ -8,6 +8,7 @@
 
 mod agent;
 mod budget;
+mod chat;
 mod examples;
 mod failures;
 mod fixture;
