@@ -13,7 +13,7 @@ pub use crate::host::explanation::{Explanation, OutageNote};
 pub use crate::host::operate::{CreatedChannel, Opening, ResultPost};
 pub use crate::host::status::Status;
 pub use crate::runtime::events::{
-    AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply,
+    AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply, Progress,
 };
 pub use crate::values::call_error::DriverEnd;
 pub use crate::values::summary::Summary;

@@ -1,8 +1,11 @@
 //! One channel, as a host sees it: what is asked of it and what it is told.
 
+use std::sync::Arc;
+
 use dirigent_core::{Input, MessageId, Refusal, RunId};
 
 use crate::host::permit::Ending;
+use crate::runtime::events::{Heard, Progress};
 use crate::runtime::room_table::RoomRef;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
 
@@ -42,6 +45,15 @@ impl Channel<'_> {
     /// Whether the channel was ever given a mode. Costs nothing.
     pub fn is_known(self) -> bool {
         self.dirigent.runtime.rooms.is_known(self.id)
+    }
+
+    /// Tells listeners ([`Dirigent::events`]) how far something is that works for this channel: an agent whose answer takes long, or a
+    /// program that it uses. It changes nothing, and is not stored.
+    pub fn progress(self, worker: impl Into<Arc<str>>, so_far: impl Into<Arc<str>>) {
+        let (worker, so_far) = (worker.into(), so_far.into());
+        let progress = Progress { channel: self.id, worker, so_far };
+        // Without a listener there is nothing to do.
+        let _ = self.dirigent.runtime.events.send(Heard::Progress(progress));
     }
 
     /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call

@@ -145,6 +145,38 @@ impl fmt::Display for LostReply {
     }
 }
 
+/// What an agent, or one that works for it, has done so far, as the host told ([`Channel::progress`](crate::Channel::progress)).
+/// `Debug` shows no text.
+///
+/// ```
+/// use dirigent::operate::Heard;
+/// fn show(heard: &Heard) {
+///     if let Heard::Progress(progress) = heard {
+///         println!("{}: {}", progress.worker, progress.so_far);
+///     }
+/// }
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Where.
+    pub channel: ChannelId,
+    /// The name of what works: an agent, or a program that an agent uses.
+    pub worker: Arc<str>,
+    /// What it does, or what it has said so far, for people.
+    pub so_far: Arc<str>,
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress")
+            .field("channel", &self.channel)
+            .field("worker", &self.worker)
+            .field("so_far", &format_args!("{} bytes", self.so_far.len()))
+            .finish()
+    }
+}
+
 /// What a listener hears.
 ///
 /// ```
@@ -171,6 +203,8 @@ pub enum Heard {
     AgentFailed(AgentFailure),
     /// A reply could not be posted.
     ReplyLost(LostReply),
+    /// Work that takes long has come further.
+    Progress(Progress),
     /// This number of events was lost: the listener was too slow, or the store took a channel's record so
     /// late that more than 256 of its transitions had to wait. Of those the newest are kept.
     Missed(u64),
