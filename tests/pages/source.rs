@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const HOMES: &[&str] = &[
     "",
     "dirigent-core",
+    "dirigent-delegate",
     "dirigent-llm",
     "dirigent-llm-loopback",
     "dirigent-loopback",

@@ -1,0 +1,67 @@
+//! What a delegation costs beside the model and the agent: CPU time of one, and of each of a thousand at once.
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a bench may panic, and prints")]
+
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use dirigent_delegate::config::OrchestratorConfig;
+use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel, ToolCall};
+use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
+use serde_json::json;
+
+/// The bar, for each of a thousand delegations.
+const MOST: Duration = Duration::from_micros(100);
+
+/// Delegates a message this number of times.
+struct Fan(usize);
+
+#[dirigent::async_trait]
+impl RoutingModel for Fan {
+    async fn ask(&self, _model: &str, _question: &Question) -> Result<ModelAnswer, ModelError> {
+        let call = |at: usize| {
+            let message = Some(json!({ "message": format!("part {at}") }));
+            ToolCall::new(at.to_string(), "delegate_to_opencode", message)
+        };
+        Ok(ModelAnswer::calls((0..self.0).map(call)))
+    }
+}
+
+fn router(calls: usize, cap: u32) -> Router {
+    let config = OrchestratorConfig::new(|config| {
+        config.enabled = true;
+        config.max_parallel_agents = cap.try_into().expect("not zero");
+    });
+    let instant = delegate_fn(|_: Task| async { Outcome::success("Done.") });
+    let builder = Router::builder(Fan(calls)).config(config).open_code(instant);
+    builder.limits(|limits| limits.queue = calls).build().expect("a router")
+}
+
+/// The CPU time of one message, in the middle of several.
+fn measure(router: &Router, times: usize) -> Duration {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let mut taken: Vec<Duration> = (0..times)
+        .map(|_| {
+            let began = ThreadTime::now();
+            let response =
+                runtime.block_on(router.answer(Request::new("session", "Go"))).expect("on");
+            assert!(response.payloads.iter().all(|payload| !payload.is_error));
+            began.elapsed()
+        })
+        .collect();
+    taken.sort_unstable();
+    taken.get(times / 2).copied().unwrap_or_default()
+}
+
+fn main() {
+    let is_test = std::env::args().any(|argument| argument == "--test");
+    let times = if is_test { 1 } else { 101 };
+    let one = measure(&router(1, 3), times * 20);
+    println!("one delegation: {one:?}");
+    for cap in [3, 1_000] {
+        let all = measure(&router(1_000, cap), times);
+        let each = all / 1_000;
+        println!("1,000 instant delegates, {cap} at once: {all:?}, {each:?} each");
+        assert!(is_test || each <= MOST, "more than {MOST:?} each");
+    }
+}

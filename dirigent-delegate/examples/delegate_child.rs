@@ -1,0 +1,79 @@
+//! A program for tests of command-line agents. It does what its last argument says, one word and its operand after the other:
+//!
+//! | word | what it does |
+//! | --- | --- |
+//! | `say TEXT`, `moan TEXT` | writes a line to one of its outputs |
+
+//! | `folder`, `variable NAME` | writes its working folder, a variable of its environment |
+//! | `read` | reads its input to the end, and writes how long it was |
+//! | `flood` | writes without end |
+//! | `stubborn` | ignores SIGTERM from here on |
+//! | `note FOLDER` | notes its process in this folder |
+//! | `child FOLDER`, `detached FOLDER` | starts a process that notes itself there and waits for ever, in this group or in a session of its own |
+//! | `family FOLDER` | starts a detached process that starts another detached one, and so on for a while |
+//! | `wait` | waits for ever |
+//! | `exit CODE` | ends |
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests")]
+
+use std::env;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio, exit, id};
+
+use futures_util::future::pending;
+use tokio::signal::unix::{SignalKind, signal};
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(obey());
+}
+
+async fn obey() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let order = arguments.last().cloned().unwrap_or_default();
+    let mut words = order.split_whitespace();
+    let mut ignored = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "say" => println!("{}", words.next().unwrap()),
+            "moan" => eprintln!("{}", words.next().unwrap()),
+            "folder" => println!("{}", env::current_dir().unwrap().display()),
+            "variable" => println!("{:?}", env::var(words.next().unwrap()).ok()),
+            "read" => {
+                let mut text = Vec::new();
+                println!("{}", std::io::stdin().read_to_end(&mut text).unwrap());
+            }
+            "flood" => while std::io::stdout().write_all(&[b'x'; 4_096]).is_ok() {},
+            "stubborn" => ignored.push(signal(SignalKind::terminate()).unwrap()),
+            "note" => note(words.next().unwrap()),
+            "child" => start("note", words.next().unwrap(), "wait"),
+            "detached" => start("detach note", words.next().unwrap(), "wait"),
+            "detach" => {
+                rustix::process::setsid().unwrap();
+            }
+            "family" => {
+                let folder = words.next().unwrap();
+                note(folder);
+                if fs::read_dir(folder).unwrap().count() < 200 {
+                    start("detach family", folder, "");
+                }
+            }
+            "wait" => pending().await,
+            "exit" => exit(words.next().unwrap().parse().unwrap()),
+            other => panic!("{other} is no order"),
+        }
+    }
+    drop(ignored);
+}
+
+fn note(folder: &str) {
+    fs::write(Path::new(folder).join(id().to_string()), "").unwrap();
+}
+
+/// Starts this program again; it holds the outputs open.
+fn start(before: &str, folder: &str, after: &str) {
+    let mut again = Command::new(env::current_exe().unwrap());
+    again.arg(format!("{before} {folder} {after}")).stdin(Stdio::null());
+    drop(again.spawn().unwrap());
+}

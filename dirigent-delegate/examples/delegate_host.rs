@@ -1,0 +1,17 @@
+//! A host for tests: it delegates its second argument to `delegate_child`, guarded by the program that the first names, or by itself.
+#![expect(clippy::unwrap_used, reason = "a program for tests")]
+
+use dirigent_delegate::{CliDelegate, Delegate as _, Guard, Task};
+
+fn main() {
+    dirigent_delegate::serve_guard_if_asked();
+    let mut arguments = std::env::args().skip(1);
+    let guard = match arguments.next().as_deref() {
+        Some("itself") | None => Guard::this_program(),
+        Some(program) => Guard::program(program),
+    };
+    let child = std::env::current_exe().unwrap().with_file_name("delegate_child");
+    let agent = CliDelegate::new(child).guard(guard);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(agent.run(Task::new(arguments.next().unwrap_or_default())));
+}

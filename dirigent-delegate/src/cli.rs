@@ -1,0 +1,277 @@
+//! Agents that are programs.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dirigent::host::IntoShared;
+use dirigent::{Clock, SystemClock};
+
+use crate::delegate::{Delegate, Outcome, Task};
+use crate::process::{Bounds, End, Ended, Guard, Launch};
+
+/// The longest message that is given to a program, in bytes: systems limit the length of one argument.
+pub(crate) const MESSAGE_MAX: usize = 100_000;
+/// How much of what a program wrote is shown as its progress.
+const PROGRESS_MAX: usize = 2_000;
+
+/// An agent that is a program: it is started for each task, with the message as its last argument after `--`, and what it writes to
+/// its standard output is the result. No shell is involved, so no character of a message means anything but itself.
+///
+/// The program reads nothing, leads a process group of its own, and is killed with everything that it started when it is late, silent
+/// for too long or too talkative, when the task is cancelled, and when the future is dropped. What it started and left behind is
+/// killed when it ends, too.
+///
+/// ```
+/// use dirigent_delegate::{CliDelegate, Delegate, Status, Task};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let echo = CliDelegate::new("printf").option("%s").option("said:%s");
+/// # let _ = &echo;
+/// let cat = CliDelegate::new("basename");
+/// let outcome = cat.run(Task::new("--help/me")).await;
+/// assert_eq!((outcome.status, &*outcome.output), (Status::Success, "me\n"));
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct CliDelegate {
+    program: OsString,
+    options: Vec<OsString>,
+    model_option: Option<OsString>,
+    folder: Option<PathBuf>,
+    environment: Vec<(OsString, Option<OsString>)>,
+    limits: CliLimits,
+    guard: Option<Guard>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What bounds a program beside the task's deadline.
+///
+/// ```
+/// let limits = dirigent_delegate::CliLimits::default();
+/// assert_eq!((limits.idle.as_secs(), limits.output), (120, 1_048_576));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CliLimits {
+    /// How long the program may write nothing. Default 120 s.
+    pub idle: Duration,
+    /// The most bytes that it may write to each of its outputs. A program that writes more is killed, and what it wrote is a partial
+    /// result. Default 1 MiB.
+    pub output: usize,
+}
+
+impl Default for CliLimits {
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(120), output: 1_024 * 1_024 }
+    }
+}
+
+impl CliDelegate {
+    /// Creates an agent that is this program, a path or a name that is looked up in `PATH`. It is looked for with each task.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            options: Vec::new(),
+            model_option: None,
+            folder: None,
+            environment: Vec::new(),
+            limits: CliLimits::default(),
+            guard: None,
+            clock: Arc::new(SystemClock::new()),
+        }
+    }
+
+    /// Adds an argument before the message: a command, an option, or an option's value.
+    #[must_use]
+    pub fn option(mut self, argument: impl Into<OsString>) -> Self {
+        self.options.push(argument.into());
+        self
+    }
+
+    /// Sets the option that names the model, `--model` mostly: it and the task's model stand before the message when the task has
+    /// one. Default: the model is not handed on.
+    #[must_use]
+    pub fn model_option(mut self, option: impl Into<OsString>) -> Self {
+        self.model_option = Some(option.into());
+        self
+    }
+
+    /// Sets the folder in which the program works. Default: the host's own.
+    #[must_use]
+    pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// Sets a variable of the program's environment, which is otherwise the host's.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), Some(value.into())));
+        self
+    }
+
+    /// Takes a variable out of the program's environment: a token that an agent with a shell must not read.
+    #[must_use]
+    pub fn without_env(mut self, name: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), None));
+        self
+    }
+
+    /// Changes the limits.
+    #[must_use]
+    pub fn limits(mut self, change: impl FnOnce(&mut CliLimits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Lets a guard clean up when the host itself is killed. Default: then the program goes on until it ends.
+    #[must_use]
+    pub fn guard(mut self, guard: Guard) -> Self {
+        self.guard = Some(guard);
+        self
+    }
+
+    /// Sets where time comes from. Default: the [`SystemClock`].
+    #[must_use]
+    pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.clock = clock.into_shared();
+        self
+    }
+
+    pub(crate) fn set_program(&mut self, program: impl Into<OsString>) {
+        self.program = program.into();
+    }
+
+    /// What is started with these arguments.
+    pub(crate) fn launch(&self, arguments: Vec<OsString>) -> Launch {
+        Launch {
+            program: self.program.clone(),
+            arguments,
+            folder: self.folder.clone(),
+            environment: self.environment.clone(),
+            guard: self.guard.clone(),
+        }
+    }
+
+    #[cfg(feature = "serve")]
+    pub(crate) fn folder(&self) -> Option<&std::path::Path> {
+        self.folder.as_deref()
+    }
+
+    #[cfg(feature = "serve")]
+    pub(crate) fn time(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    fn arguments(&self, task: &Task, prompt: &str) -> Vec<OsString> {
+        let mut arguments = self.options.clone();
+        if let (Some(option), Some(model)) = (&self.model_option, task.model()) {
+            arguments.extend([option.clone(), model.into()]);
+        }
+        // After this nothing is an option, whatever it looks like.
+        arguments.extend(["--".into(), prompt.into()]);
+        arguments
+    }
+}
+
+#[async_trait]
+impl Delegate for CliDelegate {
+    async fn run(&self, task: Task) -> Outcome {
+        let prompt = task.prompt();
+        if prompt.len() > MESSAGE_MAX {
+            return Outcome::error(format!(
+                "The message has {} bytes; a program can be given {MESSAGE_MAX}.",
+                prompt.len()
+            ));
+        }
+        let process = match self.launch(self.arguments(&task, &prompt)).start() {
+            Ok(process) => process,
+            Err(error) => return cannot_start(&error),
+        };
+        let CliLimits { idle, output } = self.limits;
+        let bounds = Bounds { deadline: task.deadline(), idle, output };
+        let report = |written: &[u8]| {
+            // What it complains about is no progress.
+            if !written.is_empty() {
+                task.progress(&tail(written));
+            }
+        };
+        match process.finish(bounds, &self.clock, report).await {
+            Ok(ended) => self.outcome(ended),
+            Err(error) => Outcome::error(format!("The program was lost: {error}.")),
+        }
+    }
+}
+
+impl CliDelegate {
+    fn outcome(&self, ended: Ended) -> Outcome {
+        let Ended { stdout, stderr, end } = ended;
+        let output = text(&stdout);
+        match end {
+            End::Exited(status) if status.success() && output.trim().is_empty() => {
+                Outcome::partial("", "The program ended well and wrote nothing.")
+            }
+            End::Exited(status) if status.success() => Outcome::success(output),
+            End::Exited(status) => {
+                let said = text(&stderr);
+                let message = match said.trim() {
+                    "" => format!("The program failed ({status})."),
+                    said => said.to_owned(),
+                };
+                Outcome { output, ..Outcome::error(message) }
+            }
+            End::Late => {
+                Outcome::timeout(output, "The program did not end in time, and was killed.")
+            }
+            End::Idle => {
+                let idle = self.limits.idle.as_secs();
+                Outcome::timeout(
+                    output,
+                    format!("The program wrote nothing for {idle} s, and was killed."),
+                )
+            }
+            End::TooMuch => {
+                let most = self.limits.output;
+                Outcome::partial(
+                    output,
+                    format!("The program wrote more than {most} bytes, and was killed."),
+                )
+            }
+        }
+    }
+}
+
+fn cannot_start(error: &io::Error) -> Outcome {
+    Outcome::error(format!("The program cannot be started: {error}."))
+}
+
+/// What was written, without the colours of terminals.
+fn text(bytes: &[u8]) -> String {
+    strip_ansi_escapes::strip_str(String::from_utf8_lossy(bytes))
+}
+
+/// The end of what was written, at the border of a character.
+fn tail(written: &[u8]) -> Cow<'_, str> {
+    let from = written.len().saturating_sub(PROGRESS_MAX);
+    let is_within = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+    let end = written.get(from..).unwrap_or_default();
+    let begins = end.iter().take_while(|byte| is_within(byte)).count().min(3);
+    String::from_utf8_lossy(end.get(begins..).unwrap_or_default())
+}
+
+/// Shows no option and no variable: both may hold secrets.
+impl fmt::Debug for CliDelegate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CliDelegate")
+            .field("program", &self.program)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

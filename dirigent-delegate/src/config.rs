@@ -1,0 +1,288 @@
+//! What a host configures: the object `orchestrator` of its configuration file.
+
+mod error;
+
+use std::num::{NonZeroU16, NonZeroU32, NonZeroU64};
+use std::time::Duration;
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use error::ConfigError;
+
+/// How the orchestrator works. In JSON it is the object `orchestrator`; every field has a default, and a field that is not
+/// known is an error. Comments are not JSON: the host removes them.
+///
+/// ```
+/// use dirigent_delegate::config::OrchestratorConfig;
+///
+/// let file = r#"{ "orchestrator": { "enabled": true, "model": "openai/gpt-5-mini", "maxParallelAgents": 2 } }"#;
+/// let config = OrchestratorConfig::from_document(file)?;
+/// assert!(config.enabled && config.parallel_execution);
+/// assert_eq!(config.max_parallel_agents.get(), 2);
+/// assert_eq!(config.agents.opencode.binary, "opencode");
+///
+/// let wrong = r#"{ "orchestrator": { "agents": { "opencode": { "timeoutMs": 0 } } } }"#;
+/// let error = OrchestratorConfig::from_document(wrong).unwrap_err();
+/// assert_eq!(error.field(), "orchestrator.agents.opencode.timeoutMs");
+/// # Ok::<(), dirigent_delegate::config::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct OrchestratorConfig {
+    /// Whether messages go to the routing model. Default false: they go to the default agent, unchanged.
+    pub enabled: bool,
+    /// The routing model, as `provider/model`. It changes no agent's model. Default
+    /// `google-gemini-cli/gemini-3-flash-preview`.
+    #[schemars(length(min = 1))]
+    pub model: String,
+    /// The models that are asked, in this order, when the one before fails. Default none.
+    #[schemars(inner(length(min = 1)))]
+    pub fallbacks: Vec<String>,
+    /// The agents that can be delegated to.
+    pub agents: AgentsConfig,
+    /// Whether the delegations of a message run at the same time. Otherwise they run one after the other, in the order of
+    /// the calls. Default true.
+    pub parallel_execution: bool,
+    /// The most delegations that run at the same time, over all messages of a [`Router`](crate::Router); the others wait.
+    /// Default 3.
+    pub max_parallel_agents: NonZeroU32,
+}
+
+/// The agents that the configuration knows.
+///
+/// ```
+/// use dirigent_delegate::config::{AgentsConfig, Mode};
+/// assert_eq!(AgentsConfig::default().opencode.mode, Mode::Cli);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct AgentsConfig {
+    /// The coding agent, opencode.
+    pub opencode: OpenCodeConfig,
+    /// The agent that searches.
+    pub research: ResearchConfig,
+    /// The host's own agent.
+    pub embedded: EmbeddedConfig,
+}
+
+/// How opencode is reached.
+///
+/// ```
+/// use dirigent_delegate::config::OpenCodeConfig;
+/// use std::time::Duration;
+/// assert_eq!(OpenCodeConfig::default().timeout(), Duration::from_secs(300));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct OpenCodeConfig {
+    /// Whether the routing model may delegate to opencode. Default true.
+    pub enabled: bool,
+    /// The model that opencode uses, as `provider/model`. Default none: opencode's own choice.
+    #[schemars(length(min = 1))]
+    pub model: Option<String>,
+    /// Whether each delegation is a process, or a session of a server. Default `cli`.
+    pub mode: Mode,
+    /// The program. Default `opencode`, looked up in `PATH`.
+    #[schemars(length(min = 1))]
+    pub binary: String,
+    /// How long a delegation may take, in milliseconds. Default 300,000.
+    pub timeout_ms: NonZeroU64,
+    /// The port of `opencode serve`. Default none: a free one.
+    pub serve_port: Option<NonZeroU16>,
+}
+
+/// How opencode works for the host.
+///
+/// ```
+/// use dirigent_delegate::config::Mode;
+/// assert_eq!(serde_json::to_string(&Mode::Serve)?, "\"serve\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(clippy::exhaustive_enums, reason = "the two that the configuration knows")]
+pub enum Mode {
+    /// A process for each delegation: `opencode run`.
+    #[default]
+    Cli,
+    /// One server, and a session for each session of the host's: `opencode serve`.
+    Serve,
+}
+
+/// How the agent that searches works.
+///
+/// ```
+/// assert!(dirigent_delegate::config::ResearchConfig::default().enabled);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct ResearchConfig {
+    /// Whether the routing model may delegate to it. Default true.
+    pub enabled: bool,
+    /// Its model, as `provider/model`. Default none: the agent's own choice.
+    #[schemars(length(min = 1))]
+    pub model: Option<String>,
+}
+
+/// How the host's own agent works.
+///
+/// ```
+/// assert_eq!(dirigent_delegate::config::EmbeddedConfig::default().model, None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct EmbeddedConfig {
+    /// Whether the routing model may delegate to it. Default true.
+    pub enabled: bool,
+    /// Its model, as `provider/model`. Default null: the host's default model.
+    #[schemars(length(min = 1))]
+    pub model: Option<String>,
+}
+
+/// The routing model, unless another is configured.
+const MODEL: &str = "google-gemini-cli/gemini-3-flash-preview";
+/// How long opencode may take, unless configured: five minutes.
+const OPENCODE_MS: NonZeroU64 = NonZeroU64::new(300_000).unwrap();
+/// How many delegations run at once, unless configured.
+const PARALLEL: NonZeroU32 = NonZeroU32::new(3).unwrap();
+
+impl Default for OrchestratorConfig {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            model: MODEL.to_owned(),
+            fallbacks: Vec::new(),
+            agents: AgentsConfig::default(),
+            parallel_execution: true,
+            max_parallel_agents: PARALLEL,
+        }
+    }
+}
+
+impl Default for OpenCodeConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            model: None,
+            mode: Mode::default(),
+            binary: "opencode".to_owned(),
+            timeout_ms: OPENCODE_MS,
+            serve_port: None,
+        }
+    }
+}
+
+impl Default for ResearchConfig {
+    fn default() -> Self {
+        Self { enabled: true, model: None }
+    }
+}
+
+impl Default for EmbeddedConfig {
+    fn default() -> Self {
+        Self { enabled: true, model: None }
+    }
+}
+
+impl OpenCodeConfig {
+    /// Returns how long a delegation may take.
+    pub const fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms.get())
+    }
+}
+
+/// The part of a host's configuration file that is read here.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Document {
+    orchestrator: OrchestratorConfig,
+}
+
+/// What must be an object where it is there. A list would be taken for an object without names.
+const OBJECTS: [&str; 6] = [
+    "",
+    "/orchestrator",
+    "/orchestrator/agents",
+    "/orchestrator/agents/opencode",
+    "/orchestrator/agents/research",
+    "/orchestrator/agents/embedded",
+];
+
+impl OrchestratorConfig {
+    /// Returns the default configuration with these changes.
+    ///
+    /// ```
+    /// use dirigent_delegate::config::OrchestratorConfig;
+    /// let config = OrchestratorConfig::new(|config| config.enabled = true);
+    /// assert!(config.enabled);
+    /// ```
+    pub fn new(change: impl FnOnce(&mut Self)) -> Self {
+        let mut config = Self::default();
+        change(&mut config);
+        config
+    }
+
+    /// Reads the object `orchestrator` of a host's configuration file, whose other fields are left alone. Without that object
+    /// the orchestrator has its defaults, and is off.
+    ///
+    /// # Errors
+    ///
+    /// The first field that is wrong or not known. Nothing is read in part.
+    pub fn from_document(json: &str) -> Result<Self, ConfigError> {
+        let json: Value =
+            serde_json::from_str(json).map_err(|error| ConfigError::new("", error.to_string()))?;
+        for place in OBJECTS {
+            if json.pointer(place).is_some_and(Value::is_array) {
+                let field = place.trim_start_matches('/').replace('/', ".");
+                return Err(ConfigError::new(field, "must be an object"));
+            }
+        }
+        let document: Document =
+            serde_path_to_error::deserialize(json).map_err(ConfigError::read)?;
+        document.orchestrator.check()?;
+        Ok(document.orchestrator)
+    }
+
+    /// Checks what the types do not: that no name is empty.
+    ///
+    /// # Errors
+    ///
+    /// The first field that is wrong.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let AgentsConfig { opencode, research, embedded } = &self.agents;
+        let named = [
+            ("model", Some(&self.model)),
+            ("agents.opencode.model", opencode.model.as_ref()),
+            ("agents.opencode.binary", Some(&opencode.binary)),
+            ("agents.research.model", research.model.as_ref()),
+            ("agents.embedded.model", embedded.model.as_ref()),
+        ];
+        let named = named.into_iter().map(|(field, name)| (field.to_owned(), name));
+        let fallbacks = self.fallbacks.iter().enumerate();
+        let fallbacks = fallbacks.map(|(at, name)| (format!("fallbacks[{at}]"), Some(name)));
+        let is_empty = |name: Option<&String>| name.is_some_and(|name| name.trim().is_empty());
+        match named.chain(fallbacks).find(|(_, name)| is_empty(*name)) {
+            Some((field, _)) => {
+                Err(ConfigError::new(format!("orchestrator.{field}"), "must not be empty"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the JSON schema of the object `orchestrator`, for editors and for checks of a configuration file.
+    ///
+    /// ```
+    /// let schema = dirigent_delegate::config::OrchestratorConfig::json_schema();
+    /// assert_eq!(schema["properties"]["maxParallelAgents"]["minimum"], 1);
+    /// ```
+    pub fn json_schema() -> Value {
+        schema_for!(Self).to_value()
+    }
+}

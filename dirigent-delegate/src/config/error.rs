@@ -1,0 +1,49 @@
+//! What is wrong with a configuration.
+
+use std::fmt;
+
+/// A field of the configuration that cannot be used. Nothing was taken over of the configuration that has it.
+///
+/// ```
+/// use dirigent_delegate::config::OrchestratorConfig;
+///
+/// let wrong = r#"{ "orchestrator": { "agents": { "opencode": { "mode": "http" } } } }"#;
+/// let error = OrchestratorConfig::from_document(wrong).unwrap_err();
+/// assert_eq!(error.field(), "orchestrator.agents.opencode.mode");
+/// assert!(error.to_string().contains("expected `cli` or `serve`"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    field: String,
+    problem: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { field: field.into(), problem: problem.into() }
+    }
+
+    pub(crate) fn read(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
+        let path = error.path().to_string();
+        // A text that is no JSON is wrong as a whole.
+        let field = if path == "." { String::new() } else { path };
+        Self::new(field, error.into_inner().to_string())
+    }
+
+    /// Returns the field's name with all that encloses it, such as `orchestrator.agents.opencode.mode`; an empty text where
+    /// the whole is no JSON.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.field.as_str() {
+            "" => write!(f, "the configuration cannot be read: {}", self.problem),
+            field => write!(f, "{field}: {}", self.problem),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}

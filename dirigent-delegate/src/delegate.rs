@@ -1,0 +1,113 @@
+//! An agent that is delegated to.
+
+mod delegate_fn;
+mod task;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+pub use delegate_fn::{DelegateFn, delegate_fn};
+pub use task::Task;
+pub(crate) use task::TaskParts;
+
+use crate::result::{Status, TokenUsage};
+
+/// An agent that carries out what the routing model delegates to it.
+///
+/// ```
+/// use dirigent_delegate::{Delegate, Outcome, Task};
+///
+/// struct Shout;
+///
+/// #[dirigent::async_trait]
+/// impl Delegate for Shout {
+///     async fn run(&self, task: Task) -> Outcome {
+///         Outcome::success(task.message().to_uppercase())
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Delegate: Send + Sync + 'static {
+    /// Carries out a task. Failures are results: there is no error beside them. A panic is a result with [`Status::Error`].
+    ///
+    /// An agent that can say something by [`Task::deadline`] should: a second later the future is dropped, and what it had so
+    /// far is lost but for the last [`Task::progress`].
+    ///
+    /// # Cancellation
+    ///
+    /// Dropped when the task is cancelled or late, at any await point. Nothing that the agent started may be left then: no
+    /// process, no session that goes on.
+    async fn run(&self, task: Task) -> Outcome;
+}
+
+#[async_trait]
+impl<D: Delegate + ?Sized> Delegate for Arc<D> {
+    async fn run(&self, task: Task) -> Outcome {
+        (**self).run(task).await
+    }
+}
+
+/// How a task ended. `Debug` shows no text.
+///
+/// ```
+/// use dirigent_delegate::{Outcome, Status};
+///
+/// let cut = Outcome::partial("The first thousand lines.", "the output was too long");
+/// assert_eq!(cut.status, Status::Partial);
+/// ```
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// What the agent said.
+    pub output: String,
+    /// What it made beside its text. Default none.
+    pub artifacts: Vec<Value>,
+    /// What went wrong, or what is missing.
+    pub error_message: Option<String>,
+    /// The model that it used. Default: the one that is configured.
+    pub model: Option<String>,
+    /// The tokens that it used. Default: not known.
+    pub token_usage: Option<TokenUsage>,
+}
+
+impl Outcome {
+    /// Creates the outcome of a task that is done.
+    pub fn success(output: impl Into<String>) -> Self {
+        Self::with(Status::Success, output.into(), None)
+    }
+
+    /// Creates the outcome of a task that failed.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::with(Status::Error, String::new(), Some(message.into()))
+    }
+
+    /// Creates the outcome of a task that ended well, with something missing.
+    pub fn partial(output: impl Into<String>, missing: impl Into<String>) -> Self {
+        Self::with(Status::Partial, output.into(), Some(missing.into()))
+    }
+
+    /// Creates the outcome of a task whose time was over, with what was there by then.
+    pub fn timeout(output: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::with(Status::Timeout, output.into(), Some(message.into()))
+    }
+
+    fn with(status: Status, output: String, error_message: Option<String>) -> Self {
+        let artifacts = Vec::new();
+        Self { status, output, artifacts, error_message, model: None, token_usage: None }
+    }
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outcome")
+            .field("status", &self.status)
+            .field("output", &format_args!("{} bytes", self.output.len()))
+            .field("has_error_message", &self.error_message.is_some())
+            .finish_non_exhaustive()
+    }
+}

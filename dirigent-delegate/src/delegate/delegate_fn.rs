@@ -1,0 +1,53 @@
+//! Agents that are written as a closure.
+
+use std::fmt;
+use std::future::Future;
+
+use async_trait::async_trait;
+
+use super::{Delegate, Outcome, Task};
+
+/// Creates an agent that is a closure.
+///
+/// ```
+/// use dirigent_delegate::{Outcome, Task, delegate_fn};
+///
+/// let echo = delegate_fn(|task: Task| async move { Outcome::success(task.message()) });
+/// # let _: Box<dyn dirigent_delegate::Delegate> = Box::new(echo);
+/// ```
+pub fn delegate_fn<F, R>(run: F) -> DelegateFn<F>
+where
+    F: Fn(Task) -> R + Send + Sync + 'static,
+    R: Future<Output = Outcome> + Send,
+{
+    DelegateFn { run }
+}
+
+/// What [`delegate_fn`] makes.
+///
+/// ```
+/// use dirigent_delegate::{DelegateFn, Outcome, Task, delegate_fn};
+/// fn takes<F>(_: DelegateFn<F>) {}
+/// takes(delegate_fn(|_: Task| async { Outcome::success("Done.") }));
+/// ```
+#[derive(Clone, Copy)]
+pub struct DelegateFn<F> {
+    run: F,
+}
+
+#[async_trait]
+impl<F, R> Delegate for DelegateFn<F>
+where
+    F: Fn(Task) -> R + Send + Sync + 'static,
+    R: Future<Output = Outcome> + Send,
+{
+    async fn run(&self, task: Task) -> Outcome {
+        (self.run)(task).await
+    }
+}
+
+impl<F> fmt::Debug for DelegateFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DelegateFn").finish_non_exhaustive()
+    }
+}

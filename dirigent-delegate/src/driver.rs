@@ -1,0 +1,26 @@
+//! The orchestrator inside Dirigent, and agents of the one as agents of the other.
+
+mod agent;
+mod hosted;
+mod orchestrator;
+mod progress;
+
+use std::sync::Arc;
+
+use dirigent::ChatMessage;
+
+pub use agent::AgentDelegate;
+pub use hosted::DelegateAgent;
+pub use orchestrator::{RouterAgent, RouterOrchestrator};
+pub use progress::show_progress;
+
+/// Messages as one text: one message as it is, several as lines with their authors' names.
+fn text_of(messages: &[Arc<ChatMessage>]) -> String {
+    match messages {
+        [one] => one.content.to_string(),
+        several => {
+            let lines: Vec<String> = several.iter().map(ToString::to_string).collect();
+            lines.join("\n")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! An agent that is delegated to, as an agent that takes turns.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
+
+use super::text_of;
+use crate::delegate::{Delegate, Task};
+use crate::request::Request;
+use crate::result::Status;
+
+/// A [`Delegate`] as a hosted agent: its task is what was said since its last turn, and its result is its reply. The session is the
+/// channel.
+///
+/// ```
+/// use dirigent_delegate::{DelegateAgent, OpenCode};
+///
+/// let coder = DelegateAgent::new(OpenCode::new().workspace("/srv/bot/workspace"));
+/// # let _: Box<dyn dirigent::Agent> = Box::new(coder);
+/// ```
+#[derive(Clone)]
+pub struct DelegateAgent {
+    delegate: Arc<dyn Delegate>,
+}
+
+/// The delegate failed, or its time was over. The text is the delegate's own, and may contain anything.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Failed(String);
+
+impl DelegateAgent {
+    /// Creates a hosted agent.
+    pub fn new(delegate: impl Delegate) -> Self {
+        Self { delegate: Arc::new(delegate) }
+    }
+}
+
+#[async_trait]
+impl Agent for DelegateAgent {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        if turn.missed().is_empty() {
+            return Ok(Reply::Pass);
+        }
+        let message = text_of(turn.missed());
+        let request = Request::new(turn.channel().to_string(), message.clone());
+        let mut task = Task::new(message).with_request(request);
+        if let Some(left) = turn.time_left() {
+            task = task.with_deadline(SystemClock::new().now() + left.mul_f32(0.9));
+        }
+        let outcome = tokio::select! {
+            outcome = self.delegate.run(task) => outcome,
+            () = turn.cancelled() => return Ok(Reply::Pass),
+        };
+        match outcome.status {
+            Status::Success | Status::Partial if outcome.output.trim().is_empty() => {
+                Ok(Reply::Pass)
+            }
+            Status::Success | Status::Partial => Ok(Reply::Say(outcome.output)),
+            Status::Error | Status::Timeout => {
+                let message = outcome.error_message.unwrap_or_else(|| "it failed".to_owned());
+                Err(Failed(message).into())
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for DelegateAgent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DelegateAgent").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,123 @@
+//! A router that answers people, during an agent's turn or in the place of an agent.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent::host::{Consultation, Orchestrator};
+use dirigent::{Agent, AgentError, ChatMessage, Reply, Turn};
+
+use super::text_of;
+use crate::request::Request;
+use crate::response::Response;
+use crate::router::{Off, Router};
+
+/// Answers people who speak during an agent's turn: a [`dirigent::host::Orchestrator`]. The session is the channel. While the router is
+/// off, the messages are handed to the agent, as if there were no orchestrator; so they are when nothing but failures came of them.
+///
+/// Dirigent waits for the answer for [`Config::consult_deadline`](dirigent::Config::consult_deadline), 30 s unless changed: agents that
+/// take longer are given up then, and need a longer one.
+///
+/// ```no_run
+/// use dirigent_delegate::{Router, RouterOrchestrator};
+///
+/// fn with(builder: dirigent::host::Builder, router: Router) -> dirigent::host::Builder {
+///     builder.orchestrator(RouterOrchestrator::new(router))
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct RouterOrchestrator {
+    router: Router,
+}
+
+impl RouterOrchestrator {
+    /// Creates an orchestrator that asks this router.
+    pub const fn new(router: Router) -> Self {
+        Self { router }
+    }
+}
+
+#[async_trait]
+impl Orchestrator for RouterOrchestrator {
+    async fn answer(&self, asked: Consultation) -> Result<Reply, AgentError> {
+        if !self.router.is_enabled() {
+            return Err(Off.into());
+        }
+        let request = Request::new(asked.channel.to_string(), text_of(&asked.messages));
+        let response = self.router.answer(request).await?;
+        if response.payloads.iter().all(|payload| payload.is_error) {
+            return Err(NothingButFailures.into());
+        }
+        Ok(reply(&response))
+    }
+}
+
+/// Every payload tells of a failure.
+#[derive(Debug, thiserror::Error)]
+#[error("all agents that were asked failed")]
+struct NothingButFailures;
+
+/// A router in front of a channel: a hosted agent that answers what people say by asking the router. While the router is off, the turn is
+/// the agent's that stands behind it, unchanged. What agents say is answered with a pass, so that two routers cannot keep each other
+/// busy.
+///
+/// ```
+/// use dirigent::{Reply, Turn, agent_fn};
+/// use dirigent_delegate::{Router, RouterAgent};
+///
+/// fn front(router: Router) -> RouterAgent {
+///     let usual = agent_fn(|_: Turn| async { Ok(Reply::from("The router is off.")) });
+///     RouterAgent::new(router, usual)
+/// }
+/// ```
+#[derive(Clone)]
+pub struct RouterAgent {
+    router: Router,
+    behind: Arc<dyn Agent>,
+}
+
+impl RouterAgent {
+    /// Creates an agent that asks this router, and `behind` while the router is off.
+    pub fn new(router: Router, behind: impl Agent) -> Self {
+        Self { router, behind: Arc::new(behind) }
+    }
+}
+
+#[async_trait]
+impl Agent for RouterAgent {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        if !self.router.is_enabled() {
+            return self.behind.speak(turn).await;
+        }
+        let is_by_person = |message: &&Arc<ChatMessage>| message.is_by_person();
+        let said: Vec<Arc<ChatMessage>> =
+            turn.missed().iter().filter(is_by_person).cloned().collect();
+        if said.is_empty() {
+            return Ok(Reply::Pass);
+        }
+        let mut request = Request::new(turn.channel().to_string(), text_of(&said));
+        request.timeout = turn.time_left().map(before_the_end);
+        match self.router.answer_until(request, turn.cancelled()).await {
+            Ok(response) => Ok(reply(&response)),
+            // It was switched off in this moment.
+            Err(Off) => self.behind.speak(turn).await,
+        }
+    }
+}
+
+/// A turn's time but for what is needed to hand over and to post the answer.
+fn before_the_end(left: std::time::Duration) -> std::time::Duration {
+    left.mul_f32(0.9)
+}
+
+fn reply(response: &Response) -> Reply {
+    match response.text() {
+        text if text.trim().is_empty() => Reply::Pass,
+        text => Reply::Say(text),
+    }
+}
+
+impl std::fmt::Debug for RouterAgent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RouterAgent").field("router", &self.router).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,99 @@
+//! Routes a person's message to specialised agents: a fast model, the routing model, answers it or delegates it; agents run side by
+//! side; their results come back together. It is off unless it is switched on.
+//!
+//! ```
+//! use dirigent_delegate::config::OrchestratorConfig;
+//! use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
+//! # use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel};
+//! # struct Model;
+//! # #[dirigent::async_trait]
+//! # impl RoutingModel for Model {
+//! #     async fn ask(&self, _: &str, question: &Question) -> Result<ModelAnswer, ModelError> {
+//! #         let message = serde_json::json!({ "message": question.user_message() });
+//! #         let mut both = ModelAnswer::call("delegate_to_research", message.clone());
+//! #         both.calls.extend(ModelAnswer::call("delegate_to_opencode", message).calls);
+//! #         Ok(both)
+//! #     }
+//! # }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let says = |words: &'static str| delegate_fn(move |_: Task| async move { Outcome::success(words) });
+//! let router = Router::builder(Model)
+//!     .config(OrchestratorConfig::from_document(r#"{ "orchestrator": { "enabled": true } }"#)?)
+//!     .research(says("Hooks, mostly."))
+//!     .open_code(says("Done."))
+//!     .build()?;
+//! let response = router.answer(Request::new("channel-7", "Research React and create a component")).await?;
+//! assert_eq!(response.text(), "**Research:**\nHooks, mostly.\n\n**OpenCode:**\nDone.");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Start here
+//!
+//! | you | start with |
+//! | --- | --- |
+//! | have a configuration file | [`config::OrchestratorConfig::from_document`] |
+//! | have models at addresses | `llm::Providers`, with the feature `llm` |
+//! | have another client for models | [`model::RoutingModel`] |
+//! | want coding tasks done | [`OpenCode`] |
+//! | have another program | [`CliDelegate`] |
+//! | have an agent in your own code | [`Delegate`], [`delegate_fn`], [`Builder::agent`] |
+//! | want to see what happens | [`Router::events`], [`show_progress`] |
+//! | let people be answered during an agent's turn | [`RouterOrchestrator`] |
+//! | put the router in front of a channel | [`RouterAgent`] |
+//! | fear what is left of killed processes | [`Guard`] |
+//!
+//! # What holds
+//!
+//! 1. A message always has an answer, within its time and a second. What fails is a payload that says so.
+//! 2. What succeeded is in the answer, whatever else fails, is late, or is cancelled. Results keep the order of the calls.
+//! 3. Never more agents run than [`config::OrchestratorConfig::max_parallel_agents`] allows, over all messages.
+//! 4. A program is started without a shell, and no message is taken for an option.
+//! 5. When a program has ended, is late, or is not wanted any more, nothing of it is left; [`Guard`] says what holds when the host is
+//!    killed.
+//! 6. No word of a message is in a log line, an error or a `Debug`. What an agent hands back is the agent's own.
+//!
+//! # Features
+//!
+//! | feature | default | what it brings |
+//! | --- | --- | --- |
+//! | `llm` | yes | models at chat endpoints, through `dirigent-llm`: `llm::Providers`, `llm::ModelDelegate` |
+//! | `serve` | yes | opencode as a server; without it, mode `serve` is an error result |
+
+mod card;
+mod cli;
+pub mod config;
+mod delegate;
+mod driver;
+mod limits;
+#[cfg(feature = "llm")]
+pub mod llm;
+pub mod model;
+mod opencode;
+mod plan;
+mod pool;
+mod process;
+mod prompt;
+mod random;
+mod request;
+mod response;
+mod result;
+mod router;
+mod routing;
+
+pub use card::AgentCard;
+pub use cli::{CliDelegate, CliLimits};
+pub use delegate::{Delegate, DelegateFn, Outcome, Task, delegate_fn};
+pub use driver::{AgentDelegate, DelegateAgent, RouterAgent, RouterOrchestrator, show_progress};
+pub use limits::Limits;
+pub use opencode::OpenCode;
+#[cfg(feature = "serve")]
+pub use opencode::{Permission, PermissionReply};
+pub use process::{Guard, serve_guard_if_asked};
+pub use prompt::system_prompt;
+pub use request::{Image, Request, Thinking};
+pub use response::{Meta, Payload, Response, Schedule};
+pub use result::{AgentKind, AgentResult, Status, TokenUsage};
+pub use router::{BuildError, Builder, Off, Router, RouterEvent, RouterEventKind, RouterEvents};

@@ -1,0 +1,42 @@
+//! How much, how often and how long, beyond what is configured in JSON.
+
+use std::time::Duration;
+
+/// What bounds a message. Set with [`Builder::limits`](crate::Builder::limits).
+///
+/// ```
+/// let limits = dirigent_delegate::Limits::default();
+/// assert_eq!((limits.queue, limits.rounds, limits.identical), (64, 1, 2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How long a message may take where [`Request::timeout`](crate::Request::timeout) says nothing. Default 15 minutes.
+    pub request: Duration,
+    /// How long one request to a routing model may take. Default 60 s.
+    pub model: Duration,
+    /// How long a delegation may take to an agent whose configuration has no time of its own. Default 5 minutes.
+    pub delegate: Duration,
+    /// The most delegations that wait for a place, over all messages of a router. One that is called beyond them fails. Default
+    /// 64.
+    pub queue: usize,
+    /// How often the routing model may call agents for one message. With 1 it is not asked again, and the results are the
+    /// answer. With more it is given what each call came to, and may call again, or say something last, which is added to the
+    /// results. Default 1.
+    pub rounds: u32,
+    /// How often the same agent may be given the same message for one message of a person. Default 2.
+    pub identical: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            request: Duration::from_secs(15 * 60),
+            model: Duration::from_secs(60),
+            delegate: Duration::from_secs(5 * 60),
+            queue: 64,
+            rounds: 1,
+            identical: 2,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! An agent that asks a model.
+
+use async_trait::async_trait;
+
+use super::providers::{Providers, usage};
+use crate::delegate::{Delegate, Outcome, Task};
+use crate::model::{Message, Question};
+
+/// An agent that gives its task to a model and hands back what the model says: the embedded agent of a host that has no other, or a
+/// searching one at an endpoint that searches.
+///
+/// ```
+/// use dirigent_delegate::llm::{ModelDelegate, Providers};
+/// use dirigent_llm::Endpoint;
+///
+/// let providers = Providers::new().provider("local", Endpoint::new("http://127.0.0.1:11434/v1", ""));
+/// let embedded = ModelDelegate::new(providers, "local/llama3.2").persona("You help people with their calendar.");
+/// # let _: Box<dyn dirigent_delegate::Delegate> = Box::new(embedded);
+/// ```
+#[derive(Clone)]
+pub struct ModelDelegate {
+    providers: Providers,
+    default: String,
+    persona: String,
+}
+
+impl ModelDelegate {
+    /// Creates an agent. `default` is the host's default model, `provider/model`, for tasks that name none.
+    pub fn new(providers: Providers, default: impl Into<String>) -> Self {
+        Self { providers, default: default.into(), persona: String::new() }
+    }
+
+    /// Sets who the model is to be. Default: nothing.
+    #[must_use]
+    pub fn persona(mut self, text: impl Into<String>) -> Self {
+        self.persona = text.into();
+        self
+    }
+}
+
+#[async_trait]
+impl Delegate for ModelDelegate {
+    async fn run(&self, task: Task) -> Outcome {
+        let model = task.model().unwrap_or(&self.default);
+        let mut messages = Vec::with_capacity(2);
+        if !self.persona.is_empty() {
+            messages.push(Message::System(self.persona.clone()));
+        }
+        let (text, images) = (task.prompt().into_owned(), task.images().to_vec());
+        messages.push(Message::User { text, images });
+        let question = Question { thinking: task.thinking(), ..Question::new(messages) };
+        let outcome = match self.providers.chat(model, &question).await {
+            Ok(answer) => {
+                let usage = usage(&answer);
+                let outcome = match answer.text.trim() {
+                    "" => Outcome::partial("", "The model said nothing."),
+                    text => Outcome::success(text),
+                };
+                Outcome { token_usage: Some(usage), ..outcome }
+            }
+            Err(error) => Outcome::error(format!("The model gave no answer: {error}.")),
+        };
+        Outcome { model: Some(model.to_owned()), ..outcome }
+    }
+}
+
+/// Does not show the persona.
+impl std::fmt::Debug for ModelDelegate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelDelegate").field("default", &self.default).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,171 @@
+//! The coding agent opencode: a process for each task, or a session of a server.
+
+#[cfg(feature = "serve")]
+mod client;
+#[cfg(feature = "serve")]
+mod permissions;
+#[cfg(feature = "serve")]
+mod prompt;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod server;
+#[cfg(feature = "serve")]
+mod wire;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use dirigent::Clock;
+use dirigent::host::IntoShared;
+
+use crate::cli::{CliDelegate, CliLimits};
+use crate::config::Mode;
+use crate::delegate::{Delegate, Outcome, Task};
+use crate::process::Guard;
+
+#[cfg(feature = "serve")]
+pub use permissions::{Permission, PermissionReply};
+
+/// The coding agent opencode. [`OpenCodeConfig`](crate::config::OpenCodeConfig) says which program it is, and whether each task is a
+/// process (`opencode run`) or a prompt in a session of a server (`opencode serve`).
+///
+/// In mode `serve` the server is started with the first task, on 127.0.0.1 and with a password that is drawn for it; it is killed
+/// when the last clone of this is dropped. Each session of the host's has its own session there. A task that is late or not wanted any more
+/// is aborted.
+///
+/// ```
+/// use dirigent_delegate::{OpenCode, Router};
+/// # use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel};
+/// # struct Silent;
+/// # #[dirigent::async_trait]
+/// # impl RoutingModel for Silent {
+/// #     async fn ask(&self, _: &str, _: &Question) -> Result<ModelAnswer, ModelError> { Ok(ModelAnswer::text("Hello!")) }
+/// # }
+///
+/// let coder = OpenCode::new().workspace("/srv/bot/workspace").without_env("DISCORD_TOKEN");
+/// let router = Router::builder(Silent).open_code(coder).build()?;
+/// # drop(router);
+/// # Ok::<(), dirigent_delegate::BuildError>(())
+/// ```
+#[derive(Clone)]
+pub struct OpenCode {
+    process: CliDelegate,
+    #[cfg(feature = "serve")]
+    serve: serve::Serve,
+}
+
+impl Default for OpenCode {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl OpenCode {
+    /// Creates an agent that works in the host's own folder. Nothing is started.
+    pub fn new() -> Self {
+        Self {
+            process: CliDelegate::new("opencode"),
+            #[cfg(feature = "serve")]
+            serve: serve::Serve::default(),
+        }
+    }
+
+    fn with(mut self, change: impl FnOnce(CliDelegate) -> CliDelegate) -> Self {
+        self.process = change(self.process);
+        self
+    }
+
+    /// Sets the folder in which opencode works. Default: the host's own.
+    #[must_use]
+    pub fn workspace(self, folder: impl Into<PathBuf>) -> Self {
+        self.with(|process| process.workspace(folder))
+    }
+
+    /// Sets a variable of opencode's environment, which is otherwise the host's.
+    #[must_use]
+    pub fn env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.with(|process| process.env(name, value))
+    }
+
+    /// Takes a variable out of opencode's environment: a token that an agent with a shell must not read.
+    #[must_use]
+    pub fn without_env(self, name: impl Into<OsString>) -> Self {
+        self.with(|process| process.without_env(name))
+    }
+
+    /// Changes the limits of a process in mode `cli`.
+    #[must_use]
+    pub fn limits(self, change: impl FnOnce(&mut CliLimits)) -> Self {
+        self.with(|process| process.limits(change))
+    }
+
+    /// Lets a guard clean up when the host itself is killed. Default: then opencode goes on.
+    #[must_use]
+    pub fn guard(self, guard: Guard) -> Self {
+        self.with(|process| process.guard(guard))
+    }
+
+    /// Sets where time comes from. Default: the [`SystemClock`](dirigent::SystemClock).
+    #[must_use]
+    pub fn clock(self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.with(|process| process.clock(clock))
+    }
+
+    /// Uses a server that runs already, at this address, in mode `serve`. Default: a server is started.
+    #[cfg(feature = "serve")]
+    #[must_use]
+    pub fn at(mut self, address: impl Into<String>, password: impl Into<String>) -> Self {
+        self.serve.use_address(address.into(), password.into());
+        self
+    }
+
+    /// Decides what opencode may do that its own configuration asks about, in mode `serve`. Default: nothing.
+    #[cfg(feature = "serve")]
+    #[must_use]
+    pub fn permissions(
+        mut self,
+        decide: impl Fn(&Permission) -> PermissionReply + Send + Sync + 'static,
+    ) -> Self {
+        self.serve.decide_by(decide);
+        self
+    }
+
+    /// Runs a task as a process.
+    async fn run_process(&self, task: Task) -> Outcome {
+        let mut process = self.process.clone().option("run").model_option("--model");
+        process.set_program(&task.config().agents.opencode.binary);
+        process.run(task).await
+    }
+
+    #[cfg(feature = "serve")]
+    async fn run_session(&self, task: Task) -> Outcome {
+        self.serve.run(&self.process, task).await
+    }
+}
+
+/// What mode `serve` comes to in a program without the client.
+#[cfg(not(feature = "serve"))]
+const NO_CLIENT: &str =
+    "opencode cannot be used as a server: this program is built without the feature `serve`.";
+
+#[async_trait]
+impl Delegate for OpenCode {
+    async fn run(&self, task: Task) -> Outcome {
+        match task.config().agents.opencode.mode {
+            Mode::Cli => self.run_process(task).await,
+            #[cfg(feature = "serve")]
+            Mode::Serve => self.run_session(task).await,
+            #[cfg(not(feature = "serve"))]
+            Mode::Serve => Outcome::error(NO_CLIENT),
+        }
+    }
+}
+
+impl fmt::Debug for OpenCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenCode").field("process", &self.process).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,279 @@
+//! One task in a session, from its prompt to its answer.
+//!
+//! Events tell what happens; none of them is trusted to come. What counts is read from the server, after an event and from time to
+//! time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::Clock;
+use dirigent::ports::Timestamp;
+use futures_util::{Stream, StreamExt as _};
+use http_body_util::BodyExt as _;
+use serde_json::{Map, Value, json};
+use sse_stream::SseByteStream;
+
+use super::client::{Api, ApiError};
+use super::serve::Decide;
+use super::wire::{Event, Message, Pending};
+use crate::delegate::{Outcome, Task};
+use crate::result::TokenUsage;
+
+/// How often the server is asked while nothing is told.
+const POLL: Duration = Duration::from_secs(2);
+/// How often in a row the server may fail to answer.
+const FAILURES: u32 = 3;
+
+/// A task in a session.
+pub(super) struct Prompting<'a> {
+    api: &'a Api,
+    session: &'a str,
+    task: &'a Task,
+    clock: &'a Arc<dyn Clock>,
+    decide: &'a Decide,
+    /// Whether the server has no sessions but the host's.
+    is_own: bool,
+}
+
+type Events = std::pin::Pin<Box<dyn Stream<Item = Event> + Send>>;
+
+impl<'a> Prompting<'a> {
+    pub(super) fn new(
+        api: &'a Api,
+        session: &'a str,
+        task: &'a Task,
+        clock: &'a Arc<dyn Clock>,
+        decide: &'a Decide,
+        is_own: bool,
+    ) -> Self {
+        Self { api, session, task, clock, decide, is_own }
+    }
+
+    /// Prompts, and waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// When the prompt was not taken. What fails later is an outcome.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future aborts what the session does.
+    pub(super) async fn run(&self) -> Result<Outcome, ApiError> {
+        let before = self.api.messages(self.session).await?;
+        let before = before.last().map(|message| message.info.id.clone());
+        // From before the prompt, so that nothing of it is missed.
+        let events = self.events().await;
+        let abort = AbortOnDrop::new(self.api, self.session);
+        self.api.prompt(self.session, &self.body()).await?;
+        let outcome = self.follow(events, before.as_deref()).await;
+        abort.disarm();
+        Ok(outcome)
+    }
+
+    /// The prompt as opencode takes it.
+    fn body(&self) -> Value {
+        let mut parts = vec![json!({ "type": "text", "text": self.task.prompt() })];
+        for image in self.task.images() {
+            parts.push(json!({ "type": "file", "mime": image.mime_type, "url": image.data_url() }));
+        }
+        let mut body = Map::from_iter([("parts".to_owned(), parts.into())]);
+        if let Some((provider, model)) = self.task.model().and_then(|name| name.split_once('/')) {
+            let model = json!({ "providerID": provider, "modelID": model });
+            body.insert("model".to_owned(), model);
+        }
+        if let Some(thinking) = self.task.thinking() {
+            body.insert("variant".to_owned(), thinking.as_str().into());
+        }
+        body.into()
+    }
+
+    /// The stream of events; an empty one where it cannot be had.
+    async fn events(&self) -> Events {
+        let Ok(body) = self.api.events().await else {
+            return futures_util::stream::empty().boxed();
+        };
+        let events = SseByteStream::new(body.into_data_stream());
+        let events = events.filter_map(|event| async move {
+            serde_json::from_str(event.ok()?.data?.as_str()).ok()
+        });
+        events.boxed()
+    }
+
+    async fn follow(&self, mut events: Events, before: Option<&str>) -> Outcome {
+        let deadline = self.task.deadline();
+        let (mut look_at, mut failures, mut is_open) = (self.clock.now() + POLL, 0, true);
+        loop {
+            if self.clock.now() >= deadline {
+                return self.give_up(before).await;
+            }
+            tokio::select! {
+                biased;
+                event = events.next(), if is_open => match event {
+                    Some(event) => {
+                        if self.concerns(&event) && self.hear(&event) {
+                            look_at = self.clock.now();
+                        }
+                    }
+                    None => is_open = false,
+                },
+                () = self.clock.sleep_until(look_at.min(deadline)) => {}
+            }
+            if self.clock.now() < look_at {
+                continue;
+            }
+            match self.look(before).await {
+                Ok(Some(outcome)) => return outcome,
+                Ok(None) => failures = 0,
+                Err(error) => {
+                    failures += 1;
+                    if failures >= FAILURES {
+                        return Outcome::error(format!("{error}."));
+                    }
+                }
+            }
+            look_at = self.next_look();
+        }
+    }
+
+    fn next_look(&self) -> Timestamp {
+        self.clock.now() + POLL
+    }
+
+    fn concerns(&self, event: &Event) -> bool {
+        self.is_own || event.session().is_none_or(|session| session == self.session)
+    }
+
+    /// Tells progress; returns whether the server should be looked at.
+    fn hear(&self, event: &Event) -> bool {
+        if event.kind == "message.part.updated" && event.session() == Some(self.session) {
+            let text = event.properties.pointer("/part/text").and_then(Value::as_str);
+            let kind = event.properties.pointer("/part/type").and_then(Value::as_str);
+            if let (Some(text), Some("text")) = (text, kind) {
+                self.task.progress(text);
+            }
+        }
+        let is_question =
+            event.kind.starts_with("permission") || event.kind.starts_with("question");
+        is_question || matches!(&*event.kind, "session.idle" | "session.error" | "session.status")
+    }
+
+    /// Answers what waits for an answer, and reads whether the session is done.
+    async fn look(&self, before: Option<&str>) -> Result<Option<Outcome>, ApiError> {
+        self.answer_questions().await?;
+        if self.api.is_busy(self.session).await? {
+            return Ok(None);
+        }
+        let answers = self.answers(before).await?;
+        Ok(answers.last().filter(|answer| answer.is_over()).map(|_| outcome(&answers)))
+    }
+
+    /// The model's messages since the prompt.
+    async fn answers(&self, before: Option<&str>) -> Result<Vec<Message>, ApiError> {
+        let messages = self.api.messages(self.session).await?;
+        let known = messages.iter().rposition(|message| Some(&*message.info.id) == before);
+        let new = messages.into_iter().skip(known.map_or(0, |at| at + 1));
+        Ok(new.filter(Message::is_answer).collect())
+    }
+
+    /// Answers what opencode asks about, by the host's policy. A question for the person is rejected: nobody sees it.
+    async fn answer_questions(&self) -> Result<(), ApiError> {
+        let permissions = self.api.permissions().await?;
+        let questions = self.api.questions().await.unwrap_or_default();
+        if permissions.is_empty() && questions.is_empty() {
+            return Ok(());
+        }
+        let children = self.api.children(self.session).await.unwrap_or_default();
+        let is_ours = |pending: &&Pending| {
+            pending.session == self.session || children.contains(&pending.session)
+        };
+        for pending in permissions.iter().filter(is_ours) {
+            let reply = (self.decide)(&pending.permission());
+            ignore_gone(self.api.permit(&pending.id, reply).await)?;
+        }
+        for pending in questions.iter().filter(is_ours) {
+            ignore_gone(self.api.reject_question(&pending.id).await)?;
+        }
+        Ok(())
+    }
+
+    /// The time is over: what was said by then is the outcome.
+    async fn give_up(&self, before: Option<&str>) -> Outcome {
+        let aborted = self.api.abort(self.session).await;
+        let answers = self.answers(before).await.unwrap_or_default();
+        let said = answers.iter().map(Message::said).collect::<Vec<_>>().join("\n\n");
+        let message = match aborted {
+            Ok(()) => "opencode did not end in time, and was told to stop.",
+            Err(_) => "opencode did not end in time, and could not be told to stop.",
+        };
+        Outcome::timeout(said.trim(), message)
+    }
+}
+
+/// Another client may have answered by now.
+fn ignore_gone(answered: Result<(), ApiError>) -> Result<(), ApiError> {
+    match answered {
+        Err(ApiError::NotFound) => Ok(()),
+        other => other,
+    }
+}
+
+/// What came of the model's messages: what it said last.
+fn outcome(answers: &[Message]) -> Outcome {
+    let said = answers.iter().rev().map(Message::said).find(|said| !said.is_empty());
+    let failure = answers.iter().rev().find_map(|answer| answer.info.error.as_ref());
+    let outcome = match (said, failure) {
+        (said, Some(failure)) => {
+            Outcome { output: said.unwrap_or_default(), ..Outcome::error(failure.message()) }
+        }
+        (Some(said), None) => Outcome::success(said),
+        (None, None) => Outcome::partial("", "opencode ended well and said nothing."),
+    };
+    let Some(last) = answers.last() else {
+        return outcome;
+    };
+    let input = answers.iter().map(|answer| answer.info.tokens.input).sum();
+    let output = answers.iter().map(|answer| answer.info.tokens.output).sum();
+    let token_usage = Some(TokenUsage { input: whole(input), output: whole(output) });
+    Outcome {
+        token_usage,
+        model: Some(format!("{}/{}", last.info.provider, last.info.model)),
+        ..outcome
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded before")]
+fn whole(count: f64) -> u64 {
+    count.clamp(0.0, 1e15) as u64
+}
+
+/// Aborts a session when it is dropped: nothing goes on for a task that is not wanted any more.
+struct AbortOnDrop<'a> {
+    api: &'a Api,
+    session: &'a str,
+    is_armed: bool,
+}
+
+impl<'a> AbortOnDrop<'a> {
+    const fn new(api: &'a Api, session: &'a str) -> Self {
+        Self { api, session, is_armed: true }
+    }
+
+    fn disarm(mut self) {
+        self.is_armed = false;
+    }
+}
+
+impl Drop for AbortOnDrop<'_> {
+    fn drop(&mut self) {
+        // A request cannot be made here: it is made by a task of its own, where a runtime is left for it.
+        if let (true, Ok(runtime)) = (self.is_armed, tokio::runtime::Handle::try_current()) {
+            let (api, session) = (self.api.clone(), self.session.to_owned());
+            runtime.spawn(async move {
+                let aborted = api.abort(&session).await;
+                if let Err(error) = aborted {
+                    tracing::warn!(%error, "a session of opencode could not be aborted");
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Tasks as prompts in sessions of a server.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::client::{Api, ApiError};
+use super::permissions::{Permission, PermissionReply};
+use super::prompt::Prompting;
+use super::server::Server;
+use crate::cli::CliDelegate;
+use crate::delegate::{Outcome, Task};
+
+/// The most sessions that are remembered.
+const SESSIONS: usize = 256;
+
+/// Decides what opencode may do.
+pub(super) type Decide = Arc<dyn Fn(&Permission) -> PermissionReply + Send + Sync>;
+
+/// A server and its sessions, shared by clones.
+#[derive(Clone)]
+pub(super) struct Serve {
+    address: Option<(String, String)>,
+    decide: Decide,
+    server: Arc<AsyncMutex<Option<Server>>>,
+    sessions: Arc<Mutex<HashMap<String, Arc<Session>>>>,
+}
+
+/// A session of the host's: opencode's name of it, once there is one. It does one thing at a time.
+#[derive(Default)]
+struct Session {
+    id: AsyncMutex<Option<String>>,
+}
+
+impl Default for Serve {
+    fn default() -> Self {
+        Self {
+            address: None,
+            decide: Arc::new(|_| PermissionReply::Reject),
+            server: Arc::default(),
+            sessions: Arc::default(),
+        }
+    }
+}
+
+impl Serve {
+    pub(super) fn use_address(&mut self, address: String, password: String) {
+        self.address = Some((address, password));
+    }
+
+    pub(super) fn decide_by(
+        &mut self,
+        decide: impl Fn(&Permission) -> PermissionReply + Send + Sync + 'static,
+    ) {
+        self.decide = Arc::new(decide);
+    }
+
+    pub(super) async fn run(&self, process: &CliDelegate, task: Task) -> Outcome {
+        let late = process.time().sleep_until(task.deadline());
+        let ready = async {
+            let api = self.api(process, &task).await?;
+            let session = self.session(task.session_id());
+            Ok::<_, String>((api, session))
+        };
+        let ready = tokio::select! {
+            ready = ready => ready,
+            () = late => return Outcome::timeout("", "opencode's server was not ready in time."),
+        };
+        match ready {
+            Ok((api, session)) => self.prompt(process, &api, &session, &task).await,
+            Err(problem) => Outcome::error(problem),
+        }
+    }
+
+    /// Prompts the session; one that the server does not know any more is made anew.
+    async fn prompt(
+        &self,
+        process: &CliDelegate,
+        api: &Api,
+        session: &Session,
+        task: &Task,
+    ) -> Outcome {
+        let late = process.time().sleep_until(task.deadline());
+        let mut id = tokio::select! {
+            id = session.id.lock() => id,
+            () = late => return Outcome::timeout("", "The session was busy with another task."),
+        };
+        let is_known = id.is_some();
+        for is_last in [!is_known, true] {
+            let name = match id.take() {
+                Some(name) => Ok(name),
+                None => api.create_session().await,
+            };
+            let name = match name {
+                Ok(name) => id.insert(name).clone(),
+                Err(error) => return Outcome::error(format!("{error}.")),
+            };
+            let is_own = self.address.is_none();
+            let prompting = Prompting::new(api, &name, task, process.time(), &self.decide, is_own);
+            match prompting.run().await {
+                Ok(outcome) => return outcome,
+                Err(ApiError::NotFound) if !is_last => *id = None,
+                Err(error) => return Outcome::error(format!("{error}.")),
+            }
+        }
+        Outcome::error("opencode has no session.")
+    }
+
+    /// The server: the one at the host's address, the one that runs, or a new one.
+    async fn api(&self, process: &CliDelegate, task: &Task) -> Result<Api, String> {
+        if let Some((address, password)) = &self.address {
+            let folder = process.folder().map(|folder| folder.display().to_string());
+            return Api::new(address, password, folder, process.time())
+                .map_err(|error| format!("{error}."));
+        }
+        let config = &task.config().agents.opencode;
+        let mut server = self.server.lock().await;
+        if let Some(running) = &*server {
+            let is_same = (&running.config.binary, running.config.serve_port)
+                == (&config.binary, config.serve_port);
+            if is_same && running.api.health().await.is_ok() {
+                return Ok(running.api.clone());
+            }
+            // The port must be free before another server is started.
+            *server = None;
+        }
+        let started = Server::start(process, config, task.deadline()).await?;
+        Ok(server.insert(started).api.clone())
+    }
+
+    fn session(&self, name: &str) -> Arc<Session> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if !sessions.contains_key(name) && sessions.len() >= SESSIONS {
+            // Those that are in use stay.
+            sessions.retain(|_, session| Arc::strong_count(session) > 1);
+        }
+        Arc::clone(sessions.entry(name.to_owned()).or_default())
+    }
+}

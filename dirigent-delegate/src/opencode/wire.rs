@@ -1,0 +1,153 @@
+//! What is read of opencode's JSON. Fields that are not known are left aside.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::permissions::Permission;
+
+/// A session, or what else is known by its id.
+#[derive(Deserialize)]
+pub(super) struct Named {
+    pub(super) id: String,
+}
+
+/// A message with its parts.
+#[derive(Deserialize)]
+pub(super) struct Message {
+    pub(super) info: Info,
+    #[serde(default)]
+    pub(super) parts: Vec<Part>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Info {
+    pub(super) id: String,
+    pub(super) role: String,
+    #[serde(default)]
+    pub(super) error: Option<Failure>,
+    #[serde(default)]
+    pub(super) time: Times,
+    #[serde(rename = "providerID", default)]
+    pub(super) provider: String,
+    #[serde(rename = "modelID", default)]
+    pub(super) model: String,
+    #[serde(default)]
+    pub(super) tokens: Tokens,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Times {
+    #[serde(default)]
+    pub(super) completed: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Tokens {
+    #[serde(default)]
+    pub(super) input: f64,
+    #[serde(default)]
+    pub(super) output: f64,
+}
+
+/// Why a message failed.
+#[derive(Deserialize)]
+pub(super) struct Failure {
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) data: Value,
+}
+
+impl Failure {
+    pub(super) fn message(&self) -> String {
+        let said = self.data.get("message").and_then(Value::as_str).unwrap_or_default();
+        match said {
+            "" => format!("opencode failed ({}).", self.name),
+            said => said.to_owned(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Part {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) text: String,
+    /// Whether opencode wrote it, and not the model.
+    #[serde(default)]
+    pub(super) synthetic: bool,
+    #[serde(default)]
+    pub(super) ignored: bool,
+}
+
+impl Message {
+    /// What the model says in it.
+    pub(super) fn said(&self) -> String {
+        let said = self
+            .parts
+            .iter()
+            .filter(|part| part.kind == "text" && !part.synthetic && !part.ignored);
+        let texts: Vec<&str> =
+            said.map(|part| part.text.trim()).filter(|text| !text.is_empty()).collect();
+        texts.join("\n\n")
+    }
+
+    pub(super) fn is_answer(&self) -> bool {
+        self.info.role == "assistant"
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.info.time.completed.is_some() || self.info.error.is_some()
+    }
+}
+
+/// A question that waits for its answer: whether something may be done, or one for the person.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Pending {
+    pub(super) id: String,
+    #[serde(rename = "sessionID")]
+    pub(super) session: String,
+    #[serde(default)]
+    permission: String,
+    #[serde(default)]
+    patterns: Vec<String>,
+    #[serde(default)]
+    metadata: Value,
+}
+
+impl Pending {
+    pub(super) fn permission(&self) -> Permission {
+        Permission {
+            permission: self.permission.clone(),
+            patterns: self.patterns.clone(),
+            metadata: self.metadata.clone(),
+        }
+    }
+}
+
+/// An event of the stream.
+#[derive(Deserialize)]
+pub(super) struct Event {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) properties: Value,
+}
+
+impl Event {
+    /// The session that it is about.
+    pub(super) fn session(&self) -> Option<&str> {
+        let places = ["/sessionID", "/part/sessionID", "/info/sessionID"];
+        places.iter().find_map(|place| self.properties.pointer(place)?.as_str())
+    }
+}
+
+/// Whether a session has nothing to do.
+#[derive(Deserialize)]
+pub(super) struct SessionStatus {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+}

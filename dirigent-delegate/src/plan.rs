@@ -1,0 +1,99 @@
+//! What a router does with a message, under one configuration.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::card::AgentCard;
+use crate::config::OrchestratorConfig;
+use crate::limits::Limits;
+use crate::model::ToolOffer;
+use crate::prompt::system_prompt;
+use crate::response::Schedule;
+use crate::result::AgentKind;
+
+/// All that is decided before a message comes. It is made anew when the configuration changes.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) config: Arc<OrchestratorConfig>,
+    pub(crate) limits: Limits,
+    /// Whether each agent is given the results of those before it.
+    pub(crate) is_chained: bool,
+    /// The routing models, in the order in which they are asked.
+    pub(crate) models: Vec<String>,
+    pub(crate) system: String,
+    pub(crate) tools: Vec<ToolOffer>,
+    pub(crate) agents: Vec<PlannedAgent>,
+}
+
+/// An agent under a configuration, at the same place as in the registry.
+#[derive(Debug)]
+pub(crate) struct PlannedAgent {
+    pub(crate) card: AgentCard,
+    pub(crate) is_enabled: bool,
+    pub(crate) model: Option<String>,
+    pub(crate) timeout: Duration,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        config: Arc<OrchestratorConfig>,
+        limits: Limits,
+        is_chained: bool,
+        product: &str,
+        cards: &[AgentCard],
+    ) -> Self {
+        let agents: Vec<PlannedAgent> =
+            cards.iter().map(|card| planned(card, &config, &limits)).collect();
+        let enabled = agents.iter().filter(|agent| agent.is_enabled);
+        let offered: Vec<AgentCard> = enabled.map(|agent| agent.card.clone()).collect();
+        let mut models = vec![config.model.clone()];
+        models.extend(config.fallbacks.iter().cloned());
+        Self {
+            system: system_prompt(product, &offered),
+            tools: offered.iter().map(ToolOffer::from).collect(),
+            config,
+            limits,
+            is_chained,
+            models,
+            agents,
+        }
+    }
+
+    /// How delegations run.
+    pub(crate) fn schedule(&self) -> Schedule {
+        if self.config.parallel_execution && !self.is_chained {
+            Schedule::Parallel
+        } else {
+            Schedule::Sequential
+        }
+    }
+
+    /// The agent with this tool.
+    pub(crate) fn find(&self, tool: &str) -> Option<(usize, &PlannedAgent)> {
+        self.agents.iter().enumerate().find(|(_, agent)| agent.card.tool() == tool)
+    }
+
+    /// The host's own agent, if it is registered.
+    pub(crate) fn embedded(&self) -> Option<(usize, &PlannedAgent)> {
+        let mut agents = self.agents.iter().enumerate();
+        agents.find(|(_, agent)| *agent.card.kind() == AgentKind::Embedded)
+    }
+}
+
+fn planned(card: &AgentCard, config: &OrchestratorConfig, limits: &Limits) -> PlannedAgent {
+    let agents = &config.agents;
+    let (is_enabled, model, timeout) = match card.kind() {
+        AgentKind::OpenCode => {
+            let config = &agents.opencode;
+            (config.enabled, config.model.clone(), config.timeout())
+        }
+        AgentKind::Research => {
+            (agents.research.enabled, agents.research.model.clone(), limits.delegate)
+        }
+        AgentKind::Embedded => {
+            (agents.embedded.enabled, agents.embedded.model.clone(), limits.delegate)
+        }
+        AgentKind::Host(_) | AgentKind::Orchestrator => (true, None, limits.delegate),
+    };
+    PlannedAgent { card: card.clone(), is_enabled, model, timeout }
+}

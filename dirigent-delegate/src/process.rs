@@ -1,0 +1,207 @@
+//! Child processes that leave nothing behind.
+//!
+//! A process leads a group of its own and bears a mark in its environment. When it ends, is late, or is not wanted any more, the group is
+//! killed before its leader is reaped, so that its number cannot belong to another group yet; then, on Linux, whatever bears the
+//! mark, in whichever group or session it is.
+
+mod capture;
+mod group;
+mod guard;
+mod leader;
+mod mark;
+#[cfg(target_os = "linux")]
+mod sweep;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::Clock;
+use dirigent::ports::Timestamp;
+use tokio::process::{Child, Command};
+
+pub use guard::{Guard, serve_guard_if_asked};
+
+pub(crate) use capture::{Capture, Pipes};
+use group::Group;
+use guard::GuardProcess;
+use leader::Leader;
+use mark::Mark;
+
+/// How long pipes are read after the process has ended: what it started may hold them open.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// What is started.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch {
+    pub(crate) program: OsString,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) folder: Option<PathBuf>,
+    /// Variables that are set, or taken away.
+    pub(crate) environment: Vec<(OsString, Option<OsString>)>,
+    pub(crate) guard: Option<Guard>,
+}
+
+/// How long a process may run, and how much it may write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) deadline: Timestamp,
+    pub(crate) idle: Duration,
+    pub(crate) output: usize,
+}
+
+/// Why a process is over.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// It ended by itself.
+    Exited(ExitStatus),
+    /// It was killed at its deadline.
+    Late,
+    /// It was killed after it had written nothing for too long.
+    Idle,
+    /// It was killed when it had written too much.
+    TooMuch,
+}
+
+/// What a process wrote, and why it is over.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) end: End,
+}
+
+/// A process that runs. Dropping it kills it with everything that it started.
+#[derive(Debug)]
+pub(crate) struct Process {
+    /// Dropped first: the group must be gone before the leader is reaped.
+    group: Group,
+    leader: Leader,
+    child: Child,
+    guard: Option<GuardProcess>,
+}
+
+impl Launch {
+    /// Starts the process, with a pipe for each of its two outputs and nothing to read.
+    ///
+    /// # Errors
+    ///
+    /// When it, or its guard, cannot be started.
+    pub(crate) fn start(&self) -> io::Result<Process> {
+        let mark = Mark::new()?;
+        let mut guard = self.guard.as_ref().map(|guard| guard.start(&mark)).transpose()?;
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if let Some(folder) = &self.folder {
+            // Programs that ask their environment where they are must not be told where the host is.
+            command.current_dir(folder).env("PWD", folder);
+        }
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        mark.put_into(&mut command);
+        group::lead(&mut command);
+        // Before the process is there, so that its end is not missed.
+        let leader = Leader::watch()?;
+        let child = command.spawn()?;
+        let group = Group::new(child.id(), mark);
+        if let Some(guard) = &mut guard {
+            guard.tell(child.id());
+        }
+        Ok(Process { group, leader, child, guard })
+    }
+}
+
+impl Process {
+    /// Reads what the process writes until it is over, and kills what is left of it. `report` is given what was written so far.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future kills the process with everything that it started.
+    pub(crate) async fn finish(
+        mut self,
+        bounds: Bounds,
+        clock: &Arc<dyn Clock>,
+        mut report: impl FnMut(&[u8]) + Send,
+    ) -> io::Result<Ended> {
+        let mut pipes = Pipes::of(&mut self.child, bounds.output);
+        let end = self.read(&mut pipes, bounds, clock, &mut report).await?;
+        let (stdout, stderr) = pipes.into_written();
+        let status = self.stop().await?;
+        let end = end.unwrap_or(End::Exited(status));
+        Ok(Ended { stdout, stderr, end })
+    }
+
+    /// Reads until the process has ended, which is `None`, or must be killed.
+    async fn read(
+        &mut self,
+        pipes: &mut Pipes,
+        bounds: Bounds,
+        clock: &Arc<dyn Clock>,
+        report: &mut (impl FnMut(&[u8]) + Send),
+    ) -> io::Result<Option<End>> {
+        let id = self.child.id();
+        let mut idle_until = clock.now() + bounds.idle;
+        let mut has_ended = false;
+        let mut drain_until = bounds.deadline;
+        loop {
+            let now = clock.now();
+            if has_ended && (pipes.are_closed() || now >= drain_until) {
+                return Ok(None);
+            }
+            if !has_ended && now >= bounds.deadline {
+                return Ok(Some(End::Late));
+            }
+            if !has_ended && now >= idle_until {
+                return Ok(Some(End::Idle));
+            }
+            let wait = if has_ended { drain_until } else { bounds.deadline.min(idle_until) };
+            tokio::select! {
+                biased;
+                ended = self.leader.ended(id), if !has_ended => {
+                    ended?;
+                    (has_ended, drain_until) = (true, clock.now() + DRAIN);
+                }
+                captured = pipes.read(), if !pipes.are_closed() => {
+                    idle_until = clock.now() + bounds.idle;
+                    match captured {
+                        Capture::Full => return Ok(Some(End::TooMuch)),
+                        Capture::Written => report(pipes.stdout()),
+                        Capture::Closed => {}
+                    }
+                }
+                () = clock.sleep_until(wait) => {}
+            }
+        }
+    }
+
+    /// Kills what is left, and tells how the process itself ended.
+    pub(crate) async fn stop(mut self) -> io::Result<ExitStatus> {
+        let group = self.group;
+        // Looking through all processes takes some milliseconds: not on the thread of other tasks.
+        let killed = tokio::task::spawn_blocking(move || drop(group)).await;
+        killed.map_err(io::Error::other)?;
+        let status = self.child.wait().await;
+        if let Some(guard) = self.guard {
+            guard.dismiss();
+        }
+        status
+    }
+
+    /// The process's outputs, for a reader of its own.
+    #[cfg(feature = "serve")]
+    pub(crate) fn pipes(&mut self, most: usize) -> Pipes {
+        Pipes::of(&mut self.child, most)
+    }
+}

@@ -1,0 +1,146 @@
+//! A process that outlives a host that is killed, and cleans up after it.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, BufRead as _, Write as _};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use tokio::process::{Child, Command};
+
+#[cfg(unix)]
+use super::group::kill_group;
+use super::group::lead;
+use super::mark::Mark;
+#[cfg(target_os = "linux")]
+use super::sweep::kill_all;
+
+/// The variable that makes a program a guard: the mark of what it guards.
+const VARIABLE: &str = "DIRIGENT_DELEGATION_GUARD";
+/// What the host tells when nothing is left to guard.
+const DISMISSED: &str = "dismissed";
+
+/// A program that stands guard over the processes of a delegation: when the host dies without a chance to clean up (SIGKILL, out of
+/// memory), it kills them. There is one small process for each delegation, which waits on a pipe and costs no CPU time.
+///
+/// ```
+/// use dirigent_delegate::{CliDelegate, Guard};
+///
+/// let agent = CliDelegate::new("some-agent").guard(Guard::program("/usr/lib/bot/delegate-guard"));
+/// # drop(agent);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Guard {
+    program: Option<PathBuf>,
+}
+
+impl Guard {
+    /// Chooses a program that calls [`serve_guard_if_asked`] first thing: the program `delegate-guard` of this crate, or another one.
+    pub fn program(path: impl Into<PathBuf>) -> Self {
+        Self { program: Some(path.into()) }
+    }
+
+    /// Chooses the host's own program, which must call [`serve_guard_if_asked`] first thing.
+    pub const fn this_program() -> Self {
+        Self { program: None }
+    }
+
+    /// Starts a guard, before what it guards.
+    pub(super) fn start(&self, mark: &Mark) -> io::Result<GuardProcess> {
+        let program = match &self.program {
+            Some(program) => program.clone(),
+            None => env::current_exe()?,
+        };
+        let mut command = Command::new(program);
+        command
+            .env(VARIABLE, mark.as_str())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        // What stops the host's group from a terminal must not stop the guard.
+        lead(&mut command);
+        let mut child = command.spawn()?;
+        let pipe = pipe_to(&mut child)?;
+        Ok(GuardProcess { pipe, _child: child })
+    }
+}
+
+/// A guard that stands. When it is dropped without being dismissed, it does its work.
+#[derive(Debug)]
+pub(super) struct GuardProcess {
+    pipe: File,
+    /// Reaped by the runtime once it has ended.
+    _child: Child,
+}
+
+impl GuardProcess {
+    /// Tells which group is guarded.
+    pub(super) fn tell(&mut self, leader: Option<u32>) {
+        if let Some(leader) = leader {
+            // A guard that has died already cannot be told: the delegation goes on without it.
+            let _ = writeln!(self.pipe, "{leader}");
+        }
+    }
+
+    /// Tells that nothing is left.
+    pub(super) fn dismiss(mut self) {
+        let _ = writeln!(self.pipe, "{DISMISSED}");
+    }
+}
+
+#[cfg(unix)]
+fn pipe_to(child: &mut Child) -> io::Result<File> {
+    let pipe = child.stdin.take().ok_or_else(|| io::Error::other("a guard without a pipe"))?;
+    Ok(pipe.into_owned_fd()?.into())
+}
+
+#[cfg(not(unix))]
+fn pipe_to(_child: &mut Child) -> io::Result<File> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "guards need Unix"))
+}
+
+/// Stands guard and ends the process, if this process was started as a [`Guard`]; otherwise returns at once. A program that is its own
+/// guard calls this first in `main`, before it starts a runtime.
+///
+/// ```
+/// // First in `main`:
+/// dirigent_delegate::serve_guard_if_asked();
+/// // The host's own program follows.
+/// ```
+pub fn serve_guard_if_asked() {
+    let asked = env::var(VARIABLE).ok();
+    if let Some(mark) = asked.and_then(|mark| Mark::read(&mark)) {
+        serve(&mark);
+        std::process::exit(0);
+    }
+}
+
+fn serve(mark: &Mark) {
+    let mut leader = None;
+    for line in io::stdin().lock().lines().map_while(Result::ok) {
+        if line == DISMISSED {
+            return;
+        }
+        leader = line.parse().ok();
+    }
+    kill_guarded(leader, mark);
+}
+
+#[cfg(target_os = "linux")]
+fn kill_guarded(leader: Option<u32>, mark: &Mark) {
+    // The number may be another group's by now, unless its leader still bears the mark.
+    let is_ours = |leader: &u32| {
+        let environment = std::fs::read(format!("/proc/{leader}/environ"));
+        environment.is_ok_and(|environment| mark.is_in(&environment))
+    };
+    kill_group(leader.filter(is_ours));
+    kill_all(mark);
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn kill_guarded(leader: Option<u32>, _mark: &Mark) {
+    kill_group(leader);
+}
+
+#[cfg(not(unix))]
+fn kill_guarded(_leader: Option<u32>, _mark: &Mark) {}

@@ -1,0 +1,16 @@
+//! Random letters that cannot be guessed.
+
+use std::fmt::Write as _;
+use std::io;
+
+/// Draws this number of random bytes from the system, written as two hexadecimal digits each.
+pub(crate) fn letters<const BYTES: usize>() -> io::Result<String> {
+    let mut bytes = [0_u8; BYTES];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    let mut text = String::with_capacity(BYTES * 2);
+    for byte in bytes {
+        // Writing into memory does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}

@@ -1,0 +1,177 @@
+//! What the orchestrator answers.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::{AgentKind, AgentResult, Status, whole_millis};
+
+/// The answer to a message: what is posted, in order, and how it came about.
+///
+/// ```
+/// use dirigent_delegate::{AgentKind, AgentResult, Response, Schedule, Status};
+///
+/// let of = |name: &str, kind, status| AgentResult::new(name, kind, status);
+/// let results = vec![
+///     of("Research", AgentKind::Research, Status::Success).with_output("Hooks first."),
+///     of("OpenCode", AgentKind::OpenCode, Status::Error).with_error("no such folder"),
+/// ];
+/// let response = Response::aggregate(results, Schedule::Parallel);
+/// assert_eq!(response.payloads[0].text, "**Research:**\nHooks first.");
+/// assert_eq!(response.payloads[1].text, "**OpenCode Error:**\nno such folder");
+/// assert!(response.payloads[1].is_error);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Response {
+    /// What is posted.
+    pub payloads: Vec<Payload>,
+    /// What each agent handed back, in the order of the calls.
+    pub agent_results: Vec<AgentResult>,
+    /// How it came about.
+    pub meta: Meta,
+}
+
+/// A text to post. `Debug` does not show it.
+///
+/// ```
+/// let payload = dirigent_delegate::Payload::new("Hello!");
+/// assert_eq!(serde_json::to_string(&payload)?, r#"{"text":"Hello!"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Payload {
+    /// The text, as Markdown.
+    pub text: String,
+    /// Whether it tells of a failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+}
+
+impl Payload {
+    /// Creates a payload that tells of no failure.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: false }
+    }
+
+    /// Creates a payload that tells of a failure.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true }
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let error = if self.is_error { ", error" } else { "" };
+        write!(f, "Payload({} bytes{error})", self.text.len())
+    }
+}
+
+/// How an answer came about. `Debug` does not show the note.
+///
+/// ```
+/// let meta = dirigent_delegate::Meta::default();
+/// assert_eq!((meta.duration_ms, meta.delegated_agents.len()), (0, 0));
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Meta {
+    /// How long the agents took, in milliseconds: the longest of delegations at the same time, the sum of others.
+    pub duration_ms: u64,
+    /// How long the message took from its beginning to its end, in milliseconds.
+    pub wall_ms: u64,
+    /// The routing model that answered, which may be a fall-back; an empty text when none did.
+    pub orchestrator_model: String,
+    /// The kinds of the agents that were delegated to, in the order of the calls. Empty when the routing model answered itself.
+    pub delegated_agents: Vec<AgentKind>,
+    /// What the routing model said beside its calls. It is not posted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl fmt::Debug for Meta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meta")
+            .field("duration_ms", &self.duration_ms)
+            .field("wall_ms", &self.wall_ms)
+            .field("orchestrator_model", &self.orchestrator_model)
+            .field("delegated_agents", &self.delegated_agents)
+            .field("has_note", &self.note.is_some())
+            .finish()
+    }
+}
+
+/// How the delegations of a message run.
+///
+/// ```
+/// use dirigent_delegate::{Response, Schedule};
+/// assert_eq!(Response::aggregate(Vec::new(), Schedule::Parallel).meta.duration_ms, 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "there is no third way")]
+pub enum Schedule {
+    /// At the same time, as far as the most that may run allow.
+    Parallel,
+    /// One after the other, in the order of the calls.
+    Sequential,
+}
+
+impl Response {
+    /// Puts results together, in their order. One result is shown as it is, several each below the name of their agent. A failure
+    /// or a timeout is a payload that tells of an error; what is partial has a last line that says so.
+    ///
+    /// [`Meta::wall_ms`], [`Meta::orchestrator_model`] and [`Meta::note`] stay empty: they are not in the results.
+    pub fn aggregate(results: Vec<AgentResult>, schedule: Schedule) -> Self {
+        let is_one = results.len() == 1;
+        let payloads = results.iter().map(|result| payload(result, is_one)).collect();
+        let durations = results.iter().map(|result| result.duration_ms);
+        let duration_ms = match schedule {
+            Schedule::Parallel => durations.max().unwrap_or(0),
+            Schedule::Sequential => durations.fold(0, u64::saturating_add),
+        };
+        let kinds = results.iter().map(|result| result.agent_type.clone());
+        let delegated_agents = kinds.filter(|kind| *kind != AgentKind::Orchestrator).collect();
+        let meta = Meta { duration_ms, delegated_agents, ..Meta::default() };
+        Self { payloads, agent_results: results, meta }
+    }
+
+    pub(crate) fn with_wall(mut self, wall: Duration) -> Self {
+        self.meta.wall_ms = whole_millis(wall);
+        self
+    }
+
+    /// Returns the payloads as one text, with an empty line between them: what a person reads.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self.payloads.iter().map(|payload| payload.text.as_str()).collect();
+        texts.join("\n\n")
+    }
+}
+
+/// What is said of a partial result that does not say itself what is missing.
+const PARTIAL: &str = "the result is not complete";
+
+fn payload(result: &AgentResult, is_one: bool) -> Payload {
+    let AgentResult { agent_name: name, output, error_message, .. } = result;
+    let message = error_message.as_deref().filter(|message| !message.is_empty());
+    match result.status {
+        Status::Error | Status::Timeout => {
+            Payload::error(format!("**{name} Error:**\n{}", message.unwrap_or(output)))
+        }
+        Status::Success | Status::Partial => {
+            let heading = if is_one { String::new() } else { format!("**{name}:**\n") };
+            let note = match result.status {
+                Status::Partial if output.is_empty() => {
+                    format!("*Partial: {}*", message.unwrap_or(PARTIAL))
+                }
+                Status::Partial => format!("\n*Partial: {}*", message.unwrap_or(PARTIAL)),
+                Status::Success | Status::Error | Status::Timeout => String::new(),
+            };
+            Payload::new(format!("{heading}{output}{note}"))
+        }
+    }
+}

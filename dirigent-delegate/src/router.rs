@@ -1,0 +1,204 @@
+//! The orchestrator, as a host has it in hand.
+
+mod builder;
+mod event;
+mod places;
+mod run;
+
+use std::fmt;
+use std::future::{Future, pending};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use dirigent::Clock;
+use tokio::sync::broadcast;
+
+pub use builder::{BuildError, Builder};
+pub use event::{RouterEvent, RouterEventKind, RouterEvents};
+
+use crate::card::AgentCard;
+use crate::config::{ConfigError, OrchestratorConfig};
+use crate::delegate::Delegate;
+use crate::limits::Limits;
+use crate::model::RoutingModel;
+use crate::plan::Plan;
+use crate::request::Request;
+use crate::response::Response;
+use crate::routing::Routing;
+use places::Places;
+use run::Run;
+
+/// The orchestrator: it asks the routing model, lets agents run, and puts their results together. Clones are the same one.
+///
+/// ```
+/// use dirigent_delegate::config::OrchestratorConfig;
+/// use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel};
+/// use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
+///
+/// struct Coder;
+///
+/// #[dirigent::async_trait]
+/// impl RoutingModel for Coder {
+///     async fn ask(&self, _model: &str, question: &Question) -> Result<ModelAnswer, ModelError> {
+///         let message = question.user_message();
+///         Ok(ModelAnswer::call("delegate_to_opencode", serde_json::json!({ "message": message })))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let router = Router::builder(Coder)
+///     .config(OrchestratorConfig::new(|config| config.enabled = true))
+///     .open_code(delegate_fn(|_: Task| async { Outcome::success("print('hello')") }))
+///     .build()?;
+/// let response = router.answer(Request::new("session-1", "Write a greeting")).await?;
+/// assert_eq!(response.payloads[0].text, "print('hello')");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Router {
+    shared: Arc<Shared>,
+}
+
+/// What all messages of a router have in common.
+struct Shared {
+    model: Arc<dyn RoutingModel>,
+    delegates: Vec<Arc<dyn Delegate>>,
+    cards: Vec<AgentCard>,
+    product: String,
+    limits: Limits,
+    is_chained: bool,
+    clock: Arc<dyn Clock>,
+    plan: RwLock<Arc<Plan>>,
+    places: Arc<Places>,
+    events: broadcast::Sender<RouterEvent>,
+    messages: AtomicU64,
+}
+
+/// The orchestrator is off, and the host registered no default agent ([`Builder::embedded`]): the message is the host's to answer, as
+/// if there were no orchestrator.
+///
+/// ```
+/// assert_eq!(dirigent_delegate::Off.to_string(), "the orchestrator is off, and there is no default agent");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the orchestrator is off, and there is no default agent")]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing more to say")]
+pub struct Off;
+
+impl Router {
+    /// Creates a builder of an orchestrator with this routing model.
+    pub fn builder(model: impl RoutingModel) -> Builder {
+        Builder::new(Arc::new(model))
+    }
+
+    /// Answers a message. While the orchestrator is off, the message goes to the embedded agent unchanged.
+    ///
+    /// # Errors
+    ///
+    /// When the orchestrator is off and there is no embedded agent. Whatever else fails is a payload of the response.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future drops the calls of all agents, and with them what they started. To have what was there by then, use
+    /// [`answer_until`](Self::answer_until).
+    pub async fn answer(&self, request: Request) -> Result<Response, Off> {
+        self.answer_until(request, pending()).await
+    }
+
+    /// Answers a message as [`answer`](Self::answer) does, until `cancelled` ends: then the agents that run are given up, and the
+    /// response has what the others brought.
+    ///
+    /// # Errors
+    ///
+    /// When the orchestrator is off and there is no embedded agent.
+    pub async fn answer_until(
+        &self,
+        request: Request,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Result<Response, Off> {
+        let (plan, now) = (self.plan(), self.shared.clock.now());
+        let request = Arc::new(request);
+        let session = Arc::from(request.session_id.as_str());
+        let routing = if plan.config.enabled {
+            Routing::new(plan, request, now)
+        } else {
+            Routing::to_default(plan, request, now).ok_or(Off)?
+        };
+        let message = self.shared.messages.fetch_add(1, Ordering::Relaxed);
+        Ok(Run::new(&self.shared, routing, message, session).until(cancelled).await)
+    }
+
+    /// Replaces the configuration. It holds for the next message; those that are under way go on under the one before, but
+    /// [`OrchestratorConfig::max_parallel_agents`] holds for all at once.
+    ///
+    /// # Errors
+    ///
+    /// When a field cannot be used; the configuration before it stays.
+    pub fn configure(&self, config: OrchestratorConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.replace(config);
+        Ok(())
+    }
+
+    /// Switches the orchestrator on or off. It holds for the next message.
+    pub fn set_enabled(&self, enabled: bool) {
+        let config = OrchestratorConfig { enabled, ..self.config() };
+        self.replace(config);
+    }
+
+    fn replace(&self, config: OrchestratorConfig) {
+        let cap = config.max_parallel_agents.get();
+        let plan = self.shared.plan_for(config);
+        *self.shared.plan.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(plan);
+        self.shared.places.set_cap(cap as usize);
+    }
+
+    /// Returns whether the orchestrator is on.
+    pub fn is_enabled(&self) -> bool {
+        self.plan().config.enabled
+    }
+
+    /// Returns the configuration for the next message.
+    pub fn config(&self) -> OrchestratorConfig {
+        (*self.plan().config).clone()
+    }
+
+    /// Returns the agents that can be delegated to now, in the order of the system prompt: registered, and not switched off.
+    pub fn agents(&self) -> Vec<AgentCard> {
+        let plan = self.plan();
+        let enabled = plan.agents.iter().filter(|agent| agent.is_enabled);
+        enabled.map(|agent| agent.card.clone()).collect()
+    }
+
+    /// Returns the system prompt of the next message.
+    pub fn system_prompt(&self) -> String {
+        self.plan().system.clone()
+    }
+
+    /// Returns what happens from now on, in all messages.
+    pub fn events(&self) -> RouterEvents {
+        RouterEvents::new(self.shared.events.subscribe())
+    }
+
+    fn plan(&self) -> Arc<Plan> {
+        Arc::clone(&self.shared.plan.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Shared {
+    fn plan_for(&self, config: OrchestratorConfig) -> Plan {
+        Plan::new(Arc::new(config), self.limits, self.is_chained, &self.product, &self.cards)
+    }
+}
+
+impl fmt::Debug for Router {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds: Vec<&str> = self.shared.cards.iter().map(|card| card.kind().as_str()).collect();
+        f.debug_struct("Router")
+            .field("is_enabled", &self.is_enabled())
+            .field("agents", &kinds)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,211 @@
+//! Putting an orchestrator together.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, RwLock};
+
+use dirigent::host::IntoShared;
+use dirigent::{Clock, SystemClock};
+use tokio::sync::broadcast;
+
+use super::places::Places;
+use super::{Router, Shared};
+use crate::card::AgentCard;
+use crate::config::{ConfigError, OrchestratorConfig};
+use crate::delegate::Delegate;
+use crate::limits::Limits;
+use crate::model::RoutingModel;
+use crate::plan::Plan;
+use crate::result::AgentKind;
+
+/// How many events a listener may be behind before it loses the oldest.
+const EVENTS: usize = 1_024;
+
+/// Builds a [`Router`].
+///
+/// ```
+/// use dirigent_delegate::{AgentCard, Outcome, Router, Task, delegate_fn};
+/// # use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel};
+/// # struct Silent;
+/// # #[dirigent::async_trait]
+/// # impl RoutingModel for Silent {
+/// #     async fn ask(&self, _: &str, _: &Question) -> Result<ModelAnswer, ModelError> { Ok(ModelAnswer::text("Hello!")) }
+/// # }
+///
+/// let translator = AgentCard::new("translator", "Translator").uses("translations");
+/// let router = Router::builder(Silent)
+///     .agent(translator, delegate_fn(|task: Task| async move { Outcome::success(task.message()) }))
+///     .build()?;
+/// assert_eq!(router.agents()[0].tool(), "delegate_to_translator");
+/// # Ok::<(), dirigent_delegate::BuildError>(())
+/// ```
+pub struct Builder {
+    model: Arc<dyn RoutingModel>,
+    config: OrchestratorConfig,
+    product: String,
+    open_code: Option<Arc<dyn Delegate>>,
+    research: Option<Arc<dyn Delegate>>,
+    embedded: Option<Arc<dyn Delegate>>,
+    host: Vec<(AgentCard, Arc<dyn Delegate>)>,
+    limits: Limits,
+    is_chained: bool,
+    clock: Arc<dyn Clock>,
+}
+
+impl Builder {
+    pub(super) fn new(model: Arc<dyn RoutingModel>) -> Self {
+        Self {
+            model,
+            config: OrchestratorConfig::default(),
+            product: "Moltbot".to_owned(),
+            open_code: None,
+            research: None,
+            embedded: None,
+            host: Vec::new(),
+            limits: Limits::default(),
+            is_chained: false,
+            clock: Arc::new(SystemClock::new()),
+        }
+    }
+
+    /// Sets the configuration. Default: [`OrchestratorConfig::default`], which is off.
+    #[must_use]
+    pub fn config(mut self, config: OrchestratorConfig) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Sets the name of the host's product, which is the name of the embedded agent and of its tool. Default `Moltbot`.
+    #[must_use]
+    pub fn product(mut self, name: impl Into<String>) -> Self {
+        self.product = name.into();
+        self
+    }
+
+    /// Registers the coding agent, [`OpenCode`](crate::OpenCode) mostly.
+    #[must_use]
+    pub fn open_code(mut self, agent: impl Delegate) -> Self {
+        self.open_code = Some(Arc::new(agent));
+        self
+    }
+
+    /// Registers the agent that searches.
+    #[must_use]
+    pub fn research(mut self, agent: impl Delegate) -> Self {
+        self.research = Some(Arc::new(agent));
+        self
+    }
+
+    /// Registers the host's own agent. It is the default agent, too: it has the message when the orchestrator is off, and when no
+    /// routing model answers.
+    #[must_use]
+    pub fn embedded(mut self, agent: impl Delegate) -> Self {
+        self.embedded = Some(Arc::new(agent));
+        self
+    }
+
+    /// Registers a further agent. Agents stand in the system prompt in the order in which they are registered, after the three that
+    /// the configuration knows.
+    #[must_use]
+    pub fn agent(mut self, card: AgentCard, agent: impl Delegate) -> Self {
+        self.host.push((card, Arc::new(agent)));
+        self
+    }
+
+    /// Changes the limits.
+    #[must_use]
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Hands each agent the results of the ones before it ([`Task::previous`](crate::Task::previous)). Delegations then run one
+    /// after the other, whatever the configuration says. Default: each agent knows its own message alone.
+    #[must_use]
+    pub fn chain(mut self) -> Self {
+        self.is_chained = true;
+        self
+    }
+
+    /// Sets where time comes from. Default: the [`SystemClock`].
+    #[must_use]
+    pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.clock = clock.into_shared();
+        self
+    }
+
+    /// Builds the orchestrator. Nothing is started.
+    ///
+    /// # Errors
+    ///
+    /// When the configuration cannot be used, or two agents have one kind or one tool.
+    pub fn build(self) -> Result<Router, BuildError> {
+        self.config.check()?;
+        let standard = [
+            (AgentCard::open_code(), self.open_code),
+            (AgentCard::research(), self.research),
+            (AgentCard::embedded(&self.product), self.embedded),
+        ];
+        let standard = standard.into_iter().filter_map(|(card, agent)| Some((card, agent?)));
+        let (cards, delegates): (Vec<AgentCard>, Vec<_>) = standard.chain(self.host).unzip();
+        check_names(&cards)?;
+        let cap = self.config.max_parallel_agents.get() as usize;
+        let (limits, is_chained, product) = (self.limits, self.is_chained, self.product);
+        let plan = Plan::new(Arc::new(self.config), limits, is_chained, &product, &cards);
+        let shared = Shared {
+            model: self.model,
+            delegates,
+            cards,
+            product,
+            limits,
+            is_chained,
+            clock: self.clock,
+            plan: RwLock::new(Arc::new(plan)),
+            places: Arc::new(Places::new(cap, limits.queue)),
+            events: broadcast::Sender::new(EVENTS),
+            messages: AtomicU64::new(0),
+        };
+        Ok(Router { shared: Arc::new(shared) })
+    }
+}
+
+fn check_names(cards: &[AgentCard]) -> Result<(), BuildError> {
+    let (mut kinds, mut tools) = (HashSet::from([&AgentKind::Orchestrator]), HashSet::new());
+    for card in cards {
+        if !kinds.insert(card.kind()) || !tools.insert(card.tool()) {
+            return Err(BuildError::SameName { kind: card.kind().clone() });
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("product", &self.product)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why an orchestrator cannot be built.
+///
+/// ```
+/// use dirigent_delegate::{AgentKind, BuildError};
+/// let error = BuildError::SameName { kind: AgentKind::Research };
+/// assert_eq!(error.to_string(), "the kind or the tool of the agent research is taken");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A field of the configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Another agent has this kind, or its tool; `orchestrator` is the routing model's.
+    #[error("the kind or the tool of the agent {kind} is taken")]
+    SameName {
+        /// The agent's kind.
+        kind: AgentKind,
+    },
+}

@@ -1,0 +1,225 @@
+//! Carries out what a message wants. It decides nothing.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dirigent::ports::Timestamp;
+use futures_util::FutureExt as _;
+use futures_util::future::{AbortHandle, Abortable, BoxFuture, OptionFuture};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use tokio::sync::{Notify, broadcast};
+
+use super::Shared;
+use super::event::{RouterEvent, RouterEventKind};
+use super::places::Place;
+use crate::delegate::{Outcome, Task, TaskParts};
+use crate::model::{ModelAnswer, ModelErrorKind, Question};
+use crate::pool::Claim;
+use crate::response::Response;
+use crate::result::AgentKind;
+use crate::routing::{Action, JobId, Routing};
+
+/// A message that is being answered. Dropping it drops every call.
+pub(super) struct Run<'a> {
+    shared: &'a Shared,
+    routing: Routing,
+    tell: Tell,
+    asking: Option<BoxFuture<'a, (u32, Result<ModelAnswer, ModelErrorKind>)>>,
+    jobs: FuturesUnordered<BoxFuture<'a, (JobId, Option<Outcome>)>>,
+    running: HashMap<JobId, Running>,
+    waiting: HashMap<JobId, Place>,
+    /// Called when one of the places that are waited for is there.
+    call: Arc<Notify>,
+}
+
+/// An agent that runs.
+struct Running {
+    abort: AbortHandle,
+    so_far: Arc<Mutex<Option<String>>>,
+}
+
+/// Tells listeners of one message.
+#[derive(Clone)]
+struct Tell {
+    events: broadcast::Sender<RouterEvent>,
+    message: u64,
+    session: Arc<str>,
+}
+
+impl Tell {
+    fn tell(&self, kind: RouterEventKind) {
+        // Without a listener there is nothing to do.
+        let _ = self.events.send(RouterEvent::new(self.message, Arc::clone(&self.session), kind));
+    }
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        shared: &'a Shared,
+        routing: Routing,
+        message: u64,
+        session: Arc<str>,
+    ) -> Self {
+        let tell = Tell { events: shared.events.clone(), message, session };
+        Self {
+            shared,
+            routing,
+            tell,
+            asking: None,
+            jobs: FuturesUnordered::new(),
+            running: HashMap::new(),
+            waiting: HashMap::new(),
+            call: Arc::default(),
+        }
+    }
+
+    /// Answers the message, or gives it up when `cancelled` ends.
+    pub(super) async fn until(mut self, cancelled: impl Future<Output = ()> + Send) -> Response {
+        let began = self.now();
+        let mut cancelled = Box::pin(cancelled.fuse());
+        loop {
+            while let Some(action) = self.routing.next_action() {
+                self.perform(action);
+            }
+            if let Some(response) = self.routing.response() {
+                let took = self.now().since(began);
+                self.tell.tell(RouterEventKind::Answered { took });
+                return response;
+            }
+            let Some(deadline) = self.routing.next_deadline() else {
+                continue;
+            };
+            if self.now() >= deadline {
+                self.expire();
+                continue;
+            }
+            let asking = OptionFuture::from(self.asking.as_mut());
+            tokio::select! {
+                biased;
+                () = &mut cancelled => self.cancel(),
+                Some((job, outcome)) = self.jobs.next() => self.finished(job, outcome),
+                Some((attempt, answer)) = asking => {
+                    self.asking = None;
+                    self.routing.answered(self.shared.clock.now(), attempt, answer);
+                }
+                () = self.call.notified() => self.take_places(),
+                () = self.shared.clock.sleep_until(deadline) => {}
+            }
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Ask { attempt, model, question } => self.ask(attempt, model, question),
+            Action::StopAsking => self.asking = None,
+            Action::TellModelFailed { model, kind } => {
+                tracing::warn!(model, error = %kind, "a routing model gave no answer");
+                self.tell.tell(RouterEventKind::ModelFailed { model: model.into(), error: kind });
+            }
+            Action::Claim { job } => self.claim(job),
+            Action::Start { job, agent, kind, parts } => self.start(job, agent, kind, parts),
+            Action::TellEnded { agent, status, took } => {
+                self.tell.tell(RouterEventKind::Finished { agent, status, took });
+            }
+            Action::Stop { job } => {
+                self.waiting.remove(&job);
+                if let Some(running) = self.running.remove(&job) {
+                    running.abort.abort();
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, attempt: u32, model: String, question: Question) {
+        self.tell.tell(RouterEventKind::Asked { model: model.as_str().into() });
+        let asked = &self.shared.model;
+        let asking = async move {
+            let answer = AssertUnwindSafe(asked.ask(&model, &question)).catch_unwind().await;
+            let answer = answer.map_err(|_| ModelErrorKind::Panic);
+            (attempt, answer.and_then(|answer| answer.map_err(|error| error.kind())))
+        };
+        self.asking = Some(Box::pin(asking));
+    }
+
+    fn claim(&mut self, job: JobId) {
+        let (place, claim) = self.shared.places.claim(&self.call);
+        if claim != Claim::Full {
+            self.waiting.insert(job, place);
+        }
+        if let (Claim::Waiting, Some(agent)) = (claim, self.routing.kind(job)) {
+            self.tell.tell(RouterEventKind::Waiting { agent });
+        }
+        self.routing.claimed(self.now(), job, claim);
+    }
+
+    /// Tells the message which of its places are there.
+    fn take_places(&mut self) {
+        let granted = self.waiting.iter().filter(|(_, place)| place.is_granted());
+        let mut granted: Vec<JobId> = granted.map(|(job, _)| *job).collect();
+        granted.sort_unstable();
+        for job in granted {
+            self.routing.claimed(self.now(), job, Claim::Granted);
+        }
+    }
+
+    fn start(&mut self, job: JobId, agent: usize, kind: AgentKind, parts: TaskParts) {
+        self.tell.tell(RouterEventKind::Started { agent: kind.clone() });
+        let (so_far, tell) = (Arc::new(Mutex::new(None)), self.tell.clone());
+        let told = Arc::clone(&so_far);
+        let progress = move |text: &str| {
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
+            tell.tell(RouterEventKind::Progress { agent: kind.clone(), so_far: text.into() });
+        };
+        let task = Task::linked(parts, Arc::new(progress));
+        let (abort, registration) = AbortHandle::new_pair();
+        // The place is kept until the agent's future is gone.
+        let place = self.waiting.remove(&job);
+        let delegate = self.shared.delegates.get(agent);
+        let run = async move {
+            let _place = place;
+            match delegate {
+                Some(delegate) => AssertUnwindSafe(delegate.run(task))
+                    .catch_unwind()
+                    .await
+                    .unwrap_or_else(|_| Outcome::error("The agent panicked.")),
+                None => Outcome::error("The agent is gone."),
+            }
+        };
+        let run = Abortable::new(run, registration);
+        self.jobs.push(Box::pin(async move { (job, run.await.ok()) }));
+        self.running.insert(job, Running { abort, so_far });
+    }
+
+    fn finished(&mut self, job: JobId, outcome: Option<Outcome>) {
+        self.running.remove(&job);
+        if let Some(outcome) = outcome {
+            self.routing.finished(self.now(), job, outcome);
+        }
+    }
+
+    fn expire(&mut self) {
+        self.tell_routing();
+        self.routing.expire(self.now());
+    }
+
+    fn cancel(&mut self) {
+        self.tell_routing();
+        self.routing.cancel(self.now());
+    }
+
+    /// Tells the message what the agents that run have so far.
+    fn tell_routing(&mut self) {
+        for (job, running) in &self.running {
+            let so_far = running.so_far.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(so_far) = so_far {
+                self.routing.progressed(*job, so_far);
+            }
+        }
+    }
+}

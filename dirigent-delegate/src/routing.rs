@@ -1,0 +1,408 @@
+//! One message as a value: what is asked, delegated, given up and answered. Time is an argument, and nothing is awaited.
+//!
+//! ```text
+//! Asking ──► answer without calls ─────────────────────────────► Over
+//!   │  ▲                                                          ▲
+//!   │  └── a failure: the next model; none left: embedded agent ──┤
+//!   ▼                                                             │
+//! Delegating ──► each call: Waiting ─► Running ─► Ended ──► all ended
+//!   ▲                                                             │
+//!   └──────────── Asking again, while there are rounds ◄──────────┘
+//! ```
+
+mod action;
+mod calls;
+mod job;
+#[cfg(test)]
+mod simulation;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::ports::Timestamp;
+
+pub(crate) use action::Action;
+pub(crate) use job::JobId;
+
+use crate::delegate::Outcome;
+use crate::model::{Message, ModelAnswer, ModelErrorKind, Question};
+use crate::plan::Plan;
+use crate::pool::Claim;
+use crate::request::Request;
+use crate::response::Response;
+use crate::result::{AgentKind, AgentResult, Status, TokenUsage};
+use calls::Given;
+use job::{Job, JobState};
+
+/// A message on its way to an answer.
+#[derive(Debug)]
+pub(crate) struct Routing {
+    plan: Arc<Plan>,
+    request: Arc<Request>,
+    began: Timestamp,
+    /// When the message's time is over.
+    until: Timestamp,
+    stage: Stage,
+    /// Counts the requests to models, so that a late answer is known as such.
+    attempt: u32,
+    /// The place of the model that is asked.
+    model: usize,
+    round: u32,
+    conversation: Vec<Message>,
+    /// All calls of all rounds, in order.
+    jobs: Vec<Job>,
+    /// The first job of this round.
+    round_start: usize,
+    /// The first job that is not claimed yet, where jobs run one after the other.
+    next: usize,
+    /// How many jobs have not ended.
+    open: usize,
+    given: Given,
+    /// The routing model that answered first.
+    answered_by: Option<usize>,
+    note: String,
+    usage: Option<TokenUsage>,
+    /// What the routing model said itself, or how it failed.
+    own: Option<AgentResult>,
+    is_cancelled: bool,
+    ended: Option<Timestamp>,
+    actions: VecDeque<Action>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// A model is asked, until a moment.
+    Asking { since: Timestamp, until: Timestamp },
+    /// Jobs wait or run.
+    Delegating,
+    /// The answer is there.
+    Over,
+}
+
+impl Routing {
+    /// Takes a message up; its first action asks the first model.
+    pub(crate) fn new(plan: Arc<Plan>, request: Arc<Request>, now: Timestamp) -> Self {
+        let mut routing = Self::idle(plan, request, now);
+        let (text, images) = (routing.request.user_message.clone(), routing.request.images.clone());
+        routing.conversation =
+            vec![Message::System(routing.plan.system.clone()), Message::User { text, images }];
+        routing.ask(now);
+        routing
+    }
+
+    /// Takes a message up that goes to the host's own agent, unchanged: no model is asked. `None` if there is no such agent.
+    pub(crate) fn to_default(
+        plan: Arc<Plan>,
+        request: Arc<Request>,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let (agent, _) = plan.embedded()?;
+        let mut routing = Self::idle(plan, request, now);
+        routing.hand_over(agent);
+        Some(routing)
+    }
+
+    fn idle(plan: Arc<Plan>, request: Arc<Request>, now: Timestamp) -> Self {
+        let until = now + request.timeout.unwrap_or(plan.limits.request);
+        Self {
+            plan,
+            request,
+            began: now,
+            until,
+            stage: Stage::Delegating,
+            attempt: 0,
+            model: 0,
+            round: 0,
+            conversation: Vec::new(),
+            jobs: Vec::new(),
+            round_start: 0,
+            next: 0,
+            open: 0,
+            given: Given::default(),
+            answered_by: None,
+            note: String::new(),
+            usage: None,
+            own: None,
+            is_cancelled: false,
+            ended: None,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// What is to be done next, in order.
+    pub(crate) fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When [`expire`](Self::expire) has something to do; `None` when the message is over.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        match self.stage {
+            Stage::Over => None,
+            Stage::Asking { until, .. } => Some(until.min(self.until)),
+            Stage::Delegating => self.jobs.iter().filter_map(|job| job.deadline(self.until)).min(),
+        }
+    }
+
+    /// The answer, once the message is over.
+    pub(crate) fn response(&self) -> Option<Response> {
+        let ended = self.ended?;
+        let of_jobs = self.jobs.iter().filter_map(Job::result).cloned();
+        let results = of_jobs.chain(self.own.clone()).collect();
+        let mut response =
+            Response::aggregate(results, self.plan.schedule()).with_wall(ended.since(self.began));
+        let model = self.answered_by.and_then(|at| self.plan.models.get(at));
+        response.meta.orchestrator_model = model.cloned().unwrap_or_default();
+        response.meta.note = Some(self.note.clone()).filter(|note| !note.is_empty());
+        Some(response)
+    }
+
+    fn ask(&mut self, now: Timestamp) {
+        let Some(model) = self.plan.models.get(self.model).cloned() else {
+            self.all_models_failed(now);
+            return;
+        };
+        self.attempt += 1;
+        let until = (now + self.plan.limits.model).min(self.until);
+        self.stage = Stage::Asking { since: now, until };
+        let question = Question {
+            messages: self.conversation.clone(),
+            tools: self.plan.tools.clone(),
+            thinking: self.request.thinking,
+        };
+        self.actions.push_back(Action::Ask { attempt: self.attempt, model, question });
+    }
+
+    /// The model that was asked in this attempt answered, or failed.
+    pub(crate) fn answered(
+        &mut self,
+        now: Timestamp,
+        attempt: u32,
+        answer: Result<ModelAnswer, ModelErrorKind>,
+    ) {
+        let Stage::Asking { since, .. } = self.stage else {
+            return;
+        };
+        if attempt != self.attempt {
+            return;
+        }
+        match answer {
+            Ok(answer) if answer.is_empty() => self.model_failed(now, ModelErrorKind::Empty),
+            Ok(answer) => {
+                self.answered_by.get_or_insert(self.model);
+                self.add_usage(answer.usage);
+                if answer.calls.is_empty() {
+                    let own = self.of_orchestrator(Status::Success).with_output(answer.text);
+                    self.own = Some(own.with_duration(now.since(since)));
+                    self.end(now);
+                } else {
+                    self.take_calls(now, answer);
+                }
+            }
+            Err(kind) => self.model_failed(now, kind),
+        }
+    }
+
+    fn model_failed(&mut self, now: Timestamp, kind: ModelErrorKind) {
+        let model = self.plan.models.get(self.model).cloned().unwrap_or_default();
+        self.actions.push_back(Action::TellModelFailed { model, kind });
+        self.model += 1;
+        self.ask(now);
+    }
+
+    /// No model is left. What other rounds brought is the answer; without any, the host's own agent is asked in their place.
+    fn all_models_failed(&mut self, now: Timestamp) {
+        if !self.jobs.is_empty() {
+            self.end(now);
+            return;
+        }
+        match self.plan.embedded().filter(|(_, agent)| agent.is_enabled) {
+            Some((agent, _)) => self.hand_over(agent),
+            None => self.fail(now, Status::Error, "No routing model gave an answer."),
+        }
+    }
+
+    /// The message has no result but this failure of the orchestrator's.
+    fn fail(&mut self, now: Timestamp, status: Status, message: &str) {
+        let own = self.of_orchestrator(status).with_error(message);
+        self.own = Some(own.with_duration(now.since(self.began)));
+        self.end(now);
+    }
+
+    fn of_orchestrator(&self, status: Status) -> AgentResult {
+        let model = self.answered_by.and_then(|at| self.plan.models.get(at)).cloned();
+        let result = AgentResult::new("Orchestrator", AgentKind::Orchestrator, status);
+        AgentResult { model, token_usage: self.usage, ..result }
+    }
+
+    fn add_usage(&mut self, usage: Option<TokenUsage>) {
+        if let Some(usage) = usage {
+            let sum = self.usage.get_or_insert_default();
+            sum.input = sum.input.saturating_add(usage.input);
+            sum.output = sum.output.saturating_add(usage.output);
+        }
+    }
+
+    /// A place was asked for, or one that was waited for is there.
+    pub(crate) fn claimed(&mut self, now: Timestamp, id: JobId, claim: Claim) {
+        let Some(job) = self.jobs.get_mut(id.0).filter(|job| job.state == JobState::Waiting) else {
+            return;
+        };
+        match claim {
+            Claim::Waiting => {}
+            Claim::Full => {
+                let message = "Too many delegations wait already.";
+                self.end_job(now, id, Outcome::error(message));
+            }
+            Claim::Granted => {
+                let timeout = self.plan.agents.get(job.agent).map(|agent| agent.timeout);
+                let until = (now + timeout.unwrap_or_default()).min(self.until);
+                job.state = JobState::Running { since: now, until };
+                let agent = job.agent;
+                if let (Some(kind), Some(parts)) = (self.kind(id), self.parts(id, until)) {
+                    self.actions.push_back(Action::Start { job: id, agent, kind, parts });
+                }
+            }
+        }
+    }
+
+    /// An agent said what it has so far.
+    pub(crate) fn progressed(&mut self, id: JobId, so_far: String) {
+        if let Some(job) = self.jobs.get_mut(id.0) {
+            job.so_far = so_far;
+        }
+    }
+
+    /// An agent ended.
+    pub(crate) fn finished(&mut self, now: Timestamp, id: JobId, outcome: Outcome) {
+        let is_running = |job: &&Job| matches!(job.state, JobState::Running { .. });
+        if self.jobs.get(id.0).as_ref().is_some_and(is_running) {
+            self.end_job(now, id, outcome);
+        }
+    }
+
+    /// Gives up what has not ended. What has is the answer.
+    pub(crate) fn cancel(&mut self, now: Timestamp) {
+        if self.stage == Stage::Over {
+            return;
+        }
+        self.is_cancelled = true;
+        if matches!(self.stage, Stage::Asking { .. }) {
+            self.actions.push_back(Action::StopAsking);
+            if self.jobs.is_empty() {
+                self.fail(now, Status::Error, "The message was cancelled.");
+                return;
+            }
+        }
+        self.give_up(now, |job| {
+            Some(Outcome { output: job.so_far.clone(), ..Outcome::error("It was cancelled.") })
+        });
+        self.end(now);
+    }
+
+    /// Gives up what is late.
+    pub(crate) fn expire(&mut self, now: Timestamp) {
+        match self.stage {
+            Stage::Over => {}
+            Stage::Asking { until, .. } if now < until => {}
+            Stage::Asking { .. } => {
+                self.actions.push_back(Action::StopAsking);
+                if now < self.until {
+                    self.model_failed(now, ModelErrorKind::TimedOut);
+                } else if self.jobs.is_empty() {
+                    self.fail(now, Status::Timeout, "No routing model answered in time.");
+                } else {
+                    self.end(now);
+                }
+            }
+            Stage::Delegating => {
+                let until = self.until;
+                self.give_up(now, |job| {
+                    let is_late = job.deadline(until).is_some_and(|deadline| now >= deadline);
+                    is_late.then(|| Outcome::timeout(job.so_far.clone(), job.late()))
+                });
+            }
+        }
+    }
+
+    /// Ends the jobs for which there is an outcome; of agents that run the call is dropped, and a place is not waited for any
+    /// more.
+    fn give_up(&mut self, now: Timestamp, outcome: impl Fn(&Job) -> Option<Outcome>) {
+        let late: Vec<(JobId, Outcome)> = (0..)
+            .map(JobId)
+            .zip(&self.jobs)
+            .filter(|(_, job)| !matches!(job.state, JobState::Ended(_)))
+            .filter_map(|(id, job)| Some((id, outcome(job)?)))
+            .collect();
+        if late.is_empty() {
+            return;
+        }
+        for (id, outcome) in late {
+            // One that has asked for no place yet has nothing to stop.
+            if id.0 < self.next {
+                self.actions.push_back(Action::Stop { job: id });
+            }
+            self.close_job(now, id, outcome);
+        }
+        self.go_on(now);
+    }
+
+    /// What kind of agent has a job.
+    pub(crate) fn kind(&self, id: JobId) -> Option<AgentKind> {
+        let job = self.jobs.get(id.0)?;
+        self.plan.agents.get(job.agent).map(|agent| agent.card.kind().clone())
+    }
+
+    fn tell_ended(&mut self, id: JobId) {
+        if let Some(result) = self.jobs.get(id.0).and_then(Job::result) {
+            let (agent, status) = (result.agent_type.clone(), result.status);
+            let took = Duration::from_millis(result.duration_ms);
+            self.actions.push_back(Action::TellEnded { agent, status, took });
+        }
+    }
+
+    fn end_job(&mut self, now: Timestamp, id: JobId, outcome: Outcome) {
+        self.close_job(now, id, outcome);
+        self.go_on(now);
+    }
+
+    fn close_job(&mut self, now: Timestamp, id: JobId, outcome: Outcome) {
+        let Some(job) = self.jobs.get_mut(id.0) else {
+            return;
+        };
+        if let Some(agent) = self.plan.agents.get(job.agent) {
+            job.end(now, agent, outcome);
+            self.open -= 1;
+            self.tell_ended(id);
+        }
+    }
+
+    /// Goes on after jobs have ended.
+    fn go_on(&mut self, now: Timestamp) {
+        if self.open > 0 {
+            self.claim_places();
+        } else {
+            self.round_over(now);
+        }
+    }
+
+    /// Every call has its result. The model is given all of them, if it is asked again.
+    fn round_over(&mut self, now: Timestamp) {
+        self.round += 1;
+        let is_last = self.round >= self.plan.limits.rounds || self.answered_by.is_none();
+        if is_last || self.is_cancelled || now >= self.until {
+            self.end(now);
+            return;
+        }
+        let answers: Vec<Message> =
+            self.jobs.iter().skip(self.round_start).map(Job::answer).collect();
+        self.conversation.extend(answers);
+        self.round_start = self.jobs.len();
+        self.ask(now);
+    }
+
+    fn end(&mut self, now: Timestamp) {
+        self.stage = Stage::Over;
+        self.ended.get_or_insert(now);
+    }
+}

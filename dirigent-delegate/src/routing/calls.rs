@@ -1,0 +1,131 @@
+//! What becomes of a model's calls.
+
+use std::collections::HashMap;
+
+use dirigent::ports::Timestamp;
+use serde_json::{Map, Value};
+
+use super::job::{Job, JobId, JobState};
+use super::{Action, Routing, Stage};
+use crate::delegate::TaskParts;
+use crate::model::{Message, ModelAnswer, ToolCall};
+use crate::plan::Plan;
+use crate::response::Schedule;
+use crate::result::AgentKind;
+
+/// The most letters that are shown of a tool's name that is not known.
+const NAME_MAX: usize = 64;
+
+/// How often each agent was given each message.
+#[derive(Debug, Default)]
+pub(super) struct Given(HashMap<(usize, String), u32>);
+
+impl Given {
+    /// The job that a call becomes.
+    fn job_of(&mut self, plan: &Plan, call: &ToolCall) -> Job {
+        let id = call.id.clone();
+        let Some((at, agent)) = plan.find(&call.name) else {
+            let name: String = call.name.chars().take(NAME_MAX).collect();
+            let problem = "There is no agent with this tool.";
+            return Job::refused(id, &name, AgentKind::Orchestrator, problem);
+        };
+        let refused = |problem: &str| {
+            let card = &agent.card;
+            Job::refused(id.clone(), card.name(), card.kind().clone(), problem)
+        };
+        if !agent.is_enabled {
+            return refused("This agent is switched off.");
+        }
+        let Some(Value::Object(arguments)) = &call.arguments else {
+            return refused("The arguments of the call are no JSON object.");
+        };
+        let Some(message) = message_of(arguments) else {
+            return refused("The call has no message for the agent.");
+        };
+        let given = self.0.entry((at, message.trim().to_owned())).or_default();
+        if *given >= plan.limits.identical {
+            return refused("The same message was delegated to this agent before.");
+        }
+        *given += 1;
+        Job::waiting(id, at, message.to_owned(), Value::Object(arguments.clone()))
+    }
+}
+
+impl Routing {
+    /// Makes a job of each call. Text beside calls is not posted.
+    pub(super) fn take_calls(&mut self, now: Timestamp, answer: ModelAnswer) {
+        self.stage = Stage::Delegating;
+        let ModelAnswer { text, calls, .. } = answer;
+        if !text.trim().is_empty() {
+            self.note.clone_from(&text);
+        }
+        for call in &calls {
+            let job = self.given.job_of(&self.plan, call);
+            self.open += usize::from(job.state == JobState::Waiting);
+            self.jobs.push(job);
+            self.tell_ended(JobId(self.jobs.len() - 1));
+        }
+        self.conversation.push(Message::Assistant { text, calls });
+        if self.open == 0 {
+            self.round_over(now);
+        } else {
+            self.claim_places();
+        }
+    }
+
+    /// Gives the person's own message to an agent.
+    pub(super) fn hand_over(&mut self, agent: usize) {
+        self.stage = Stage::Delegating;
+        let message = self.request.user_message.clone();
+        self.jobs.push(Job::waiting(String::new(), agent, message, Value::Null));
+        self.open += 1;
+        self.claim_places();
+    }
+
+    /// Asks for places: for all jobs that have none, or for the next one when nothing runs.
+    pub(super) fn claim_places(&mut self) {
+        if self.plan.schedule() == Schedule::Sequential {
+            let mut begun = self.jobs.iter().take(self.next);
+            if begun.any(|job| job.result().is_none()) {
+                return;
+            }
+        }
+        while let Some(job) = self.jobs.get(self.next) {
+            let is_waiting = job.state == JobState::Waiting;
+            if is_waiting {
+                self.actions.push_back(Action::Claim { job: JobId(self.next) });
+            }
+            self.next += 1;
+            if is_waiting && self.plan.schedule() == Schedule::Sequential {
+                return;
+            }
+        }
+    }
+
+    /// What an agent is given.
+    pub(super) fn parts(&self, id: JobId, deadline: Timestamp) -> Option<TaskParts> {
+        let job = self.jobs.get(id.0)?;
+        let before = self.jobs.iter().take(id.0).filter_map(Job::result);
+        let previous = if self.plan.is_chained { before.cloned().collect() } else { Vec::new() };
+        Some(TaskParts {
+            message: job.message.clone(),
+            arguments: job.arguments.clone(),
+            model: self.plan.agents.get(job.agent).and_then(|agent| agent.model.clone()),
+            deadline,
+            request: self.request.clone(),
+            config: self.plan.config.clone(),
+            previous,
+        })
+    }
+}
+
+/// The message among the arguments: the one of that name, or the only text that there is, since small models choose names of their
+/// own.
+fn message_of(arguments: &Map<String, Value>) -> Option<&str> {
+    let is_said = |text: &&str| !text.trim().is_empty();
+    let named = arguments.get("message").and_then(Value::as_str).filter(is_said);
+    named.or_else(|| {
+        let mut texts = arguments.values().filter_map(Value::as_str).filter(is_said);
+        texts.next().filter(|_| texts.next().is_none())
+    })
+}

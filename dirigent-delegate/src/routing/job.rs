@@ -1,0 +1,111 @@
+//! One call of a tool, or a message handed to the host's own agent.
+
+use std::time::Duration;
+
+use dirigent::ports::Timestamp;
+use serde_json::Value;
+
+use crate::delegate::Outcome;
+use crate::model::Message;
+use crate::plan::PlannedAgent;
+use crate::result::{AgentKind, AgentResult, Status};
+
+/// How long an agent has after its deadline to hand over what it has.
+pub(super) const GRACE: Duration = Duration::from_secs(1);
+
+/// The place of a job among those of its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct JobId(pub(crate) usize);
+
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The call's id; empty where there was no call.
+    pub(super) call: String,
+    /// The agent's place in the plan.
+    pub(super) agent: usize,
+    pub(super) message: String,
+    pub(super) arguments: Value,
+    /// What the agent said last while it ran.
+    pub(super) so_far: String,
+    pub(super) state: JobState,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum JobState {
+    /// It has no place yet.
+    Waiting,
+    Running {
+        since: Timestamp,
+        until: Timestamp,
+    },
+    Ended(Box<AgentResult>),
+}
+
+impl Job {
+    pub(super) fn waiting(call: String, agent: usize, message: String, arguments: Value) -> Self {
+        Self { call, agent, message, arguments, so_far: String::new(), state: JobState::Waiting }
+    }
+
+    /// A call that came to nothing.
+    pub(super) fn refused(call: String, name: &str, kind: AgentKind, problem: &str) -> Self {
+        let result = AgentResult::new(name, kind, Status::Error).with_error(problem);
+        let state = JobState::Ended(Box::new(result));
+        Self { state, ..Self::waiting(call, usize::MAX, String::new(), Value::Null) }
+    }
+
+    /// When it is given up, if the message's time is over at `until`.
+    pub(super) fn deadline(&self, all: Timestamp) -> Option<Timestamp> {
+        match self.state {
+            JobState::Waiting => Some(all),
+            JobState::Running { until, .. } => Some(until + GRACE),
+            JobState::Ended(_) => None,
+        }
+    }
+
+    /// What is said when it is given up.
+    pub(super) fn late(&self) -> String {
+        match &self.state {
+            JobState::Running { since, until } => {
+                format!("It did not end within {} s.", until.since(*since).as_secs_f32())
+            }
+            JobState::Waiting | JobState::Ended(_) => {
+                "The message's time was over before it could begin.".to_owned()
+            }
+        }
+    }
+
+    pub(super) fn end(&mut self, now: Timestamp, agent: &PlannedAgent, outcome: Outcome) {
+        let took = match self.state {
+            JobState::Running { since, .. } => now.since(since),
+            JobState::Waiting | JobState::Ended(_) => Duration::ZERO,
+        };
+        let Outcome { status, output, artifacts, error_message, model, token_usage } = outcome;
+        let result = AgentResult::new(agent.card.name(), agent.card.kind().clone(), status)
+            .with_output(output)
+            .with_duration(took);
+        let model = model.or_else(|| agent.model.clone());
+        let result = AgentResult { artifacts, error_message, model, token_usage, ..result };
+        self.state = JobState::Ended(Box::new(result));
+    }
+
+    pub(super) fn result(&self) -> Option<&AgentResult> {
+        match &self.state {
+            JobState::Ended(result) => Some(result),
+            JobState::Waiting | JobState::Running { .. } => None,
+        }
+    }
+
+    /// What the routing model is told of it.
+    pub(super) fn answer(&self) -> Message {
+        let text = self.result().map_or_else(String::new, |result| {
+            let error = result.error_message.as_deref().unwrap_or_default();
+            match result.status {
+                Status::Success => result.output.clone(),
+                Status::Partial => format!("{}\n(partial: {error})", result.output),
+                Status::Error => format!("(failed: {error})"),
+                Status::Timeout => format!("{}\n(its time was over: {error})", result.output),
+            }
+        });
+        Message::Tool { call: self.call.clone(), text }
+    }
+}

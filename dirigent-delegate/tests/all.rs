@@ -1,0 +1,26 @@
+//! Tests of the crate, as one program.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "helpers of tests, which may panic as tests may"
+)]
+
+mod aggregation;
+mod cli;
+mod config;
+mod driver;
+mod events;
+mod examples;
+mod execution;
+mod fixture;
+mod guard;
+#[cfg(feature = "llm")]
+mod llm;
+mod prompt;
+#[cfg(feature = "serve")]
+mod real_opencode;
+mod routing;
+#[cfg(feature = "serve")]
+mod serve;

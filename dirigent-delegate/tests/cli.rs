@@ -1,0 +1,291 @@
+//! Agents that are programs: how they are started, what becomes of what they write, and that nothing of them is left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::{Clock as _, SystemClock};
+use dirigent_delegate::{CliDelegate, Delegate as _, Outcome, Status, Task};
+use tempfile::TempDir;
+
+use crate::examples::program;
+
+/// An agent that does what its message says.
+pub(crate) fn child() -> CliDelegate {
+    CliDelegate::new(program("delegate_child")).option("run").model_option("--model")
+}
+
+async fn run(order: &str) -> Outcome {
+    child().run(Task::new(order)).await
+}
+
+/// A folder in which processes note themselves.
+pub(crate) struct Register(TempDir);
+
+impl Register {
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The processes that have noted themselves and are alive.
+    pub(crate) fn alive(&self) -> Vec<PathBuf> {
+        self.noted().into_iter().filter(|process| is_alive(process)).collect()
+    }
+
+    fn noted(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path()).unwrap();
+        entries.map(|entry| Path::new("/proc").join(entry.unwrap().file_name())).collect()
+    }
+
+    /// Waits until this number of processes has noted itself.
+    pub(crate) async fn fill(&self, count: usize) {
+        until(|| self.noted().len() >= count).await;
+    }
+
+    /// Waits until none of them is alive; fails if that takes more than a few seconds.
+    pub(crate) async fn empty(&self) {
+        until(|| self.alive().is_empty()).await;
+    }
+}
+
+/// Whether a process is there and no zombie.
+fn is_alive(process: &Path) -> bool {
+    let Ok(stat) = fs::read_to_string(process.join("stat")) else {
+        return false;
+    };
+    let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+    !state.starts_with(['Z', 'X'])
+}
+
+/// Looks again and again, for at most ten seconds.
+pub(crate) async fn until(is_so: impl Fn() -> bool + Send) {
+    let clock = SystemClock::new();
+    let late = clock.now() + Duration::from_secs(10);
+    while !is_so() {
+        assert!(clock.now() < late, "it never came to be");
+        clock.sleep_until(clock.now() + Duration::from_millis(5)).await;
+    }
+}
+
+/// R303, O14
+#[tokio::test]
+async fn the_message_is_the_last_argument_and_never_an_option() {
+    let hostile = [
+        "--attach=http://127.0.0.1:1",
+        "-m",
+        "--",
+        "$(reboot) `x` ; rm -rf / | & > \" ' \\ *\n%PATH%",
+        "🔚 ü",
+    ];
+    for message in hostile {
+        let agent =
+            CliDelegate::new(program("delegate_echo")).option("run").model_option("--model");
+        let plain = agent.run(Task::new(message)).await;
+        let arguments: Vec<String> = serde_json::from_str(&plain.output).unwrap();
+        assert_eq!(arguments, ["run", "--", message]);
+        let modelled = agent.run(Task::new(message).with_model("anthropic/claude-sonnet-4")).await;
+        let arguments: Vec<String> = serde_json::from_str(&modelled.output).unwrap();
+        assert_eq!(arguments, ["run", "--model", "anthropic/claude-sonnet-4", "--", message]);
+    }
+}
+
+/// R304
+#[tokio::test]
+async fn exit_code_0_is_success_with_what_was_written() {
+    let outcome = run("say one moan careful say two").await;
+    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "one\ntwo\n"));
+    assert_eq!(outcome.error_message, None, "a warning is no error");
+}
+
+/// R304
+#[tokio::test]
+async fn any_other_code_is_an_error_with_what_was_complained() {
+    let outcome = run("say half moan no_disk exit 3").await;
+    assert_eq!((outcome.status, &*outcome.output), (Status::Error, "half\n"));
+    assert_eq!(outcome.error_message.as_deref(), Some("no_disk"));
+    let silent = run("exit 3").await;
+    assert_eq!(silent.error_message.as_deref(), Some("The program failed (exit status: 3)."));
+}
+
+/// R304, O16
+#[tokio::test]
+async fn exit_code_0_without_output_is_partial() {
+    for order in ["exit 0", "moan careful exit 0"] {
+        let outcome = run(order).await;
+        assert_eq!((outcome.status, &*outcome.output), (Status::Partial, ""));
+        assert_eq!(
+            outcome.error_message.as_deref(),
+            Some("The program ended well and wrote nothing.")
+        );
+    }
+}
+
+/// R305
+#[tokio::test]
+async fn a_program_that_cannot_be_started_is_an_error_result() {
+    let folder = TempDir::new().unwrap();
+    let agents = [
+        CliDelegate::new("no-such-program-anywhere"),
+        CliDelegate::new(folder.path()),
+        CliDelegate::new(""),
+        child().workspace(folder.path().join("nowhere")),
+    ];
+    for agent in agents {
+        let outcome = agent.run(Task::new("say one")).await;
+        assert_eq!(outcome.status, Status::Error, "{agent:?}");
+        assert!(outcome.error_message.unwrap().starts_with("The program cannot be started: "));
+    }
+    let zero = run("say a\0b").await;
+    assert_eq!(zero.status, Status::Error);
+}
+
+/// O14
+#[tokio::test]
+async fn a_message_that_is_too_long_is_refused() {
+    let words = "x".repeat(100_000 - 4);
+    let outcome = child().run(Task::new(format!("say {words}"))).await;
+    assert_eq!((outcome.status, outcome.output.len()), (Status::Success, 99_997));
+    let outcome = child().run(Task::new(format!("say {words}x"))).await;
+    let expected = "The message has 100001 bytes; a program can be given 100000.";
+    assert_eq!((outcome.status, outcome.error_message.as_deref()), (Status::Error, Some(expected)));
+}
+
+#[tokio::test]
+async fn a_program_has_nothing_to_read() {
+    assert_eq!(run("read").await.output, "0\n");
+}
+
+/// R307
+#[tokio::test]
+async fn a_program_works_in_the_workspace_with_the_hosts_environment_but_for_what_is_taken_out() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path().canonicalize().unwrap();
+    let agent =
+        child().workspace(&here).env("DELEGATE_GIVEN", "yes").without_env("CARGO_MANIFEST_DIR");
+    let order =
+        "folder variable DELEGATE_GIVEN variable CARGO_MANIFEST_DIR variable CARGO_PKG_NAME";
+    let output = agent.run(Task::new(order)).await.output;
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(
+        lines,
+        [here.to_str().unwrap(), "Some(\"yes\")", "None", "Some(\"dirigent-delegate\")"]
+    );
+}
+
+/// R306, R312, O15
+#[tokio::test]
+async fn when_its_time_is_over_a_program_and_all_that_it_started_is_gone() {
+    let (register, clock) = (Register::new(), SystemClock::new());
+    let folder = register.path().display();
+    let order = format!("stubborn say half note {folder} child {folder} detached {folder} wait");
+    let agent = child();
+    let task = Task::new(order).with_deadline(clock.now() + Duration::from_millis(1_500));
+    let (outcome, ()) = tokio::join!(agent.run(task), async {
+        register.fill(3).await;
+        assert_eq!(register.alive().len(), 3);
+    });
+    assert_eq!((outcome.status, &*outcome.output), (Status::Timeout, "half\n"));
+    assert_eq!(
+        outcome.error_message.as_deref(),
+        Some("The program did not end in time, and was killed.")
+    );
+    register.empty().await;
+    let late = child()
+        .run(Task::new("wait").with_deadline(clock.now() + Duration::from_millis(400)))
+        .await;
+    assert_eq!((late.status, &*late.output), (Status::Timeout, ""));
+}
+
+#[tokio::test]
+async fn when_its_future_is_dropped_a_program_and_all_that_it_started_is_gone() {
+    let register = Register::new();
+    let folder = register.path().display();
+    let order = format!("stubborn note {folder} child {folder} detached {folder} wait");
+    for round in 1..=3 {
+        let agent = child();
+        tokio::select! {
+            outcome = agent.run(Task::new(&*order)) => panic!("it ended: {outcome:?}"),
+            () = register.fill(3 * round) => {}
+        }
+        register.empty().await;
+    }
+}
+
+#[tokio::test]
+async fn processes_that_go_on_starting_others_are_gone_as_well() {
+    let register = Register::new();
+    let order = format!("family {} wait", register.path().display());
+    let agent = child();
+    tokio::select! {
+        outcome = agent.run(Task::new(order)) => panic!("it ended: {outcome:?}"),
+        () = register.fill(5) => {}
+    }
+    register.empty().await;
+}
+
+#[tokio::test]
+async fn what_a_program_left_behind_is_gone_when_it_ended_and_its_output_is_there() {
+    let register = Register::new();
+    let folder = register.path().display();
+    let outcome = run(&format!("child {folder} detached {folder} say done")).await;
+    // The processes that are left hold the output open: it is not waited for long.
+    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "done\n"));
+    register.empty().await;
+}
+
+#[tokio::test]
+async fn a_program_that_writes_without_end_is_killed_and_what_it_wrote_is_partial() {
+    let agent = child().limits(|limits| limits.output = 100_000);
+    let outcome = agent.run(Task::new("flood")).await;
+    assert_eq!((outcome.status, outcome.output.len()), (Status::Partial, 100_000));
+    let expected = "The program wrote more than 100000 bytes, and was killed.";
+    assert_eq!(outcome.error_message.as_deref(), Some(expected));
+    let exact = child().limits(|limits| limits.output = 4).run(Task::new("say abc")).await;
+    assert_eq!((exact.status, &*exact.output), (Status::Success, "abc\n"));
+    let more = child().limits(|limits| limits.output = 3).run(Task::new("say abc")).await;
+    assert_eq!((more.status, &*more.output), (Status::Partial, "abc"));
+}
+
+#[tokio::test]
+async fn a_program_that_is_silent_for_too_long_is_killed() {
+    let register = Register::new();
+    let agent = child().limits(|limits| limits.idle = Duration::from_secs(1));
+    let outcome =
+        agent.run(Task::new(format!("say half note {} wait", register.path().display()))).await;
+    assert_eq!((outcome.status, &*outcome.output), (Status::Timeout, "half\n"));
+    let expected = "The program wrote nothing for 1 s, and was killed.";
+    assert_eq!(outcome.error_message.as_deref(), Some(expected));
+    register.empty().await;
+}
+
+#[tokio::test]
+async fn what_is_written_is_told_as_progress() {
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let telling = Arc::clone(&told);
+    let task =
+        Task::new("say one").on_progress(move |text| telling.lock().unwrap().push(text.to_owned()));
+    child().run(task).await;
+    assert_eq!(*told.lock().unwrap(), ["one\n"]);
+}
+
+#[tokio::test]
+async fn results_before_a_task_are_part_of_the_message() {
+    let before =
+        dirigent_delegate::AgentResult::new("Research", "research".into(), Status::Success)
+            .with_output("Hooks.");
+    let agent = CliDelegate::new(program("delegate_echo"));
+    let output = agent.run(Task::new("Build").with_previous(vec![before])).await.output;
+    let arguments: Vec<String> = serde_json::from_str(&output).unwrap();
+    assert_eq!(arguments[1], "Build\n\nWhat other agents found before:\n\n**Research:**\nHooks.");
+}
+
+#[test]
+fn neither_options_nor_variables_are_shown() {
+    let agent = child().option("--password=hidden-word").env("TOKEN", "hidden-word");
+    assert!(!format!("{agent:?} {agent:#?}").contains("hidden-word"));
+}

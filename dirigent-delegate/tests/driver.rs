@@ -1,0 +1,158 @@
+//! The router inside Dirigent: as its orchestrator, as an agent, and agents of the one as agents of the other.
+
+use std::sync::Arc;
+
+use dirigent::hooks::TurnId;
+use dirigent::host::{Consultation, Orchestrator as _};
+use dirigent::operate::Heard;
+use dirigent::ports::AuthorKind;
+use dirigent::{
+    Agent, AgentError, ChannelId, ChatMessage, Dirigent, MessageId, Reply, Turn, UserId, agent_fn,
+};
+use dirigent_delegate::model::ModelErrorKind;
+use dirigent_delegate::{
+    AgentDelegate, Delegate as _, DelegateAgent, Outcome, Router, RouterAgent, RouterOrchestrator,
+    Status, Task, delegate_fn, show_progress,
+};
+
+use crate::fixture::{
+    Line, OPENCODE, RESEARCH, Script, calls, enabled, instant, router, says, settle, standard,
+};
+
+const CHANNEL: ChannelId = ChannelId::new(9);
+
+fn said(id: u64, kind: AuthorKind, text: &str) -> Arc<ChatMessage> {
+    let message = ChatMessage::new(MessageId::new(id), CHANNEL, UserId::new(3), text);
+    Arc::new(ChatMessage { author_name: Some("Ann".into()), author_kind: kind, ..message })
+}
+
+fn consultation(texts: &[&str]) -> Consultation {
+    let messages = (1..).zip(texts).map(|(id, text)| said(id, AuthorKind::Human, text)).collect();
+    Consultation::new(CHANNEL, "poet".into(), TurnId::new(1), messages)
+}
+
+fn turn(messages: Vec<Arc<ChatMessage>>) -> Turn {
+    Turn::new(CHANNEL, "front".into(), TurnId::new(1)).with_missed(messages)
+}
+
+fn one(text: &str) -> Vec<Arc<ChatMessage>> {
+    vec![said(1, AuthorKind::Human, text)]
+}
+
+/// R285, R287
+#[tokio::test]
+async fn as_the_orchestrator_it_answers_people_and_when_off_leaves_them_to_the_agent() {
+    let script = Script::new([calls(&[(RESEARCH, "Tokyo")]), says("Hello!")]);
+    let router = router(&script);
+    let orchestrator = RouterOrchestrator::new(router.clone());
+    let reply = orchestrator.answer(consultation(&["Weather?"])).await.unwrap();
+    assert_eq!(reply, Reply::from("found: Tokyo"));
+    orchestrator.answer(consultation(&["One.", "Two."])).await.unwrap();
+    let asked = script.questions();
+    assert_eq!(asked[0].1.user_message(), "Weather?");
+    assert_eq!(asked[1].1.user_message(), "Ann: One.\nAnn: Two.");
+    router.set_enabled(false);
+    assert!(orchestrator.answer(consultation(&["Weather?"])).await.is_err());
+    assert_eq!(script.questions().len(), 2);
+}
+
+#[tokio::test]
+async fn as_the_orchestrator_it_leaves_people_to_the_agent_when_all_failed() {
+    let script = Script::new([
+        Line::Fail(ModelErrorKind::Unavailable),
+        calls(&[("delegate_to_nothing", "x")]),
+    ]);
+    let builder =
+        Router::builder(script).config(enabled(|config| config.agents.embedded.enabled = false));
+    let orchestrator = RouterOrchestrator::new(standard(builder).build().unwrap());
+    for _ in 0..2 {
+        assert!(orchestrator.answer(consultation(&["Hello"])).await.is_err());
+    }
+}
+
+/// R286, R287
+#[tokio::test]
+async fn as_an_agent_it_answers_people_and_when_off_is_the_agent_behind_it() {
+    let script = Script::new([says("Hello!")]);
+    let router = router(&script);
+    let usual =
+        agent_fn(
+            |turn: Turn| async move { Ok(Reply::from(format!("usual: {}", turn.missed().len()))) },
+        );
+    let agent = RouterAgent::new(router.clone(), usual);
+    assert_eq!(agent.speak(turn(one("Hello"))).await.unwrap(), Reply::from("Hello!"));
+    let bots = vec![said(1, AuthorKind::Bot, "Hello")];
+    assert_eq!(
+        agent.speak(turn(bots)).await.unwrap(),
+        Reply::Pass,
+        "no two routers keep each other busy"
+    );
+    assert_eq!(agent.speak(turn(Vec::new())).await.unwrap(), Reply::Pass);
+    router.set_enabled(false);
+    let mixed = vec![said(1, AuthorKind::Bot, "Hello"), said(2, AuthorKind::Human, "Hello")];
+    assert_eq!(agent.speak(turn(mixed)).await.unwrap(), Reply::from("usual: 2"));
+    assert_eq!(script.questions().len(), 1);
+}
+
+#[tokio::test]
+async fn a_delegate_takes_turns_as_a_hosted_agent() {
+    let delegate = delegate_fn(|task: Task| async move {
+        match task.message() {
+            "nothing" => Outcome::partial("", "said nothing"),
+            "fail" => Outcome::error("no disk"),
+            "late" => Outcome::timeout("half", "too slow"),
+            text => Outcome::success(format!("{} {text}", task.session_id())),
+        }
+    });
+    let agent = DelegateAgent::new(delegate);
+    let speak = async |text: &str| agent.speak(turn(one(text))).await;
+    assert_eq!(speak("List files").await.unwrap(), Reply::from("9 List files"));
+    assert_eq!(speak("nothing").await.unwrap(), Reply::Pass);
+    assert_eq!(speak("fail").await.unwrap_err().to_string(), "no disk");
+    assert_eq!(speak("late").await.unwrap_err().to_string(), "too slow");
+    assert_eq!(agent.speak(turn(Vec::new())).await.unwrap(), Reply::Pass);
+}
+
+/// R318
+#[tokio::test]
+async fn a_hosted_agent_can_be_delegated_to() {
+    let agent = agent_fn(|turn: Turn| async move {
+        match &*turn.missed()[0].content {
+            "nothing" => Ok(Reply::Pass),
+            "fail" => Err(AgentError::from("no model")),
+            text => Ok(Reply::from(format!("{}: {text}", turn.agent()))),
+        }
+    });
+    let delegate = AgentDelegate::new("poet", agent);
+    let rhyme = delegate.run(Task::new("Rhyme")).await;
+    assert_eq!((rhyme.status, &*rhyme.output), (Status::Success, "poet: Rhyme"));
+    assert_eq!(delegate.run(Task::new("nothing")).await.status, Status::Partial);
+    let failed = delegate.run(Task::new("fail")).await;
+    assert_eq!(failed.error_message.as_deref(), Some("no model"));
+}
+
+#[tokio::test]
+async fn progress_is_heard_among_dirigents_events() {
+    let coder = delegate_fn(|task: Task| async move {
+        task.progress("half");
+        Outcome::success("all")
+    });
+    let script = Script::new([calls(&[(OPENCODE, "go")])]);
+    let builder =
+        Router::builder(script).config(enabled(|_| ())).open_code(coder).research(instant("found"));
+    let router = builder.build().unwrap();
+    let discord = dirigent_testkit::MemoryDiscord::new(Arc::new(dirigent::SystemClock::new()));
+    let (dirigent, _driver) = Dirigent::builder(discord.account(UserId::new(1))).build().unwrap();
+    let mut heard = dirigent.events();
+    let showing = tokio::spawn(show_progress(router.events(), dirigent));
+    RouterOrchestrator::new(router).answer(consultation(&["Write"])).await.unwrap();
+    settle().await;
+    let mut told = Vec::new();
+    while let Some(Heard::Progress(progress)) = heard.try_next() {
+        assert_eq!((progress.channel, &*progress.worker), (CHANNEL, "opencode"));
+        assert!(!format!("{progress:?}").contains("half"));
+        told.push(progress.so_far.to_string());
+    }
+    assert_eq!(told, ["works", "half", "ended: success"]);
+    showing.abort();
+}

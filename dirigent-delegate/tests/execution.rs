@@ -1,0 +1,334 @@
+//! How delegations run: at the same time or not, how many, how long, and what is left of them.
+
+use std::future::{pending, ready};
+use std::sync::Arc;
+
+use dirigent::Clock as _;
+use dirigent_delegate::config::OrchestratorConfig;
+use dirigent_delegate::{
+    AgentResult, Delegate, Outcome, Request, Response, Router, Status, Task, delegate_fn,
+};
+use dirigent_testkit::ManualClock;
+use tokio::sync::Notify;
+
+use crate::fixture::{
+    Line, OPENCODE, RESEARCH, SECOND, Script, Watch, ask, calls, enabled, in_time, instant, says,
+    seconds_since, settle, texts,
+};
+
+/// A router whose coding agent takes as many seconds as it is told.
+struct Workshop {
+    clock: ManualClock,
+    watch: Watch,
+    script: Script,
+    router: Router,
+}
+
+impl Workshop {
+    fn new(change: impl FnOnce(&mut OrchestratorConfig)) -> Self {
+        let (clock, watch, script) = (ManualClock::new(), Watch::default(), Script::default());
+        let builder = Router::builder(script.clone()).config(enabled(change)).clock(clock.clone());
+        let builder = builder.open_code(watch.agent(&clock)).research(instant("found"));
+        let router = builder.limits(|limits| limits.queue = 4).build().unwrap();
+        Self { clock, watch, script, router }
+    }
+
+    /// One message that is delegated as these tasks.
+    async fn delegate(&self, tasks: &[&str]) -> Response {
+        let tasks: Vec<(&str, &str)> = tasks.iter().map(|task| (OPENCODE, *task)).collect();
+        self.script.add([calls(&tasks)]);
+        in_time(&self.clock, ask(&self.router, "Go")).await
+    }
+}
+
+fn outputs(response: &Response) -> Vec<&str> {
+    response.agent_results.iter().map(|result| &*result.output).collect()
+}
+
+fn statuses(results: &[AgentResult]) -> Vec<Status> {
+    results.iter().map(|result| result.status).collect()
+}
+
+/// R298, R301, R314
+#[tokio::test]
+async fn delegations_run_at_the_same_time_and_their_results_keep_the_order_of_the_calls() {
+    let workshop = Workshop::new(|_| ());
+    let began = workshop.clock.now();
+    let response = workshop.delegate(&["3", "1", "2"]).await;
+    assert_eq!(outputs(&response), ["3 s", "1 s", "2 s"]);
+    assert_eq!((workshop.watch.most(), seconds_since(&workshop.clock, began)), (3, 3));
+    assert_eq!((response.meta.duration_ms, response.meta.wall_ms), (3_000, 3_000));
+}
+
+/// R299
+#[tokio::test]
+async fn never_more_run_than_may_and_the_others_wait_in_order() {
+    let workshop = Workshop::new(|config| config.max_parallel_agents = 2.try_into().unwrap());
+    let began = workshop.clock.now();
+    let response = workshop.delegate(&["2a", "2b", "1c", "1d", "1e"]).await;
+    assert_eq!(workshop.watch.most(), 2);
+    assert_eq!(*workshop.watch.begun.lock().unwrap(), ["2a", "2b", "1c", "1d", "1e"]);
+    assert_eq!(seconds_since(&workshop.clock, began), 4);
+    let took: Vec<u64> = response.agent_results.iter().map(|result| result.duration_ms).collect();
+    assert_eq!(took, [2_000, 2_000, 1_000, 1_000, 1_000], "waiting is not counted");
+}
+
+/// R299
+#[tokio::test]
+async fn the_most_that_run_are_counted_over_all_messages() {
+    let workshop = Workshop::new(|config| config.max_parallel_agents = 2.try_into().unwrap());
+    workshop
+        .script
+        .add((0..3).map(|at| calls(&[(OPENCODE, &format!("{}a", at + 1)), (OPENCODE, "1b")])));
+    let ask = || ask(&workshop.router, "Go");
+    let all = async { tokio::join!(ask(), ask(), ask()) };
+    let (one, two, three) = in_time(&workshop.clock, all).await;
+    assert_eq!(workshop.watch.most(), 2);
+    for response in [one, two, three] {
+        assert_eq!(statuses(&response.agent_results), [Status::Success; 2]);
+    }
+}
+
+/// R299, R317
+#[tokio::test]
+async fn what_is_called_beyond_the_queue_fails_and_the_others_go_on() {
+    let workshop = Workshop::new(|config| config.max_parallel_agents = 1.try_into().unwrap());
+    let response = workshop.delegate(&["1a", "1b", "1c", "1d", "1e", "1f", "1g"]).await;
+    let (good, bad) = response.agent_results.split_at(5);
+    assert_eq!(statuses(good), [Status::Success; 5]);
+    assert_eq!(statuses(bad), [Status::Error; 2]);
+    assert_eq!(bad[0].error_message.as_deref(), Some("Too many delegations wait already."));
+}
+
+/// R300, R314
+#[tokio::test]
+async fn with_parallel_execution_off_they_run_one_after_the_other() {
+    let workshop = Workshop::new(|config| config.parallel_execution = false);
+    let began = workshop.clock.now();
+    let response = workshop.delegate(&["2a", "1b", "3c"]).await;
+    assert_eq!((workshop.watch.most(), seconds_since(&workshop.clock, began)), (1, 6));
+    assert_eq!(*workshop.watch.begun.lock().unwrap(), ["2a", "1b", "3c"]);
+    assert_eq!((response.meta.duration_ms, response.meta.wall_ms), (6_000, 6_000));
+    assert_eq!(outputs(&response), ["2a s", "1b s", "3c s"]);
+}
+
+/// R312, R317
+#[tokio::test]
+async fn an_agent_that_is_late_is_dropped_and_the_others_are_kept() {
+    let workshop =
+        Workshop::new(|config| config.agents.opencode.timeout_ms = 5_000.try_into().unwrap());
+    let began = workshop.clock.now();
+    workshop.script.add([calls(&[(OPENCODE, "60"), (RESEARCH, "React"), (OPENCODE, "2")])]);
+    let response = in_time(&workshop.clock, ask(&workshop.router, "Go")).await;
+    assert_eq!(
+        statuses(&response.agent_results),
+        [Status::Timeout, Status::Success, Status::Success]
+    );
+    assert_eq!(
+        response.agent_results[0].error_message.as_deref(),
+        Some("It did not end within 5 s.")
+    );
+    assert_eq!(texts(&response)[0], "**OpenCode Error:**\nIt did not end within 5 s.");
+    assert_eq!(
+        (workshop.watch.running(), seconds_since(&workshop.clock, began)),
+        (0, 6),
+        "a second more than its time"
+    );
+}
+
+/// R306
+#[tokio::test]
+async fn the_smaller_of_the_agents_time_and_the_messages_time_counts() {
+    let clock = ManualClock::new();
+    for (agent, message, left) in [(5_000, 60, 5), (60_000, 4, 4)] {
+        let began = clock.now();
+        let told = delegate_fn(move |task: Task| async move {
+            Outcome::success(task.deadline().since(began).as_secs().to_string())
+        });
+        let config =
+            enabled(|config| config.agents.opencode.timeout_ms = agent.try_into().unwrap());
+        let builder = Router::builder(Script::new([calls(&[(OPENCODE, "go")])])).config(config);
+        let router = builder.open_code(told).clock(clock.clone()).build().unwrap();
+        let mut request = Request::new("session", "Go");
+        request.timeout = Some(SECOND * message);
+        let response = router.answer(request).await.unwrap();
+        assert_eq!(texts(&response), [left.to_string()]);
+    }
+}
+
+#[tokio::test]
+async fn when_the_messages_time_is_over_what_succeeded_is_kept() {
+    let workshop = Workshop::new(|config| config.max_parallel_agents = 2.try_into().unwrap());
+    workshop.script.add([calls(&[
+        (OPENCODE, "1"),
+        (OPENCODE, "60"),
+        (OPENCODE, "70"),
+        (OPENCODE, "2"),
+    ])]);
+    let mut request = Request::new("session", "Go");
+    request.timeout = Some(SECOND * 10);
+    let began = workshop.clock.now();
+    let response = in_time(&workshop.clock, workshop.router.answer(request)).await.unwrap();
+    let expected = [Status::Success, Status::Timeout, Status::Timeout, Status::Timeout];
+    assert_eq!(statuses(&response.agent_results), expected);
+    let last = response.agent_results[3].error_message.as_deref();
+    assert_eq!(last, Some("The message's time was over before it could begin."));
+    assert_eq!((workshop.watch.running(), seconds_since(&workshop.clock, began)), (0, 11));
+}
+
+#[tokio::test]
+async fn when_the_time_is_over_before_a_model_answered_there_is_one_timeout() {
+    let clock = ManualClock::new();
+    let builder = Router::builder(Script::new([Line::Hang])).config(enabled(|_| ()));
+    let router = builder.embedded(instant("own")).clock(clock.clone()).build().unwrap();
+    let mut request = Request::new("session", "Go");
+    request.timeout = Some(SECOND * 10);
+    let response = in_time(&clock, router.answer(request)).await.unwrap();
+    assert_eq!(statuses(&response.agent_results), [Status::Timeout]);
+    assert_eq!(texts(&response), ["**Orchestrator Error:**\nNo routing model answered in time."]);
+}
+
+#[tokio::test]
+async fn the_last_progress_is_the_output_of_an_agent_that_is_late() {
+    let clock = ManualClock::new();
+    let agent = delegate_fn(|task: Task| async move {
+        task.progress("one");
+        task.progress("one, two");
+        pending().await
+    });
+    let builder =
+        Router::builder(Script::new([calls(&[(RESEARCH, "go")])])).config(enabled(|_| ()));
+    let router = builder.research(agent).clock(clock.clone()).build().unwrap();
+    let response = in_time(&clock, ask(&router, "Go")).await;
+    let result = &response.agent_results[0];
+    assert_eq!((result.status, &*result.output), (Status::Timeout, "one, two"));
+}
+
+#[tokio::test]
+async fn a_late_agent_has_a_second_to_hand_over_what_it_has() {
+    let clock = ManualClock::new();
+    let time = clock.clone();
+    let agent = delegate_fn(move |task: Task| {
+        let clock = time.clone();
+        async move {
+            clock.sleep_until(task.deadline()).await;
+            Outcome::timeout("half", "I was too slow.")
+        }
+    });
+    let builder =
+        Router::builder(Script::new([calls(&[(RESEARCH, "go")])])).config(enabled(|_| ()));
+    let router = builder.research(agent).clock(clock.clone()).build().unwrap();
+    let response = in_time(&clock, ask(&router, "Go")).await;
+    assert_eq!(texts(&response), ["**Research Error:**\nI was too slow."]);
+    assert_eq!(response.agent_results[0].output, "half");
+}
+
+#[tokio::test]
+async fn a_cancelled_message_ends_at_once_with_what_it_has() {
+    let workshop = Workshop::new(|_| ());
+    workshop.script.add([calls(&[(RESEARCH, "React"), (OPENCODE, "60")])]);
+    let cancel = Arc::new(Notify::new());
+    let answer = workshop.router.answer_until(Request::new("session", "Go"), cancel.notified());
+    let (response, ()) = tokio::join!(answer, async {
+        settle().await;
+        assert_eq!(workshop.watch.running(), 1);
+        cancel.notify_one();
+    });
+    let response = response.unwrap();
+    assert_eq!(statuses(&response.agent_results), [Status::Success, Status::Error]);
+    assert_eq!(response.agent_results[1].error_message.as_deref(), Some("It was cancelled."));
+    assert_eq!(workshop.watch.running(), 0);
+    let early =
+        workshop.router.answer_until(Request::new("session", "Go"), ready(())).await.unwrap();
+    assert_eq!(texts(&early), ["**Orchestrator Error:**\nThe message was cancelled."]);
+}
+
+#[tokio::test]
+async fn a_dropped_message_drops_its_agents_and_gives_their_places_back() {
+    let workshop = Workshop::new(|config| config.max_parallel_agents = 2.try_into().unwrap());
+    for _ in 0..3 {
+        workshop.script.add([calls(&[(OPENCODE, "60a"), (OPENCODE, "60b"), (OPENCODE, "60c")])]);
+        let answer = Box::pin(ask(&workshop.router, "Go"));
+        tokio::select! {
+            biased;
+            _ = answer => unreachable!("it takes a minute"),
+            () = settle() => {}
+        }
+        assert_eq!((workshop.watch.running(), workshop.watch.most()), (0, 2));
+    }
+    assert_eq!(outputs(&workshop.delegate(&["1a", "1b"]).await), ["1a s", "1b s"]);
+}
+
+/// R317
+#[tokio::test]
+async fn an_agent_that_panics_or_fails_changes_no_other_result() {
+    let agent = delegate_fn(|task: Task| async move {
+        match task.message() {
+            "panic" => panic!("by script"),
+            "fail" => Outcome::error("no disk"),
+            other => Outcome::success(other),
+        }
+    });
+    let line =
+        calls(&[(OPENCODE, "panic"), (OPENCODE, "one"), (OPENCODE, "fail"), (OPENCODE, "two")]);
+    let builder = Router::builder(Script::new([line])).config(enabled(|_| ()));
+    let router = builder.open_code(agent).build().unwrap();
+    let response = ask(&router, "Go").await;
+    let shown = [
+        "**OpenCode Error:**\nThe agent panicked.",
+        "**OpenCode:**\none",
+        "**OpenCode Error:**\nno disk",
+        "**OpenCode:**\ntwo",
+    ];
+    assert_eq!(texts(&response), shown);
+}
+
+#[tokio::test]
+async fn chained_agents_are_given_what_those_before_them_found() {
+    let clock = ManualClock::new();
+    let agent = |name: &'static str| {
+        delegate_fn(move |task: Task| async move {
+            let kinds: Vec<&str> =
+                task.previous().iter().map(|result| &*result.agent_name).collect();
+            Outcome::success(format!("{name} after {kinds:?}: {}", task.prompt()))
+        })
+    };
+    let line = calls(&[(RESEARCH, "React"), (OPENCODE, "A form")]);
+    let builder = Router::builder(Script::new([line])).config(enabled(|_| ())).chain().clock(clock);
+    let router = builder.research(agent("research")).open_code(agent("code")).build().unwrap();
+    let response = ask(&router, "Go").await;
+    assert_eq!(response.agent_results[0].output, "research after []: React");
+    let second = "code after [\"Research\"]: A form\n\nWhat other agents found before:\n\n**Research:**\nresearch after []: React";
+    assert_eq!(response.agent_results[1].output, second);
+}
+
+#[tokio::test]
+async fn a_greater_number_of_places_counts_at_once() {
+    let workshop = Workshop::new(|config| config.max_parallel_agents = 1.try_into().unwrap());
+    workshop.script.add([calls(&[(OPENCODE, "3a"), (OPENCODE, "3b")]), says("Hello!")]);
+    let change = async {
+        // Fewer than it takes the time to pass.
+        for _ in 0..5 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(workshop.watch.running(), 1);
+        let config =
+            OrchestratorConfig::new(|config| config.max_parallel_agents = 2.try_into().unwrap());
+        workshop.router.configure(config).unwrap();
+    };
+    let began = workshop.clock.now();
+    let both = async { tokio::join!(ask(&workshop.router, "Go"), change) };
+    in_time(&workshop.clock, both).await;
+    assert_eq!((workshop.watch.most(), seconds_since(&workshop.clock, began)), (2, 3));
+}
+
+/// R318
+#[tokio::test]
+async fn a_delegate_can_be_shared() {
+    let shared: Arc<dyn Delegate> = Arc::new(instant("shared"));
+    let builder =
+        Router::builder(Arc::new(Script::new([calls(&[(OPENCODE, "a"), (RESEARCH, "b")])])));
+    let builder = builder.config(enabled(|_| ()));
+    let router = builder.open_code(Arc::clone(&shared)).research(shared).build().unwrap();
+    assert_eq!(outputs(&ask(&router, "Go").await), ["shared: a", "shared: b"]);
+}

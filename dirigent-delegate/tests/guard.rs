@@ -1,0 +1,61 @@
+//! A host that is killed with SIGKILL leaves nothing behind, if it has chosen a guard.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use dirigent_delegate::{CliDelegate, Delegate as _, Guard, Status, Task};
+use tokio::process::{Child, Command};
+
+use crate::cli::{Register, child};
+use crate::examples::program;
+
+const GUARD: &str = env!("CARGO_BIN_EXE_delegate-guard");
+
+/// A host, a process of its own, that delegates this order under a guard.
+fn host(guard: &str, order: &str) -> Child {
+    let mut host = Command::new(program("delegate_host"));
+    host.args([guard, order]).stdin(Stdio::null()).kill_on_drop(true);
+    host.spawn().unwrap()
+}
+
+#[tokio::test]
+async fn a_host_that_is_killed_leaves_nothing_when_it_has_a_guard() {
+    for guard in [GUARD, "itself"] {
+        let register = Register::new();
+        let folder = register.path().display();
+        let order = format!("stubborn note {folder} child {folder} detached {folder} wait");
+        let mut host = host(guard, &order);
+        register.fill(3).await;
+        assert_eq!(register.alive().len(), 3);
+        host.kill().await.unwrap();
+        register.empty().await;
+    }
+}
+
+#[tokio::test]
+async fn a_guarded_program_is_run_as_any_other() {
+    let agent = child().guard(Guard::program(GUARD));
+    let outcome = agent.run(Task::new("say done")).await;
+    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "done\n"));
+    let register = Register::new();
+    let order = format!("note {} wait", register.path().display());
+    tokio::select! {
+        outcome = agent.run(Task::new(order)) => panic!("it ended: {outcome:?}"),
+        () = register.fill(1) => {}
+    }
+    register.empty().await;
+}
+
+#[tokio::test]
+async fn a_guard_that_cannot_be_started_is_an_error_result() {
+    let agent = CliDelegate::new("true").guard(Guard::program(Path::new("/no/such/guard")));
+    let outcome = agent.run(Task::new("go")).await;
+    assert_eq!(outcome.status, Status::Error, "nothing runs without the guard that was asked for");
+}
+
+#[tokio::test]
+async fn by_hand_the_guard_says_what_it_is_for() {
+    let output = Command::new(GUARD).output().await.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("Guard::program"));
+}
