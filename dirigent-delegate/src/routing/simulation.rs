@@ -343,5 +343,5 @@ proptest! {
 
 /// How many worlds are tried; `DIRIGENT_CASES` for a hunt.
 fn cases() -> u32 {
-    std::env::var("DIRIGENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2_000)
+    std::env::var("DIRIGENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
 }
