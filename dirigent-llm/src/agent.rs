@@ -9,7 +9,8 @@ use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
 use futures_util::future::{Either, select};
 use serde_json::{Value, json};
 
-use crate::ask::{Asking, Question};
+use crate::answer::Wanted;
+use crate::ask::{Asking, Question, Said};
 use crate::calls::Call;
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
@@ -120,10 +121,11 @@ impl ChatAgent {
         let tool_tokens = declared.iter().map(|tool| estimate(&tool.to_string())).sum();
         let report = |usage, model: &str| self.report(turn, usage, model);
         let asking = Asking {
-            turn,
+            turn: Some(turn),
             endpoints: &self.endpoints,
             limits: &self.limits,
             clock: &self.clock,
+            wanted: Wanted::Said,
             report: &report,
         };
         let mut prompt = Prompt::of(turn, &self.persona, &self.limits).await;
@@ -133,7 +135,8 @@ impl ChatAgent {
                 prompt.hear(&message);
             }
             let may_call = round < self.limits.tool_rounds;
-            let question = Question { prompt: &prompt, tools: &declared, tool_tokens, may_call };
+            let said = Said::Prompt(&prompt);
+            let question = Question { said, tools: &declared, tool_tokens, may_call };
             let answer = asking.ask(question).await?;
             // In the last round what it says is its answer, whatever it calls.
             if answer.calls.is_empty() || (!may_call && !answer.text.is_empty()) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::calls::{Call, Calls};
 use crate::error::{ChatError, plain_code};
-use crate::reasoning::without_reasoning;
+use crate::reasoning::{without_leading_think, without_reasoning};
 use crate::tokens::estimate;
 use crate::usage::Usage;
 use crate::wire::{Completion, Delta, Field};
@@ -29,6 +29,15 @@ enum Finish {
     Cut,
     /// A filter took it.
     Filtered,
+}
+
+/// What of an answer is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// What is said, without anything that could be reasoning.
+    Said,
+    /// All that was written but a leading block of `<think>`: the one who asked has tags of its own.
+    Written,
 }
 
 /// A whole answer.
@@ -102,14 +111,21 @@ impl Partial {
     }
 
     /// What the answer used, or an estimate of its own part without the prompt's; and the whole answer.
-    pub(crate) fn into_answer(self, model: &str) -> (Usage, Result<Answer, ChatError>) {
+    pub(crate) fn into_answer(
+        self,
+        model: &str,
+        wanted: Wanted,
+    ) -> (Usage, Result<Answer, ChatError>) {
         let mut usage = self.usage.unwrap_or_else(|| Usage {
             reply_tokens: estimate(&self.text) as u64,
             is_estimated: true,
             ..Usage::default()
         });
         usage.model = self.model.unwrap_or_else(|| model.to_owned());
-        let (text, was_there) = without_reasoning(&self.text);
+        let (text, was_there) = match wanted {
+            Wanted::Said => without_reasoning(&self.text),
+            Wanted::Written => without_leading_think(&self.text),
+        };
         let calls = self.calls.into_calls();
         let is_empty = text.is_empty() && calls.is_empty();
         let is_cut = self.finish == Some(Finish::Cut);
@@ -152,7 +168,7 @@ mod tests {
         for chunk in chunks {
             partial.add(serde_json::from_str(chunk).unwrap())?;
         }
-        let (usage, answer) = partial.into_answer("small");
+        let (usage, answer) = partial.into_answer("small", Wanted::Said);
         answer.map(|answer| (usage, answer.text))
     }
 
@@ -270,7 +286,7 @@ mod tests {
                     let _ = partial.add(completion);
                 }
             }
-            if let (_, Ok(answer)) = partial.into_answer("small") {
+            if let (_, Ok(answer)) = partial.into_answer("small", Wanted::Said) {
                 prop_assert!(answer.calls.iter().all(|call| !call.id.is_empty()));
             }
         }

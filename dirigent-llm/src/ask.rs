@@ -7,7 +7,7 @@ use bytes::Bytes;
 use dirigent::{Clock, Turn};
 use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Wanted};
 use crate::client::Sender;
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
@@ -15,14 +15,17 @@ use crate::limits::Limits;
 use crate::prompt::Prompt;
 use crate::tokens::estimate;
 use crate::usage::Usage;
-use crate::wire::{Message, Request, StreamOptions};
+use crate::wire::{Message, Request, Role, StreamOptions};
 
 /// Asks the endpoints of an agent during a turn.
 pub(crate) struct Asking<'a> {
-    pub(crate) turn: &'a Turn,
+    /// The turn that it is for; none outside of rooms.
+    pub(crate) turn: Option<&'a Turn>,
     pub(crate) endpoints: &'a [Endpoint],
     pub(crate) limits: &'a Limits,
     pub(crate) clock: &'a Arc<dyn Clock>,
+    /// What of an answer is wanted.
+    pub(crate) wanted: Wanted,
     /// Told what each answer used.
     pub(crate) report: &'a (dyn Fn(Usage, &str) + Send + Sync),
 }
@@ -30,13 +33,33 @@ pub(crate) struct Asking<'a> {
 /// What is asked.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
-    pub(crate) prompt: &'a Prompt,
+    pub(crate) said: Said<'a>,
     /// The tools as a request has them.
     pub(crate) tools: &'a [Value],
     /// The tools' estimated tokens.
     pub(crate) tool_tokens: usize,
     /// Whether the model may call them.
     pub(crate) may_call: bool,
+}
+
+/// What a model is told.
+#[derive(Clone, Copy)]
+pub(crate) enum Said<'a> {
+    /// A room's prompt, of which that is sent which fits.
+    Prompt(&'a Prompt),
+    /// A conversation, all of it.
+    Whole(&'a [(Role, &'a str)]),
+}
+
+impl<'a> Said<'a> {
+    fn messages(self, limits: &Limits, others: usize) -> Vec<Message<'a>> {
+        match self {
+            Self::Prompt(prompt) => prompt.messages(limits, others),
+            Self::Whole(messages) => {
+                messages.iter().map(|(role, text)| Message::new(*role, *text)).collect()
+            }
+        }
+    }
 }
 
 impl Question<'_> {
@@ -46,7 +69,7 @@ impl Question<'_> {
         let is_forbidden = !self.may_call && !self.tools.is_empty();
         let request = Request {
             model: endpoint.model(),
-            messages: self.prompt.messages(limits, self.tool_tokens),
+            messages: self.said.messages(limits, self.tool_tokens),
             stream: is_streaming,
             stream_options: is_streaming.then_some(StreamOptions { include_usage: true }),
             tools: self.tools,
@@ -84,7 +107,7 @@ impl Asking<'_> {
         question: Question<'_>,
         has_others: bool,
     ) -> Result<Answer, ChatError> {
-        let sender = Sender { clock: self.clock, limits: self.limits };
+        let sender = Sender { clock: self.clock, limits: self.limits, wanted: self.wanted };
         let body = question.body(endpoint, self.limits)?;
         let mut attempt = 0;
         loop {
@@ -101,7 +124,8 @@ impl Asking<'_> {
             };
             let wait = self.wait_after(&error, attempt, has_others);
             tracing::warn!(
-                channel = %self.turn.channel(), agent = %self.turn.agent(), model = endpoint.model(), attempt,
+                channel = self.turn.map(|turn| tracing::field::display(turn.channel())),
+                agent = self.turn.map(|turn| tracing::field::display(turn.agent())), model = endpoint.model(), attempt,
                 is_repeated = wait.is_some(), %error, "a model gave no answer"
             );
             let Some(wait) = wait else {
@@ -119,7 +143,7 @@ impl Asking<'_> {
         }
         let own = self.limits.retry_wait.saturating_mul(2_u32.saturating_pow(attempt));
         let wait = error.retry_after().unwrap_or(own);
-        let left = self.turn.time_left();
+        let left = self.turn.and_then(Turn::time_left);
         let most = match left {
             Some(left) if has_others => left.min(self.limits.retry_wait_max),
             Some(left) => left,

@@ -7,6 +7,7 @@ use dirigent::host::IntoShared;
 use dirigent::{Clock, SystemClock};
 use serde_json::Value;
 
+use crate::answer::Wanted;
 use crate::client::Sender;
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
@@ -116,7 +117,7 @@ impl Chat {
             fields: self.endpoint.fields(),
         };
         let body = serde_json::to_vec(&request).map_err(|_| ChatError::BadEndpoint)?;
-        let sender = Sender { clock: &self.clock, limits: &self.limits };
+        let sender = Sender { clock: &self.clock, limits: &self.limits, wanted: Wanted::Said };
         let outcome = sender.send(&self.endpoint, body.into()).await;
         let answer = outcome.answer?;
         let call = |call: crate::calls::Call| {

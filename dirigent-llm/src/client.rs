@@ -12,7 +12,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::Value;
 use sse_stream::SseByteStream;
 
-use crate::answer::{Answer, Partial, code_of};
+use crate::answer::{Answer, Partial, Wanted, code_of};
 use crate::body::{BodyError, PacedBody};
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
@@ -32,6 +32,7 @@ const END_WAIT: Duration = Duration::from_millis(100);
 pub(crate) struct Sender<'a> {
     pub(crate) clock: &'a Arc<dyn Clock>,
     pub(crate) limits: &'a Limits,
+    pub(crate) wanted: Wanted,
 }
 
 /// What came of a request: what the answer used, if one came, and the answer.
@@ -51,7 +52,7 @@ impl Sender<'_> {
     pub(crate) async fn send(&self, endpoint: &Endpoint, body: Bytes) -> Outcome {
         match self.receive(endpoint, body).await {
             Ok(partial) => {
-                let (usage, answer) = partial.into_answer(endpoint.model());
+                let (usage, answer) = partial.into_answer(endpoint.model(), self.wanted);
                 Outcome { usage: Some(usage), answer }
             }
             Err(error) => error.into(),

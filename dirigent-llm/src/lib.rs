@@ -29,7 +29,8 @@
 //! | pay for tokens | [`Prices`], [`ChatAgent::on_usage`], [`Config::budget_cost`](dirigent::Config::budget_cost) |
 //! | have a slow model, or one with a small context | [`Limits`] |
 //! | want to know why an agent failed | [`ChatError`] |
-//! | ask a model outside a turn | [`Chat`] |
+//! | ask a model outside a turn, once | [`Chat`] |
+//! | … again after failures, with tags of your own in the answer | [`Conversation`] |
 //! | test without a model | `dirigent-llm-loopback` |
 //!
 //! # What happens in a turn
@@ -65,6 +66,7 @@ mod body;
 mod calls;
 mod chat;
 mod client;
+mod conversation;
 mod endpoint;
 mod error;
 mod limits;
@@ -80,6 +82,7 @@ mod wire;
 
 pub use agent::ChatAgent;
 pub use chat::{Chat, ChatAnswer, ToolCall};
+pub use conversation::{Conversation, Speaker};
 pub use endpoint::Endpoint;
 pub use error::ChatError;
 pub use limits::Limits;

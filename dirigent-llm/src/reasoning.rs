@@ -41,6 +41,19 @@ pub(crate) fn without_reasoning(text: &str) -> (Cow<'_, str>, bool) {
     (Cow::Borrowed(""), true)
 }
 
+/// Returns the text without a block of `<think>` at its beginning, as reasoning models write it when their server does not
+/// take it out, and whether one was there. One that is not closed leaves nothing. Other marks stay.
+pub(crate) fn without_leading_think(text: &str) -> (Cow<'_, str>, bool) {
+    let text = text.trim();
+    match text.strip_prefix("<think>") {
+        None => (Cow::Borrowed(text), false),
+        Some(reasoning) => {
+            let said = reasoning.split_once("</think>").map_or("", |(_, said)| said.trim());
+            (Cow::Borrowed(said), true)
+        }
+    }
+}
+
 /// The text without what is marked, if anything is.
 fn without_marked(text: &str) -> Option<String> {
     if !text.contains(BRACKETS.map(|(open, _)| open)) {
@@ -163,6 +176,16 @@ mod tests {
     fn reasoning_that_is_never_closed_leaves_nothing() {
         assert_eq!(without_reasoning("<think>Hm. And then"), (Cow::Borrowed(""), true));
         assert_eq!(said("So. <think>Hm. `</think>` ends it."), "So.");
+    }
+
+    #[test]
+    fn a_leading_think_is_left_out_and_the_tags_of_others_stay() {
+        let written = |text| without_leading_think(text).0.into_owned();
+        let tags = "<thinking>Hm.</thinking>\n<speech>Yes.</speech>";
+        assert_eq!(written(tags), tags);
+        assert_eq!(written(&format!("<think>\nSo.\n</think>\n\n{tags}\n")), tags);
+        assert_eq!(without_leading_think("<think>So. And"), (Cow::Borrowed(""), true));
+        assert_eq!(without_reasoning(tags).0, "<speech>Yes.</speech>", "which is why");
     }
 
     #[test]
