@@ -1,0 +1,56 @@
+//! A factory for actors that a host names one by one.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::actor::{Actor, ActorError, ActorFactory, Role};
+
+type Make = Box<dyn FnOnce() -> Box<dyn Actor> + Send>;
+
+/// An [`ActorFactory`] that creates each character's actor with a function of its own: scripted actors, a model, a person.
+///
+/// ```
+/// use dirigent_scene::{Cast, ScriptedActor};
+///
+/// let cast = Cast::new()
+///     .actor("maria", || ScriptedActor::new(["<thinking></thinking><speech>Hello.</speech>"]))
+///     .actor("sam", || ScriptedActor::new(["<thinking></thinking><speech>Safe travels.</speech>"]));
+/// # let _ = cast;
+/// ```
+#[derive(Default)]
+pub struct Cast(BTreeMap<String, Make>);
+
+impl Cast {
+    /// Creates a factory that knows no character.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how the actor of the character with this slug is created. The function is called once, when the scene creates
+    /// the actor.
+    #[must_use]
+    pub fn actor<A: Actor + 'static>(
+        mut self,
+        slug: impl Into<String>,
+        make: impl FnOnce() -> A + Send + 'static,
+    ) -> Self {
+        self.0.insert(slug.into(), Box::new(move || Box::new(make())));
+        self
+    }
+}
+
+#[async_trait]
+impl ActorFactory for Cast {
+    async fn spawn(&mut self, role: &Role) -> Result<Box<dyn Actor>, ActorError> {
+        let make = self.0.remove(role.slug().as_str());
+        Ok(make.ok_or_else(|| ActorError::new("the cast has no actor for the character"))?())
+    }
+}
+
+impl fmt::Debug for Cast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}

@@ -1,0 +1,71 @@
+//! Sentences, clauses and words, as far as a close needs them.
+
+/// A part of a sentence, in lower-case words without punctuation.
+pub(super) struct Clause {
+    pub(super) words: Vec<String>,
+}
+
+/// Words before a phrase that make it something else than a close.
+const HEDGES: [&str; 12] = [
+    "not", "never", "if", "unless", "until", "till", "before", "why", "when", "whether", "cannot",
+    "without",
+];
+/// Words behind a phrase that make it something else.
+const GOES_ON: [&str; 3] = ["first", "on", "ahead"];
+
+impl Clause {
+    /// Whether the phrase stands in the clause and means a close.
+    pub(super) fn closes_with(&self, phrase: &[String]) -> bool {
+        let Self { words } = self;
+        let is_hedge = |word: &String| HEDGES.contains(&word.as_str()) || word.ends_with("n't");
+        let mut places = words.windows(phrase.len().max(1)).enumerate();
+        places.any(|(at, window)| {
+            let hedged = words.iter().take(at).any(is_hedge);
+            let behind = words.get(at + phrase.len());
+            let goes_on = behind.is_some_and(|word| GOES_ON.contains(&word.as_str()));
+            window == phrase && !hedged && !goes_on
+        })
+    }
+}
+
+/// Divides a sentence at commas, semicolons, colons and dashes. An apostrophe belongs to its word.
+pub(super) fn clauses(sentence: &str) -> impl Iterator<Item = Clause> + use<'_> {
+    sentence.split([',', ';', ':', '—', '–']).map(|part| Clause { words: words(part) })
+}
+
+pub(super) fn words(text: &str) -> Vec<String> {
+    let folded = text.replace(['’', '‘', 'ʼ', '`'], "'");
+    let split = folded.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let words = split.map(|word| word.trim_matches('\'').to_lowercase());
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// The last sentences of a text, newest first; each with its final punctuation.
+pub(super) fn last_sentences(text: &str, count: usize) -> impl Iterator<Item = &str> {
+    let mut sentences = sentences(text);
+    sentences.reverse();
+    sentences.into_iter().take(count)
+}
+
+/// The sentences of a text that have a word in them.
+pub(super) fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        let is_end = matches!(c, '.' | '!' | '?' | '…' | '\n');
+        let next = characters.peek().map(|(_, next)| *next);
+        // "3.5" and "..." end no sentence in their middle.
+        let goes_on = next.is_some_and(|next| {
+            next.is_alphanumeric() || matches!(next, '.' | '!' | '?' | '…' | '"' | '”' | '’' | ')')
+        });
+        if is_end && (!goes_on || c == '\n') {
+            let end = at + c.len_utf8();
+            sentences.push(text.get(start..end).unwrap_or_default().trim());
+            start = end;
+        }
+    }
+    sentences.push(text.get(start..).unwrap_or_default().trim());
+    sentences.retain(|sentence| sentence.contains(char::is_alphanumeric));
+    sentences
+}

@@ -1,0 +1,150 @@
+//! Files on disk: a folder for each scene, files that are whole at any moment, and a log that is only ever appended to.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What failed on disk, and with which file. What stood there before is unchanged.
+///
+/// ```
+/// use dirigent_scene::FileError;
+/// fn tell(error: &FileError) -> String {
+///     format!("{error}; is the disk full?")
+/// }
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FileError {
+    /// What was to be done.
+    pub action: FileAction,
+    /// With which file or folder.
+    pub path: PathBuf,
+    /// Why it was not.
+    pub source: io::Error,
+}
+
+/// What was to be done with a file.
+///
+/// ```
+/// assert_ne!(dirigent_scene::FileAction::Read, dirigent_scene::FileAction::Write);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileAction {
+    /// To create a folder.
+    Create,
+    /// To read a file.
+    Read,
+    /// To write it, or append to it.
+    Write,
+    /// To remove it.
+    Remove,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let action = match self.action {
+            FileAction::Create => "create",
+            FileAction::Read => "read",
+            FileAction::Write => "write",
+            FileAction::Remove => "remove",
+        };
+        write!(f, "cannot {action} {}: {}", self.path.display(), self.source)
+    }
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// Names what was to be done when it fails.
+pub(crate) fn failed(action: FileAction, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    move |source| FileError { action, path: path.to_owned(), source }
+}
+
+/// Reads a file; none where there is no such file.
+pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(FileAction::Read, path)(error)),
+    }
+}
+
+/// Creates a folder and those above it.
+pub(crate) fn create_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(failed(FileAction::Create, path))
+}
+
+/// Replaces a file as a whole: the new content stands on the disk beside the old one before it takes its name.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let write = || {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666); // less what the umask takes
+        #[cfg(unix)]
+        builder.permissions(mode);
+        let mut file = builder.prefix(".scene-").suffix(".part").tempfile_in(folder)?;
+        file.write_all(content)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|refused| refused.error)?;
+        sync_folder(folder)
+    };
+    write().map_err(failed(FileAction::Write, path))
+}
+
+/// The names in a folder are on the disk, where a folder can be asked for that.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(failed(FileAction::Remove, path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A file that lines are appended to. What could not be written whole is taken away again.
+#[derive(Debug)]
+pub(crate) struct Appender {
+    file: File,
+    path: PathBuf,
+    length: u64,
+}
+
+impl Appender {
+    /// Opens a file that must not be there.
+    pub(crate) fn create(path: PathBuf) -> Result<Self, FileError> {
+        let file = OpenOptions::new().append(true).create_new(true).open(&path);
+        let file = file.map_err(failed(FileAction::Create, &path))?;
+        Ok(Self { file, path, length: 0 })
+    }
+
+    /// Opens a file, and cuts what stands behind this many bytes.
+    pub(crate) fn cut_at(path: PathBuf, length: u64) -> Result<Self, FileError> {
+        let file = OpenOptions::new().append(true).create(true).open(&path);
+        let file = file.and_then(|file| file.set_len(length).map(|()| file));
+        let file = file.map_err(failed(FileAction::Write, &path))?;
+        Ok(Self { file, path, length })
+    }
+
+    /// Appends. The operating system has it when this returns, so that it survives the end of the process.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        if let Err(error) = self.file.write_all(bytes) {
+            // If this fails too, the reader leaves the last line out.
+            let _ = self.file.set_len(self.length);
+            return Err(failed(FileAction::Write, &self.path)(error));
+        }
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! Scenes: actors play characters in isolation from one another, and a coordinator routes what they say, records everything,
+//! detects the end, asks for journals and closes. It never writes a line of dialogue.
+//!
+//! ```
+//! use dirigent_scene::{Cast, Character, CoordinatorRole, Isolation, Material, Scene, ScriptedActor};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path().join("scene-001");
+//! let maria = || ScriptedActor::new(["<thinking>It is him.</thinking><speech>*[opens the door]* Hi, come in.</speech>"]);
+//! let sam = || ScriptedActor::new(["<thinking>Not now.</thinking><speech>*[turns round and walks out]*</speech>"]);
+//! let scene = Scene::builder(Isolation::Conversations, CoordinatorRole::Code)
+//!     .title("Scene 001 — Morning kitchen")
+//!     .character(Character::new("Sam Reed").profile(Material::new("He owes Maria money.")))
+//!     .character(Character::new("Maria Stern").profile(Material::new("A doctor. Sam does not know that.")))
+//!     .actors(Cast::new().actor("maria-stern", maria).actor("sam-reed", sam))
+//!     .folder(&folder)
+//!     .build()?;
+//! let epilogue = scene.run().await?;
+//! println!("{} after {} turns", epilogue.report().reason, epilogue.report().summary.turns());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Start here
+//!
+//! | you want to | start with |
+//! | --- | --- |
+//! | present the two choices that come before a scene | [`present_choices`], [`Isolation`], [`CoordinatorRole`] |
+//! | describe and play a scene | [`Scene::builder`], [`Character`], [`Material`] |
+//! | play a character with your own code | [`Actor`], [`ActorFactory`], [`Cast`] |
+//! | … with a language model (feature `llm`) | `ModelActors` |
+//! | … with a person | [`HumanActor`] |
+//! | have a model judge when the scene has ended | [`Judge`] |
+//! | let characters whisper, enter and leave | [`Director`] |
+//! | play in a Discord channel | [`ChannelOutlet`] |
+//! | ask an actor something after the scene | [`Epilogue::interview`] |
+//! | go on with a scene whose process died | [`Scene::resume`], [`ActorFactory::restore`] |
+//! | read, replay, compare, draw a scene | [`Log`], [`Playback`], [`Comparison`], [`Picture`], and the program `scene-log` |
+//! | drive a scene yourself, without tasks and files | [`machine`] |
+//!
+//! # What cannot happen
+//!
+//! - **Thinking does not cross.** A [`Cue`] is made of [`Speech`] and of the fixed [`Prompt`]s; there is no way from
+//!   [`Thinking`] to either. Thinking goes into the event log.
+//! - **The coordinator does not speak.** Its own words to actors are the five [`Prompt`]s. A [`Frame`] is made from names alone.
+//! - **The coordinator does not read.** A [`Material`] is opaque to it: no comparison, no length, no `Debug`. A factory is told a
+//!   name, and an actor its own [`Briefing`].
+//! - **A judge cannot talk.** Its answer is one of two words.
+//! - **Nothing is chosen silently.** [`Scene::builder`] demands both choices, and the notes that record them are on disk
+//!   before the first actor exists.
+//! - **Nothing is said twice to an actor.** A cue has what is new; an actor remembers, and one that does not cannot be resumed.
+//!
+//! `Debug`, errors and log lines show no word of what was said, thought or briefed.
+
+mod actor;
+mod briefing;
+mod cast;
+mod character;
+mod choices;
+mod cue;
+mod director;
+mod ending;
+mod event;
+mod files;
+mod human;
+mod judge;
+mod log;
+pub mod machine;
+mod material;
+#[cfg(feature = "llm")]
+mod model;
+mod outlet;
+mod picture;
+mod prompt;
+mod protocol;
+mod scene;
+mod scripted;
+mod slug;
+mod transcript;
+
+pub use actor::{Actor, ActorError, ActorFactory, Output, Restored, Role};
+pub use async_trait::async_trait;
+pub use briefing::{Briefing, BriefingPart, briefing_for_tests};
+pub use cast::Cast;
+pub use character::Character;
+pub use choices::{Choices, CoordinatorRole, Isolation, present_choices};
+pub use cue::{Cue, CueKind, Frame, Heard};
+pub use director::{Audience, BadDirection, Direction, Director, Moment};
+pub use ending::{CloseSigns, EXPLICIT_END};
+pub use event::{CloseReason, Event, EventKind, Source};
+pub use files::{FileAction, FileError};
+pub use human::{HumanActor, NotAsked, Prompter};
+pub use judge::{Judge, JudgeError, Judgement, Line};
+pub use log::comparison::{Comparison, Part, Summary};
+pub use log::playback::{Playback, Step};
+pub use log::{Log, LogError};
+pub use material::{Material, MaterialError, Unreadable};
+#[cfg(feature = "llm")]
+pub use model::ModelActors;
+pub use outlet::channel::ChannelOutlet;
+pub use outlet::{Outlet, ShowError};
+pub use picture::Picture;
+pub use prompt::Prompt;
+pub use protocol::{Malformed, Parsed, Speech, Thinking, parse_output};
+pub use scene::{
+    BuildError, Doing, Epilogue, InterviewError, Report, ResumeError, Scene, SceneBuilder,
+    SceneError, SceneFolder,
+};
+pub use scripted::ScriptedActor;
+pub use slug::{BadSlug, Slug};
+pub use transcript::Transcript;

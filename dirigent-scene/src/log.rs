@@ -1,0 +1,202 @@
+//! Reading an event log, whole or of a scene that still runs or was killed.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::event::{CloseReason, Event, EventKind};
+use crate::slug::Slug;
+
+pub(crate) mod comparison;
+pub(crate) mod playback;
+
+/// The event log of one scene. It is read from the JSON array of a scene that ended, or from the JSON Lines of one that
+/// runs or was killed; then the last line may be cut anywhere.
+///
+/// ```
+/// use dirigent_scene::Log;
+///
+/// let log = Log::parse(br#"{"t": 0.0, "from": "coordinator", "type": "spawn", "target": "sam", "text": "Spawning actor for character sam"}
+/// {"t": 0.4, "from": "coordi"#)?;
+/// assert_eq!((log.events().len(), log.is_cut()), (1, true));
+/// # Ok::<(), dirigent_scene::LogError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Log {
+    events: Vec<Event>,
+    is_cut: bool,
+}
+
+impl Log {
+    /// Reads a log from bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError`], when an element or a line that is not the last is no event, when a time goes back, or when
+    /// anything follows a close but journals.
+    pub fn parse(bytes: &[u8]) -> Result<Self, LogError> {
+        let begins = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        let log = if begins == Some(&b'[') { Self::array(bytes)? } else { Self::lines(bytes)? };
+        log.check()?;
+        Ok(log)
+    }
+
+    /// Reads a log from a file.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::Unreadable`], and as [`Log::parse`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, LogError> {
+        let path = path.as_ref();
+        let failed = |source| LogError::Unreadable { path: path.to_owned(), source };
+        Self::parse(&fs::read(path).map_err(failed)?)
+    }
+
+    pub(crate) fn of(events: Vec<Event>) -> Self {
+        Self { events, is_cut: false }
+    }
+
+    fn array(bytes: &[u8]) -> Result<Self, LogError> {
+        // One by one, so that the element can be named that is wrong.
+        let elements: Vec<&serde_json::value::RawValue> =
+            serde_json::from_slice(bytes).map_err(|_| LogError::NotALog)?;
+        let events = elements.iter().enumerate().map(|(at, element)| {
+            serde_json::from_str(element.get()).map_err(|_| LogError::BadEvent { number: at + 1 })
+        });
+        let events = events.collect::<Result<_, _>>()?;
+        Ok(Self { events, is_cut: false })
+    }
+
+    fn lines(bytes: &[u8]) -> Result<Self, LogError> {
+        let mut log = Self::default();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let end = rest.iter().position(|byte| *byte == b'\n');
+            let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            let behind = end.map_or(rest.len(), |end| end + 1);
+            match serde_json::from_slice(line) {
+                Ok(event) if end.is_some() => log.events.push(event),
+                _ if end.is_none() => log.is_cut = true,
+                _ if line.trim_ascii().is_empty() => {}
+                _ => return Err(LogError::BadEvent { number: log.events.len() + 1 }),
+            }
+            rest = rest.get(behind..).unwrap_or_default();
+        }
+        Ok(log)
+    }
+
+    fn check(&self) -> Result<(), LogError> {
+        let mut last = None;
+        let mut is_closed = false;
+        for (number, event) in (1..).zip(&self.events) {
+            if last.is_some_and(|last| event.at < last) {
+                return Err(LogError::TimeGoesBack { number });
+            }
+            if is_closed && !matches!(event.kind, EventKind::Journal | EventKind::Correct) {
+                return Err(LogError::AfterClose { number });
+            }
+            is_closed |= event.kind == EventKind::Close;
+            last = Some(event.at);
+        }
+        Ok(())
+    }
+
+    /// Returns the events, oldest first.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Returns whether the log ends within a line: its writer was killed there. That line is left out.
+    pub const fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Returns why the scene ended, if it has.
+    pub fn reason(&self) -> Option<CloseReason> {
+        self.events.iter().rev().find_map(|event| event.reason)
+    }
+
+    /// Returns the characters in the order in which their actors were created.
+    pub fn characters(&self) -> Vec<Slug> {
+        let spawned = self.events.iter().filter(|event| event.kind == EventKind::Spawn);
+        spawned.filter_map(|event| event.target.clone()).collect()
+    }
+
+    /// Leaves out a thought at the end whose speech was not written any more; gives whether there was one.
+    pub(crate) fn drop_lone_thought(&mut self) -> bool {
+        let is_lone = self.events.last().is_some_and(|event| event.kind == EventKind::Think);
+        if is_lone {
+            self.events.pop();
+        }
+        is_lone
+    }
+
+    pub(crate) fn into_events(self) -> Vec<Event> {
+        self.events
+    }
+}
+
+/// A file is no event log. Nothing was changed. `Display` and `Debug` show no word of it.
+///
+/// ```
+/// use dirigent_scene::{Log, LogError};
+/// assert!(matches!(Log::parse(b"{}\n"), Err(LogError::BadEvent { number: 1 })));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The file cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It begins like a JSON array and is none.
+    NotALog,
+    /// Something in it is no event.
+    BadEvent {
+        /// Which one, from 1.
+        number: usize,
+    },
+    /// An event is earlier than the one before it.
+    TimeGoesBack {
+        /// Which one, from 1.
+        number: usize,
+    },
+    /// Something happened after the scene was closed.
+    AfterClose {
+        /// Which one, from 1.
+        number: usize,
+    },
+}
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { path, source } => {
+                write!(f, "cannot read the event log {}: {source}", path.display())
+            }
+            Self::NotALog => f.write_str("the file is no JSON array of events"),
+            Self::BadEvent { number } => write!(f, "event {number} of the log is no event"),
+            Self::TimeGoesBack { number } => {
+                write!(f, "event {number} of the log is earlier than the one before it")
+            }
+            Self::AfterClose { number } => {
+                write!(f, "event {number} of the log comes after the scene was closed")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LogError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { source, .. } => Some(source),
+            Self::NotALog
+            | Self::BadEvent { .. }
+            | Self::TimeGoesBack { .. }
+            | Self::AfterClose { .. } => None,
+        }
+    }
+}

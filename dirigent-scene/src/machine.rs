@@ -1,0 +1,289 @@
+//! The scene as a value: inputs and their time enter, effects leave. It has no clock, no file, no actor and no task.
+//!
+//! A driver carries the effects out in order. At most one of them waits for an answer, and it is always the last; the
+//! answer is the next input. [`Scene`](crate::Scene) is such a driver; the turn order and the ceiling are those of
+//! `dirigent-core`, which the machine contains.
+//!
+//! ```
+//! use dirigent_core::Timestamp;
+//! use dirigent_scene::machine::{Effect, Input, Machine, Plan};
+//! use dirigent_scene::{Audience, Judgement, Output, Role, Slug};
+//!
+//! let role = |name: &str| Role::new(Slug::of_name(name).unwrap(), name);
+//! let mut machine = Machine::new(Plan::new([role("Maria"), role("Sam")]).into());
+//! let mut lines = ["Hello.", "I should head out.", "Good-bye."].into_iter();
+//! let mut waiting = vec![Input::Start];
+//! let (mut now, mut log) = (Timestamp::from_millis(0), Vec::new());
+//! while let Some(input) = waiting.pop() {
+//!     let mut effects = Vec::new();
+//!     machine.handle(now, input, &mut effects).expect("it was asked for");
+//!     for effect in effects {
+//!         match effect {
+//!             Effect::Record(event) => log.push(event),
+//!             Effect::Spawn(_) | Effect::Brief(_) | Effect::Show(_) => waiting.push(Input::Done),
+//!             Effect::Direct(_) => waiting.push(Input::Directed(Vec::new())),
+//!             Effect::Ask { .. } => waiting.push(Input::Answered(Output::speech(lines.next().unwrap_or("Dear diary.")))),
+//!             Effect::Hear { .. } => waiting.push(Input::Heard(Audience::Everyone)),
+//!             Effect::Judge(_) => waiting.push(Input::Judged(Judgement::GoesOn)),
+//!             Effect::Refused { .. } | Effect::Journal { .. } | Effect::NoEntry { .. } | Effect::Finish => {}
+//!         }
+//!     }
+//!     now = now + std::time::Duration::from_millis(100);
+//! }
+//! assert_eq!(machine.reason().unwrap().as_str(), "natural");
+//! assert_eq!(log.iter().filter(|event| event.kind.as_str() == "speak").count(), 3);
+//! ```
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::Arc;
+
+use dirigent_core::Timestamp;
+
+use crate::director::{BadDirection, Direction};
+use crate::event::{CloseReason, EventKind};
+
+mod effect;
+mod ending;
+mod events;
+mod floor;
+pub(crate) mod journal;
+mod plan;
+pub(crate) mod replay;
+mod seat;
+mod speaking;
+mod stage;
+mod time;
+
+pub use self::effect::{AbortCause, Effect, Input, Refusal};
+pub use self::plan::{FrameRule, Plan, Seat};
+
+use self::ending::Ending;
+use self::events::Events;
+use self::floor::Floor;
+use self::seat::{Presence, SeatState, Seats};
+use self::stage::{Next, Stage, Task};
+use self::time::SceneTime;
+
+/// One scene. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Machine {
+    plan: Arc<Plan>,
+    /// Who has the turn: the core's rotation and ceiling.
+    floor: Floor,
+    seats: Seats,
+    /// What is waited for.
+    stage: Stage,
+    /// Who is still to be brought in or taken out before the scene goes on.
+    tasks: VecDeque<Task>,
+    /// What follows when no task is left.
+    next: Next,
+    time: SceneTime,
+    /// Speeches so far.
+    speeches: u32,
+    ending: Ending,
+}
+
+impl Machine {
+    /// Creates a scene that has not begun.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        Self {
+            floor: Floor::new(&plan),
+            seats: Seats::new(&plan),
+            stage: Stage::NotStarted,
+            tasks: VecDeque::new(),
+            next: Next::Open,
+            time: SceneTime::default(),
+            speeches: 0,
+            ending: Ending::default(),
+            plan,
+        }
+    }
+
+    /// Takes in what happened, and appends what is to be done, in order.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] means that this was not waited for, and that nothing has changed.
+    pub fn handle(
+        &mut self,
+        now: Timestamp,
+        input: Input,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Refusal> {
+        self.time.advance(now);
+        let stage = mem::replace(&mut self.stage, Stage::Finished);
+        match (stage, input) {
+            (Stage::NotStarted, Input::Start) => {
+                self.tasks.extend(self.plan.cast().map(Task::Enter));
+                self.go_on(effects);
+            }
+            (Stage::Spawning(seat), Input::Done) => self.on_spawned(seat, effects),
+            (Stage::Briefing(seat), Input::Done) => self.on_briefed(seat, effects),
+            (Stage::Directing, Input::Directed(directions)) => {
+                self.on_directed(directions, effects);
+            }
+            (Stage::Asking(asking), Input::Answered(output)) => {
+                self.on_answered(asking, &output, effects);
+            }
+            (Stage::Hearing(seat, parsed), Input::Heard(audience)) => {
+                self.on_heard(seat, parsed, &audience, effects);
+            }
+            (Stage::Showing(said), Input::Done) => self.on_shown(said, effects),
+            (Stage::Judging, Input::Judged(judgement)) => self.on_judged(judgement, effects),
+            (Stage::Writing(asking), Input::Answered(output)) => {
+                self.on_entry(asking, &output, effects);
+            }
+            (Stage::Writing(asking), Input::Failed) => self.end_entry(asking.seat, None, effects),
+            (Stage::NotStarted | Stage::Finished, _) => {
+                return Err(Refusal);
+            }
+            (_, Input::Failed) => self.abort(AbortCause::Failed, effects),
+            (_, Input::Stop) => self.abort(AbortCause::Stopped, effects),
+            (stage, _) => {
+                self.stage = stage;
+                return Err(Refusal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does the next task, or what follows when none is left.
+    fn go_on(&mut self, effects: &mut Vec<Effect>) {
+        match self.tasks.pop_front() {
+            Some(Task::Enter(seat)) => {
+                self.stage = Stage::Spawning(seat);
+                effects.push(Effect::Spawn(seat));
+            }
+            Some(Task::Leave(seat)) => self.ask_for_entry(seat, effects),
+            None => match self.next {
+                Next::Open => self.open(effects),
+                Next::Ask => self.ask(effects),
+                Next::Finish => effects.push(Effect::Finish),
+            },
+        }
+    }
+
+    fn on_spawned(&mut self, seat: Seat, effects: &mut Vec<Effect>) {
+        self.time.begin();
+        self.seats.of(seat).is_spawned = true;
+        let text = format!("Spawning actor for character {}", self.plan.slug(seat));
+        effects.push(self.events().to(EventKind::Spawn, seat, text));
+        self.stage = Stage::Briefing(seat);
+        effects.push(Effect::Brief(seat));
+    }
+
+    fn on_briefed(&mut self, seat: Seat, effects: &mut Vec<Effect>) {
+        let text = "Sent actor system prompt + profile + journal + scene perspective";
+        effects.push(self.events().to(EventKind::Brief, seat, text));
+        self.seats.of(seat).presence = Presence::Present;
+        self.go_on(effects);
+    }
+
+    /// The cast is there: the first speaker has the floor.
+    fn open(&mut self, effects: &mut Vec<Effect>) {
+        self.next = Next::Ask;
+        let order = self.plan.opening_order();
+        let granted =
+            self.floor.open(self.time.now(), &order, self.seats.turns_left(self.plan.hard_cap));
+        self.direct(granted, effects);
+    }
+
+    /// Asks the host who comes and goes before this turn; with no turn left the scene closes.
+    fn direct(&mut self, granted: Option<Seat>, effects: &mut Vec<Effect>) {
+        let Some(seat) = granted else {
+            return self.close(self.ending.reason_at_ceiling(), effects);
+        };
+        self.stage = Stage::Directing;
+        effects.push(Effect::Direct(self.seats.moment(&self.plan, self.speeches, seat)));
+    }
+
+    fn on_directed(&mut self, directions: Vec<Direction>, effects: &mut Vec<Effect>) {
+        let any = !directions.is_empty();
+        for direction in directions {
+            if direction == Direction::Stop {
+                return self.abort(AbortCause::Stopped, effects);
+            }
+            if let Err(why) = self.take_direction(&direction) {
+                effects.push(Effect::Refused { direction, why });
+            }
+        }
+        if any {
+            let turns_left = self.seats.turns_left(self.plan.hard_cap);
+            if turns_left == 0 {
+                // Those who stay have had their turns. Who was to go writes first, who was to come does not.
+                let seats = &mut self.seats;
+                self.tasks.retain(|task| !task.is_cancelled(seats));
+                return self.close(self.ending.reason_at_ceiling(), effects);
+            }
+            self.floor.set_ceiling(self.time.now(), turns_left);
+        }
+        self.go_on(effects);
+    }
+
+    fn take_direction(&mut self, direction: &Direction) -> Result<(), BadDirection> {
+        let now = self.time.now();
+        match direction {
+            Direction::Enter(slug) => {
+                let seat = self.plan.seat(slug).ok_or(BadDirection::Unknown)?;
+                let state = self.seats.of(seat);
+                if state.presence != Presence::Waiting {
+                    return Err(BadDirection::CannotEnter);
+                }
+                state.presence = Presence::Entering;
+                self.floor.join(seat);
+                self.tasks.push_back(Task::Enter(seat));
+            }
+            Direction::Leave(slug) => {
+                let seat = self.plan.seat(slug).ok_or(BadDirection::Unknown)?;
+                if self.seats.of(seat).presence != Presence::Present {
+                    return Err(BadDirection::NotPresent);
+                }
+                if self.seats.staying() <= 2 {
+                    return Err(BadDirection::TooFew);
+                }
+                self.seats.of(seat).presence = Presence::Leaving;
+                self.floor.leave(now, seat);
+                self.tasks.push_back(Task::Leave(seat));
+            }
+            Direction::Stop => {}
+        }
+        Ok(())
+    }
+
+    /// Makes the events of this moment.
+    fn events(&self) -> Events<'_> {
+        Events { plan: &self.plan, at: self.time.elapsed() }
+    }
+
+    /// Returns the plan that the scene follows.
+    pub const fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Returns why the scene ended, if it has.
+    pub const fn reason(&self) -> Option<CloseReason> {
+        self.ending.closed()
+    }
+
+    /// Returns what aborted the scene, if something did.
+    pub const fn abort_cause(&self) -> Option<AbortCause> {
+        self.ending.cause
+    }
+
+    /// Returns whether everything is done.
+    pub const fn is_finished(&self) -> bool {
+        matches!(self.stage, Stage::Finished) && self.ending.closed().is_some()
+    }
+
+    /// Returns how many cues this character's actor has answered: turns, corrections and journal entries.
+    pub fn answered(&self, seat: Seat) -> u32 {
+        self.seats.get(seat).map_or(0, |state| state.answered)
+    }
+
+    /// Returns whether this character's actor was created and has not written its journal yet.
+    pub fn is_in_play(&self, seat: Seat) -> bool {
+        let plays = |state: &SeatState| state.is_spawned && state.presence != Presence::Gone;
+        self.seats.get(seat).is_some_and(plays)
+    }
+}

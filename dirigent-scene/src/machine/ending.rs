@@ -1,0 +1,94 @@
+//! How a scene comes to its end.
+
+use crate::event::CloseReason;
+use crate::judge::{Judgement, Line};
+use crate::machine::Machine;
+use crate::machine::effect::{AbortCause, Effect};
+use crate::machine::stage::{Next, Stage, Task};
+
+/// What is known of the end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ending {
+    /// Whether the wind-down prompt was given.
+    pub(super) is_nudged: bool,
+    /// Speeches that may still follow, once the scene was closed naturally.
+    replies_left: Option<u32>,
+    closed: Option<CloseReason>,
+    pub(super) cause: Option<AbortCause>,
+}
+
+impl Ending {
+    pub(super) const fn closed(&self) -> Option<CloseReason> {
+        self.closed
+    }
+
+    /// Whether a speech has closed the scene, and only replies follow.
+    pub(super) const fn is_closing(&self) -> bool {
+        self.replies_left.is_some()
+    }
+
+    /// Why a scene ends that closed naturally: after the wind-down prompt that is its cause.
+    const fn natural_reason(&self) -> CloseReason {
+        if self.is_nudged { CloseReason::SoftCap } else { CloseReason::Natural }
+    }
+
+    /// Why a scene ends in which there is no turn left.
+    pub(super) const fn reason_at_ceiling(&self) -> CloseReason {
+        if self.is_closing() { self.natural_reason() } else { CloseReason::HardCap }
+    }
+}
+
+impl Machine {
+    /// A speech was routed: is it the last?
+    pub(super) fn end_or_go_on(&mut self, line: Line, is_close: bool, effects: &mut Vec<Effect>) {
+        if let Some(left) = &mut self.ending.replies_left {
+            *left = left.saturating_sub(1);
+        } else if is_close {
+            self.ending.replies_left = Some(self.plan.closing_replies);
+        } else {
+            self.stage = Stage::Judging;
+            return effects.push(Effect::Judge(line));
+        }
+        self.pass_on(effects);
+    }
+
+    pub(super) fn on_judged(&mut self, judgement: Judgement, effects: &mut Vec<Effect>) {
+        if judgement == Judgement::Ended {
+            self.ending.replies_left = Some(self.plan.closing_replies);
+        }
+        self.pass_on(effects);
+    }
+
+    fn pass_on(&mut self, effects: &mut Vec<Effect>) {
+        if self.ending.replies_left == Some(0) {
+            return self.close(self.ending.natural_reason(), effects);
+        }
+        let granted = self.floor.pass_on(self.time.now());
+        self.direct(granted, effects);
+    }
+
+    /// The scene ends; all who are present write.
+    pub(super) fn close(&mut self, reason: CloseReason, effects: &mut Vec<Effect>) {
+        self.ending.closed = Some(reason);
+        self.time.begin();
+        effects.push(self.events().close(reason));
+        let present: Vec<Task> = self.seats.present().map(Task::Leave).collect();
+        self.tasks.extend(present);
+        self.next = Next::Finish;
+        self.stage = Stage::Finished;
+        self.go_on(effects);
+    }
+
+    /// The scene ends here; no actor is asked for anything more.
+    pub(super) fn abort(&mut self, cause: AbortCause, effects: &mut Vec<Effect>) {
+        self.ending.cause = Some(cause);
+        if self.ending.closed.is_none() {
+            self.ending.closed = Some(CloseReason::Aborted);
+            self.time.begin();
+            effects.push(self.events().close(CloseReason::Aborted));
+        }
+        self.tasks.clear();
+        self.stage = Stage::Finished;
+        effects.push(Effect::Finish);
+    }
+}

@@ -1,0 +1,130 @@
+//! One turn: from the cue to the routed speech.
+
+use std::sync::Arc;
+
+use crate::actor::Output;
+use crate::cue::{Cue, CueKind, Heard};
+use crate::director::Audience;
+use crate::ending::is_explicit_end;
+use crate::event::{CloseReason, EventKind};
+use crate::judge::Line;
+use crate::machine::Machine;
+use crate::machine::effect::{AbortCause, Effect};
+use crate::machine::plan::Seat;
+use crate::machine::stage::{Asking, Said, Stage};
+use crate::prompt::Prompt;
+use crate::protocol::{Parsed, Speech};
+
+impl Machine {
+    /// Gives the actor that has the floor its cue.
+    pub(super) fn ask(&mut self, effects: &mut Vec<Effect>) {
+        let Some(seat) = self.floor.granted() else {
+            return self.close(self.ending.reason_at_ceiling(), effects);
+        };
+        let state = self.seats.of(seat);
+        let heard = std::mem::take(&mut state.inbox);
+        let is_first = !std::mem::replace(&mut state.has_begun, true);
+        let mut prompt = (heard.is_empty() && !is_first).then_some(Prompt::YourTurn);
+        let may_nudge = !self.ending.is_nudged && !self.ending.is_closing();
+        if may_nudge && self.seats.turns_left(self.plan.soft_cap) == 0 {
+            self.ending.is_nudged = true;
+            prompt = Some(Prompt::WindDown);
+            effects.push(self.events().to(EventKind::Brief, seat, Prompt::WindDown.as_str()));
+        }
+        self.stage = Stage::Asking(Asking { seat, corrections: 0 });
+        effects.push(Effect::Ask { seat, cue: Cue::new(CueKind::Turn, heard, prompt) });
+    }
+
+    pub(super) fn on_answered(
+        &mut self,
+        asking: Asking,
+        output: &Output,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.seats.of(asking.seat).answered += 1;
+        match output.as_turn() {
+            Ok(parsed) => {
+                let line = self.plan.line(asking.seat, parsed.speech.clone(), self.speeches + 1);
+                let moment = self.seats.moment(&self.plan, self.speeches, asking.seat);
+                self.stage = Stage::Hearing(asking.seat, parsed);
+                effects.push(Effect::Hear { line, moment });
+            }
+            Err(_) if asking.corrections >= self.plan.corrections_max => {
+                self.abort(AbortCause::Protocol(asking.seat), effects);
+            }
+            Err(_) => {
+                let asking = self.correct(asking, output, effects);
+                self.stage = Stage::Asking(asking);
+            }
+        }
+    }
+
+    /// Asks an actor to reformat what it answered.
+    pub(super) fn correct(
+        &mut self,
+        asking: Asking,
+        output: &Output,
+        effects: &mut Vec<Effect>,
+    ) -> Asking {
+        let Asking { seat, corrections } = asking;
+        effects.push(self.events().correct(seat, output.as_str()));
+        let cue = Cue::new(CueKind::Correction, Vec::new(), Some(Prompt::Correction));
+        effects.push(Effect::Ask { seat, cue });
+        Asking { seat, corrections: corrections + 1 }
+    }
+
+    pub(super) fn on_heard(
+        &mut self,
+        seat: Seat,
+        parsed: Parsed,
+        audience: &Audience,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Parsed { thinking, speech } = parsed;
+        let audience = self.seats.listeners(&self.plan, seat, audience);
+        self.speeches += 1;
+        self.seats.of(seat).spoken += 1;
+        let events = self.events();
+        effects.push(events.from(EventKind::Think, seat, thinking.into_event()));
+        effects.push(events.speak(seat, speech.shared(), audience.as_deref()));
+        let line = self.plan.line(seat, speech.clone(), self.speeches);
+        let line = Line { is_whisper: audience.is_some(), ..line };
+        self.stage = Stage::Showing(Said { seat, speech, audience });
+        effects.push(Effect::Show(line));
+    }
+
+    pub(super) fn on_shown(&mut self, said: Said, effects: &mut Vec<Effect>) {
+        let Said { seat, speech, audience } = said;
+        if is_explicit_end(speech.as_str()) {
+            return self.close(CloseReason::Explicit, effects);
+        }
+        self.route(seat, &speech, audience.as_deref(), effects);
+        let is_close = self.plan.signs.is_close(speech.as_str(), &self.plan.name(seat));
+        let line = self.plan.line(seat, speech, self.speeches);
+        let line = Line { is_whisper: audience.is_some(), ..line };
+        self.end_or_go_on(line, is_close, effects);
+    }
+
+    /// Passes a speech on to those who hear it.
+    fn route(
+        &mut self,
+        from: Seat,
+        speech: &Speech,
+        audience: Option<&[Seat]>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let speaker = self.plan.name(from);
+        let present: Vec<Seat> = self.seats.present().collect();
+        let count = u32::try_from(present.len()).unwrap_or(u32::MAX);
+        let hears =
+            |seat: &Seat| *seat != from && audience.is_none_or(|audience| audience.contains(seat));
+        for hearer in present.into_iter().filter(hears) {
+            let listener = self.plan.name(hearer);
+            let text = format!("Forwarding {speaker}'s speech to {listener}");
+            effects.push(self.events().to(EventKind::Route, hearer, text));
+            let frame = self.plan.frame.frame(&speaker, &listener, count);
+            let line = Heard { speaker: Arc::clone(&speaker), speech: speech.clone(), frame };
+            self.seats.of(hearer).inbox.push(line);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Describing a scene.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dirigent::host::IntoShared;
+use dirigent::{Clock, SystemClock};
+
+use crate::actor::{ActorFactory, Role};
+use crate::briefing::Briefing;
+use crate::character::Character;
+use crate::choices::Choices;
+use crate::cue::Frame;
+use crate::director::Director;
+use crate::ending::CloseSigns;
+use crate::judge::Judge;
+use crate::machine::{FrameRule, Plan};
+use crate::material::Material;
+use crate::outlet::Outlet;
+use crate::scene::Scene;
+use crate::scene::error::BuildError;
+use crate::scene::folder::SceneFolder;
+use crate::scene::setup::{Hands, Part, Setup};
+use crate::slug::Slug;
+use crate::transcript::Transcript;
+
+/// Describes a scene. Made with [`Scene::builder`], which has the example.
+pub struct SceneBuilder {
+    choices: Choices,
+    title: Arc<str>,
+    setting: Arc<str>,
+    system_prompt: Material,
+    cast: Vec<Character>,
+    waiting: Vec<Character>,
+    first_speaker: Option<Slug>,
+    /// The rules; its roles come last.
+    plan: Plan,
+    folder: Option<SceneFolder>,
+    draws_picture: bool,
+    actors: Option<Box<dyn ActorFactory>>,
+    judge: Option<Box<dyn Judge>>,
+    director: Box<dyn Director>,
+    outlet: Option<Box<dyn Outlet>>,
+    clock: Arc<dyn Clock>,
+}
+
+/// Directs nothing.
+struct NoDirector;
+
+impl Director for NoDirector {}
+
+impl SceneBuilder {
+    pub(super) fn new(choices: Choices) -> Self {
+        Self {
+            choices,
+            title: "Scene".into(),
+            setting: "".into(),
+            system_prompt: Material::default(),
+            cast: Vec::new(),
+            waiting: Vec::new(),
+            first_speaker: None,
+            plan: Plan::new([]),
+            folder: None,
+            draws_picture: false,
+            actors: None,
+            judge: None,
+            director: Box::new(NoDirector),
+            outlet: None,
+            clock: Arc::new(SystemClock::new()),
+        }
+    }
+
+    /// Sets the title: the first line of the transcript, and in the headings of journals. Default: `Scene`.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Arc<str>>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the setting, one line of the transcript. Default: empty.
+    #[must_use]
+    pub fn setting(mut self, setting: impl Into<Arc<str>>) -> Self {
+        self.setting = setting.into();
+        self
+    }
+
+    /// Sets the system prompt of all actors that have none of their own. Default: empty.
+    #[must_use]
+    pub fn system_prompt(mut self, text: Material) -> Self {
+        self.system_prompt = text;
+        self
+    }
+
+    /// Adds a character that is there from the beginning; two or more are needed.
+    #[must_use]
+    pub fn character(mut self, character: Character) -> Self {
+        self.cast.push(character);
+        self
+    }
+
+    /// Adds a character that waits, until the [`Director`] has it [enter](crate::Direction::Enter).
+    #[must_use]
+    pub fn waiting(mut self, character: Character) -> Self {
+        self.waiting.push(character);
+        self
+    }
+
+    /// Sets who speaks first. Default: the first character.
+    #[must_use]
+    pub fn first_speaker(mut self, slug: Slug) -> Self {
+        self.first_speaker = Some(slug);
+        self
+    }
+
+    /// Sets the caps: speeches for each character present, on average, after which the next actor is given the
+    /// wind-down prompt (default 40), and after which the scene ends (default 60).
+    #[must_use]
+    pub fn caps(mut self, soft: u32, hard: u32) -> Self {
+        (self.plan.soft_cap, self.plan.hard_cap) = (soft, hard);
+        self
+    }
+
+    /// Sets how many speeches follow one that closes the scene naturally. Default: 1.
+    #[must_use]
+    pub fn closing_replies(mut self, count: u32) -> Self {
+        self.plan.closing_replies = count;
+        self
+    }
+
+    /// Sets how often an actor is asked to reformat one output. Default: 3.
+    #[must_use]
+    pub fn corrections_max(mut self, count: u32) -> Self {
+        self.plan.corrections_max = count;
+        self
+    }
+
+    /// Sets what closes a scene naturally. Default: [`CloseSigns::default`].
+    #[must_use]
+    pub fn close_signs(mut self, signs: CloseSigns) -> Self {
+        self.plan.signs = signs;
+        self
+    }
+
+    /// Sets how speech is framed, given the names of the speaker and the listener. Default: not between two characters,
+    /// and by [`Frame::named`] among more.
+    #[must_use]
+    pub fn frame(
+        mut self,
+        rule: impl Fn(&str, &str) -> Option<Frame> + Send + Sync + 'static,
+    ) -> Self {
+        self.plan.frame = FrameRule::custom(rule);
+        self
+    }
+
+    /// Keeps outputs that do not keep the protocol in the log, as `raw` of their `correct` event. Default: no.
+    #[must_use]
+    pub const fn keep_raw(mut self, keep: bool) -> Self {
+        self.plan.keep_raw = keep;
+        self
+    }
+
+    /// Sets the number from which the orders of three or more speakers are drawn. Default: 0.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.plan.seed = seed;
+        self
+    }
+
+    /// Sets the folder of the scene's files. It may be there, with notes and journals, but not with an earlier scene.
+    #[must_use]
+    pub fn folder(mut self, path: impl Into<PathBuf>) -> Self {
+        self.folder = Some(SceneFolder::new(path));
+        self
+    }
+
+    /// Draws the picture, `scene.html`, at the end. Default: no.
+    #[must_use]
+    pub const fn picture(mut self, draw: bool) -> Self {
+        self.draws_picture = draw;
+        self
+    }
+
+    /// Sets what creates the actors.
+    #[must_use]
+    pub fn actors(mut self, factory: impl ActorFactory + 'static) -> Self {
+        self.actors = Some(Box::new(factory));
+        self
+    }
+
+    /// Sets the judge, which the roles A and B need, and C refuses.
+    #[must_use]
+    pub fn judge(mut self, judge: impl Judge + 'static) -> Self {
+        self.judge = Some(Box::new(judge));
+        self
+    }
+
+    /// Sets who directs. Default: all are present from beginning to end, and hear everything.
+    #[must_use]
+    pub fn director(mut self, director: impl Director + 'static) -> Self {
+        self.director = Box::new(director);
+        self
+    }
+
+    /// Sets where the scene is shown while it is played. Default: nowhere.
+    #[must_use]
+    pub fn outlet(mut self, outlet: impl Outlet + 'static) -> Self {
+        self.outlet = Some(Box::new(outlet));
+        self
+    }
+
+    /// Sets where time comes from. Default: the [`SystemClock`].
+    #[must_use]
+    pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.clock = clock.into_shared();
+        self
+    }
+
+    /// Checks the description. Nothing is created and nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], with the first thing that is wrong.
+    pub fn build(self) -> Result<Scene, BuildError> {
+        let roles = self.roles()?;
+        for (field, text, may_be_empty) in
+            [("title", &self.title, false), ("setting", &self.setting, true)]
+        {
+            if text.contains(char::is_control) || (text.trim().is_empty() && !may_be_empty) {
+                return Err(BuildError::BadText { field });
+            }
+        }
+        let role = self.choices.role;
+        if role.wants_judge() && self.judge.is_none() {
+            return Err(BuildError::JudgeMissing { role });
+        }
+        if !role.wants_judge() && self.judge.is_some() {
+            return Err(BuildError::JudgeUnwanted { role });
+        }
+        let mut plan = self.plan;
+        let (soft, hard) = (plan.soft_cap, plan.hard_cap);
+        if soft > hard || hard == 0 {
+            return Err(BuildError::BadCaps { soft, hard });
+        }
+        (plan.present, plan.roles) = (self.cast.len(), roles);
+        if let Some(slug) = self.first_speaker {
+            let seat = plan.seat(&slug).filter(|seat| seat.index() < plan.present);
+            plan.first_speaker = seat.ok_or(BuildError::NoFirstSpeaker { slug })?;
+        }
+        let folder = self.folder.ok_or(BuildError::NoFolder)?;
+        let factory = self.actors.ok_or(BuildError::NoActors)?;
+        let characters = self.cast.iter().chain(&self.waiting);
+        let parts = characters.zip(&plan.roles).map(|(character, role)| Part {
+            briefing: Briefing::of(character, &self.system_prompt),
+            journal_file: match &character.journal_file {
+                Some(file) => file.clone(),
+                None => folder.journal(role.slug()),
+            },
+        });
+        let parts = parts.collect();
+        Ok(Scene(Setup {
+            choices: self.choices,
+            parts,
+            transcript: Transcript::new(self.title, plan.roles.clone()).setting(self.setting),
+            plan: Arc::new(plan),
+            folder,
+            draws_picture: self.draws_picture,
+            hands: Hands {
+                factory,
+                judge: self.judge,
+                director: self.director,
+                outlet: self.outlet,
+                clock: self.clock,
+            },
+        }))
+    }
+
+    /// The characters by their names, if those can be told from one another.
+    fn roles(&self) -> Result<Vec<Role>, BuildError> {
+        let count = self.cast.len() + self.waiting.len();
+        match self.cast.len() {
+            0 => return Err(BuildError::NoCharacters),
+            1 => return Err(BuildError::OneCharacter),
+            _ if count > Plan::CHARACTERS_MAX => {
+                return Err(BuildError::TooManyCharacters { count });
+            }
+            _ => {}
+        }
+        let (mut names, mut slugs) = (BTreeSet::new(), BTreeSet::new());
+        let characters = self.cast.iter().chain(&self.waiting);
+        let roles = (1..).zip(characters).map(|(number, character)| {
+            let name = character.name();
+            let is_blank = name.trim() != name || name.is_empty();
+            if is_blank || name.chars().count() > NAME_MAX || name.contains(char::is_control) {
+                return Err(BuildError::BadName { number });
+            }
+            let name = name.to_owned();
+            if !names.insert(name.to_lowercase()) {
+                return Err(BuildError::SameName { name });
+            }
+            let slug = character.slug.clone().map_err(|_| BuildError::BadSlug { name })?;
+            if !slugs.insert(slug.clone()) {
+                return Err(BuildError::SameSlug { slug });
+            }
+            Ok(Role::new(slug, Arc::clone(&character.name)))
+        });
+        roles.collect()
+    }
+}
+
+/// The longest display name, in characters.
+const NAME_MAX: usize = 100;
+
+impl fmt::Debug for SceneBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SceneBuilder")
+            .field("choices", &self.choices)
+            .field("cast", &self.cast)
+            .field("waiting", &self.waiting)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+//! After the scene: what came of it, and interviews.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::actor::{ActorError, Role};
+use crate::cue::Cue;
+use crate::event::{CloseReason, Event, EventKind};
+use crate::files::FileError;
+use crate::log::Log;
+use crate::log::comparison::Summary;
+use crate::machine::Plan;
+use crate::machine::journal::written;
+use crate::scene::folder::{SceneFolder, append_section};
+use crate::scene::setup::{Actors, Setup};
+use crate::slug::Slug;
+
+/// What came of a scene.
+///
+/// ```
+/// fn tell(report: &dirigent_scene::Report) -> String {
+///     format!("{} after {} speeches, {} corrections", report.reason, report.summary.turns(), report.summary.corrections())
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Why it ended.
+    pub reason: CloseReason,
+    /// How long it took, to its close.
+    pub duration: Duration,
+    /// Turns, words, corrections, by character.
+    pub summary: Summary,
+    /// Characters that wrote no entry, with why, where an actor said why.
+    pub missing_entries: Vec<(Slug, Option<String>)>,
+    /// Entries that are shorter than 200 words or longer than 500, with their number of words. They are kept as they are.
+    pub unusual_entries: Vec<(Slug, usize)>,
+    /// Where the files are.
+    pub folder: SceneFolder,
+}
+
+/// How many words an entry should have.
+const ENTRY_WORDS: std::ops::RangeInclusive<usize> = 200..=500;
+
+impl Report {
+    pub(super) fn of(
+        events: &[Event],
+        reason: Option<CloseReason>,
+        scene: &Setup,
+        missing_entries: Vec<(Slug, Option<String>)>,
+    ) -> Self {
+        let close = events.iter().find(|event| event.kind == EventKind::Close);
+        let entries = events.iter().filter(|event| event.kind == EventKind::Journal);
+        let unusual = entries.filter_map(|event| {
+            let words = event.text.split_whitespace().count();
+            let slug = event.from.character().filter(|_| !ENTRY_WORDS.contains(&words))?;
+            Some((slug.clone(), words))
+        });
+        Self {
+            reason: reason.unwrap_or(CloseReason::Aborted),
+            duration: close.map_or(Duration::ZERO, |close| close.at),
+            unusual_entries: unusual.collect(),
+            summary: Summary::of(&Log::of(events.to_vec())),
+            missing_entries,
+            folder: scene.folder.clone(),
+        }
+    }
+}
+
+/// A scene that has ended, with its actors. They end when it is dropped, or with [`Epilogue::close`]; until then one that
+/// has written its journal may be interviewed.
+///
+/// ```no_run
+/// # async fn example(scene: dirigent_scene::Scene) -> Result<(), Box<dyn std::error::Error>> {
+/// let mut epilogue = scene.run().await?;
+/// let answer = epilogue.interview("maria", "What did you think of Sam?").await?;
+/// println!("{answer}");
+/// epilogue.close();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Epilogue {
+    report: Report,
+    actors: Actors,
+    plan: Arc<Plan>,
+    /// Who wrote an entry.
+    wrote: Vec<Slug>,
+}
+
+impl Epilogue {
+    pub(super) fn new(report: Report, actors: Actors, plan: &Arc<Plan>) -> Self {
+        let parts = report.summary.characters.iter().filter(|(_, part)| part.journals > 0);
+        let wrote = parts.map(|(slug, _)| slug.clone()).collect();
+        Self { report, actors, plan: Arc::clone(plan), wrote }
+    }
+
+    /// Returns what came of the scene.
+    pub const fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Asks the actor of a character something, after the scene. Question and answer are appended to the character's
+    /// `interview.md`; they are in no event and no transcript. The question is the host's words, and reaches this actor
+    /// alone.
+    ///
+    /// # Errors
+    ///
+    /// [`InterviewError`]; where it is not of the file, nothing was written.
+    pub async fn interview(
+        &mut self,
+        slug: &str,
+        question: &str,
+    ) -> Result<Arc<str>, InterviewError> {
+        let slug = Slug::new(slug).map_err(|_| InterviewError::Unknown)?;
+        let seat = self.plan.seat(&slug).ok_or(InterviewError::Unknown)?;
+        if !self.wrote.contains(&slug) {
+            return Err(InterviewError::NoEntry);
+        }
+        let actor = self.actors.get_mut(&seat).ok_or(InterviewError::Gone)?;
+        let output =
+            actor.respond(Cue::interview(question)).await.map_err(InterviewError::Actor)?;
+        let answer = written(&output).ok_or(InterviewError::NoAnswer)?;
+        let name = self.plan.role(seat).map_or(slug.as_str(), Role::name);
+        let section =
+            format!("**Question:** {question}\n\n**{}:** {answer}\n", name.to_uppercase());
+        append_section(&self.report.folder.interview(&slug), &section)
+            .map_err(InterviewError::File)?;
+        Ok(answer)
+    }
+
+    /// Ends the actors, and returns what came of the scene.
+    pub fn close(self) -> Report {
+        self.report
+    }
+}
+
+impl fmt::Debug for Epilogue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Epilogue").field("report", &self.report).finish_non_exhaustive()
+    }
+}
+
+/// An interview came to nothing.
+///
+/// ```
+/// assert!(dirigent_scene::InterviewError::NoEntry.to_string().contains("journal"));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InterviewError {
+    /// No character has this slug.
+    #[error("no character of the scene has this slug")]
+    Unknown,
+    /// The character has written no journal entry: an interview comes after it.
+    #[error("the character has written no journal entry, after which an interview comes")]
+    NoEntry,
+    /// The actor was not taken up again when the scene was resumed: everything was over but the files.
+    #[error("the actor is gone: the scene was resumed after its end")]
+    Gone,
+    /// The actor failed.
+    #[error("the actor gave no answer: {0}")]
+    Actor(#[source] ActorError),
+    /// The answer is blank, or has tags without keeping the protocol.
+    #[error("the answer is blank, or has tags without keeping the protocol")]
+    NoAnswer,
+    /// The answer was given, and could not be written.
+    #[error(transparent)]
+    File(FileError),
+}

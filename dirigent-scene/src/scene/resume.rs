@@ -1,0 +1,156 @@
+//! Going on with a killed scene, or ending it.
+
+use std::sync::Arc;
+
+use dirigent_core::Timestamp;
+
+use crate::actor::Restored;
+use crate::judge::Judgement;
+use crate::log::Log;
+use crate::machine::replay::{Replayed, replay};
+use crate::machine::{Effect, Input, Machine, Seat};
+use crate::scene::epilogue::{Epilogue, Report};
+use crate::scene::error::{ResumeError, SceneError};
+use crate::scene::recording::{ReadError, Recording};
+use crate::scene::run::Run;
+use crate::scene::setup::Setup;
+
+impl From<ReadError> for SceneError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Log(error) => ResumeError::NoScene(error).into(),
+            ReadError::Answers => ResumeError::NoAnswers.into(),
+            ReadError::File(error) => error.into(),
+        }
+    }
+}
+
+/// What a folder holds of a killed scene.
+struct Killed {
+    replayed: Replayed,
+    log: Log,
+    started: Timestamp,
+}
+
+fn read(scene: &Setup) -> Result<Killed, SceneError> {
+    let (log, answers) = Recording::read(&scene.folder)?;
+    let machine = Machine::new(Arc::clone(&scene.plan));
+    let replayed = replay(machine, log.events(), &answers)
+        .map_err(|diverged| ResumeError::OtherScene { event: diverged.0 })?;
+    Ok(Killed { replayed, log, started: answers.started })
+}
+
+/// An actor that was taken up again, and whether it has an answer that was not recorded.
+enum Seated {
+    Restored(Restored, bool),
+    /// It has answered nothing, and is created and briefed anew.
+    Anew,
+    /// It was created and not briefed; that is done next.
+    Unbriefed,
+}
+
+pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
+    let Killed { replayed, log, started } = read(&scene)?;
+    let Replayed { mut machine, mut effects, entries, mut moments } = replayed;
+    let now = scene.hands.clock.now();
+    let is_over = matches!(effects.as_slice(), [Effect::Finish]);
+    let mut seated = Vec::new();
+    let plan = Arc::clone(&scene.plan);
+    // All actors are there before anything is changed.
+    for (seat, role) in plan.seats().zip(&plan.roles) {
+        if is_over || !machine.is_in_play(seat) {
+            continue;
+        }
+        if effects.contains(&Effect::Brief(seat)) {
+            seated.push((seat, Seated::Unbriefed));
+            continue;
+        }
+        let logged = machine.answered(seat);
+
+        let slug = role.slug().clone();
+        let restored = scene.hands.factory.restore(role).await;
+        let restored =
+            restored.map_err(|source| ResumeError::Actor { slug: slug.clone(), source })?;
+        seated.push((
+            seat,
+            match restored {
+                None if logged == 0 => Seated::Anew,
+                None => return Err(ResumeError::NoSavedState { slug }.into()),
+                Some(restored) if restored.answered == logged => Seated::Restored(restored, false),
+                Some(restored)
+                    if restored.answered == logged + 1
+                        && restored.last.is_some()
+                        && leads_to(&mut machine, now, seat, &mut effects, &mut moments) =>
+                {
+                    Seated::Restored(restored, true)
+                }
+                Some(Restored { answered: saved, .. }) => {
+                    return Err(ResumeError::OutOfStep { slug, saved, logged }.into());
+                }
+            },
+        ));
+    }
+    let recording = Recording::go_on(scene.folder.clone(), log)?;
+    let mut run = Run::new(scene, machine, recording, started);
+    run.moments = moments;
+    for (seat, entry) in &entries {
+        run.write_entry(*seat, entry)?;
+    }
+    for (seat, how) in seated {
+        match how {
+            Seated::Restored(restored, has_answer) => run.seat(seat, restored, has_answer),
+            Seated::Anew => run.seat_anew(seat, true).await?,
+            Seated::Unbriefed => run.seat_anew(seat, false).await?,
+        }
+    }
+    run.go_on(effects).await
+}
+
+/// Whether the scene waits for this actor's answer, or comes to that when neither host nor judge has anything to say: what
+/// they had said would have been noted before the actor was asked.
+fn leads_to(
+    machine: &mut Machine,
+    now: Timestamp,
+    seat: Seat,
+    effects: &mut Vec<Effect>,
+    moments: &mut u32,
+) -> bool {
+    loop {
+        let input = match effects.last() {
+            Some(Effect::Ask { seat: asked, .. }) => return *asked == seat,
+            Some(Effect::Judge(_)) => Input::Judged(Judgement::GoesOn),
+            Some(Effect::Direct(_)) => {
+                *moments += 1;
+                Input::Directed(Vec::new())
+            }
+            _ => return false,
+        };
+        effects.pop();
+        if machine.handle(now, input, effects).is_err() {
+            return false;
+        }
+    }
+}
+
+pub(super) fn abandon(scene: Setup) -> Result<Report, SceneError> {
+    let Killed { replayed: Replayed { mut machine, mut effects, entries, .. }, log, started } =
+        read(&scene)?;
+    let now = scene.hands.clock.now();
+    let mut recording = Recording::go_on(scene.folder.clone(), log)?;
+    if !effects.contains(&Effect::Finish) {
+        // What is recorded already in the machine's eyes stays recorded.
+        effects.retain(|effect| matches!(effect, Effect::Record(_)));
+        // Nothing is refused: the scene waits for something.
+        let _ = machine.handle(now, Input::Stop, &mut effects);
+    }
+    for effect in effects {
+        if let Effect::Record(event) = effect {
+            recording.record(event);
+        }
+    }
+    let mut run = Run::new(scene, machine, recording, started);
+    for (seat, entry) in &entries {
+        run.write_entry(*seat, entry)?;
+    }
+    Ok(run.finalise()?)
+}

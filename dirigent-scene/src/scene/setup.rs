@@ -1,0 +1,52 @@
+//! What a scene is played with.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dirigent::Clock;
+
+use crate::actor::{Actor, ActorFactory};
+use crate::briefing::Briefing;
+use crate::choices::Choices;
+use crate::director::Director;
+use crate::judge::Judge;
+use crate::machine::{Plan, Seat};
+use crate::outlet::Outlet;
+use crate::scene::folder::SceneFolder;
+use crate::transcript::Transcript;
+
+/// A scene that was checked.
+pub(super) struct Setup {
+    pub(super) choices: Choices,
+    pub(super) plan: Arc<Plan>,
+    pub(super) parts: Vec<Part>,
+    pub(super) transcript: Transcript,
+    pub(super) folder: SceneFolder,
+    pub(super) draws_picture: bool,
+    pub(super) hands: Hands,
+}
+
+/// What the scene has of a character beside its name.
+pub(super) struct Part {
+    pub(super) briefing: Briefing,
+    pub(super) journal_file: PathBuf,
+}
+
+/// What the scene reaches the world with.
+pub(super) struct Hands {
+    pub(super) factory: Box<dyn ActorFactory>,
+    pub(super) judge: Option<Box<dyn Judge>>,
+    pub(super) director: Box<dyn Director>,
+    pub(super) outlet: Option<Box<dyn Outlet>>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Setup {
+    pub(super) fn part(&self, seat: Seat) -> Option<&Part> {
+        self.parts.get(seat.index())
+    }
+}
+
+/// Those who play, by their places.
+pub(super) type Actors = BTreeMap<Seat, Box<dyn Actor>>;

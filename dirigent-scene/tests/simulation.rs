@@ -1,0 +1,154 @@
+//! Scenes drawn from a number, and played by the machine and by the model beside one another.
+//!
+//! `DIRIGENT_SCENES` sets how many are played (default: enough for CI), `DIRIGENT_SEED` the first. A scene that fails is
+//! named by its number.
+
+use std::env;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use dirigent::ports::Timestamp;
+use dirigent_scene::machine::{Effect, Input, Machine, Plan, Seat};
+use dirigent_scene::{Audience, CueKind, Direction, Judgement, Moment, Output, Role, Slug};
+use dirigent_testkit::Random;
+
+mod model;
+
+use self::model::{Answer, Model};
+
+const SCENES: u64 = 2_000;
+
+fn number(name: &str, default: u64) -> u64 {
+    env::var(name).ok().map_or(default, |text| text.replace('_', "").parse().unwrap())
+}
+
+fn slug(at: usize) -> Slug {
+    Slug::new(&format!("c{at}")).unwrap()
+}
+
+fn plan(random: &mut Random) -> Plan {
+    let cast = 2 + random.place(4);
+    let all = cast + random.place(3);
+    let mut plan = Plan::new((0..all).map(|at| Role::new(slug(at), format!("C{at}"))));
+    plan.present = cast;
+    plan.first_speaker = Seat::new(u8::try_from(random.place(cast)).unwrap());
+    plan.hard_cap = 1 + u32::try_from(random.below(5)).unwrap();
+    plan.soft_cap = u32::try_from(random.below(u64::from(plan.hard_cap) + 1)).unwrap();
+    plan.closing_replies = u32::try_from(random.below(3)).unwrap();
+    plan.corrections_max = u32::try_from(random.below(3)).unwrap();
+    plan.seed = random.draw();
+    plan
+}
+
+/// What an actor answers to this cue.
+fn answer(random: &mut Random, kind: CueKind, number: usize) -> Answer {
+    let odds = random.below(100);
+    match kind {
+        CueKind::Journal if odds < 5 => Answer::Nothing,
+        _ if odds < 6 => Answer::Malformed,
+        _ if odds < 7 && kind == CueKind::Turn => Answer::Nothing,
+        _ if odds < 10 => Answer::Says(String::new()),
+        _ if odds < 12 => Answer::Says("I should head out.".to_owned()),
+        _ if odds < 13 => Answer::Says("*[exits]*".to_owned()),
+        _ if odds < 14 => Answer::Says("*[the scene ends here]*".to_owned()),
+        _ => Answer::Says(format!("words {number}")),
+    }
+}
+
+fn directions(random: &mut Random, moment: &Moment, all: usize) -> Vec<Direction> {
+    let mut directions = Vec::new();
+    while random.one_in(8) {
+        directions.push(match random.below(20) {
+            0 => Direction::Stop,
+            1..=9 => Direction::Enter(slug(random.place(all + 1))),
+            _ => Direction::Leave(random.pick(&moment.present).unwrap()),
+        });
+    }
+    directions
+}
+
+fn audience(random: &mut Random, moment: &Moment) -> Audience {
+    if random.one_in(6) {
+        let meant = moment.present.iter().filter(|_| random.one_in(2)).cloned();
+        Audience::Only(meant.collect())
+    } else {
+        Audience::Everyone
+    }
+}
+
+/// Plays one scene; gives how many speeches there were.
+fn play(seed: u64) -> u32 {
+    let mut random = Random::new(seed);
+    let plan = plan(&mut random);
+    let mut model = Model::new(plan.clone());
+    let mut machine = Machine::new(Arc::new(plan.clone()));
+    let mut now = Timestamp::from_millis(1_000);
+    let mut input = Input::Start;
+    let mut effects = Vec::new();
+    for step in 0.. {
+        assert!(step < 5_000, "scene {seed} does not end");
+        machine.handle(now, input.clone(), &mut effects).unwrap();
+        // What was not asked for is refused, and changes nothing.
+        let before = format!("{machine:?}");
+        let wrong = if matches!(effects.last(), Some(Effect::Hear { .. })) {
+            Input::Done
+        } else {
+            Input::Heard(Audience::Everyone)
+        };
+        assert!(machine.handle(now, wrong, &mut effects).is_err(), "scene {seed}");
+        if step < 3 {
+            assert_eq!(format!("{machine:?}"), before);
+        }
+        let expected = model.step(&input, &effects);
+        let found: Vec<String> = effects.iter().map(model::told).collect();
+        assert_eq!(found, expected, "scene {seed}, step {step}, after {input:?}");
+        let Some(last) = effects.pop() else { panic!("scene {seed} stalls after {input:?}") };
+        effects.clear();
+        input = match last {
+            Effect::Finish => break,
+            Effect::Spawn(_) | Effect::Brief(_) | Effect::Show(_) if random.one_in(200) => {
+                Input::Failed
+            }
+            Effect::Spawn(_) | Effect::Brief(_) | Effect::Show(_) => Input::Done,
+            Effect::Direct(moment) => {
+                Input::Directed(directions(&mut random, &moment, plan.roles.len()))
+            }
+            Effect::Ask { cue, .. } => match answer(&mut random, cue.kind(), step) {
+                Answer::Nothing => Input::Failed,
+                Answer::Malformed => Input::Answered(Output::text("<speech>")),
+                Answer::Says(words) => Input::Answered(Output::text(format!(
+                    "<thinking>t{step}</thinking><speech>{words}</speech>"
+                ))),
+            },
+            Effect::Hear { moment, .. } => Input::Heard(audience(&mut random, &moment)),
+            Effect::Judge(_) if random.one_in(40) => Input::Judged(Judgement::Ended),
+            Effect::Judge(_) => Input::Judged(Judgement::GoesOn),
+            other => panic!("scene {seed} stalls at {other:?}"),
+        };
+        now = now + Duration::from_millis(random.below(50));
+    }
+    assert!(machine.is_finished() && machine.reason().is_some());
+    assert!(machine.handle(now, Input::Start, &mut effects).is_err() && effects.is_empty());
+    model.speeches()
+}
+
+/// R205, R206, R211, R214, R215, R221, R223, R224, R226, R232, R239
+#[test]
+fn machine_and_model_play_every_scene_alike() {
+    let (first, count) = (number("DIRIGENT_SEED", 1), number("DIRIGENT_SCENES", SCENES));
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let speeches: u64 = thread::scope(|scope| {
+        let share = |core: usize| {
+            (first..first + count)
+                .skip(core)
+                .step_by(cores)
+                .map(|seed| u64::from(play(seed)))
+                .sum::<u64>()
+        };
+        let shares: Vec<_> = (0..cores).map(|core| scope.spawn(move || share(core))).collect();
+        shares.into_iter().map(|share| share.join().unwrap()).sum()
+    });
+    println!("{count} scenes from {first} on: {speeches} speeches");
+    assert!(speeches > count * 2, "hardly anything was said");
+}
