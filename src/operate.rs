@@ -5,6 +5,7 @@
 //! | learn why an agent may or may not speak | [`Channel::explain`](crate::Channel::explain), [`Explanation`], [`Reason`] |
 //! | see how a channel stands | [`Channel::status`](crate::Channel::status), [`Status`] |
 //! | hear of all that happens | [`Dirigent::events`](crate::Dirigent::events), [`Heard`] |
+//! | count what happens, for metrics | [`Dirigent::tally`](crate::Dirigent::tally), [`Tally`] |
 //! | steer a channel | [`Channel::stop`](crate::Channel::stop), [`Channel::speak_next`](crate::Channel::speak_next), [`Channel::mute`](crate::Channel::mute) and the like |
 //! | let people steer it | [`command`](crate::command) |
 
@@ -15,6 +16,7 @@ pub use crate::host::status::Status;
 pub use crate::runtime::events::{
     AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply, Progress,
 };
+pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
 pub use crate::values::call_error::DriverEnd;
 pub use crate::values::summary::Summary;
 pub use dirigent_core::{Cause, Reason, Refusal, Transition, WakeCause};

@@ -29,6 +29,7 @@ mod schedule;
 mod signals;
 mod startup;
 mod surroundings;
+pub(crate) mod tally;
 pub(crate) mod timers;
 mod typing;
 
@@ -51,6 +52,7 @@ use self::registry::{Hosted, Registry};
 use self::room_table::RoomTable;
 use self::schedule::Schedule;
 use self::signals::Signals;
+use self::tally::Counts;
 use self::timers::Timers;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::store::ChannelStore;
@@ -99,6 +101,8 @@ pub(crate) struct Runtime {
     /// Which channels agents created of late.
     pub(crate) creations: Creations,
     pub(crate) recognition: Recognition,
+    /// What has happened since the process began.
+    pub(crate) counts: Arc<Counts>,
     schedule: Schedule,
 }
 
@@ -188,6 +192,7 @@ impl Runtime {
             lost: LostConnections::default(),
             creations: Creations::default(),
             recognition: Recognition::default(),
+            counts: Counts::new(),
             schedule: Schedule::new(Arc::clone(&timers), parts.ready),
             timers,
         }
@@ -255,8 +260,8 @@ impl Runtime {
         retry::within(self.clock.as_ref(), limit, work).await
     }
 
-    const fn signals(&self) -> Signals<'_> {
-        Signals { events: &self.events, recognition: &self.recognition }
+    fn signals(&self) -> Signals<'_> {
+        Signals { events: &self.events, recognition: &self.recognition, counts: &self.counts }
     }
 
     /// What performs the actions of rooms.
@@ -270,6 +275,7 @@ impl Runtime {
             waker: Arc::clone(&self.waker),
             registry: Arc::clone(&self.registry),
             settings: Arc::clone(&self.settings),
+            counts: Arc::clone(&self.counts),
         }
     }
 }

@@ -81,6 +81,14 @@ impl GuildApi for DiscordAccount {
         }
     }
 
+    async fn guild_name(&self, guild: GuildId) -> Result<Option<String>, ApiError> {
+        let guild_id = guild.get();
+        let route = Route::GetGuild { guild_id, with_counts: false };
+        let asked: Result<wire::Named, ApiError> =
+            self.read(Ask::bare("get guild", guild_id, &route)).await;
+        asked.map(|guild| Some(guild.name)).map_err(not_in_guild)
+    }
+
     async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError> {
         let asked = self.wire_channel(channel.get()).await?;
         let Some(guild) = asked.guild_id else {
@@ -210,6 +218,7 @@ fn info(channel: &wire::Channel, guild: Option<u64>, private: bool) -> ChannelIn
             _ => ChannelKind::Other,
         },
         name: channel.name.clone().unwrap_or_default(),
+        topic: channel.topic.clone().filter(|topic| !topic.is_empty()),
         private,
     }
 }

@@ -179,11 +179,19 @@ pub(crate) struct Channel {
     #[serde(default)]
     pub(crate) name: Option<String>,
     #[serde(default)]
+    pub(crate) topic: Option<String>,
+    #[serde(default)]
     permission_overwrites: Option<Vec<Overwrite>>,
     #[serde(default)]
     pub(crate) recipients: Option<Vec<User>>,
     #[serde(default)]
     pub(crate) last_message_id: Option<Number>,
+}
+
+/// Of a guild, only what it is called.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) name: String,
 }
 
 impl Channel {

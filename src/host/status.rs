@@ -1,12 +1,17 @@
 //! What a channel looks like, and why.
 
-use dirigent_core::view::{AgentState, Pause, Seat};
-use dirigent_core::{Mode, PhaseKind, Reason, Timestamp, Transition, TurnId, TurnState};
+use std::sync::Arc;
+
+use dirigent_core::view::{AgentState, Budget, Pause, Seat};
+use dirigent_core::{
+    AgentKey, Config, Mode, PhaseKind, Reason, Timestamp, Transition, TurnId, TurnState,
+};
 
 use crate::host::explanation::{Explanation, OutageNote};
 use crate::room::Room;
 use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
+use crate::runtime::tally::Tally;
 use crate::values::load_error::Barred;
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
 
@@ -45,6 +50,12 @@ pub struct Status {
     pub time_up: Option<Timestamp>,
     /// When something is due next, and why.
     pub deadline: Option<dirigent_core::Deadline>,
+    /// What was used of the channel's budgets; [`rules`](Self::rules) has the limits.
+    pub budget: Budget,
+    /// Who was chosen by an operator to speak next.
+    pub chosen: Option<AgentId>,
+    /// The rules that the channel follows.
+    pub rules: Arc<Config>,
     /// Since when the chat has not answered this channel, where turns rest because of it.
     pub chat_away_since: Option<Timestamp>,
     /// Since when the store has refused the channel's record as it is, for example because it is too large, and has
@@ -157,6 +168,16 @@ impl Dirigent {
         self.runtime.rooms.known()
     }
 
+    /// The name of the agent with this key, as transitions and recordings have it; `None` where no agent has it.
+    pub fn agent(&self, key: AgentKey) -> Option<AgentId> {
+        self.runtime.registry.name(key)
+    }
+
+    /// What has happened in all channels since the process began, as numbers. Costs nothing while no one asks.
+    pub fn tally(&self) -> Tally {
+        self.runtime.counts.look()
+    }
+
     /// What happens in all channels from now on.
     pub fn events(&self) -> Events {
         Events::new(self.runtime.events.subscribe())
@@ -198,6 +219,9 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         cycles_since_human: view.cycles_since_human(),
         time_up: view.time_up(),
         deadline: view.deadline(),
+        budget: view.budget(),
+        chosen: view.chosen().map(name),
+        rules: Arc::clone(room.look().machine().config()),
         chat_away_since: view.chat_away_since(),
         record_refused_since: room.look().commit().refused_since(),
         waiting_reply: room.look().waiting_reply().map(name),

@@ -115,6 +115,16 @@ pub trait GuildApi: DiscordApi {
     /// As transport fails.
     async fn guilds(&self) -> Result<Vec<GuildId>, ApiError>;
 
+    /// A guild's name, for people; `None` where the chat tells none. Optional; the default tells none.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` when this account is not in the guild.
+    async fn guild_name(&self, guild: GuildId) -> Result<Option<String>, ApiError> {
+        let _ = guild;
+        Ok(None)
+    }
+
     /// One channel.
     ///
     /// # Errors
@@ -299,6 +309,7 @@ pub struct HistoryRequest {
 ///     parent: None,
 ///     kind: ChannelKind::Text,
 ///     name: "round-table".to_owned(),
+///     topic: None,
 ///     private: true,
 /// };
 /// assert_eq!(info.kind, ChannelKind::Text);
@@ -316,6 +327,8 @@ pub struct ChannelInfo {
     pub kind: ChannelKind,
     /// Its name.
     pub name: String,
+    /// What people say that it is about.
+    pub topic: Option<String>,
     /// Whether the guild's everyone role cannot see it.
     pub private: bool,
 }

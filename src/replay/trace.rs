@@ -195,7 +195,35 @@ impl Trace {
 
     /// What happened, without whom it is about.
     fn words(&self, entry: &TraceEntry) -> String {
-        match entry.what {
+        entry.what.words(|key| self.names.get(&key).cloned())
+    }
+}
+
+impl ReplayedStep {
+    /// What there is to tell of this step. `turn` is the newest turn before it, and is that after it when this returns.
+    ///
+    /// ```
+    /// # use dirigent::replay::ReplayedStep;
+    /// fn tell(steps: &[ReplayedStep]) {
+    ///     let mut turn = None;
+    ///     for step in steps {
+    ///         for entry in step.told(&mut turn) {
+    ///             println!("{}", entry.what.words(|_| None));
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub fn told(&self, turn: &mut Option<TurnId>) -> Vec<TraceEntry> {
+        let mut entries = Vec::new();
+        tell_step(self, turn, &mut entries);
+        entries
+    }
+}
+
+impl Told {
+    /// What happened in words, without whom it is about; `name` gives other agents their names.
+    pub fn words(&self, name: impl Fn(AgentKey) -> Option<String>) -> String {
+        match *self {
             Told::PersonWrote => "a person writes".to_owned(),
             Told::AgentWrote => "its message".to_owned(),
             Told::BotWrote => "a bot writes".to_owned(),
@@ -205,7 +233,7 @@ impl Trace {
             Told::Consulted => "the orchestrator is asked".to_owned(),
             Told::Allowed(reason) => format!("may run - {}", reason.as_str()),
             Told::Denied(Reason::NotYourTurn { speaker }) => {
-                let speaker = self.names.get(&speaker).cloned();
+                let speaker = name(speaker);
                 let speaker = speaker.unwrap_or_else(|| "somebody else".to_owned());
                 format!("denied - not-your-turn ({speaker})")
             }

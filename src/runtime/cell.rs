@@ -36,6 +36,8 @@ pub(crate) struct CellState {
     pub(crate) due: Option<Timestamp>,
     /// Whether the driver is called already.
     pub(crate) is_ready: bool,
+    /// Since when listeners were told that the channel is in its phase; none before they were told of one.
+    pub(super) phase_since: Option<Timestamp>,
 }
 
 /// A call under way.
@@ -78,6 +80,7 @@ impl RoomCell {
             deferrals: Vec::new(),
             due: None,
             is_ready: false,
+            phase_since: None,
         };
         Self { id: state.room.id(), state: Mutex::new(state) }
     }

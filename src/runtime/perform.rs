@@ -14,6 +14,7 @@ use super::events::AgentFault;
 use super::registry::Registry;
 use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
+use super::tally::{Counts, Request as Asks};
 use crate::ports::orchestrator::Consultation;
 use crate::ports::store::ChannelStore;
 use crate::ports::surroundings::Surroundings;
@@ -46,6 +47,7 @@ pub(super) struct Performer {
     pub(super) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
     pub(super) registry: Arc<Registry>,
     pub(super) settings: Arc<Settings>,
+    pub(super) counts: Arc<Counts>,
     /// What an agent may look at during its turn.
     pub(super) around: Weak<dyn Surroundings>,
 }
@@ -62,19 +64,24 @@ impl Performer {
             Action::Commit(commit) => Asked::Commit(self.store.commit(commit)),
             Action::ReadBack => Asked::other(STORE, spare, self.read_back(channel)),
             Action::Post { account, post } => {
+                self.counts.asked(Asks::Post);
                 let chat = self.chat_of(account);
                 Asked::other("a post", spare, async move {
                     Ok(Outcome::Posted(chat?.post(post).await?.id))
                 })
             }
-            Action::Delete(message) => Asked::other("a deletion", spare, async move {
-                match self.discord.delete(channel, message).await {
-                    // It was removed before: that is what was asked for.
-                    Err(error) if error.kind() != ErrorKind::Gone => Err(error),
-                    Ok(()) | Err(_) => Ok(Outcome::Deleted),
-                }
-            }),
+            Action::Delete(message) => {
+                self.counts.asked(Asks::Delete);
+                Asked::other("a deletion", spare, async move {
+                    match self.discord.delete(channel, message).await {
+                        // It was removed before: that is what was asked for.
+                        Err(error) if error.kind() != ErrorKind::Gone => Err(error),
+                        Ok(()) | Err(_) => Ok(Outcome::Deleted),
+                    }
+                })
+            }
             Action::Members => {
+                self.counts.asked(Asks::Members);
                 // Who is registered during the read is counted by the next one.
                 let accounts = self.registry.accounts();
                 Asked::other("the member list", spare, async move {
@@ -82,6 +89,7 @@ impl Performer {
                 })
             }
             Action::History { account, request } => {
+                self.counts.asked(Asks::History);
                 let chat = self.chat_of(account);
                 Asked::other("the history", spare, async move {
                     Ok(Outcome::Page(chat?.history(request).await?))

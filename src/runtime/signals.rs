@@ -5,6 +5,7 @@ use tokio::sync::broadcast;
 
 use super::cell::CellState;
 use super::recognition::Recognition;
+use super::tally::Counts;
 use crate::ports::turn_link::TurnLink;
 use crate::room::Room;
 use crate::room::action::{Lost, Signal};
@@ -18,6 +19,7 @@ use crate::{AgentId, ChannelId};
 pub(super) struct Signals<'a> {
     pub(super) events: &'a broadcast::Sender<Heard>,
     pub(super) recognition: &'a Recognition,
+    pub(super) counts: &'a Counts,
 }
 
 impl Signals<'_> {
@@ -34,6 +36,9 @@ impl Signals<'_> {
     fn perform_all(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
         loop {
             while let Some(news) = state.room.next_news() {
+                if let Announcement::Transition(transition) = &news {
+                    self.count(state, transition);
+                }
                 self.announce(&state.room, cx.directory, news);
             }
             let Some(signal) = state.room.next_signal() else {
@@ -77,6 +82,14 @@ impl Signals<'_> {
                     state.deferrals.retain(|(key, _)| !keys.contains(key));
                 }
             }
+        }
+    }
+
+    fn count(&self, state: &mut CellState, transition: &Transition) {
+        let is_left = transition.from != transition.to;
+        self.counts.changed(transition, state.phase_since.filter(|_| is_left));
+        if is_left {
+            state.phase_since = Some(transition.at);
         }
     }
 

@@ -47,6 +47,7 @@ async fn a_created_channel_is_private() {
         parent: None,
         kind: ChannelKind::Text,
         name: "n700".to_owned(),
+        topic: None,
         private: true,
     };
     assert_eq!(created, expected);

@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run -p dirigent-store --features trace --bin dirigent-trace -- RECORDING             a table
 //! cargo run -p dirigent-store --features trace --bin dirigent-trace -- RECORDING --mermaid   a sequence diagram
+//! cargo run -p dirigent-store --features trace --bin dirigent-trace -- RECORDING --html      one page, to be scrubbed
 //! cargo run -p dirigent-store --features trace --bin dirigent-trace -- channels/5f/ID.json   what the store knows
 //! ```
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
@@ -13,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use dirigent::snapshot::AgentKey;
 use dirigent_store::{ChannelRecording, ChannelReport};
+use dirigent_viewer::Replay;
 
 /// Tells a channel: who was asked, who was denied, and why; or, from a store's file, where it stands.
 #[derive(Parser)]
@@ -24,13 +27,21 @@ struct Arguments {
     #[arg(value_name = "RECORDING|CHANNEL")]
     file: PathBuf,
     /// Print a Mermaid sequence diagram of a recording in the place of a table.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     mermaid: bool,
+    /// Print one HTML page that shows a recording step by step and needs no network.
+    #[arg(long)]
+    html: bool,
 }
 
 fn main() -> ExitCode {
-    let Arguments { file, mermaid } = Arguments::parse();
-    match tell(&file, mermaid) {
+    let Arguments { file, mermaid, html } = Arguments::parse();
+    let form = match (mermaid, html) {
+        (true, _) => Form::Mermaid,
+        (false, true) => Form::Html,
+        (false, false) => Form::Table,
+    };
+    match tell(&file, form) {
         Ok(told) => {
             print!("{told}");
             ExitCode::SUCCESS
@@ -42,11 +53,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn tell(path: &Path, mermaid: bool) -> Result<String, Box<dyn Error>> {
+/// How a recording is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Table,
+    Mermaid,
+    Html,
+}
+
+fn tell(path: &Path, form: Form) -> Result<String, Box<dyn Error>> {
     let text = std::fs::read_to_string(path)?;
     if is_channel(&text) {
-        if mermaid {
-            return Err("a diagram needs a recording, and this is a channel's file".into());
+        if form != Form::Table {
+            return Err(
+                "a diagram or a page needs a recording, and this is a channel's file".into()
+            );
         }
         return match ChannelReport::read(path) {
             Ok(report) => Ok(report.to_string()),
@@ -60,8 +81,19 @@ fn tell(path: &Path, mermaid: bool) -> Result<String, Box<dyn Error>> {
         let said = "this is a channel's history; give the channel's file beside it, <id>.json";
         return Err(said.into());
     }
-    let trace = ChannelRecording::parse(&text)?.trace()?;
-    Ok(if mermaid { trace.mermaid() } else { trace.to_string() })
+    let recording = ChannelRecording::parse(&text)?;
+    Ok(match form {
+        Form::Table => recording.trace()?.to_string(),
+        Form::Mermaid => recording.trace()?.mermaid(),
+        Form::Html => {
+            let name = |key: AgentKey| {
+                let at = usize::try_from(key.get()).ok()?;
+                recording.agents.get(at).cloned()
+            };
+            let title = format!("Channel {}", recording.channel);
+            Replay::of(&recording.recorded, name)?.html(&title)
+        }
+    })
 }
 
 /// Whether it is a channel's file, damaged or not: what a store writes has lines, and a checksum.

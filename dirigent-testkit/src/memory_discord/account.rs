@@ -277,6 +277,13 @@ impl GuildApi for MemoryAccount {
         .await
     }
 
+    async fn guild_name(&self, guild: GuildId) -> Result<Option<String>, ApiError> {
+        self.ask(Call::Guilds, None, |world, me| {
+            world.places.joined(guild, me).map(|guild| Some(guild.name.clone()))
+        })
+        .await
+    }
+
     async fn channel(&self, channel: ChannelId) -> Result<ChannelInfo, ApiError> {
         self.ask(Call::Channel, Some(channel), |world, me| {
             world.places.seen(channel, me).map(|(room, _)| room.info(&world.places))

@@ -153,6 +153,7 @@ impl Room {
                 _ => ChannelKind::Other,
             },
             name: self.name.clone(),
+            topic: self.topic.clone(),
             private: places.is_private(self),
         }
     }

@@ -1,0 +1,129 @@
+// What the pages do by themselves: they take over changed parts from a stream, count down, show times as the visitor's
+// own, and send forms without leaving. Without it every form works as a form.
+(() => {
+  "use strict";
+  const said = document.getElementById("said");
+  let hiding = 0;
+  const say = (text) => {
+    if (!said) return;
+    said.textContent = text;
+    said.hidden = false;
+    clearTimeout(hiding);
+    hiding = setTimeout(() => (said.hidden = true), 8000);
+  };
+
+  const left = (until) => {
+    const seconds = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+    if (seconds < 120) return `${seconds} s`;
+    return seconds < 7200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
+  };
+  const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
+  const today = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+  const times = (root) => {
+    for (const time of root.querySelectorAll("time[data-at]")) {
+      const at = new Date(Number(time.dataset.at));
+      time.dateTime = at.toISOString();
+      time.textContent = (at.toDateString() === new Date().toDateString() ? today : clock).format(at);
+    }
+    for (const time of root.querySelectorAll("time[data-until]")) time.textContent = left(Number(time.dataset.until));
+  };
+  const toEnd = (sheet) => (sheet.scrollLeft = sheet.scrollWidth);
+
+  // A part that is being used is replaced when that is over.
+  const waiting = new Map();
+  const isUsed = (element) =>
+    element.contains(document.activeElement) && /^(SELECT|INPUT|TEXTAREA)$/.test(document.activeElement.tagName);
+  const replace = (id, html) => {
+    const element = document.getElementById(id);
+    if (!element) return;
+    if (isUsed(element)) {
+      waiting.set(id, html);
+      return;
+    }
+    waiting.delete(id);
+    const focused = element.contains(document.activeElement) ? document.activeElement.id : "";
+    const wasAtEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 24;
+    const at = [element.scrollLeft, element.scrollTop];
+    element.innerHTML = html;
+    times(element);
+    if (element.dataset.end !== undefined && wasAtEnd) toEnd(element);
+    else [element.scrollLeft, element.scrollTop] = at;
+    if (focused) document.getElementById(focused)?.focus();
+  };
+  document.addEventListener("focusout", () =>
+    setTimeout(() => [...waiting].forEach(([id, html]) => replace(id, html))));
+
+  const live = document.body.dataset.live;
+  const pulse = document.getElementById("pulse");
+  if (live) {
+    const stream = new EventSource(live);
+    const show = (text, on) => {
+      if (pulse.textContent !== text) pulse.textContent = text;
+      pulse.classList.toggle("on", on);
+    };
+    stream.onopen = () => show("live", true);
+    stream.onerror = () => {
+      show(stream.readyState === EventSource.CLOSED ? "ended; reload the page" : "connecting", false);
+    };
+    stream.onmessage = (message) => {
+      for (const { id, html } of JSON.parse(message.data)) replace(id, html);
+    };
+    addEventListener("pagehide", () => stream.close());
+    addEventListener("pageshow", (event) => event.persisted && location.reload());
+  }
+
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    const button = event.submitter;
+    if (button?.dataset.ask && !confirm(button.dataset.ask)) {
+      event.preventDefault();
+      return;
+    }
+    if (form.dataset.order === undefined) return;
+    event.preventDefault();
+    const body = new URLSearchParams(new FormData(form, button));
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "application/json" } });
+      if (!answer.ok) {
+        const problem = await answer.json().catch(() => ({}));
+        say(problem.detail ? problem.detail[0].toUpperCase() + problem.detail.slice(1) + "." : `It was refused (${answer.status}).`);
+        form.reset();
+      } else if (!live) location.reload();
+    } catch {
+      say("The server does not answer; nothing is known to have changed.");
+    }
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.dataset.send !== undefined) {
+      event.target.blur();
+      if (!event.target.form.querySelector("[data-ask]")) event.target.form.requestSubmit();
+    }
+  });
+
+  const place = document.getElementById("replay");
+  const show = async (request) => {
+    try {
+      const answer = await request;
+      const replay = await answer.json();
+      if (!answer.ok) throw new Error(replay.detail);
+      window.showReplay(place, replay);
+    } catch (error) {
+      place.textContent = `It cannot be shown: ${error.message}.`;
+    }
+  };
+  addEventListener("DOMContentLoaded", () => {
+    if (place?.dataset.replay) show(fetch(place.dataset.replay));
+    const file = document.querySelector("[data-replay-file]");
+    if (file) {
+      const read = async () => {
+        const body = file.files[0];
+        if (body) await show(fetch(file.dataset.replayFile, { method: "POST", body, headers: { "content-type": "text/plain" } }));
+      };
+      file.onchange = read;
+    }
+  });
+
+  times(document);
+  document.querySelectorAll("[data-end]").forEach(toEnd);
+  setInterval(() => times(document), 1000);
+})();

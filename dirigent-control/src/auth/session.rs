@@ -1,0 +1,86 @@
+//! A session: what the cookie holds. It is signed, and the server remembers none.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use dirigent::ports::Timestamp;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+use super::Role;
+
+/// How long a session lasts, in seconds.
+pub(crate) const SESSION_SECONDS: u64 = 12 * 3_600;
+
+/// What signs sessions. It follows from the token, so that a session survives a restart and dies with its token.
+pub(super) struct SessionKey(Hmac<Sha256>);
+
+impl SessionKey {
+    pub(super) fn of(token: &str) -> Self {
+        let mut from = keyed(token.as_bytes());
+        from.update(b"dirigent-control session, first form");
+        Self(keyed(&from.finalize().into_bytes()))
+    }
+
+    fn signing(&self, role: Role, expires: u64) -> Hmac<Sha256> {
+        let mut mac = self.0.clone();
+        mac.update(format!("{}.{expires}", letter(role)).as_bytes());
+        mac
+    }
+}
+
+/// HMAC with the digest of a key of any length, filled up to a block.
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    let mut block = [0; 64];
+    for (place, byte) in block.iter_mut().zip(Sha256::digest(key)) {
+        *place = byte;
+    }
+    <Hmac<Sha256> as KeyInit>::new(&block.into())
+}
+
+const fn letter(role: Role) -> char {
+    match role {
+        Role::Viewer => 'v',
+        Role::Operator => 'o',
+    }
+}
+
+/// A session as it was presented.
+pub(super) struct Session<'a> {
+    pub(super) role: Role,
+    expires: u64,
+    signature: &'a str,
+}
+
+impl<'a> Session<'a> {
+    /// The cookie's text for a session that begins now.
+    pub(super) fn begin(role: Role, now: Timestamp, key: &SessionKey) -> String {
+        let expires = now.as_millis() / 1_000 + SESSION_SECONDS;
+        let signature = key.signing(role, expires).finalize().into_bytes();
+        format!("{}.{expires}.{}", letter(role), URL_SAFE_NO_PAD.encode(signature))
+    }
+
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        let mut parts = text.split('.');
+        let (role, expires, signature) = (parts.next()?, parts.next()?, parts.next()?);
+        let role = match role {
+            "v" => Role::Viewer,
+            "o" => Role::Operator,
+            _ => return None,
+        };
+        let is_plain = expires.len() <= 12 && expires.bytes().all(|byte| byte.is_ascii_digit());
+        let expires = expires.parse().ok().filter(|_| is_plain && !expires.starts_with('0'))?;
+        parts.next().is_none().then_some(Self { role, expires, signature })
+    }
+
+    /// Compares in constant time.
+    pub(super) fn is_signed_with(&self, key: &SessionKey) -> bool {
+        let signature = URL_SAFE_NO_PAD.decode(self.signature);
+        signature.is_ok_and(|signature| {
+            key.signing(self.role, self.expires).verify_slice(&signature).is_ok()
+        })
+    }
+
+    pub(super) const fn is_over(&self, now: Timestamp) -> bool {
+        now.as_millis() / 1_000 >= self.expires
+    }
+}

@@ -1,0 +1,265 @@
+//! The page's parts, and how a host puts them together.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use dirigent::host::IntoShared;
+use dirigent::ports::GuildApi;
+use dirigent::tools::Tools;
+use dirigent::{Clock, Dirigent, IdentityStore, SystemClock};
+use http::request::Parts;
+use tokio::sync::{Semaphore, watch};
+
+use crate::auth::Auth;
+use crate::live::Drawn;
+use crate::places::PlacesCache;
+use crate::ports::{Check, EgoFile, ReadRecording};
+use crate::tape::Tape;
+
+/// The shortest token, in characters: shorter ones can be guessed.
+const TOKEN_MIN: usize = 16;
+/// Where the page is by default.
+const BASE: &str = "/dirigent";
+/// The most live pages at once, by default.
+const STREAMS_MAX: usize = 2_000;
+
+/// How a visitor's address is read from a request.
+pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
+
+/// The control page. A cheap clone.
+///
+/// ```no_run
+/// # use dirigent_control::Control;
+/// # fn host(control: &Control) -> axum::Router {
+/// // In a host's own router; it serves with `into_make_service_with_connect_info`, so that addresses are known.
+/// axum::Router::new().nest("/dirigent", control.router())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Control {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all requests share.
+pub(crate) struct Shared {
+    pub(crate) dirigent: Dirigent,
+    pub(crate) tools: Tools,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) places: PlacesCache,
+    pub(crate) auth: Mutex<Auth>,
+    pub(crate) check: Option<Arc<dyn Check>>,
+    pub(crate) ego: Option<Arc<dyn EgoFile>>,
+    pub(crate) recordings: Option<Arc<dyn ReadRecording>>,
+    pub(crate) tape: Option<Tape>,
+    pub(crate) address: ReadAddress,
+    pub(crate) base: String,
+    pub(crate) streams: Arc<Semaphore>,
+    /// How many orders were given: some change what is shown without an event.
+    pub(crate) orders: watch::Sender<u64>,
+    pub(crate) drawn: Drawn,
+}
+
+/// Puts a [`Control`] together. See the crate's page for an example.
+#[must_use]
+pub struct Builder {
+    dirigent: Dirigent,
+    chat: Arc<dyn GuildApi>,
+    identities: Arc<dyn IdentityStore>,
+    clock: Arc<dyn Clock>,
+    operator: Option<String>,
+    viewer: Option<String>,
+    check: Option<Arc<dyn Check>>,
+    ego: Option<Arc<dyn EgoFile>>,
+    recordings: Option<Arc<dyn ReadRecording>>,
+    tape: Option<Tape>,
+    address: ReadAddress,
+    base: String,
+    streams_max: usize,
+}
+
+/// Why a [`Control`] cannot be put together.
+///
+/// ```
+/// use dirigent_control::BuildError;
+/// assert!(BuildError::ShortToken.to_string().contains("16 characters"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No operator's token was given.
+    #[error("an operator's token is needed; give one with operator_token")]
+    NoToken,
+    /// A token is too short.
+    #[error("a token must have at least 16 characters, or it can be guessed")]
+    ShortToken,
+    /// Both tokens are the same.
+    #[error("the viewer's token must differ from the operator's")]
+    SameToken,
+    /// The path is not one.
+    #[error(
+        "the path must begin with a slash, end without one, and have letters, digits, - and _ between"
+    )]
+    BadPath,
+}
+
+impl Control {
+    /// Begins one. `chat` must be the moderator's account, and `identities` the registry that the driver uses.
+    pub fn builder(
+        dirigent: Dirigent,
+        chat: Arc<dyn GuildApi>,
+        identities: impl IntoShared<dyn IdentityStore>,
+    ) -> Builder {
+        Builder {
+            dirigent,
+            chat,
+            identities: identities.into_shared(),
+            clock: Arc::new(SystemClock::new()),
+            operator: None,
+            viewer: None,
+            check: None,
+            ego: None,
+            recordings: None,
+            tape: None,
+            address: Arc::new(peer),
+            base: BASE.to_owned(),
+            streams_max: STREAMS_MAX,
+        }
+    }
+
+    /// The routes, to be nested at the path that the builder was given.
+    pub fn router(&self) -> Router {
+        crate::access::guarded(&self.shared)
+    }
+}
+
+impl Builder {
+    /// Who has this token sees and steers everything. At least 16 characters.
+    pub fn operator_token(mut self, token: impl Into<String>) -> Self {
+        self.operator = Some(token.into());
+        self
+    }
+
+    /// Who has this token sees everything and changes nothing. At least 16 characters. Default: there is none.
+    pub fn viewer_token(mut self, token: impl Into<String>) -> Self {
+        self.viewer = Some(token.into());
+        self
+    }
+
+    /// The host's own check, asked where a request brings no token of ours. Default: none.
+    pub fn check(mut self, check: impl Check) -> Self {
+        self.check = Some(Arc::new(check));
+        self
+    }
+
+    /// The file from which the registry can be filled. Default: none, and no page offers it.
+    pub fn ego(mut self, ego: impl EgoFile) -> Self {
+        self.ego = Some(Arc::new(ego));
+        self
+    }
+
+    /// Reads recordings that people bring as files. Default: none, and no page offers it.
+    pub fn recordings(mut self, reader: impl ReadRecording) -> Self {
+        self.recordings = Some(Arc::new(reader));
+        self
+    }
+
+    /// The rooms' own recordings; the same tape is given to the library as its recorder. Default: none: scores then show
+    /// no denials, and rooms cannot be replayed.
+    pub fn tape(mut self, tape: Tape) -> Self {
+        self.tape = Some(tape);
+        self
+    }
+
+    /// Where time comes from. Default: the [`SystemClock`].
+    pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.clock = clock.into_shared();
+        self
+    }
+
+    /// How a visitor's address is read, which failed attempts are counted for. Default: the address of the connection,
+    /// where the host serves with it. Behind a proxy that is the proxy's: read the header that your own proxy sets.
+    pub fn address(
+        mut self,
+        read: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static,
+    ) -> Self {
+        self.address = Arc::new(read);
+        self
+    }
+
+    /// The path at which the page is, as browsers ask for it. Default `/dirigent`.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.base = path.into();
+        self
+    }
+
+    /// The most live pages at once; more are answered 503. Default 2,000.
+    pub const fn streams_max(mut self, streams: usize) -> Self {
+        self.streams_max = streams;
+        self
+    }
+
+    /// Puts it together. Starts nothing.
+    ///
+    /// # Errors
+    ///
+    /// What is missing or unfit.
+    pub fn build(self) -> Result<Control, BuildError> {
+        let operator = self.operator.ok_or(BuildError::NoToken)?;
+        let tokens = std::iter::once(&operator).chain(&self.viewer);
+        if tokens.clone().any(|token| token.chars().count() < TOKEN_MIN) {
+            return Err(BuildError::ShortToken);
+        }
+        if self.viewer.as_ref() == Some(&operator) {
+            return Err(BuildError::SameToken);
+        }
+        if !is_path(&self.base) {
+            return Err(BuildError::BadPath);
+        }
+        let shared = Shared {
+            tools: Tools::new(self.dirigent.clone(), Arc::clone(&self.chat)),
+            places: PlacesCache::new(self.chat, Arc::clone(&self.clock)),
+            dirigent: self.dirigent,
+            identities: self.identities,
+            clock: self.clock,
+            auth: Mutex::new(Auth::new(&operator, self.viewer.as_deref())),
+            check: self.check,
+            ego: self.ego,
+            recordings: self.recordings,
+            tape: self.tape,
+            address: self.address,
+            base: self.base,
+            streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),
+            orders: watch::Sender::new(0),
+            drawn: Drawn::default(),
+        };
+        Ok(Control { shared: Arc::new(shared) })
+    }
+}
+
+fn is_path(path: &str) -> bool {
+    let is_plain = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_plain))
+}
+
+fn peer(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip())
+}
+
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Control").field("path", &self.shared.base).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("path", &self.base).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,70 @@
+//! A control page for [`dirigent`]: see, understand and steer every channel from a browser, an API or Prometheus.
+//!
+//! [`Control`] makes an [`axum::Router`], which a host nests under `/dirigent`, or serves it alone:
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use dirigent::{Dirigent, IdentityStore};
+//! use dirigent::ports::GuildApi;
+//! use dirigent_control::Control;
+//!
+//! # async fn bot(dirigent: Dirigent, moderator: Arc<dyn GuildApi>, identities: Arc<dyn IdentityStore>)
+//! # -> Result<(), Box<dyn std::error::Error>> {
+//! let control = Control::builder(dirigent, moderator, identities)
+//!     .operator_token("a long secret of your own")
+//!     .viewer_token("another long secret")
+//!     .build()?;
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8130").await?;
+//! control.serve(listener).await?; // http://127.0.0.1:8130/dirigent
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is where
+//!
+//! | path | what |
+//! | --- | --- |
+//! | `/dirigent` | the overview: every channel, those that need a person first |
+//! | `/dirigent/channels/{id}` | one channel: who speaks, why the others do not, the score; and what steers it |
+//! | `/dirigent/channels/{id}/replay` | its recording, where [`Tape`] records it |
+//! | `/dirigent/replay` | a recording from a file |
+//! | `/dirigent/registry` | the agents and their accounts |
+//! | `/dirigent/api` | the same for programs; `/dirigent/api/openapi.json` describes it |
+//! | `/dirigent/metrics` | numbers for Prometheus |
+//!
+//! # Who may come in
+//!
+//! Every path answers 401 without a token, as `Authorization: Bearer …` or as the session that the sign-in form begins.
+//! A viewer sees everything and changes nothing. Ten failures a minute bar an address for a minute. A host with
+//! sessions of its own plugs in a [`Check`].
+//!
+//! Names and topics are escaped; no message's text is ever shown but a discussion's guide.
+
+mod access;
+mod api;
+mod assets;
+mod auth;
+mod control;
+mod gather;
+mod live;
+mod look;
+mod metrics;
+mod order;
+mod pages;
+mod places;
+mod ports;
+mod problem;
+mod registry;
+mod serve;
+mod tape;
+
+pub use auth::Role;
+pub use control::{BuildError, Builder, Control};
+pub use look::{
+    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, Overview,
+    RegistryLook, Row,
+};
+pub use order::Order;
+pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};
+pub use problem::Problem;
+pub use tape::Tape;

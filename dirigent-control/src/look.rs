@@ -1,0 +1,52 @@
+//! What pages and programs are shown, as plain data, and how it follows from what the driver tells.
+
+mod channel;
+mod overview;
+mod row;
+mod words;
+
+pub(crate) use channel::ChannelFacts;
+pub use channel::{AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook};
+pub use overview::Overview;
+pub(crate) use overview::Query;
+pub use row::Row;
+pub(crate) use row::{Known, Names};
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The registry of agents.
+///
+/// ```
+/// fn names(registry: &dirigent_control::RegistryLook) -> Vec<&str> {
+///     registry.identities.iter().map(|identity| identity.agent_name.as_str()).collect()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RegistryLook {
+    /// Its entries, by agent.
+    pub identities: Vec<IdentityLook>,
+    /// Whether `ego.json` is there, so that it can be scanned.
+    pub can_scan: bool,
+}
+
+/// An agent and its account.
+///
+/// ```
+/// fn line(identity: &dirigent_control::IdentityLook) -> String {
+///     format!("{} is {}", identity.agent_id, identity.discord_user_id)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct IdentityLook {
+    /// The agent.
+    pub agent_id: String,
+    /// Its account.
+    pub discord_user_id: String,
+    /// Its name for people.
+    pub agent_name: String,
+}

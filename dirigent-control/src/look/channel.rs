@@ -1,0 +1,334 @@
+//! One channel, with everything that explains it.
+
+use dirigent::operate::{ChannelEvent, DiscussionState, DiscussionStatus, Explanation, Status};
+use dirigent::snapshot::{AgentState, Seat, SeatTurn};
+use dirigent::{AgentId, Config};
+use dirigent_viewer::{Ring, RingSeat, SeatMark};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::row::{Names, Row};
+use super::words;
+
+/// One channel, with everything that explains it.
+///
+/// ```
+/// fn silent(look: &dirigent_control::ChannelLook) -> Vec<&str> {
+///     look.agents.iter().filter(|agent| !agent.may_speak).map(|agent| agent.why.as_str()).collect()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ChannelLook {
+    /// In one line.
+    pub channel: Row,
+    /// Its agents, in speaking order.
+    pub agents: Vec<AgentLook>,
+    /// Who was chosen to speak next.
+    pub chosen: Option<String>,
+    /// Whether people said something that is still to be handed to an agent.
+    pub has_word: bool,
+    /// Turns since a person last spoke.
+    pub turns_since_human: u32,
+    /// Cycles since a person last spoke.
+    pub cycles_since_human: u32,
+    /// What was used of its budgets, where it has any.
+    pub budgets: Vec<BudgetLook>,
+    /// The discussion, where it is one.
+    pub discussion: Option<DiscussionLook>,
+    /// Its newest changes, the newest first.
+    pub changes: Vec<ChangeLook>,
+    /// The orders that can be given to it now, as [`Order`](crate::Order) names them.
+    pub orders: Vec<&'static str>,
+}
+
+/// One agent in a channel.
+///
+/// ```
+/// fn line(agent: &dirigent_control::AgentLook) -> String {
+///     format!("{}: {}", agent.name, agent.why)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[non_exhaustive]
+pub struct AgentLook {
+    /// The agent.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What became of its turn in this cycle: `has the floor`, `to come`, `spoke`, `passed`, `skipped`, `muted`, `away`.
+    pub turn: &'static str,
+    /// What it does here: `idle`, `queued`, `active`, `waiting` or `offline`.
+    pub doing: &'static str,
+    /// Whether it may speak now.
+    pub may_speak: bool,
+    /// Why it may, or may not, speak, and what would change that.
+    pub why: String,
+    /// Whether it is muted here.
+    pub is_muted: bool,
+    /// Whether it came back and waits to be assigned.
+    pub is_unassigned: bool,
+    /// Whether it is in the speaker list.
+    pub is_listed: bool,
+}
+
+/// What was used of a budget.
+///
+/// ```
+/// fn is_spent(budget: &dirigent_control::BudgetLook) -> bool {
+///     budget.used >= budget.limit
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BudgetLook {
+    /// `turns`, `cycles` or `cost`.
+    pub what: &'static str,
+    /// So much.
+    pub used: u64,
+    /// Of so much.
+    pub limit: u64,
+}
+
+/// A discussion.
+///
+/// ```
+/// fn is_over(discussion: &dirigent_control::DiscussionLook) -> bool {
+///     discussion.state != "open"
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DiscussionLook {
+    /// `open`, `concluded` or `archived`.
+    pub state: &'static str,
+    /// Who opened it.
+    pub initiator: Option<String>,
+    /// Where the result goes, by name or id.
+    pub callback: Option<String>,
+    /// The callback channel's id.
+    pub callback_id: Option<String>,
+    /// What was agreed.
+    pub guide: Option<String>,
+    /// How many messages of it, guide and result, are still to be posted.
+    pub outbox: usize,
+}
+
+/// A change of a channel.
+///
+/// ```
+/// fn line(change: &dirigent_control::ChangeLook) -> String {
+///     format!("{}: {}", change.at, change.cause)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ChangeLook {
+    /// When, in milliseconds of Unix time.
+    pub at: u64,
+    /// Which agent it is about.
+    pub agent: Option<String>,
+    /// Why.
+    pub cause: String,
+    /// The phase afterwards.
+    pub phase: &'static str,
+    /// The turn.
+    pub turn: u64,
+}
+
+/// What the driver tells of a channel.
+pub(crate) struct ChannelFacts {
+    pub(crate) status: Option<Box<Status>>,
+    pub(crate) explanations: Vec<Explanation>,
+    pub(crate) discussion: Option<DiscussionStatus>,
+    pub(crate) callback: Option<String>,
+    pub(crate) history: Vec<ChannelEvent>,
+}
+
+/// The most changes that are shown.
+const CHANGES: usize = 40;
+
+impl ChannelLook {
+    pub(crate) fn of(channel: Row, facts: &ChannelFacts, names: &Names) -> Self {
+        let status = facts.status.as_deref();
+        let agents = status.map(|status| agents(status, &facts.explanations, names));
+        let number = |of: fn(&Status) -> u32| status.map_or(0, of);
+        Self {
+            agents: agents.unwrap_or_default(),
+            chosen: status.and_then(|status| status.chosen.as_ref()).map(|chosen| names.of(chosen)),
+            has_word: status.is_some_and(|status| status.has_word),
+            turns_since_human: number(|status| status.turns_since_human),
+            cycles_since_human: number(|status| status.cycles_since_human),
+            budgets: status.map(budgets).unwrap_or_default(),
+            discussion: facts
+                .discussion
+                .as_ref()
+                .map(|told| DiscussionLook::of(told, facts, names)),
+            changes: changes(&facts.history, names, CHANGES),
+            orders: orders(&channel, status),
+            channel,
+        }
+    }
+
+    /// The speaker list as a picture.
+    pub(crate) fn ring(&self) -> String {
+        let mark = |agent: &AgentLook| match agent.turn {
+            "has the floor" => SeatMark::Speaks,
+            "spoke" => SeatMark::Spoke,
+            "passed" => SeatMark::Passed,
+            "skipped" => SeatMark::Skipped,
+            "muted" => SeatMark::Muted,
+            "away" => SeatMark::Away,
+            _ => SeatMark::Ahead,
+        };
+        let listed = self.agents.iter().filter(|agent| agent.is_listed);
+        let seats = listed.map(|agent| RingSeat { name: agent.name.clone(), mark: mark(agent) });
+        let row = &self.channel;
+        let (middle, below) = match (&row.speaker, row.pause) {
+            (Some(speaker), None) => (speaker.clone(), row.phase),
+            (_, Some(pause)) => (pause.to_owned(), "no agent speaks"),
+            (None, None) => ("silence".to_owned(), row.phase),
+        };
+        Ring { seats: seats.collect(), middle, below: below.to_owned() }.svg()
+    }
+
+    /// Whether this order can be given now.
+    pub(crate) fn can(&self, order: &str) -> bool {
+        self.orders.contains(&order)
+    }
+}
+
+fn agents(status: &Status, explanations: &[Explanation], names: &Names) -> Vec<AgentLook> {
+    let seat = |agent: &AgentId| {
+        status.list.iter().find(|(listed, _)| listed == agent).map(|(_, seat)| *seat)
+    };
+    let look = |(agent, state): &(AgentId, AgentState)| {
+        let seat = seat(agent);
+        let why = explanations.iter().find(|why| why.agent == *agent);
+        AgentLook {
+            id: agent.as_str().to_owned(),
+            name: names.of(agent),
+            turn: turn_of(seat, status.speaker.as_ref() == Some(agent)),
+            doing: words::doing(*state),
+            may_speak: why.is_some_and(Explanation::allows),
+            why: why.map(|why| told(why, names)).unwrap_or_default(),
+            is_muted: seat.is_some_and(|seat| seat.muted),
+            is_unassigned: seat.is_none_or(|seat| seat.away) && *state != AgentState::Offline,
+            is_listed: seat.is_some(),
+        }
+    };
+    status.agents.iter().map(look).collect()
+}
+
+fn turn_of(seat: Option<Seat>, speaks: bool) -> &'static str {
+    let Some(seat) = seat else { return "away" };
+    match seat.turn {
+        _ if seat.left || seat.away => "away",
+        _ if speaks => "has the floor",
+        _ if seat.muted => "muted",
+        SeatTurn::Passed => "passed",
+        SeatTurn::Spoke => "spoke",
+        SeatTurn::Skipped => "skipped",
+        SeatTurn::Ahead | _ => "to come",
+    }
+}
+
+/// The explanation with the names that people know.
+fn told(why: &Explanation, names: &Names) -> String {
+    let known = |agent: &AgentId| AgentId::from(names.of(agent));
+    let mut why = why.clone();
+    why.agent = known(&why.agent);
+    why.speaker = why.speaker.as_ref().map(known);
+    if let Some(outage) = &mut why.outage {
+        outage.reply_of = outage.reply_of.as_ref().map(known);
+    }
+    why.to_string()
+}
+
+fn budgets(status: &Status) -> Vec<BudgetLook> {
+    let Config { budget_turns, budget_cycles, budget_cost, .. } = &*status.rules;
+    let rows = [
+        ("turns", u64::from(status.budget.turns), budget_turns.map(u64::from)),
+        ("cycles", u64::from(status.budget.cycles), budget_cycles.map(u64::from)),
+        ("cost", status.budget.cost, *budget_cost),
+    ];
+    let look = |(what, used, limit): (&'static str, u64, Option<u64>)| {
+        limit.map(|limit| BudgetLook { what, used, limit })
+    };
+    rows.into_iter().filter_map(look).collect()
+}
+
+impl DiscussionLook {
+    fn of(told: &DiscussionStatus, facts: &ChannelFacts, names: &Names) -> Self {
+        let terms = told.terms.as_deref();
+        Self {
+            state: match told.state {
+                DiscussionState::Concluded => "concluded",
+                DiscussionState::Archived => "archived",
+                DiscussionState::Open | _ => "open",
+            },
+            initiator: told.initiator.as_ref().map(|initiator| names.of(initiator)),
+            callback: facts.callback.clone(),
+            callback_id: terms.map(|terms| terms.callback.to_string()),
+            guide: terms.map(|terms| terms.guide.clone()),
+            outbox: told.outbox,
+        }
+    }
+}
+
+fn changes(history: &[ChannelEvent], names: &Names, most: usize) -> Vec<ChangeLook> {
+    let look = |event: &ChannelEvent| ChangeLook {
+        at: event.transition.at.as_millis(),
+        agent: event.agent.as_ref().map(|agent| names.of(agent)),
+        cause: words::cause(event.transition.cause),
+        phase: event.transition.to.as_str(),
+        turn: event.transition.turn.get(),
+    };
+    history.iter().rev().take(most).map(look).collect()
+}
+
+/// What can be told to the channel as it stands. The machine is asked all the same.
+fn orders(row: &Row, status: Option<&Status>) -> Vec<&'static str> {
+    let mut orders = Vec::new();
+    let is_managed = status.is_some_and(|status| status.list.len() > 1);
+    let is_over = row.turns == "archived";
+    if !row.is_locked && !is_over {
+        orders.push("set-mode");
+    }
+    if is_over || status.is_none() {
+        return orders;
+    }
+    let is_kept = matches!(row.turns, "normal" | "shuffle");
+    match row.pause {
+        Some(pause) => {
+            orders.push("resume");
+            if pause == "on hold" {
+                orders.push("stop");
+            }
+        }
+        None if is_kept => orders.extend(["stop", "hold", "finish", "speak-next"]),
+        None => {}
+    }
+    if is_kept && row.pause.is_none() && row.phase == "dormant" {
+        orders.push("wake");
+    }
+    if is_managed {
+        orders.extend(["mute", "unmute", "assign"]);
+    }
+    let has_budget = status.is_some_and(|status| {
+        status.rules.budget_turns.is_some()
+            || status.rules.budget_cycles.is_some()
+            || status.rules.budget_cost.is_some()
+    });
+    if has_budget {
+        orders.push("reset-budget");
+    }
+    orders.push("archive");
+    orders
+}

@@ -1,0 +1,185 @@
+//! One channel in one line.
+
+use std::collections::BTreeMap;
+
+use dirigent::operate::{Reason, Status};
+use dirigent::ports::{Identity, Timestamp};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{AgentId, CallError, ChannelId, Mode};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::words;
+use crate::places::Places;
+
+/// One channel in one line.
+///
+/// ```
+/// fn is_urgent(row: &dirigent_control::Row) -> bool {
+///     row.needs_person.is_some()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[non_exhaustive]
+pub struct Row {
+    /// Its id.
+    pub id: String,
+    /// Its name; its id where the chat tells none.
+    pub name: String,
+    /// What people say that it is about.
+    pub topic: Option<String>,
+    /// The guild's name; empty where the moderator is no administrator.
+    pub guild: String,
+    /// Whether everyone in its guild sees it.
+    pub is_public: bool,
+    /// `none`, `work`, `report`, `discussion` or `chat`; `unknown` where the record cannot be used.
+    pub mode: &'static str,
+    /// Whether the mode was given at creation, for good.
+    pub is_locked: bool,
+    /// How turns are kept: `disabled`, `dead`, `normal`, `shuffle` or `archived`; `unknown` where the record cannot be
+    /// used.
+    pub turns: &'static str,
+    /// The phase.
+    pub phase: &'static str,
+    /// `stopped`, `on hold` or `finished`, where it is.
+    pub pause: Option<&'static str>,
+    /// The name of the agent that has the floor.
+    pub speaker: Option<String>,
+    /// When something happens by itself, in milliseconds of Unix time.
+    pub until: Option<u64>,
+    /// What happens then.
+    pub until_what: Option<&'static str>,
+    /// Who speaks, or why the room is quiet, in a sentence.
+    pub why: String,
+    /// Why a person is needed.
+    pub needs_person: Option<String>,
+    /// Whether an agent has the floor.
+    pub is_live: bool,
+    /// Whether the channel was ever given a mode.
+    pub is_known: bool,
+}
+
+/// What the driver says of a channel.
+pub(crate) enum Known {
+    Unmanaged,
+    Status(Box<Status>),
+    Unusable(CallError),
+}
+
+/// The names of agents, for people.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names(BTreeMap<AgentId, String>);
+
+impl Names {
+    pub(crate) fn new(identities: &[Identity]) -> Self {
+        let names = identities.iter().map(|own| (own.agent_id.clone(), own.agent_name.clone()));
+        Self(names.collect())
+    }
+
+    pub(crate) fn of(&self, agent: &AgentId) -> String {
+        self.0.get(agent).cloned().unwrap_or_else(|| agent.as_str().to_owned())
+    }
+}
+
+impl Row {
+    pub(crate) fn of(
+        id: ChannelId,
+        (known, names): (&Known, &Names),
+        places: &Places,
+        now: Timestamp,
+    ) -> Self {
+        let info = places.channels.get(&id);
+        let guild = info.and_then(|info| info.guild);
+        let guild = guild.and_then(|guild| places.guilds.get(&guild)).cloned();
+        let blank = Self {
+            id: id.to_string(),
+            name: info.map_or_else(|| id.to_string(), |info| info.name.clone()),
+            topic: info.and_then(|info| info.topic.clone()),
+            guild: guild.unwrap_or_default(),
+            is_public: info.is_some_and(|info| !info.private),
+            mode: Mode::None.as_str(),
+            is_locked: false,
+            turns: "disabled",
+            phase: "disabled",
+            pause: None,
+            speaker: None,
+            until: None,
+            until_what: None,
+            why: "Turns are not kept here.".to_owned(),
+            needs_person: None,
+            is_live: false,
+            is_known: !matches!(known, Known::Unmanaged),
+        };
+        match known {
+            Known::Unmanaged => blank,
+            Known::Unusable(error) => Self {
+                mode: "unknown",
+                turns: "unknown",
+                phase: "unknown",
+                why: sentence(&error.to_string()),
+                needs_person: Some("Its record cannot be used".to_owned()),
+                ..blank
+            },
+            Known::Status(status) => blank.with(status, names, now),
+        }
+    }
+
+    fn with(self, status: &Status, names: &Names, now: Timestamp) -> Self {
+        let speaker = status.speaker.as_ref().map(|speaker| names.of(speaker));
+        let is_live = speaker.is_some() && status.rest.is_none();
+        let deadline = status.deadline.filter(|due| words::is_shown(due.reason) && due.at > now);
+        let why = match (&speaker, status.rest, status.silence) {
+            (Some(speaker), None, _) if status.phase == PhaseKind::Delivering => {
+                format!("{speaker}’s reply is being delivered.")
+            }
+            (Some(speaker), None, _) => format!("{speaker} {}.", words::phase(status.phase)),
+            (_, _, Some(reason)) => sentence(&reason.to_string()),
+            (_, _, None) => sentence(words::phase(status.phase)),
+        };
+        Self {
+            mode: status.mode.as_str(),
+            is_locked: matches!(status.mode, Mode::Work | Mode::Discussion),
+            turns: status.turn_state.as_str(),
+            phase: status.phase.as_str(),
+            pause: status.rest.map(words::pause),
+            until: deadline.map(|due| due.at.as_millis()),
+            until_what: deadline.map(|due| words::deadline(due.reason)),
+            why,
+            needs_person: needs_person(status),
+            is_live,
+            speaker,
+            ..self
+        }
+    }
+}
+
+/// Why a person is needed, if one is.
+fn needs_person(status: &Status) -> Option<String> {
+    let told = if status.record_refused_since.is_some() {
+        "The store refuses its record"
+    } else if status.chat_away_since.is_some() {
+        "The chat does not answer"
+    } else if !status.unrecognised.is_empty() {
+        "Replies are not recognised"
+    } else {
+        match status.silence {
+            Some(Reason::RecordDamaged) => "Its record is damaged",
+            Some(Reason::AwaitingHuman) => "An agent asks for a person",
+            Some(Reason::CeilingReached) => "The agents talked as long as they may",
+            Some(Reason::BudgetSpent) => "A budget is spent",
+            Some(Reason::MembersUnknown) => "Its member list cannot be read",
+            _ => return None,
+        }
+    };
+    Some(told.to_owned())
+}
+
+/// A clause as a sentence.
+pub(super) fn sentence(clause: &str) -> String {
+    let mut chars = clause.chars();
+    let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let end = if clause.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}

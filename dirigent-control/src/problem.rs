@@ -1,0 +1,106 @@
+//! What went wrong, for programs: `application/problem+json` (RFC 9457).
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use dirigent::CallError;
+use dirigent::ports::{ApiError, RegisterError};
+use dirigent::tools::ToolError;
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What went wrong with a request, and what to do.
+///
+/// ```
+/// let problem = dirigent_control::Problem::new(404, "channel-unknown", "there is no such channel");
+/// assert_eq!(problem.status, 404);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[non_exhaustive]
+pub struct Problem {
+    /// A stable name of the kind of problem, after `urn:dirigent:problem:`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// What happened and what to do, in a sentence.
+    pub detail: String,
+}
+
+impl Problem {
+    /// A problem of this kind.
+    pub fn new(status: u16, kind: &str, detail: impl Into<String>) -> Self {
+        Self { kind: format!("urn:dirigent:problem:{kind}"), status, detail: detail.into() }
+    }
+
+    pub(crate) fn not_found(what: &str) -> Self {
+        Self::new(404, "not-found", format!("there is no such {what}"))
+    }
+
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(422, "invalid", detail)
+    }
+
+    pub(crate) fn status_code(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// The status in words.
+    pub(crate) fn title(&self) -> &'static str {
+        self.status_code().canonical_reason().unwrap_or("Problem")
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = self.status_code();
+        let mut response = (status, Json(&self)).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        // Where a person asks, the door makes a page of it.
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<CallError> for Problem {
+    fn from(error: CallError) -> Self {
+        let detail = error.to_string();
+        match error {
+            CallError::UnknownChannel => Self::new(404, "channel-unknown", detail),
+            CallError::UnknownAgent(_) => Self::new(404, "agent-unknown", detail),
+            CallError::Refused(refusal) => Self::new(409, refusal.as_str(), detail),
+            CallError::Barred(_) | CallError::Unreadable(_) => {
+                Self::new(409, "record-unusable", detail)
+            }
+            CallError::NotRunning | CallError::Ended(_) => Self::new(503, "not-running", detail),
+            CallError::NotStored => Self::new(503, "not-stored", detail),
+            CallError::Failed(error) => error.into(),
+            CallError::Config(_) | _ => Self::new(500, "failed", detail),
+        }
+    }
+}
+
+impl From<ApiError> for Problem {
+    fn from(error: ApiError) -> Self {
+        Self::new(503, "unavailable", error.to_string())
+    }
+}
+
+impl From<RegisterError> for Problem {
+    fn from(error: RegisterError) -> Self {
+        if let RegisterError::Store(error) = error {
+            return error.into();
+        }
+        Self::new(409, "account-taken", error.to_string())
+    }
+}
+
+impl From<ToolError> for Problem {
+    fn from(error: ToolError) -> Self {
+        if let ToolError::Failed(error) = error {
+            return error.into();
+        }
+        Self::invalid(error.to_string())
+    }
+}

@@ -1,0 +1,105 @@
+//! The rooms' own recordings: the newest inputs of each channel, in memory.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dirigent::ports::Timestamp;
+use dirigent::replay::{Input, RecordedChannel, Recorder};
+use dirigent::snapshot::Snapshot;
+use dirigent::{ChannelId, Config};
+use dirigent_core::Channel;
+use rustc_hash::FxHashMap;
+
+/// Records the newest inputs of each channel in memory, so that the page can show why an agent was denied, and replay the
+/// room. Given to [`Builder::recorder`](dirigent::host::Builder::recorder) and to
+/// [`Builder::tape`](crate::Builder::tape); clones share it.
+///
+/// It keeps between `kept` and twice as many inputs of a channel, and of at most 1,000 channels; inputs hold no text but ends
+/// of at most 64 characters. When it is full, the older half is given to a turn machine, whose state the rest then begins
+/// from.
+///
+/// ```
+/// use dirigent::ChannelId;
+/// let tape = dirigent_control::Tape::default();
+/// assert!(tape.channel(ChannelId::new(1)).is_none());
+/// ```
+#[derive(Clone)]
+pub struct Tape {
+    kept: usize,
+    channels: Arc<Mutex<FxHashMap<ChannelId, RecordedChannel>>>,
+}
+
+const CHANNELS_MAX: usize = 1_000;
+
+impl Default for Tape {
+    /// Keeps 1,000 to 2,000 inputs of a channel: some hundred turns.
+    fn default() -> Self {
+        Self::new(1_000)
+    }
+}
+
+impl Tape {
+    /// Keeps between so many and twice as many inputs of each channel.
+    pub fn new(kept: usize) -> Self {
+        Self { kept: kept.max(1), channels: Arc::default() }
+    }
+
+    /// What is recorded of a channel.
+    pub fn channel(&self, channel: ChannelId) -> Option<RecordedChannel> {
+        self.lock().get(&channel).cloned()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, FxHashMap<ChannelId, RecordedChannel>> {
+        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recorder for Tape {
+    fn began(&self, channel: ChannelId, config: &Arc<Config>, snapshot: Snapshot) {
+        let mut channels = self.lock();
+        let is_known = channels.contains_key(&channel);
+        if !is_known && channels.len() >= CHANNELS_MAX {
+            let newest = |recorded: &RecordedChannel| recorded.inputs.last().map(|(at, _)| *at);
+            let quiet = channels.iter().min_by_key(|(_, recorded)| newest(recorded));
+            if let Some(quiet) = quiet.map(|(channel, _)| *channel) {
+                channels.remove(&quiet);
+            }
+        }
+        // A channel that was out of memory meanwhile goes on where it was.
+        channels
+            .entry(channel)
+            .or_insert_with(|| RecordedChannel::new(Arc::clone(config), snapshot));
+    }
+
+    fn recorded(&self, channel: ChannelId, at: Timestamp, input: &Input) {
+        if let Some(recorded) = self.lock().get_mut(&channel) {
+            recorded.inputs.push((at, input.clone()));
+            if recorded.inputs.len() >= self.kept.saturating_mul(2) {
+                let older = recorded.inputs.len() - self.kept;
+                shorten(recorded, older);
+            }
+        }
+    }
+}
+
+/// Lets a recording begin after its first inputs.
+fn shorten(recorded: &mut RecordedChannel, first: usize) {
+    if let Ok(mut machine) = Channel::restore(Arc::clone(&recorded.config), &recorded.start) {
+        let mut effects = Vec::new();
+        for (at, input) in recorded.inputs.drain(..first) {
+            // What was refused was refused then, too.
+            let _ = machine.handle(at, &input, &mut effects);
+            effects.clear();
+        }
+        machine.snapshot_into(&mut recorded.start);
+        recorded.config = Arc::clone(machine.config());
+    } else {
+        recorded.inputs.drain(..first);
+    }
+}
+
+impl fmt::Debug for Tape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tape").field("kept", &self.kept).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,216 @@
+//! Who may come in, and who may change anything.
+
+use axum::body::Body;
+use dirigent::Mode;
+use dirigent_control::{BuildError, Check, Control, Role};
+use http::{Method, Request, StatusCode, header};
+use serde_json::json;
+
+use crate::fixture::{House, OPERATOR, VIEWER, request};
+
+const PATHS: [&str; 11] = [
+    "/dirigent",
+    "/dirigent/channels/1574839134399234058",
+    "/dirigent/registry",
+    "/dirigent/replay",
+    "/dirigent/metrics",
+    "/dirigent/live",
+    "/dirigent/assets/control.css",
+    "/dirigent/assets/control.js",
+    "/dirigent/api/channels",
+    "/dirigent/api/openapi.json",
+    "/dirigent/nowhere",
+];
+
+fn sign_in(token: &str) -> Request<Body> {
+    let body = Body::from(format!("token={token}"));
+    let mut request = request(Method::POST, "/dirigent/sign-in", "", body);
+    let form = "application/x-www-form-urlencoded".parse().unwrap();
+    request.headers_mut().insert(header::CONTENT_TYPE, form);
+    request
+}
+
+/// R157, D92
+#[tokio::test]
+async fn every_path_answers_401_without_a_token_and_nothing_happens() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    for path in PATHS {
+        for token in ["", "wrong"] {
+            let answer = house.get(path, token).await;
+            assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path}");
+            assert!(answer.header(header::WWW_AUTHENTICATE).starts_with("Bearer"));
+            assert!(!answer.text.contains("den"), "{path}: nothing of what is inside is told");
+        }
+        if path == "/dirigent/replay" {
+            break; // Ten failures bar the address.
+        }
+    }
+    let house = House::open().await;
+    for path in PATHS {
+        for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::HEAD] {
+            let answer = house.ask(request(method, path, "", Body::empty())).await;
+            assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path}");
+        }
+    }
+    let order = house.order(channel, "", &json!({ "order": "stop" })).await;
+    assert_eq!(order.status, StatusCode::UNAUTHORIZED);
+}
+
+/// R157
+#[tokio::test]
+async fn the_sign_in_form_is_the_body_of_the_401_and_needs_no_other_path() {
+    let house = House::open().await;
+    let answer = house.page("/dirigent", "").await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    assert!(answer.text.contains("action=\"/dirigent/sign-in\""));
+    for other in ["<link", "<script", "src="] {
+        assert!(!answer.text.contains(other), "{other}");
+    }
+    let policy = answer.header(header::CONTENT_SECURITY_POLICY);
+    assert!(policy.contains("style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
+}
+
+/// R157, D92
+#[tokio::test]
+async fn a_session_is_a_cookie_that_scripts_and_other_sites_never_see() {
+    let house = House::open().await;
+    let answer = house.ask(sign_in(OPERATOR)).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+    let cookie = answer.header(header::SET_COOKIE);
+    for part in ["; HttpOnly", "; SameSite=Strict", "; Path=/dirigent", "; Max-Age=43200"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains("Secure"), "on this machine browsers keep it without TLS");
+    assert!(!cookie.contains(OPERATOR));
+    let mut elsewhere = sign_in(OPERATOR);
+    elsewhere.headers_mut().insert(header::HOST, "control.example.org".parse().unwrap());
+    assert!(house.ask(elsewhere).await.header(header::SET_COOKIE).ends_with("; Secure"));
+
+    let session = cookie.split(';').next().unwrap().to_owned();
+    let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
+    asked.headers_mut().insert(header::COOKIE, format!("theme=dark; {session}").parse().unwrap());
+    assert_eq!(house.ask(asked).await.status, StatusCode::OK);
+}
+
+/// R157
+#[tokio::test]
+async fn a_wrong_token_at_the_form_is_answered_with_the_form_and_ten_with_429() {
+    let house = House::open().await;
+    let session = house.ask(sign_in(OPERATOR)).await;
+    let session = session.header(header::SET_COOKIE).split(';').next().unwrap().to_owned();
+    for _ in 0..10 {
+        let answer = house.ask(sign_in("guess")).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+        assert!(answer.text.contains("This token is not known.") && !answer.text.contains("guess"));
+    }
+    let barred = house.ask(sign_in(OPERATOR)).await;
+    assert_eq!(barred.status, StatusCode::TOO_MANY_REQUESTS);
+    let wait: u64 = barred.header(header::RETRY_AFTER).parse().unwrap();
+    assert!((1..=60).contains(&wait));
+    let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
+    asked.headers_mut().insert(header::COOKIE, session.parse().unwrap());
+    assert_eq!(house.ask(asked).await.status, StatusCode::OK, "sessions are unaffected");
+}
+
+/// R157
+#[tokio::test]
+async fn a_viewer_sees_everything_and_changes_nothing() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    for path in ["/dirigent", "/dirigent/registry", "/dirigent/api/channels", "/dirigent/metrics"] {
+        assert_eq!(house.get(path, VIEWER).await.status, StatusCode::OK, "{path}");
+    }
+    for order in [json!({ "order": "stop" }), json!({ "order": "set-mode", "mode": "none" })] {
+        let answer = house.order(channel, VIEWER, &order).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN);
+        assert_eq!(answer.json()["type"], "urn:dirigent:problem:read-only");
+    }
+    let path = "/dirigent/api/identities/poet";
+    let gone = house.ask(request(Method::DELETE, path, VIEWER, Body::empty())).await;
+    assert_eq!(gone.status, StatusCode::FORBIDDEN);
+    let status = house.dirigent.channel(channel).status().await.unwrap().unwrap();
+    assert_eq!((status.mode, status.rest), (Mode::Chat, None));
+    for path in [
+        "/dirigent".to_owned(),
+        format!("/dirigent/channels/{channel}"),
+        "/dirigent/registry".to_owned(),
+    ] {
+        let page = house.page(&path, VIEWER).await.text;
+        for control in ["data-order", "name=\"order\"", "name=\"do\""] {
+            assert!(!page.contains(control), "{path} shows {control}");
+        }
+    }
+}
+
+/// R157: a forged request of another site changes nothing, whatever it brings along.
+#[tokio::test]
+async fn a_request_from_another_site_changes_nothing() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    let path = format!("/dirigent/channels/{channel}");
+    let forged = [
+        vec![("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")],
+        vec![("sec-fetch-site", "same-site"), ("origin", "http://other.127.0.0.1")],
+        vec![("origin", "https://evil.example")],
+        vec![("origin", "null")],
+        vec![("origin", "http://127.0.0.1:81")],
+    ];
+    for headers in forged {
+        let mut asked = request(Method::POST, &path, OPERATOR, Body::from("order=stop"));
+        let form = "application/x-www-form-urlencoded".parse().unwrap();
+        asked.headers_mut().insert(header::CONTENT_TYPE, form);
+        for (name, value) in &headers {
+            let name = header::HeaderName::from_static(name);
+            asked.headers_mut().insert(name, value.parse().unwrap());
+        }
+        assert_eq!(house.ask(asked).await.status, StatusCode::FORBIDDEN, "{headers:?}");
+    }
+    let mut signing = sign_in(OPERATOR);
+    signing.headers_mut().insert("sec-fetch-site", "cross-site".parse().unwrap());
+    let signed = house.ask(signing).await;
+    assert_eq!(signed.status, StatusCode::FORBIDDEN);
+    assert!(signed.headers.get(header::SET_COOKIE).is_none());
+    let status = house.dirigent.channel(channel).status().await.unwrap().unwrap();
+    assert_eq!(status.rest, None);
+}
+
+struct ByHeader;
+
+#[dirigent::async_trait]
+impl Check for ByHeader {
+    async fn role(&self, request: &http::request::Parts) -> Option<Role> {
+        let group = request.headers.get("x-group")?.to_str().ok()?;
+        (group == "ops").then_some(Role::Viewer)
+    }
+}
+
+/// R157
+#[tokio::test]
+async fn a_host_may_plug_in_its_own_check() {
+    let house = House::open_with(|builder| builder.check(ByHeader)).await;
+    let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
+    asked.headers_mut().insert("x-group", "ops".parse().unwrap());
+    assert_eq!(house.ask(asked).await.status, StatusCode::OK);
+    assert_eq!(house.get("/dirigent", "").await.status, StatusCode::UNAUTHORIZED);
+    let mut asked = request(Method::DELETE, "/dirigent/api/identities/poet", "", Body::empty());
+    asked.headers_mut().insert("x-group", "ops".parse().unwrap());
+    assert_eq!(house.ask(asked).await.status, StatusCode::FORBIDDEN, "as a viewer");
+}
+
+#[tokio::test]
+async fn weak_and_equal_tokens_are_refused() {
+    let house = House::open().await;
+    let builder = || {
+        let chat = std::sync::Arc::new(house.discord.account(house.moderator));
+        Control::builder(house.dirigent.clone(), chat, house.identities.clone())
+    };
+    assert_eq!(builder().build().unwrap_err(), BuildError::NoToken);
+    assert_eq!(builder().operator_token("short").build().unwrap_err(), BuildError::ShortToken);
+    let same = builder().operator_token(OPERATOR).viewer_token(OPERATOR).build();
+    assert_eq!(same.unwrap_err(), BuildError::SameToken);
+    for path in ["dirigent", "/", "/a/", "/a b", "/<script>"] {
+        let built = builder().operator_token(OPERATOR).path(path).build();
+        assert_eq!(built.unwrap_err(), BuildError::BadPath, "{path}");
+    }
+}

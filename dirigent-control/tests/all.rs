@@ -1,0 +1,18 @@
+//! The control page over an in-memory Discord, asked as browsers and programs ask.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::unused_async,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "helpers of tests, which may panic as tests may"
+)]
+
+mod access;
+mod api;
+mod attacks;
+mod fixture;
+mod live;
+mod pages;

@@ -1,0 +1,265 @@
+//! What programs are told, and what they change.
+
+use dirigent::Mode;
+use dirigent::operate::CreatedChannel;
+use http::{Method, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::fixture::{House, OPERATOR, VIEWER, now};
+
+fn names(overview: &Value) -> Vec<&str> {
+    let channels = overview["channels"].as_array().unwrap();
+    channels.iter().map(|row| row["name"].as_str().unwrap()).collect()
+}
+
+/// R159, R160, R164, D94
+#[tokio::test]
+async fn exactly_the_guilds_with_administrator_rights_and_their_private_channels_are_listed() {
+    let house = House::open().await;
+    house.room("private-one");
+    house.discord.add_open_channel(house.guild, "public-one");
+    let other = house.discord.add_guild(house.person);
+    house.discord.guild(other).add_member(house.moderator);
+    house.discord.add_channel(other, "not-ours", &[house.moderator]);
+    let managed = house.discord.add_channel(other, "managed-elsewhere", &[house.moderator]);
+    house.dirigent.channel(managed).set_mode(Mode::Report).await.unwrap();
+    let town_hall = house.discord.add_open_channel(house.guild, "town-hall");
+    house.dirigent.channel(town_hall).set_mode(Mode::Report).await.unwrap();
+    let overview = house.get("/dirigent/api/channels", VIEWER).await.json();
+    assert_eq!(names(&overview), ["town-hall", "private-one", "managed-elsewhere"]);
+    let rows = &overview["channels"];
+    assert_eq!((&rows[0]["isPublic"], &rows[1]["isPublic"]), (&json!(true), &json!(false)));
+    assert_eq!((&rows[1]["mode"], &rows[1]["guild"]), (&json!("none"), &json!("guild-1")));
+    assert_eq!(rows[2]["guild"], "", "no administrator there");
+}
+
+/// R161, F11
+#[tokio::test]
+async fn a_row_shows_mode_turns_the_speakers_name_and_when_something_happens() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    let speaker = house.wake(channel).await;
+    let name = if speaker == "poet" { "Poet" } else { "Critic" };
+    let row = &house.get("/dirigent/api/channels", VIEWER).await.json()["channels"][0];
+    assert_eq!((&row["mode"], &row["turns"]), (&json!("chat"), &json!("normal")));
+    assert_eq!((&row["speaker"], &row["phase"]), (&json!(name), &json!("running")));
+    assert_eq!(row["why"], format!("{name} is thinking."));
+    assert!(row["until"].as_u64().unwrap() > now());
+    assert_eq!(row["untilWhat"], "until its turn is taken away");
+}
+
+/// R161
+#[tokio::test]
+async fn beside_each_silent_agent_stands_why_and_what_would_change_it() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    let speaker = house.wake(channel).await;
+    let look = house.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+    let agents = look["agents"].as_array().unwrap();
+    let of =
+        |is: bool| agents.iter().find(|agent| (agent["id"] == speaker.as_str()) == is).unwrap();
+    let (one, other) = (of(true), of(false));
+    assert_eq!((&one["maySpeak"], &one["turn"]), (&json!(true), &json!("has the floor")));
+    assert_eq!((&other["maySpeak"], &other["turn"]), (&json!(false), &json!("to come")));
+    let why = other["why"].as_str().unwrap();
+    let (name, speaks) = (other["name"].as_str().unwrap(), one["name"].as_str().unwrap());
+    assert!(why.starts_with(&format!("{name} may not speak: {speaks} has the floor.")), "{why}");
+    assert!(why.ends_with("Its turn comes when the list comes to it."), "{why}");
+    assert!(look["changes"].is_array());
+    assert_eq!(look["budgets"][0], json!({ "what": "cost", "used": 0, "limit": 100 }));
+}
+
+/// R162, R163, D93
+#[tokio::test]
+async fn a_locked_channel_is_not_changed_whoever_forges_the_request() {
+    let house = House::open().await;
+    let desk = house.room("desk");
+    let made = CreatedChannel { mode: Mode::Work, members: vec!["poet".into()], opening: None };
+    house.dirigent.channel(desk).created(made).await.unwrap();
+    let answer = house.order(desk, OPERATOR, &json!({ "order": "set-mode", "mode": "chat" })).await;
+    assert_eq!(answer.status, StatusCode::CONFLICT);
+    assert_eq!(answer.json()["type"], "urn:dirigent:problem:mode-locked");
+    assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json");
+    let den = house.chat("den").await;
+    for mode in ["work", "discussion"] {
+        let answer =
+            house.order(den, OPERATOR, &json!({ "order": "set-mode", "mode": mode })).await;
+        assert_eq!(answer.json()["type"], "urn:dirigent:problem:creation-only");
+    }
+    let unknown =
+        house.order(den, OPERATOR, &json!({ "order": "set-mode", "mode": "party" })).await;
+    assert_eq!(unknown.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let modes = [desk, den].map(|id| house.dirigent.channel(id));
+    assert_eq!(modes[0].status().await.unwrap().unwrap().mode, Mode::Work);
+    assert_eq!(modes[1].status().await.unwrap().unwrap().mode, Mode::Chat);
+}
+
+/// D91
+#[tokio::test]
+async fn each_order_does_what_it_says() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    house.wake(channel).await;
+    let look =
+        async || house.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+    let give = async |order: Value| {
+        let answer = house.order(channel, OPERATOR, &order).await;
+        assert_eq!(answer.status, StatusCode::OK, "{order}: {}", answer.text);
+    };
+    give(json!({ "order": "hold" })).await;
+    assert_eq!(look().await["channel"]["pause"], "on hold");
+    give(json!({ "order": "resume" })).await;
+    assert_eq!(look().await["channel"]["pause"], Value::Null);
+    give(json!({ "order": "stop" })).await;
+    assert_eq!(look().await["channel"]["pause"], "stopped");
+    give(json!({ "order": "resume" })).await;
+    give(json!({ "order": "mute", "agent": "critic" })).await;
+    let critic = |look: &Value| {
+        let agents = look["agents"].as_array().unwrap();
+        agents.iter().find(|agent| agent["id"] == "critic").unwrap()["isMuted"].clone()
+    };
+    assert_eq!(critic(&look().await), true);
+    give(json!({ "order": "unmute", "agent": "critic" })).await;
+    assert_eq!(critic(&look().await), false);
+    house.dirigent.channel(channel).spent(40).await.unwrap();
+    assert_eq!(look().await["budgets"][0]["used"], 40);
+    give(json!({ "order": "reset-budget" })).await;
+    assert_eq!(look().await["budgets"][0]["used"], 0);
+    give(json!({ "order": "finish" })).await;
+    assert_eq!(look().await["channel"]["pause"], "finished");
+    give(json!({ "order": "archive" })).await;
+    assert_eq!(look().await["channel"]["turns"], "archived");
+    assert_eq!(look().await["orders"], json!([]), "nothing can be told to it any more");
+}
+
+#[tokio::test]
+async fn an_operator_chooses_who_speaks_next_and_wakes() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    house.wake(channel).await;
+    let order = async |order: Value| house.order(channel, OPERATOR, &order).await.status;
+    order(json!({ "order": "stop" })).await;
+    order(json!({ "order": "resume" })).await;
+    assert_eq!(order(json!({ "order": "wake", "first": "critic" })).await, StatusCode::OK);
+    house
+        .until(channel, |status| status.speaker.clone().filter(|by| by.as_str() == "critic"))
+        .await;
+    assert_eq!(order(json!({ "order": "speak-next", "agent": "poet" })).await, StatusCode::OK);
+    let look = house.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+    assert_eq!(look["chosen"], "Poet");
+    assert_eq!(
+        order(json!({ "order": "speak-next", "agent": "nobody" })).await,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn an_order_for_a_channel_that_is_not_there_makes_none() {
+    let house = House::open().await;
+    for id in ["999999999999999999", "1", "x", "../registry"] {
+        let path = format!("/dirigent/api/channels/{}/orders", id.replace('/', "%2F"));
+        let order = json!({ "order": "set-mode", "mode": "chat" });
+        let answer = house.send_json(Method::POST, &path, OPERATOR, &order).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{id}");
+    }
+    assert!(house.dirigent.channels().is_empty());
+}
+
+/// R015, R158
+#[tokio::test]
+async fn identities_are_added_changed_and_removed_with_the_tools_own_checks() {
+    let house = House::open().await;
+    let spare = house.discord.add_bot();
+    house.discord.guild(house.guild).add_member(spare);
+    let path = "/dirigent/api/identities/editor";
+    let put = async |body: Value| house.send_json(Method::PUT, path, OPERATOR, &body).await;
+    let added = put(json!({ "discordUserId": spare.to_string(), "agentName": "Editor" })).await;
+    assert_eq!(added.status, StatusCode::OK, "{}", added.text);
+    assert_eq!(added.json()["agentName"], "Editor");
+    let kept = put(json!({ "discordUserId": spare.to_string() })).await;
+    assert_eq!(kept.json()["agentName"], "Editor", "without a name it keeps the one it has");
+    for (account, what) in [
+        (house.person.to_string(), "person"),
+        (house.moderator.to_string(), "moderator"),
+        (house.accounts[0].to_string(), "another agent"),
+        ("123456789012345678".to_owned(), "not in the guild"),
+        ("12".to_owned(), "no id"),
+    ] {
+        let refused = put(json!({ "discordUserId": account })).await;
+        assert!(refused.status.is_client_error(), "{what}: {}", refused.status);
+        assert!(!refused.json()["detail"].as_str().unwrap().is_empty());
+    }
+    let bad = put(json!({ "discordUserId": spare.to_string(), "agentName": "a\nb" })).await;
+    assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let list = house.get("/dirigent/api/identities", VIEWER).await.json();
+    assert_eq!(list["identities"][1]["discordUserId"], spare.to_string());
+    let gone = house.send_json(Method::DELETE, path, OPERATOR, &Value::Null).await;
+    assert_eq!(gone.status, StatusCode::OK);
+    let twice = house.send_json(Method::DELETE, path, OPERATOR, &Value::Null).await;
+    assert_eq!(twice.status, StatusCode::NOT_FOUND);
+}
+
+/// R025
+#[tokio::test]
+async fn a_scan_is_refused_exactly_where_there_is_no_file() {
+    struct Ego(bool);
+    #[dirigent::async_trait]
+    impl dirigent_control::EgoFile for Ego {
+        async fn is_there(&self) -> bool {
+            self.0
+        }
+        async fn scan(&self) -> Result<dirigent_control::ScanReport, String> {
+            let added = vec!["dev".to_owned()];
+            Ok(dirigent_control::ScanReport { added, ..Default::default() })
+        }
+    }
+    for (there, status) in [(true, StatusCode::OK), (false, StatusCode::CONFLICT)] {
+        let house = House::open_with(|builder| builder.ego(Ego(there))).await;
+        let page = house.page("/dirigent/registry", OPERATOR).await.text;
+        assert_eq!(page.contains("Re-scan padded-cell"), there);
+        let path = "/dirigent/api/identities-scan";
+        let answer = house.send_json(Method::POST, path, OPERATOR, &Value::Null).await;
+        assert_eq!(answer.status, status);
+        if there {
+            assert_eq!(answer.json()["added"], json!(["dev"]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_document_names_every_path_and_where_they_are() {
+    let house = House::open().await;
+    let document = house.get("/dirigent/api/openapi.json", VIEWER).await.json();
+    assert_eq!(document["servers"][0]["url"], "/dirigent/api");
+    let paths = document["paths"].as_object().unwrap();
+    assert_eq!(paths.len(), 9, "{:?}", paths.keys());
+    for path in paths.keys().filter(|path| !path.contains('{') && *path != "/replay") {
+        let answer = house.get(&format!("/dirigent/api{path}"), VIEWER).await;
+        assert_ne!(answer.status, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn prometheus_is_told_turns_phases_requests_and_how_long_phases_lasted() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    house.discord.say(channel, house.person, "Speak now");
+    house.until(channel, |status| (status.turn.get() >= 2).then_some(())).await;
+    let text = house.get("/dirigent/metrics", VIEWER).await.text;
+    let value = |line: &str| -> f64 {
+        let found = text.lines().find(|found| found.starts_with(line));
+        found
+            .unwrap_or_else(|| panic!("no {line} in {text}"))
+            .rsplit(' ')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap()
+    };
+    assert!(value("dirigent_turns_total{end=\"spoke\"}") >= 1.0);
+    assert!(value("dirigent_requests_total{kind=\"post\"}") >= 1.0);
+    assert!(value("dirigent_phase_seconds_count{phase=\"running\"}") >= 1.0);
+    assert!(value("dirigent_changes_total{cause=\"run-started\"}") >= 1.0);
+    assert!(value("dirigent_budget_cost{of=\"limit\"}") >= 100.0);
+    assert_eq!(text.trim_end().lines().last(), Some("# EOF"));
+}

@@ -1,0 +1,187 @@
+//! What people see.
+
+use axum::body::Body;
+use dirigent::Mode;
+use http::{Method, StatusCode, header};
+
+use crate::fixture::{House, OPERATOR, VIEWER, request};
+
+/// R161, R162
+#[tokio::test]
+async fn the_mode_control_offers_none_chat_and_report_and_is_absent_where_the_mode_is_locked() {
+    let house = House::open().await;
+    house.chat("den").await;
+    let desk = house.room("desk");
+    let made = dirigent::operate::CreatedChannel {
+        mode: Mode::Work,
+        members: vec!["poet".into()],
+        opening: None,
+    };
+    house.dirigent.channel(desk).created(made).await.unwrap();
+    let page = house.page("/dirigent", OPERATOR).await.text;
+    assert_eq!(page.matches("name=\"mode\" id=\"mode-").count(), 1, "only the chat has one");
+    let options = page.split("id=\"mode-").nth(1).unwrap().split("</select>").next().unwrap();
+    let offered: Vec<_> = options.matches("<option").collect();
+    assert_eq!(offered.len(), 3);
+    for mode in ["none", "chat", "report"] {
+        assert!(options.contains(&format!(">{mode}</option>")), "{options}");
+    }
+    assert!(page.contains("<span class=\"badge\">work</span>"));
+}
+
+/// R165, D95
+#[tokio::test]
+async fn names_and_topics_are_escaped_on_every_page() {
+    let house = House::open().await;
+    let evil = "</title><script>alert(1)</script>\"'>";
+    let channel = house.chat(evil).await;
+    if let Some(room) = house.discord.world().places.rooms.get_mut(&channel) {
+        room.topic = Some(evil.to_owned());
+    }
+    let named = dirigent::ports::Identity {
+        discord_user_id: house.accounts[0],
+        agent_id: "poet".into(),
+        agent_name: evil.to_owned(),
+    };
+    house.identities.add(named).unwrap();
+    house.dirigent.identities_changed().await.unwrap();
+    house.wake(channel).await;
+    for path in [
+        "/dirigent".to_owned(),
+        format!("/dirigent/channels/{channel}"),
+        format!("/dirigent/channels/{channel}/replay"),
+        "/dirigent/registry".to_owned(),
+        format!("/dirigent/api/channels/{channel}/score.svg"),
+        format!("/dirigent?find={}", "%3C/title%3E%3Cscript%3Ealert(1)%3C/script%3E%22"),
+    ] {
+        for token in [OPERATOR, VIEWER] {
+            let answer = house.page(&path, token).await;
+            assert_eq!(answer.status, StatusCode::OK, "{path}");
+            assert!(!answer.text.contains("<script>alert"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_page_has_a_script_or_a_style_of_its_own() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    house.wake(channel).await;
+    for path in [
+        "/dirigent".to_owned(),
+        format!("/dirigent/channels/{channel}"),
+        "/dirigent/registry".to_owned(),
+    ] {
+        let page = house.page(&path, OPERATOR).await;
+        let policy = page.header(header::CONTENT_SECURITY_POLICY);
+        assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
+        for inline in [" style=", " onclick=", "<style", "<script>", "javascript:"] {
+            assert!(!page.text.contains(inline), "{path} has {inline}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_form_works_without_a_script_and_comes_back_to_its_page() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    let path = format!("/dirigent/channels/{channel}");
+    let send = |form: &'static str, accept: &'static str| {
+        let mut asked = request(Method::POST, &path, OPERATOR, Body::from(form));
+        let kind = "application/x-www-form-urlencoded".parse().unwrap();
+        asked.headers_mut().insert(header::CONTENT_TYPE, kind);
+        asked.headers_mut().insert(header::ACCEPT, accept.parse().unwrap());
+        house.ask(asked)
+    };
+    let answer = send("order=set-mode&mode=report", "text/html").await;
+    assert_eq!(
+        (answer.status, answer.header(header::LOCATION)),
+        (StatusCode::SEE_OTHER, path.as_str())
+    );
+    assert_eq!(house.dirigent.channel(channel).status().await.unwrap().unwrap().mode, Mode::Report);
+    assert_eq!(
+        send("order=set-mode&mode=chat", "application/json").await.status,
+        StatusCode::NO_CONTENT
+    );
+    let refused = send("order=resume", "text/html").await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(
+        refused.text.contains("<h1>Conflict</h1>")
+            && refused.text.contains("neither stopped nor on hold")
+    );
+    assert!(send("order=resume", "application/json").await.json()["detail"].is_string());
+}
+
+#[tokio::test]
+async fn a_thousand_channels_are_paged_and_those_that_need_a_person_come_first() {
+    let house = House::open().await;
+    for at in 0..120 {
+        house.room(&format!("room-{at:03}"));
+    }
+    let channel = house.chat("zoo").await;
+    house.dirigent.channel(channel).spent(1_000).await.unwrap();
+    house.discord.say(channel, house.person, "Hello");
+    house
+        .until(channel, |status| {
+            (status.silence == Some(dirigent::operate::Reason::BudgetSpent)).then_some(())
+        })
+        .await;
+    let first = house.page("/dirigent", VIEWER).await.text;
+    let at = |text: &str| first.find(text).unwrap_or(usize::MAX);
+    assert!(at(">zoo<") < at(">room-000<"), "it needs a person");
+    assert!(first.contains("A budget is spent"));
+    assert!(first.contains("Page 1 of 3 · 121 channels") && !first.contains(">room-060<"));
+    let second = house.page("/dirigent?page=2", VIEWER).await.text;
+    assert!(second.contains(">room-060<") && !second.contains(">room-000<"));
+    let found = house.page("/dirigent?find=ROOM-07&show=", VIEWER).await.text;
+    assert!(found.contains(">room-070<") && !found.contains(">room-060<"));
+    let needs = house.page("/dirigent?show=needs", VIEWER).await.text;
+    assert!(needs.contains(">zoo<") && !needs.contains(">room-000<"));
+}
+
+#[tokio::test]
+async fn a_recording_of_the_room_is_replayed_with_who_was_denied() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    house.wake(channel).await;
+    let other = house.dirigent.channel(channel).may_speak(&"unknown".into(), None).await;
+    assert!(other.is_err());
+    let replay =
+        house.get(&format!("/dirigent/api/channels/{channel}/replay"), VIEWER).await.json();
+    let frames = replay["frames"].as_array().unwrap();
+    assert!(frames.len() > 3);
+    let last = frames.last().unwrap()["state"].as_u64().unwrap();
+    let state = &replay["states"][usize::try_from(last).unwrap()];
+    assert_eq!(state["phase"], "running");
+    assert!(state["speaker"] == "Poet" || state["speaker"] == "Critic");
+    assert!(replay["score"].as_str().unwrap().starts_with("<svg "));
+}
+
+#[tokio::test]
+async fn a_long_recording_is_shortened_and_still_ends_in_the_rooms_state() {
+    use dirigent::replay::Recorder;
+    use dirigent_core::{Channel, Input, Timestamp};
+    let tape = dirigent_control::Tape::new(10);
+    let id = dirigent::ChannelId::new(7);
+    let config = std::sync::Arc::<dirigent::Config>::default();
+    let mut machine = Channel::new(config.clone(), 1);
+    let mut start = dirigent::snapshot::Snapshot::default();
+    machine.snapshot_into(&mut start);
+    tape.began(id, &config, start);
+    for at in 1..=205_u64 {
+        let mode = if at % 2 == 0 { Mode::Chat } else { Mode::Report };
+        let (at, input) = (Timestamp::from_millis(at), Input::SetMode(mode));
+        machine.handle(at, &input, &mut Vec::new()).unwrap();
+        tape.recorded(id, at, &input);
+    }
+    let recorded = tape.channel(id).unwrap();
+    assert!((10..20).contains(&recorded.inputs.len()), "{}", recorded.inputs.len());
+    let mut again = Channel::restore(recorded.config.clone(), &recorded.start).unwrap();
+    for (at, input) in &recorded.inputs {
+        again.handle(*at, input, &mut Vec::new()).unwrap();
+    }
+    let (mut one, mut other) = Default::default();
+    machine.snapshot_into(&mut one);
+    again.snapshot_into(&mut other);
+    assert_eq!(one, other);
+}

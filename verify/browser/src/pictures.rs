@@ -1,0 +1,81 @@
+//! A picture of each page.
+
+use std::path::Path;
+use std::time::Duration;
+
+use base64::Engine as _;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use http::Method;
+use serde_json::{Value, json};
+use url::{ParseError, Url};
+
+use crate::Result;
+use crate::browser::{Look, Visitor};
+use crate::server::{OPERATOR, Server};
+
+/// A command of Chromium's own.
+#[derive(Debug)]
+pub(crate) struct Devtools {
+    pub(crate) command: String,
+    pub(crate) parameters: Value,
+}
+
+impl WebDriverCompatibleCommand for Devtools {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> std::result::Result<Url, ParseError> {
+        base.join(&format!("session/{}/goog/cdp/execute", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        let body = json!({ "cmd": self.command, "params": self.parameters });
+        (Method::POST, Some(body.to_string()))
+    }
+}
+
+/// Takes a picture of each page, and has axe-core look at it.
+pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder: &Path) -> Result {
+    let taken = |page: &str| folder.join(format!("{page}-{}.png", look.name()));
+    visitor.go(&server.page).await?;
+    picture(visitor, &taken("sign-in")).await?;
+    visitor.sign_in(server, OPERATOR).await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    picture(visitor, &taken("overview")).await?;
+    visitor.is_accessible(&format!("the overview, {}", look.name())).await?;
+    for (channel, page) in [
+        ("design-review", "channel"),
+        ("naming-the-queue", "discussion"),
+        ("release-notes", "damaged"),
+    ] {
+        visitor.open(server, channel).await?;
+        visitor
+            .until("a live page", "return document.getElementById('pulse')?.textContent === 'live'")
+            .await?;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        picture(visitor, &taken(page)).await?;
+        visitor.is_accessible(&format!("{channel}, {}", look.name())).await?;
+    }
+    visitor.open(server, "design-review").await?;
+    visitor.click("a[href$='/replay']:not(nav a)").await?;
+    visitor
+        .until("the replay", "return document.querySelector('.replay .stands')?.textContent")
+        .await?;
+    let middle = "const slider = document.querySelector('input[type=range]'); \
+                  slider.value = Math.floor(slider.max / 2); slider.oninput()";
+    visitor.js(middle, Vec::new()).await?;
+    picture(visitor, &taken("replay")).await?;
+    visitor.is_accessible(&format!("the replay, {}", look.name())).await?;
+    visitor.go(&format!("{}/registry", server.page)).await?;
+    picture(visitor, &taken("registry")).await?;
+    visitor.is_accessible(&format!("the registry, {}", look.name())).await
+}
+
+async fn picture(visitor: &Visitor, to: &Path) -> Result {
+    let size = "return [innerWidth, Math.min(2200, document.documentElement.scrollHeight)]";
+    let size = visitor.js(size, Vec::new()).await?;
+    let clip = json!({ "x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1 });
+    let parameters = json!({ "captureBeyondViewport": true, "clip": clip });
+    let taken = visitor.devtools("Page.captureScreenshot", parameters).await?;
+    let data = taken["data"].as_str().ok_or("no picture")?;
+    std::fs::write(to, base64::engine::general_purpose::STANDARD.decode(data)?)?;
+    println!("  {}", to.display());
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The example and the browser's driver, as long as the check runs.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::Result;
+
+pub(crate) const OPERATOR: &str = "operator-of-the-check";
+pub(crate) const VIEWER: &str = "viewer-of-the-check";
+
+pub(crate) struct Server {
+    /// Where the page is.
+    pub(crate) page: String,
+    /// A bot's account without an agent.
+    pub(crate) spare: String,
+    /// Where the driver of the browser listens.
+    pub(crate) driver: String,
+    _processes: [Child; 2],
+}
+
+impl Server {
+    pub(crate) async fn start(control: &Path, driver: &Path) -> Result<Self> {
+        let arguments = ["--port", "0", "--token", OPERATOR, "--viewer-token", VIEWER];
+        let mut page = Command::new(control)
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let spare = line(&mut page, "an account without an agent: ").await?;
+        let at = line(&mut page, "http").await?;
+        let mut driver = Command::new(driver)
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()?;
+        let port = line(&mut driver, "ChromeDriver was started successfully on port ").await?;
+        let driver_at = format!("http://127.0.0.1:{}", port.trim_end_matches('.'));
+        Ok(Self { page: format!("http{at}"), spare, driver: driver_at, _processes: [page, driver] })
+    }
+}
+
+/// What a process prints behind these words. The rest of what it prints is read by nobody, which is fine for a few lines.
+async fn line(process: &mut Child, words: &str) -> Result<String> {
+    let out = process.stdout.as_mut().ok_or("a process without output")?;
+    let mut lines = BufReader::with_capacity(1, out).lines();
+    let read = async {
+        while let Some(line) = lines.next_line().await? {
+            if let Some(found) = line.strip_prefix(words) {
+                return Ok(found.to_owned());
+            }
+        }
+        Err::<_, Box<dyn std::error::Error + Send + Sync>>(
+            "a process ended before it was ready".into(),
+        )
+    };
+    tokio::time::timeout(Duration::from_secs(60), read).await?
+}

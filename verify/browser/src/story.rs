@@ -1,0 +1,256 @@
+//! What a person does with the page.
+
+use std::path::Path;
+
+use fantoccini::Locator;
+use serde_json::json;
+
+use crate::Result;
+use crate::browser::Visitor;
+use crate::server::{OPERATOR, Server, VIEWER};
+
+/// All of it, in order: each part says what it is before it begins.
+pub(crate) async fn all(visitor: &Visitor, server: &Server, recording: &Path) -> Result {
+    println!("a wrong token is refused, the right one signs in");
+    sign_in(visitor, server).await?;
+    println!("the overview shows who needs a person first, and no name runs a script");
+    overview(visitor, server).await?;
+    println!("a mode is changed, and a locked channel offers none");
+    change_a_mode(visitor, server).await?;
+    println!("the speaker moves without a reload");
+    see_the_speaker_move(visitor, server).await?;
+    println!("beside each silent agent stands why");
+    read_why(visitor, server).await?;
+    println!("a channel is held, resumed, and an agent is muted");
+    steer(visitor, server).await?;
+    println!("a refused order is told");
+    be_refused(visitor, server).await?;
+    println!("a damaged record is told, and the channel begins anew");
+    mend(visitor, server).await?;
+    println!("an agent is added, renamed and deleted, and ego.json is scanned");
+    registry(visitor, server).await?;
+    println!("the room's recording is scrubbed, and one from a file");
+    replay(visitor, server, recording).await?;
+    println!("the keyboard reaches the content first");
+    keyboard(visitor, server).await?;
+    println!("a viewer sees no controls");
+    view(visitor, server).await
+}
+
+async fn sign_in(visitor: &Visitor, server: &Server) -> Result {
+    visitor.go(&server.page).await?;
+    visitor.is_accessible("the sign-in form").await?;
+    visitor.fill("#token", "a wrong token").await?;
+    visitor.click("button").await?;
+    visitor
+        .until(
+            "the refusal",
+            "return document.getElementById('said')?.textContent === 'This token is not known.'",
+        )
+        .await?;
+    visitor.sign_in(server, OPERATOR).await
+}
+
+async fn overview(visitor: &Visitor, server: &Server) -> Result {
+    visitor.go(&server.page).await?;
+    let first =
+        "return document.querySelector('.guild th').textContent.startsWith('Needs a person')";
+    visitor.until("those that need a person first", first).await?;
+    visitor
+        .until(
+            "the name as a text",
+            "return document.body.innerText.includes('<script>alert(1)</script>')",
+        )
+        .await?;
+    visitor.fill("input[name=find]", "design").await?;
+    visitor.click(".filter button").await?;
+    visitor.until("one channel", "return document.querySelectorAll('.who').length === 1").await?;
+    Ok(())
+}
+
+async fn change_a_mode(visitor: &Visitor, server: &Server) -> Result {
+    visitor.go(&server.page).await?;
+    let choose = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'quiet-corner'); \
+                  const select = row.querySelector('select'); select.focus(); select.value = 'report'; \
+                  select.dispatchEvent(new Event('change', { bubbles: true })); return select.options.length";
+    let offered = visitor.js(choose, Vec::new()).await?;
+    if offered != json!(3) {
+        return Err(format!("{offered} modes are offered").into());
+    }
+    let dead = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'quiet-corner'); \
+                return row.querySelector('.turns').textContent === 'dead'";
+    visitor.until("the new mode, live", dead).await?;
+    let locked = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'architects-desk'); \
+                  return row.querySelector('select') === null && row.querySelector('.badge').textContent === 'work'";
+    visitor.until("a locked channel without a choice", locked).await?;
+    Ok(())
+}
+
+async fn see_the_speaker_move(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "design-review").await?;
+    visitor.js("window.notReloaded = true", Vec::new()).await?;
+    let thinking =
+        "return document.querySelector('.says').textContent.match(/^(\\w+) is thinking/)?.[1]";
+    let first = visitor.until("a speaker", thinking).await?;
+    let next = format!(
+        "const now = document.querySelector('.says').textContent.match(/^(\\w+) is thinking/)?.[1]; return now && now !== {first} ? now : ''"
+    );
+    visitor.until("another speaker", &next).await?;
+    visitor.until("no reload", "return window.notReloaded === true").await?;
+    visitor
+        .until(
+            "the score with speech",
+            "return document.querySelectorAll('#score .speech').length > 0",
+        )
+        .await?;
+    Ok(())
+}
+
+async fn read_why(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "design-review").await?;
+    let why = "return [...document.querySelectorAll('.agents .why')].map((why) => why.textContent).find((why) => why.includes('may not speak: '))";
+    visitor.until("why an agent is silent", why).await?;
+    visitor.is_accessible("one channel").await
+}
+
+async fn steer(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "design-review").await?;
+    visitor.until("a way to hold", "return document.getElementById('order-hold') !== null").await?;
+    visitor.click("#order-hold").await?;
+    visitor
+        .until(
+            "the hold",
+            "return document.querySelector('.says').textContent === 'The channel is on hold.'",
+        )
+        .await?;
+    visitor.click("#order-resume").await?;
+    visitor.until("the resume", "return document.getElementById('order-hold') !== null").await?;
+    let mute = "const button = [...document.querySelectorAll('.agents button')].find((button) => button.textContent === 'Mute'); button.click(); return button.getAttribute('aria-label')";
+    visitor.js(mute, Vec::new()).await?;
+    visitor.until("the mute", "return [...document.querySelectorAll('.agents button')].some((button) => button.textContent === 'Unmute')").await?;
+    let unmute = "[...document.querySelectorAll('.agents button')].find((button) => button.textContent === 'Unmute').click()";
+    visitor.js(unmute, Vec::new()).await?;
+    visitor.until("the unmute", "return [...document.querySelectorAll('.agents button')].every((button) => button.textContent !== 'Unmute')").await?;
+    Ok(())
+}
+
+/// The page hides what is locked; a request that is sent all the same is refused, and the page says so.
+async fn be_refused(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "architects-desk").await?;
+    let forge = "const form = document.createElement('form'); form.method = 'post'; form.action = location.pathname; form.dataset.order = ''; \
+                 form.innerHTML = '<input name=order value=set-mode><input name=mode value=chat><button id=forged>x</button>'; \
+                 document.querySelector('main').append(form)";
+    visitor.js(forge, Vec::new()).await?;
+    visitor.click("#forged").await?;
+    visitor
+        .until(
+            "the refusal",
+            "return document.getElementById('said').textContent.includes('locked')",
+        )
+        .await?;
+    Ok(())
+}
+
+async fn mend(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "release-notes").await?;
+    visitor
+        .until(
+            "the damage",
+            "return document.querySelector('.says').textContent.includes('damaged')",
+        )
+        .await?;
+    visitor.is_accessible("a damaged channel").await?;
+    let choose = "const select = document.getElementById('mode'); select.value = 'chat'; select.dispatchEvent(new Event('change', { bubbles: true }))";
+    visitor.js(choose, Vec::new()).await?;
+    visitor.click("#begin-anew").await?;
+    visitor.client.accept_alert().await?;
+    visitor
+        .until(
+            "a channel that begins anew",
+            "return document.querySelector('.says').textContent === 'No agent has the floor.'",
+        )
+        .await?;
+    Ok(())
+}
+
+async fn registry(visitor: &Visitor, server: &Server) -> Result {
+    let page = format!("{}/registry", server.page);
+    visitor.go(&page).await?;
+    visitor.fill("input[name=account][form=new]", &server.spare).await?;
+    visitor.fill("input[name=agent][form=new]", "apprentice").await?;
+    visitor.fill("input[name=name][form=new]", "Apprentice").await?;
+    visitor.click(".new .main").await?;
+    let row = "return [...document.querySelectorAll('.registry .id')].some((id) => id.textContent === 'apprentice')";
+    visitor.until("the new agent", row).await?;
+    visitor.fill("input[aria-label='Name of apprentice']", "The Apprentice").await?;
+    visitor.click("button[aria-label='Save apprentice']").await?;
+    visitor.until("the new name", "return document.querySelector(\"input[aria-label='Name of apprentice']\")?.defaultValue === 'The Apprentice'").await?;
+    visitor.fill("input[aria-label='Account of apprentice']", "12").await?;
+    visitor.click("button[aria-label='Save apprentice']").await?;
+    visitor.until("the refusal of a bad account", "return document.querySelector('.lead').textContent.includes('15 to 20 decimal digits')").await?;
+    visitor.go(&page).await?;
+    visitor.click("button[value=scan]").await?;
+    visitor
+        .until(
+            "the report",
+            "return document.querySelector('.report').textContent.includes('Unchanged')",
+        )
+        .await?;
+    visitor.is_accessible("the registry").await?;
+    visitor.click("button[aria-label='Delete apprentice']").await?;
+    visitor.client.accept_alert().await?;
+    visitor.until("it is gone", &row.replace("return ", "return !")).await?;
+    Ok(())
+}
+
+async fn replay(visitor: &Visitor, server: &Server, recording: &Path) -> Result {
+    visitor.open(server, "design-review").await?;
+    visitor.click(".links a[href$='/replay']").await?;
+    let stands = "return document.querySelector('.replay .stands')?.textContent";
+    visitor.until("the replay", stands).await?;
+    visitor.is_accessible("the replay").await?;
+    visitor.go(&format!("{}/replay", server.page)).await?;
+    let file = visitor.client.find(Locator::Id("recording")).await?;
+    file.send_keys(&recording.to_string_lossy()).await?;
+    visitor.until("the file's replay", stands).await?;
+    let slider = visitor.client.find(Locator::Css("input[type=range]")).await?;
+    for _ in 0..60 {
+        slider.send_keys("\u{e014}").await?; // The arrow to the right.
+        let told =
+            visitor.js("return document.querySelector('.told').textContent", Vec::new()).await?;
+        if told.as_str().is_some_and(|told| told.contains("denied")) {
+            let why = "return document.querySelector('.told .denied').textContent";
+            let why = visitor.js(why, Vec::new()).await?;
+            println!("  {}", why.as_str().unwrap_or_default());
+            return Ok(());
+        }
+    }
+    Err("no step of the recording shows who was denied".into())
+}
+
+async fn keyboard(visitor: &Visitor, server: &Server) -> Result {
+    visitor.go(&server.page).await?;
+    let body = visitor.client.find(Locator::Css("body")).await?;
+    body.send_keys("\u{e004}").await?; // Tab.
+    visitor
+        .until("the link to the content", "return document.activeElement.className === 'skip'")
+        .await?;
+    Ok(())
+}
+
+async fn view(visitor: &Visitor, server: &Server) -> Result {
+    visitor.click("form[action$='/sign-out'] button").await?;
+    visitor.until("the sign-in form", "return document.getElementById('token') !== null").await?;
+    visitor.sign_in(server, VIEWER).await?;
+    visitor
+        .until(
+            "no controls",
+            "return document.querySelectorAll('main select[data-send], [data-order]').length === 0",
+        )
+        .await?;
+    visitor.open(server, "design-review").await?;
+    visitor
+        .until("no controls", "return document.querySelectorAll('main button').length === 0")
+        .await?;
+    visitor.is_accessible("one channel, for a viewer").await
+}
