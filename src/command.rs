@@ -384,6 +384,7 @@ fn refusal(error: &CallError) -> CommandAnswer {
         CallError::NotRunning | CallError::Ended(_) => NOT_RUNNING,
         CallError::NotStored | CallError::Failed(_) => NOT_STORED,
         CallError::Barred(_)
+        | CallError::Elsewhere
         | CallError::Unreadable(_)
         | CallError::Refused(_)
         | CallError::UnknownChannel

@@ -17,6 +17,7 @@ pub(crate) mod fixture;
 pub(crate) mod lifecycle;
 mod loading;
 mod lost;
+mod ownership;
 pub(crate) mod perform;
 pub(crate) mod presence;
 mod recognition;
@@ -55,6 +56,7 @@ use self::signals::Signals;
 use self::tally::Counts;
 use self::timers::Timers;
 use crate::ports::orchestrator::Orchestrator;
+use crate::ports::ownership::Ownership;
 use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
 use crate::replay::recorder::Recorder;
@@ -73,6 +75,8 @@ pub(crate) struct Runtime {
     /// Whether the registry is the library's own: hosted agents are registered when the driver starts.
     pub(crate) registers_hosts: bool,
     pub(crate) store: Arc<dyn ChannelStore>,
+    /// Which channels this process acts for; all of them where there is none.
+    pub(crate) ownership: Option<Arc<dyn Ownership>>,
     pub(crate) clock: Arc<dyn Clock>,
     /// Set when the library is put together, or later, once.
     pub(crate) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
@@ -147,6 +151,7 @@ pub(crate) struct Parts {
     pub(crate) identities: Arc<dyn IdentityStore>,
     pub(crate) registers_hosts: bool,
     pub(crate) store: Arc<dyn ChannelStore>,
+    pub(crate) ownership: Option<Arc<dyn Ownership>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: Option<Arc<dyn AgentWaker>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
@@ -173,6 +178,7 @@ impl Runtime {
             identities: parts.identities,
             registers_hosts: parts.registers_hosts,
             store: parts.store,
+            ownership: parts.ownership,
             clock: parts.clock,
             waker: Arc::new(parts.waker.map_or_else(OnceLock::new, OnceLock::from)),
             recorder: parts.recorder,

@@ -12,6 +12,7 @@ mod last_word;
 mod lifecycle;
 mod notices;
 mod operator;
+mod ownership;
 mod presence;
 mod repetition;
 mod reply_limits;

@@ -95,6 +95,7 @@ fn refusal(error: &CallError) -> &'static str {
         | CallError::Failed(_)
         | CallError::Unreadable(_)
         | CallError::Barred(_)
+        | CallError::Elsewhere
         | CallError::Refused(_)
         | CallError::UnknownAgent(_)
         | CallError::Config(_) => UNREADABLE,

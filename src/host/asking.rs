@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use crate::host::deferral::Deferral;
 use crate::host::permit::{Denial, Hold, Permit};
 use crate::host::status::reason_of;
+use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
@@ -80,6 +81,10 @@ impl Channel<'_> {
         self.dirigent.live().await?;
         let barred = match self.dirigent.runtime.room(self.id).await {
             Ok(Some(room)) if room.lock().room.look().is_damaged() => Barred::Damaged,
+            // Nothing is granted in a channel that may soon be another process's.
+            Ok(Some(room)) if self.dirigent.runtime.standing(room.id) != Standing::Held => {
+                return Err(CallError::Elsewhere.into());
+            }
             Ok(Some(room)) => {
                 let key = self.dirigent.runtime.registry.key(agent);
                 if let Some(agent) = key {

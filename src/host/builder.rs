@@ -13,6 +13,7 @@ use crate::memory::{MemoryChannels, MemoryIdentities};
 use crate::ports::clock::SystemClock;
 use crate::ports::into_shared::IntoShared;
 use crate::ports::orchestrator::Orchestrator;
+use crate::ports::ownership::Ownership;
 use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
 use crate::replay::recorder::Recorder;
@@ -42,6 +43,7 @@ pub struct Builder {
     identities: Option<Arc<dyn IdentityStore>>,
     clock: Arc<dyn Clock>,
     channels: Arc<dyn ChannelStore>,
+    ownership: Option<Arc<dyn Ownership>>,
     waker: Option<Arc<dyn AgentWaker>>,
     orchestrator: Option<Arc<dyn Orchestrator>>,
     on_agent_error: Option<AgentErrorHook>,
@@ -77,6 +79,7 @@ impl Builder {
             identities: None,
             clock: Arc::new(SystemClock::new()),
             channels: Arc::new(MemoryChannels::default()),
+            ownership: None,
             waker: None,
             orchestrator: None,
             on_agent_error: None,
@@ -109,6 +112,15 @@ impl Builder {
     #[must_use]
     pub fn channels(mut self, store: impl IntoShared<dyn ChannelStore>) -> Self {
         self.channels = store.into_shared();
+        self
+    }
+
+    /// Which channels this process acts for, where several processes share the store. What happens in the others is left
+    /// to their owners: events of them are ignored, and calls are refused with
+    /// [`CallError::Elsewhere`](crate::CallError::Elsewhere). Default: all of them.
+    #[must_use]
+    pub fn ownership(mut self, ownership: impl IntoShared<dyn Ownership>) -> Self {
+        self.ownership = Some(ownership.into_shared());
         self
     }
 
@@ -218,6 +230,7 @@ impl Builder {
             registers_hosts: self.identities.is_none(),
             identities: self.identities.unwrap_or_else(|| Arc::new(MemoryIdentities::new())),
             store: self.channels,
+            ownership: self.ownership,
             clock: self.clock,
             waker: self.waker,
             orchestrator: self.orchestrator,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{Input, MessageId, Refusal, RunId};
 
 use crate::host::permit::Ending;
+use crate::ports::ownership::Standing;
 use crate::runtime::events::{Heard, Progress};
 use crate::runtime::room_table::RoomRef;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
@@ -54,6 +55,12 @@ impl Channel<'_> {
         let progress = Progress { channel: self.id, worker, so_far };
         // Without a listener there is nothing to do.
         let _ = self.dirigent.runtime.events.send(Heard::Progress(progress));
+    }
+
+    /// How this process stands to the channel, where several processes share a store
+    /// ([`Builder::ownership`](crate::host::Builder::ownership)); else it is [`Standing::Held`]. Costs nothing.
+    pub fn standing(self) -> Standing {
+        self.dirigent.runtime.standing(self.id)
     }
 
     /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call

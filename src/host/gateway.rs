@@ -114,7 +114,7 @@ impl Dirigent {
         self.live().await?;
         let room = match self.runtime.room(channel).await {
             Ok(Some(room)) => Some(room),
-            Ok(None) => return Ok(()),
+            Ok(None) | Err(CallError::Elsewhere) => return Ok(()),
             // Whatever it stands at is deleted.
             Err(CallError::Barred(_)) => None,
             Err(error) => return Err(error),
@@ -145,7 +145,7 @@ impl Dirigent {
             return Ok(());
         }
         self.live().await?;
-        let Some(room) = self.runtime.room(parent).await? else {
+        let Some(room) = self.runtime.room_of_event(parent).await? else {
             return Ok(());
         };
         let mode = room.lock().room.look().machine().view().mode();

@@ -58,7 +58,7 @@ impl Dirigent {
     /// As [`Dirigent::message_created`].
     pub async fn message_updated(&self, message: ChatMessage) -> Result<(), CallError> {
         self.live().await?;
-        if let Some(room) = self.runtime.room(message.channel).await? {
+        if let Some(room) = self.runtime.room_of_event(message.channel).await? {
             self.runtime.update(&room, |room, cx, now| room.edited(cx, now, message))?;
         }
         Ok(())
@@ -110,7 +110,7 @@ impl Dirigent {
         self.live().await?;
         // Who is no agent is none of the channel's business: it may stay where it is.
         if let Some(agent) = self.runtime.registry.of_user(user) {
-            if let Some(room) = self.runtime.room(channel).await? {
+            if let Some(room) = self.runtime.room_of_event(channel).await? {
                 self.runtime.submit(&room, &input(agent))?;
             }
         }

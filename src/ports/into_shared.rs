@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::ports::orchestrator::Orchestrator;
+use crate::ports::ownership::Ownership;
 use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
 use crate::replay::recorder::Recorder;
@@ -52,7 +53,17 @@ macro_rules! parts {
     )+};
 }
 
-parts!(Agent, AgentWaker, ChannelStore, Clock, DiscordApi, IdentityStore, Orchestrator, Recorder);
+parts!(
+    Agent,
+    AgentWaker,
+    ChannelStore,
+    Clock,
+    DiscordApi,
+    IdentityStore,
+    Orchestrator,
+    Ownership,
+    Recorder
+);
 
 #[cfg(test)]
 mod tests {

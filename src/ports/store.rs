@@ -187,6 +187,10 @@ pub enum CommitError {
     /// [`Commit::replaces_damaged`] takes the place of a damaged one; nothing does of a newer one.
     #[error(transparent)]
     Barred(#[from] Barred),
+    /// Another process acts for the channel now, and nothing was changed: whether it has committed already does not matter. Only from
+    /// stores that several processes share.
+    #[error("another process acts for the channel now")]
+    Elsewhere,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] ApiError),

@@ -102,6 +102,8 @@ pub(crate) enum Outcome {
     Committed(Revision),
     /// The store holds another record.
     Conflict,
+    /// The store takes nothing more of this process for the channel, whatever it holds: it is another process's.
+    Elsewhere,
     /// What the store holds.
     Record(Option<Box<StoredChannel>>),
     /// It was posted, now or by an earlier attempt.

@@ -25,6 +25,11 @@ impl Closing<'_> {
         self.turns.commit.hurry();
     }
 
+    /// The store answers again: what waits for its next attempt is stored at once.
+    pub(crate) fn store_now(self) {
+        self.turns.commit.try_now();
+    }
+
     /// The driver ends: the agents that run are told.
     pub(crate) fn cancel_for_end(self) {
         if let Some(active) = self.active {

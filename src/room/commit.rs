@@ -194,6 +194,11 @@ impl CommitState {
         }
     }
 
+    /// An attempt that failed is repeated at once.
+    pub(crate) fn try_now(&mut self) {
+        self.attempts = Attempts::default();
+    }
+
     /// What listeners are told next: only of what is stored.
     pub(crate) fn next_news(&mut self) -> Option<Announcement> {
         self.news.next(self.committed)
@@ -278,6 +283,12 @@ impl CommitState {
         } else {
             self.taken_over = true;
         }
+    }
+
+    /// The channel is another process's, whatever an earlier attempt has stored.
+    pub(crate) fn fenced(&mut self) {
+        self.put_back(true);
+        self.taken_over = true;
     }
 
     /// What the store holds after a conflict.

@@ -99,6 +99,8 @@ impl Concluding<'_, '_> {
                 (revision, record.writer)
             });
             turns.commit.read_back(found);
+        } else if matches!(outcome, Outcome::Elsewhere) {
+            turns.commit.fenced();
         } else if let Some(failure) = outcome.into_failure() {
             turns.commit.failed(*now, &failure);
             lanes.chat.store_failed(failure.began.min(*now));

@@ -119,7 +119,7 @@ impl Backfilling<'_> {
                 let _ = self.runtime.within(PATIENCE, read).await;
                 true
             }
-            Ok(None) | Err(CallError::Barred(_)) => true,
+            Ok(None) | Err(CallError::Barred(_) | CallError::Elsewhere) => true,
             Err(error) => {
                 tracing::error!(%channel, %error, "a channel could not be read");
                 false
@@ -175,7 +175,7 @@ impl Runtime {
         self: &Arc<Self>,
         channel: ChannelId,
     ) -> Result<Option<RoomRef>, CallError> {
-        let room = self.room(channel).await;
+        let room = self.room_of_event(channel).await;
         if room.as_ref().is_err_and(|error| !matches!(error, CallError::Barred(_))) {
             self.catch_up.call_unloaded(channel);
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{self, Poll, Waker};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
@@ -22,9 +22,12 @@ use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
+use crate::ChannelId;
+use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::room::action::Outcome;
 use crate::room::commit::buffers::BufferPool;
+use crate::room::context::Context;
 use crate::room::doorway::Doorway;
 use crate::values::call_error::DriverEnd;
 use crate::values::stage::Stage;
@@ -84,7 +87,8 @@ impl Driver {
         runtime.load_registry().await?;
         let known = in_time(runtime, runtime.store.channels()).await.map_err(RunError::Channels)?;
         runtime.rooms.know(known);
-        runtime.catch_up.call(runtime.rooms.known());
+        let held = |channel: &ChannelId| runtime.standing(*channel) != Standing::Elsewhere;
+        runtime.catch_up.call(runtime.rooms.known().into_iter().filter(held));
         Ok(())
     }
 }
@@ -154,6 +158,8 @@ impl<'p> Loop<'p> {
         let backfilling = Backfilling { runtime };
         let mut backfill = pin!(backfilling.run());
         let mut backfills = true;
+        let mut ownership = pin!(runtime.follow_ownership());
+        let mut follows = true;
         let mut last = runtime.clock.now();
         let mut rounds = 0;
         loop {
@@ -175,6 +181,7 @@ impl<'p> Loop<'p> {
                 Some(cell) = self.ready.recv() => self.serve(&cell),
                 Some(finished) = self.running.next() => self.finish(finished),
                 () = &mut backfill, if backfills => backfills = false,
+                () = &mut ownership, if follows => follows = false,
                 () = runtime.timers.woken() => {}
                 () = sleep_until(runtime, deadline) => {}
                 () = runtime.life.until(Stage::Stopping), if !is_stopping => {}
@@ -321,7 +328,7 @@ impl<'p> Loop<'p> {
     fn start_request(&mut self, mut request: Request<'p>, tries: bool) {
         if tries {
             // One that waits is polled again, with a waker.
-            let mut context = Context::from_waker(Waker::noop());
+            let mut context = task::Context::from_waker(Waker::noop());
             if let Poll::Ready(outcome) = request.poll(&mut context) {
                 let (finished, spare) = request.finished(outcome);
                 self.over.push(finished);
@@ -349,7 +356,10 @@ impl<'p> Loop<'p> {
             self.start(pin.again(), action, tries);
         }
         if is_taken_over {
-            self.runtime.rooms.release_taken_over(&pin);
+            let is_released = self.runtime.rooms.release_taken_over(&pin);
+            if is_released && self.runtime.ownership.is_none() {
+                tracing::error!(channel = %pin.id, "another process has taken the channel over");
+            }
         }
         let cell = Arc::clone(&pin);
         if let Some(action) = last {
@@ -380,6 +390,8 @@ impl<'p> Loop<'p> {
             let read = read.filter(|read| *read >= state.room.look().time());
             let now = read.unwrap_or_else(|| runtime.clock.now());
             let is_done = done.is_some();
+            let standing = runtime.standing(cell.id);
+            let cx = &Context { stage: runtime.stage_for(standing), ..*cx };
             if let Some(Done { id, claim, outcome }) = done {
                 if let Some(claim) = claim {
                     wakeups.extend(released(admission, now, &claim, &outcome));
@@ -387,6 +399,10 @@ impl<'p> Loop<'p> {
                 state.room.done(cx, now, id, outcome);
                 state.returned(id);
                 runtime.signals().perform(&mut state, cx, now);
+            }
+            let is_done = is_done || standing == Standing::Elsewhere;
+            if standing == Standing::Elsewhere {
+                state.room.closing().abandon();
             }
             let mut door = Doorway { admission, wakeups, buffers };
             loop {

@@ -8,6 +8,7 @@ use dirigent_core::{MessageId, Timestamp};
 use super::Runtime;
 use super::cell::{Epochs, RoomCell};
 use super::room_table::{Found, RoomRef};
+use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::room::context::Context;
 use crate::room::record::Origin;
@@ -22,6 +23,9 @@ impl Runtime {
         self: &Arc<Self>,
         channel: ChannelId,
     ) -> Result<Option<RoomRef>, CallError> {
+        if self.standing(channel) == Standing::Elsewhere {
+            return Err(CallError::Elsewhere);
+        }
         match self.rooms.find(channel)? {
             Found::Awake(room) => return Ok(Some(room)),
             Found::Unknown => return Ok(None),
@@ -58,6 +62,17 @@ impl Runtime {
         }
         let epochs = Epochs { gap: self.gap_epoch.load(Ordering::Acquire), presence: 0 };
         Ok(self.publish_room(room, &general, epochs, |_, _, _| {}))
+    }
+
+    /// The channel that something happened in; `None` also when it is another process's affair, which is told the same.
+    pub(crate) async fn room_of_event(
+        self: &Arc<Self>,
+        channel: ChannelId,
+    ) -> Result<Option<RoomRef>, CallError> {
+        match self.room(channel).await {
+            Err(CallError::Elsewhere) => Ok(None),
+            found => found,
+        }
     }
 
     async fn load(self: &Arc<Self>, channel: ChannelId) -> Result<Option<RoomRef>, CallError> {

@@ -152,6 +152,7 @@ fn conclude_commit(
     match committed {
         Ok(revision) => Outcome::Committed(revision),
         Err(CommitError::Conflict { .. }) => Outcome::Conflict,
+        Err(CommitError::Elsewhere) => Outcome::Elsewhere,
         Err(CommitError::Barred(barred)) => {
             tracing::error!(%channel, %barred, "the record cannot be replaced");
             Outcome::Conflict

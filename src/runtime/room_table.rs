@@ -121,6 +121,18 @@ impl RoomTable {
         }
     }
 
+    /// These channels came from another process: what is known of them beyond the store is of no account. Those in memory were
+    /// released before.
+    pub(crate) fn came(&self, channels: &[ChannelId]) {
+        let mut slots = self.slots();
+        for channel in channels {
+            let slot = slots.entry(*channel).or_insert(Slot::Stored);
+            if !matches!(slot, Slot::Awake { .. }) {
+                *slot = Slot::Stored;
+            }
+        }
+    }
+
     /// Whether the channel was ever given a mode.
     pub(crate) fn is_known(&self, channel: ChannelId) -> bool {
         self.slots().contains_key(&channel)
@@ -267,19 +279,20 @@ impl RoomTable {
         forgotten.is_some()
     }
 
-    /// Another process has taken the channel over: its next event reads it anew.
-    pub(crate) fn release_taken_over(&self, cell: &Arc<RoomCell>) {
+    /// Another process has taken the channel over: its next event reads it anew. Returns whether the room was in the table.
+    pub(crate) fn release_taken_over(&self, cell: &Arc<RoomCell>) -> bool {
         // Before the table: a room asks the adapter, and the adapter may ask the table.
         let mut state = cell.lock();
         let mut slots = self.slots();
         if let Some(slot @ Slot::Awake { .. }) = slots.get_mut(&cell.id) {
             let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
             if is_it {
-                tracing::error!(channel = %cell.id, "another process has taken the channel over");
                 *slot = Slot::Stored;
                 self.timers.set(cell.id, state.due.take(), None);
             }
+            return is_it;
         }
+        false
     }
 }
 

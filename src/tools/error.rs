@@ -410,6 +410,7 @@ impl From<CallError> for ToolError {
             error @ (CallError::UnknownChannel
             | CallError::Refused(_)
             | CallError::Barred(_)
+            | CallError::Elsewhere
             | CallError::Unreadable(_)
             | CallError::Config(_)) => Self::Channel(error),
         }

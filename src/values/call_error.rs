@@ -49,6 +49,11 @@ pub enum CallError {
     /// happened and what ends it. The record was not touched.
     #[error(transparent)]
     Barred(#[from] Barred),
+    /// Another process acts for the channel, or may do so soon: ask that one, or ask again in some seconds.
+    #[error(
+        "another process acts for the channel, or may do so soon; ask there, or ask again in some seconds"
+    )]
+    Elsewhere,
     /// The stored channel cannot be used; it was not touched.
     #[error(transparent)]
     Unreadable(#[from] RestoreError),

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use dirigent::hooks::WakeCall;
 use dirigent::host::{Consultation, Orchestrator, RunError};
-use dirigent::ports::GuildId;
-use dirigent::ports::Timestamp;
+use dirigent::ports::{GuildId, Ownership, Timestamp};
 use dirigent::replay::Recorder;
 use dirigent::{
     AgentError, ChannelId, Config, Dirigent, MemoryIdentities, Reply, Settings, UserId,
@@ -73,6 +72,7 @@ struct Plan {
     pumps: bool,
     direct: bool,
     orchestrator: Option<Arc<dyn Orchestrator>>,
+    ownership: Option<Arc<dyn Ownership>>,
     post_first: bool,
     receipts: bool,
     post_delay: Duration,
@@ -273,6 +273,9 @@ impl Stage {
         }
         if let Some(orchestrator) = &self.plan.orchestrator {
             builder = builder.orchestrator(SharedOrchestrator(Arc::clone(orchestrator)));
+        }
+        if let Some(ownership) = &self.plan.ownership {
+            builder = builder.ownership(Arc::clone(ownership));
         }
         if self.plan.direct {
             let (calls, starts) = (Arc::clone(&self.wake_calls), self.plan.pumps);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent::Dirigent;
-use dirigent::ports::{ApiError, ErrorKind, GuildId};
+use dirigent::ports::{ApiError, ErrorKind, GuildId, Standing};
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
@@ -292,6 +292,10 @@ impl FeedWork {
     /// request to wait for that.
     async fn answer(&self, used: Use) {
         let (command, channel, invoker) = (used.command, used.channel, used.invoker);
+        if self.dirigent.channel(channel).standing() == Standing::Elsewhere {
+            // The process that acts for the channel is told the same, and answers.
+            return;
+        }
         let clock = self.account.clock();
         let doing = self.dirigent.channel(channel).command(command, invoker, &used.input, SLOW);
         let quick = used.at + QUICK;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use dirigent::host::Orchestrator;
-use dirigent::ports::Identity;
+use dirigent::ports::{Identity, Ownership};
 use dirigent::replay::Recorder;
 use dirigent::settings::Pacing;
 use dirigent::{AgentId, Config, MemoryIdentities, Settings};
@@ -56,6 +56,7 @@ impl Setup {
             pumps: true,
             direct: false,
             orchestrator: None,
+            ownership: None,
             post_first: false,
             receipts: false,
             post_delay: Duration::ZERO,
@@ -125,6 +126,13 @@ impl Setup {
     #[must_use]
     pub fn orchestrator(mut self, orchestrator: impl Orchestrator) -> Self {
         self.plan.orchestrator = Some(Arc::new(orchestrator));
+        self
+    }
+
+    /// Which channels this process acts for.
+    #[must_use]
+    pub fn ownership(mut self, ownership: Arc<dyn Ownership>) -> Self {
+        self.plan.ownership = Some(ownership);
         self
     }
 

@@ -1,0 +1,81 @@
+//! Which channels this process acts for: those that come are taken up, those that go are abandoned.
+
+use std::sync::Arc;
+
+use super::Runtime;
+use super::cell::RoomCell;
+use crate::ChannelId;
+use crate::ports::ownership::Standing;
+use crate::room::Room;
+use crate::values::stage::Stage;
+
+impl Runtime {
+    /// How this process stands to the channel. Without other processes every channel is its own.
+    pub(crate) fn standing(&self, channel: ChannelId) -> Standing {
+        self.ownership.as_ref().map_or(Standing::Held, |ownership| ownership.standing(channel))
+    }
+
+    /// How far the driver's life got for this channel: one that may soon be another process's is treated as by a driver
+    /// that stops, one that may be another's already as by one that ends.
+    pub(super) fn stage_for(&self, standing: Standing) -> Stage {
+        let least = match standing {
+            Standing::Held => Stage::NotStarted,
+            Standing::Quiet => Stage::Stopping,
+            Standing::Lapsed | Standing::Elsewhere => Stage::Ending,
+        };
+        self.life.stage().max(least)
+    }
+
+    /// Follows the changes, beside the driver's loop, until the driver stops: channels that go during the end are abandoned
+    /// when they are looked at.
+    pub(super) async fn follow_ownership(self: &Arc<Self>) {
+        let Some(ownership) = &self.ownership else {
+            return;
+        };
+        loop {
+            let came = tokio::select! {
+                biased;
+                () = self.life.until(Stage::Stopping) => return,
+                came = ownership.changed() => came,
+            };
+            self.ownership_changed(&came);
+            if came.is_empty() {
+                continue;
+            }
+            // Another process may have registered agents.
+            if let Err(error) = self.load_registry().await {
+                tracing::error!(%error, "the registry could not be read; the old one stays");
+            }
+            self.catch_up.call(came);
+        }
+    }
+
+    fn ownership_changed(&self, came: &[ChannelId]) {
+        for channel in came {
+            if let Some(room) = self.rooms.awake(*channel) {
+                // It is from an earlier term.
+                self.abandon(&room);
+            }
+        }
+        self.rooms.came(came);
+        for room in self.rooms.all_awake() {
+            if self.standing(room.id) == Standing::Elsewhere {
+                self.abandon(&room);
+            } else {
+                self.update_cell(&room, None, |state, _, _| {
+                    // The store answers again.
+                    state.room.closing().store_now();
+                    self.schedule.call_driver(&room, state);
+                });
+            }
+        }
+    }
+
+    /// The channel is another process's: nothing of it is done here any more.
+    fn abandon(&self, room: &Arc<RoomCell>) {
+        self.update(room, |room: &mut Room, _, _| room.closing().abandon());
+        if self.rooms.release_taken_over(room) {
+            tracing::info!(channel = %room.id, "the channel is another process's now");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Several processes share a store: each acts for the channels that are its own, and for no other (D78).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dirigent::ports::{Ownership, Standing};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{CallError, ChannelId, Denial, async_trait};
+use dirigent_testkit::scripted_agent::Line;
+use dirigent_verify::stage::{Setup, Stage};
+use tokio::sync::Notify;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Leases that a test gives and takes.
+#[derive(Default)]
+struct Leased {
+    standings: Mutex<HashMap<ChannelId, Standing>>,
+    came: Mutex<Vec<ChannelId>>,
+    changed: Notify,
+}
+
+impl Leased {
+    fn set(&self, channel: ChannelId, standing: Standing) {
+        let before = self.standings.lock().unwrap().insert(channel, standing);
+        if before == Some(Standing::Elsewhere) && standing != Standing::Elsewhere {
+            self.came.lock().unwrap().push(channel);
+        }
+        self.changed.notify_one();
+    }
+}
+
+#[async_trait]
+impl Ownership for Leased {
+    fn standing(&self, channel: ChannelId) -> Standing {
+        self.standings.lock().unwrap().get(&channel).copied().unwrap_or(Standing::Held)
+    }
+
+    async fn changed(&self) -> Vec<ChannelId> {
+        self.changed.notified().await;
+        std::mem::take(&mut self.came.lock().unwrap())
+    }
+}
+
+/// A room of two agents that the library calls, and its lease.
+fn stage(a: impl IntoIterator<Item = Line>, b: &[&str]) -> (Stage, Arc<Leased>) {
+    let leased = Arc::<Leased>::default();
+    let setup = Setup::new().hosted("a", a).hosted("b", b.iter().map(|text| (*text).into()));
+    (setup.ownership(Arc::clone(&leased) as _).stage(), leased)
+}
+
+fn set(stage: &mut Stage, leased: &Leased, standing: Standing) {
+    leased.set(stage.channel(), standing);
+    stage.settle();
+}
+
+#[test]
+fn what_is_said_in_another_processs_channel_is_ignored_and_calls_are_refused() {
+    let (mut stage, leased) = stage(["a1".into()], &["b1"]);
+    stage.chat();
+    set(&mut stage, &leased, Standing::Elsewhere);
+    stage.say("Hello");
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.words(), ["Hello"]);
+    let channel = stage.channel();
+    let refused = stage.call(move |d| async move { d.channel(channel).stop().await });
+    assert!(matches!(refused, Err(CallError::Elsewhere)), "{refused:?}");
+    let refused =
+        stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await.err() });
+    assert!(matches!(refused, Some(CallError::Elsewhere)), "{refused:?}");
+}
+
+#[test]
+fn a_channel_that_comes_is_loaded_and_what_was_said_meanwhile_is_heard() {
+    let (mut stage, leased) = stage(["a1".into()], &["b1"]);
+    stage.chat();
+    set(&mut stage, &leased, Standing::Elsewhere);
+    stage.say("Hello");
+    stage.advance(SECOND * 30);
+    set(&mut stage, &leased, Standing::Held);
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+}
+
+#[test]
+fn a_quiet_channel_grants_nothing_until_its_lease_is_renewed() {
+    let (mut stage, leased) = stage(["a1".into()], &["b1"]);
+    stage.chat();
+    set(&mut stage, &leased, Standing::Quiet);
+    stage.say("Hello");
+    stage.advance(SECOND * 5);
+    assert_eq!(stage.words(), ["Hello"]);
+    let channel = stage.channel();
+    let denied = stage
+        .call(move |d| async move { d.channel(channel).may_speak(&"b".into(), None).await.err() });
+    assert!(matches!(denied, Some(Denial::Failed(CallError::Elsewhere))), "{denied:?}");
+    set(&mut stage, &leased, Standing::Held);
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+}
+
+/// What an agent says while the lease is quiet is posted; once it has lapsed, it waits for the renewal.
+#[test]
+fn a_reply_under_way_is_posted_while_quiet_and_waits_while_lapsed() {
+    for (standing, posted) in [(Standing::Quiet, true), (Standing::Lapsed, false)] {
+        let thinks = Line::from("a1").taking(SECOND * 5);
+        let (mut stage, leased) = stage([thinks], &["b1"]);
+        stage.chat();
+        stage.say("Hello");
+        set(&mut stage, &leased, standing);
+        stage.advance(SECOND * 10);
+        let words = stage.words();
+        assert_eq!(words.contains(&"a1".to_owned()), posted, "{standing:?}: {words:?}");
+        assert!(!words.contains(&"b1".to_owned()), "{words:?}");
+        set(&mut stage, &leased, Standing::Held);
+        stage.until_dormant();
+        assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+    }
+}
+
+#[test]
+fn a_call_in_a_channel_that_goes_is_cancelled_and_nothing_of_it_is_posted() {
+    let thinks = Line::from("a1").taking(SECOND * 5);
+    let (mut stage, leased) = stage([thinks], &["b1"]);
+    stage.chat();
+    stage.say("Hello");
+    set(&mut stage, &leased, Standing::Elsewhere);
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.words(), ["Hello"]);
+}
+
+/// A channel that went and came back before the driver looked is not the one it knew.
+#[test]
+fn a_channel_that_went_and_came_back_is_taken_up_from_its_record() {
+    let thinks = Line::from("a1").taking(SECOND * 5);
+    let (mut stage, leased) = stage([thinks, "a2".into()], &["b1", "b2"]);
+    stage.chat();
+    stage.say("Hello");
+    let channel = stage.channel();
+    leased.set(channel, Standing::Elsewhere);
+    set(&mut stage, &leased, Standing::Held);
+    stage.until_dormant();
+    // The run that was lost is skipped, and nothing of it is posted; each line stands there once.
+    assert_eq!(stage.words(), ["Hello", "b1", "a1", "b2", "a2"]);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+}
