@@ -5,6 +5,7 @@ mod corpus;
 mod differential;
 mod driver_crashes;
 mod driver_simulation;
+mod leases;
 mod simulation;
 mod stage_contract;
 mod stateright;

@@ -1,0 +1,80 @@
+//! What goes to the table, and what comes back.
+
+use super::shard::{Epoch, Shard};
+
+/// A shard, and the epoch under which it is held.
+///
+/// ```
+/// use dirigent_store::lease::{Epoch, Held, Shard};
+/// let held = Held { shard: Shard::new(3), epoch: Epoch::new(9) };
+/// assert_eq!(held.to_string(), "shard 3 in epoch 9");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "a pair that tables take apart and put together")]
+pub struct Held {
+    /// Which shard.
+    pub shard: Shard,
+    /// The number of the term in which it is held.
+    pub epoch: Epoch,
+}
+
+impl std::fmt::Display for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "shard {} in epoch {}", self.shard, self.epoch)
+    }
+}
+
+/// What a process asks of the table, as one atomic step. The table does, in this order:
+///
+/// 1. The process's own row among the members lives for another TTL from now; where [`is_member`](Self::is_member) is not set
+///    it is removed.
+/// 2. With [`renews`](Self::renews), each of [`held`](Self::held) that still has this owner *and* this epoch expires one TTL
+///    from now.
+/// 3. Each of [`release`](Self::release) that still has this owner and this epoch is free.
+/// 4. At most [`take`](Self::take) shards that are free or expired, or that have this owner and are not in `held`, get this owner,
+///    the next epoch, and expire one TTL from now.
+///
+/// *Now* is the time of the database when the row is in hand, never that of the process.
+///
+/// ```
+/// use std::time::Duration;
+/// use dirigent::ports::Timestamp;
+/// use dirigent_store::lease::{Leases, Terms};
+///
+/// let mut leases = Leases::new(Terms::of(Duration::from_secs(10)), 256);
+/// let beat = leases.next_beat(Timestamp::from_millis(0)).unwrap();
+/// assert!(beat.is_member && beat.held.is_empty() && beat.take == 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Beat {
+    /// Which attempt it is, for the answer.
+    pub number: u64,
+    /// Whether the process counts among those that share the shards.
+    pub is_member: bool,
+    /// What the process holds.
+    pub held: Vec<Held>,
+    /// Whether that is to be renewed.
+    pub renews: bool,
+    /// What the process gives back.
+    pub release: Vec<Held>,
+    /// How many more shards the process wants.
+    pub take: u16,
+}
+
+/// What the table did.
+///
+/// ```
+/// use dirigent_store::lease::Answer;
+/// assert_eq!(Answer::default().members, 0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "an answer that tables put together")]
+pub struct Answer {
+    /// What was renewed, where that was asked for.
+    pub renewed: Vec<Held>,
+    /// What was taken, each with its new epoch.
+    pub taken: Vec<Held>,
+    /// How many processes there are, this one included where it is a member.
+    pub members: u16,
+}

@@ -1,0 +1,188 @@
+//! The life of a lease, moment by moment.
+
+use std::time::Duration;
+
+use dirigent::ports::{Standing, Timestamp};
+
+use super::*;
+
+const SHARDS: u16 = 8;
+
+fn at(millis: u64) -> Timestamp {
+    Timestamp::from_millis(1_000_000 + millis)
+}
+
+fn held(shard: u16, epoch: u64) -> Held {
+    Held { shard: Shard::new(shard), epoch: Epoch::new(epoch) }
+}
+
+/// One beat and its answer, `took` milliseconds later.
+fn beat(leases: &mut Leases, now: u64, took: u64, answer: impl Fn(&Beat) -> Answer) -> Beat {
+    let beat = leases.next_beat(at(now)).expect("a beat is due");
+    let answer = answer(&beat);
+    assert!(leases.answered(at(now + took), beat.number, &answer));
+    beat
+}
+
+/// All that is held is renewed, and all that is wanted is taken, from the first shard on.
+fn granted(members: u16) -> impl Fn(&Beat) -> Answer {
+    move |beat| Answer {
+        renewed: beat.held.clone(),
+        taken: (0..beat.take).map(|shard| held(shard, 1)).collect(),
+        members,
+    }
+}
+
+/// Leases of a process that is alone and holds all shards since 0 ms.
+fn alone() -> Leases {
+    let mut leases = Leases::new(Terms::of(Duration::from_secs(10)), SHARDS);
+    beat(&mut leases, 0, 0, granted(1));
+    let taking = beat(&mut leases, 0, 400, granted(1));
+    assert_eq!(taking.take, SHARDS);
+    leases
+}
+
+fn standing(leases: &Leases, shard: u16, now: u64) -> Standing {
+    leases.standing(Shard::new(shard), at(now))
+}
+
+#[test]
+fn a_lease_is_trusted_from_the_start_of_the_attempt_and_quiet_at_its_end() {
+    let leases = alone();
+    for (now, expected) in [
+        (400, Standing::Held),
+        (6_999, Standing::Held),
+        (7_000, Standing::Quiet),
+        (8_999, Standing::Quiet),
+        (9_000, Standing::Lapsed),
+    ] {
+        assert_eq!(standing(&leases, 3, now), expected, "{now}");
+    }
+}
+
+#[test]
+fn a_renewal_counts_from_its_own_start_and_names_what_is_held() {
+    let mut leases = alone();
+    let look = beat(&mut leases, 1_400, 0, granted(1));
+    assert!(!look.renews, "it is renewed every 3 s");
+    let renewal = beat(&mut leases, 3_000, 900, granted(1));
+    assert!(
+        renewal.renews
+            && renewal.held == (0..SHARDS).map(|shard| held(shard, 1)).collect::<Vec<_>>()
+    );
+    assert_eq!(standing(&leases, 0, 9_999), Standing::Held);
+    assert_eq!(standing(&leases, 0, 10_000), Standing::Quiet);
+    assert_eq!(standing(&leases, 0, 12_000), Standing::Lapsed);
+}
+
+#[test]
+fn a_lease_that_lapsed_and_was_not_taken_is_held_again_in_the_same_epoch() {
+    let mut leases = alone();
+    assert_eq!(standing(&leases, 0, 20_000), Standing::Lapsed);
+    beat(&mut leases, 20_000, 0, granted(1));
+    assert_eq!(standing(&leases, 0, 20_000), Standing::Held);
+    assert_eq!(leases.epoch(Shard::new(0)), Some(Epoch::new(1)));
+}
+
+#[test]
+fn what_is_not_renewed_is_lost_and_what_is_renewed_in_another_epoch_as_well() {
+    let mut leases = alone();
+    beat(&mut leases, 3_000, 0, |beat| Answer {
+        renewed: beat.held.iter().skip(2).copied().chain([held(1, 2)]).collect(),
+        members: 1,
+        ..Answer::default()
+    });
+    assert_eq!(standing(&leases, 0, 3_000), Standing::Elsewhere);
+    assert_eq!(standing(&leases, 1, 3_000), Standing::Elsewhere);
+    assert_eq!(standing(&leases, 2, 3_000), Standing::Held);
+}
+
+#[test]
+fn a_lost_answer_gives_nothing_and_an_answer_of_an_earlier_attempt_counts_for_nothing() {
+    let mut leases = alone();
+    let lost = leases.next_beat(at(3_000)).unwrap();
+    assert_eq!(leases.next_beat(at(3_000)), None, "one attempt at a time");
+    leases.failed(at(4_000), lost.number);
+    assert_eq!(leases.next_deadline(at(4_000)), Some(at(5_000)));
+    assert!(!leases.answered(at(4_500), lost.number, &granted(1)(&lost)));
+    assert_eq!(standing(&leases, 0, 9_000), Standing::Lapsed, "it was not renewed");
+    let again = leases.next_beat(at(5_000)).unwrap();
+    assert!(again.renews && !leases.answered(at(5_000), lost.number, &granted(1)(&lost)));
+    assert!(leases.answered(at(5_000), again.number, &granted(1)(&again)));
+    assert_eq!(standing(&leases, 0, 9_000), Standing::Held);
+}
+
+#[test]
+fn when_a_process_comes_half_is_handed_over_after_a_while_and_not_before() {
+    let mut leases = alone();
+    beat(&mut leases, 1_400, 0, granted(2));
+    assert_eq!(standing(&leases, 3, 1_400), Standing::Held);
+    assert_eq!(standing(&leases, 4, 1_400), Standing::Quiet, "nothing new starts there");
+    let before = beat(&mut leases, 6_399, 0, granted(2));
+    assert!(before.release.is_empty());
+    let handing = beat(&mut leases, 6_400, 0, granted(2));
+    assert_eq!(handing.release, (4..SHARDS).map(|shard| held(shard, 1)).collect::<Vec<_>>());
+    assert!(handing.held.iter().all(|held| held.shard.get() < 4) && handing.take == 0);
+    assert_eq!(standing(&leases, 4, 6_400), Standing::Elsewhere);
+}
+
+#[test]
+fn what_is_given_back_is_not_held_whatever_comes_of_the_attempt() {
+    let mut leases = alone();
+    leases.end();
+    let last = leases.next_beat(at(1_000)).unwrap();
+    assert_eq!((last.release.len(), last.held.len(), last.is_member), (8, 0, false));
+    assert_eq!(standing(&leases, 0, 1_000), Standing::Elsewhere);
+    assert!(!leases.is_over());
+    leases.failed(at(1_000), last.number);
+    assert!(leases.is_over());
+    assert_eq!(leases.next_beat(at(9_000)), None);
+}
+
+#[test]
+fn a_process_that_comes_and_goes_again_before_costs_nothing() {
+    let mut leases = alone();
+    beat(&mut leases, 1_400, 0, granted(2));
+    assert_eq!(standing(&leases, 7, 1_400), Standing::Quiet);
+    beat(&mut leases, 2_400, 0, granted(1));
+    assert_eq!(standing(&leases, 7, 2_400), Standing::Held);
+}
+
+#[test]
+fn a_process_that_resigns_starts_nothing_new_takes_nothing_and_is_no_member() {
+    let mut leases = alone();
+    leases.resign();
+    assert_eq!(standing(&leases, 0, 1_000), Standing::Quiet);
+    let beat = beat(&mut leases, 1_000, 0, granted(3));
+    assert!(!beat.is_member && beat.take == 0 && beat.release.is_empty() && beat.held.len() == 8);
+    assert!(!leases.is_over());
+}
+
+#[test]
+fn shares_are_rounded_up_so_that_no_shard_is_left() {
+    for (members, share) in [(1, 8), (2, 4), (3, 3), (5, 2), (8, 1), (20, 1)] {
+        let mut leases = Leases::new(Terms::default(), SHARDS);
+        let first = beat(&mut leases, 0, 0, granted(members));
+        assert_eq!(first.take, 0, "nothing is taken before it is known who is there");
+        assert_eq!(leases.next_beat(at(0)).unwrap().take, share, "of {members}");
+    }
+}
+
+#[test]
+fn what_is_abandoned_is_not_held_even_while_an_attempt_is_under_way() {
+    let mut leases = alone();
+    let renewal = leases.next_beat(at(3_000)).unwrap();
+    leases.abandon();
+    assert_eq!(standing(&leases, 0, 3_000), Standing::Elsewhere);
+    assert!(leases.is_over() && !leases.answered(at(3_000), renewal.number, &granted(1)(&renewal)));
+    assert_eq!(leases.next_beat(at(9_000)), None);
+}
+
+#[test]
+fn a_call_makes_the_next_look_come_at_once() {
+    let mut leases = alone();
+    beat(&mut leases, 1_400, 0, granted(2));
+    assert_eq!(leases.next_beat(at(1_500)), None);
+    leases.look_now();
+    assert!(leases.next_beat(at(1_500)).is_some());
+}
