@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p dirigent-store --bench store -- --channels 100000` prints one line of JSON;
 //! `--folder PATH` says on which disk, `--store sqlite` (with the feature `sqlite`) measures the
-//! database in the place of the files, `--durability none` what saving costs without waiting for the
+//! database in the place of the files, `--store postgres` (with the feature `postgres`) one on a server of its own, `--durability none` what saving costs without waiting for the
 //! disk. What is opened is warm: it was written just before.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
@@ -15,7 +15,7 @@ mod common;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Given, Kind, Open, Options};
+use common::{Given, Kind, Open, Options, STORES};
 use dirigent::hooks::TurnId;
 use dirigent::operate::{Cause, Transition};
 use dirigent::ports::Timestamp;
@@ -168,7 +168,8 @@ async fn together(open: Open, commits: usize, channels: usize) -> f64 {
     rate
 }
 
-const STORES: &[&str] = if cfg!(feature = "sqlite") { &["json", "sqlite"] } else { &["json"] };
+/// All but the one in memory.
+const KEPT: &[&str] = STORES.split_at(STORES.len() - 1).0;
 
 fn flags() -> Given {
     Options::new("store", "How fast a store is opened, loaded and written, as a line of JSON")
@@ -176,7 +177,7 @@ fn flags() -> Given {
         .number("turns", 10_000, "How many saves of turns")
         .number("facts", 200, "How many saves of facts")
         .number("commits", 10_000, "How many commits of 1,000 channels at once")
-        .word("store", STORES, "Which store")
+        .word("store", KEPT, "Which store")
         .word("durability", &["full", "none"], "Whether a commit waits for the disk")
         .folder("folder", "Where the store is made, if not where temporary files are")
         .read()

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{Given, Kind, Open, Options};
+use common::{Given, Kind, Open, Options, STORES};
 use dirigent::store::MemoryChannels;
 use dirigent::{Agent, AgentError, CallError, ChannelId, Mode, Reply, Turn};
 use dirigent_store::FileDurability;
@@ -105,9 +105,6 @@ impl Woken {
         }
     }
 }
-
-const STORES: &[&str] =
-    if cfg!(feature = "sqlite") { &["json", "sqlite", "memory"] } else { &["json", "memory"] };
 
 fn flags() -> Given {
     Options::new(

@@ -258,6 +258,26 @@ impl StoreError {
         self
     }
 
+    /// The same error once more, for others whose changes were made with the same statement.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn same(&self) -> Self {
+        match self {
+            Self::Io { action, path, certainty, source } => Self::Io {
+                action: *action,
+                path: path.clone(),
+                certainty: *certainty,
+                source: source.kind().into(),
+            },
+            Self::BadFile { .. }
+            | Self::BadRecord { .. }
+            | Self::Broken { .. }
+            | Self::Closed { .. }
+            | Self::Unwritable { .. }
+            | Self::TooLarge { .. }
+            | Self::Interrupted { .. } => Self::Interrupted { path: self.path().to_owned() },
+        }
+    }
+
     /// The same error once more, for others who waited for the same sync.
     pub(crate) fn again(&self) -> Self {
         if let Self::Io { path, source, .. } = self {
@@ -401,6 +421,19 @@ pub enum OpenError {
         path: PathBuf,
         /// What is wrong with it.
         source: BadFile,
+    },
+    /// The tables of the database are those of another cluster, or of one with other shards or another TTL. Nothing was
+    /// changed.
+    #[error(
+        "{} holds the tables of the cluster {found}: give the same name, shards and TTL, or choose another \
+         database",
+        path.display()
+    )]
+    OtherCluster {
+        /// The database.
+        path: PathBuf,
+        /// Whose tables they are, with how many shards and which TTL.
+        found: String,
     },
     /// A file could not be read, locked or kept aside.
     #[error(transparent)]

@@ -8,6 +8,7 @@
 //! | fill the registry from a list of bots that another program keeps | [`ego::ScannedIdentities`] |
 //! | keep both in one database, for thousands of channels | `SqliteStore` (feature `sqlite`) |
 //! | write a store of your own, without knowing what is in a record | [`ParsedChannel::to_json`], [`parse_channel`] |
+//! | run one bot as several processes | `PostgresStore` (feature `postgres`), [`lease`] |
 //! | look at what is stored, or show it | [`export`], [`parse_channel`] |
 //! | know what went wrong at the start | [`OpenError`], [`ChannelProblem`], [`Problem`] |
 //!
@@ -45,7 +46,8 @@
 //! and end with the last handle; no particular runtime is needed.
 //!
 //! With the feature `sqlite`, `SqliteStore` keeps both, channels and registry, in one database
-//! file: for hosts on which thousands of channels talk at once.
+//! file: for hosts on which thousands of channels talk at once. With the feature `postgres`, `PostgresStore` keeps both in a
+//! database that several processes share, each of which acts for its share of the channels.
 
 mod agent_name;
 mod disk;
@@ -53,6 +55,9 @@ pub mod ego;
 mod error;
 pub mod export;
 mod json;
+pub mod lease;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod problems;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -64,5 +69,7 @@ pub use json::channels::{ChannelOptions, ChannelProblem, FileDurability, JsonCha
 pub use json::identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};
 pub use json::recording::{ChannelRecording, NewerValue};
 pub use json::report::ChannelReport;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};

@@ -4,6 +4,8 @@
 
 mod channels;
 mod driver;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod recording;
 mod registry;
 mod shared;

@@ -2,6 +2,8 @@
 
 #[path = "../../../benches/common/options.rs"]
 mod options;
+#[cfg(feature = "postgres")]
+mod postgres;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +15,24 @@ use dirigent_store::{SqliteOptions, SqliteStore};
 
 pub(crate) use self::options::{Given, Options};
 
+/// The stores that can be measured, the first one unless told.
+pub(crate) const STORES: &[&str] = &[
+    "json",
+    #[cfg(feature = "sqlite")]
+    "sqlite",
+    #[cfg(feature = "postgres")]
+    "postgres",
+    "memory",
+];
+
 /// Which store is measured.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Json,
     #[cfg(feature = "sqlite")]
     Sqlite,
+    #[cfg(feature = "postgres")]
+    Postgres,
 }
 
 impl Kind {
@@ -26,6 +40,8 @@ impl Kind {
         match name {
             #[cfg(feature = "sqlite")]
             Some("sqlite") => Self::Sqlite,
+            #[cfg(feature = "postgres")]
+            Some("postgres") => Self::Postgres,
             _ => Self::Json,
         }
     }
@@ -41,6 +57,8 @@ impl Kind {
                 let options = SqliteOptions::new(path).durability(durability);
                 Open::Sqlite(SqliteStore::open(options).unwrap())
             }
+            #[cfg(feature = "postgres")]
+            Self::Postgres => Open::Postgres(postgres::Linked::open(path)),
         }
     }
 }
@@ -50,6 +68,8 @@ pub(crate) enum Open {
     Json(JsonChannels),
     #[cfg(feature = "sqlite")]
     Sqlite(SqliteStore),
+    #[cfg(feature = "postgres")]
+    Postgres(postgres::Linked),
 }
 
 impl Open {
@@ -58,6 +78,8 @@ impl Open {
             Self::Json(store) => Arc::new(store.clone()),
             #[cfg(feature = "sqlite")]
             Self::Sqlite(store) => Arc::new(store.clone()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(linked) => Arc::new(linked.store.clone()),
         }
     }
 
@@ -72,6 +94,8 @@ impl Open {
                 assert!(store.problems().is_empty());
                 store.close().await.unwrap();
             }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(linked) => linked.close().await,
         }
     }
 }

@@ -227,7 +227,7 @@ pub(crate) fn parse_record(text: &str) -> Result<WrittenRecord, BadFile> {
 }
 
 /// The checksum of a record's text, as it stands in a channel's file.
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) fn record_checksum(channel: ChannelId, revision: Revision, record: &[u8]) -> String {
     checksum(VERSION, channel, revision, record)
 }

@@ -95,7 +95,7 @@ async fn a_history_is_cut_with_every_commit() {
         for number in 0..30 {
             let mut commit = request(HERE, revision + u64::from(number), 1);
             commit.transitions =
-                [number, number + 1].map(crate::sqlite::trace::transition).to_vec().into();
+                [number, number + 1].map(crate::shared::story::transition).to_vec().into();
             store.commit(commit).await.unwrap();
         }
         let history = store.history(HERE).await.unwrap();

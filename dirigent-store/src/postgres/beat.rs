@@ -1,0 +1,98 @@
+//! A beat as one statement.
+
+use std::time::Duration;
+
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error};
+
+use crate::lease::{Answer, Beat, Epoch, Held, Shard};
+
+/// One atomic step. Rows are locked before the time is looked at, and those that another process has locked are passed over.
+/// A shard that is held or given back here is not taken as well: no row is changed twice.
+const BEAT: &str = "
+WITH member AS (
+    INSERT INTO dirigent.members AS m (process, expires_at)
+    SELECT $1, clock_timestamp() + $2 * interval '1 millisecond' WHERE $3
+    ON CONFLICT (process) DO UPDATE SET expires_at = excluded.expires_at
+    RETURNING m.process
+), gone AS (
+    DELETE FROM dirigent.members
+    WHERE (process = $1 AND NOT $3) OR (process <> $1 AND expires_at < clock_timestamp())
+    RETURNING process
+), mine AS MATERIALIZED (
+    SELECT s.shard FROM dirigent.shards s
+    JOIN unnest($4::int4[], $5::int8[]) AS held (shard, epoch) ON s.shard = held.shard AND s.epoch = held.epoch
+    WHERE $6 AND s.owner = $1 ORDER BY s.shard FOR UPDATE OF s
+), renewed AS (
+    UPDATE dirigent.shards s SET expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+    FROM mine WHERE s.shard = mine.shard RETURNING s.shard, s.epoch
+), released AS (
+    UPDATE dirigent.shards s SET owner = NULL, expires_at = clock_timestamp()
+    FROM unnest($7::int4[], $8::int8[]) AS back (shard, epoch)
+    WHERE s.shard = back.shard AND s.epoch = back.epoch AND s.owner = $1 RETURNING s.shard
+), free AS MATERIALIZED (
+    SELECT shard FROM dirigent.shards
+    WHERE (owner IS NULL OR owner = $1 OR expires_at < clock_timestamp())
+        AND shard <> ALL ($4::int4[] || $7::int4[])
+    ORDER BY shard LIMIT $9 FOR UPDATE SKIP LOCKED
+), taken AS (
+    UPDATE dirigent.shards s
+    SET owner = $1, epoch = s.epoch + 1, expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+    FROM free WHERE s.shard = free.shard RETURNING s.shard, s.epoch
+)
+SELECT 'renewed' AS what, shard, epoch FROM renewed
+UNION ALL SELECT 'taken', shard, epoch FROM taken
+UNION ALL SELECT 'others', count(*)::int4, 0 FROM dirigent.members
+    WHERE process <> $1 AND expires_at >= clock_timestamp()";
+
+/// Tells the others to look.
+const CALL: &str = "SELECT pg_notify('dirigent', 'look')";
+
+/// Asks the table. `process` is this start of this process, never its host.
+pub(super) async fn ask(
+    client: &Client,
+    process: i64,
+    ttl: Duration,
+    beat: &Beat,
+) -> Result<Answer, Error> {
+    let ttl = ttl.as_secs_f64() * 1_000.0;
+    let (held, held_epochs) = columns(&beat.held);
+    let (back, back_epochs) = columns(&beat.release);
+    let take = i64::from(beat.take);
+    let rows = client
+        .query_typed(
+            BEAT,
+            &[
+                (&process, Type::INT8),
+                (&ttl, Type::FLOAT8),
+                (&beat.is_member, Type::BOOL),
+                (&held, Type::INT4_ARRAY),
+                (&held_epochs, Type::INT8_ARRAY),
+                (&beat.renews, Type::BOOL),
+                (&back, Type::INT4_ARRAY),
+                (&back_epochs, Type::INT8_ARRAY),
+                (&take, Type::INT8),
+            ],
+        )
+        .await?;
+    let mut answer = Answer { members: u16::from(beat.is_member), ..Answer::default() };
+    for row in rows {
+        let (what, number, epoch): (&str, i32, i64) = (row.get(0), row.get(1), row.get(2));
+        let number = u16::try_from(number).unwrap_or(u16::MAX);
+        let held = Held { shard: Shard::new(number), epoch: Epoch::new(epoch.cast_unsigned()) };
+        match what {
+            "renewed" => answer.renewed.push(held),
+            "taken" => answer.taken.push(held),
+            _ => answer.members = answer.members.saturating_add(number),
+        }
+    }
+    let is_news = !beat.release.is_empty() || !beat.is_member || beat.number == 1;
+    if is_news {
+        client.query_typed(CALL, &[]).await?;
+    }
+    Ok(answer)
+}
+
+fn columns(held: &[Held]) -> (Vec<i32>, Vec<i64>) {
+    held.iter().map(|held| (i32::from(held.shard.get()), held.epoch.get().cast_signed())).unzip()
+}

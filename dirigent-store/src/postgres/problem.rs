@@ -1,0 +1,46 @@
+//! What an operator should look at.
+
+use std::fmt;
+
+use dirigent::ChannelId;
+use dirigent::store::Barred;
+
+use crate::error::BadFile;
+
+/// Something that could not be read and was kept, unchanged, or that does not work as it should.
+///
+/// ```
+/// use dirigent_store::PostgresProblem;
+/// assert!(PostgresProblem::Silent.to_string().contains("pooler"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PostgresProblem {
+    /// A channel's record cannot be read and bars its channel. It stands in the table `channels`; once
+    /// it was replaced, in the table `corrupt`.
+    BadRecord {
+        /// The channel that the record is of.
+        channel: ChannelId,
+        /// What is wrong with it.
+        reason: BadFile,
+        /// What bars the channel because of it.
+        bars: Barred,
+    },
+    /// Notifications do not arrive, own ones included: a pooler in between keeps them back. What they would tell is found by
+    /// looking instead.
+    Silent,
+}
+
+impl fmt::Display for PostgresProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadRecord { channel, reason, bars } => {
+                write!(f, "the record of channel {channel} cannot be read: {reason}; {bars}")
+            }
+            Self::Silent => f.write_str(
+                "notifications of the database do not arrive, perhaps because of a pooler in between: \
+                 the tables are looked at instead",
+            ),
+        }
+    }
+}
