@@ -1,0 +1,225 @@
+//! The database, the Discord, the processes, and the people.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::ports::Timestamp;
+use dirigent::{ChannelId, Clock, SystemClock, UserId};
+use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_testkit::MemoryDiscord;
+use dirigent_verify::database::Database;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+
+use super::Result;
+
+/// How long anything may take that must happen.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What happens to the process that has the floor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Kill,
+    Pause,
+    RestartDatabase,
+}
+
+/// What a process said: which start of which, and the line.
+type Line = (u32, String);
+
+/// Two processes, and all that they need.
+pub(super) struct Fleet {
+    clock: SystemClock,
+    ttl: Duration,
+    database: Database,
+    address: String,
+    loopback: LoopbackDiscord,
+    person: UserId,
+    accounts: [UserId; 4],
+    channels: Vec<ChannelId>,
+    /// What people said.
+    words: Vec<(ChannelId, String)>,
+    processes: Vec<(u32, Child)>,
+    starts: u32,
+    tell: mpsc::UnboundedSender<Line>,
+    lines: mpsc::UnboundedReceiver<Line>,
+}
+
+impl Fleet {
+    pub(super) async fn start(ttl: Duration, channels: u32) -> Result<Self> {
+        let database =
+            Database::start()?.ok_or("no PostgreSQL is installed: apt-get install postgresql")?;
+        let address = database.create()?;
+        let discord = MemoryDiscord::new(Arc::new(SystemClock::new())).with_history_max(1_000_000);
+        let (person, moderator) = (discord.add_human(), discord.add_bot());
+        let guild = discord.add_guild(person);
+        let accounts = [moderator, discord.add_bot(), discord.add_bot(), discord.add_bot()];
+        let all: Vec<_> = accounts.into_iter().chain([person]).collect();
+        let channels = (0..channels.max(1))
+            .map(|number| discord.add_channel(guild, &format!("room-{number}"), &all));
+        let channels = channels.collect();
+        let loopback = LoopbackDiscord::start(discord).await?;
+        // People type faster here than Discord lets bots answer.
+        loopback.set_limits(Limits::generous());
+        let (tell, lines) = mpsc::unbounded_channel();
+        let mut fleet = Self {
+            clock: SystemClock::new(),
+            ttl,
+            database,
+            address,
+            loopback,
+            person,
+            accounts,
+            channels,
+            words: Vec::new(),
+            processes: Vec::new(),
+            starts: 0,
+            tell,
+            lines,
+        };
+        for _ in 0..2 {
+            fleet.add_process().await?;
+        }
+        Ok(fleet)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) async fn wait(&self, time: Duration) {
+        self.clock.sleep_until(self.clock.now() + time).await;
+    }
+
+    pub(super) fn words(&self) -> &[(ChannelId, String)] {
+        &self.words
+    }
+
+    /// What agents said, by channel.
+    pub(super) fn replies(&self, channel: ChannelId) -> Vec<(UserId, String)> {
+        let messages = self.loopback.discord().messages(channel).into_iter();
+        let by_agents = messages.filter(|message| self.accounts[1..].contains(&message.author));
+        by_agents.map(|message| (message.author, message.content.to_string())).collect()
+    }
+
+    pub(super) fn channels(&self) -> &[ChannelId] {
+        &self.channels
+    }
+
+    /// Starts a process, and waits until it runs.
+    async fn add_process(&mut self) -> Result<()> {
+        let number = self.starts;
+        self.starts += 1;
+        let mut command = Command::new(std::env::current_exe()?);
+        let channels: Vec<_> = self.channels.iter().map(ToString::to_string).collect();
+        command.arg("--bot").env("DATABASE", &self.address).env("CHANNELS", channels.join(","));
+        command.env("TTL", self.ttl.as_millis().to_string());
+        command.env("PROXY", format!("http://{}", self.loopback.address()));
+        command.env("GATEWAY", format!("ws://{}", self.loopback.address()));
+        for (name, account) in ["MODERATOR", "AGENT0", "AGENT1", "AGENT2"].iter().zip(self.accounts)
+        {
+            command.env(name, self.loopback.token(account));
+        }
+        if number == 0 {
+            command.env("FIRST", "1");
+        }
+        let mut child = command.kill_on_drop(true).stdout(Stdio::piped()).spawn()?;
+        let output = child.stdout.take().ok_or("no pipe")?;
+        let tell = self.tell.clone();
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(output).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                let _ = tell.send((number, line));
+            }
+        });
+        self.processes.push((number, child));
+        self.until(|(from, line)| *from == number && line == "ready").await?;
+        Ok(())
+    }
+
+    /// Waits for a line.
+    async fn until(&mut self, wanted: impl Fn(&Line) -> bool) -> Result<Line> {
+        let over = self.clock.sleep_until(self.clock.now() + LIMIT);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                line = self.lines.recv() => {
+                    let line = line.ok_or("no process is left")?;
+                    if wanted(&line) {
+                        return Ok(line);
+                    }
+                }
+                () = &mut over => return Err("nothing happened for a minute".into()),
+            }
+        }
+    }
+
+    /// A person says something in each channel.
+    fn talk(&mut self) {
+        for channel in self.channels.clone() {
+            let word = format!("w{}", self.words.len());
+            self.loopback.discord().say(channel, self.person, word.clone());
+            self.words.push((channel, word));
+        }
+    }
+
+    /// Has people talk until an agent speaks in the first channel, strikes, and has them talk on. Returns how long it took until
+    /// an agent of another process spoke there.
+    pub(super) async fn strike(&mut self, how: How) -> Result<Duration> {
+        let first = self.channels.first().ok_or("there is no channel")?;
+        let speaks = format!("speaking {first}");
+        // What was said before does not tell who has the floor now.
+        while self.lines.try_recv().is_ok() {}
+        self.talk();
+        let (owner, _) = self.until(|(_, line)| *line == speaks).await?;
+        let at = self.clock.now();
+        let place = self.processes.iter().position(|(number, _)| *number == owner);
+        let place = place.ok_or("a process that has ended spoke")?;
+        match how {
+            How::Kill => {
+                let (_, mut child) = self.processes.remove(place);
+                child.kill().await?;
+            }
+            How::Pause => self.signal(place, "STOP").await?,
+            How::RestartDatabase => {
+                self.database.stop("immediate")?;
+                self.talk();
+                self.database.start_again("")?;
+            }
+        }
+        self.talk();
+        let is_next = |(from, line): &Line| {
+            *line == speaks && (*from != owner || how == How::RestartDatabase)
+        };
+        self.until(is_next).await?;
+        let took = self.clock.now().since(at);
+        match how {
+            How::Kill => self.add_process().await?,
+            How::Pause => {
+                self.signal(place, "CONT").await?;
+                self.talk();
+                // It finds out, and takes its share again.
+                self.wait(self.ttl).await;
+            }
+            How::RestartDatabase => {}
+        }
+        Ok(took)
+    }
+
+    async fn signal(&self, place: usize, signal: &str) -> Result<()> {
+        let process = self.processes.get(place).and_then(|(_, child)| child.id());
+        let id = process.ok_or("a process has ended")?;
+        Command::new("kill").arg(format!("-{signal}")).arg(id.to_string()).status().await?;
+        Ok(())
+    }
+
+    pub(super) async fn end(mut self) -> Result<()> {
+        for (_, child) in &mut self.processes {
+            child.kill().await?;
+        }
+        self.loopback.shutdown().await;
+        Ok(())
+    }
+}
