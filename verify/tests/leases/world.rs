@@ -287,8 +287,7 @@ impl World {
         }
         match (&process.commit, &process.room) {
             (Some(_), _) if may_be_late && may_be_cut => events.push(Event::CommitLost(number)),
-            (Some(_), _) => {}
-            (None, None) => {}
+            (Some(_), _) | (None, None) => {}
             (None, Some(room)) => {
                 let may_decide = !room.is_pending && room.turn < setting.turns_max;
                 if may_decide && process.standing() == Standing::Held {
@@ -296,20 +295,16 @@ impl World {
                 }
             }
         }
-        match (&process.post, &process.room) {
-            (Some(_), _) => {}
-            // Only what is stored, and while the lease is trusted.
-            (None, Some(room)) if process.is_trusting() => {
-                let decided = match &process.commit {
-                    Some(Sent::Commit { is_pending: true, .. }) => !setting.stores_first,
-                    Some(_) => false,
-                    None => room.is_pending,
-                };
-                if decided {
-                    events.push(Event::Post(number));
-                }
+        // Only what is stored, one post at a time, and while the lease is trusted.
+        if let (None, Some(room)) = (&process.post, &process.room) {
+            let is_decided = match &process.commit {
+                Some(Sent::Commit { is_pending: true, .. }) => !setting.stores_first,
+                Some(_) => false,
+                None => room.is_pending,
+            };
+            if is_decided && process.is_trusting() {
+                events.push(Event::Post(number));
             }
-            (None, _) => {}
         }
         if self.crashes < setting.crashes_max {
             events.push(Event::Crash(number));
@@ -330,7 +325,7 @@ impl World {
             }
             Event::LateArrives => {
                 let sent = self.late.remove(0);
-                drop(self.arrives(setting, &sent));
+                self.arrives(setting, &sent);
             }
             Event::Crash(number) => self.crash(setting, number),
             Event::Pause(number) => {
@@ -350,7 +345,7 @@ impl World {
             Event::PostArrives(number) => {
                 let post = self.processes[usize::from(number)].post.take();
                 let Some(sent) = post else { return };
-                drop(self.arrives(setting, &sent));
+                self.arrives(setting, &sent);
                 self.processes[usize::from(number)].posted();
             }
             Event::Beat(number) => {
