@@ -35,7 +35,7 @@ impl ModelActors {
     /// `Endpoint::field("grammar", ModelActors::LLAMA_GRAMMAR)`. It makes a scene possible with models that are too small to
     /// keep to a form.
     pub const LLAMA_GRAMMAR: &'static str = "root ::= \"<thinking>\\n\" text \"\\n</thinking>\\n\\n<speech>\\n\" text \
-                                             \"\\n</speech>\"\ntext ::= [^<\\n] [^<]{0,600}\n";
+                                             \"\\n</speech>\"\ntext ::= [^<\\n] [^<]{0,200}\n";
 
     /// Creates a factory of actors that ask this model.
     pub const fn new(model: Conversation) -> Self {
