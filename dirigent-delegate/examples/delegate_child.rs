@@ -10,7 +10,8 @@
 //! | `stubborn` | ignores SIGTERM from here on |
 //! | `note FOLDER` | notes its process in this folder |
 //! | `child FOLDER`, `detached FOLDER` | starts a process that notes itself there and waits for ever, in this group or in a session of its own |
-//! | `family FOLDER` | starts a detached process that starts another detached one, and so on for a while |
+//! | `bare FOLDER` | the same as `child`, without any variable in its environment |
+//! | `family FOLDER` | notes itself and starts a detached process that does the same and waits for ever, up to sixty |
 //! | `wait` | waits for ever |
 //! | `exit CODE` | ends |
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests")]
@@ -48,6 +49,12 @@ async fn obey() {
             "stubborn" => ignored.push(signal(SignalKind::terminate()).unwrap()),
             "note" => note(words.next().unwrap()),
             "child" => start("note", words.next().unwrap(), "wait"),
+            "bare" => {
+                let folder = words.next().unwrap();
+                let mut again = Command::new(env::current_exe().unwrap());
+                again.env_clear().arg(format!("note {folder} wait")).stdin(Stdio::null());
+                drop(again.spawn().unwrap());
+            }
             "detached" => start("detach note", words.next().unwrap(), "wait"),
             "detach" => {
                 rustix::process::setsid().unwrap();
@@ -55,8 +62,8 @@ async fn obey() {
             "family" => {
                 let folder = words.next().unwrap();
                 note(folder);
-                if fs::read_dir(folder).unwrap().count() < 200 {
-                    start("detach family", folder, "");
+                if fs::read_dir(folder).unwrap().count() < 60 {
+                    start("detach family", folder, "wait");
                 }
             }
             "wait" => pending().await,

@@ -205,12 +205,13 @@ async fn when_its_time_is_over_a_program_and_all_that_it_started_is_gone() {
 async fn when_its_future_is_dropped_a_program_and_all_that_it_started_is_gone() {
     let register = Register::new();
     let folder = register.path().display();
-    let order = format!("stubborn note {folder} child {folder} detached {folder} wait");
+    let order =
+        format!("stubborn note {folder} child {folder} bare {folder} detached {folder} wait");
     for round in 1..=3 {
         let agent = child();
         tokio::select! {
             outcome = agent.run(Task::new(&*order)) => panic!("it ended: {outcome:?}"),
-            () = register.fill(3 * round) => {}
+            () = register.fill(4 * round) => {}
         }
         register.empty().await;
     }
