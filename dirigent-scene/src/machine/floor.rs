@@ -95,6 +95,8 @@ impl Floor {
         if self.granted == Some(agent) {
             self.granted = None;
         }
+        // The turn that it had may have been the last under the old ceiling. The new one is set when all have gone.
+        self.tell(now, &Input::Reconfigure(config(u32::MAX)));
         self.tell(now, &Input::MemberLeft(agent));
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct Model {
     /// Whether the cast is there.
     opened: bool,
     /// After how many speeches someone came or went last.
-    moved_at: usize,
+    moved_at: Option<usize>,
     out: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ impl Model {
             closing: None,
             closed: false,
             opened: false,
-            moved_at: 0,
+            moved_at: None,
             out: Vec::new(),
             plan,
         }
@@ -315,7 +315,7 @@ impl Model {
             return self.abort();
         }
         if !pending.is_empty() {
-            self.moved_at = self.said.len();
+            self.moved_at = Some(self.said.len());
         }
         self.places = places;
         self.pending = pending;
@@ -341,8 +341,8 @@ impl Model {
         let at = granted.expect("a turn is due");
         assert!(self.places[at] == Where::Here, "only who is here has a turn");
         // Where someone came or went, the round after it may begin with who spoke last.
-        let is_settled =
-            self.moved_at == 0 || self.said.len() > self.moved_at + 2 * self.plan.roles.len();
+        let long = 2 * self.plan.roles.len();
+        let is_settled = self.moved_at.is_none_or(|at| self.said.len() > at + long);
         if let Some(last) = self.said.last().filter(|_| is_settled) {
             assert!(last.by != at, "twice in a row");
         }
