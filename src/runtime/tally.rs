@@ -135,11 +135,11 @@ struct Times {
 impl Counts {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
-            causes: [const { AtomicU64::new(0) }; _],
+            causes: [const { AtomicU64::new(0) }; Cause::ALL.len()],
             phases: [const {
                 Times { total_ms: AtomicU64::new(0), sizes: [const { AtomicU64::new(0) }; SIZES] }
-            }; _],
-            requests: [const { AtomicU64::new(0) }; _],
+            }; PhaseKind::ALL.len()],
+            requests: [const { AtomicU64::new(0) }; Request::ALL.len()],
         })
     }
 
