@@ -82,7 +82,7 @@ impl Scene {
     }
 
     /// Goes on with a scene that was killed, in the folder where it was. The scene must be built as that one was. Actors
-    /// that had turns come back with [`ActorFactory::restore`]; what was said is never sent to them again. An answer that
+    /// that had turns come back with [`ActorFactory::restore`](crate::ActorFactory::restore); what was said is never sent to them again. An answer that
     /// an actor gave and saved, and that was not recorded any more, is taken as it is. A scene that was killed while its
     /// files were made final is made final.
     ///

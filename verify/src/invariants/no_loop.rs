@@ -62,6 +62,9 @@ impl NoLoop {
         // What a lost run was given is for another one.
         self.missed |= seen.transitions().any(|told| told.cause == Cause::RunLost);
         self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
+        // What was posted of a reply that broke off is a message.
+        self.missed |=
+            seen.answer.is_ok() && matches!(seen.input, Input::Undelivered { posted: true, .. });
         // Whatever was under way goes on when the chat is back.
         self.missed |= seen
             .transitions()
