@@ -13,7 +13,7 @@ use crate::look::{ChannelFacts, ChannelLook, Known, Names, Overview, Query, Row}
 use crate::order::Order;
 use crate::problem::Problem;
 
-/// So many channels are read from the store at once.
+/// The number of channels that are read from the store at once.
 const READ_AT_ONCE: usize = 32;
 
 impl Shared {

@@ -39,7 +39,7 @@ impl Default for Tape {
 }
 
 impl Tape {
-    /// Keeps between so many and twice as many inputs of each channel.
+    /// Keeps at least this number of inputs of each channel, and at most twice this number.
     pub fn new(kept: usize) -> Self {
         Self { kept: kept.max(1), channels: Arc::default() }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dirigent::ports::Timestamp;
 use rustc_hash::FxHashMap;
 
-/// So many failures in [`WINDOW`] bar an address.
+/// The number of failures within [`WINDOW`] that bars an address.
 const FAILURES_MAX: usize = 10;
 const WINDOW: Duration = Duration::from_secs(60);
 /// The most addresses that are remembered; beyond them those that failed longest ago are forgotten.
