@@ -151,7 +151,7 @@ async fn the_tool_says_what_a_channels_file_cannot_give() {
         assert_eq!((code, told.as_str()), (Some(1), ""));
         assert!(errors.contains(word), "{errors}");
     };
-    refused(&[file.to_str().unwrap(), "--mermaid"], "a diagram needs a recording");
+    refused(&[file.to_str().unwrap(), "--mermaid"], "a diagram or a page needs a recording");
     refused(&[file.with_extension("history.jsonl").to_str().unwrap()], "<id>.json");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replace("chat", "talk")).unwrap();
