@@ -135,9 +135,13 @@ impl Step<'_> {
 
     /// Sorts into the lanes what the machine asked for, and tells them what else follows.
     pub(super) fn sort(&mut self) {
-        if !self.turns.has_follows() {
-            return;
+        if self.turns.has_follows() {
+            self.sort_follows();
         }
+    }
+
+    #[inline(never)] // The usual case, where there is nothing to sort, stays short.
+    fn sort_follows(&mut self) {
         let follows = self.turns.take_follows();
         for follow in &follows {
             self.take(follow);

@@ -383,6 +383,7 @@ impl<'p> Loop<'p> {
         wakeups: &mut Vec<Wakeup>,
     ) -> (Timestamp, bool) {
         let Self { runtime, admission, buffers, begun, .. } = self;
+        let signals = runtime.signals();
         runtime.with_context(|cx| {
             let mut state = cell.lock();
             state.is_ready = false;
@@ -391,14 +392,16 @@ impl<'p> Loop<'p> {
             let now = read.unwrap_or_else(|| runtime.clock.now());
             let is_done = done.is_some();
             let standing = runtime.standing(cell.id);
-            let cx = &Context { stage: runtime.stage_for(standing), ..*cx };
+            let restrained = (standing != Standing::Held)
+                .then(|| Context { stage: runtime.stage_for(standing), ..*cx });
+            let cx = restrained.as_ref().unwrap_or(cx);
             if let Some(Done { id, claim, outcome }) = done {
                 if let Some(claim) = claim {
                     wakeups.extend(released(admission, now, &claim, &outcome));
                 }
                 state.room.done(cx, now, id, outcome);
                 state.returned(id);
-                runtime.signals().perform(&mut state, cx, now);
+                signals.perform(&mut state, cx, now);
             }
             let is_done = is_done || standing == Standing::Elsewhere;
             if standing == Standing::Elsewhere {
@@ -409,7 +412,7 @@ impl<'p> Loop<'p> {
                 while let Some(started) = state.room.next_action(cx, now, &mut door) {
                     begun.push_back(state.prepare(started, now));
                 }
-                if !runtime.signals().perform(&mut state, cx, now) {
+                if !signals.perform(&mut state, cx, now) {
                     break;
                 }
             }

@@ -33,6 +33,7 @@ impl Signals<'_> {
         any
     }
 
+    #[inline(never)] // The usual case, where there is none, stays short.
     fn perform_all(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
         loop {
             while let Some(news) = state.room.next_news() {
@@ -101,7 +102,7 @@ impl Signals<'_> {
                 if room.look().machine().config().fingerprint_length > 0 {
                     self.note_recognition(channel, directory, &transition);
                 }
-                self.publish(channel, directory, transition);
+                self.publish(channel, directory, &transition);
             }
             Announcement::Missed(changes) => {
                 tracing::warn!(%channel, changes, "listeners are not told of older changes: the store took none of them for too long");
@@ -133,13 +134,16 @@ impl Signals<'_> {
         }
     }
 
-    fn publish(&self, channel: ChannelId, directory: &Directory, transition: Transition) {
-        log(channel, directory, &transition);
+    fn publish(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
+        log(channel, directory, transition);
         if self.events.receiver_count() > 0 {
             let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
             // A channel without a listener is fine.
-            let _ =
-                self.events.send(Heard::Transition(ChannelEvent { channel, agent, transition }));
+            let _ = self.events.send(Heard::Transition(ChannelEvent {
+                channel,
+                agent,
+                transition: *transition,
+            }));
         }
     }
 }

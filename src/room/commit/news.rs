@@ -47,14 +47,13 @@ impl News {
     /// What listeners are told next: how many transitions were dropped, or the oldest one whose state is
     /// committed.
     pub(super) fn next(&mut self, committed: Stamp) -> Option<Announcement> {
-        let &(stamp, transition) = self.waiting.front()?;
-        if stamp > committed {
+        if !self.is_due(committed) {
             return None;
         }
         if self.dropped > 0 {
             return Some(Announcement::Missed(std::mem::take(&mut self.dropped)));
         }
-        self.waiting.pop_front();
+        let (_, transition) = self.waiting.pop_front()?;
         if self.waiting.is_empty() && self.waiting.capacity() > WAITING_KEPT {
             // The store has failed for a while.
             self.waiting = VecDeque::new();
