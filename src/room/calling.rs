@@ -7,7 +7,7 @@ use dirigent_core::snapshot::{PermitRun, PhaseData};
 use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Snapshot, Ticket, TurnId};
 
 use super::action::{Account, Action, CallRequest, Purpose, Signal, Started};
-use super::calls::{Call, Calls, hosted_run, is_hosted_run};
+use super::calls::{Call, Calls, KeptRun, hosted_run, is_hosted_run};
 use super::claims::Lane;
 use super::doorway::Doorway;
 use super::handing::Handing;
@@ -157,13 +157,13 @@ impl Calling<'_> {
         };
         if let Some(run) = machine.view().run().filter(|_| !is_limited) {
             let most = machine.config().run_deadline.unwrap_or(KEPT_RUN_MAX);
-            self.calls.kept = Some((run, self.handing.now + most));
+            self.calls.kept = Some(Box::new(KeptRun { run, until: self.handing.now + most }));
         }
     }
 
     /// Ends a run that outlived its process, when it was waited for long enough.
     pub(super) fn end_kept_run(&mut self) -> bool {
-        let Some((run, until)) = self.calls.kept else {
+        let Some(KeptRun { run, until }) = self.calls.kept.as_deref().copied() else {
             return false;
         };
         let (cx, now) = (self.handing.cx, self.handing.now);

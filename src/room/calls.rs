@@ -121,6 +121,13 @@ pub(crate) struct Guarded {
     pub(crate) starts: u64,
 }
 
+/// A run of an earlier process, and until when it is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptRun {
+    pub(crate) run: RunId,
+    pub(crate) until: Timestamp,
+}
+
 /// The runs of a channel, as far as the turn machine does not keep them.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
@@ -133,9 +140,9 @@ pub(crate) struct Calls {
     /// How many runs started.
     starts: u64,
     /// The run whose permission a guard holds.
-    guarded: Option<Guarded>,
-    /// A run of an earlier process that goes on and has no deadline of the machine's, and when it ends.
-    pub(crate) kept: Option<(RunId, Timestamp)>,
+    guarded: Option<Box<Guarded>>,
+    /// A run of an earlier process that goes on and has no deadline of the machine's.
+    pub(crate) kept: Option<Box<KeptRun>>,
 }
 
 impl Calls {
@@ -223,24 +230,25 @@ impl Calls {
     }
 
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
-        let kept = self.kept.map(|(_, until)| until);
+        let kept = self.kept.as_ref().map(|kept| kept.until);
         self.abandoned.iter().map(|call| call.drop_at).chain(kept).min()
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {
-        let kept = self.kept.as_mut().map(|(_, until)| until);
+        let kept = self.kept.as_mut().map(|kept| &mut kept.until);
         let dropped = self.abandoned.iter_mut().map(|call| &mut call.drop_at);
         dropped.chain(kept).for_each(|at| *at = at.saturating_sub(by));
     }
 
     /// Whether this is the first guard of a permitted run: a call may be delivered twice.
     pub(crate) fn guards_first(&mut self, guarded: Guarded) -> bool {
-        self.guarded.replace(guarded) != Some(guarded)
+        let before = self.guarded.replace(Box::new(guarded));
+        before.is_none_or(|before| *before != guarded)
     }
 
     /// The guard of this run says nothing more.
     pub(crate) fn unguard(&mut self, guarded: Guarded) {
-        self.guarded.take_if(|known| *known == guarded);
+        self.guarded.take_if(|known| **known == guarded);
     }
 
     /// A run begins.

@@ -41,7 +41,7 @@ pub(crate) struct CommitState {
     /// The record of an attempt whose answer was lost may be what is stored now.
     is_doubtful: bool,
     /// The store has refused the record as it is, and has taken none since.
-    refused: Option<Refused>,
+    refused: Option<Box<Refused>>,
     /// A conflict after such an attempt: the store is read to find out whose record it holds.
     read_back: ReadBack,
     /// Another process has the channel now.
@@ -151,7 +151,7 @@ impl CommitState {
 
     /// Since when the store has refused the record as it is, and taken none.
     pub(crate) fn refused_since(&self) -> Option<Timestamp> {
-        self.refused.map(|refused| refused.since())
+        self.refused.as_ref().map(|refused| refused.since())
     }
 
     /// When the next attempt may be made, where that lies ahead and there is something to store.
@@ -162,7 +162,7 @@ impl CommitState {
 
     /// Until when a record that was refused is not tried again.
     fn refused_until(&self) -> Option<Timestamp> {
-        self.refused.and_then(|refused| refused.next_at(self.changed))
+        self.refused.as_ref().and_then(|refused| refused.next_at(self.changed))
     }
 
     fn is_due(&self, now: Timestamp) -> bool {
@@ -320,10 +320,11 @@ impl CommitState {
             self.is_doubtful |= failure.certainty == Certainty::Unknown;
         }
         if is_refusal {
-            let stamp = stamp.or(self.refused.map(|refused| refused.stamp()));
+            let stamp = stamp.or(self.refused.as_ref().map(|refused| refused.stamp()));
             let stamp = stamp.unwrap_or(self.changed);
             self.attempts = Attempts::default();
-            self.refused = Some(Refused::again(self.refused, now, stamp));
+            let before = self.refused.take().map(|refused| *refused);
+            self.refused = Some(Box::new(Refused::again(before, now, stamp)));
         } else {
             self.attempts.back_off_between(now, failure.retry_after, WAIT, WAIT_MAX);
         }

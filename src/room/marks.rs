@@ -33,7 +33,8 @@ pub(crate) struct Marks {
     verified: Option<MessageId>,
     /// Where the chat did not tell which ids this moment has: messages of before it are not the channel's.
     since: Timestamp,
-    gap: Option<Gap>,
+    /// Only after a disconnect or a restart.
+    gap: Option<Box<Gap>>,
     /// Messages that were pushed or posted behind `verified`, ascending.
     ids: VecDeque<MessageId>,
     /// The newest message that was pushed while a gap was open.
@@ -97,7 +98,7 @@ impl Marks {
 
     /// From where on the channel is being read, while it is.
     pub(crate) fn gap_from(&self) -> Option<GapFrom> {
-        self.gap.map(|gap| gap.from.map_or(GapFrom::Start, GapFrom::After))
+        self.gap.as_ref().map(|gap| gap.from.map_or(GapFrom::Start, GapFrom::After))
     }
 
     pub(crate) const fn has_gap(&self) -> bool {
@@ -163,7 +164,7 @@ impl Marks {
             || self.heard.min(self.verified.or_else(|| self.ids.front().copied())),
             GapFrom::message,
         );
-        self.gap = Some(Gap { from, hold_until, epoch: 0, reading: None });
+        self.gap = Some(Box::new(Gap { from, hold_until, epoch: 0, reading: None }));
     }
 
     /// What may have been missed does not matter any more.
@@ -175,7 +176,7 @@ impl Marks {
 
     /// Until when agents' posts, triggers and calls wait for a read.
     pub(crate) fn hold_until(&self) -> Option<Timestamp> {
-        self.gap.and_then(|gap| gap.hold_until)
+        self.gap.as_ref().and_then(|gap| gap.hold_until)
     }
 
     pub(crate) fn is_holding(&self, now: Timestamp) -> bool {
