@@ -12,7 +12,9 @@
 //! # async fn bot(accounts: [Arc<dyn DiscordApi>; 3], id: ChannelId) -> Result<(), AgentError> {
 //! # let [moderator, poet, critic] = accounts;
 //! # async fn ask_a_model(prompt: String) -> Result<String, AgentError> { Ok(prompt) }
-//! let voice = || agent_fn(|turn: Turn| async move { Ok(ask_a_model(turn.briefing()).await?.into()) });
+//! let voice = || {
+//!     agent_fn(|turn: Turn| async move { Ok(ask_a_model(turn.briefing()).await?.into()) })
+//! };
 //! let (dirigent, driver) = Dirigent::builder(moderator)
 //!     .host("poet", voice(), poet)
 //!     .host("critic", voice(), critic)
@@ -21,7 +23,8 @@
 //! let channel = dirigent.channel(id);
 //! channel.set_mode(Mode::Chat).await?;
 //! // A person writes, and the bot tells: `dirigent.message_created(message)`. Then:
-//! println!("{}", channel.explain(&"critic".into()).await?); // critic may not speak: poet has the floor. …
+//! println!("{}", channel.explain(&"critic".into()).await?);
+//! // critic may not speak: poet has the floor. …
 //! # Ok(())
 //! # }
 //! ```
@@ -41,8 +44,15 @@
 //! | write a store | [`store::ChannelStore`] | [`store`], and [`snapshot`] for what is in a record |
 //! | find out afterwards what happened | [`replay::Recording`] | [`replay`] |
 //!
-//! For Discord there are `dirigent-discord` (REST, gateway events, slash commands) and `dirigent-store` (files, SQLite); for
-//! agents that ask a model `dirigent-llm`; for tests `dirigent-testkit`.
+//! | you need | crate |
+//! | --- | --- |
+//! | Discord: REST, gateway events, slash commands | `dirigent-discord` |
+//! | a store: files, SQLite, PostgreSQL for several processes | `dirigent-store` |
+//! | agents that ask a model | `dirigent-llm` |
+//! | a dialogue by a script of turns, beats and endings | `dirigent-scene` |
+//! | a message that is routed to specialised agents | `dirigent-delegate` |
+//! | a page in the browser to see and to steer every channel | `dirigent-control` |
+//! | tests | `dirigent-testkit` |
 
 pub mod command;
 pub mod hooks;

@@ -8,7 +8,7 @@ pub(crate) mod backfill;
 mod callback;
 pub(crate) mod catch_up;
 pub(crate) mod cell;
-mod connections;
+pub(crate) mod connections;
 pub(crate) mod creations;
 pub(crate) mod driver;
 pub(crate) mod events;

@@ -26,7 +26,8 @@
 //!     let discord = MemoryDiscord::new(Arc::new(clock.clone()));
 //!     let [moderator, poet, critic] = [(); 3].map(|()| discord.add_bot());
 //!     let person = discord.add_human();
-//!     let table = discord.add_channel(discord.add_guild(person), "table", &[moderator, poet, critic]);
+//!     let guild = discord.add_guild(person);
+//!     let table = discord.add_channel(guild, "table", &[moderator, poet, critic]);
 //!
 //!     let answers = |words: &'static str| {
 //!         agent_fn(move |turn: Turn| async move {
@@ -53,7 +54,8 @@
 //!         }
 //!         clock.advance_to_next_wake();
 //!     }
-//!     let said: Vec<_> = discord.messages(table).iter().map(|message| message.content.to_string()).collect();
+//!     let messages = discord.messages(table);
+//!     let said: Vec<_> = messages.iter().map(|message| &*message.content).collect();
 //!     assert_eq!(said, ["What is new?", "A line.", "Too long."]);
 //!     Ok(())
 //! }

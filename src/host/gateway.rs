@@ -8,6 +8,7 @@ use dirigent_core::{Input, MessageId, Mode};
 use crate::host::erasure::is_unsupported;
 use crate::room::connection::Gateway;
 use crate::runtime::cell::RoomCell;
+use crate::runtime::connections::Connections;
 use crate::runtime::room_table::RoomRef;
 use crate::{CallError, ChannelId, Dirigent, UserId};
 
@@ -46,7 +47,7 @@ impl Dirigent {
         connection: u32,
         affects: impl Fn(ChannelId) -> bool + Send + Sync + 'static,
     ) {
-        self.runtime.lose_connection(connection, affects);
+        Connections { runtime: &self.runtime }.lose(connection, affects);
     }
 
     /// A connection to the gateway is back, and everything that was missed was told: the session was
@@ -59,7 +60,7 @@ impl Dirigent {
                     .update(room, |room, cx, now| room.gateway(cx, now, Gateway::HeardAgain));
             }
         };
-        self.runtime.regain_connection(connection, |_| {}, tell);
+        Connections { runtime: &self.runtime }.regain(connection, |_| {}, tell);
     }
 
     /// A connection to the gateway is back with a new session: what was missed is not told any more. For
@@ -69,7 +70,7 @@ impl Dirigent {
     /// instead.
     pub fn session_began(&self, connection: u32) {
         let runtime = &self.runtime;
-        runtime.regain_connection(
+        Connections { runtime }.regain(
             connection,
             |affects| runtime.await_newest_of_parked(affects),
             |room, stands| {

@@ -179,7 +179,7 @@ impl Dirigent {
         }
         life.reach(Stage::Stopping);
         for room in self.runtime.rooms.all_awake() {
-            let is_refused = room.lock().room.look().commit().refused_since().is_some();
+            let is_refused = room.lock().room.look().commit().refused.since().is_some();
             if is_refused {
                 self.runtime.update(&room, |room, _, _| room.closing().store_before_end());
             }

@@ -9,6 +9,7 @@ use crate::ports::orchestrator::Orchestrator;
 use crate::record::discussion::Discussion;
 use crate::record::letter::LetterKind;
 use crate::runtime::cell::Awaited;
+use crate::runtime::connections::Connections;
 use crate::values::summary::Summary;
 use crate::{AgentId, CallError, Channel, Dirigent};
 
@@ -76,7 +77,7 @@ impl Channel<'_> {
         self.dirigent.live().await?;
         let room = self.dirigent.runtime.room_or_new(self.id).await?;
         let stored = self.dirigent.state_fact(&room, &Input::SetMode(mode)).await;
-        self.dirigent.runtime.tell_lost(&room);
+        Connections { runtime: &self.dirigent.runtime }.tell_lost(&room);
         stored
     }
 
@@ -100,7 +101,7 @@ impl Channel<'_> {
             .dirigent
             .runtime
             .update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
-        self.dirigent.runtime.tell_lost(&room);
+        Connections { runtime: &self.dirigent.runtime }.tell_lost(&room);
         self.dirigent.stored(room.wait_for(Awaited::Stored(stamp))).await
     }
 

@@ -120,7 +120,8 @@ impl Channel<'_> {
                 .room
                 .look()
                 .commit()
-                .refused_since()
+                .refused
+                .since()
                 .map(|since| now.since(since)),
             waits_for_call: state.room.look().waits_for_call(),
             unrecognised: self.dirigent.runtime.recognition.unrecognised(key),
@@ -223,7 +224,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         chosen: view.chosen().map(name),
         rules: Arc::clone(room.look().machine().config()),
         chat_away_since: view.chat_away_since(),
-        record_refused_since: room.look().commit().refused_since(),
+        record_refused_since: room.look().commit().refused.since(),
         waiting_reply: room.look().waiting_reply().map(name),
         unrecognised: view.list().filter_map(unrecognised).collect(),
     }

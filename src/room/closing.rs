@@ -21,7 +21,7 @@ impl Closing<'_> {
     }
 
     /// The driver is about to end: a record that was refused is tried once more.
-    pub(crate) const fn store_before_end(self) {
+    pub(crate) fn store_before_end(self) {
         self.turns.commit.hurry();
     }
 

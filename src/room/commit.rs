@@ -11,7 +11,7 @@ use dirigent_core::Timestamp;
 use self::buffers::{BufferPool, Buffers, Returned};
 use self::news::{Announcement, News};
 use super::attempts::{Attempts, Failure};
-use super::refused::{Refused, is_refusal};
+use super::refused::{Refusals, is_refusal};
 use crate::ports::store::Durability;
 use crate::record::channel::{Revision, Writer};
 use crate::values::error::Certainty;
@@ -41,7 +41,7 @@ pub(crate) struct CommitState {
     /// The record of an attempt whose answer was lost may be what is stored now.
     is_doubtful: bool,
     /// The store has refused the record as it is, and has taken none since.
-    refused: Option<Box<Refused>>,
+    pub(crate) refused: Refusals,
     /// A conflict after such an attempt: the store is read to find out whose record it holds.
     read_back: ReadBack,
     /// Another process has the channel now.
@@ -97,7 +97,7 @@ impl CommitState {
             attempts: Attempts::default(),
             under_way: None,
             is_doubtful: false,
-            refused: None,
+            refused: Refusals::default(),
             read_back: ReadBack::No,
             taken_over: false,
             replaces_damaged: false,
@@ -149,30 +149,21 @@ impl CommitState {
         self.under_way.is_some() || self.read_back == ReadBack::UnderWay
     }
 
-    /// Since when the store has refused the record as it is, and taken none.
-    pub(crate) fn refused_since(&self) -> Option<Timestamp> {
-        self.refused.as_ref().map(|refused| refused.since())
-    }
-
     /// When the next attempt may be made, where that lies ahead and there is something to store.
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
         let waits = !self.is_clean() && !self.is_under_way();
-        self.attempts.next_at().max(self.refused_until()).filter(|_| waits)
-    }
-
-    /// Until when a record that was refused is not tried again.
-    fn refused_until(&self) -> Option<Timestamp> {
-        self.refused.as_ref().and_then(|refused| refused.next_at(self.changed))
+        self.attempts.next_at().max(self.refused.next_at(self.changed)).filter(|_| waits)
     }
 
     fn is_due(&self, now: Timestamp) -> bool {
-        self.attempts.is_due(now) && self.refused_until().is_none_or(|until| until <= now)
+        self.attempts.is_due(now)
+            && self.refused.next_at(self.changed).is_none_or(|until| until <= now)
     }
 
     /// Whether a driver that ends waits for nothing more to be stored: another process has the channel, or the record
     /// was refused and is not tried again for up to an hour.
     pub(crate) fn is_given_up(&self) -> bool {
-        self.taken_over || (self.refused_until().is_some() && !self.is_under_way())
+        self.taken_over || (self.refused.next_at(self.changed).is_some() && !self.is_under_way())
     }
 
     /// Something changed that the record holds.
@@ -188,10 +179,8 @@ impl CommitState {
     }
 
     /// A record that was refused is tried at once: what was done may have made it one that the store takes.
-    pub(crate) const fn hurry(&mut self) {
-        if let Some(refused) = &mut self.refused {
-            refused.hurry();
-        }
+    pub(crate) fn hurry(&mut self) {
+        self.refused.hurry();
     }
 
     /// An attempt that failed is repeated at once.
@@ -269,7 +258,8 @@ impl CommitState {
         self.stored = revision;
         self.written = self.writer.count;
         self.attempts = Attempts::default();
-        (self.is_doubtful, self.refused) = (false, None);
+        self.is_doubtful = false;
+        self.refused.end();
         self.replaces_damaged = false;
     }
 
@@ -303,7 +293,8 @@ impl CommitState {
         match ours {
             Some((revision, _)) => {
                 self.stored = revision;
-                (self.is_doubtful, self.refused) = (false, None);
+                self.is_doubtful = false;
+                self.refused.end();
                 self.attempts = Attempts::default();
             }
             None => self.taken_over = true,
@@ -320,11 +311,8 @@ impl CommitState {
             self.is_doubtful |= failure.certainty == Certainty::Unknown;
         }
         if is_refusal {
-            let stamp = stamp.or(self.refused.as_ref().map(|refused| refused.stamp()));
-            let stamp = stamp.unwrap_or(self.changed);
             self.attempts = Attempts::default();
-            let before = self.refused.take().map(|refused| *refused);
-            self.refused = Some(Box::new(Refused::again(before, now, stamp)));
+            self.refused.again(now, stamp, self.changed);
         } else {
             self.attempts.back_off_between(now, failure.retry_after, WAIT, WAIT_MAX);
         }
@@ -351,9 +339,7 @@ impl CommitState {
 
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
-        if let Some(refused) = &mut self.refused {
-            refused.move_back(by);
-        }
+        self.refused.move_back(by);
     }
 }
 

@@ -19,9 +19,53 @@ pub(crate) const fn is_refusal(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Invalid | ErrorKind::Unsupported)
 }
 
+/// Whether the store refuses the record as it is: nothing while it takes it.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(Option<Box<Refused>>);
+
+impl Refusals {
+    /// The record of this stamp was refused; where it is not known, that of the refusal before, or else the newest.
+    pub(super) fn again(&mut self, now: Timestamp, stamp: Option<Stamp>, newest: Stamp) {
+        let before = self.0.as_ref().map(|refused| refused.stamp);
+        let stamp = stamp.or(before).unwrap_or(newest);
+        let refused = Refused::again(self.0.take().map(|before| *before), now, stamp);
+        self.0 = Some(Box::new(refused));
+    }
+
+    /// The store has taken a record.
+    pub(super) fn end(&mut self) {
+        self.0 = None;
+    }
+
+    /// Since when the store has refused the record as it is, and taken none.
+    pub(crate) fn since(&self) -> Option<Timestamp> {
+        self.0.as_ref().map(|refused| refused.since)
+    }
+
+    /// When the record is tried again, where that is waited for.
+    pub(super) fn next_at(&self, newest: Stamp) -> Option<Timestamp> {
+        self.0.as_ref().and_then(|refused| refused.next_at(newest))
+    }
+
+    /// The next attempt may be made at once.
+    pub(super) fn hurry(&mut self) {
+        if let Some(refused) = &mut self.0 {
+            refused.is_hurried = true;
+        }
+    }
+
+    /// Time went back by this much.
+    pub(super) fn move_back(&mut self, by: Duration) {
+        if let Some(refused) = &mut self.0 {
+            refused.since = refused.since.saturating_sub(by);
+            refused.at = refused.at.saturating_sub(by);
+        }
+    }
+}
+
 /// That the store has refused the record as it is, and has taken none since.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refused {
+struct Refused {
     since: Timestamp,
     times: u32,
     /// When it was last refused.
@@ -34,7 +78,7 @@ pub(super) struct Refused {
 
 impl Refused {
     /// The record of this stamp was refused: for the first time, or after `before`.
-    pub(super) fn again(before: Option<Self>, now: Timestamp, stamp: Stamp) -> Self {
+    fn again(before: Option<Self>, now: Timestamp, stamp: Stamp) -> Self {
         Self {
             since: before.map_or(now, |before| before.since),
             times: before.map_or(0, |before| before.times).saturating_add(1),
@@ -44,31 +88,11 @@ impl Refused {
         }
     }
 
-    pub(super) const fn since(&self) -> Timestamp {
-        self.since
-    }
-
-    pub(super) const fn stamp(&self) -> Stamp {
-        self.stamp
-    }
-
-    /// The next attempt may be made at once.
-    pub(super) const fn hurry(&mut self) {
-        self.is_hurried = true;
-    }
-
     /// When the record is tried again, where that is waited for.
-    pub(super) fn next_at(&self, newest: Stamp) -> Option<Timestamp> {
+    fn next_at(&self, newest: Stamp) -> Option<Timestamp> {
         let longest = if newest > self.stamp { WAIT_CHANGED_MAX } else { WAIT_MAX };
         let doubled = 1 << self.times.saturating_sub(1).min(16);
         let wait = WAIT.saturating_mul(doubled).min(longest);
         (!self.is_hurried).then(|| self.at + wait)
-    }
-
-    /// Time went back by this much.
-    pub(super) fn move_back(&mut self, by: Duration) {
-        for moment in [&mut self.since, &mut self.at] {
-            *moment = moment.saturating_sub(by);
-        }
     }
 }

@@ -17,6 +17,7 @@ use super::Runtime;
 use super::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
 use super::backfill::Backfilling;
 use super::cell::RoomCell;
+use super::ownership::Following;
 use super::perform::{Begun, Performer, Prepared, report_of};
 use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
@@ -158,7 +159,7 @@ impl<'p> Loop<'p> {
         let backfilling = Backfilling { runtime };
         let mut backfill = pin!(backfilling.run());
         let mut backfills = true;
-        let mut ownership = pin!(runtime.follow_ownership());
+        let mut ownership = pin!(Following { runtime }.run());
         let mut follows = true;
         let mut last = runtime.clock.now();
         let mut rounds = 0;

@@ -7,6 +7,7 @@ use dirigent_core::{MessageId, Timestamp};
 
 use super::Runtime;
 use super::cell::{Epochs, RoomCell};
+use super::connections::Connections;
 use super::room_table::{Found, RoomRef};
 use crate::ports::ownership::Standing;
 use crate::room::Room;
@@ -133,7 +134,8 @@ impl Runtime {
         // for a room that the table does not have.
         self.with_context(|cx| take_up(&mut room, cx, self.clock.now()));
         let cell = Arc::new(RoomCell::new(room, epochs));
-        let room = self.publish_and_tell_lost(&cell, || self.rooms.publish(&cell));
+        let room = Connections { runtime: self }
+            .publish_and_tell_lost(&cell, || self.rooms.publish(&cell));
         if !Arc::ptr_eq(general, &self.rules.config()) {
             self.tell_rules(&cell);
         }

@@ -25,47 +25,56 @@ impl Runtime {
         };
         self.life.stage().max(least)
     }
+}
 
+/// Follows which channels are this process's.
+pub(super) struct Following<'r> {
+    pub(super) runtime: &'r Arc<Runtime>,
+}
+
+impl Following<'_> {
     /// Follows the changes, beside the driver's loop, until the driver stops: channels that go during the end are abandoned
     /// when they are looked at.
-    pub(super) async fn follow_ownership(self: &Arc<Self>) {
-        let Some(ownership) = &self.ownership else {
+    pub(super) async fn run(self) {
+        let runtime = self.runtime;
+        let Some(ownership) = &runtime.ownership else {
             return;
         };
         loop {
             let came = tokio::select! {
                 biased;
-                () = self.life.until(Stage::Stopping) => return,
+                () = runtime.life.until(Stage::Stopping) => return,
                 came = ownership.changed() => came,
             };
-            self.ownership_changed(&came);
+            self.changed(&came);
             if came.is_empty() {
                 continue;
             }
             // Another process may have registered agents.
-            if let Err(error) = self.load_registry().await {
+            if let Err(error) = runtime.load_registry().await {
                 tracing::error!(%error, "the registry could not be read; the old one stays");
             }
-            self.catch_up.call(came);
+            runtime.catch_up.call(came);
         }
     }
 
-    fn ownership_changed(&self, came: &[ChannelId]) {
+    fn changed(&self, came: &[ChannelId]) {
+        let runtime = self.runtime;
         for channel in came {
-            if let Some(room) = self.rooms.awake(*channel) {
+            if let Some(room) = runtime.rooms.awake(*channel) {
                 // It is from an earlier term.
                 self.abandon(&room);
             }
         }
-        self.rooms.came(came);
-        for room in self.rooms.all_awake() {
-            if self.standing(room.id) == Standing::Elsewhere {
+        runtime.rooms.came(came);
+        for room in runtime.rooms.all_awake() {
+            if runtime.standing(room.id) == Standing::Elsewhere {
                 self.abandon(&room);
             } else {
-                self.update_cell(&room, None, |state, _, _| {
+                runtime.update_cell(&room, None, |state, _, _| {
                     // The store answers again.
                     state.room.closing().store_now();
-                    self.schedule.call_driver(&room, state);
+                    runtime.schedule.call_driver(&room, state);
                 });
             }
         }
@@ -73,8 +82,8 @@ impl Runtime {
 
     /// The channel is another process's: nothing of it is done here any more.
     fn abandon(&self, room: &Arc<RoomCell>) {
-        self.update(room, |room: &mut Room, _, _| room.closing().abandon());
-        if self.rooms.release_taken_over(room) {
+        self.runtime.update(room, |room: &mut Room, _, _| room.closing().abandon());
+        if self.runtime.rooms.release_taken_over(room) {
             tracing::info!(channel = %room.id, "the channel is another process's now");
         }
     }

@@ -159,7 +159,7 @@ fn conclude_commit(
         }
         Err(CommitError::Store(error)) if is_refusal(error.kind()) => {
             // Said once, and not with each of the attempts that follow.
-            if room.lock().room.look().commit().refused_since().is_none() {
+            if room.lock().room.look().commit().refused.since().is_none() {
                 tracing::error!(
                     %channel,
                     %error,

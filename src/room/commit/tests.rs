@@ -88,7 +88,7 @@ fn a_refused_record_is_tried_less_and_less_often_sooner_if_it_changed_and_at_onc
     commit.failed(now, &failure(ErrorKind::Invalid));
     assert_eq!(commit.next_at(), Some(now + minute * 10), "it has changed since");
     now = now + minute * 10;
-    assert_eq!(commit.refused_since(), Some(NOW));
+    assert_eq!(commit.refused.since(), Some(NOW));
     begin(&mut commit, now).unwrap();
     commit.failed(now, &failure(ErrorKind::Invalid));
     assert!(begin(&mut commit, now).is_none());
@@ -96,7 +96,7 @@ fn a_refused_record_is_tried_less_and_less_often_sooner_if_it_changed_and_at_onc
     commit.change();
     begin(&mut commit, now).unwrap();
     commit.committed(Revision::new(1));
-    assert_eq!(commit.refused_since(), None);
+    assert_eq!(commit.refused.since(), None);
 }
 
 #[test]
