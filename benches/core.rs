@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// A chat that has taken so many turns already.
+/// A chat after a given number of turns.
 struct Room {
     channel: Channel,
     effects: Vec<Effect>,

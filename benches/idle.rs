@@ -1,4 +1,4 @@
-//! What a resting channel costs: so many channels, each with its agents, none of them awake.
+//! Measures what a resting channel costs: a number of channels, each with its agents, none of them awake.
 //!
 //! `cargo bench --bench idle -- --channels 1000000 --agents 4` prints one line of JSON. Every
 //! channel is given its mode and members and rests for more than ten minutes of its clock; the

@@ -18,7 +18,7 @@ use dirigent::{Agent, AgentError, Reply, Turn};
 use tokio::sync::Notify;
 
 const ANSWER: &str = "I have looked at the point above and agree with it; nothing to add for now.";
-/// The cost at turn N is the mean over so many turns that end there.
+/// The cost at turn N is the mean over this many turns, up to and including N.
 const STRETCH: usize = 100;
 
 /// Counts the turns of all agents, and stamps those of interest.

@@ -4,7 +4,7 @@
 //! cargo run --example core_only
 //! ```
 //!
-//! `dirigent_core::Channel` is a value. Whoever embeds it runs the loop in [`Simulation::run`]:
+//! `dirigent_core::Channel` is a value. Its host runs the loop in [`Simulation::run`]:
 //! give it what happened and when, carry out what it asks for, and come back when something is due.
 //! Here the chat is a list of inputs that are still to come, and time is a number, so that a minute
 //! of waiting takes no time at all.
@@ -105,7 +105,7 @@ impl Simulation {
                 self.now = at;
                 Some(input)
             }
-            // Nothing is going to happen, and nobody waits for anything.
+            // No input is to come, and no deadline is set.
             (None, _) if self.channel.view().phase() == PhaseKind::Dormant => None,
             (_, due) => {
                 self.now = due?;
@@ -208,6 +208,6 @@ fn name(agent: AgentKey) -> &'static str {
         ADA => "Ada",
         BOB => "Bob",
         EVE => "Eve",
-        _ => "somebody",
+        _ => "an unknown account",
     }
 }

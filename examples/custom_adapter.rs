@@ -94,7 +94,7 @@ impl Chat {
     fn add_line(&self, inner: &mut Inner, mut line: ChatMessage) -> MessageId {
         line.id = MessageId::new(inner.next_id());
         inner.lines.push((self.clock.now(), line.clone()));
-        // Nobody listening is fine.
+        // It is no error when no client listens.
         let id = line.id;
         let _ = self.pushed.send(line);
         id
@@ -142,7 +142,7 @@ impl DiscordApi for Account {
         let mut inner = self.chat.lock();
         inner.room(post.channel, self.nick)?;
         if !post.embeds.is_empty() {
-            // A line is text. Its agent's host is told that the reply was lost.
+            // A line is text. The agent's host gets the error: the reply is lost.
             return Err(ApiError::new(ErrorKind::Unsupported));
         }
         let content = post.content.trim().to_owned();
@@ -226,7 +226,7 @@ impl Agent for Bot {
     }
 }
 
-/// A person asks in a room with two hosted agents, and they talk until nobody has more to say.
+/// A person asks in a room with two hosted agents, and they talk until none has more to say.
 async fn talk() -> Result {
     let clock = SystemClock::new();
     let (chat, mut pushed) = Chat::new(clock);
@@ -252,7 +252,7 @@ async fn talk() -> Result {
             }
             Some(Heard::Transition(change)) = changes.next() => {
                 if change.transition.cause == Cause::AllPassed {
-                    println!("* nobody has anything to add");
+                    println!("* no agent has anything to add");
                     break;
                 }
             }

@@ -3,12 +3,12 @@
 //! ```text
 //! cargo run --example discussion                     three agents choose a database
 //! cargo run --example discussion -- --data DIR       and the files stay, to be read
-//! cargo run --example discussion -- --fast           nobody thinks longer than a millisecond
+//! cargo run --example discussion -- --fast           no agent thinks longer than a millisecond
 //! ```
 //!
 //! An agent opens the discussion from its work channel, with a tool; the guide is posted, the agents
-//! talk in turn, the process dies and starts again, nobody has anything to add, the initiator is
-//! reminded, writes a summary and completes the discussion; its work channel is told. Everything
+//! talk in turn, the process dies and starts again, no agent has anything to add, the initiator is
+//! reminded, writes a summary and completes the discussion; the summary is posted in its work channel. Everything
 //! that must survive is in JSON files.
 //!
 //! `discussion/town.rs` is what outlives the process: the chat, its people, and the screen;
@@ -38,7 +38,7 @@ use town::{Shown, Town};
 type Result<T = ()> = std::result::Result<T, AgentError>;
 
 const GUIDE: &str = "Which database do we take for the archive? Goal: one name and the reason. \
-                     Done when nobody has an objection left.";
+                     Done when no objection is left.";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result {
@@ -68,7 +68,7 @@ async fn main() -> Result {
     town.until(&mut house, &[Shown::Change(Cause::AllPassed)]).await?;
     town.until(&mut house, &[Shown::Change(Cause::Concluded), Shown::Result]).await?;
 
-    scene("The discussion is over, and whoever still writes in it is told so.");
+    scene("The discussion is over: a message in it is answered with a notice that says so.");
     town.say(discussion, "May I add something?");
     town.until(&mut house, &[Shown::Words("you"), Shown::Words("moderator")]).await?;
     house.leave().await?;

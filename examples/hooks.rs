@@ -151,7 +151,7 @@ impl Host {
         }
     }
 
-    /// A message arrived: the library is told first, then every agent starts a run, as it would
+    /// A message arrived: the library gets it first, then every agent starts a run, as it would
     /// without the library. The gates of all are asked before a model has answered.
     async fn on_message(&mut self, message: ChatMessage) -> Result {
         self.show_message(&message);
@@ -220,7 +220,7 @@ impl Host {
             Some(session) => session.agent.as_str(),
             None if message.author == self.moderator => "trigger",
             None if message.author_kind == AuthorKind::Human => "You",
-            None => "somebody",
+            None => "unknown",
         };
         let text = self.sessions.iter().fold(message.content.to_string(), |text, session| {
             text.replace(&format!("<@{}>", session.user), &format!("@{}", session.agent))

@@ -4,10 +4,10 @@
 //! ```text
 //! cargo run --example pm_and_dev                     the collaboration
 //! cargo run --example pm_and_dev -- --record FILE    and everything that happened, to be replayed
-//! cargo run --example pm_and_dev -- --fast           nobody thinks longer than a millisecond
+//! cargo run --example pm_and_dev -- --fast           no agent thinks longer than a millisecond
 //! ```
 //!
-//! The rules come from the JSON of the seed "Message flow". What was recorded is told by
+//! The rules come from the JSON of the seed "Message flow". To print the recording:
 //! `cargo run -p dirigent-store --features trace --bin dirigent-trace -- FILE`, with `--mermaid` as a diagram.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
@@ -35,7 +35,7 @@ type Result<T = ()> = std::result::Result<T, AgentError>;
 const RULES: &str = r#"{ "turnBehavior": { "timeoutSeconds": 30, "announceTimeouts": true } }"#;
 
 const PM: [&str; 2] = [
-    "The spec: `/hello` greets whoever calls it, by name. TURN_COMPLETE",
+    "The spec: `/hello` greets its caller by name. TURN_COMPLETE",
     "Looks good, approved!\n\nTURN_COMPLETE",
 ];
 const DEV: [&str; 2] = [
@@ -83,7 +83,7 @@ async fn main() -> Result {
     team.part().await
 }
 
-/// The chat, the library in it, and whoever talks.
+/// The chat, the library in it, the person and the agents.
 struct Team {
     discord: MemoryDiscord,
     clock: SystemClock,
@@ -203,14 +203,14 @@ impl Team {
 
 /// The changes that are worth a line.
 fn show_change(event: &ChannelEvent) -> Told {
-    let agent = event.agent.as_ref().map_or("nobody", |agent| agent.as_str());
+    let agent = event.agent.as_ref().map_or("no agent", |agent| agent.as_str());
     let cause = event.transition.cause;
     if [Cause::HumanMessage, Cause::NextInList, Cause::NextCycle].contains(&cause) {
         println!("             · {agent} has the floor ({})", cause.as_str());
     } else if cause == Cause::Unfinished {
         println!("             · {agent} has not finished, and goes on");
     } else if cause == Cause::Finished {
-        println!("             · finished: nobody is active");
+        println!("             · finished: no agent is active");
     }
     Told::Changed(cause)
 }

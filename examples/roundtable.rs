@@ -5,7 +5,7 @@
 //! cargo run --example roundtable -- --interactive   lets you be the person
 //! ```
 //!
-//! `--verbose` shows every change of a channel, `--fast` lets nobody think longer than a millisecond.
+//! `--verbose` shows every change of a channel, with `--fast` no agent thinks longer than a millisecond.
 //!
 //! This file is the evening; beside it, `agents.rs` is what you would replace by your own agents,
 //! `table.rs` what a bot needs, and `terminal.rs` only prints.
@@ -99,18 +99,18 @@ async fn play(table: &mut Table) -> Result {
 }
 
 async fn hear_a_question(table: &mut Table, guests: &Guests) -> Result {
-    scene("A person asks; the agents speak in turn until nobody has anything to add.");
+    scene("A person asks; the agents speak in turn until none has anything to add.");
     guests.optimist.script.add(&[
         "Let us build it. A week, and people will love it.",
-        "Then we start with the smallest piece that helps somebody.",
+        "Then we start with the smallest piece that helps one user.",
     ]);
     guests.sceptic.script.add(&["A week for whom? We have not asked a single user yet."]);
     guests.historian.script.add(&["We said \"a week\" about the last two projects as well."]);
-    table.ask("Shall we build the new search?").await
+    table.ask("Should we build the new search?").await
 }
 
 async fn wake_up_again(table: &mut Table, guests: &Guests) -> Result {
-    scene("Silence costs nothing: dormant, until somebody writes again.");
+    scene("Silence costs nothing: dormant, until a person writes again.");
     guests.sceptic.script.add(&["Two interviews before a line of code."]);
     table.ask("What is the very first step?").await
 }
@@ -154,7 +154,7 @@ async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {
             }),
         }),
     };
-    sceptic.script.add(&["Ask somebody who stopped using the old one."]);
+    sceptic.script.add(&["Ask a user who stopped using the old one."]);
     table.dirigent.channel(room).created(discussion).await?;
     table.until(Shown::Change(Cause::AllPassed)).await?;
     // The table fell silent, so the library reminds the initiator, who may run once.
@@ -167,12 +167,12 @@ async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {
         .conclude(&optimist.agent, Some(Summary::Path("interviews.md")))
         .await?;
     table.until(Shown::Words(table.moderator)).await?;
-    table.say(room, "May I add somebody?");
+    table.say(room, "May I add another agent?");
     table.until(Shown::Words(table.moderator)).await
 }
 
 async fn end_the_evening(table: &mut Table) -> Result {
-    scene("The evening is over; whoever still writes is told so.");
+    scene("The evening is over: a new message is answered with a notice that says so.");
     table.dirigent.channel(table.channel).archive().await?;
     table.say(table.channel, "One more thing ...");
     table.until(Shown::Words(table.moderator)).await

@@ -3,7 +3,7 @@
 //!
 //! An adapter registers each [`SlashCommand`] with what stands here and gives every use of it to
 //! [`Channel::command`]. The answer is meant only for the person who asked ([`EPHEMERAL`]); it comes
-//! within three seconds, as Discord wants it, or the chat is told in that time to wait for it. `/stop` and
+//! within three seconds, as Discord wants it, or within that time an answer says that the result will follow. `/stop` and
 //! `/resume` are answered within a second.
 //!
 //! ```
@@ -224,7 +224,7 @@ impl Invoker {
     }
 }
 
-/// What the one who used the command is told.
+/// The answer to the person who used the command.
 ///
 /// ```
 /// use dirigent::command::CommandAnswer;

@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! What goes wrong is told through `tracing`; a program without a subscriber hears none of it.
+//! Failures are logged through `tracing`; a program without a subscriber sees none of them.
 //!
 //! # Start here
 //!

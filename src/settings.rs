@@ -64,7 +64,7 @@ pub struct Settings {
     /// initiator gave, as plain text: with backslashes before what Discord would take for Markdown, a mention or
     /// a link. Put no backticks around it.
     pub result_template: String,
-    /// The same, where the initiator gave the summary itself: `{summary}` is its text, as it is. It pings nobody.
+    /// The same, where the initiator gave the summary itself: `{summary}` is its text, as it is. It pings no account.
     pub result_text_template: String,
     /// The result of a discussion that ended without a summary; as above.
     pub unfinished_template: String,
@@ -111,7 +111,7 @@ pub struct Settings {
     pub missed_max: usize,
     /// Whether a hosted agent's reply is left out that says nearly word for word what it, or another agent, said since a
     /// person last wrote: it counts as having nothing to add ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the
-    /// agent is told. What an agent posts itself, through a gateway of its own, counts in the same way: by the text that its
+    /// agent learns of it. What an agent posts itself, through a gateway of its own, counts in the same way: by the text that its
     /// host reports, or by its messages. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
     /// differs, and answers of a few words never count. No text is kept. Default true.
     pub skip_repetitions: bool,
@@ -246,7 +246,7 @@ pub struct CreationLimits {
     /// has a mode and is not archived, so those count as well that a person gave a mode. Each creation lists the
     /// guild's channels and reads their records, so the count survives a restart.
     pub open: Option<usize>,
-    /// Channels of one guild, of every kind and whoever made them, from which on agents create none. Default
+    /// Agents create no channel where the guild has this many, of every kind and by every creator. Default
     /// 400. Archived discussions are among them until a person deletes their channels.
     pub total: Option<usize>,
 }
@@ -436,7 +436,7 @@ impl Settings {
             .replace("{identifier}", &self.trigger_identifier)
     }
 
-    /// What the callback channel of a discussion is told.
+    /// The result message for the callback channel of a discussion.
     pub(crate) fn result(
         &self,
         discussion: crate::ChannelId,
@@ -454,7 +454,7 @@ impl Settings {
             .replace("{summary}", &summary)
     }
 
-    /// What the callback channel is told of a discussion that was not concluded in time.
+    /// The message for the callback channel of a discussion that was not concluded in time.
     pub(crate) fn overdue_result(&self, discussion: crate::ChannelId) -> String {
         self.overdue_template.replace("{discussionChannel}", &discussion.to_string())
     }

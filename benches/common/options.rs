@@ -1,4 +1,4 @@
-//! What a bench is told on its command line.
+//! The command-line options of a bench.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};

@@ -82,7 +82,7 @@ const RULES: &[Rule] = &[
         let initiator = c.standing.initiator.filter(|_| c.floor.phase == Phase::Dormant);
         c.reminders.permit().is_none_or(|permit| initiator == Some(permit.agent))
     }),
-    ("while the list is read somebody is asked for it", |c| {
+    ("while the phase is Refreshing, a member list is requested", |c| {
         !matches!(c.floor.phase, Phase::Refreshing(_)) || c.roster.refresh.is_some()
     }),
     ("a list is read only where turns are kept", |c| {
@@ -142,7 +142,7 @@ const RULES: &[Rule] = &[
         let ended = c.floor.waiting.as_ref().filter(|waiting| waiting.end.is_some());
         ended.is_none_or(|waiting| matches!(waiting.rested, Rested::Running { .. }))
     }),
-    ("whoever is asked to go on has spoken", |c| {
+    ("an agent that is asked to go on has spoken", |c| {
         let continues = matches!(c.floor.phase, Phase::Continuing { .. });
         let waiting = c.floor.waiting.as_ref();
         let rests = waiting.is_some_and(|waiting| waiting.rested == Rested::Continuing);
@@ -167,10 +167,10 @@ const RULES: &[Rule] = &[
         let is_planned = c.cycle.chosen().is_some() || c.cycle.is_round_planned();
         !c.floor.phase.is_idle() || !is_planned
     }),
-    ("whoever has the floor is not chosen again", |c| {
+    ("the agent that has the floor is not chosen again", |c| {
         c.floor.speaker().is_none() || c.cycle.chosen() != c.floor.speaker()
     }),
-    ("a person is awaited only while nobody has the floor", |c| {
+    ("a person is awaited only while no agent has the floor", |c| {
         c.floor.phase == Phase::Dormant || !c.words.awaits_human
     }),
     ("people's messages are held only where turns are kept", |c| {

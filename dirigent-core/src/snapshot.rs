@@ -174,7 +174,7 @@ impl Default for Snapshot {
 pub enum RestoreError {
     /// It was written by another version of the library.
     Version {
-        /// Which.
+        /// The version that the snapshot names.
         found: u16,
     },
     /// A list is longer than the library ever writes it.

@@ -70,7 +70,7 @@ pub(crate) struct State {
     /// What is waited for and what has arrived of a reply; kept between turns so that only the first
     /// such reply allocates. None where every reply is confirmed by a receipt.
     pub(crate) delivery: Option<Box<Delivery>>,
-    /// Chance.
+    /// The generator for shuffles, seeded by the host.
     pub(crate) rng: Rng,
 }
 

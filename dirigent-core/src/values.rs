@@ -1,4 +1,4 @@
-//! The words of the machine: what it is told, what it answers, and what it is set to. No state.
+//! The values that go into the machine and come out of it: inputs, effects, settings. No state.
 
 pub(crate) mod config;
 pub(crate) mod deadline;

@@ -21,7 +21,7 @@ const ASKED_SINGLY_MAX: usize = 64;
 /// Discord's codes for a channel and a guild that it does not show.
 const UNKNOWN_PLACES: [u64; 2] = [10_003, 10_004];
 
-/// A read of members for the picture. However it ends, that is told.
+/// A read of members for the picture. Its end is reported in every case, also when it is dropped.
 struct Learning<'a> {
     account: &'a DiscordAccount,
     guild: u64,

@@ -55,7 +55,7 @@ impl AllowedMentions {
                 roles: each_once(&chosen.roles),
                 replied_user: chosen.replied_user,
             },
-            Mentions::Nobody | _ => Self::default(),
+            Mentions::None | _ => Self::default(),
         }
     }
 }

@@ -109,8 +109,8 @@ impl NeededIntent {
         self == Self::GuildMembers
     }
 
-    /// The flags of an application to which it is granted, for many guilds or for few; none where it
-    /// is nobody's privilege.
+    /// The flags of an application that has this intent granted, for many guilds or for few; `None` for
+    /// an intent that is not privileged.
     pub(crate) const fn granted_by(self) -> Option<u64> {
         match self {
             Self::GuildMembers => Some(1 << 14 | 1 << 15),
@@ -137,7 +137,7 @@ impl NeededIntent {
                 "the gateway closes a connection that asks for it (Feed::INTENTS does without), and the members of \
                  channels cannot be read where more than 64 agents are registered"
             }
-            Self::GuildMessages => "nobody is heard: no channel wakes",
+            Self::GuildMessages => "no message arrives: no channel wakes",
             Self::MessageContent => {
                 "what people and agents write is empty: replies are not confirmed by what they say, stop \
                  words are not understood, and agents are handed nothing to read"
@@ -217,7 +217,7 @@ impl NeededPermission {
             Self::ManageRoles => "who takes part in a channel cannot be changed",
             Self::ViewChannels => "no turns are kept there",
             Self::SendMessages | Self::SendMessagesInThreads => {
-                "nobody is woken by a message, and no notice is posted"
+                "no agent is woken by a message, and no notice is posted"
             }
             Self::ReadMessageHistory => {
                 "what was missed is not read, and replies are confirmed by events only"
@@ -252,19 +252,19 @@ impl fmt::Display for NeededPermission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum CloseReason {
-    /// 4004.
+    /// 4004: the token is not valid.
     #[error("the token is not valid (4004)")]
     BadToken,
     /// 4010 or 4011.
     #[error("the number of shards is wrong, or more of them are needed (4010, 4011)")]
     BadShards,
-    /// 4012.
+    /// 4012: Discord no longer serves this version of the gateway.
     #[error("this version of the gateway is not served any more (4012)")]
     BadVersion,
-    /// 4013.
+    /// 4013: the request for intents has bits that no intent has.
     #[error("the intents that were asked for do not exist (4013)")]
     UnknownIntents,
-    /// 4014.
+    /// 4014: a privileged intent is not switched on for the application.
     #[error(
         "an intent was asked for that is not switched on in the developer portal (4014): see there, under \
          Bot, Privileged Gateway Intents, for the Server Members Intent and the Message Content Intent"

@@ -58,7 +58,7 @@
 //!   [`BanGuard`], one for all accounts of the process, stops everything at a tenth of the invalid requests that get
 //!   an address banned.
 //! * **No gateway loop waits.** [`ShardFeed::text`] returns at once, whatever the driver's store does: what has to wait
-//!   is told by the [`FeedWork`], in order for each channel, and within bounds.
+//!   is passed on by the [`FeedWork`], in order for each channel, and within bounds.
 //! * **No event is needed.** Those that come twice or late change nothing, and what was lost is read from the
 //!   history: after a new session where a channel's newest message is news, and now and then by the driver.
 //! * **No request for what the gateway told.** Who sees a channel is followed while it is connected; of members, only the

@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// F16: a partial update that says too little changes nothing, and one that says enough is told.
+    /// F16: a partial update that says too little changes nothing, and one that says enough is passed on.
     #[test]
     fn partial_updates_are_told_as_far_as_they_go() {
         let whole = r#"{"id":"9","channel_id":"7","type":19,"content":"b","author":{"id":"5"}}"#;

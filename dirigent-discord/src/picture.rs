@@ -39,7 +39,7 @@ struct Inner {
 /// Who sees a channel, as far as that is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sight {
-    /// These.
+    /// Exactly these accounts see it.
     Known(Vec<UserId>),
     /// It would be known with what these accounts are in this guild.
     WithMembers(u64, Vec<UserId>),
@@ -88,7 +88,7 @@ impl Picture {
         self.inner().live.remove(&shard.number());
     }
 
-    /// Whether what happens in the channel is told by this shard, as far as that is known.
+    /// Whether this shard brings the channel's events, as far as that is known.
     pub(crate) fn is_told_by(&self, shard: ShardId, channel: ChannelId) -> bool {
         let inner = self.inner();
         let guild = inner.places.get(&channel.get()).and_then(|guild| inner.guilds.get(guild));

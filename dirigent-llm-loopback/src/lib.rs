@@ -1,5 +1,5 @@
-//! A language model by script on 127.0.0.1, behind OpenAI's chat completions: for tests of agents that ask a model. It answers
-//! what it is told to, whole or streamed, and can be slow, broken, overloaded, or stop in the middle.
+//! A language model by script on 127.0.0.1, behind OpenAI's chat completions: for tests of agents that ask a model. It gives
+//! scripted answers, whole or streamed, and can be slow, broken, overloaded, or stop in the middle.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]

@@ -65,7 +65,7 @@ pub enum Endpoint {
     DeleteOverwrite,
     /// Messages, page by page.
     ListMessages,
-    /// Posts.
+    /// Posts a message.
     CreateMessage,
     /// Deletes several messages.
     DeleteMessages,

@@ -52,7 +52,7 @@ pub enum RestFault {
         /// How long to wait.
         retry_after: Duration,
     },
-    /// 401.
+    /// 401: the token is not accepted.
     Unauthorized,
     /// 403, code 50013.
     Forbidden,

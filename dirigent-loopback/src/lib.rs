@@ -147,8 +147,8 @@ impl LoopbackDiscord {
     }
 
     /// Where it listens for the gateway alone, as Discord has an address of its own for it: this one can be
-    /// reached while [`address`](Self::address) refuses connections, and is what a bot is told that asks for the
-    /// gateway's address.
+    /// reached while [`address`](Self::address) refuses connections. A bot that asks for the gateway's address
+    /// gets this one.
     pub fn gateway_address(&self) -> SocketAddr {
         self.state.gateway_door.address
     }

@@ -41,8 +41,8 @@ pub enum ServerOutage {
         is_applied: bool,
     },
     /// Every gateway connection is closed without a close frame. New ones are refused at
-    /// [`LoopbackDiscord::gateway_address`], and closed without an answer at [`LoopbackDiscord::address`]. What is
-    /// said meanwhile is told to those who resume their session in time, as after every cut.
+    /// [`LoopbackDiscord::gateway_address`], and closed without an answer at [`LoopbackDiscord::address`]. Events of
+    /// that time reach those who resume their session in time, as after every cut.
     GatewayCut,
 }
 

@@ -22,7 +22,7 @@ pub enum Action {
     CreateFolder,
     /// Locking, so that no other process or handle opens the same.
     Lock,
-    /// Reading.
+    /// Reading the file.
     Read,
     /// Writing the new content beside the old.
     Write,

@@ -125,9 +125,9 @@ pub struct ChannelState {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// When.
+    /// When the change happened, in milliseconds since 1970 (UTC).
     pub time: u64,
-    /// Where.
+    /// The channel that changed.
     pub channel: ChannelId,
     /// Whom it is about.
     pub agent: Option<AgentId>,
@@ -135,7 +135,7 @@ pub struct HistoryEntry {
     pub from: &'static str,
     /// The phase after.
     pub to: &'static str,
-    /// Why.
+    /// The cause of the change, by the name that [`Cause::as_str`](dirigent::operate::Cause::as_str) gives.
     pub cause: &'static str,
 }
 

@@ -30,7 +30,7 @@ pub enum Act {
     Pass,
     /// Fails with an error.
     Fail,
-    /// Panics.
+    /// Panics during the call.
     Panic,
     /// Answers only when it is cancelled.
     Hang,
@@ -51,7 +51,7 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Line {
-    /// What.
+    /// What the agent does.
     pub act: Act,
     /// After how long.
     pub takes: Duration,

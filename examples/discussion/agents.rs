@@ -48,7 +48,7 @@ impl Agent for Speaker {
 }
 
 impl Speaker {
-    /// Nobody has anything to add: the initiator sums up, and ends its discussion with a tool.
+    /// No agent has anything to add: the initiator sums up, and ends its discussion with a tool.
     async fn conclude(&self, turn: &Turn) -> Result {
         let folder = self.workspace.join("discussion-summary");
         std::fs::create_dir_all(&folder)?;

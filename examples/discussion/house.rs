@@ -36,7 +36,7 @@ pub(crate) struct Desk {
 }
 
 impl House {
-    /// Starts the library on the files in this folder, whoever left them there.
+    /// Starts the library on the files in this folder, also on those of an earlier process.
     pub(crate) async fn enter(town: &Town, data: &Path) -> Result<Self> {
         std::fs::create_dir_all(data)?;
         let identities = JsonIdentities::open(data.join("dirigent-identity.json"))?;

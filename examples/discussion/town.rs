@@ -26,7 +26,7 @@ const LINES: [(Cause, &str); 8] = [
     (Cause::Archived, "archived for good"),
 ];
 
-/// The chat and whoever is in it.
+/// The chat, its people and its agents.
 pub(crate) struct Town {
     discord: MemoryDiscord,
     clock: SystemClock,
@@ -199,7 +199,7 @@ impl Town {
     /// Shows a change that is worth a line.
     fn show_change(&self, change: &ChannelEvent) -> Shown {
         let cause = change.transition.cause;
-        let agent = change.agent.as_ref().map_or("somebody", AgentId::as_str);
+        let agent = change.agent.as_ref().map_or("an agent", AgentId::as_str);
         if let Some((_, line)) = LINES.iter().find(|(known, _)| *known == cause) {
             println!("{:>11}  · {}", "", line.replace("{}", agent));
         }

@@ -78,7 +78,7 @@ pub(crate) struct Thinking {
 }
 
 impl Thinking {
-    /// `false` when the turn was taken away meanwhile: what is said then, nobody will read.
+    /// Returns `false` when the turn was taken away meanwhile: a reply would not be posted.
     async fn pause(&self, turn: &Turn) -> bool {
         tokio::select! {
             () = turn.cancelled() => false,

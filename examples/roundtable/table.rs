@@ -141,7 +141,7 @@ impl Table {
         self.discord.say(channel, self.person, text);
     }
 
-    /// The person asks, and listens until nobody has anything to add.
+    /// The person asks, and listens until no agent has anything to add.
     pub(crate) async fn ask(&mut self, question: &str) -> Result {
         self.say(self.channel, question);
         self.until(Shown::Change(Cause::AllPassed)).await
@@ -194,7 +194,7 @@ impl Table {
         match happening {
             Happening::Pushed(Event::MessageCreated(message)) => {
                 let author = message.author;
-                // Whoever types sees the words already.
+                // In interactive mode the terminal shows the person's words already.
                 if !(self.options.interactive && author == self.person) {
                     self.terminal.show_message(&message);
                 }

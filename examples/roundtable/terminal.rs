@@ -28,7 +28,7 @@ const LINES: [(Cause, &str); 16] = [
     (Cause::EnoughAgents, "enough agents are here: they take turns"),
     (Cause::TooFewAgents, "too few agents to take turns"),
     (Cause::AllPassed, "dormant: no agent had anything to add"),
-    (Cause::NobodyAnswered, "dormant: nobody answered"),
+    (Cause::Unanswered, "dormant: no agent answered"),
     (Cause::CeilingReached, "dormant: only a person may go on from here"),
     (Cause::InitiatorReminded, "{} is asked to conclude"),
     (Cause::Stopped, "stopped: no agent may speak"),
@@ -48,13 +48,13 @@ const COLOURS: [u8; 6] = [36, 33, 35, 32, 34, 31];
 pub(crate) struct Terminal {
     /// Whether every change is shown.
     pub(crate) verbose: bool,
-    /// Whoever was introduced.
+    /// The accounts whose names are known.
     people: Vec<Person>,
     /// Who has the floor, as far as was shown.
     floor: Option<Floor>,
 }
 
-/// Somebody with an account, and the agent behind it if there is one.
+/// An account, and the agent behind it if there is one.
 struct Person {
     user: UserId,
     name: String,
@@ -90,7 +90,7 @@ impl Terminal {
                 note(&format!("{} speaks ({why})", floor.agent));
             }
         }
-        let name = author.map_or("Somebody", |author| &author.name);
+        let name = author.map_or("Unknown", |author| &author.name);
         let text = self.people.iter().fold(message.content.to_string(), |text, person| {
             text.replace(&format!("<@{}>", person.user), &format!("@{}", person.name))
         });
@@ -123,7 +123,7 @@ impl Terminal {
             self.floor = Some(Floor { agent, cause, heard: false });
         }
         if let Some(line) = words_for(cause, &LINES) {
-            note(&line.replace("{}", change.agent.as_ref().map_or("somebody", AgentId::as_str)));
+            note(&line.replace("{}", change.agent.as_ref().map_or("an agent", AgentId::as_str)));
         }
         if cause == Cause::Reshuffled {
             let names: Vec<_> = order.iter().map(AgentId::as_str).collect();
@@ -139,7 +139,7 @@ impl Terminal {
     }
 }
 
-/// A line that nobody says.
+/// Prints a line that is not part of the conversation.
 pub(crate) fn note(text: &str) {
     if std::io::stdout().is_terminal() {
         println!("\x1b[2m{:>11}  · {text}\x1b[0m", "");

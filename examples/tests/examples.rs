@@ -42,7 +42,7 @@ fn the_round_table_plays_its_evening_to_the_end() {
     assert_in_order(
         &said,
         &[
-            "You: Shall we build the new search?",
+            "You: Should we build the new search?",
             "optimist speaks (a person wrote)",
             "Optimist: Let us build it.",
             "new cycle, shuffled",
@@ -106,7 +106,7 @@ fn a_pm_and_a_developer_hand_over_with_a_signal_until_the_work_is_approved() {
             "You: In English and in German, please",
             "Dev: In English and in German, please: noted.",
             "PM: Looks good, approved!",
-            "finished: nobody is active",
+            "finished: no agent is active",
         ],
     );
     assert!(!said.contains("TURN_COMPLETE"), "the signal is not posted");
@@ -148,7 +148,7 @@ fn the_machine_alone_passes_over_an_agent_that_never_starts() {
 #[test]
 fn agents_talk_in_a_chat_that_is_not_discord() {
     let said = output_of("custom_adapter", &[]);
-    assert_in_order(&said, &["<you>", "<alice>", "<bert>", "* nobody has anything to add"]);
+    assert_in_order(&said, &["<you>", "<alice>", "<bert>", "* no agent has anything to add"]);
 }
 
 #[test]

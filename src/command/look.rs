@@ -98,7 +98,7 @@ impl CommandCall<'_> {
     }
 }
 
-/// What a person is told of an error.
+/// The answer to a person for an error.
 pub(super) fn refusal(error: &CallError) -> String {
     match error {
         CallError::UnknownChannel => FREE.to_owned(),

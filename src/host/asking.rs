@@ -21,7 +21,7 @@ use crate::{AgentId, CallError, Channel};
 
 impl Channel<'_> {
     /// May this agent run now? To be asked before the model is called, and the permit is held while it runs:
-    /// [`run_if_allowed`](Self::run_if_allowed) does both. The end of the run is told through the permit; dropping it ends
+    /// [`run_if_allowed`](Self::run_if_allowed) does both. The host reports the run's end through the permit; dropping it ends
     /// the run as failed, so that a cancelled task cannot stall the room. If the same run asks again, the first permit goes
     /// on holding the floor: dropping another does nothing.
     ///

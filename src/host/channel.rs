@@ -1,4 +1,4 @@
-//! One channel, as a host sees it: what is asked of it and what it is told.
+//! One channel, as a host sees it: what the host asks of it and reports to it.
 
 use std::sync::Arc;
 

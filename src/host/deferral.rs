@@ -8,8 +8,8 @@ use crate::values::deferral_key::DeferralKey;
 /// A run that was not denied but put off: from
 /// [`Channel::may_speak_or_defer`](crate::Channel::may_speak_or_defer).
 ///
-/// Whoever holds it is told when the turn comes, and nobody else is woken then: no trigger message is
-/// posted. Once it is dropped, the agent is woken as ever, and a
+/// [`turn`](Self::turn) returns when the turn comes; the library then neither posts a trigger message nor
+/// calls a waker. Once the deferral is dropped, the agent is woken as usual, and a
 /// [`WakeCall`](crate::hooks::WakeCall) carries the [`key`](Self::key).
 ///
 /// ```
@@ -26,7 +26,7 @@ use crate::values::deferral_key::DeferralKey;
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "whoever drops it is not told"]
+#[must_use = "a deferral that is dropped does not report the turn"]
 pub struct Deferral {
     key: DeferralKey,
     turn: oneshot::Receiver<TurnId>,
@@ -43,8 +43,8 @@ impl Deferral {
     }
 
     /// Waits until the agent's turn comes; the run then asks again, and may use the same run id. `None`
-    /// when it never will: the agent asked anew, or nobody has said anything for so long that the
-    /// channel forgot ([`Config::forget_after`](crate::Config::forget_after)).
+    /// when it never will: the agent asked anew, or no message came for
+    /// [`Config::forget_after`](crate::Config::forget_after) and the channel forgot the deferral.
     ///
     /// # Cancellation
     ///

@@ -35,8 +35,8 @@ impl Dirigent {
     }
 
     /// A connection to the gateway is lost: the host's number for it (where shards are used, the shard's),
-    /// and which channels it tells of. Until it stands again, or a message of the channel is told, nothing
-    /// is heard there: after 5 s no agent's time to start runs out any more, what people say where agents
+    /// and which channels it tells of. Until the connection stands again, or the host reports a message of the
+    /// channel, the channel counts as unheard: after 5 s no agent's time to start runs out any more, what people say where agents
     /// talk is read every 15 s, and an agent that may not have heard its trigger is triggered again
     /// afterwards. That also holds for channels that come into memory, or are given a mode, meanwhile.
     ///
@@ -63,11 +63,11 @@ impl Dirigent {
         Connections { runtime: &self.runtime }.regain(connection, |_| {}, tell);
     }
 
-    /// A connection to the gateway is back with a new session: what was missed is not told any more. For
-    /// hosts that tell each channel's [`newest_message`](Self::newest_message) soon; where none is told
-    /// within 30 s, or before another message of the channel, what was missed is read from the chat, also if
-    /// the connection is lost again meanwhile. Hosts that tell none call [`reconnected`](Self::reconnected)
-    /// instead.
+    /// A connection to the gateway is back with a new session: missed events do not arrive any more. For
+    /// hosts that soon report each channel's [`newest_message`](Self::newest_message). Where a host reports none
+    /// within 30 s, or reports another message of the channel first, the library reads what was missed from the
+    /// chat, also if the connection is lost again meanwhile. Hosts that never report it call
+    /// [`reconnected`](Self::reconnected) instead.
     pub fn session_began(&self, connection: u32) {
         let runtime = &self.runtime;
         Connections { runtime }.regain(

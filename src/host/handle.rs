@@ -83,7 +83,7 @@ impl Dirigent {
         Ok(())
     }
 
-    /// Somebody can see the channel from now on.
+    /// An account can see the channel from now on.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Dirigent {
         self.member(channel, user, Input::MemberJoined).await
     }
 
-    /// Somebody can no longer see the channel.
+    /// An account can no longer see the channel.
     ///
     /// # Errors
     ///

@@ -244,8 +244,8 @@ impl Channel<'_> {
         self.fact(&Input::Unmute(agent)).await
     }
 
-    /// The initiator concludes its discussion: it is archived, and its callback channel is told the summary, or where
-    /// it is. Stored for good when it returns; the answer says whether the callback channel
+    /// The initiator concludes its discussion: it is archived, and the summary, or its path, is posted in the callback
+    /// channel. Stored for good when it returns; the answer says whether the callback channel
     /// has been told.
     ///
     /// # Errors
@@ -279,8 +279,8 @@ impl Channel<'_> {
         Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
     }
 
-    /// Archives a channel, as an operator. Stored for good when it returns. The callback channel of a
-    /// discussion is told that it ended without a summary.
+    /// Archives a channel, as an operator. Stored for good when it returns. In the callback channel of a
+    /// discussion a message says that it ended without a summary.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use crate::runtime::room_table::RoomRef;
 use crate::text::transcript::{TranscriptMessage, final_text};
 use crate::{AgentId, CallError, Settings};
 
-/// The permission of a run: its agent may speak now, and nobody else may until the run ends.
+/// The permission of a run: its agent may speak now, and no other agent may until the run ends.
 ///
 /// It is ended by [`Permit::end`]. Dropped without that, the run counts as failed, so that a cancelled task cannot stall
 /// the room; the log says so. A host that learns of the end elsewhere [keeps](Permit::keep) it.
@@ -128,7 +128,7 @@ pub enum Denial {
     /// It must stay silent.
     #[error("{reason}")]
     Denied {
-        /// Why.
+        /// Why the run is denied.
         reason: Reason,
         /// Who has the floor instead.
         speaker: Option<AgentId>,
@@ -214,7 +214,7 @@ impl Hold {
         }
     }
 
-    /// The run does not begin: nobody was permitted anything.
+    /// The run does not begin: withdraws the permission.
     pub(crate) fn never_begins(mut self) {
         self.armed = false;
         let _ = self.tell(&Outcome::Failed, None);

@@ -53,7 +53,7 @@ impl PackedId {
     }
 }
 
-/// What most channels do not have: they are no discussions, and nobody is muted.
+/// The data that most channels do not have: they are no discussions, and no agent is muted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rare {
     muted: Vec<AgentKey>,

@@ -204,7 +204,7 @@ pub trait GuildApi: DiscordApi {
 #[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct Post {
-    /// Where.
+    /// The channel to post in.
     pub channel: ChannelId,
     /// At most 2,000 characters. Only with embeds may it be empty.
     pub content: Arc<str>,
@@ -222,7 +222,7 @@ pub struct Post {
 impl Post {
     /// A text that pings no account and answers no message, without embeds.
     pub fn new(channel: ChannelId, content: impl Into<Arc<str>>, nonce: Nonce) -> Self {
-        let (content, mentions) = (content.into(), Mentions::Nobody);
+        let (content, mentions) = (content.into(), Mentions::None);
         Self { channel, content, nonce, mentions, reply_to: None, embeds: Vec::new() }
     }
 }
@@ -244,13 +244,13 @@ impl std::fmt::Debug for Post {
 ///
 /// ```
 /// use dirigent::ports::Mentions;
-/// assert_ne!(Mentions::Nobody, Mentions::User(dirigent::UserId::new(1)));
+/// assert_ne!(Mentions::None, Mentions::User(dirigent::UserId::new(1)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mentions {
     /// No account, whatever the text says.
-    Nobody,
+    None,
     /// This account only.
     User(UserId),
     /// Those that the agent chose.
@@ -259,7 +259,7 @@ pub enum Mentions {
 
 impl From<&AllowedMentions> for Mentions {
     fn from(allowed: &AllowedMentions) -> Self {
-        if allowed.is_empty() { Self::Nobody } else { Self::Allowed(Arc::new(allowed.clone())) }
+        if allowed.is_empty() { Self::None } else { Self::Allowed(Arc::new(allowed.clone())) }
     }
 }
 
@@ -365,7 +365,7 @@ pub enum ChannelKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct NewChannel {
-    /// Where.
+    /// The guild in which the channel is created.
     pub guild: GuildId,
     /// Its name, 1 to 100 characters.
     pub name: String,
@@ -384,6 +384,6 @@ pub struct NewChannel {
 pub enum Access {
     /// See it and write in it.
     Full,
-    /// Nothing.
+    /// Neither see it nor write in it.
     None,
 }

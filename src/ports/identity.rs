@@ -71,7 +71,7 @@ pub enum RegisterError {
     /// Another agent has the account.
     #[error("the account belongs to agent {owner} already")]
     AccountTaken {
-        /// Who.
+        /// The agent that has the account.
         owner: AgentId,
     },
     /// The store failed.

@@ -44,7 +44,7 @@ pub trait Orchestrator: Send + Sync + 'static {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Consultation {
-    /// Where.
+    /// The channel of the turn.
     pub channel: ChannelId,
     /// Whose turn rests meanwhile.
     pub agent: AgentId,

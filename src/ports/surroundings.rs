@@ -72,7 +72,7 @@ pub(super) struct Given {
     pub(super) guide: Option<String>,
 }
 
-/// What an agent is told of itself and of its turn.
+/// The text that tells an agent about itself and its turn.
 pub(super) fn briefing(
     me: &Identity,
     others: &[Identity],

@@ -239,7 +239,7 @@ impl Turn {
         }
     }
 
-    /// Where.
+    /// The channel in which the agent has its turn.
     pub const fn channel(&self) -> ChannelId {
         self.channel
     }

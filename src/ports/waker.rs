@@ -26,9 +26,9 @@ pub trait AgentWaker: Send + Sync + 'static {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct WakeCall {
-    /// Where.
+    /// The channel in which the turn was granted.
     pub channel: ChannelId,
-    /// Whom.
+    /// The agent to wake.
     pub agent: AgentId,
     /// For which turn.
     pub turn: TurnId,

@@ -37,8 +37,8 @@ pub struct Letter {
     pub after: Option<MessageId>,
     /// When it last got further. Its nonces are surely remembered for a while from then on.
     pub at: Timestamp,
-    /// Whether its next message may stand there although nobody said so: stored before the first
-    /// attempt, taken back when the attempt surely came to nothing.
+    /// Whether its next message may stand in the channel without a confirmation: stored as true before the
+    /// first attempt, and as false again when the attempt certainly posted nothing.
     pub tried: bool,
     /// Its messages in order.
     pub parts: Vec<OutgoingPart>,

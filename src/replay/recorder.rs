@@ -11,7 +11,7 @@ use dirigent_core::{
 
 use crate::ChannelId;
 
-/// Is told every input of every channel, in order. It is called under the channel's lock: it must be
+/// Receives every input of every channel, in order. It is called under the channel's lock: it must be
 /// quick and must not call the library. Inputs hold no text but ends of at most 64 scalars, which `Debug` does not show.
 pub trait Recorder: Send + Sync + 'static {
     /// A channel was taken into memory in this state.
@@ -57,7 +57,7 @@ pub struct RecordedChannel {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayedStep {
-    /// When.
+    /// When the input was recorded.
     pub at: Timestamp,
     /// What happened.
     pub input: Input,

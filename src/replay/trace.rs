@@ -42,7 +42,7 @@ pub struct Trace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceEntry {
-    /// When.
+    /// When it happened, by the recording's clock.
     pub at: Timestamp,
     /// Which agent it is about.
     pub agent: Option<AgentKey>,
@@ -234,7 +234,7 @@ impl Told {
             Told::Allowed(reason) => format!("may run - {}", reason.as_str()),
             Told::Denied(Reason::NotYourTurn { speaker }) => {
                 let speaker = name(speaker);
-                let speaker = speaker.unwrap_or_else(|| "somebody else".to_owned());
+                let speaker = speaker.unwrap_or_else(|| "another agent".to_owned());
                 format!("denied - not-your-turn ({speaker})")
             }
             Told::Denied(reason) => format!("denied - {}", reason.as_str()),

@@ -87,7 +87,7 @@ impl Calling<'_> {
         Some(self.requests.start(cx, now, claim, purpose, action))
     }
 
-    /// Takes the permission from the call under way. Its agent is told at once, and the call is dropped if
+    /// Takes the permission from the call under way. Its agent learns of it at once, and the call is dropped if
     /// it goes on for longer than the grace.
     pub(super) fn cancel(&mut self, agent: AgentKey, run: Option<RunId>) {
         if let Some(call) = self.calls.cancel(self.handing.now, agent, run) {

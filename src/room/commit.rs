@@ -206,7 +206,7 @@ impl CommitState {
         }
     }
 
-    /// Begins a commit, if one is due. It counts as under way until its result is told. `history_max`: how many
+    /// Begins a commit, if one is due. It counts as under way until its result arrives. `history_max`: how many
     /// transitions the store keeps.
     pub(crate) fn begin(
         &mut self,

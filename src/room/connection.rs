@@ -82,8 +82,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Something else is told where the newest message is waited for: it would have been told before, and what was
-    /// missed is read instead.
+    /// Another event arrives while the newest message is awaited: the newest message would have come first, so the
+    /// missed messages are read from the chat instead.
     pub(super) fn read_untold(&mut self) {
         if self.chat.awaits_newest() {
             self.miss();

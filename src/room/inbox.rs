@@ -236,9 +236,9 @@ impl Inbox {
     }
 }
 
-/// Transcripts.
+/// Access to transcripts.
 impl Inbox {
-    /// The newest messages, oldest first, where so many are in memory, or all that there are.
+    /// The newest `limit` messages, oldest first; `None` where memory holds fewer and the channel may have more.
     pub(crate) fn transcript(&self, limit: usize) -> Option<Vec<Arc<ChatMessage>>> {
         let earlier = self.earlier.as_deref();
         let recent = self.recent.iter().filter(|message| message.kind != ChatKind::System);

@@ -75,7 +75,7 @@ impl OutboxMachine {
     }
 
     /// The next request that may start now; it counts as under way until [`OutboxMachine::done`] or
-    /// [`OutboxMachine::postponed`] is told. One at a time for each message. `None` where a commit
+    /// [`OutboxMachine::postponed`] is called. One at a time for each message. `None` where a commit
     /// or a time is waited for.
     pub(crate) fn next(&mut self, now: Timestamp) -> Option<(OutboxKind, OutboxAction)> {
         for index in 0..self.deliveries.len() {
@@ -117,8 +117,8 @@ impl OutboxMachine {
         self.deliveries.iter_mut().for_each(Delivery::try_again);
     }
 
-    /// The request that was under way for a message ended. What arrived with that is told by
-    /// [`OutboxMachine::take_arrived`].
+    /// The request that was under way for a message ended. [`OutboxMachine::take_arrived`] returns
+    /// the messages that it completed.
     pub(crate) fn done(
         &mut self,
         now: Timestamp,

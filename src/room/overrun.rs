@@ -1,5 +1,5 @@
-//! A run that nears its deadline: that is told before the turn is taken away, while something can be done
-//! about it.
+//! A run that nears its deadline: listeners get a warning before the turn is taken away, while they can
+//! still act.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,18 +9,18 @@ use dirigent_core::{PhaseKind, Timestamp, TurnId};
 use super::action::Signal;
 use super::turns::Turns;
 
-/// The longest time before a deadline at which it is told; where the run may take less than four times as
-/// long, a quarter of that.
+/// The longest time between the warning and the deadline. Where the run may take less than four times as
+/// long, it is a quarter of the run's limit.
 const AHEAD_MAX: Duration = Duration::from_secs(120);
 
-/// Of which run it was told that it nears its deadline.
+/// The run whose warning was given.
 #[derive(Debug, Default)]
 pub(super) struct Overruns {
     newest: Option<TurnId>,
 }
 
 impl Overruns {
-    /// When it is told that the run under way nears its deadline; `None` where there is none or it was told.
+    /// When the warning for the run under way is due; `None` where no agent runs or the warning was given.
     pub(super) fn next_at(&self, turns: &Turns) -> Option<Timestamp> {
         let view = turns.view();
         if view.phase() != PhaseKind::Running || self.newest == Some(view.turn()) {

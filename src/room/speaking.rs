@@ -116,7 +116,7 @@ impl<'a> Speaking<'a> {
     }
 
     /// Takes the first step of the trigger at the head of the voice lane, where that is an instant one: the
-    /// run of a hosted agent is permitted, a run that was put off is told.
+    /// run of a hosted agent is permitted, a deferral reports its turn.
     pub(super) fn start_head(&mut self) -> bool {
         let Some(Trigger { ticket, agent, turn, attempt, stamp }) = self.trigger_at_head() else {
             return false;
@@ -215,7 +215,7 @@ impl<'a> Speaking<'a> {
         self.offer_post(post, paced, door)
     }
 
-    /// An agent whose newest reply said nothing new is told so with its trigger.
+    /// Adds the hint for an agent whose newest reply said nothing new.
     fn with_hint(&self, content: String, effect: &Effect) -> String {
         let hint = &self.cx().settings.repetition_hint;
         let Effect::Trigger { agent, .. } = effect else {
@@ -340,7 +340,7 @@ impl<'a> Speaking<'a> {
     }
 }
 
-/// Posts what stands at the head of the voice lane, whoever says it.
+/// Posts the head of the voice lane, whichever account says it.
 pub(super) struct Saying<'a> {
     pub(super) cx: &'a Context<'a>,
     pub(super) now: Timestamp,

@@ -1,5 +1,5 @@
-//! The turn machine, as the lanes see it: it is told things at once, and what follows from that for the
-//! lanes is kept in order until the event's step sorts it.
+//! The turn machine, as the lanes see it: it takes inputs at once, and the effects for the lanes are kept in
+//! order until the event's step sorts them.
 
 use dirigent_core::{
     Answer, Channel, Effect, Input, MessageId, Mode, PhaseKind, Refusal, Settlement, Ticket,
@@ -21,8 +21,8 @@ pub(crate) struct Turns {
     pub(super) commit: CommitState,
     /// Triggers that an earlier process owed: it may have posted them.
     pub(super) restored: RestoredTriggers,
-    /// The trigger of the call that has begun, and when it began. The machine is told before its next input,
-    /// so that this is no commit of its own.
+    /// The trigger of the call that has begun, and when it began. The machine gets it together with its
+    /// next input, so that this is no commit of its own.
     begun: Option<(Ticket, Timestamp)>,
     /// What no lane was told of yet, oldest first.
     follows: Vec<Follow>,
@@ -136,7 +136,7 @@ impl Turns {
         }
     }
 
-    /// The agent of this trigger is called: the machine owes the trigger no more, and is told with its next input.
+    /// The agent of this trigger is called: the trigger is settled; the machine gets that with its next input.
     pub(super) const fn call_begun(&mut self, trigger: Option<Ticket>, now: Timestamp) {
         self.begun = match trigger {
             Some(ticket) => Some((ticket, now)),

@@ -38,7 +38,7 @@ pub(super) fn words_for(
         }
         Effect::Notice { notice, .. } => {
             let (content, reply_to) = notice_words(cx, notice);
-            let (mentions, paced) = (Mentions::Nobody, None);
+            let (mentions, paced) = (Mentions::None, None);
             Some(Words { place: here, content, mentions, paced, reply_to })
         }
         Effect::Reminder { initiator, place, .. } => {
@@ -65,7 +65,7 @@ fn reminder_words(cx: &Context<'_>, turns: &Turns, initiator: AgentKey, place: C
     let is_at_ceiling = turns.view().is_at_ceiling();
     let words = if is_at_ceiling { &settings.ceiling_reminder } else { &settings.idle_reminder };
     let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
-    let mentions = user.map_or(Mentions::Nobody, Mentions::User);
+    let mentions = user.map_or(Mentions::None, Mentions::User);
     Words { place, content, mentions, paced: None, reply_to: None }
 }
 

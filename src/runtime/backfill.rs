@@ -143,7 +143,7 @@ fn open_gap(runtime: &Runtime, cell: &Arc<RoomCell>) {
 
 impl Runtime {
     /// A new session began on a connection that tells of these channels. Those in memory wait for their
-    /// newest message themselves; the others are loaded and read where none is told in time.
+    /// newest message themselves; the others are loaded and read where none arrives in time.
     pub(crate) fn await_newest_of_parked(&self, affects: &Affects) {
         let parked = self.rooms.asleep().into_iter().filter(|channel| affects(*channel));
         self.catch_up.await_newest(self.clock.now() + NEWEST_WITHIN, parked);

@@ -30,7 +30,7 @@ pub(crate) struct CellState {
     waiters: Vec<(Awaited, oneshot::Sender<()>)>,
     /// Calls of agents and of the orchestrator that have not returned.
     called: Vec<Called>,
-    /// Who is told when a run that was put off has its turn.
+    /// The senders for deferred runs, used when the turn comes.
     pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
     /// The deadline that the timers know.
     pub(crate) due: Option<Timestamp>,

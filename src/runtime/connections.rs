@@ -63,8 +63,8 @@ impl Connections<'_> {
         self.publish_and_tell_lost(cell, || {});
     }
 
-    /// Puts a room into the table by `publish`, and tells it that nothing is heard there. The list stays locked
-    /// until it knows: a connection that stands again meanwhile is told afterwards.
+    /// Puts a room into the table by `publish`, and tells it which connections are lost. The list stays locked
+    /// until then: that a connection stands again reaches the room afterwards.
     pub(crate) fn publish_and_tell_lost<T>(
         &self,
         cell: &Arc<RoomCell>,

@@ -97,7 +97,7 @@ impl Driver {
 /// How much of what is ready is taken in between two looks at the clock.
 const READY_AT_ONCE: u32 = 16;
 
-/// After so many rounds the driver lets other tasks of its thread run: where agents, chat and store answer at once
+/// After this many rounds the driver lets other tasks of its thread run: where agents, chat and store answer at once
 /// there is always something ready, and a host on one thread could not stop them.
 const ROUNDS_AT_ONCE: u32 = 32;
 

@@ -35,7 +35,7 @@ use crate::{AgentId, ChannelId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct ChannelEvent {
-    /// Where.
+    /// The channel that changed.
     pub channel: ChannelId,
     /// Whom it is about.
     pub agent: Option<AgentId>,
@@ -65,9 +65,9 @@ impl fmt::Display for ChannelEvent {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AgentFailure {
-    /// Where.
+    /// The channel in which the agent was called.
     pub channel: ChannelId,
-    /// Who.
+    /// The agent whose call failed.
     pub agent: AgentId,
     /// In which run.
     pub run: RunId,
@@ -117,9 +117,9 @@ impl fmt::Display for AgentFault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostReply {
-    /// Where.
+    /// The channel that the reply was for.
     pub channel: ChannelId,
-    /// Whose.
+    /// The agent whose reply was lost.
     pub agent: AgentId,
     /// In which run it was made.
     pub run: RunId,
@@ -159,7 +159,7 @@ impl fmt::Display for LostReply {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Where.
+    /// The channel that the work is for.
     pub channel: ChannelId,
     /// The name of what works: an agent, or a program that an agent uses.
     pub worker: Arc<str>,
@@ -239,7 +239,7 @@ impl Events {
 async fn hear(
     mut receiver: broadcast::Receiver<Heard>,
 ) -> Option<(Heard, broadcast::Receiver<Heard>)> {
-    // What is there is told, however much a task has done already.
+    // Waiting events are returned even when the task has used up its tokio budget.
     match tokio::task::unconstrained(receiver.recv()).await {
         Ok(heard) => Some((heard, receiver)),
         Err(RecvError::Lagged(missed)) => Some((Heard::Missed(missed), receiver)),

@@ -65,7 +65,7 @@ impl Runtime {
         Ok(self.publish_room(room, &general, epochs, |_, _, _| {}))
     }
 
-    /// The channel that something happened in; `None` also when it is another process's affair, which is told the same.
+    /// The channel that the event is for; `None` also when another process acts for it, which gets the same event.
     pub(crate) async fn room_of_event(
         self: &Arc<Self>,
         channel: ChannelId,

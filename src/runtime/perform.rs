@@ -121,7 +121,7 @@ impl Performer {
         waker.wake(call).await.map(Outcome::Woken)
     }
 
-    /// Calls a hosted agent. `returned` is told what went wrong, if anything did, unless the call was cancelled.
+    /// Calls a hosted agent. `returned` gets the call's error, if there is one, unless the call was cancelled.
     pub(super) async fn call(
         &self,
         room: &RoomRef,
@@ -250,7 +250,7 @@ fn unknown_account() -> ApiError {
     ApiError::new(ErrorKind::Unauthorized)
 }
 
-/// What the admission is told of a request that ended.
+/// The report to the admission about a request that ended.
 pub(crate) fn report_of(outcome: &Outcome, now: Timestamp) -> Report {
     let Outcome::Failed(failure) = outcome else {
         return Report::Answered;

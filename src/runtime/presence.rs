@@ -76,7 +76,7 @@ impl Presence {
         self.known.entry(agent).or_default().online_since = self.epoch;
     }
 
-    /// A call of the agent ended. Returns whether it is offline from now on, since so many failed in a row.
+    /// A call of the agent ended. Returns whether it is offline from now on, since `most` calls failed in a row.
     pub(crate) fn call_ended(&mut self, agent: AgentKey, failed: bool, most: u32) -> bool {
         if !failed {
             self.failures.remove(&agent);

@@ -21,7 +21,7 @@ use crate::{ChannelId, Clock};
 
 /// A request under way.
 pub(super) struct Request<'p> {
-    /// Keeps the channel in memory until the outcome is told.
+    /// Keeps the channel in memory until the outcome is reported.
     pub(super) room: RoomRef,
     pub(super) id: ActionId,
     pub(super) claim: Option<Claim>,
@@ -34,7 +34,7 @@ pub(super) struct Request<'p> {
 
 /// An action that ended.
 pub(super) struct Finished {
-    /// Keeps the channel in memory until its outcome is told.
+    /// Keeps the channel in memory until its outcome is reported.
     pub(super) room: RoomRef,
     pub(super) id: ActionId,
     pub(super) claim: Option<Claim>,

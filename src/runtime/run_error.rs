@@ -22,7 +22,7 @@ pub enum RunError {
     Account {
         /// Which agent: its token is wrong, perhaps.
         agent: AgentId,
-        /// Why.
+        /// The error of the chat.
         source: ApiError,
     },
     /// The registry could not be read.
@@ -35,7 +35,7 @@ pub enum RunError {
         owner.as_ref().map_or("the library itself", AgentId::as_str)
     )]
     SharedAccount {
-        /// The agent whose account is somebody else's.
+        /// The agent whose account is also another agent's.
         agent: AgentId,
         /// The agent that has the account; `None` for the library.
         owner: Option<AgentId>,

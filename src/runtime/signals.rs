@@ -116,7 +116,7 @@ impl Signals<'_> {
         let Lost { agent, run, posted, parts, kind } = *lost;
         let agent = directory.name(agent).cloned().unwrap_or_else(|| "unknown".into());
         let lost = LostReply { channel, agent, run, posted, parts, kind };
-        // Nobody need listen.
+        // It is no error when the host has no listener.
         let _ = self.events.send(Heard::ReplyLost(lost));
     }
 
@@ -160,7 +160,7 @@ const fn trouble(cause: Cause) -> Option<&'static str> {
         Cause::SignalMissing => "an agent has not told the end of its turn: it is skipped",
         Cause::DeliveryTimedOut => "a reply was not seen in time: the next agent has its turn",
         Cause::Undelivered => "a reply could not be delivered",
-        Cause::NobodyAnswered => "no agent has answered: the channel is dormant",
+        Cause::Unanswered => "no agent has answered: the channel is dormant",
         _ => return None,
     })
 }

@@ -180,7 +180,7 @@ impl Counts {
     }
 }
 
-/// The smallest size that holds so many milliseconds.
+/// The index of the smallest size that holds this many milliseconds.
 fn size_of(millis: u64) -> usize {
     let bits = u64::BITS - millis.saturating_sub(1).leading_zeros();
     usize::try_from(bits).unwrap_or(SIZES).min(SIZES - 1)

@@ -81,7 +81,7 @@ pub struct FlowConfig {
 pub struct TurnBehavior {
     /// How long a turn may last, in seconds; at least 1.
     pub timeout_seconds: u32,
-    /// Whether the channel is told when a turn took longer.
+    /// Whether a notice in the channel says that a turn took longer.
     pub announce_timeouts: bool,
     /// The words of that notice; `{agent}` is the agent's name.
     pub timeout_message: String,

@@ -15,11 +15,11 @@ use words::{Word, words};
 
 /// How many replies of a channel are remembered.
 const RECENT: usize = 4;
-/// An agent repeats itself from so many words on: what is shorter is an answer.
+/// The fewest words of a reply that counts as repeating the agent itself: a shorter one is an answer.
 const OWN_MIN: u8 = 4;
-/// It repeats another from so many words on: what is shorter may be agreement.
+/// The fewest words of a reply that counts as repeating another agent: a shorter one may be agreement.
 const OTHERS_MIN: u8 = 7;
-/// From so many words on a few may differ.
+/// The fewest words of a reply in which a few may differ.
 const LONG: u8 = 12;
 const BUCKETS: usize = 9;
 

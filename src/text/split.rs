@@ -95,7 +95,7 @@ struct Cutter<'a> {
 enum Place {
     /// Within a block that should stay whole, its marks, or what looks like one character.
     Forced,
-    /// Anywhere.
+    /// Between any two characters.
     Hard,
     /// Any of the following, in the first half of the message.
     Early,

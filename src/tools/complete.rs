@@ -49,7 +49,7 @@ pub struct DiscussionComplete {
 pub struct DiscussionCompleted {
     /// The discussion's channel, closed now.
     pub discussion_channel: ChannelId,
-    /// The path that the callback channel is told, from the workspace on: `discussion-summary/…`. `None` where the
+    /// The path that is posted in the callback channel, from the workspace on: `discussion-summary/…`. `None` where the
     /// summary itself was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
@@ -62,8 +62,8 @@ pub struct DiscussionCompleted {
 }
 
 impl Tools {
-    /// Completes a discussion of the caller's: it is archived, and its callback channel is told
-    /// the summary, or where it is.
+    /// Completes a discussion of the caller's: it is archived, and the summary, or its path,
+    /// is posted in its callback channel.
     ///
     /// Looks for the file on the calling thread; it is not read.
     ///

@@ -1,4 +1,4 @@
-//! The tools as a model is told of them.
+//! The tools as they are described to a model.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::{
     DirigentRegister, DiscussionComplete,
 };
 
-/// One tool as a model is told of it.
+/// One tool as it is described to a model.
 ///
 /// ```
 /// let register = dirigent::tools::definitions().pop().unwrap();
@@ -44,7 +44,7 @@ pub fn definitions() -> Vec<ToolDefinition> {
         ),
         definition::<CreateWorkChannel>(
             "Creates a private Discord text channel as a place to work, in the server in which you \
-             are now. Nobody gives turns there: every agent in it answers as it likes, and this can \
+             are now. The library gives no turns there: every agent in it answers as it likes, and this can \
              never be changed. You become a member yourself if you are registered (dirigent-register). Answers with the new channel's id.",
         ),
         definition::<CreateDiscussionChannel>(

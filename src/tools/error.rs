@@ -46,13 +46,13 @@ pub enum ToolError {
     /// An argument that is needed is not there, or null.
     #[error("The argument `{argument}` is missing. Call the tool again with it.")]
     MissingArgument {
-        /// Which.
+        /// The name of the missing argument.
         argument: &'static str,
     },
     /// An argument is there in both of its spellings.
     #[error("The argument `{argument}` is given twice, in two spellings. Keep one of them.")]
     ArgumentTwice {
-        /// Which.
+        /// The name of the argument, in its documented spelling.
         argument: &'static str,
     },
     /// An argument is of another kind.
@@ -60,7 +60,7 @@ pub enum ToolError {
         "The argument `{argument}` must be {expected}. Call the tool again with it in that form."
     )]
     WrongKind {
-        /// Which.
+        /// The name of the argument.
         argument: &'static str,
         /// Of which kind it must be.
         expected: &'static str,
@@ -166,7 +166,7 @@ pub enum ToolError {
          ask a person to invite them.", List(.users)
     )]
     Strangers {
-        /// Which.
+        /// The accounts that are not in the guild.
         users: Vec<UserId>,
     },
     /// The host's limit of channels within a length of time is reached. Nothing was created.
@@ -193,7 +193,7 @@ pub enum ToolError {
         /// The limit.
         max: usize,
     },
-    /// The guild has so many channels that the host leaves the rest to people. Nothing was created.
+    /// The guild has reached the host's limit of channels that agents may fill. Nothing was created.
     #[error(
         "Nothing was created: this Discord server has {max} channels or more, and the rest is left to people. \
          Use a channel that exists, or ask a person to delete channels that are no longer needed."
@@ -224,7 +224,7 @@ pub enum ToolError {
         "The channel's mode could not be stored, so the channel was deleted again. Try again later."
     )]
     NotStored {
-        /// Why.
+        /// The store's error.
         source: CallError,
     },
     /// The mode could not be stored, and the channel could not be deleted either.

@@ -33,7 +33,7 @@ pub struct ChatMessage {
     /// Whose account wrote it.
     pub author: UserId,
     /// The name under which people see the author; an agent's is the one in the registry. `None` where the chat does
-    /// not tell. Whoever has an account chooses its name: it proves nothing.
+    /// not tell. An account's owner chooses its name: the name proves nothing.
     pub author_name: Option<Arc<str>>,
     /// What kind of account that is.
     pub author_kind: AuthorKind,

@@ -1,6 +1,6 @@
 //! What the initiator of a discussion hands over.
 
-/// The summary of a discussion: what its callback channel is told.
+/// The summary of a discussion, for its callback channel.
 ///
 /// ```no_run
 /// # async fn conclude(channel: dirigent::Channel<'_>) -> Result<(), dirigent::CallError> {
@@ -17,7 +17,7 @@ pub enum Summary<'a> {
     /// ([`Settings::result_template`](crate::Settings::result_template)).
     Path(&'a str),
     /// The summary itself, posted as it is, in several messages where it is longer than one
-    /// ([`Settings::result_text_template`](crate::Settings::result_text_template)). It pings nobody. One without
+    /// ([`Settings::result_text_template`](crate::Settings::result_text_template)). It pings no account. One without
     /// anything visible counts as none.
     Text(&'a str),
 }

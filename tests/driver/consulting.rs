@@ -82,7 +82,7 @@ fn an_orchestrator_answers_in_the_agents_place_and_the_turn_goes_on_with_what_re
     let answer: Vec<_> = posts.iter().filter(|post| post.author == moderator).collect();
     assert_eq!(answer.len(), 1);
     assert_eq!(answer[0].reply_to, Some(asked));
-    assert_eq!(answer[0].mentions, Mentions::Nobody);
+    assert_eq!(answer[0].mentions, Mentions::None);
     // Everybody sees what was asked, and what was answered.
     let missed = &stage.agent("b").turns()[0].missed;
     let seen = ["Hello", "Is it Friday?", "About Is it Friday?: yes.", "a1"];

@@ -68,7 +68,7 @@ fn the_notice_names_the_agent_as_people_know_it_and_as_text() {
         assert_eq!(stage.moderation(stage.channel()), [notice]);
         let posts = stage.discord().take_posts();
         let of_moderator = posts.iter().filter(|post| post.author == stage.moderator());
-        assert!(of_moderator.map(|post| &post.mentions).eq([&Mentions::Nobody]));
+        assert!(of_moderator.map(|post| &post.mentions).eq([&Mentions::None]));
     }
 }
 

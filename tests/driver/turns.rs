@@ -115,7 +115,7 @@ fn nobody_is_pinged_but_the_agent_addressed() {
     assert!(own.clone().count() > 4);
     for post in own {
         assert!(
-            matches!(post.mentions, Mentions::Nobody) || post.mentions == Mentions::User(allowed)
+            matches!(post.mentions, Mentions::None) || post.mentions == Mentions::User(allowed)
         );
         assert!(post.chars <= 2_000 && !post.nonce.as_str().is_empty(), "I15");
     }

@@ -176,6 +176,6 @@ fn a_reply_that_the_chat_refuses_is_no_silence() {
     let channel = stage.channel();
     let told = stage.call(move |d| async move { d.channel(channel).history().await }).unwrap();
     let causes: Vec<_> = told.iter().map(|event| event.transition.cause).collect();
-    assert!(causes.ends_with(&[Cause::Undelivered, Cause::CycleBoundary, Cause::NobodyAnswered]));
+    assert!(causes.ends_with(&[Cause::Undelivered, Cause::CycleBoundary, Cause::Unanswered]));
     assert!(!causes.contains(&Cause::Passed), "{causes:?}");
 }

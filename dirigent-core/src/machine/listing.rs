@@ -68,7 +68,7 @@ impl Listing<'_, '_> {
         }
         let phase = self.step.members().unknown();
         if matches!(self.step.state.floor.phase, Phase::Unknown { .. }) {
-            // It stands where it stood, so nothing is told.
+            // The phase kind does not change, so there is no transition to report.
             self.step.state.floor.phase = phase;
         } else {
             self.leave_turns(phase, Cause::MembersUnknown);

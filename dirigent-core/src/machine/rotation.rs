@@ -102,7 +102,7 @@ impl<'o> Rotation<'_, 'o> {
             let Some(hindrance) = self.next_speaker().hindrance(slot) else {
                 return self.grant(at, cause);
             };
-            // Why the cycle began is told once, before the first that is skipped.
+            // The cause of the cycle is reported once, before the first skipped slot.
             if cause != Cause::NextInList {
                 let told = core::mem::replace(&mut cause, Cause::NextInList);
                 self.out.tell(self.floor, None, told);
@@ -228,9 +228,9 @@ impl<'o> Rotation<'_, 'o> {
     pub(crate) fn end_boundary(&mut self, ended: EndedCycle, anybody_new: bool) {
         if !ended.requested && !anybody_new && !self.could_be_answered(&ended) {
             let cause = match ended.speakers {
-                [Some(_), _] => Cause::NobodyElse,
+                [Some(_), _] => Cause::NoOtherAgent,
                 [None, _] if ended.anybody_completed => Cause::AllPassed,
-                [None, _] => Cause::NobodyAnswered,
+                [None, _] => Cause::Unanswered,
             };
             return self.become_dormant(cause);
         }

@@ -312,7 +312,7 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// The run takes long; that is told, and no more.
+    /// Reports that the run takes long. The state does not change.
     pub(crate) fn on_slow(&mut self) {
         self.floor.unwatch_run();
         self.out.tell(self.floor, self.floor.speaker(), Cause::RunSlow);

@@ -20,7 +20,7 @@ pub enum PhaseData {
     Disabled,
     /// No agent may speak.
     Dead,
-    /// Closed.
+    /// The channel is archived and accepts no more turns.
     Archived,
     /// No agent has the floor.
     Dormant,

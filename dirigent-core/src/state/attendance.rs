@@ -16,7 +16,7 @@ use crate::state::speaker_list::AGENTS_MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Away {
-    /// Who.
+    /// The agent that is away.
     pub agent: AgentKey,
     /// It is offline; else it came back and was not assigned yet.
     pub offline: bool,

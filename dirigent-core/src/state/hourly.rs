@@ -19,7 +19,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct SpokenTurn {
-    /// Whose.
+    /// The agent whose turn it was.
     pub agent: AgentKey,
     /// When it ended.
     pub at: Timestamp,

@@ -40,7 +40,7 @@ pub struct PendingEffect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct StaleTrigger {
-    /// Which.
+    /// The trigger message to delete.
     pub message: MessageId,
     /// When; `None`: with the next trigger.
     pub due: Option<Timestamp>,

@@ -198,8 +198,8 @@ impl Seen {
         run.is_some()
     }
 
-    /// Whether a run may still speak, as far as is remembered. What a turn without a run id is told
-    /// can only be compared with that.
+    /// Whether the run may still speak, as far as the channel remembers its end. For a turn without a
+    /// run id this is the only evidence.
     pub(crate) fn is_open(&self, run: Option<RunId>) -> bool {
         run.and_then(|run| self.run(run)).is_none()
     }

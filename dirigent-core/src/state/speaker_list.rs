@@ -25,7 +25,7 @@ pub(crate) struct SpeakerList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Slot {
-    /// Who.
+    /// The agent of this slot.
     pub agent: AgentKey,
     /// What became of its turn in this cycle.
     pub turn: SeatTurn,

@@ -53,7 +53,7 @@ pub enum Pause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Archived {
-    /// When.
+    /// When the channel was archived.
     pub at: Timestamp,
     /// By its initiator, and not by an operator.
     pub concluded: bool,

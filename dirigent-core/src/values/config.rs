@@ -15,7 +15,7 @@ pub enum TriggerCleanup {
     OnNext,
     /// So long after it was posted.
     After(Duration),
-    /// Never.
+    /// The message stays in the channel.
     Never,
 }
 
@@ -183,12 +183,12 @@ pub struct Config {
     /// When a turn must have ended after it was granted, whatever happened in it but a wait for the
     /// reply. Default: start and run have their own deadlines only.
     pub turn_deadline: Option<Duration>,
-    /// How long a run may last until it is told to be slow. Default: never; must be less than
+    /// After this long, [`Cause::RunSlow`](crate::Cause::RunSlow) is reported for a run. Default: never; must be less than
     /// [`Config::run_deadline`] to be of any use.
     pub slow_after: Option<Duration>,
-    /// Whether the channel is told when an agent's turn timed out. Default false.
+    /// Whether a notice in the channel says that an agent's turn timed out. Default false.
     pub announce_timeouts: bool,
-    /// Whether the channel is told when a listed agent goes offline. Default false.
+    /// Whether a notice in the channel says that a listed agent went offline. Default false.
     pub announce_offline: bool,
     /// Whether an agent that comes back has turns at once, and need not be assigned. Default false.
     pub auto_requeue: bool,
@@ -304,7 +304,7 @@ impl Config {
     /// - What an agent says within [`late_grace`](Self::late_grace) of a turn whose reply was not recognised as a
     ///   whole is a late piece of that reply: else it would be a new message, which interrupts
     ///   the next agent.
-    /// - Operators stop, hold, mute and choose, and a message or a run that is told twice counts once.
+    /// - Operators stop, hold, mute and choose, and a message or a run that is reported twice counts once.
     /// - What is remembered is bounded: 64 agents, 256 messages, 32 runs.
     ///
     /// ```
@@ -327,8 +327,8 @@ impl Config {
         }
     }
 
-    /// The message flow: a turn ends sixty seconds after it was granted, which is told in
-    /// the channel, and in a chat agents that work on a task together may take 60 cycles and 240 turns before
+    /// The message flow: a turn ends sixty seconds after it was granted, a notice in the channel
+    /// says so, and in a chat agents that work on a task together may take 60 cycles and 240 turns before
     /// a person must speak, instead of 12 and 60. In a discussion the ceilings are the default ones, which are
     /// lower: 40 cycles and 160 turns.
     ///

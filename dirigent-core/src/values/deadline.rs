@@ -12,9 +12,9 @@ use crate::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct Deadline {
-    /// When.
+    /// When the deadline is due.
     pub at: Timestamp,
-    /// Why.
+    /// What happens when it is due.
     pub reason: DeadlineReason,
 }
 

@@ -154,12 +154,12 @@ pub enum Notice {
     Ceiling,
     /// An agent did not answer in time. `{agent}` in its words is the agent's name.
     TimedOut {
-        /// Who.
+        /// The agent whose turn timed out.
         agent: AgentKey,
     },
     /// An agent crashed or disconnected. `{agent}` in its words is the agent's name.
     Disconnected {
-        /// Who.
+        /// The agent that went offline.
         agent: AgentKey,
     },
     /// A budget is spent.

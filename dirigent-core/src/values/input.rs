@@ -125,7 +125,7 @@ pub enum Input {
     Wake {
         /// Who speaks first, if listed; else the first of the list.
         first: Option<AgentKey>,
-        /// Why.
+        /// What wakes the channel; transitions report it.
         cause: WakeCause,
     },
     /// The initiator concludes its discussion: archives it.

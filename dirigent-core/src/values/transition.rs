@@ -20,7 +20,7 @@ use crate::{AgentKey, Timestamp, TurnId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests and hosts compare")]
 pub struct Transition {
-    /// When.
+    /// When the change happened.
     pub at: Timestamp,
     /// The phase before.
     pub from: PhaseKind,
@@ -32,7 +32,7 @@ pub struct Transition {
     pub agent: Option<AgentKey>,
     /// The newest turn of the channel.
     pub turn: TurnId,
-    /// Why.
+    /// Why the channel changed.
     pub cause: Cause,
 }
 
@@ -179,7 +179,7 @@ named! {
     /// Everybody who completed a turn had nothing to say: dormant.
     AllPassed = "all-passed",
     /// No agent completed a turn: dormant.
-    NobodyAnswered = "nobody-answered",
+    Unanswered = "unanswered",
     /// The ceiling of turns or cycles without a human was reached: dormant.
     CeilingReached = "ceiling-reached",
     /// A human's word reset the ceilings after they had been reached.
@@ -241,7 +241,7 @@ named! {
     /// An operator chose who speaks.
     OperatorChoice = "operator-choice",
     /// Only the agent that spoke could answer itself: dormant.
-    NobodyElse = "nobody-else",
+    NoOtherAgent = "no-other-agent",
     /// The agent asked for a person: dormant until one writes.
     AwaitingHuman = "awaiting-human",
     /// A budget is spent: dormant.

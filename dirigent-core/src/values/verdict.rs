@@ -15,7 +15,7 @@ use crate::{AgentKey, MessageId, TurnId};
 pub enum Verdict {
     /// The agent may run, with the model it is configured with.
     Allow {
-        /// Why.
+        /// Why the run is allowed.
         reason: Reason,
         /// The turn the run belongs to, where turns are kept.
         turn: Option<TurnId>,
@@ -24,7 +24,7 @@ pub enum Verdict {
     },
     /// The agent must stay silent.
     Deny {
-        /// Why.
+        /// Why the run is denied.
         reason: Reason,
     },
 }
@@ -35,7 +35,7 @@ impl Verdict {
         matches!(self, Self::Allow { .. })
     }
 
-    /// Why.
+    /// Returns why the run is allowed or denied.
     pub const fn reason(&self) -> Reason {
         match *self {
             Self::Allow { reason, .. } | Self::Deny { reason } => reason,

@@ -27,12 +27,12 @@ fn nobody_is_asked_to_answer_itself() {
     room.tell(Input::Mute(B));
     room.human("hello");
     room.speaks(A);
-    assert_eq!(room.members().causes(), [Cause::NobodyElse]);
+    assert_eq!(room.members().causes(), [Cause::NoOtherAgent]);
     let mut room = woken(2);
     room.passes(A);
     room.speaks(B);
     room.tell(Input::Offline(A));
-    assert_eq!(room.members().causes(), [Cause::NobodyElse], "nobody is there to answer");
+    assert_eq!(room.members().causes(), [Cause::NoOtherAgent], "nobody is there to answer");
     let mut room = woken(2);
     room.speaks(A);
     room.speaks(B);

@@ -251,7 +251,7 @@ fn when_nobody_completed_a_turn_the_channel_goes_dormant() {
     room.human("hello");
     room.wait(secs(180));
     let step = room.members();
-    assert_eq!(step.causes().last(), Some(&Cause::NobodyAnswered));
+    assert_eq!(step.causes().last(), Some(&Cause::Unanswered));
     assert_eq!(room.phase(), PhaseKind::Dormant);
 }
 

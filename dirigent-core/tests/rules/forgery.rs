@@ -184,7 +184,7 @@ fn a_list_is_read_when_it_is_owed_and_for_nobody_with_the_floor() {
     let ticket = good.refresh.unwrap().ticket.get();
     forged(
         &good,
-        "while the list is read somebody is asked for it",
+        "while the phase is Refreshing, a member list is requested",
         &[&|it| {
             it.refresh = None;
             it.pending.clear();

@@ -172,7 +172,7 @@ fn replies_that_are_given_up_are_no_silence() {
         room.tell(Input::Replied { agent, run });
         room.tell(Input::Undelivered { agent, run, posted: false });
     }
-    assert_eq!(room.members().causes(), [Cause::NobodyAnswered]);
+    assert_eq!(room.members().causes(), [Cause::Unanswered]);
 }
 
 /// An idle discussion whose initiator's permitted run made its reply.

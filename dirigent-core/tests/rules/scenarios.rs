@@ -141,7 +141,7 @@ fn when_nobody_answers_the_channel_sleeps_after_one_cycle() {
         "fetch members",
     ];
     assert_eq!(asks, story);
-    assert_eq!(room.members().all(), ["refreshing > dormant: nobody-answered"]);
+    assert_eq!(room.members().all(), ["refreshing > dormant: unanswered"]);
     assert!(room.wait(secs(86_400)).asks().is_empty(), "nobody is woken again");
     assert_eq!(room.triggers(), 6);
 }

@@ -83,7 +83,7 @@ fn the_names_of_causes_are_for_ever() {
         (Cause::AgentMuted, "agent-muted"),
         (Cause::AgentUnmuted, "agent-unmuted"),
         (Cause::AllPassed, "all-passed"),
-        (Cause::NobodyAnswered, "nobody-answered"),
+        (Cause::Unanswered, "unanswered"),
         (Cause::CeilingReached, "ceiling-reached"),
         (Cause::CeilingReset, "ceiling-reset"),
         (Cause::TooFewAgents, "too-few-agents"),

@@ -1,4 +1,4 @@
-//! One event of one channel, as the driver is told it.
+//! One event of one channel, in the form that the driver takes.
 
 use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
 
@@ -65,8 +65,8 @@ impl ChannelEvent {
 
 /// Whether the driver is to be told again of an event that it answered with this error.
 ///
-/// What is in force and not stored yet is told again, too: a deleted channel's record is erased only once its end is
-/// stored, and every event means the same when it is told twice.
+/// An event that is in force and not stored yet is repeated, too: a deleted channel's record is erased only once its end is
+/// stored, and every event is idempotent.
 pub(super) const fn is_repeated(error: &CallError) -> bool {
     matches!(error, CallError::Failed(_) | CallError::NotStored)
 }

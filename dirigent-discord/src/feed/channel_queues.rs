@@ -40,7 +40,7 @@ pub(super) struct Job {
 ///
 /// Beyond [`CHANNEL_MAX`] events of a channel that wait, or [`TOTAL_MAX`] in all, a channel's events are condensed to the
 /// id of its newest message and to who joined or left: the driver then reads what was said from the history. So
-/// memory follows the number of channels. What need not wait is told whole, however much waits elsewhere.
+/// memory follows the number of channels. Events that need not wait are passed on complete, however many wait for other channels.
 #[derive(Default)]
 pub(super) struct ChannelQueues {
     state: Mutex<State>,
@@ -166,8 +166,8 @@ impl ChannelQueues {
         state.waiting = state.waiting.saturating_sub(1);
     }
 
-    /// The channel's next event, which counts until [`ChannelQueues::finish`]; `None`: there is none, and the next
-    /// one is told at once again.
+    /// The channel's next event, which counts until [`ChannelQueues::finish`]. `None` where there is none: the next
+    /// one is then passed on at once.
     pub(super) fn next_event(&self, channel: ChannelId) -> Option<ChannelEvent> {
         let mut state = self.state();
         let event = state.channels.get_mut(&channel).and_then(VecDeque::pop_front);
@@ -188,7 +188,7 @@ impl ChannelQueues {
         }
     }
 
-    /// Nothing that waits is told any more.
+    /// Drops all waiting events; none reaches the driver any more.
     pub(super) fn abandon(&self) {
         let mut state = self.state();
         state.is_abandoned = true;

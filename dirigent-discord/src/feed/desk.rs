@@ -21,7 +21,7 @@ use crate::{DiscordAccount, diagnose};
 
 /// Discord waits three seconds for the first answer; this is left for its way.
 const FIRST_ANSWER: Duration = Duration::from_millis(2_800);
-/// The person who used the command is told to wait if it takes longer.
+/// If a command takes longer, Discord shows its user that the answer will follow.
 const QUICK: Duration = Duration::from_millis(1_500);
 /// How long a person who was told to wait waits at most. Discord allows fifteen minutes.
 const SLOW: Duration = Duration::from_secs(60);
@@ -35,7 +35,7 @@ const AT_ONCE: usize = 256;
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// How often it is tried again.
 const TRIES: usize = 8;
-/// The longest wait before the driver is told again of what it could not take.
+/// The longest wait before an event that the driver could not take is repeated.
 const TELL_AGAIN_MAX: Duration = Duration::from_secs(60);
 /// The longest wait before that.
 const AGAIN_AFTER_MAX: Duration = Duration::from_secs(600);
@@ -169,10 +169,10 @@ type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// the slash commands in each guild, answers their uses, and looks at the start whether the intents are granted.
 /// The host runs it, once, beside the driver.
 ///
-/// Of each channel the driver is told in the order of the events, and no channel waits for another. Where the
-/// store fails, the driver is told again after 5 s, and then after up to a minute: who joined or left, up to
+/// The driver gets each channel's events in their order, and no channel waits for another. Where the
+/// store fails, these events are repeated after 5 s, and then after up to a minute: who joined or left, up to
 /// which message the history is to be read, a thread's first message, and that a channel was deleted. Edits and
-/// deletions of messages are not told again.
+/// deletions of messages are not repeated.
 #[must_use = "no command is answered and no channel is loaded until this runs"]
 pub struct FeedWork {
     desk: Arc<Desk>,
@@ -293,7 +293,7 @@ impl FeedWork {
     async fn answer(&self, used: Use) {
         let (command, channel, invoker) = (used.command, used.channel, used.invoker);
         if self.dirigent.channel(channel).standing() == Standing::Elsewhere {
-            // The process that acts for the channel is told the same, and answers.
+            // The process that acts for the channel gets the same event, and answers.
             return;
         }
         let clock = self.account.clock();

@@ -35,7 +35,7 @@ impl ShardFeed {
     /// keeps the nonce by which a post of our own is known again.
     ///
     /// Returns without waiting, so that a gateway loop never misses a heartbeat for it; to be called within a
-    /// tokio runtime. What has to wait for the driver's store is told by the [`FeedWork`](crate::FeedWork), in
+    /// tokio runtime. What has to wait for the driver's store is passed on by the [`FeedWork`](crate::FeedWork), in
     /// order for each channel. At most 1,024 events of a channel wait, and 8,192 in all: beyond that, a channel's events are
     /// condensed to its newest message's id and to who joined or left, and the driver reads what was said
     /// from the history. What cannot be read, or told, is a warning in the log, at most one a minute of each
@@ -58,8 +58,8 @@ impl ShardFeed {
     /// does not begin. Where no new connection helps, returns why,
     /// and writes it to the log.
     ///
-    /// Hosts that take raw text tell this, with `None` also for an error of the shard; in twilight's events
-    /// it is told by itself.
+    /// Hosts that take raw text tell this, with `None` also for an error of the shard; twilight's events
+    /// contain it.
     pub fn closed(&self, code: Option<u16>) -> Option<Finding> {
         let Shared { dirigent, account, .. } = &*self.shared;
         account.picture.interrupted(self.shard);

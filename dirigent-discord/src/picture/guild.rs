@@ -340,7 +340,7 @@ impl Guild {
     }
 
     /// Which of the watched see which of the watched channels. Who sees a private thread depends on more,
-    /// and is told otherwise.
+    /// and is not part of the answer.
     pub(super) fn watch(&self, watched: &Watched<'_>) -> HashSet<(ChannelId, UserId)> {
         let users = watched.users.iter().filter(|user| self.is_followed(**user));
         let users = users.filter_map(|user| self.members.get(user));

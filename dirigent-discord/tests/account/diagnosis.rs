@@ -114,7 +114,7 @@ fn findings_say_what_will_not_work() {
         ),
         (
             Finding::IntentNotAsked(NeededIntent::GuildMessages),
-            ["GUILD_MESSAGES", "gateway", "nobody is heard"],
+            ["GUILD_MESSAGES", "gateway", "no message arrives"],
         ),
         (
             Finding::InGuild(GUILD, NeededPermission::ManageChannels),

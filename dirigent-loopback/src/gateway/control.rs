@@ -95,7 +95,7 @@ impl LoopbackDiscord {
     /// let ready = shard.next_event(wanted).await.unwrap().unwrap();
     /// assert!(matches!(ready, Event::Ready(_)));
     ///
-    /// // What is said while the bot is not there is told when it is back.
+    /// // What is said while the bot is not connected arrives when it has resumed.
     /// assert_eq!(server.break_gateway(bot, GatewayFault::Cut), 1);
     /// discord.say(channel, person, "Are you there?");
     /// let message = shard.next_event(wanted).await.unwrap().unwrap();

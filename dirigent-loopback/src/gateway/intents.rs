@@ -27,7 +27,7 @@ impl Intents {
         self.0 & intent != 0
     }
 
-    /// Whether an event is told that needs one of these; 0 needs none.
+    /// Whether an event that needs one of these intents is sent; 0 needs none.
     pub(super) const fn hear(self, wanted: u64) -> bool {
         wanted == 0 || self.has(wanted)
     }

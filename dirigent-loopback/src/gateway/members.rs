@@ -33,7 +33,7 @@ pub(super) enum Wanted {
     All,
     /// The members whose name begins with this text, up to a limit.
     Named { prefix: String, limit: usize },
-    /// These.
+    /// The members with these accounts.
     Users(Vec<UserId>),
 }
 

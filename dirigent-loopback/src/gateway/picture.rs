@@ -1,4 +1,4 @@
-//! What a session is told at its beginning, or when its account comes into a guild.
+//! The guild data that a session gets at its beginning, or when its account joins a guild.
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;

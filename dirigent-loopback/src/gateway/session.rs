@@ -47,8 +47,8 @@ pub(super) struct Session {
     dice: Random,
     /// Faults of the next events, soonest first.
     planned: VecDeque<PushFault>,
-    /// What a test or the dice ordered for the connection, each behind the place that the replay had
-    /// come to: what is told later is told after it.
+    /// What a test or the dice ordered for the connection, each behind the position that the replay had
+    /// reached: later events come after it.
     orders: VecDeque<(u64, GatewayFault)>,
     /// The connection that it speaks through.
     holder: Option<Holder>,
@@ -182,7 +182,7 @@ impl Session {
         self.line.due()
     }
 
-    /// Gives the session to another connection, which is told again whatever came after this number.
+    /// Gives the session to another connection, and replays every event after this number to it.
     /// `Err` says with what the connection ends; `Ok(false)` that too much was missed.
     pub(super) fn resume(
         &mut self,

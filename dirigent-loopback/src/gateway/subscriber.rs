@@ -36,7 +36,7 @@ impl Subscriber {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The event as this session is told it; none where it is not for it.
+    /// The event in the form that this session gets; `None` where the session does not get it.
     fn told(&self, session: &Session, world: &World, event: &Event) -> Option<News> {
         let Dispatch { name, mut data, intents } = wire::dispatch(world, self.user, event)?;
         let is_wanted = session.intents.hear(intents) && session.shard.hears(guild_of(&data, name));

@@ -60,7 +60,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let name = room.name.clone();
     world.add_room(room);
     if kind != kind::PRIVATE_THREAD {
-        let mut details = Details { allowed: Allowed::Nobody, rare: None };
+        let mut details = Details { allowed: Allowed::None, rare: None };
         details.rare_mut().kind = Some(THREAD_CREATED);
         details.rare_mut().about = Some(id);
         tell(world, ask, ask.channel(), &name, details);
@@ -94,7 +94,7 @@ pub(super) fn create_from_message(world: &mut World, ask: &Ask) -> Result<Reply,
     let room = thread(world, ask, id, kind, fields)?;
     world.add_room(room);
     world.publish(Event::MessageMarked { channel: ask.channel(), message: ask.message() });
-    let mut details = Details { allowed: Allowed::Nobody, rare: None };
+    let mut details = Details { allowed: Allowed::None, rare: None };
     details.rare_mut().kind = Some(THREAD_STARTER);
     details.rare_mut().about = Some(ask.channel());
     details.rare_mut().reply_to = Some(ask.message());

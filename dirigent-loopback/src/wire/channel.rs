@@ -11,7 +11,7 @@ use dirigent_testkit::memory_discord::room::{Room, kind};
 use dirigent_testkit::memory_discord::rules::{Overwrites, Target};
 use dirigent_testkit::memory_discord::world::World;
 
-/// The flag of a channel that an account does not see, and so is told nothing of.
+/// The flag of a channel that the account does not see. It gets no event of that channel.
 const OBFUSCATED: u64 = 1 << 17;
 
 /// A channel, the same for every account.

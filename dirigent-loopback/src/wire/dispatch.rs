@@ -94,7 +94,7 @@ const fn name_of_deletion(kind: u8) -> &'static str {
     if matches!(kind, 10..=12) { "THREAD_DELETE" } else { "CHANNEL_DELETE" }
 }
 
-/// To an account that joins the whole guild is told.
+/// An account that joins gets the whole guild.
 fn member_added(world: &World, account: UserId, guild: GuildId, user: UserId) -> Option<Dispatch> {
     let (name, intents, data) = if user == account {
         ("GUILD_CREATE", intent::GUILDS, guild_create(world, guild, account)?)
@@ -112,7 +112,7 @@ fn member_changed(
     user: UserId,
 ) -> Option<Dispatch> {
     let data = within(Some(guild), member(world, guild, user)?);
-    // Of itself an account is told all the same.
+    // An account gets the event about itself in any case.
     let intents = if user == account { intent::GUILDS } else { intent::MEMBERS };
     Some(Dispatch { name: "GUILD_MEMBER_UPDATE", data, intents })
 }

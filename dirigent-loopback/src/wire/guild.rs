@@ -1,4 +1,4 @@
-//! Guilds.
+//! Guilds in the form that Discord's API gives them.
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;

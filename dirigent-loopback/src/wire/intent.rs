@@ -6,7 +6,7 @@ pub(crate) const GUILDS: u64 = 1 << 0;
 pub(crate) const MEMBERS: u64 = 1 << 1;
 /// That a channel's webhooks changed.
 pub(crate) const WEBHOOKS: u64 = 1 << 5;
-/// Who is online; privileged, and nothing here is told of it.
+/// Who is online; privileged. This server sends no such event.
 pub(crate) const PRESENCES: u64 = 1 << 8;
 /// Messages in guilds.
 pub(crate) const GUILD_MESSAGES: u64 = 1 << 9;

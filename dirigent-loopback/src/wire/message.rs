@@ -1,4 +1,4 @@
-//! Messages.
+//! Messages in the form that Discord's API gives them.
 
 use dirigent::ports::{AuthorKind, ChatKind};
 use dirigent::{ChannelId, ChatMessage, UserId};
@@ -133,7 +133,7 @@ fn bare(world: &World, viewer: UserId, shown: &ChatMessage, rare: Option<&Rare>)
     if let Some(reactions) = rare.map(|rare| &rare.reactions).filter(|it| it.iter().len() > 0) {
         fields.insert("reactions".to_owned(), media::reactions(reactions, viewer).into());
     }
-    // Only who posted a message is told its nonce.
+    // Only the author of a message gets its nonce.
     if let Some(nonce) = shown.nonce.as_ref().filter(|_| shown.author == viewer) {
         let is_number = rare.is_some_and(|rare| rare.has_number_nonce);
         let number = nonce.parse::<i64>().ok().filter(|_| is_number);

@@ -13,7 +13,7 @@ use dirigent_testkit::memory_discord::world::World;
 /// A user.
 pub(crate) fn user(world: &World, id: UserId) -> Value {
     let account = world.accounts.get(id);
-    let name = account.map_or("nobody", |account| &*account.name);
+    let name = account.map_or("unknown", |account| &*account.name);
     let is_bot = account.is_some_and(|account| account.kind != AuthorKind::Human);
     json!({
         "id": id.to_string(),
@@ -105,7 +105,7 @@ pub(crate) fn role(id: RoleId, role: &Role) -> Value {
 /// A bot's application, which has the bot's id.
 pub(crate) fn application(world: &World, bot: UserId) -> Value {
     let account = world.accounts.get(bot);
-    let name = account.map_or("nobody", |account| &*account.name);
+    let name = account.map_or("unknown", |account| &*account.name);
     let flags = application_flags(world, bot);
     json!({
         "id": bot.to_string(),

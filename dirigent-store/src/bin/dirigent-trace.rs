@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// How a recording is told.
+/// The form in which a recording is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Table,

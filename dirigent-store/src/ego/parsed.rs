@@ -88,9 +88,9 @@ pub(super) struct EgoAgent {
 /// What the file says of an agent's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EgoName {
-    /// Nothing.
+    /// The file has no name for the agent.
     Unset,
-    /// This.
+    /// The file has this name.
     Set(String),
     /// Something that is no name.
     Unfit,

@@ -1,4 +1,4 @@
-//! How values of other crates stand in a file: serde derives the rest from what is told here.
+//! The form of other crates' values in a file: serde derives the rest from these definitions.
 
 mod name;
 mod scalar;

@@ -94,7 +94,7 @@ impl ChannelReport {
     }
 
     fn state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The rules are the host's, and nothing that is told here follows from them.
+        // The rules are the host's, and nothing in this report depends on them.
         let machine =
             match Channel::restore(Arc::new(Config::default()), &self.channel.record.snapshot) {
                 Ok(machine) => machine,

@@ -20,7 +20,7 @@ const GROUP_MAX: usize = 1_024;
 /// After so long the write-ahead log is emptied, so that what was erased is in no file any more.
 const EMPTY_AFTER: Duration = Duration::from_secs(60);
 
-/// What the thread is told.
+/// One job of the thread.
 pub(super) enum Job {
     /// Work of a caller, and what it is about.
     Ask(About, Box<dyn Task>),
@@ -151,7 +151,7 @@ impl Start for Work {
 }
 
 impl Work {
-    /// Works until it is told to end: takes all that waits, settles it, answers it.
+    /// Works until a job ends it: takes all waiting jobs, commits them, answers them.
     fn run(self, Syncs { syncer, broken }: Syncs) {
         let Self { database: Database { path, conn, lock }, history_max, problems, given, .. } =
             self;
@@ -174,7 +174,7 @@ impl Work {
         }
         // All that was committed is answered before.
         drop(syncer);
-        // A caller that is told that it is closed can open it again.
+        // A caller that learns that the store is closed can open it again.
         drop(conn);
         drop(lock);
         if let Some(answer) = closing {

@@ -30,7 +30,7 @@ pub(crate) trait Start: Send + Sized {
     fn start(self) -> Result<JoinHandle<()>, (Self, io::Error)>;
 }
 
-/// A thread that works on `W` and is told jobs, or what it will work on, before the first call.
+/// A thread that works on `W` and takes jobs; before the first call, the `W` that the thread is to get.
 pub(crate) struct Life<W, Q: Jobs> {
     /// What it is about, for errors.
     path: PathBuf,

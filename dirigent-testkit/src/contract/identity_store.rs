@@ -1,4 +1,4 @@
-//! What every [`IdentityStore`] must do (D1, R003 to R014).
+//! The contract that every [`IdentityStore`] keeps.
 
 use std::sync::Arc;
 

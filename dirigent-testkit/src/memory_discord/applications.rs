@@ -19,7 +19,7 @@ pub(crate) const TOKEN_LIFE: Duration = Duration::from_secs(15 * 60);
 /// What happened to an interaction so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// Nothing.
+    /// It was not answered yet.
     Not,
     /// It was answered, or an answer was promised: with this message.
     With(MessageId),

@@ -18,7 +18,7 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The file as the driver is told of it. It has no address outside a server.
+    /// The file in the form that the driver takes. It has no address outside a server.
     pub(crate) fn told(&self) -> ports::Attachment {
         let size = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
         ports::Attachment {

@@ -1,4 +1,4 @@
-//! What a message has besides what the driver is told of it.
+//! The parts of a message that the driver does not take.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub enum Allowed {
     /// Every account that it names.
     Named,
     /// No account.
-    Nobody,
+    None,
     /// One account, if it names it.
     User(UserId),
     /// As its poster listed.
@@ -43,7 +43,7 @@ pub struct Rare {
     pub edited_at: Option<Timestamp>,
     /// Discord's flags.
     pub flags: u64,
-    /// Whether its nonce was given as a number, and so is told as one.
+    /// Whether its nonce was given as a number, and so is returned as one.
     pub has_number_nonce: bool,
     /// The command that it answers.
     pub command: Option<UsedCommand>,
@@ -101,7 +101,7 @@ impl Details {
                 replied_user: chosen.replied_user,
                 ..AllowedMentions::default()
             })),
-            Mentions::Nobody | _ => Allowed::Nobody,
+            Mentions::None | _ => Allowed::None,
         };
         let mut details = Self { allowed, rare: None };
         if reply_to.is_some() || !embeds.is_empty() {
@@ -112,7 +112,7 @@ impl Details {
         details
     }
 
-    /// Says in the message what the driver is told of this: its files, what it answers, and a name that is not the author's.
+    /// Writes into the message what the driver takes of this: its files, what it answers, and a name that is not the author's.
     pub fn tell(&self, message: &mut ChatMessage) {
         if let Some(rare) = &self.rare {
             // A pin and the first message of a thread name a message, too, and answer none.

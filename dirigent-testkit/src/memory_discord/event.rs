@@ -45,7 +45,7 @@ pub enum Event {
     },
     /// A channel or thread was deleted.
     ChannelDeleted {
-        /// Which.
+        /// The channel that was deleted.
         channel: ChannelId,
         /// Its guild, if it was in one.
         guild: Option<GuildId>,
@@ -113,21 +113,21 @@ pub enum Event {
     },
     /// An account began to type.
     TypingStarted {
-        /// Where.
+        /// The channel in which the account types.
         channel: ChannelId,
-        /// Who.
+        /// The account that types.
         user: UserId,
     },
     /// A channel or a thread came.
     ChannelCreated {
-        /// Which.
+        /// The new channel.
         channel: ChannelId,
         /// Its guild, if it is in one.
         guild: Option<GuildId>,
     },
     /// A channel's or a thread's name, topic or overwrites changed.
     ChannelChanged {
-        /// Which.
+        /// The channel that changed.
         channel: ChannelId,
         /// Its guild, if it is in one.
         guild: Option<GuildId>,
@@ -147,21 +147,21 @@ pub enum Event {
     GuildMemberAdded {
         /// Which guild.
         guild: GuildId,
-        /// Who.
+        /// The account that joined.
         user: UserId,
     },
     /// A member's roles or time-out changed.
     GuildMemberChanged {
         /// Which guild.
         guild: GuildId,
-        /// Who.
+        /// The account that changed.
         user: UserId,
     },
     /// An account left a guild.
     GuildMemberRemoved {
         /// Which guild.
         guild: GuildId,
-        /// Who.
+        /// The account that left.
         user: UserId,
     },
     /// A guild has a new role.

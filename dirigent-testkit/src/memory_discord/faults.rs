@@ -40,11 +40,11 @@ pub enum Fault {
         /// How much later.
         by: Duration,
     },
-    /// 403.
+    /// 403: the request is refused for lack of permission.
     Forbidden,
-    /// 404.
+    /// 404: the channel or message does not exist.
     Gone,
-    /// 401.
+    /// 401: the token is not accepted.
     Unauthorized,
     /// It is carried out at once, and the answer takes this long.
     SlowAnswer {
@@ -77,7 +77,7 @@ impl Fault {
         }
     }
 
-    /// What the caller is told in place of the answer; none when the answer does come.
+    /// The error that the caller gets in place of the answer; `None` when the answer arrives.
     pub fn error(self) -> Option<ApiError> {
         let kind = match self {
             Self::LostAnswer | Self::NotDelivered | Self::LandsLate { .. } => ErrorKind::NoAnswer,

@@ -132,11 +132,11 @@ impl Calls {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PostRecord {
-    /// When.
+    /// When the request arrived.
     pub at: Timestamp,
     /// With whose token.
     pub author: UserId,
-    /// Where.
+    /// The channel to post in.
     pub channel: ChannelId,
     /// The nonce it brought.
     pub nonce: Nonce,

@@ -65,7 +65,7 @@ pub fn pin(world: &mut World, (channel, message): (ChannelId, MessageId), user: 
     }
     world.publish(Event::MessageMarked { channel, message });
     world.publish(Event::PinsChanged { channel });
-    let mut details = Details { allowed: Allowed::Nobody, rare: None };
+    let mut details = Details { allowed: Allowed::None, rare: None };
     details.rare_mut().kind = Some(PINNED);
     details.rare_mut().reply_to = Some(message);
     let told = ChatMessage {

@@ -44,7 +44,7 @@ impl Outlet {
     }
 }
 
-/// How far an event is told.
+/// Which subscribers get an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     All,

@@ -8,7 +8,7 @@ use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use super::MemoryDiscord;
 
 impl MemoryDiscord {
-    /// Lets an account say something: a person, a webhook, or a bot that is none of ours.
+    /// Lets an account say something: a person, a webhook, or a bot that is not a registered agent.
     ///
     /// # Panics
     ///

@@ -16,7 +16,7 @@ use std::ops::BitOr;
 pub struct Permissions(u64);
 
 impl Permissions {
-    /// Nothing.
+    /// No permission.
     pub const NONE: Self = Self(0);
     /// All that there is, and all that may ever be.
     pub const ALL: Self = Self(u64::MAX >> 11);

@@ -52,7 +52,7 @@ impl Pings {
         let mut pings = Self::named(&message.content);
         match &details.allowed {
             Allowed::Named => pings.add(answered),
-            Allowed::Nobody => pings = Self::default(),
+            Allowed::None => pings = Self::default(),
             Allowed::User(only) => {
                 pings = Self {
                     users: pings.users.into_iter().filter(|user| user == only).collect(),

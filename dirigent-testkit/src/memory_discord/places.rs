@@ -228,11 +228,11 @@ impl Places {
             let parent = room.parent.and_then(|parent| self.rooms.get(&parent));
             return parent.is_none_or(|parent| self.is_private(parent));
         }
-        let nobody = BTreeSet::new();
+        let no_roles = BTreeSet::new();
         let Some(found) = self.guilds.get(&guild) else { return true };
-        let base = rules::in_guild(guild, &found.roles, &nobody);
+        let base = rules::in_guild(guild, &found.roles, &no_roles);
         let stranger = UserId::new(0);
-        rules::in_channel(guild, base, stranger, &nobody, &room.overwrites).free.is_empty()
+        rules::in_channel(guild, base, stranger, &no_roles, &room.overwrites).free.is_empty()
     }
 
     /// Everybody who sees a channel, by id.

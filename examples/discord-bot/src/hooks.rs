@@ -99,7 +99,7 @@ pub(crate) async fn connect(config: Config) -> Result<Shard> {
     Err("Discord does not let an agent connect: are its intents switched on?".into())
 }
 
-/// Lets the agent hear what its shard is told.
+/// Gives the agent the events of its shard.
 pub(crate) async fn run(mut shard: Shard, mut agent: Asking, dirigent: Dirigent) {
     while let Some(event) = shard.next_event(EventTypeFlags::MESSAGE_CREATE).await {
         let Ok(Event::MessageCreate(message)) = event else { continue };

@@ -100,7 +100,7 @@ async fn next(
     carry_out(context, SlashCommand::Next, &agent.to_string()).await
 }
 
-/// Carries a command out. Discord is told at once to wait, since it gives up after three seconds.
+/// Carries a command out. Answers at once that the result will follow, since Discord gives up after three seconds.
 async fn carry_out(
     context: poise::ApplicationContext<'_, Dirigent, AgentError>,
     command: SlashCommand,

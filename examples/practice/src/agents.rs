@@ -11,7 +11,7 @@ use crate::{FastClock, Result};
 /// How long a character thinks.
 const THINKS: Duration = Duration::from_millis(400);
 
-/// Somebody who has little to say, and never the same twice in a row.
+/// An agent that has little to say, and never says the same twice in a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Character {
     /// The agent's name.
@@ -30,7 +30,7 @@ pub const CHARACTERS: [Character; 3] = [
         is_moved_by: |message| message.author_kind == AuthorKind::Human,
         lines: &[
             "Let us just do it, it takes a week at most!",
-            "I knew that somebody would ask that!",
+            "I knew that this question would come!",
             "That is the easy part!",
         ],
     },
@@ -47,7 +47,7 @@ pub const CHARACTERS: [Character; 3] = [
         name: "historian",
         is_moved_by: |message| is_an_agents(message) && message.content.contains('?'),
         lines: &[
-            "The same was asked in 1998, and nobody knew.",
+            "The same was asked in 1998, without an answer.",
             "Twice, and both times it was raining.",
             "Then there will be a committee, as always.",
         ],

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent::ports::Timestamp;
 use dirigent::{Clock, SystemClock};
 
-/// The machine's clock, or one on which so many seconds pass in one.
+/// The machine's clock, or one that runs a given number of times as fast.
 #[derive(Clone, Copy, Debug)]
 pub struct FastClock {
     machine: SystemClock,

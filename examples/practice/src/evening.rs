@@ -46,9 +46,9 @@ impl Watch<'_> {
     async fn play(&mut self) -> Result {
         scene("A person gives the channel its mode.");
         self.give_mode().await?;
-        scene("A person asks; the agents speak in turn until nobody has anything to add.");
-        self.ask("Shall we build the new search?").await?;
-        scene("Silence costs nothing: dormant, until somebody writes again.");
+        scene("A person asks; the agents speak in turn until none has anything to add.");
+        self.ask("Should we build the new search?").await?;
+        scene("Silence costs nothing: dormant, until a person writes again.");
         self.ask("And what would be the first step?").await
     }
 
@@ -94,7 +94,7 @@ impl Watch<'_> {
 
     /// Whether the agents have nothing more to say. Models may talk up to the ceiling.
     fn is_asleep(&self, cause: Cause) -> bool {
-        let is_cut = matches!(cause, Cause::CeilingReached | Cause::NobodyAnswered);
+        let is_cut = matches!(cause, Cause::CeilingReached | Cause::Unanswered);
         cause == Cause::AllPassed || (is_cut && self.practice.has_model)
     }
 

@@ -10,7 +10,7 @@ use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
 use crate::{Character, FastClock, Options, Result};
 
-/// How many seconds pass in one where nobody watches.
+/// How many times as fast the clock runs in a rehearsal without spectators.
 const HURRY: u32 = 20;
 
 /// Where the bot is, and with which tokens: at Discord, with those of the environment (`DISCORD_TOKEN` for

@@ -4,16 +4,16 @@ use std::process::Command;
 
 use dirigent_llm_loopback::{Answer, LoopbackLlm};
 
-/// What is said, in this order whoever has the floor: each is moved by the one before.
+/// The script of the rehearsal, in this order: each line follows from the one before.
 const WORDS: [&str; 11] = [
     "/set-channel-mode chat: The mode of this channel is now chat.",
-    "You: Shall we build the new search?",
+    "You: Should we build the new search?",
     "optimist: Let us just do it, it takes a week at most!",
     "sceptic: And who is going to use it?",
-    "historian: The same was asked in 1998, and nobody knew.",
+    "historian: The same was asked in 1998, without an answer.",
     "dormant: no agent had anything to add",
     "You: And what would be the first step?",
-    "optimist: I knew that somebody would ask that!",
+    "optimist: I knew that this question would come!",
     "sceptic: Has anybody tried that before?",
     "historian: Twice, and both times it was raining.",
     "dormant: no agent had anything to add",

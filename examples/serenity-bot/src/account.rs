@@ -10,8 +10,8 @@
 //! * With the limiter, [`HttpBuilder::proxy`] is passed over without a word: a bot that was meant for a
 //!   Discord on this machine would take its token to the real one.
 //!
-//! What is left out: Discord tells in headers that a limit is near, which nobody looks at here; each limit is
-//! run into once, and then kept. `dirigent-discord` does look.
+//! What is left out: this account does not read the headers in which Discord says that a limit is near; it runs
+//! into each limit once, and then keeps it. `dirigent-discord` reads them.
 
 use std::time::Duration;
 

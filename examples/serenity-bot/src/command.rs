@@ -36,7 +36,7 @@ impl EventHandler for SlashCommands {
     }
 }
 
-/// What Discord is told of a command.
+/// The command in the form that Discord takes.
 fn to_register(command: SlashCommand) -> discord::CreateCommand {
     let permissions = discord::Permissions::from_bits_retain(command.default_permissions());
     let registered = discord::CreateCommand::new(command.name())
@@ -68,7 +68,7 @@ fn word(option: &discord::CommandDataOption) -> Option<String> {
     account.or_else(|| option.value.as_str().map(str::to_owned))
 }
 
-/// Carries it out. Discord is told at once to wait, since it gives up after three seconds.
+/// Carries it out. Answers at once that the result will follow, since Discord gives up after three seconds.
 async fn answer(
     dirigent: &Dirigent,
     context: &Context,

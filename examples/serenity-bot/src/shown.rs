@@ -15,7 +15,7 @@ pub(crate) fn allowed_mentions(mentions: &Mentions) -> discord::CreateAllowedMen
                 .everyone(*everyone)
                 .replied_user(*replied_user)
         }
-        Mentions::Nobody | _ => none,
+        Mentions::None | _ => none,
     }
 }
 

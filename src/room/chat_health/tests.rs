@@ -32,7 +32,7 @@ fn an_answer_to_another_account_says_nothing() {
     assert!(!health.answered(AGENT, true));
     assert!(health.is_told && health.failing().is_some());
     assert!(health.answered(MODERATOR, false) && health.failing().is_none());
-    assert_eq!(health.due(at(5)), Some(false), "the machine is told that the chat is back");
+    assert_eq!(health.due(at(5)), Some(false), "the machine learns that the chat is back");
     assert!(!health.answered(MODERATOR, false));
 }
 

@@ -61,7 +61,7 @@ enum Step {
 /// What a step changed in the stored message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Nothing.
+    /// The stored message is as before.
     None,
     /// Something that is worth storing with the next commit.
     Lazy,

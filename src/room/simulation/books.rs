@@ -126,7 +126,7 @@ impl Books {
     }
 
     /// The process was killed. After a restart an agent counts as knowing what was said before its own last
-    /// message, so that nobody may be handed what was said just before that.
+    /// message, so that messages from just before that may reach no agent.
     pub(super) fn killed(&mut self, last_of_agents: Option<MessageId>) {
         self.words.retain(|word| Some(word.id) > last_of_agents);
         for word in &mut self.words {

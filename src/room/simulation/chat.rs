@@ -111,7 +111,7 @@ impl Chat {
         MessageId::new(self.last)
     }
 
-    /// Somebody writes in the room's channel. `lost`: no event tells of it.
+    /// An account writes in the room's channel. `lost`: no event tells of it.
     pub(super) fn say(
         &mut self,
         now: Timestamp,

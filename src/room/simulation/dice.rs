@@ -16,7 +16,7 @@ impl Dice {
         ((self.0.draw() as u128 * bound as u128) >> 64) as u64
     }
 
-    /// True so many times in a thousand.
+    /// True with a chance of `per_mille` in a thousand.
     pub(super) const fn chance(&mut self, per_mille: u64) -> bool {
         self.below(1_000) < per_mille
     }

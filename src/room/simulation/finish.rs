@@ -246,7 +246,7 @@ impl World {
     /// Posts that arrive long after they were given up.
     pub(super) fn land_late(&mut self) {
         let now = self.now;
-        // What was under way arrives in its time, even if nobody looks.
+        // Requests under way arrive in their time, although no process waits for them.
         let mut flights = std::mem::take(&mut self.flights);
         for flight in &mut flights {
             let arrives = matches!(flight.fate, Fate::Done | Fate::Unheard);

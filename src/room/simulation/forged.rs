@@ -154,10 +154,10 @@ fn a_word_that_nobody_is_handed_is_noticed() {
     for _ in 0..20 {
         world.step_calmly();
     }
-    // It stands nowhere, so that nobody can be handed it.
+    // The message exists nowhere, so that no agent can get it.
     world.books.spoken(MessageId::new(u64::MAX), world.now);
     world.end();
-    assert!(world.books.broken.is_some_and(|why| why.contains("handed to nobody")));
+    assert!(world.books.broken.is_some_and(|why| why.contains("handed to no agent")));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_deletion_of_what_a_person_wrote_is_noticed() {
     world.person();
     let id = world.chat.said[0].id;
     world.check_start(&Action::Delete(id));
-    assert!(world.books.broken.is_some_and(|why| why.contains("somebody else")));
+    assert!(world.books.broken.is_some_and(|why| why.contains("another account")));
 }
 
 #[test]

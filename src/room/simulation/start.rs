@@ -239,7 +239,7 @@ impl World {
             return;
         };
         if said.author != super::chat::MODERATOR {
-            return self.books.fail("what somebody else wrote is deleted".to_owned());
+            return self.books.fail("a message of another account is deleted".to_owned());
         }
         let owed = |pending: &dirigent_core::snapshot::PendingEffect| match pending.effect {
             Effect::Trigger { ticket, .. } => {
@@ -264,7 +264,7 @@ impl World {
         }
     }
 
-    /// Nobody else runs or is being delivered.
+    /// No other agent runs, and no other agent's reply is being delivered.
     fn check_voice(&mut self, run: Option<RunId>, is_part: bool) {
         let other = self.flights.iter().any(|flight| {
             let is_other =

@@ -106,7 +106,7 @@ impl World {
 
     /// Time goes on, to the next moment at most, or sometimes well beyond it.
     pub(super) fn advance(&mut self) {
-        // The driver is quick: what has ended is told before time goes on, nearly always.
+        // The driver is quick: in most steps it reports ended requests before time goes on.
         if !self.dice.chance(20) {
             for _ in 0..64 {
                 if self.ready {
@@ -323,7 +323,7 @@ impl World {
             let available = view.list().filter(dirigent_core::view::Seat::is_available).count();
             // One that is alone is not handed what was read after its own reply of an earlier process.
             if available > 1 {
-                let told = format!("{word:?} is handed to nobody: kept {kept}, {available} agents");
+                let told = format!("{word:?} is handed to no agent: kept {kept}, {available} agents");
                 self.books.fail(told);
             }
         }

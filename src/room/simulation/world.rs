@@ -396,7 +396,7 @@ impl World {
         self.fixed.directory.is_hosted(agent)
     }
 
-    /// Everything works, and nobody begins anything.
+    /// All services work from now on, and no new action begins.
     pub(super) fn calm_down(&mut self) {
         note!(self, "CALM");
         self.calm = true;

@@ -54,7 +54,7 @@ impl Runtime {
                 tracing::error!("the hook for failed agents panicked");
             }
         }
-        // Nobody need listen.
+        // It is no error when the host has no listener.
         let _ = self.events.send(Heard::AgentFailed(failure));
     }
 

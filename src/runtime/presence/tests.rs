@@ -107,7 +107,7 @@ impl Naive {
     }
 }
 
-/// What a channel in memory is told of it.
+/// Applies the operation and returns the inputs for a channel in memory.
 fn apply(presence: &mut Presence, op: Op, now: Timestamp) -> Vec<Input> {
     let told = presence.epoch();
     match op {

@@ -2,7 +2,7 @@ use super::*;
 
 /// Pairs of replies, one behind the other: what the second is, who says it, and both texts.
 const CORPUS: &str = include_str!("corpus.tsv");
-/// The same, by somebody who did not know how they are compared.
+/// The same, by an author who did not know the comparison.
 const APART: &str = include_str!("apart.tsv");
 const ONE: AgentKey = AgentKey::new(1);
 const OTHER: AgentKey = AgentKey::new(2);

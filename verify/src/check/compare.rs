@@ -157,7 +157,7 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
                     | Cause::MembersFailed
                     | Cause::RunReplaced
                     | Cause::Retriggered
-                    | Cause::NobodyAnswered
+                    | Cause::Unanswered
                     | Cause::CeilingReached
                     | Cause::CeilingReset
                     | Cause::TooFewAgents
@@ -173,7 +173,7 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
                     | Cause::NothingNew
                     | Cause::NotMentioned
                     | Cause::AgentCapped
-                    | Cause::NobodyElse
+                    | Cause::NoOtherAgent
                     | Cause::AwaitingHuman
                     | Cause::BudgetSpent
                     | Cause::BudgetReset

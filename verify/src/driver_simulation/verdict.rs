@@ -113,7 +113,7 @@ fn check_nonces(posts: &[PostRecord], hooked: UserId, moderator: UserId) -> Resu
 fn check_shape<'a>(posts: impl Iterator<Item = &'a PostRecord>) -> Result<(), String> {
     for post in posts {
         let own = match &post.mentions {
-            Mentions::Nobody => true,
+            Mentions::None => true,
             Mentions::User(user) => *user != post.author,
             Mentions::Allowed(_) | _ => false,
         };

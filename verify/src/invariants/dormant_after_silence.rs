@@ -81,7 +81,7 @@ impl DormantAfterSilence {
     }
 
     fn check(&self, cause: Cause, seen: &Observation<'_>) -> Result<(), String> {
-        if !matches!(cause, Cause::AllPassed | Cause::NobodyAnswered) {
+        if !matches!(cause, Cause::AllPassed | Cause::Unanswered) {
             return Ok(());
         }
         if let Some(agent) = self.replied {

@@ -244,9 +244,9 @@ impl Model {
         };
         if !is_anybody_new && !self.cycle.vetoed && !is_answered {
             self.causes.push(match (before.spoke.is_empty(), before.passed) {
-                (false, _) => Cause::NobodyElse,
+                (false, _) => Cause::NoOtherAgent,
                 (true, true) => Cause::AllPassed,
-                (true, false) => Cause::NobodyAnswered,
+                (true, false) => Cause::Unanswered,
             });
             self.enter_dormancy();
             return;

@@ -35,11 +35,11 @@ pub(crate) fn everything() -> impl Iterator<Item = (&'static str, &'static str)>
         members-late next-in-list run-started run-replaced passed spoke run-failed tail-matched \
         receipt-given quiet-after-message delivery-timed-out interrupted retriggered \
         start-timed-out run-timed-out run-lost agent-left agent-muted agent-unmuted all-passed \
-        nobody-answered ceiling-reached ceiling-reset too-few-agents enough-agents \
+        unanswered ceiling-reached ceiling-reset too-few-agents enough-agents \
         initiator-reminded permit-used stopped held resumed concluded archived unfinished \
         signal-missing run-slow human-interrupted orchestrator-answered orchestrator-failed \
         orchestrator-late agent-offline agent-online agent-assigned agent-passed not-mentioned \
-        agent-capped mention-round operator-choice nobody-else awaiting-human budget-spent \
+        agent-capped mention-round operator-choice no-other-agent awaiting-human budget-spent \
         budget-reset finished overdue replied undelivered members-unknown chat-away chat-back";
     let named = [
         ("phase", phases),

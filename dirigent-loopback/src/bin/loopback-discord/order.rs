@@ -32,7 +32,7 @@ pub(crate) enum Order {
     Help,
     /// To end.
     Quit,
-    /// Nothing.
+    /// An empty line: no command.
     Nothing,
 }
 

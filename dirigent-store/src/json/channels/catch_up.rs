@@ -80,7 +80,7 @@ fn newer_than_file(records: &mut Records, channel: ChannelId) -> Result<Option<W
 }
 
 /// A turn that cannot become its channel's file stays in the log, but keeps no older turns there: those that stand
-/// beside it go with their file. Why it cannot is told to the caller that asks for the channel.
+/// beside it go with their file. The caller that asks for the channel gets the reason.
 fn keep_in_log(records: &mut Records, channel: ChannelId, error: &StoreError) {
     if records.durability == FileDurability::None {
         return;

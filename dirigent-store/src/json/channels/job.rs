@@ -1,4 +1,4 @@
-//! What the thread that everything passes is told.
+//! The jobs of the thread that all work on channels passes through.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use dirigent::{AgentId, ChannelId};
 use crate::error::StoreError;
 use crate::worker::{About, Answer, Inbox, Jobs, Queue, Queued};
 
-/// What the thread is told.
+/// One job of the thread.
 #[derive(Debug)]
 pub(super) enum Job {
     /// A caller asks for something of a channel.

@@ -21,7 +21,7 @@ pub(super) struct Syncing {
     pub(super) queue: Arc<SyncQueue>,
     pub(super) folders: Arc<Folders>,
     pub(super) given: Receiver<Waiting>,
-    /// Where what came of it is told.
+    /// Takes the results.
     pub(super) jobs: Sender<Inbox<Job>>,
     /// Folders that the disk is known to have.
     pub(super) durable: BTreeSet<u8>,

@@ -39,7 +39,7 @@ use super::change;
 use crate::disk::sync_folder;
 use crate::error::{Action, StoreError};
 
-/// After so many bytes a new file is begun.
+/// The size in bytes from which a new file is begun.
 const SEGMENT_MAX: u64 = 8 << 20;
 
 /// A text of this size is followed by changes of it.
@@ -212,7 +212,7 @@ impl TurnLog {
         self.spare(place.segment, place.parts.len());
     }
 
-    /// So many frames of a file count no more.
+    /// Marks this many frames of a file as no longer needed.
     fn spare(&mut self, number: u64, frames: usize) {
         if let Some(segment) = self.segments.get_mut(&number) {
             segment.spare += frames;
@@ -355,7 +355,7 @@ impl TurnLog {
         let content = segment.read(&place.parts).map(|parts| {
             let mut parts = parts.into_iter();
             let first = parts.next().unwrap_or_default();
-            // What cannot be applied is told by what comes of it, which is no channel's file.
+            // A change that cannot be applied leaves a text that is no channel's file; its reader reports it.
             parts.fold(first, |text, change| change::apply(&text, &change).unwrap_or(change))
         });
         Some((segment.path.clone(), content))

@@ -59,7 +59,7 @@ impl Work {
         Self { records, histories, agents, catch_up, busy, closing: None, failed: None, lock }
     }
 
-    /// Works until it is told to end.
+    /// Works until a job ends it.
     pub(super) fn run(mut self, jobs: &Receiver<Inbox<Job>>, syncing: Option<JoinHandle<()>>) {
         // Turns that an earlier process left.
         self.roll();
@@ -348,7 +348,7 @@ impl Work {
             records.log.seal();
             turn_log::remove(records.log.take_empty());
         }
-        // A caller that is told that it is closed can open it again.
+        // A caller that learns that the store is closed can open it again.
         drop(records);
         drop(lock);
         if let Some(answer) = closing {

@@ -38,7 +38,7 @@ fn what_is_reserved_far_ahead_leaves_room_for_now() {
     for channel in 1..=3 {
         assert!(pacer.reserve(now, ChannelId::new(channel), None) > now + second * 20);
     }
-    assert_eq!(pacer.reserve(now, ChannelId::new(9), None), now, "nobody posts now");
+    assert_eq!(pacer.reserve(now, ChannelId::new(9), None), now, "no post is under way now");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn fits(window: &Window, at: Timestamp, pace: Pace) -> bool {
     let burst = pace.burst.max(1);
     let before = window.reserved.partition_point(|known| *known <= at);
     let after = window.reserved.len() - before;
-    // With one more there are `burst + 1` in a row: so many of them before, the rest after.
+    // With one more there are `burst + 1` in a row: `before` of them earlier, the rest later.
     let in_a_row = burst.saturating_sub(after)..=burst.min(before);
     in_a_row.into_iter().all(|earlier| {
         let first = before.checked_sub(earlier).filter(|_| earlier > 0);

@@ -139,8 +139,8 @@ impl SavedMessage {
 
     fn restored(self, channel: ChannelId, world: &World) -> (ChatMessage, Details) {
         let author = UserId::new(self.author);
-        // Whom it pinged was told when it came.
-        let mut details = Details { allowed: Allowed::Nobody, rare: None };
+        // Its pings went out when it was posted; a restored message pings no account.
+        let mut details = Details { allowed: Allowed::None, rare: None };
         let is_rare = self.reply_to.is_some()
             || self.edited_at.is_some()
             || self.flags != 0

@@ -108,7 +108,7 @@ async fn chat(account: &DiscordAccount, places: &Places, failures: &mut Failures
     for content in contents {
         let chosen = AllowedMentions::new().user(places.member).role(RoleId::new(LARGEST));
         let chosen = Mentions::from(&chosen.everyone().replied_user());
-        for mentions in [Mentions::Nobody, Mentions::User(places.member), chosen] {
+        for mentions in [Mentions::None, Mentions::User(places.member), chosen] {
             for reply_to in [None, Some(MessageId::new(LARGEST))] {
                 for embeds in [Vec::new(), embeds()] {
                     number += 1;
