@@ -111,8 +111,8 @@ pub struct Settings {
     pub missed_max: usize,
     /// Whether a hosted agent's reply is left out that says nearly word for word what it, or another agent, said since a
     /// person last wrote: it counts as having nothing to add ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the
-    /// agent learns of it. What an agent posts itself, through a gateway of its own, counts in the same way: by the text that its
-    /// host reports, or by its messages. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
+    /// agent learns of it. What an agent posts itself, through a gateway of its own, counts in the same way, by the text that its
+    /// host reports or by its messages, but stays in the channel: the library does not see it before it is posted. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
     /// differs, and answers of a few words never count. No text is kept. Default true.
     pub skip_repetitions: bool,
     /// What a trigger message also says to an agent whose newest reply repeated what was said; empty for nothing.

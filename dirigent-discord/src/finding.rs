@@ -166,7 +166,8 @@ impl fmt::Display for NeededIntent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NeededPermission {
-    /// To open discussions that report to this guild, and to be shown it on the control page.
+    /// To open discussions that report to this guild, and to show the guild on the control page. A bot that does neither
+    /// does not need it.
     Administrator,
     /// To create channels.
     ManageChannels,

@@ -391,7 +391,7 @@ impl From<StoreError> for CommitError {
 /// assert!(matches!(JsonIdentities::open(&path), Err(OpenError::InUse { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// It is open already, in another process or in this one.
@@ -438,6 +438,13 @@ pub enum OpenError {
     /// A file could not be read, locked or kept aside.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// In words, as `Display`: a `main` that returns the error prints this.
+impl fmt::Debug for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl From<OpenError> for ApiError {

@@ -17,7 +17,6 @@
 //! use std::sync::Arc;
 //!
 //! use dirigent::prelude::*;
-//! use dirigent::snapshot::PhaseKind;
 //! use dirigent_testkit::{ManualClock, MemoryDiscord};
 //!
 //! #[tokio::main(flavor = "current_thread")]
@@ -44,16 +43,12 @@
 //!     tokio::spawn(discord.events().pump(dirigent.clone()));
 //!
 //!     discord.say(table, person, "What is new?");
-//!     loop {
-//!         for _ in 0..100 {
-//!             tokio::task::yield_now().await; // each task runs until it waits
-//!         }
-//!         let status = dirigent.channel(table).status().await?;
-//!         if status.is_some_and(|status| status.phase == PhaseKind::Dormant) {
-//!             break;
-//!         }
-//!         clock.advance_to_next_wake();
-//!     }
+//!     let channel = dirigent.channel(table);
+//!     let is_asleep = async || {
+//!         let status = channel.status().await.ok().flatten();
+//!         status.is_some_and(|status| status.phase == PhaseKind::Dormant)
+//!     };
+//!     clock.run_until(is_asleep).await;
 //!     let messages = discord.messages(table);
 //!     let said: Vec<_> = messages.iter().map(|message| &*message.content).collect();
 //!     assert_eq!(said, ["What is new?", "A line.", "Too long."]);

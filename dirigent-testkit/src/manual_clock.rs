@@ -12,6 +12,12 @@ use async_trait::async_trait;
 use dirigent::Clock;
 use dirigent::ports::Timestamp;
 
+/// How often tasks run before it is taken that all of them wait.
+const YIELDS: usize = 100;
+
+/// How many moments a test may take.
+const MOMENTS_MAX: usize = 100_000;
+
 /// A [`Clock`] that moves only when told, backwards too. Clones share the same time.
 ///
 /// Waits that come due are woken in the order of their deadlines, those with the same deadline in
@@ -104,6 +110,40 @@ impl ManualClock {
         let next = self.next_wake()?;
         self.set(next.max(self.now()));
         Some(next)
+    }
+
+    /// Lets the tasks of this thread run until all of them wait, and then moves to the moment for which the first of them
+    /// waits, again and again, until `is_over` says so: asked when every task waits. A test ends with it in no real time.
+    ///
+    /// ```
+    /// use dirigent::Clock;
+    /// use dirigent_testkit::ManualClock;
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let clock = ManualClock::new();
+    /// let (start, other) = (clock.now(), clock.clone());
+    /// let task = tokio::spawn(async move { other.sleep_until(start + Duration::from_secs(90)).await });
+    /// clock.run_until(async || task.is_finished()).await;
+    /// assert_eq!(clock.now().since(start), Duration::from_secs(90));
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// After 100,000 moments: what the test waits for does not happen.
+    pub async fn run_until(&self, mut is_over: impl AsyncFnMut() -> bool) {
+        for _ in 0..MOMENTS_MAX {
+            for _ in 0..YIELDS {
+                tokio::task::yield_now().await;
+            }
+            if is_over().await {
+                return;
+            }
+            self.advance_to_next_wake();
+        }
+        panic!("what the test waits for has not happened within {MOMENTS_MAX} moments");
     }
 
     /// How many waits are pending.

@@ -10,7 +10,7 @@ use crate::host::status::Status;
 use crate::room::directory::Directory;
 use crate::text::mentions::mentioned;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
-use crate::{AgentId, CallError, Channel, UserId};
+use crate::{AgentId, CallError, UserId};
 
 /// The longest answer, in characters: the longest message that Discord takes.
 const ANSWER_CHARS_MAX: usize = 2_000;
@@ -21,8 +21,8 @@ const REST_CHARS_MAX: usize = 60;
 const NO_GUILD: &str =
     "Agents take turns in the channels of a server. There are no turns in a direct message.";
 const NOT_ALLOWED: &str = "You need to be able to write in this channel to use this command.";
-const FREE: &str =
-    "Agents answer freely in this channel: there are no turns. /set-channel-mode gives it turns.";
+const FREE: &str = "There are no turns in this channel: the bot calls no agent here, and agents that are bots of their \
+     own answer freely. /set-channel-mode chat gives it turns.";
 const NO_LIST: &str = "No agent takes turns in this channel now.";
 const TOO_LATE: &str = "This takes too long at the moment. Try again in a minute.";
 
@@ -46,7 +46,11 @@ impl CommandCall<'_> {
         self.answer(
             async {
                 let agents = if input.trim().is_empty() {
-                    listed(self.channel).await?
+                    let status = self.channel.status().await?;
+                    let Some(status) = status.filter(|status| status.mode != Mode::None) else {
+                        return Ok(CommandAnswer::unchanged(FREE.to_owned()));
+                    };
+                    status.list.into_iter().map(|(agent, _)| agent).collect()
                 } else {
                     match self.agent(input) {
                         Ok(agent) => vec![agent],
@@ -112,13 +116,6 @@ pub(super) fn refusal(error: &CallError) -> String {
         | CallError::UnknownAgent(_)
         | CallError::Config(_) => UNREADABLE.to_owned(),
     }
-}
-
-/// The agents that take turns in the channel, in order.
-async fn listed(channel: Channel<'_>) -> Result<Vec<AgentId>, CallError> {
-    let status = channel.status().await?;
-    let seats = status.into_iter().flat_map(|status| status.list);
-    Ok(seats.map(|(agent, _)| agent).collect())
 }
 
 /// The registered agent of this account, mention, id or name. A name that several have names none of them.

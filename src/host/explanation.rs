@@ -41,6 +41,10 @@ pub struct Explanation {
     /// How many of the agent's replies in a row, three or more, were not recognised in what was posted:
     /// what its host reports differs from what it posts, and each turn waits until the agent is quiet.
     pub unrecognised: Option<u32>,
+    /// How many calls of the agent failed since one succeeded, in any channel, since this process began; 0 also for an
+    /// agent that the library does not call. A turn whose call fails counts as passing, and what the agent was given is
+    /// given again with its next turn.
+    pub failed_calls: u32,
 }
 
 /// That the chat does not answer a channel, and what waits for it.
@@ -108,6 +112,7 @@ impl Explanation {
             record_refused_for: None,
             waits_for_call: false,
             unrecognised: None,
+            failed_calls: 0,
         }
     }
 
@@ -154,7 +159,11 @@ impl Explanation {
             Reason::RecordNewer => "The newer version can use it.",
             Reason::Muted => "An operator can unmute it.",
             Reason::NotListed => "If it can see the channel, it is listed in the next round.",
-            Reason::Unmanaged | Reason::YourTurn | _ => return None,
+            Reason::Unmanaged => {
+                "But the library calls no agent here: for that the channel needs a mode with turns, as by \
+                 /set-channel-mode chat."
+            }
+            Reason::YourTurn | _ => return None,
         })
     }
 }
@@ -189,6 +198,11 @@ impl fmt::Display for Explanation {
         }
         if let Some(remedy) = self.remedy() {
             write!(f, " {remedy}")?;
+        }
+        match self.failed_calls {
+            0 => {}
+            1 => f.write_str(" Its last call failed; the bot's log says why.")?,
+            calls => write!(f, " Its last {calls} calls failed; the bot's log says why.")?,
         }
         match self.unrecognised {
             Some(replies) => write!(
@@ -316,6 +330,21 @@ mod tests {
             "poet may speak: it has the floor. Its last 4 replies were not recognised in the channel: its \
              host reports another text than it posts."
         );
+    }
+
+    #[test]
+    fn failed_calls_are_said() {
+        let mut why = Explanation::new("poet".into(), Reason::Dormant);
+        for (failed, said) in [(1, "call failed"), (3, "3 calls failed")] {
+            why.failed_calls = failed;
+            assert_eq!(
+                why.to_string(),
+                format!(
+                    "poet may not speak: no agent has the floor. A person's message begins a round. Its last {said}; \
+                     the bot's log says why."
+                )
+            );
+        }
     }
 
     #[test]

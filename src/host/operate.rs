@@ -224,6 +224,13 @@ impl Channel<'_> {
 
     /// Gives the agent no turns in this channel. Stored for good when it returns.
     ///
+    /// | to silence | call | until |
+    /// | --- | --- | --- |
+    /// | one agent in one channel | `mute` | [`unmute`](Self::unmute) |
+    /// | one agent everywhere, because it cannot answer | [`Dirigent::agent_offline`](crate::Dirigent::agent_offline) | [`Dirigent::agent_online`](crate::Dirigent::agent_online), and [`assign`](Self::assign) in each channel unless [`Config::auto_requeue`](crate::Config::auto_requeue) is set |
+    /// | every agent in one channel, with the order kept | [`hold`](Self::hold) | [`resume`](Self::resume) |
+    /// | every agent in one channel, by a person | [`stop`](Self::stop), `/stop` | [`resume`](Self::resume), `/resume` |
+    ///
     /// # Errors
     ///
     /// An unknown agent or channel.

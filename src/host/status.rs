@@ -109,8 +109,10 @@ impl Channel<'_> {
         let machine = state.room.look().machine();
         let (reason, view) = (machine.explain(key), machine.view());
         let goes_on = |deadline: dirigent_core::Deadline| {
-            // What a dormant channel waits for does not concern those who want to speak.
-            (view.phase() != PhaseKind::Dormant).then(|| deadline.at.since(now))
+            // What a dormant channel waits for does not concern those who want to speak, nor when one without turns
+            // leaves memory.
+            let goes_on = view.phase() != PhaseKind::Dormant && view.mode().keeps_turns();
+            goes_on.then(|| deadline.at.since(now))
         };
         Ok(Explanation {
             speaker: view.speaker().and_then(|key| self.dirigent.runtime.registry.name(key)),
@@ -125,6 +127,7 @@ impl Channel<'_> {
                 .map(|since| now.since(since)),
             waits_for_call: state.room.look().waits_for_call(),
             unrecognised: self.dirigent.runtime.recognition.unrecognised(key),
+            failed_calls: self.dirigent.runtime.presence.failures(key),
             ..why(reason)
         })
     }

@@ -45,7 +45,11 @@ pub trait Agent: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Any; the turn counts as empty. The error's text is not logged, since it may hold a secret.
+    /// Any; the turn counts as passing and the next agent is called: the call is not repeated. What this agent missed
+    /// ([`Turn::missed`](crate::Turn::missed)) is given again with its next turn; an agent that can repeat its request
+    /// within [`Turn::time_left`](crate::Turn::time_left) answers sooner. People are not told: a host does that, with
+    /// [`Builder::on_agent_error`](crate::host::Builder::on_agent_error). `explain` and `/why` say that calls failed. The
+    /// error's text is not logged, since it may hold a secret.
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError>;
 }
 

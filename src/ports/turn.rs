@@ -263,7 +263,8 @@ impl Turn {
         self.reminded
     }
 
-    /// 0 for the first call of this turn, then 1 for each repetition.
+    /// 0 for the first call of this turn, 1 for its repetition. A call is repeated only after a crash of the process, with
+    /// [`LostRuns::Rerun`](crate::settings::LostRuns::Rerun); a call that fails is not.
     pub const fn attempt(&self) -> u8 {
         self.attempt
     }

@@ -168,7 +168,10 @@ impl Concluding<'_, '_> {
                 return self.step.replying().begin(&call, said, end);
             }
             AgentAnswer::Pass => Run::Pass,
-            AgentAnswer::Failed => Run::Failed,
+            AgentAnswer::Failed => {
+                lanes.inbox.failed(agent);
+                Run::Failed
+            }
         };
         let _ = self.step.submit(&Input::RunEnded { agent, run: Some(run), outcome });
     }

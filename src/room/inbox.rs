@@ -204,6 +204,17 @@ impl Inbox {
         }
     }
 
+    /// The agent failed: what it was given is given again with its next turn.
+    pub(crate) fn failed(&mut self, agent: AgentKey) {
+        if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {
+            given.until = given.after;
+            given.exceptions.retain(|(_, kind)| *kind != Exception::Taken);
+            for (_, kind) in &mut given.exceptions {
+                *kind = Exception::Later;
+            }
+        }
+    }
+
     /// Whether everything from this message on is in memory.
     pub(crate) fn reaches_back_to(&self, first: MessageId) -> bool {
         self.recent.front().is_some_and(|oldest| oldest.id <= first)
@@ -476,5 +487,24 @@ mod tests {
         assert_eq!(ids(&inbox, TRANSCRIPT_MAX), Some((201..=300).collect()));
         let kept = inbox.earlier.as_ref().map(|earlier| earlier.messages.len());
         assert_eq!(kept, Some(TRANSCRIPT_MAX), "no more than a transcript needs");
+    }
+
+    #[test]
+    fn what_a_failed_call_was_given_is_given_again_with_the_next_turn() {
+        let (agent, turn) = (AgentKey::new(7), TurnId::new);
+        let mut inbox = Inbox::default();
+        let missed = |inbox: &mut Inbox, number| -> Vec<u64> {
+            let missed = inbox.missed(agent, turn(number), None, None);
+            missed.iter().map(|message| message.id.get()).collect()
+        };
+        inbox.remember(message(1, "heard"), 9);
+        assert_eq!(missed(&mut inbox, 1), [1]);
+        inbox.remember(message(2, "asked"), 9);
+        assert_eq!(missed(&mut inbox, 2), [2]);
+        inbox.took(agent, MessageId::new(3));
+        inbox.failed(agent);
+        inbox.remember(message(3, "asked meanwhile"), 9);
+        assert_eq!(missed(&mut inbox, 3), [2, 3], "and what it took while it ran");
+        assert!(missed(&mut inbox, 4).is_empty(), "once it has succeeded, nothing");
     }
 }

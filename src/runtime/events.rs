@@ -186,10 +186,9 @@ impl fmt::Debug for Progress {
 /// async fn listen(dirigent: Dirigent) {
 ///     let mut events = dirigent.events();
 ///     while let Some(heard) = events.next().await {
-///         match heard {
-///             Heard::Transition(event) => println!("{event}"),
-///             Heard::AgentFailed(failure) => println!("{failure}"),
-///             _ => {}
+///         println!("{heard}");
+///         if let Heard::AgentFailed(failure) = heard {
+///             println!("{} may need a look", failure.agent);
 ///         }
 ///     }
 /// }
@@ -208,6 +207,21 @@ pub enum Heard {
     /// This number of events was lost: the listener was too slow, or the store took a channel's record so
     /// late that more than 256 of its transitions had to wait. Of those the newest are kept.
     Missed(u64),
+}
+
+/// In a sentence, for logs and consoles. What an agent says is in none.
+impl fmt::Display for Heard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transition(event) => event.fmt(f),
+            Self::AgentFailed(failure) => failure.fmt(f),
+            Self::ReplyLost(lost) => lost.fmt(f),
+            Self::Progress(progress) => {
+                write!(f, "channel {}: {} has come further", progress.channel, progress.worker)
+            }
+            Self::Missed(events) => write!(f, "{events} events were lost"),
+        }
+    }
 }
 
 /// What happens in all channels, from the moment of asking on. A listener that is too slow loses the oldest events and is

@@ -76,15 +76,20 @@ impl Presence {
         self.known.entry(agent).or_default().online_since = self.epoch;
     }
 
-    /// A call of the agent ended. Returns whether it is offline from now on, since `most` calls failed in a row.
-    pub(crate) fn call_ended(&mut self, agent: AgentKey, failed: bool, most: u32) -> bool {
+    /// How many calls of the agent failed since one succeeded.
+    pub(super) fn failures(&self, agent: AgentKey) -> u32 {
+        self.failures.get(&agent).copied().unwrap_or_default()
+    }
+
+    /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.
+    pub(super) fn call_ended(&mut self, agent: AgentKey, failed: bool, most: Option<u32>) -> bool {
         if !failed {
             self.failures.remove(&agent);
             return false;
         }
         let failures = self.failures.entry(agent).or_default();
-        *failures += 1;
-        let is_offline = *failures >= most;
+        *failures = failures.saturating_add(1);
+        let is_offline = most.is_some_and(|most| *failures >= most);
         if is_offline {
             self.failures.remove(&agent);
             self.offline(agent);

@@ -1,9 +1,11 @@
 //! Why the driver could not start.
 
+use std::fmt;
+
 use crate::AgentId;
 use crate::values::error::ApiError;
 
-/// Why the driver could not start.
+/// Why the driver could not start. `Debug` says it in words too: a `main` that returns the error prints that.
 ///
 /// ```
 /// use dirigent::ports::{ApiError, ErrorKind};
@@ -11,7 +13,7 @@ use crate::values::error::ApiError;
 /// let error = RunError::Discord(ApiError::new(ErrorKind::Unauthorized));
 /// assert!(error.to_string().contains("token is not valid"));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// The chat did not say which account the library itself has: its token is wrong, perhaps.
@@ -43,4 +45,10 @@ pub enum RunError {
     /// The channels could not be read.
     #[error("the channel store could not be read: {0}")]
     Channels(#[source] ApiError),
+}
+
+impl fmt::Debug for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

@@ -165,7 +165,12 @@ fn an_agent_that_has_had_its_turns_for_this_hour_is_passed_over_and_told_why() {
 fn everybody_can_be_told_in_words_why_they_may_not_speak() {
     let mut stage = three().stage();
     let unmanaged = why(&mut stage, "a");
-    assert_eq!(unmanaged.to_string(), "a may speak: turns are not kept in this channel.");
+    assert!(
+        unmanaged.to_string().starts_with(
+            "a may speak: turns are not kept in this channel. But the library calls no"
+        ),
+        "{unmanaged}"
+    );
     stage.chat();
     stage.say("Hello");
     stage.advance(SECOND);

@@ -10,11 +10,11 @@ use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{
     Agent, AgentError, CallError, ChannelId, ChatMessage, Config, Denial, Dirigent, DiscordApi,
-    MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn, UserId,
+    MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn, UserId, agent_fn,
 };
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Act;
-use dirigent_testkit::{Log, MemoryDiscord};
+use dirigent_testkit::{Log, ManualClock, MemoryDiscord};
 use dirigent_verify::stage::{Setup, Stage};
 use futures_util::StreamExt as _;
 
@@ -361,4 +361,58 @@ fn a_hosted_agent_that_is_not_registered_is_warned_of() {
     let lines = log.lines();
     let is_told = |line: &String| line.contains("not in the registry") && line.contains("ghost");
     assert!(lines.iter().any(is_told), "{lines:?}");
+}
+
+/// A person's question is not lost with a failed call, and `explain` tells of the failure.
+#[test]
+fn an_agent_whose_call_failed_is_given_the_question_again_and_it_is_explained() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let [moderator, poet, critic] = [(); 3].map(|()| discord.add_bot());
+        let person = discord.add_human();
+        let members = [moderator, poet, critic];
+        let table = discord.add_channel(discord.add_guild(person), "table", &members);
+        let model = Arc::new(Mutex::new((false, Vec::new())));
+        let asked = Arc::clone(&model);
+        let fails = agent_fn(move |turn: Turn| {
+            let missed: Vec<_> = turn.missed().iter().map(|it| it.content.to_string()).collect();
+            let mut model = asked.lock().unwrap();
+            let works = model.0;
+            model.1.push(missed);
+            async move { if works { Ok("An answer.".into()) } else { Err("502".into()) } }
+        });
+        let passes = agent_fn(|_: Turn| async { Ok(Reply::Pass) });
+        let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+            .clock(clock.clone())
+            .host("poet", fails, discord.account(poet))
+            .host("critic", passes, discord.account(critic))
+            .build()
+            .unwrap();
+        tokio::spawn(driver.run());
+        let channel = dirigent.channel(table);
+        channel.set_mode(Mode::Chat).await.unwrap();
+        tokio::spawn(discord.events().pump(dirigent.clone()));
+        let is_asleep = async || {
+            let status = channel.status().await.unwrap().unwrap();
+            status.phase == PhaseKind::Dormant
+        };
+        discord.say(table, person, "What is new?");
+        clock.run_until(is_asleep).await;
+        let why = channel.explain(&"poet".into()).await.unwrap();
+        assert!(
+            why.failed_calls >= 1 && why.to_string().contains("failed; the bot's log"),
+            "{why}"
+        );
+        let failed = model.lock().unwrap().1.len();
+        model.lock().unwrap().0 = true;
+        discord.say(table, person, "Hello?");
+        clock.run_until(async || model.lock().unwrap().1.len() > failed && is_asleep().await).await;
+        let said: Vec<_> =
+            discord.messages(table).iter().map(|it| it.content.to_string()).collect();
+        assert_eq!(said[..3], ["What is new?", "Hello?", "An answer."]);
+        assert_eq!(model.lock().unwrap().1[failed], ["What is new?", "Hello?"]);
+        assert_eq!(channel.explain(&"poet".into()).await.unwrap().failed_calls, 0);
+    });
 }

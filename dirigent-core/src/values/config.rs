@@ -149,7 +149,7 @@ pub struct Config {
     pub bots_qualify: bool,
     /// When triggers are removed. Default: at once.
     pub trigger_cleanup: TriggerCleanup,
-    /// Most turns of a chat since a human last spoke. Default 60, in [`Config::message_flow`] 240; of a
+    /// Most turns of a chat since a human last spoke; a turn in which the agent passed counts. Default 60, in [`Config::message_flow`] 240; of a
     /// discussion see [`Config::discussion_turns_max`].
     pub turns_max: Option<u32>,
     /// Most cycles of a chat since a human last spoke. Default 12, in [`Config::message_flow`] 60; of a

@@ -14,7 +14,8 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the seed names exactly five modes")]
 pub enum Mode {
-    /// No special behaviour; every agent answers as it likes.
+    /// No turns are kept: an agent with a gateway connection of its own answers as it likes, and an agent that the library
+    /// calls is not called.
     #[default]
     None,
     /// An agent's work channel; set at creation, for good.

@@ -323,7 +323,8 @@ impl World {
             let available = view.list().filter(dirigent_core::view::Seat::is_available).count();
             // One that is alone is not handed what was read after its own reply of an earlier process.
             if available > 1 {
-                let told = format!("{word:?} is handed to no agent: kept {kept}, {available} agents");
+                let told =
+                    format!("{word:?} is handed to no agent: kept {kept}, {available} agents");
                 self.books.fail(told);
             }
         }

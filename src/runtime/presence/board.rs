@@ -1,5 +1,6 @@
 //! Who is online, with its lock and clock.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::{AgentKey, Input, Timestamp};
@@ -14,12 +15,19 @@ pub(crate) struct PresenceBoard {
     clock: Arc<dyn Clock>,
     /// Whether heartbeats are expected.
     is_watching: bool,
+    /// Whether a call of any agent has failed.
+    has_failed: AtomicBool,
 }
 
 impl PresenceBoard {
     pub(crate) fn new(heartbeat: Option<Heartbeat>, clock: Arc<dyn Clock>) -> Self {
         let is_watching = heartbeat.is_some();
-        Self { presence: Mutex::new(Presence::new(heartbeat)), clock, is_watching }
+        Self {
+            presence: Mutex::new(Presence::new(heartbeat)),
+            clock,
+            is_watching,
+            has_failed: AtomicBool::new(false),
+        }
     }
 
     /// Which agents are online. While this is locked, nothing else gets locked.
@@ -33,6 +41,20 @@ impl PresenceBoard {
             let now = self.clock.now();
             self.lock().sign_of_life(agent, now);
         }
+    }
+
+    /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.
+    pub(super) fn call_ended(&self, agent: AgentKey, failed: bool, most: Option<u32>) -> bool {
+        if failed {
+            self.has_failed.store(true, Ordering::Release);
+        }
+        // Mostly none has.
+        self.has_failed.load(Ordering::Acquire) && self.lock().call_ended(agent, failed, most)
+    }
+
+    /// How many calls of the agent failed since one succeeded, in any channel of this process.
+    pub(crate) fn failures(&self, agent: AgentKey) -> u32 {
+        self.lock().failures(agent)
     }
 
     /// When the next agent counts as offline, if nothing is heard of it before.

@@ -37,10 +37,8 @@ impl Runtime {
             let agent = self.registry.log_name(agent);
             self.tell_failure(AgentFailure { channel, agent, run, fault });
         }
-        let Some(most) = self.settings.offline_after_failures else {
-            return;
-        };
-        if self.presence.lock().call_ended(agent, failed, most) {
+        let most = self.settings.offline_after_failures;
+        if self.presence.call_ended(agent, failed, most) {
             tracing::warn!(agent = %self.registry.log_name(agent), "the calls of an agent fail: it is offline");
             self.tell_all();
         }
