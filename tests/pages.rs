@@ -1,6 +1,8 @@
 //! Keeps the pages under `docs/` and the tests together.
 #![cfg(test)]
 
+#[path = "pages/assumptions.rs"]
+mod assumptions;
 #[path = "pages/findings.rs"]
 mod findings;
 #[path = "pages/first_page.rs"]
