@@ -68,3 +68,8 @@ pub use order::Order;
 pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};
 pub use problem::Problem;
 pub use tape::Tape;
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

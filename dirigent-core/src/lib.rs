@@ -73,3 +73,8 @@ pub use values::time::Timestamp;
 pub use values::transition::{Cause, PhaseKind, Transition};
 pub use values::verdict::{Answer, Reason, Verdict};
 pub use view::View;
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -97,3 +97,8 @@ pub use request::{Image, Request, Thinking};
 pub use response::{Meta, Payload, Response, Schedule};
 pub use result::{AgentKind, AgentResult, Status, TokenUsage};
 pub use router::{BuildError, Builder, Off, Router, RouterEvent, RouterEventKind, RouterEvents};
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

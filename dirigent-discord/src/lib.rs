@@ -118,3 +118,8 @@ pub use feed::{Feed, FeedBuilder, FeedWork, ShardFeed};
 pub use finding::{CloseReason, Finding, NeededIntent, NeededPermission};
 pub use message::chat_message;
 pub use rest_error::RestError;
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

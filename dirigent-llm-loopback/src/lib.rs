@@ -35,3 +35,8 @@ mod server;
 
 pub use answer::{Answer, Call};
 pub use server::{LoopbackLlm, Received};
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

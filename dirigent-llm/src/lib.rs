@@ -88,3 +88,8 @@ pub use error::ChatError;
 pub use limits::Limits;
 pub use toolbox::{DirigentTools, Tool, Toolbox};
 pub use usage::{Price, Prices, Usage};
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

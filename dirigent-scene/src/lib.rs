@@ -111,3 +111,8 @@ pub use scene::{
 pub use scripted::ScriptedActor;
 pub use slug::{BadSlug, Slug};
 pub use transcript::Transcript;
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

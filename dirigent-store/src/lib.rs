@@ -73,3 +73,8 @@ pub use json::report::ChannelReport;
 pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -70,3 +70,8 @@ pub use manual_clock::ManualClock;
 pub use memory_discord::{MemoryAccount, MemoryChannel, MemoryDiscord, MemoryGuild};
 pub use random::Random;
 pub use scripted_agent::ScriptedAgent;
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

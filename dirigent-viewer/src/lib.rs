@@ -31,3 +31,8 @@ pub use html::{SCRIPT, STYLE, TOKENS};
 pub use replay::{Frame, FrameAgent, FrameState, FrameTold, Replay};
 pub use ring::{Ring, RingSeat, SeatMark};
 pub use score::{Barline, Note, NoteKind, Score, Stave};
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
