@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use dirigent_delegate::config::OrchestratorConfig;
-use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel, ToolCall};
+use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel, ToolCall};
 use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
 use serde_json::json;
 
@@ -17,12 +17,16 @@ struct Fan(usize);
 
 #[dirigent::async_trait]
 impl RoutingModel for Fan {
-    async fn ask(&self, _model: &str, _question: &Question) -> Result<ModelAnswer, ModelError> {
+    async fn ask(
+        &self,
+        _model: &str,
+        _question: &Question<'static>,
+    ) -> Result<ChatAnswer, ModelError> {
         let call = |at: usize| {
             let message = Some(json!({ "message": format!("part {at}") }));
             ToolCall::new(at.to_string(), "delegate_to_opencode", message)
         };
-        Ok(ModelAnswer::calls((0..self.0).map(call)))
+        Ok(ChatAnswer::calls((0..self.0).map(call)))
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Arg, Command};
 use dirigent_delegate::config::OrchestratorConfig;
 use dirigent_delegate::llm::{ModelDelegate, Providers};
-use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel, ToolCall};
+use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel, ToolCall};
 use dirigent_delegate::{
     AgentKind, Builder, OpenCode, Outcome, Request, Response, Router, Task, delegate_fn,
 };
@@ -21,7 +21,11 @@ struct Words;
 
 #[dirigent::async_trait]
 impl RoutingModel for Words {
-    async fn ask(&self, _model: &str, question: &Question) -> Result<ModelAnswer, ModelError> {
+    async fn ask(
+        &self,
+        _model: &str,
+        question: &Question<'static>,
+    ) -> Result<ChatAnswer, ModelError> {
         let message = question.user_message();
         let lower = message.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -40,9 +44,9 @@ impl RoutingModel for Words {
             call("moltbot");
         }
         if calls.is_empty() {
-            return Ok(ModelAnswer::text("Hello! What can be done for you?"));
+            return Ok(ChatAnswer::text("Hello! What can be done for you?"));
         }
-        Ok(ModelAnswer::calls(calls))
+        Ok(ChatAnswer::calls(calls))
     }
 }
 

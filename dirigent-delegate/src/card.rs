@@ -1,5 +1,6 @@
 //! How an agent is described to the routing model.
 
+use dirigent_llm::Tool;
 use serde_json::{Value, json};
 
 use crate::result::AgentKind;
@@ -112,6 +113,15 @@ impl AgentCard {
     /// Returns the JSON schema of the tool's arguments.
     pub const fn schema(&self) -> &Value {
         &self.parameters
+    }
+
+    /// Returns the tool as a routing model is told of it.
+    ///
+    /// ```
+    /// assert_eq!(dirigent_delegate::AgentCard::research().offer().name, "delegate_to_research");
+    /// ```
+    pub fn offer(&self) -> Tool {
+        Tool::new(&self.tool, self.description()).parameters(self.parameters.clone())
     }
 
     /// Returns what the tool is for, in one line.

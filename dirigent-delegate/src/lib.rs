@@ -4,14 +4,14 @@
 //! ```
 //! use dirigent_delegate::config::OrchestratorConfig;
 //! use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
-//! # use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel};
+//! # use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel};
 //! # struct Model;
 //! # #[dirigent::async_trait]
 //! # impl RoutingModel for Model {
-//! #     async fn ask(&self, _: &str, question: &Question) -> Result<ModelAnswer, ModelError> {
+//! #     async fn ask(&self, _: &str, question: &Question<'static>) -> Result<ChatAnswer, ModelError> {
 //! #         let message = serde_json::json!({ "message": question.user_message() });
-//! #         let mut both = ModelAnswer::call("delegate_to_research", message.clone());
-//! #         both.calls.extend(ModelAnswer::call("delegate_to_opencode", message).calls);
+//! #         let mut both = ChatAnswer::call("delegate_to_research", message.clone());
+//! #         both.calls.extend(ChatAnswer::call("delegate_to_opencode", message).calls);
 //! #         Ok(both)
 //! #     }
 //! # }
@@ -35,7 +35,7 @@
 //! | you | start with |
 //! | --- | --- |
 //! | have a configuration file | [`config::OrchestratorConfig::from_document`] |
-//! | have models at addresses | `llm::Providers`, with the feature `llm` |
+//! | have models at addresses | [`llm::Providers`] |
 //! | have another client for models | [`model::RoutingModel`] |
 //! | want coding tasks done | [`OpenCode`] |
 //! | have another program | [`CliDelegate`] |
@@ -59,7 +59,6 @@
 //!
 //! | feature | default | what it brings |
 //! | --- | --- | --- |
-//! | `llm` | yes | models at chat endpoints, through `dirigent-llm`: `llm::Providers`, `llm::ModelDelegate` |
 //! | `serve` | yes | opencode as a server; without it, mode `serve` is an error result |
 
 mod card;
@@ -68,7 +67,6 @@ pub mod config;
 mod delegate;
 mod driver;
 mod limits;
-#[cfg(feature = "llm")]
 pub mod llm;
 pub mod model;
 mod opencode;

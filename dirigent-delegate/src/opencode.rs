@@ -38,11 +38,11 @@ pub use permissions::{Permission, PermissionReply};
 ///
 /// ```
 /// use dirigent_delegate::{OpenCode, Router};
-/// # use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel};
+/// # use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel};
 /// # struct Silent;
 /// # #[dirigent::async_trait]
 /// # impl RoutingModel for Silent {
-/// #     async fn ask(&self, _: &str, _: &Question) -> Result<ModelAnswer, ModelError> { Ok(ModelAnswer::text("Hello!")) }
+/// #     async fn ask(&self, _: &str, _: &Question<'static>) -> Result<ChatAnswer, ModelError> { Ok(ChatAnswer::text("Hello!")) }
 /// # }
 ///
 /// let coder = OpenCode::new().workspace("/srv/bot/workspace").without_env("DISCORD_TOKEN");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::card::AgentCard;
 use crate::config::OrchestratorConfig;
 use crate::limits::Limits;
-use crate::model::ToolOffer;
+use crate::model::Tool;
 use crate::prompt::system_prompt;
 use crate::response::Schedule;
 use crate::result::AgentKind;
@@ -21,7 +21,7 @@ pub(crate) struct Plan {
     /// The routing models, in the order in which they are asked.
     pub(crate) models: Vec<String>,
     pub(crate) system: String,
-    pub(crate) tools: Vec<ToolOffer>,
+    pub(crate) tools: Arc<[Tool]>,
     pub(crate) agents: Vec<PlannedAgent>,
 }
 
@@ -50,7 +50,7 @@ impl Plan {
         models.extend(config.fallbacks.iter().cloned());
         Self {
             system: system_prompt(product, &offered),
-            tools: offered.iter().map(ToolOffer::from).collect(),
+            tools: offered.iter().map(AgentCard::offer).collect(),
             config,
             limits,
             is_chained,

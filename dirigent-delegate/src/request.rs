@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+pub use dirigent_llm::{Image, Thinking};
 
 /// A person's message, with what belongs to it. All of it is handed on to the agents. `Debug` shows no text.
 ///
@@ -55,79 +55,5 @@ impl fmt::Debug for Request {
             .field("timeout", &self.timeout)
             .field("thinking", &self.thinking)
             .finish_non_exhaustive()
-    }
-}
-
-/// An image in a message. `Debug` shows no picture.
-///
-/// ```
-/// let image = dirigent_delegate::Image::new("image/png", "iVBORw0KGgo=");
-/// assert_eq!(image.data_url(), "data:image/png;base64,iVBORw0KGgo=");
-/// ```
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Image {
-    /// Its media type, such as `image/png`.
-    pub mime_type: String,
-    /// Its bytes in base64.
-    pub data: String,
-}
-
-impl Image {
-    /// Creates an image from its bytes in base64.
-    pub fn new(mime_type: impl Into<String>, base64: impl Into<String>) -> Self {
-        Self { mime_type: mime_type.into(), data: base64.into() }
-    }
-
-    /// Returns the image as a `data:` address, as chat endpoints take it.
-    pub fn data_url(&self) -> String {
-        format!("data:{};base64,{}", self.mime_type, self.data)
-    }
-}
-
-impl fmt::Debug for Image {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Image({}, {} bytes of base64)", self.mime_type, self.data.len())
-    }
-}
-
-/// How much a model is to think before it answers.
-///
-/// ```
-/// use dirigent_delegate::Thinking;
-/// assert_eq!(Thinking::High.as_str(), "high");
-/// assert_eq!(serde_json::to_string(&Thinking::Xhigh)?, "\"xhigh\"");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Thinking {
-    /// Not at all.
-    Off,
-    /// As little as the model can.
-    Minimal,
-    /// A little.
-    Low,
-    /// As much as most questions need.
-    Medium,
-    /// Much.
-    High,
-    /// More than that, where a model knows it.
-    Xhigh,
-}
-
-impl Thinking {
-    /// Returns its name in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Minimal => "minimal",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Xhigh => "xhigh",
-        }
     }
 }

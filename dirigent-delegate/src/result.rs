@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use dirigent_llm::Usage;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -201,4 +202,10 @@ pub struct TokenUsage {
     pub input: u64,
     /// Tokens of the answers.
     pub output: u64,
+}
+
+impl From<&Usage> for TokenUsage {
+    fn from(usage: &Usage) -> Self {
+        Self { input: usage.prompt_tokens, output: usage.reply_tokens }
+    }
 }

@@ -32,16 +32,16 @@ use run::Run;
 ///
 /// ```
 /// use dirigent_delegate::config::OrchestratorConfig;
-/// use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel};
+/// use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel};
 /// use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
 ///
 /// struct Coder;
 ///
 /// #[dirigent::async_trait]
 /// impl RoutingModel for Coder {
-///     async fn ask(&self, _model: &str, question: &Question) -> Result<ModelAnswer, ModelError> {
+///     async fn ask(&self, _model: &str, question: &Question<'static>) -> Result<ChatAnswer, ModelError> {
 ///         let message = question.user_message();
-///         Ok(ModelAnswer::call("delegate_to_opencode", serde_json::json!({ "message": message })))
+///         Ok(ChatAnswer::call("delegate_to_opencode", serde_json::json!({ "message": message })))
 ///     }
 /// }
 ///

@@ -26,7 +26,7 @@ pub(crate) use action::Action;
 pub(crate) use job::JobId;
 
 use crate::delegate::Outcome;
-use crate::model::{Message, ModelAnswer, ModelErrorKind, Question};
+use crate::model::{ChatAnswer, Message, ModelErrorKind, Question};
 use crate::plan::Plan;
 use crate::pool::Claim;
 use crate::request::Request;
@@ -49,7 +49,7 @@ pub(crate) struct Routing {
     /// The place of the model that is asked.
     model: usize,
     round: u32,
-    conversation: Vec<Message>,
+    conversation: Vec<Message<'static>>,
     /// All calls of all rounds, in order.
     jobs: Vec<Job>,
     /// The first job of this round.
@@ -85,8 +85,8 @@ impl Routing {
     pub(crate) fn new(plan: Arc<Plan>, request: Arc<Request>, now: Timestamp) -> Self {
         let mut routing = Self::idle(plan, request, now);
         let (text, images) = (routing.request.user_message.clone(), routing.request.images.clone());
-        routing.conversation =
-            vec![Message::System(routing.plan.system.clone()), Message::User { text, images }];
+        let message = Message::User { text: text.into(), images: images.into() };
+        routing.conversation = vec![Message::system(routing.plan.system.clone()), message];
         routing.ask(now);
         routing
     }
@@ -165,11 +165,9 @@ impl Routing {
         self.attempt += 1;
         let until = (now + self.plan.limits.model).min(self.until);
         self.stage = Stage::Asking { since: now, until };
-        let question = Question {
-            messages: self.conversation.clone(),
-            tools: self.plan.tools.clone(),
-            thinking: self.request.thinking,
-        };
+        let question = Question::new(self.conversation.clone())
+            .tools(Arc::clone(&self.plan.tools))
+            .thinking(self.request.thinking);
         self.actions.push_back(Action::Ask { attempt: self.attempt, model, question });
     }
 
@@ -178,7 +176,7 @@ impl Routing {
         &mut self,
         now: Timestamp,
         attempt: u32,
-        answer: Result<ModelAnswer, ModelErrorKind>,
+        answer: Result<ChatAnswer, ModelErrorKind>,
     ) {
         let Stage::Asking { since, .. } = self.stage else {
             return;
@@ -190,7 +188,7 @@ impl Routing {
             Ok(answer) if answer.is_empty() => self.model_failed(now, ModelErrorKind::Empty),
             Ok(answer) => {
                 self.answered_by.get_or_insert(self.model);
-                self.add_usage(answer.usage);
+                self.add_usage(answer.usage.as_ref().map(TokenUsage::from));
                 if answer.calls.is_empty() {
                     let own = self.of_orchestrator(Status::Success).with_output(answer.text);
                     self.own = Some(own.with_duration(now.since(since)));

@@ -16,7 +16,6 @@ mod examples;
 mod execution;
 mod fixture;
 mod guard;
-#[cfg(feature = "llm")]
 mod llm;
 mod prompt;
 #[cfg(feature = "serve")]

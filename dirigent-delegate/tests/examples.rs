@@ -13,7 +13,6 @@ pub(crate) fn program(name: &str) -> PathBuf {
     path
 }
 
-#[cfg(feature = "llm")]
 mod delegate {
     use std::process::Output;
 

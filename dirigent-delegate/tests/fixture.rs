@@ -10,7 +10,7 @@ use dirigent::Clock;
 use dirigent::ports::Timestamp;
 use dirigent_delegate::config::OrchestratorConfig;
 use dirigent_delegate::model::{
-    ModelAnswer, ModelError, ModelErrorKind, Question, RoutingModel, ToolCall,
+    ChatAnswer, ModelError, ModelErrorKind, Question, RoutingModel, ToolCall,
 };
 use dirigent_delegate::{Builder, Delegate, Outcome, Request, Response, Router, Task, delegate_fn};
 use dirigent_testkit::ManualClock;
@@ -20,7 +20,7 @@ pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
 /// What the model does when it is asked.
 pub(crate) enum Line {
-    Answer(ModelAnswer),
+    Answer(ChatAnswer),
     Fail(ModelErrorKind),
     /// Never answers.
     Hang,
@@ -31,7 +31,7 @@ pub(crate) enum Line {
 #[derive(Clone, Default)]
 pub(crate) struct Script {
     lines: Arc<Mutex<VecDeque<Line>>>,
-    pub(crate) asked: Arc<Mutex<Vec<(String, Question)>>>,
+    pub(crate) asked: Arc<Mutex<Vec<(String, Question<'static>)>>>,
 }
 
 impl Script {
@@ -45,7 +45,7 @@ impl Script {
         self.lines.lock().unwrap().extend(lines);
     }
 
-    pub(crate) fn questions(&self) -> Vec<(String, Question)> {
+    pub(crate) fn questions(&self) -> Vec<(String, Question<'static>)> {
         self.asked.lock().unwrap().clone()
     }
 
@@ -56,7 +56,11 @@ impl Script {
 
 #[dirigent::async_trait]
 impl RoutingModel for Script {
-    async fn ask(&self, model: &str, question: &Question) -> Result<ModelAnswer, ModelError> {
+    async fn ask(
+        &self,
+        model: &str,
+        question: &Question<'static>,
+    ) -> Result<ChatAnswer, ModelError> {
         self.asked.lock().unwrap().push((model.to_owned(), question.clone()));
         let line = self.lines.lock().unwrap().pop_front();
         match line {
@@ -70,7 +74,7 @@ impl RoutingModel for Script {
 }
 
 pub(crate) fn says(text: &str) -> Line {
-    Line::Answer(ModelAnswer::text(text))
+    Line::Answer(ChatAnswer::text(text))
 }
 
 /// Calls of these tools, each with its message.
@@ -78,7 +82,7 @@ pub(crate) fn calls(calls: &[(&str, &str)]) -> Line {
     let calls = calls.iter().enumerate().map(|(at, (tool, message))| {
         ToolCall::new(format!("c{at}"), *tool, Some(json!({ "message": message })))
     });
-    Line::Answer(ModelAnswer::calls(calls))
+    Line::Answer(ChatAnswer::calls(calls))
 }
 
 pub(crate) const OPENCODE: &str = "delegate_to_opencode";

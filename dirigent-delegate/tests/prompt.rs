@@ -44,7 +44,7 @@ async fn the_prompt_and_the_tools_have_exactly_the_agents_that_are_switched_on()
         let lines = prompt.lines().filter_map(|line| line.split_once("(tool: "));
         let listed: Vec<&str> = lines.map(|(_, tool)| tool.trim_end_matches(')')).collect();
         assert_eq!(listed, expected);
-        for tool in &question.tools {
+        for tool in question.tools.iter() {
             assert_eq!(tool.parameters["required"], serde_json::json!(["message"]));
             assert!(tool.description.contains("Use for: "), "{}", tool.description);
         }

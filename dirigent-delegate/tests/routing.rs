@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dirigent::Clock as _;
 use dirigent_delegate::config::OrchestratorConfig;
-use dirigent_delegate::model::{Message, ModelAnswer, ModelErrorKind, ToolCall};
+use dirigent_delegate::model::{ChatAnswer, Message, ModelErrorKind, ToolCall};
 use dirigent_delegate::{
     AgentKind, Image, Off, Outcome, Request, Router, Status, Task, Thinking, delegate_fn,
 };
@@ -46,7 +46,7 @@ async fn a_direct_answer_is_the_models_own() {
 /// R285
 #[tokio::test]
 async fn text_beside_calls_is_kept_as_a_note_and_not_shown() {
-    let mut answer = ModelAnswer::call(OPENCODE, json!({ "message": "A script" }));
+    let mut answer = ChatAnswer::call(OPENCODE, json!({ "message": "A script" }));
     answer.text = "I let OpenCode do it.".to_owned();
     let response = ask(&router(&Script::new([Line::Answer(answer)])), "Write").await;
     assert_eq!(texts(&response), ["code: A script"]);
@@ -215,7 +215,7 @@ async fn when_all_models_fail_and_the_embedded_agent_is_off_there_is_one_error()
 async fn calls_that_cannot_be_carried_out_are_errors_and_the_others_go_on() {
     let call = |id: &str, tool: &str, arguments: Option<Value>| ToolCall::new(id, tool, arguments);
     let message = || Some(json!({ "message": "go" }));
-    let script = Script::new([Line::Answer(ModelAnswer::calls([
+    let script = Script::new([Line::Answer(ChatAnswer::calls([
         call("1", "delegate_to_nothing", message()),
         call("2", RESEARCH, message()),
         call("3", OPENCODE, None),
@@ -301,14 +301,14 @@ async fn images_sessions_time_and_thinking_reach_the_model_and_the_agents() {
     let Message::User { text, images } = &question.messages[1] else {
         panic!("the person's message")
     };
-    assert_eq!((text.as_str(), images), ("Build this", &request.images));
+    assert_eq!((&**text, &**images), ("Build this", &*request.images));
 }
 
 /// R285
 #[tokio::test]
 async fn with_more_rounds_every_call_is_answered_before_the_model_is_asked_again() {
     let bad = ToolCall::new("c9", OPENCODE, None);
-    let mut first = ModelAnswer::call(RESEARCH, json!({ "message": "React" }));
+    let mut first = ChatAnswer::call(RESEARCH, json!({ "message": "React" }));
     first.calls.push(bad);
     first.calls.push(ToolCall::new("c8", "delegate_to_nothing", Some(json!({ "message": "x" }))));
     let script =

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use dirigent::host::IntoShared;
-use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
+use dirigent::{Agent, AgentError, Clock, Reply, Turn};
 use futures_util::future::{Either, select};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::answer::Wanted;
-use crate::ask::{Asking, Question, Said};
-use crate::calls::Call;
+use crate::ask::Asking;
+use crate::calls::ToolCall;
+use crate::chat::Chat;
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
 use crate::limits::Limits;
 use crate::prompt::Prompt;
+use crate::question::Question;
 use crate::tokens::estimate;
 use crate::toolbox::{Tool, Toolbox};
 use crate::usage::{Prices, Usage};
@@ -33,27 +34,23 @@ type UsageHook = Arc<dyn Fn(&Turn, &Usage) + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct ChatAgent {
-    endpoints: Vec<Endpoint>,
+    chat: Chat,
     persona: String,
-    limits: Limits,
     toolboxes: Vec<Arc<dyn Toolbox>>,
-    prices: Prices,
     on_usage: Option<UsageHook>,
-    clock: Arc<dyn Clock>,
+}
+
+/// An agent that asks this chat, with its endpoints, limits, prices, clock and hook.
+impl From<Chat> for ChatAgent {
+    fn from(chat: Chat) -> Self {
+        Self { chat, persona: String::new(), toolboxes: Vec::new(), on_usage: None }
+    }
 }
 
 impl ChatAgent {
     /// Creates an agent that asks the model of this endpoint. It makes no request.
     pub fn new(endpoint: Endpoint) -> Self {
-        Self {
-            endpoints: vec![endpoint],
-            persona: String::new(),
-            limits: Limits::default(),
-            toolboxes: Vec::new(),
-            prices: Prices::default(),
-            on_usage: None,
-            clock: Arc::new(SystemClock::new()),
-        }
+        Chat::new(endpoint).into()
     }
 
     /// Sets who the model is to be. It stands before the turn's briefing, which tells the model its name, who else is here,
@@ -67,7 +64,7 @@ impl ChatAgent {
     /// Adds a model that is asked when the ones before it fail. Each turn begins with the first again.
     #[must_use]
     pub fn fall_back_on(mut self, endpoint: Endpoint) -> Self {
-        self.endpoints.push(endpoint);
+        self.chat = self.chat.fall_back_on(endpoint);
         self
     }
 
@@ -88,7 +85,7 @@ impl ChatAgent {
     /// ```
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
-        change(&mut self.limits);
+        self.chat = self.chat.limits(change);
         self
     }
 
@@ -96,7 +93,7 @@ impl ChatAgent {
     /// nothing, and the budget counts tokens.
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {
-        self.prices = prices;
+        self.chat = self.chat.prices(prices);
         self
     }
 
@@ -110,34 +107,28 @@ impl ChatAgent {
     /// Sets where time comes from. Default: the [`SystemClock`].
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
-        self.clock = clock.into_shared();
+        self.chat = self.chat.clock(clock);
         self
     }
 
     /// Takes the turn: asks, carries out what the model calls, and asks again, until it says something.
     async fn answer(&self, turn: &Turn) -> Result<String, ChatError> {
+        let limits = &self.chat.limits;
         let offers = self.offers();
-        let declared: Vec<Value> = offers.iter().map(|(tool, _)| Tool::declaration(tool)).collect();
-        let tool_tokens = declared.iter().map(|tool| estimate(&tool.to_string())).sum();
-        let report = |usage, model: &str| self.report(turn, usage, model);
-        let asking = Asking {
-            turn: Some(turn),
-            endpoints: &self.endpoints,
-            limits: &self.limits,
-            clock: &self.clock,
-            wanted: Wanted::Said,
-            report: &report,
-        };
-        let mut prompt = Prompt::of(turn, &self.persona, &self.limits).await;
-        for round in 0..=self.limits.tool_rounds {
+        let tools: Arc<[Tool]> = offers.iter().map(|(tool, _)| tool.clone()).collect();
+        let tool_tokens = tools.iter().map(|tool| estimate(&json!(tool).to_string())).sum();
+        let report = |usage: &Usage| self.report(turn, usage);
+        let asking = Asking { chat: &self.chat, turn: Some(turn), report: &report };
+        let mut prompt = Prompt::of(turn, &self.persona, limits).await;
+        for round in 0..=limits.tool_rounds {
             turn.resumed().await;
             while let Some(message) = turn.take_injected() {
                 prompt.hear(&message);
             }
-            let may_call = round < self.limits.tool_rounds;
-            let said = Said::Prompt(&prompt);
-            let question = Question { said, tools: &declared, tool_tokens, may_call };
-            let answer = asking.ask(question).await?;
+            let may_call = round < limits.tool_rounds;
+            let question = Question::new(prompt.messages(limits, tool_tokens));
+            let question = Question { may_call, ..question.tools(Arc::clone(&tools)) };
+            let answer = asking.ask(&question).await?;
             // In the last round what it says is its answer, whatever it calls.
             if answer.calls.is_empty() || (!may_call && !answer.text.is_empty()) {
                 return Ok(prompt.names.take_off(&answer.text).trim().to_owned());
@@ -147,10 +138,10 @@ impl ChatAgent {
                 for call in &answer.calls {
                     answers.push(self.call(turn, &offers, call).await);
                 }
-                prompt.add_round(answer.text, &answer.calls, answers);
+                prompt.add_round(answer.text, answer.calls, answers);
             }
         }
-        Err(ChatError::ToolRounds { rounds: self.limits.tool_rounds })
+        Err(ChatError::ToolRounds { rounds: limits.tool_rounds })
     }
 
     /// The tools that may be called in this turn, of two with one name the first.
@@ -167,7 +158,7 @@ impl ChatAgent {
     }
 
     /// Carries out a call. What is wrong with it is told to the model, which can make another.
-    async fn call(&self, turn: &Turn, offers: &[(Tool, &dyn Toolbox)], call: &Call) -> String {
+    async fn call(&self, turn: &Turn, offers: &[(Tool, &dyn Toolbox)], call: &ToolCall) -> String {
         let offered = offers.iter().find(|(tool, _)| tool.name == call.name);
         let answer = match (offered, &call.arguments) {
             (Some((_, toolbox)), Some(arguments)) => {
@@ -187,7 +178,7 @@ impl ChatAgent {
             }
         };
         let text = answer.to_string();
-        let most = self.limits.tool_answer_chars;
+        let most = self.chat.limits.tool_answer_chars;
         match text.char_indices().nth(most) {
             Some((end, _)) => {
                 let beginning = text.get(..end).unwrap_or_default();
@@ -197,12 +188,10 @@ impl ChatAgent {
         }
     }
 
-    fn report(&self, turn: &Turn, mut usage: Usage, model: &str) {
-        let price = self.prices.find([&usage.model, model]);
-        usage.cost = price.map_or_else(|| usage.total(), |price| price.of(&usage));
+    fn report(&self, turn: &Turn, usage: &Usage) {
         turn.spent(usage.cost);
         if let Some(hook) = &self.on_usage {
-            hook(turn, &usage);
+            hook(turn, usage);
         }
     }
 }
@@ -225,9 +214,6 @@ impl Agent for ChatAgent {
 /// Shows neither the persona nor what tools there are.
 impl fmt::Debug for ChatAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChatAgent")
-            .field("endpoints", &self.endpoints)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
+        f.debug_struct("ChatAgent").field("chat", &self.chat).finish_non_exhaustive()
     }
 }

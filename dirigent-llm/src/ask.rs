@@ -1,85 +1,75 @@
 //! Asking until an answer comes: again after failures that may pass, and other endpoints where one fails.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
-use dirigent::{Clock, Turn};
-use serde_json::Value;
+use dirigent::Turn;
+use serde_json::{Map, Value};
 
-use crate::answer::{Answer, Wanted};
+use crate::chat::Chat;
 use crate::client::Sender;
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
 use crate::limits::Limits;
-use crate::prompt::Prompt;
-use crate::tokens::estimate;
+use crate::message::{Image, Message};
+use crate::question::{ChatAnswer, Question, Thinking};
+use crate::tokens::{OF_AN_IMAGE, estimate};
 use crate::usage::Usage;
-use crate::wire::{Message, Request, Role, StreamOptions};
+use crate::wire::{Request, StreamOptions};
 
-/// Asks the endpoints of an agent during a turn.
+/// Asks a chat's endpoints.
 pub(crate) struct Asking<'a> {
+    pub(crate) chat: &'a Chat,
     /// The turn that it is for; none outside of rooms.
     pub(crate) turn: Option<&'a Turn>,
-    pub(crate) endpoints: &'a [Endpoint],
-    pub(crate) limits: &'a Limits,
-    pub(crate) clock: &'a Arc<dyn Clock>,
-    /// What of an answer is wanted.
-    pub(crate) wanted: Wanted,
-    /// Told what each answer used.
-    pub(crate) report: &'a (dyn Fn(Usage, &str) + Send + Sync),
-}
-
-/// What is asked.
-#[derive(Clone, Copy)]
-pub(crate) struct Question<'a> {
-    pub(crate) said: Said<'a>,
-    /// The tools as a request has them.
-    pub(crate) tools: &'a [Value],
-    /// The tools' estimated tokens.
-    pub(crate) tool_tokens: usize,
-    /// Whether the model may call them.
-    pub(crate) may_call: bool,
-}
-
-/// What a model is told.
-#[derive(Clone, Copy)]
-pub(crate) enum Said<'a> {
-    /// A room's prompt, of which that is sent which fits.
-    Prompt(&'a Prompt),
-    /// A conversation, all of it.
-    Whole(&'a [(Role, &'a str)]),
-}
-
-impl<'a> Said<'a> {
-    fn messages(self, limits: &Limits, others: usize) -> Vec<Message<'a>> {
-        match self {
-            Self::Prompt(prompt) => prompt.messages(limits, others),
-            Self::Whole(messages) => {
-                messages.iter().map(|(role, text)| Message::new(*role, *text)).collect()
-            }
-        }
-    }
+    /// Told what each answer used, beside the chat's own hook.
+    pub(crate) report: &'a (dyn Fn(&Usage) + Send + Sync),
 }
 
 impl Question<'_> {
     /// The body of a request.
-    pub(crate) fn body(&self, endpoint: &Endpoint, limits: &Limits) -> Result<Bytes, ChatError> {
+    fn body(&self, endpoint: &Endpoint) -> Result<Bytes, ChatError> {
         let is_streaming = endpoint.is_streaming();
         let is_forbidden = !self.may_call && !self.tools.is_empty();
         let request = Request {
             model: endpoint.model(),
-            messages: self.said.messages(limits, self.tool_tokens),
+            messages: &self.messages,
             stream: is_streaming,
             stream_options: is_streaming.then_some(StreamOptions { include_usage: true }),
-            tools: self.tools,
+            tools: &self.tools,
             tool_choice: is_forbidden.then_some("none"),
-            fields: endpoint.fields(),
+            fields: &self.fields(endpoint),
         };
-        let said: usize = request.messages.iter().map(Message::len).sum();
+        let said: usize = self.messages.iter().map(|message| message.text().len()).sum();
+        let said = said + self.image_bytes();
         let mut body = Vec::with_capacity(said + said / 4 + 1_024);
         serde_json::to_writer(&mut body, &request).map_err(|_| ChatError::BadEndpoint)?;
         Ok(body.into())
+    }
+
+    /// The fields of the endpoint, with how much is to be thought.
+    fn fields<'e>(&self, endpoint: &'e Endpoint) -> Cow<'e, Map<String, Value>> {
+        let mut fields = Cow::Borrowed(endpoint.fields());
+        if let Some(thinking) = self.thinking.filter(|thinking| *thinking != Thinking::Off) {
+            fields.to_mut().insert("reasoning_effort".to_owned(), thinking.as_str().into());
+        }
+        fields
+    }
+
+    fn images(&self) -> impl Iterator<Item = &Image> {
+        self.messages.iter().flat_map(Message::images)
+    }
+
+    fn image_bytes(&self) -> usize {
+        self.images().map(|image| image.data.len()).sum()
+    }
+
+    /// How many tokens the prompt has, roughly, as this body.
+    fn estimate(&self, body: &Bytes) -> u64 {
+        let words = std::str::from_utf8(body).map_or(0, estimate);
+        let words = words.saturating_sub(self.image_bytes() / 4);
+        (words + self.images().count() * OF_AN_IMAGE) as u64
     }
 }
 
@@ -89,10 +79,11 @@ impl Asking<'_> {
     /// # Errors
     ///
     /// The last endpoint's last failure.
-    pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Answer, ChatError> {
+    pub(crate) async fn ask(&self, question: &Question<'_>) -> Result<ChatAnswer, ChatError> {
+        let endpoints = &self.chat.endpoints;
         let mut failed = ChatError::BadEndpoint;
-        for (at, endpoint) in self.endpoints.iter().enumerate() {
-            let has_others = at + 1 < self.endpoints.len();
+        for (at, endpoint) in endpoints.iter().enumerate() {
+            let has_others = at + 1 < endpoints.len();
             match self.ask_one(endpoint, question, has_others).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => failed = error,
@@ -104,25 +95,27 @@ impl Asking<'_> {
     async fn ask_one(
         &self,
         endpoint: &Endpoint,
-        question: Question<'_>,
+        question: &Question<'_>,
         has_others: bool,
-    ) -> Result<Answer, ChatError> {
-        let sender = Sender { clock: self.clock, limits: self.limits, wanted: self.wanted };
-        let body = question.body(endpoint, self.limits)?;
+    ) -> Result<ChatAnswer, ChatError> {
+        let Chat { clock, limits, .. } = self.chat;
+        let sender = Sender { clock, limits, keeps_tags: question.keeps_tags };
+        let body = question.body(endpoint)?;
         let mut attempt = 0;
         loop {
-            let outcome = sender.send(endpoint, body.clone()).await;
-            if let Some(mut usage) = outcome.usage {
+            let mut outcome = sender.send(endpoint, body.clone()).await;
+            if let Some(usage) = &mut outcome.usage {
                 if usage.is_estimated {
-                    usage.prompt_tokens = std::str::from_utf8(&body).map_or(0, estimate) as u64;
+                    usage.prompt_tokens = question.estimate(&body);
                 }
-                (self.report)(usage, endpoint.model());
+                self.chat.count(usage, endpoint.model());
+                (self.report)(usage);
             }
             let error = match outcome.answer {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return Ok(ChatAnswer { usage: outcome.usage, ..answer }),
                 Err(error) => error,
             };
-            let wait = self.wait_after(&error, attempt, has_others);
+            let wait = self.wait_after(limits, &error, attempt, has_others);
             tracing::warn!(
                 channel = self.turn.map(|turn| tracing::field::display(turn.channel())),
                 agent = self.turn.map(|turn| tracing::field::display(turn.agent())), model = endpoint.model(), attempt,
@@ -131,23 +124,29 @@ impl Asking<'_> {
             let Some(wait) = wait else {
                 return Err(error);
             };
-            self.clock.sleep_until(self.clock.now() + wait).await;
+            clock.sleep_until(clock.now() + wait).await;
             attempt += 1;
         }
     }
 
     /// How long is waited before the request is repeated, if it is.
-    fn wait_after(&self, error: &ChatError, attempt: u32, has_others: bool) -> Option<Duration> {
-        if !error.is_retryable() || attempt >= self.limits.retries {
+    fn wait_after(
+        &self,
+        limits: &Limits,
+        error: &ChatError,
+        attempt: u32,
+        has_others: bool,
+    ) -> Option<Duration> {
+        if !error.is_retryable() || attempt >= limits.retries {
             return None;
         }
-        let own = self.limits.retry_wait.saturating_mul(2_u32.saturating_pow(attempt));
+        let own = limits.retry_wait.saturating_mul(2_u32.saturating_pow(attempt));
         let wait = error.retry_after().unwrap_or(own);
         let left = self.turn.and_then(Turn::time_left);
         let most = match left {
-            Some(left) if has_others => left.min(self.limits.retry_wait_max),
+            Some(left) if has_others => left.min(limits.retry_wait_max),
             Some(left) => left,
-            None => self.limits.retry_wait_max,
+            None => limits.retry_wait_max,
         };
         (wait <= most && left.is_none_or(|left| wait < left)).then_some(wait)
     }

@@ -1,26 +1,67 @@
 //! Calls of tools, as models really send them: in fragments, without ids, with other names of fields, with arguments that are
 //! no JSON.
 
+use std::fmt;
+
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// A call of a tool.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Call {
-    /// The endpoint's id of it, or one that was made up.
-    pub(crate) id: String,
-    /// Empty where the model named none.
-    pub(crate) name: String,
-    /// `None` where they were no JSON object.
-    pub(crate) arguments: Option<Value>,
+/// A call of a tool. `Debug` shows no argument; `Serialize` writes it as chat endpoints are told of it again.
+///
+/// ```
+/// use dirigent_llm::ToolCall;
+/// let call = ToolCall::new("1", "weather", Some(serde_json::json!({ "town": "Tokyo" })));
+/// assert!(!format!("{call:?}").contains("Tokyo"));
+/// ```
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// Its id, different from those of the answer's other calls: the endpoint's, or one that was made up.
+    pub id: String,
+    /// The tool's name, as the model wrote it; empty where the model named none.
+    pub name: String,
+    /// The arguments; `None` where the model wrote no JSON object.
+    pub arguments: Option<Value>,
 }
 
-impl Call {
-    /// The call as it is told to the model again. Arguments that were no JSON are left out: some endpoints refuse a request
-    /// with them.
-    pub(crate) fn echo(&self) -> Value {
-        let arguments = self.arguments.as_ref().map_or_else(|| "{}".to_owned(), Value::to_string);
-        let function = json!({ "name": self.name, "arguments": arguments });
-        json!({ "id": self.id, "type": "function", "function": function })
+impl ToolCall {
+    /// Creates a call.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Option<Value>) -> Self {
+        Self { id: id.into(), name: name.into(), arguments }
+    }
+
+    /// The arguments as a text. Those that were no JSON are left out: some endpoints refuse a request with them.
+    pub(crate) fn arguments_text(&self) -> String {
+        self.arguments.as_ref().map_or_else(|| "{}".to_owned(), Value::to_string)
+    }
+}
+
+impl Serialize for ToolCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Echo<'a> {
+            id: &'a str,
+            r#type: &'static str,
+            function: Function<'a>,
+        }
+
+        #[derive(Serialize)]
+        struct Function<'a> {
+            name: &'a str,
+            arguments: String,
+        }
+
+        let function = Function { name: &self.name, arguments: self.arguments_text() };
+        Echo { id: &self.id, r#type: "function", function }.serialize(serializer)
+    }
+}
+
+impl fmt::Debug for ToolCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolCall")
+            .field("id", &self.id)
+            .field("has_arguments", &self.arguments.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -106,15 +147,15 @@ impl Calls {
     }
 
     /// The calls, each with an id of its own.
-    pub(crate) fn into_calls(self) -> Vec<Call> {
-        let mut calls: Vec<Call> = Vec::new();
+    pub(crate) fn into_calls(self) -> Vec<ToolCall> {
+        let mut calls: Vec<ToolCall> = Vec::new();
         for (at, Fragments { id, name, arguments, .. }) in self.0.into_iter().enumerate() {
             if name.is_empty() && arguments.is_empty() {
                 continue;
             }
             let is_used = id.is_empty() || calls.iter().any(|call| call.id == id);
             let id = if is_used { format!("call_{at}") } else { id };
-            calls.push(Call { id, name, arguments: object(&arguments) });
+            calls.push(ToolCall { id, name, arguments: object(&arguments) });
         }
         calls
     }
@@ -143,7 +184,7 @@ mod tests {
     fn calls_of(calls: &[Value]) -> Vec<(String, String, Option<Value>)> {
         let mut all = Calls::default();
         calls.iter().cloned().for_each(|call| all.add(call));
-        let fields = |call: Call| (call.id, call.name, call.arguments);
+        let fields = |call: ToolCall| (call.id, call.name, call.arguments);
         all.into_calls().into_iter().map(fields).collect()
     }
 
@@ -212,8 +253,8 @@ mod tests {
                 calls_of(&[json!({"id": "a", "function": {"name": "roll", "arguments": bad}})]);
             assert_eq!(calls, [("a".to_owned(), "roll".to_owned(), None)], "{bad}");
         }
-        let call = Call { id: "a".to_owned(), name: "roll".to_owned(), arguments: None };
-        assert_eq!(call.echo()["function"]["arguments"], "{}");
+        let call = ToolCall::new("a", "roll", None);
+        assert_eq!(json!(call)["function"]["arguments"], "{}");
     }
 
     #[test]

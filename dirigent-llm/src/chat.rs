@@ -1,89 +1,80 @@
-//! One question to a model, outside any turn.
+//! A model with all that it takes to ask it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use dirigent::host::IntoShared;
 use dirigent::{Clock, SystemClock};
-use serde_json::Value;
 
-use crate::answer::Wanted;
-use crate::client::Sender;
+use crate::ask::Asking;
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
 use crate::limits::Limits;
-use crate::toolbox::Tool;
-use crate::usage::Usage;
-use crate::wire::{Request, StreamOptions};
+use crate::question::{ChatAnswer, Question};
+use crate::usage::{Prices, Usage};
 
-/// A model that is asked one question at a time, by code that is no agent in a room: a router, a judge, a summary. Answers are read as a
-/// [`ChatAgent`](crate::ChatAgent) reads them, without reasoning, and calls of tools as models really send them. Nothing is repeated.
+type UsageHook = Arc<dyn Fn(&Usage) + Send + Sync>;
+
+/// A model that is asked with messages of the caller's: by a [`ChatAgent`](crate::ChatAgent) in its turns, and by code that is no
+/// agent in a room: an actor, a router, a judge, a summary. It has the endpoints, the failures, the repetitions and the limits; it
+/// keeps no history.
 ///
 /// ```no_run
-/// use dirigent_llm::{Chat, Endpoint};
-/// use serde_json::json;
+/// use dirigent_llm::{Chat, Endpoint, Message, Question};
 ///
 /// # async fn ask() -> Result<(), dirigent_llm::ChatError> {
 /// let chat = Chat::new(Endpoint::new("http://127.0.0.1:11434/v1", "llama3.2"));
-/// let answer = chat.ask(&[json!({ "role": "user", "content": "Good morning." })], &[]).await?;
-/// println!("{}", answer.text);
+/// let question = Question::new([Message::system("You are Maria."), Message::user("Good morning.")]);
+/// println!("{}", chat.ask(&question).await?.text);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone)]
 pub struct Chat {
-    endpoint: Endpoint,
-    limits: Limits,
-    clock: Arc<dyn Clock>,
-}
-
-/// What a model answered. `Debug` shows no text.
-///
-/// ```
-/// fn is_done(answer: &dirigent_llm::ChatAnswer) -> bool {
-///     answer.calls.is_empty()
-/// }
-/// ```
-#[derive(Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ChatAnswer {
-    /// What it says, without reasoning.
-    pub text: String,
-    /// What it calls.
-    pub calls: Vec<ToolCall>,
-    /// What it used. Its cost is 0: prices are an agent's.
-    pub usage: Usage,
-}
-
-/// A call of a tool. `Debug` shows no argument.
-///
-/// ```
-/// fn is_usable(call: &dirigent_llm::ToolCall) -> bool {
-///     call.arguments.is_some()
-/// }
-/// ```
-#[derive(Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ToolCall {
-    /// Its id, different from those of the answer's other calls.
-    pub id: String,
-    /// The tool's name, as the model wrote it.
-    pub name: String,
-    /// The arguments; `None` where the model wrote no JSON object.
-    pub arguments: Option<Value>,
+    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) limits: Limits,
+    pub(crate) prices: Prices,
+    pub(crate) clock: Arc<dyn Clock>,
+    on_usage: Option<UsageHook>,
 }
 
 impl Chat {
     /// Creates a chat with the model of this endpoint. It makes no request.
     pub fn new(endpoint: Endpoint) -> Self {
-        let clock = Arc::new(SystemClock::new());
-        Self { endpoint, limits: Limits::default(), clock }
+        Self {
+            endpoints: vec![endpoint],
+            limits: Limits::default(),
+            prices: Prices::default(),
+            clock: Arc::new(SystemClock::new()),
+            on_usage: None,
+        }
     }
 
-    /// Changes the limits: [`Limits::first_byte`], [`Limits::between_bytes`] and [`Limits::answer_bytes`] count here.
+    /// Adds a model that is asked when the ones before it fail. Each question begins with the first again.
+    #[must_use]
+    pub fn fall_back_on(mut self, endpoint: Endpoint) -> Self {
+        self.endpoints.push(endpoint);
+        self
+    }
+
+    /// Changes the limits. Outside a turn those of time, size and repetition count, and nothing is left out of a question.
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
+        self
+    }
+
+    /// Sets what models cost ([`Usage::cost`]). Default: nothing, and the cost is the number of tokens.
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// Calls this with what each answer used, also one that is of no use. It must not block.
+    #[must_use]
+    pub fn on_usage(mut self, hook: impl Fn(&Usage) + Send + Sync + 'static) -> Self {
+        self.on_usage = Some(Arc::new(hook));
         self
     }
 
@@ -94,62 +85,34 @@ impl Chat {
         self
     }
 
-    /// Asks once. Messages are written as the endpoint takes them: objects with a `role` and a `content`, which may be a list of
-    /// parts.
+    /// Asks, and returns the first usable answer, without white space around it.
     ///
     /// # Errors
     ///
-    /// What went wrong with the request or its answer.
+    /// The last endpoint's last failure. One that may pass was repeated before, as the limits say.
     ///
     /// # Cancellation
     ///
     /// Dropping the future ends the request.
-    pub async fn ask(&self, messages: &[Value], tools: &[Tool]) -> Result<ChatAnswer, ChatError> {
-        let is_streaming = self.endpoint.is_streaming();
-        let tools: Vec<Value> = tools.iter().map(Tool::declaration).collect();
-        let request = Request {
-            model: self.endpoint.model(),
-            messages,
-            stream: is_streaming,
-            stream_options: is_streaming.then_some(StreamOptions { include_usage: true }),
-            tools: &tools,
-            tool_choice: None,
-            fields: self.endpoint.fields(),
-        };
-        let body = serde_json::to_vec(&request).map_err(|_| ChatError::BadEndpoint)?;
-        let sender = Sender { clock: &self.clock, limits: &self.limits, wanted: Wanted::Said };
-        let outcome = sender.send(&self.endpoint, body.into()).await;
-        let answer = outcome.answer?;
-        let call = |call: crate::calls::Call| {
-            let crate::calls::Call { id, name, arguments } = call;
-            ToolCall { id, name, arguments }
-        };
-        let calls = answer.calls.into_iter().map(call).collect();
-        Ok(ChatAnswer { text: answer.text, calls, usage: outcome.usage.unwrap_or_default() })
+    pub async fn ask(&self, question: &Question<'_>) -> Result<ChatAnswer, ChatError> {
+        Asking { chat: self, turn: None, report: &|_| () }.ask(question).await
+    }
+
+    /// Counts what an answer used: gives it its cost, and tells the host of it.
+    pub(crate) fn count(&self, usage: &mut Usage, model: &str) {
+        let price = self.prices.find([&usage.model, model]);
+        usage.cost = price.map_or_else(|| usage.total(), |price| price.of(usage));
+        if let Some(hook) = &self.on_usage {
+            hook(usage);
+        }
     }
 }
 
 impl fmt::Debug for Chat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chat").field("endpoint", &self.endpoint).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for ChatAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChatAnswer")
-            .field("text", &format_args!("{} bytes", self.text.len()))
-            .field("calls", &self.calls)
-            .field("usage", &self.usage)
-            .finish()
-    }
-}
-
-impl fmt::Debug for ToolCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolCall")
-            .field("id", &self.id)
-            .field("has_arguments", &self.arguments.is_some())
+        f.debug_struct("Chat")
+            .field("endpoints", &self.endpoints)
+            .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }

@@ -12,11 +12,12 @@ use reqwest::{Response, StatusCode};
 use serde_json::Value;
 use sse_stream::SseByteStream;
 
-use crate::answer::{Answer, Partial, Wanted, code_of};
 use crate::body::{BodyError, PacedBody};
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
 use crate::limits::Limits;
+use crate::partial::{Partial, code_of};
+use crate::question::ChatAnswer;
 use crate::usage::Usage;
 use crate::wire::Completion;
 
@@ -32,13 +33,14 @@ const END_WAIT: Duration = Duration::from_millis(100);
 pub(crate) struct Sender<'a> {
     pub(crate) clock: &'a Arc<dyn Clock>,
     pub(crate) limits: &'a Limits,
-    pub(crate) wanted: Wanted,
+    /// Whether answers keep their tags.
+    pub(crate) keeps_tags: bool,
 }
 
 /// What came of a request: what the answer used, if one came, and the answer.
 pub(crate) struct Outcome {
     pub(crate) usage: Option<Usage>,
-    pub(crate) answer: Result<Answer, ChatError>,
+    pub(crate) answer: Result<ChatAnswer, ChatError>,
 }
 
 impl From<ChatError> for Outcome {
@@ -52,7 +54,7 @@ impl Sender<'_> {
     pub(crate) async fn send(&self, endpoint: &Endpoint, body: Bytes) -> Outcome {
         match self.receive(endpoint, body).await {
             Ok(partial) => {
-                let (usage, answer) = partial.into_answer(endpoint.model(), self.wanted);
+                let (usage, answer) = partial.into_answer(endpoint.model(), self.keeps_tags);
                 Outcome { usage: Some(usage), answer }
             }
             Err(error) => error.into(),

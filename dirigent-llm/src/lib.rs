@@ -29,8 +29,7 @@
 //! | pay for tokens | [`Prices`], [`ChatAgent::on_usage`], [`Config::budget_cost`](dirigent::Config::budget_cost) |
 //! | have a slow model, or one with a small context | [`Limits`] |
 //! | want to know why an agent failed | [`ChatError`] |
-//! | ask a model outside a turn, once | [`Chat`] |
-//! | … again after failures, with tags of your own in the answer | [`Conversation`] |
+//! | ask a model outside a turn | [`Chat`], [`Question`] |
 //! | test without a model | `dirigent-llm-loopback` |
 //!
 //! # What happens in a turn
@@ -60,18 +59,19 @@
 //! log line, an error or a `Debug`; of an address the host is shown.
 
 mod agent;
-mod answer;
 mod ask;
 mod body;
 mod calls;
 mod chat;
 mod client;
-mod conversation;
 mod endpoint;
 mod error;
 mod limits;
+mod message;
 mod names;
+mod partial;
 mod prompt;
+mod question;
 mod reasoning;
 #[cfg(feature = "tls")]
 mod tls;
@@ -81,11 +81,13 @@ mod usage;
 mod wire;
 
 pub use agent::ChatAgent;
-pub use chat::{Chat, ChatAnswer, ToolCall};
-pub use conversation::{Conversation, Speaker};
+pub use calls::ToolCall;
+pub use chat::Chat;
 pub use endpoint::Endpoint;
 pub use error::ChatError;
 pub use limits::Limits;
+pub use message::{Image, Message};
+pub use question::{ChatAnswer, Question, Thinking};
 pub use toolbox::{DirigentTools, Tool, Toolbox};
 pub use usage::{Price, Prices, Usage};
 

@@ -1,16 +1,14 @@
 //! What a model is told: the briefing, the channel's messages, and the rounds of tools of this turn.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use dirigent::{ChatMessage, MessageId, Turn, UserId};
-use serde_json::Value;
 
-use crate::calls::Call;
+use crate::calls::ToolCall;
 use crate::limits::Limits;
+use crate::message::Message;
 use crate::names::Names;
-use crate::tokens::{OF_A_MESSAGE, estimate};
-use crate::wire::{Message, Role};
+use crate::tokens::{OF_A_CALL, OF_A_MESSAGE, estimate};
 
 /// The prompt of a turn, which grows with each round of tools.
 pub(crate) struct Prompt {
@@ -38,9 +36,9 @@ struct Said {
 #[derive(Default)]
 struct Round {
     text: String,
-    calls: Vec<Value>,
-    /// Each with its call's id.
-    answers: Vec<(String, String)>,
+    calls: Vec<ToolCall>,
+    /// What each call came to, in the calls' order.
+    answers: Vec<String>,
     heard: Vec<String>,
     tokens: usize,
 }
@@ -106,13 +104,11 @@ impl Prompt {
     }
 
     /// Takes the calls of a round with their answers. `text` is what the model said beside them.
-    pub(crate) fn add_round(&mut self, text: String, calls: &[Call], answers: Vec<String>) {
-        let calls: Vec<Value> = calls.iter().map(Call::echo).collect();
-        let ids = calls.iter().map(|call| call.get("id").and_then(Value::as_str));
-        let ids = ids.map(|id| id.unwrap_or_default().to_owned());
-        let answers: Vec<_> = ids.zip(answers).collect();
-        let of_calls = |call: &Value| estimate(&call.to_string()) + OF_A_MESSAGE;
-        let of_answers = |(_, answer): &(String, String)| estimate(answer) + OF_A_MESSAGE;
+    pub(crate) fn add_round(&mut self, text: String, calls: Vec<ToolCall>, answers: Vec<String>) {
+        let of_calls = |call: &ToolCall| {
+            estimate(&call.name) + estimate(&call.arguments_text()) + OF_A_CALL + OF_A_MESSAGE
+        };
+        let of_answers = |answer: &String| estimate(answer) + OF_A_MESSAGE;
         let tokens = estimate(&text)
             + calls.iter().map(of_calls).sum::<usize>()
             + answers.iter().map(of_answers).sum::<usize>();
@@ -130,17 +126,16 @@ impl Prompt {
         let said = self.said.get(said..).unwrap_or_default();
 
         let mut messages = Vec::with_capacity(said.len() + 3 * rounds.len() + 2);
-        messages.push(Message::new(Role::System, self.system.as_str()));
+        messages.push(Message::system(self.system.as_str()));
         if said.first().is_some_and(|first| first.is_mine) {
-            messages.push(Message::new(Role::User, EARLIER));
+            messages.push(Message::user(EARLIER));
         }
         for Said { is_mine, line, .. } in said {
-            let role = if *is_mine { Role::Assistant } else { Role::User };
-            push(&mut messages, role, line);
+            push(&mut messages, *is_mine, line);
         }
         match said.last() {
-            None => push(&mut messages, Role::User, NOTHING_SAID),
-            Some(last) if last.is_mine => push(&mut messages, Role::User, NOTHING_NEW),
+            None => push(&mut messages, false, NOTHING_SAID),
+            Some(last) if last.is_mine => push(&mut messages, false, NOTHING_NEW),
             Some(_) => {}
         }
         for round in rounds {
@@ -195,31 +190,27 @@ impl Prompt {
 
 impl Round {
     fn push<'a>(&'a self, messages: &mut Vec<Message<'a>>) {
-        let content = (!self.text.is_empty()).then_some(Cow::Borrowed(self.text.as_str()));
-        messages.push(Message {
-            role: Role::Assistant,
-            content,
-            tool_calls: &self.calls,
-            tool_call_id: None,
-        });
-        for (id, answer) in &self.answers {
-            let answer = Message::new(Role::Tool, answer.as_str());
-            messages.push(Message { tool_call_id: Some(id), ..answer });
+        let (text, calls) = (self.text.as_str().into(), self.calls.as_slice().into());
+        messages.push(Message::Assistant { text, calls });
+        for (call, answer) in self.calls.iter().zip(&self.answers) {
+            let (call, text) = (call.id.as_str().into(), answer.as_str().into());
+            messages.push(Message::Tool { call, text });
         }
-        self.heard.iter().for_each(|line| push(messages, Role::User, line));
+        self.heard.iter().for_each(|line| push(messages, false, line));
     }
 }
 
-/// Adds a line, to the message before it where that has the same role: many models want the roles to alternate.
-fn push<'a>(messages: &mut Vec<Message<'a>>, role: Role, line: &'a str) {
-    match messages.last_mut() {
-        Some(last) if last.role == role && last.tool_calls.is_empty() => {
-            let content = last.content.get_or_insert_default().to_mut();
-            content.push('\n');
-            content.push_str(line);
-        }
-        _ => messages.push(Message::new(role, line)),
-    }
+/// Adds a line of the agent's or of another, to the message before it where that has the same role: many models want the roles to alternate.
+fn push<'a>(messages: &mut Vec<Message<'a>>, is_mine: bool, line: &'a str) {
+    let text = match (messages.last_mut(), is_mine) {
+        (Some(Message::User { text, .. }), false) => text,
+        (Some(Message::Assistant { text, calls }), true) if calls.is_empty() => text,
+        (_, false) => return messages.push(Message::user(line)),
+        (_, true) => return messages.push(Message::assistant(line)),
+    };
+    let text = text.to_mut();
+    text.push('\n');
+    text.push_str(line);
 }
 
 /// From where on the newest fit into what is left; the newest itself always does.

@@ -2,6 +2,10 @@
 
 /// What a message costs beside its words.
 pub(crate) const OF_A_MESSAGE: usize = 4;
+/// What a call of a tool costs beside its name and its arguments.
+pub(crate) const OF_A_CALL: usize = 16;
+/// What an image costs, about as much as one of 1,024 by 1,024 pixels.
+pub(crate) const OF_AN_IMAGE: usize = 1_000;
 
 /// Four letters of ASCII are a token, and every other character is one: too many for European words, about right for Chinese.
 /// A prompt is bounded by it, where too many is on the safe side.

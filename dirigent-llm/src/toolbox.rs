@@ -8,9 +8,10 @@ use async_trait::async_trait;
 use dirigent::Turn;
 use dirigent::ports::GuildId;
 use dirigent::tools::{Caller, Tools, definitions};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// A tool as a model is told of it.
+/// A tool as a model is told of it. `Serialize` writes it as chat endpoints take it, as a `function`.
 ///
 /// ```
 /// use dirigent_llm::Tool;
@@ -46,13 +47,26 @@ impl Tool {
         self.parameters = schema;
         self
     }
+}
 
-    /// As a request has it.
-    pub(crate) fn declaration(&self) -> Value {
+impl Serialize for Tool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Declaration<'a> {
+            r#type: &'static str,
+            function: Function<'a>,
+        }
+
+        #[derive(Serialize)]
+        struct Function<'a> {
+            name: &'a str,
+            description: &'a str,
+            parameters: &'a Value,
+        }
+
         let Self { name, description, parameters } = self;
-        let function =
-            json!({ "name": name, "description": description, "parameters": parameters });
-        json!({ "type": "function", "function": function })
+        let function = Function { name, description, parameters };
+        Declaration { r#type: "function", function }.serialize(serializer)
     }
 }
 

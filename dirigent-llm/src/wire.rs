@@ -9,16 +9,19 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::message::Message;
+use crate::toolbox::Tool;
+
 /// The body of a request.
 #[derive(Serialize)]
-pub(crate) struct Request<'a, M: Serialize> {
+pub(crate) struct Request<'a> {
     pub(crate) model: &'a str,
-    pub(crate) messages: M,
+    pub(crate) messages: &'a [Message<'a>],
     pub(crate) stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stream_options: Option<StreamOptions>,
-    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
-    pub(crate) tools: &'a [Value],
+    #[serde(skip_serializing_if = "<[Tool]>::is_empty")]
+    pub(crate) tools: &'a [Tool],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_choice: Option<&'static str>,
     /// What the host sets of an endpoint.
@@ -29,39 +32,6 @@ pub(crate) struct Request<'a, M: Serialize> {
 #[derive(Serialize)]
 pub(crate) struct StreamOptions {
     pub(crate) include_usage: bool,
-}
-
-/// A message of a prompt.
-#[derive(Serialize)]
-pub(crate) struct Message<'a> {
-    pub(crate) role: Role,
-    /// Null beside calls of tools.
-    pub(crate) content: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
-    pub(crate) tool_calls: &'a [Value],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tool_call_id: Option<&'a str>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Role {
-    System,
-    User,
-    Assistant,
-    Tool,
-}
-
-impl<'a> Message<'a> {
-    pub(crate) fn new(role: Role, content: impl Into<Cow<'a, str>>) -> Self {
-        let content = Some(content.into());
-        Self { role, content, tool_calls: &[], tool_call_id: None }
-    }
-
-    /// The length of its text, in bytes.
-    pub(crate) fn len(&self) -> usize {
-        self.content.as_ref().map_or(0, |content| content.len())
-    }
 }
 
 /// An answer, or a chunk of one.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use dirigent_llm::{Conversation, Endpoint, Speaker};
+use dirigent_llm::{Chat, Endpoint, Message, Question};
 use dirigent_scene::{
     Audience, Cast, Character, CoordinatorRole, Direction, Director, Epilogue, Isolation, Judge,
     JudgeError, Judgement, Line, Material, ModelActors, Moment, Scene, SceneBuilder, ScriptedActor,
@@ -135,7 +135,7 @@ async fn tell(mut epilogue: Epilogue) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-fn model(matches: &ArgMatches, url: &str, max_tokens: u32) -> Conversation {
+fn model(matches: &ArgMatches, url: &str, max_tokens: u32) -> Chat {
     let name = matches.get_one::<String>("model").map_or("default", String::as_str);
     let mut endpoint = Endpoint::new(url, name).field("max_tokens", max_tokens);
     if matches.get_flag("grammar") {
@@ -144,7 +144,7 @@ fn model(matches: &ArgMatches, url: &str, max_tokens: u32) -> Conversation {
     if let Ok(key) = std::env::var("DIRIGENT_LLM_KEY") {
         endpoint = endpoint.key(key);
     }
-    Conversation::new(endpoint)
+    Chat::new(endpoint)
 }
 
 fn maria() -> Character {
@@ -240,7 +240,7 @@ fn script() -> Cast {
 }
 
 /// Asks the model whether the scene has ended; without a model it goes on.
-struct ModelJudge(Option<Conversation>);
+struct ModelJudge(Option<Chat>);
 
 #[async_trait]
 impl Judge for ModelJudge {
@@ -252,12 +252,8 @@ impl Judge for ModelJudge {
             "Does this line end a conversation? Answer YES or NO.\n\n{}",
             line.speech.as_str()
         );
-        let answer = model.ask(&[(Speaker::Other, &question)]).await;
+        let answer = model.ask(&Question::new([Message::user(question)])).await;
         let answer = answer.map_err(|error| JudgeError::new(error.to_string()))?;
-        Ok(if answer.trim_start().starts_with("YES") {
-            Judgement::Ended
-        } else {
-            Judgement::GoesOn
-        })
+        Ok(if answer.text.starts_with("YES") { Judgement::Ended } else { Judgement::GoesOn })
     }
 }

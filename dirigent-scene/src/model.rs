@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use dirigent_llm::{Conversation, Speaker};
+use dirigent_llm::{Chat, Message, Question};
 use serde::{Deserialize, Serialize};
 
 use crate::actor::{Actor, ActorError, ActorFactory, Output, Restored, Role};
@@ -17,16 +17,16 @@ use crate::prompt::Prompt;
 /// shared, and none is shortened: a model whose context is full fails, and the scene ends as aborted.
 ///
 /// ```
-/// use dirigent_llm::{Conversation, Endpoint};
+/// use dirigent_llm::{Chat, Endpoint};
 /// use dirigent_scene::ModelActors;
 ///
-/// let model = Conversation::new(Endpoint::new("http://127.0.0.1:11434/v1", "llama3.2"));
+/// let model = Chat::new(Endpoint::new("http://127.0.0.1:11434/v1", "llama3.2"));
 /// let actors = ModelActors::new(model).saved_in("scene-001/actors");
 /// # let _ = actors;
 /// ```
 #[derive(Clone)]
 pub struct ModelActors {
-    model: Conversation,
+    model: Chat,
     saved_in: Option<PathBuf>,
 }
 
@@ -38,7 +38,7 @@ impl ModelActors {
                                              \"\\n</speech>\"\ntext ::= [^<\\n] [^<]{0,200}\n";
 
     /// Creates a factory of actors that ask this model.
-    pub const fn new(model: Conversation) -> Self {
+    pub const fn new(model: Chat) -> Self {
         Self { model, saved_in: None }
     }
 
@@ -130,7 +130,7 @@ impl History {
 
 /// An actor on a model.
 struct ModelActor {
-    model: Conversation,
+    model: Chat,
     history: History,
     file: Option<Appender>,
 }
@@ -167,13 +167,14 @@ impl Actor for ModelActor {
             };
         }
         let system = self.history.system.as_deref().unwrap_or_default();
-        let mut messages = vec![(Speaker::System, system)];
+        let mut messages = vec![Message::system(system)];
         for (cue, answer) in &self.history.exchanges {
-            messages.push((Speaker::Other, cue));
-            messages.push((Speaker::Model, answer));
+            messages.push(Message::user(cue));
+            messages.push(Message::assistant(answer));
         }
-        messages.push((Speaker::Other, &cue));
-        let answer = self.model.ask(&messages).await.map_err(ActorError::new)?;
+        messages.push(Message::user(&cue));
+        let question = Question::new(messages).keep_tags();
+        let answer = self.model.ask(&question).await.map_err(ActorError::new)?.text;
         let output = Output::text(answer.as_str());
         if kind != CueKind::Interview {
             self.remember(Entry::Exchange { cue, answer })?;

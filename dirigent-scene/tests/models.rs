@@ -1,13 +1,13 @@
 //! Actors on a model: a scripted endpoint on loopback.
 
-use dirigent_llm::{Conversation, Endpoint};
+use dirigent_llm::{Chat, Endpoint};
 use dirigent_llm_loopback::{Answer, LoopbackLlm, Received};
 use dirigent_scene::{Character, ModelActors, Prompt};
 
 use crate::fixture::{Place, files, material, says, turn};
 
-fn model(endpoint: &LoopbackLlm) -> Conversation {
-    Conversation::new(Endpoint::new(endpoint.url(), "small")).limits(|limits| limits.retries = 0)
+fn model(endpoint: &LoopbackLlm) -> Chat {
+    Chat::new(Endpoint::new(endpoint.url(), "small")).limits(|limits| limits.retries = 0)
 }
 
 fn roles(request: &Received) -> Vec<(String, String)> {

@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::providers::{Providers, usage};
+use super::providers::Providers;
 use crate::delegate::{Delegate, Outcome, Task};
 use crate::model::{Message, Question};
+use crate::result::TokenUsage;
 
 /// An agent that gives its task to a model and hands back what the model says: the embedded agent of a host that has no other, or a
 /// searching one at an endpoint that searches.
@@ -44,19 +45,18 @@ impl Delegate for ModelDelegate {
         let model = task.model().unwrap_or(&self.default);
         let mut messages = Vec::with_capacity(2);
         if !self.persona.is_empty() {
-            messages.push(Message::System(self.persona.clone()));
+            messages.push(Message::system(&self.persona));
         }
-        let (text, images) = (task.prompt().into_owned(), task.images().to_vec());
-        messages.push(Message::User { text, images });
-        let question = Question { thinking: task.thinking(), ..Question::new(messages) };
-        let outcome = match self.providers.chat(model, &question).await {
+        messages.push(Message::User { text: task.prompt(), images: task.images().into() });
+        let question = Question::new(messages).thinking(task.thinking());
+        let outcome = match self.providers.answer(model, &question).await {
             Ok(answer) => {
-                let usage = usage(&answer);
+                let token_usage = answer.usage.as_ref().map(TokenUsage::from);
                 let outcome = match answer.text.trim() {
                     "" => Outcome::partial("", "The model said nothing."),
                     text => Outcome::success(text),
                 };
-                Outcome { token_usage: Some(usage), ..outcome }
+                Outcome { token_usage, ..outcome }
             }
             Err(error) => Outcome::error(format!("The model gave no answer: {error}.")),
         };

@@ -6,14 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent::host::IntoShared;
 use dirigent::{Clock, SystemClock};
-use dirigent_llm::{Chat, ChatAnswer, ChatError, Endpoint, Limits, Tool};
-use serde_json::{Value, json};
+use dirigent_llm::{Chat, ChatAnswer, ChatError, Endpoint, Limits, Question};
 
-use crate::model::{
-    Message, ModelAnswer, ModelError, ModelErrorKind, Question, RoutingModel, ToolCall, ToolOffer,
-};
-use crate::request::{Image, Thinking};
-use crate::result::TokenUsage;
+use crate::model::{ModelError, ModelErrorKind, RoutingModel};
 
 /// A host's providers, by the names that stand before the slash in `provider/model`, and a [`RoutingModel`] that asks their models.
 /// `Debug` shows no key.
@@ -65,7 +60,7 @@ impl Providers {
         self
     }
 
-    /// Changes the limits of one request: the time to the first byte, between bytes, the length of an answer.
+    /// Changes the limits of one request: the time to the first byte, between bytes, the length of an answer. Nothing is repeated.
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
@@ -79,83 +74,37 @@ impl Providers {
         self
     }
 
-    /// Asks a model, `provider/model`. What follows the first slash is the model's name, which may have more of them.
-    pub(super) async fn chat(
+    /// The chat with a model, `provider/model`. What follows the first slash is the model's name, which may have more of them.
+    fn chat(&self, name: &str) -> Option<Chat> {
+        let (provider, model) = name.split_once('/').filter(|(_, model)| !model.is_empty())?;
+        let chat = Chat::new(self.endpoints.get(provider)?.with_model(model));
+        let chat = chat.clock(Arc::clone(&self.clock.0)).limits(|limits| {
+            limits.clone_from(&self.limits);
+            // What fails is followed by the next fall-back at once.
+            limits.retries = 0;
+        });
+        Some(chat)
+    }
+
+    pub(super) async fn answer(
         &self,
-        name: &str,
-        question: &Question,
+        model: &str,
+        question: &Question<'_>,
     ) -> Result<ChatAnswer, ModelError> {
-        let known = name.split_once('/');
-        let known =
-            known.and_then(|(provider, model)| Some((self.endpoints.get(provider)?, model)));
-        let Some((endpoint, model)) = known.filter(|(_, model)| !model.is_empty()) else {
-            return Err(ModelErrorKind::UnknownProvider.into());
-        };
-        let endpoint = match question.thinking.filter(|thinking| *thinking != Thinking::Off) {
-            Some(thinking) => {
-                endpoint.with_model(model).field("reasoning_effort", thinking.as_str())
-            }
-            None => endpoint.with_model(model),
-        };
-        let chat = Chat::new(endpoint).clock(Arc::clone(&self.clock.0));
-        let chat = chat.limits(|limits| limits.clone_from(&self.limits));
-        let messages: Vec<Value> = question.messages.iter().map(written).collect();
-        let tools: Vec<Tool> = question.tools.iter().map(tool).collect();
-        chat.ask(&messages, &tools).await.map_err(|error| ModelError::new(kind(&error), error))
+        let chat = self.chat(model).ok_or(ModelErrorKind::UnknownProvider)?;
+        chat.ask(question).await.map_err(|error| ModelError::new(kind(&error), error))
     }
 }
 
 #[async_trait]
 impl RoutingModel for Providers {
-    async fn ask(&self, model: &str, question: &Question) -> Result<ModelAnswer, ModelError> {
-        let answer = self.chat(model, question).await?;
-        let usage = usage(&answer);
-        let calls = answer.calls.into_iter();
-        let calls = calls.map(|call| ToolCall::new(call.id, call.name, call.arguments)).collect();
-        Ok(ModelAnswer { text: answer.text, calls, usage: Some(usage) })
+    async fn ask(
+        &self,
+        model: &str,
+        question: &Question<'static>,
+    ) -> Result<ChatAnswer, ModelError> {
+        self.answer(model, question).await
     }
-}
-
-pub(super) fn usage(answer: &ChatAnswer) -> TokenUsage {
-    TokenUsage { input: answer.usage.prompt_tokens, output: answer.usage.reply_tokens }
-}
-
-fn tool(offer: &ToolOffer) -> Tool {
-    Tool::new(&offer.name, &offer.description).parameters(offer.parameters.clone())
-}
-
-/// A message as endpoints take it.
-fn written(message: &Message) -> Value {
-    match message {
-        Message::System(text) => json!({ "role": "system", "content": text }),
-        Message::User { text, images } if images.is_empty() => {
-            json!({ "role": "user", "content": text })
-        }
-        Message::User { text, images } => {
-            let mut parts = vec![json!({ "type": "text", "text": text })];
-            parts.extend(images.iter().map(picture));
-            json!({ "role": "user", "content": parts })
-        }
-        Message::Assistant { text, calls } => {
-            let calls: Vec<Value> = calls.iter().map(echo).collect();
-            let content = Some(text).filter(|text| !text.is_empty());
-            json!({ "role": "assistant", "content": content, "tool_calls": calls })
-        }
-        Message::Tool { call, text } => {
-            json!({ "role": "tool", "tool_call_id": call, "content": text })
-        }
-    }
-}
-
-fn picture(image: &Image) -> Value {
-    json!({ "type": "image_url", "image_url": { "url": image.data_url() } })
-}
-
-/// A call as the model is told of it again. Arguments that were no JSON are left out: some endpoints refuse a request with them.
-fn echo(call: &ToolCall) -> Value {
-    let arguments = call.arguments.as_ref().map_or_else(|| "{}".to_owned(), Value::to_string);
-    let function = json!({ "name": call.name, "arguments": arguments });
-    json!({ "id": call.id, "type": "function", "function": function })
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the errors of another crate may become more")]

@@ -26,11 +26,11 @@ const EVENTS: usize = 1_024;
 ///
 /// ```
 /// use dirigent_delegate::{AgentCard, Outcome, Router, Task, delegate_fn};
-/// # use dirigent_delegate::model::{ModelAnswer, ModelError, Question, RoutingModel};
+/// # use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel};
 /// # struct Silent;
 /// # #[dirigent::async_trait]
 /// # impl RoutingModel for Silent {
-/// #     async fn ask(&self, _: &str, _: &Question) -> Result<ModelAnswer, ModelError> { Ok(ModelAnswer::text("Hello!")) }
+/// #     async fn ask(&self, _: &str, _: &Question<'static>) -> Result<ChatAnswer, ModelError> { Ok(ChatAnswer::text("Hello!")) }
 /// # }
 ///
 /// let translator = AgentCard::new("translator", "Translator").uses("translations");

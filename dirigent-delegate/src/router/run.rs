@@ -15,7 +15,7 @@ use super::Shared;
 use super::event::{RouterEvent, RouterEventKind};
 use super::places::Place;
 use crate::delegate::{Outcome, Task, TaskParts};
-use crate::model::{ModelAnswer, ModelErrorKind, Question};
+use crate::model::{ChatAnswer, ModelErrorKind, Question};
 use crate::pool::Claim;
 use crate::response::Response;
 use crate::result::AgentKind;
@@ -26,7 +26,7 @@ pub(super) struct Run<'a> {
     shared: &'a Shared,
     routing: Routing,
     tell: Tell,
-    asking: Option<BoxFuture<'a, (u32, Result<ModelAnswer, ModelErrorKind>)>>,
+    asking: Option<BoxFuture<'a, (u32, Result<ChatAnswer, ModelErrorKind>)>>,
     jobs: FuturesUnordered<BoxFuture<'a, (JobId, Option<Outcome>)>>,
     running: HashMap<JobId, Running>,
     waiting: HashMap<JobId, Place>,
@@ -136,7 +136,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn ask(&mut self, attempt: u32, model: String, question: Question) {
+    fn ask(&mut self, attempt: u32, model: String, question: Question<'static>) {
         self.tell.tell(RouterEventKind::Asked { model: model.as_str().into() });
         let asked = &self.shared.model;
         let asking = async move {

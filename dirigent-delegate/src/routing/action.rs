@@ -11,7 +11,7 @@ use crate::result::{AgentKind, Status};
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Ask this model; the answer bears the attempt's number.
-    Ask { attempt: u32, model: String, question: Question },
+    Ask { attempt: u32, model: String, question: Question<'static> },
     /// Drop the question.
     StopAsking,
     /// Tell listeners that a model failed.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::job::{Job, JobId, JobState};
 use super::{Action, Routing, Stage};
 use crate::delegate::TaskParts;
-use crate::model::{Message, ModelAnswer, ToolCall};
+use crate::model::{ChatAnswer, Message, ToolCall};
 use crate::plan::Plan;
 use crate::response::Schedule;
 use crate::result::AgentKind;
@@ -53,9 +53,9 @@ impl Given {
 
 impl Routing {
     /// Makes a job of each call. Text beside calls is not posted.
-    pub(super) fn take_calls(&mut self, now: Timestamp, answer: ModelAnswer) {
+    pub(super) fn take_calls(&mut self, now: Timestamp, answer: ChatAnswer) {
         self.stage = Stage::Delegating;
-        let ModelAnswer { text, calls, .. } = answer;
+        let ChatAnswer { text, calls, .. } = answer;
         if !text.trim().is_empty() {
             self.note.clone_from(&text);
         }
@@ -65,7 +65,7 @@ impl Routing {
             self.jobs.push(job);
             self.tell_ended(JobId(self.jobs.len() - 1));
         }
-        self.conversation.push(Message::Assistant { text, calls });
+        self.conversation.push(Message::Assistant { text: text.into(), calls: calls.into() });
         if self.open == 0 {
             self.round_over(now);
         } else {

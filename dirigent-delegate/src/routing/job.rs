@@ -96,7 +96,7 @@ impl Job {
     }
 
     /// What the routing model is told of it.
-    pub(super) fn answer(&self) -> Message {
+    pub(super) fn answer(&self) -> Message<'static> {
         let text = self.result().map_or_else(String::new, |result| {
             let error = result.error_message.as_deref().unwrap_or_default();
             match result.status {
@@ -106,6 +106,6 @@ impl Job {
                 Status::Timeout => format!("{}\n(its time was over: {error})", result.output),
             }
         });
-        Message::Tool { call: self.call.clone(), text }
+        Message::Tool { call: self.call.clone().into(), text: text.into() }
     }
 }

@@ -15,7 +15,7 @@ use crate::card::AgentCard;
 use crate::config::OrchestratorConfig;
 use crate::delegate::Outcome;
 use crate::limits::Limits;
-use crate::model::{Message, ModelAnswer, ModelErrorKind, Question, ToolCall};
+use crate::model::{ChatAnswer, Message, ModelErrorKind, Question, ToolCall};
 use crate::plan::Plan;
 use crate::pool::{Claim, Pool, Ticket};
 use crate::request::Request;
@@ -195,7 +195,7 @@ impl World {
         let (made, now) = (self.made, self.now);
         let Some(attempt) = self.talks[at].asking else {
             // Late answers change nothing.
-            self.talks[at].routing.answered(now, made, Ok(ModelAnswer::text("late")));
+            self.talks[at].routing.answered(now, made, Ok(ChatAnswer::text("late")));
             return;
         };
         let call = |id: usize, tool: &str, arguments| {
@@ -204,14 +204,14 @@ impl World {
         let message = |id: usize| Some(json!({ "message": format!("{made}.{id}") }));
         let answer = match how % 8 {
             0 => Err(ModelErrorKind::Unavailable),
-            1 => Ok(ModelAnswer::text("Hello!")),
-            2 => Ok(ModelAnswer::default()),
-            3 => Ok(ModelAnswer::calls([call(0, "delegate_to_nothing", message(0))])),
-            4 => Ok(ModelAnswer::calls([
+            1 => Ok(ChatAnswer::text("Hello!")),
+            2 => Ok(ChatAnswer::default()),
+            3 => Ok(ChatAnswer::calls([call(0, "delegate_to_nothing", message(0))])),
+            4 => Ok(ChatAnswer::calls([
                 call(0, "delegate_to_research", None),
                 call(1, "delegate_to_moltbot", message(1)),
             ])),
-            more => Ok(ModelAnswer::calls(
+            more => Ok(ChatAnswer::calls(
                 (0..more * 2 - 8).map(|id| call(id, "delegate_to_research", message(id))),
             )),
         };
@@ -273,7 +273,7 @@ impl World {
 }
 
 /// Every call was answered exactly once before the model is asked again, in order.
-fn check_question(question: &Question) {
+fn check_question(question: &Question<'static>) {
     let (mut called, mut answered) = (Vec::new(), Vec::new());
     for message in &question.messages {
         match message {

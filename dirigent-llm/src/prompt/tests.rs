@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::message::Role;
 
 const ME: u64 = 1;
 
@@ -42,16 +43,16 @@ fn prompt(messages: &[Arc<ChatMessage>], limits: &Limits) -> Prompt {
 /// Roles and contents, without the system's.
 fn told(prompt: &Prompt, limits: &Limits) -> Vec<(Role, String)> {
     let messages = prompt.messages(limits, 0);
-    let content = |message: &Message<'_>| message.content.as_deref().unwrap_or_default().to_owned();
-    messages.iter().skip(1).map(|message| (message.role, content(message))).collect()
+    let content = |message: &Message<'_>| message.text().to_owned();
+    messages.iter().skip(1).map(|message| (message.role(), content(message))).collect()
 }
 
 fn of(messages: &[Arc<ChatMessage>]) -> Vec<(Role, String)> {
     told(&prompt(messages, &Limits::default()), &Limits::default())
 }
 
-fn call(id: &str) -> Call {
-    Call { id: id.to_owned(), name: "roll".to_owned(), arguments: Some(json!({})) }
+fn call(id: &str) -> ToolCall {
+    ToolCall::new(id, "roll", Some(json!({})))
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn own_words_are_the_assistants_and_those_of_others_bear_their_names() {
 #[test]
 fn the_persona_stands_before_the_briefing() {
     let prompt = prompt(&[], &Limits::default());
-    let system = prompt.messages(&Limits::default(), 0).remove(0).content.unwrap().into_owned();
+    let system = prompt.messages(&Limits::default(), 0).remove(0).text().to_owned();
     assert!(system.starts_with("You rhyme.\n\nYou are poet"), "{system}");
     assert!(system.contains("NO_REPLY") && system.contains("critic"), "{system}");
     let late = turn().with_late_answer(Some("The sea is wide.".into()));
@@ -128,11 +129,11 @@ fn a_call_is_never_parted_from_its_answers() {
     let mut prompt = prompt(&[message(1, 3, "Roll!")], &limits);
     prompt.add_round(
         "Rolling.".to_owned(),
-        &[call("a"), call("b")],
+        vec![call("a"), call("b")],
         vec!["4".repeat(400), "2".to_owned()],
     );
     prompt.hear(&message(2, 3, "Faster!"));
-    prompt.add_round(String::new(), &[call("c")], vec!["6".to_owned()]);
+    prompt.add_round(String::new(), vec![call("c")], vec!["6".to_owned()]);
     let roles = |limits: &Limits| {
         told(&prompt, limits).into_iter().map(|(role, _)| role).collect::<Vec<_>>()
     };
@@ -144,9 +145,10 @@ fn a_call_is_never_parted_from_its_answers() {
         "the newest round and the newest message stay"
     );
     let messages = prompt.messages(&limits, 0);
-    let ids: Vec<_> = messages.iter().filter_map(|message| message.tool_call_id).collect();
-    assert_eq!(ids, ["a", "b", "c"]);
-    assert_eq!(messages[2].tool_calls[1]["id"], "b");
+    let written = json!(messages);
+    let answered = written.as_array().unwrap().iter().filter_map(|told| told.get("tool_call_id"));
+    assert_eq!(answered.collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(written[2]["tool_calls"][1]["id"], "b");
 }
 
 #[test]
@@ -171,18 +173,20 @@ proptest! {
             said.iter().zip(1..).map(|((author, text), id)| message(id, *author, text)).collect();
         let mut prompt = prompt(&messages, &limits);
         for length in &rounds {
-            prompt.add_round(String::new(), &[call("a")], vec!["x".repeat(*length)]);
+            prompt.add_round(String::new(), vec![call("a")], vec!["x".repeat(*length)]);
         }
         let told = prompt.messages(&limits, 0);
         let estimated: usize =
-            told.iter().map(|message| message.content.as_deref().map_or(0, estimate)).sum();
+            told.iter().map(|message| estimate(message.text())).sum();
         // The briefing, the newest message and the newest round are told in any case.
         prop_assert!(estimated <= tokens.max(150) + 80 + 60 + 60, "{} of {}", estimated, tokens);
         for pair in told.windows(2) {
-            let is_doubled = pair[0].role == pair[1].role && pair[0].role != Role::Tool;
-            let is_round = !pair[1].tool_calls.is_empty();
-            prop_assert!(!is_doubled || is_round, "{:?} {:?}", pair[0].role, pair[1].role);
+            let (one, other) = (pair[0].role(), pair[1].role());
+            let is_doubled = one == other && one != Role::Tool;
+            let is_round =
+                matches!(&pair[1], Message::Assistant { calls, .. } if !calls.is_empty());
+            prop_assert!(!is_doubled || is_round, "{:?} {:?}", one, other);
         }
-        prop_assert_eq!(told[1].role, Role::User);
+        prop_assert_eq!(told[1].role(), Role::User);
     }
 }

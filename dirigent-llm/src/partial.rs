@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::calls::{Call, Calls};
+use crate::calls::Calls;
 use crate::error::{ChatError, plain_code};
+use crate::question::ChatAnswer;
 use crate::reasoning::{without_leading_think, without_reasoning};
 use crate::tokens::estimate;
 use crate::usage::Usage;
@@ -29,23 +30,6 @@ enum Finish {
     Cut,
     /// A filter took it.
     Filtered,
-}
-
-/// What of an answer is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// What is said, without anything that could be reasoning.
-    Said,
-    /// All that was written but a leading block of `<think>`: the one who asked has tags of its own.
-    Written,
-}
-
-/// A whole answer.
-pub(crate) struct Answer {
-    /// What is said, without reasoning; beside calls mostly empty.
-    pub(crate) text: String,
-    /// The tools that are to be called.
-    pub(crate) calls: Vec<Call>,
 }
 
 impl Partial {
@@ -110,21 +94,23 @@ impl Partial {
         self.finish.is_some()
     }
 
-    /// What the answer used, or an estimate of its own part without the prompt's; and the whole answer.
+    /// What the answer used, or an estimate of its own part without the prompt's; and the whole answer, without its usage. One that
+    /// keeps its tags loses only a leading block of `<think>`.
     pub(crate) fn into_answer(
         self,
         model: &str,
-        wanted: Wanted,
-    ) -> (Usage, Result<Answer, ChatError>) {
+        keeps_tags: bool,
+    ) -> (Usage, Result<ChatAnswer, ChatError>) {
         let mut usage = self.usage.unwrap_or_else(|| Usage {
             reply_tokens: estimate(&self.text) as u64,
             is_estimated: true,
             ..Usage::default()
         });
         usage.model = self.model.unwrap_or_else(|| model.to_owned());
-        let (text, was_there) = match wanted {
-            Wanted::Said => without_reasoning(&self.text),
-            Wanted::Written => without_leading_think(&self.text),
+        let (text, was_there) = if keeps_tags {
+            without_leading_think(&self.text)
+        } else {
+            without_reasoning(&self.text)
         };
         let calls = self.calls.into_calls();
         let is_empty = text.is_empty() && calls.is_empty();
@@ -134,7 +120,7 @@ impl Partial {
                 Err(ChatError::OnlyReasoning { is_cut })
             }
             Some(Finish::Cut | Finish::Filtered) if is_empty => Err(ChatError::Withheld),
-            _ => Ok(Answer { text: text.into_owned(), calls }),
+            _ => Ok(ChatAnswer { text: text.into_owned(), calls, usage: None }),
         };
         (usage, answer)
     }
@@ -168,7 +154,7 @@ mod tests {
         for chunk in chunks {
             partial.add(serde_json::from_str(chunk).unwrap())?;
         }
-        let (usage, answer) = partial.into_answer("small", Wanted::Said);
+        let (usage, answer) = partial.into_answer("small", false);
         answer.map(|answer| (usage, answer.text))
     }
 
@@ -286,7 +272,7 @@ mod tests {
                     let _ = partial.add(completion);
                 }
             }
-            if let (_, Ok(answer)) = partial.into_answer("small", Wanted::Said) {
+            if let (_, Ok(answer)) = partial.into_answer("small", false) {
                 prop_assert!(answer.calls.iter().all(|call| !call.id.is_empty()));
             }
         }
