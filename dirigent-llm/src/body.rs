@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ pub(crate) enum BodyError {
     Broken,
     NoFirstByte,
     Stalled,
+    TooSlow,
     TooLong,
 }
 
@@ -43,25 +45,71 @@ pub(crate) struct PacedBody<'a> {
     /// Whether the next piece was asked for and has not come.
     is_waiting: bool,
     between: Duration,
+    /// Until when the last piece must come.
+    end: Timestamp,
     left: usize,
+    event: EventBytes,
+}
+
+/// How many bytes the event that comes may still have: one that never ends would be kept until memory is full.
+#[derive(Clone)]
+pub(crate) struct EventBytes {
+    left: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// Any number.
+impl Default for EventBytes {
+    fn default() -> Self {
+        Self::new(usize::MAX)
+    }
+}
+
+impl EventBytes {
+    fn new(most: usize) -> Self {
+        Self { left: Arc::new(AtomicUsize::new(most)), most }
+    }
+
+    /// An event has come; the next one may be as long again.
+    pub(crate) fn renew(&self) {
+        self.left.store(self.most, Ordering::Relaxed);
+    }
+
+    /// Counts a piece. Returns whether it may still come.
+    fn take(&self, bytes: usize) -> bool {
+        let left = self.left.load(Ordering::Relaxed).checked_sub(bytes);
+        self.left.store(left.unwrap_or_default(), Ordering::Relaxed);
+        left.is_some()
+    }
 }
 
 impl<'a> PacedBody<'a> {
     pub(crate) fn new<E: 'a>(
         pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'a,
         clock: &'a Arc<dyn Clock>,
-        until: Timestamp,
+        (until, end): (Timestamp, Timestamp),
         between: Duration,
     ) -> Self {
         let pieces = pieces.map(|piece| piece.map_err(|_| BodyError::Broken)).boxed();
-        let (has_begun, is_waiting) = (false, false);
-        Self { pieces, clock, wait: None, until, has_begun, is_waiting, between, left: usize::MAX }
+        Self {
+            pieces,
+            clock,
+            wait: None,
+            until: until.min(end),
+            has_begun: false,
+            is_waiting: false,
+            between,
+            end,
+            left: usize::MAX,
+            event: EventBytes::default(),
+        }
     }
 
-    /// The same, with at most `most` bytes.
-    pub(crate) fn bounded(mut self, most: usize) -> Self {
-        self.left = most;
-        self
+    /// The same, with at most `most` bytes, and `event` bytes an event.
+    pub(crate) fn bounded(mut self, most: usize, event: usize) -> (Self, EventBytes) {
+        (self.left, self.event) = (most, EventBytes::new(event));
+        let event = self.event.clone();
+        (self, event)
     }
 
     /// Reads all of it, at most `most` bytes.
@@ -88,8 +136,8 @@ impl Stream for PacedBody<'_> {
                 }
                 body.is_waiting = false;
                 match body.left.checked_sub(piece.len()) {
-                    Some(left) => body.left = left,
-                    None => return Poll::Ready(Some(Err(BodyError::TooLong))),
+                    Some(left) if body.event.take(piece.len()) => body.left = left,
+                    Some(_) | None => return Poll::Ready(Some(Err(BodyError::TooLong))),
                 }
             }
             return Poll::Ready(piece);
@@ -98,7 +146,7 @@ impl Stream for PacedBody<'_> {
         if !body.is_waiting {
             body.is_waiting = true;
             if body.has_begun {
-                body.until = body.clock.now() + body.between;
+                body.until = (body.clock.now() + body.between).min(body.end);
             }
         }
         loop {
@@ -109,7 +157,11 @@ impl Stream for PacedBody<'_> {
             }
             body.wait = None;
             if body.clock.now() >= body.until {
-                let late = if body.has_begun { BodyError::Stalled } else { BodyError::NoFirstByte };
+                let late = match body.has_begun {
+                    false => BodyError::NoFirstByte,
+                    true if body.until >= body.end => BodyError::TooSlow,
+                    true => BodyError::Stalled,
+                };
                 return Poll::Ready(Some(Err(late)));
             }
         }

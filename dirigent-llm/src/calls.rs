@@ -67,7 +67,13 @@ impl fmt::Debug for ToolCall {
 
 /// The calls of an answer, as far as they have come.
 #[derive(Default)]
-pub(crate) struct Calls(Vec<Fragments>);
+pub(crate) struct Calls {
+    kept: Vec<Fragments>,
+    /// Whether there are more than are kept, so that a fragment of none in particular belongs to one that is not.
+    is_full: bool,
+    /// The bytes of what was not kept.
+    left_out: usize,
+}
 
 /// What has come of one call.
 #[derive(Default)]
@@ -104,7 +110,9 @@ impl Calls {
             _ => String::new(),
         };
         let arguments = take(&ARGUMENTS);
+        let bytes = id.len() + name.len() + arguments.as_ref().map_or(0, length);
         let Some(fragments) = self.place(index, &id, &name) else {
+            self.left_out += bytes;
             return;
         };
         if fragments.id.is_empty() {
@@ -130,26 +138,31 @@ impl Calls {
             None if !id.is_empty() => call.id == id,
             None => name.is_empty(),
         };
-        match self.0.iter().rposition(is_it) {
-            Some(at) => self.0.get_mut(at),
-            None if self.0.len() >= CALLS_MAX => None,
+        let continues_last = index.is_none() && id.is_empty() && name.is_empty();
+        match self.kept.iter().rposition(is_it) {
+            Some(_) if continues_last && self.is_full => None,
+            Some(at) => self.kept.get_mut(at),
+            None if self.kept.len() >= CALLS_MAX => {
+                self.is_full = true;
+                None
+            }
             None => {
-                self.0.push(Fragments { index, ..Fragments::default() });
-                self.0.last_mut()
+                self.kept.push(Fragments { index, ..Fragments::default() });
+                self.kept.last_mut()
             }
         }
     }
 
-    /// How many bytes they have.
+    /// How many bytes they have, or would have.
     pub(crate) fn bytes(&self) -> usize {
         let bytes = |call: &Fragments| call.id.len() + call.name.len() + call.arguments.len();
-        self.0.iter().map(bytes).sum()
+        self.left_out + self.kept.iter().map(bytes).sum::<usize>()
     }
 
     /// The calls, each with an id of its own.
     pub(crate) fn into_calls(self) -> Vec<ToolCall> {
         let mut calls: Vec<ToolCall> = Vec::new();
-        for (at, Fragments { id, name, arguments, .. }) in self.0.into_iter().enumerate() {
+        for (at, Fragments { id, name, arguments, .. }) in self.kept.into_iter().enumerate() {
             if name.is_empty() && arguments.is_empty() {
                 continue;
             }
@@ -159,6 +172,11 @@ impl Calls {
         }
         calls
     }
+}
+
+/// How many bytes arguments have, roughly where they are no text.
+fn length(arguments: &Value) -> usize {
+    arguments.as_str().map_or(2, str::len)
 }
 
 /// Arguments as an object. Nothing is an empty one, and an object within a string is taken out of it.
@@ -261,5 +279,11 @@ mod tests {
     fn calls_without_number_are_bounded() {
         let one = json!({"function": {"name": "roll", "arguments": "{}"}});
         assert_eq!(calls_of(&vec![one; 1_000]).len(), CALLS_MAX);
+        let begun = json!({"function": {"name": "roll"}});
+        let fragment = json!({"function": {"arguments": "{}"}});
+        let pairs: Vec<Value> = std::iter::repeat_n([begun, fragment], 100).flatten().collect();
+        let calls = calls_of(&pairs);
+        assert_eq!(calls.len(), CALLS_MAX);
+        assert!(calls.iter().all(|(_, _, arguments)| *arguments == Some(json!({}))), "{calls:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! One request at one endpoint, and the answer as it comes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,7 +13,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::Value;
 use sse_stream::SseByteStream;
 
-use crate::body::{BodyError, PacedBody};
+use crate::body::{BodyError, EventBytes, PacedBody};
 use crate::endpoint::Endpoint;
 use crate::error::ChatError;
 use crate::limits::Limits;
@@ -23,6 +24,8 @@ use crate::wire::Completion;
 
 /// The longest body of a refusal that is read.
 const REFUSAL_MAX: usize = 64 * 1_024;
+/// How many bytes of JSON there may be for each byte of answer: letters may be escaped, and reasoning is not counted.
+const WHOLE_FACTOR: usize = 8;
 /// How many bytes of a stream there may be for each byte of answer, and beside it: each token comes in some 200 bytes.
 const STREAM_FACTOR: usize = 512;
 
@@ -63,7 +66,8 @@ impl Sender<'_> {
 
     async fn receive(&self, endpoint: &Endpoint, body: Bytes) -> Result<Partial, ChatError> {
         let (url, headers, client) = endpoint.target()?;
-        let until = self.clock.now() + self.limits.first_byte;
+        let began = self.clock.now();
+        let (until, end) = (began + self.limits.first_byte, began + self.limits.whole_answer);
         let request = client
             .post(url)
             .headers(headers)
@@ -87,7 +91,7 @@ impl Sender<'_> {
         let is_stream = content_type(&response).contains("event-stream");
         let (status, headers) = (response.status(), response.headers().clone());
         let pieces = response.bytes_stream();
-        let mut body = PacedBody::new(pieces, self.clock, until, self.limits.between_bytes);
+        let mut body = PacedBody::new(pieces, self.clock, (until, end), self.limits.between_bytes);
         if !status.is_success() {
             // What a refusal says beyond its status is of little use: a body that does not come changes nothing.
             let words = body.read_all(REFUSAL_MAX).await.unwrap_or_default();
@@ -97,42 +101,72 @@ impl Sender<'_> {
     }
 
     async fn read_whole(&self, mut body: PacedBody<'_>) -> Result<Partial, ChatError> {
-        let most = self.limits.answer_bytes.saturating_mul(8);
+        let most = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR);
         let bytes = body.read_all(most).await.map_err(|error| self.body_error(error))?;
-        let completion: Completion<'_> =
-            serde_json::from_slice(&bytes).map_err(|_| ChatError::NotChat)?;
-        let is_chat = !completion.choices.is_empty() || completion.error.is_some();
+        let completion: Completion<'_> = match serde_json::from_slice(&bytes) {
+            Ok(completion) => completion,
+            // A stream under another name.
+            Err(_) if is_event_stream(&bytes) => {
+                let bytes = std::future::ready(Ok(Bytes::from(bytes)));
+                let stream = futures_util::stream::once(bytes);
+                return self.read_events(stream, &EventBytes::default()).await;
+            }
+            Err(_) => return Err(ChatError::NotChat),
+        };
         let mut partial = Partial::default();
         partial.add(completion)?;
-        if !is_chat {
-            return Err(ChatError::NotChat);
-        }
         self.check_size(&partial)?;
-        Ok(partial)
+        if partial.is_chat() { Ok(partial) } else { Err(ChatError::NotChat) }
     }
 
     async fn read_stream(&self, body: PacedBody<'_>) -> Result<Partial, ChatError> {
         let most = self.limits.answer_bytes.saturating_mul(STREAM_FACTOR);
-        let mut events = SseByteStream::new(Box::pin(body.bounded(most)));
+        let event = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR);
+        let (body, event) = body.bounded(most, event);
+        self.read_events(body, &event).await
+    }
+
+    async fn read_events(
+        &self,
+        body: impl Stream<Item = Result<Bytes, BodyError>> + Send,
+        of_event: &EventBytes,
+    ) -> Result<Partial, ChatError> {
+        // Some endpoints leave out the empty line that ends the last event.
+        let is_over = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(&is_over);
+        let last_line = futures_util::stream::once(async move {
+            ends.store(true, Ordering::Relaxed);
+            Ok(Bytes::from_static(b"\n\n"))
+        });
+        let mut events = SseByteStream::new(Box::pin(body.chain(last_line)));
         let mut partial = Partial::default();
         while let Some(event) = events.next().await {
             let event = event.map_err(|error| self.stream_error(&error))?;
+            of_event.renew();
             let Some(data) = event.data else {
                 continue;
             };
             let data = data.trim();
             if data == "[DONE]" {
                 self.read_end(events).await;
-                return Ok(partial);
+                return if partial.is_chat() { Ok(partial) } else { Err(ChatError::NotChat) };
             }
             if data.is_empty() {
                 continue;
             }
-            partial.add(serde_json::from_str(data).map_err(|_| ChatError::NotChat)?)?;
+            let completion = serde_json::from_str(data).map_err(|_| {
+                // At the very end it is an event that was cut.
+                if is_over.load(Ordering::Relaxed) { ChatError::Broken } else { ChatError::NotChat }
+            });
+            partial.add(completion?)?;
             self.check_size(&partial)?;
         }
         // Some endpoints end without saying so once the answer is whole.
-        if partial.is_finished() { Ok(partial) } else { Err(ChatError::Broken) }
+        if partial.is_finished() && partial.is_chat() {
+            Ok(partial)
+        } else {
+            Err(ChatError::Broken)
+        }
     }
 
     /// Reads on to the stream's end, so that its connection can be used again; not for long, since everything is said.
@@ -159,10 +193,17 @@ impl Sender<'_> {
         match error {
             BodyError::Broken => ChatError::Broken,
             BodyError::NoFirstByte => ChatError::NoFirstByte { after: self.limits.first_byte },
+            BodyError::TooSlow => ChatError::TooSlow { after: self.limits.whole_answer },
             BodyError::Stalled => ChatError::Stalled { after: self.limits.between_bytes },
             BodyError::TooLong => ChatError::TooLong { most: self.limits.answer_bytes },
         }
     }
+}
+
+/// Whether a body that is no JSON begins as a stream of events does.
+fn is_event_stream(body: &[u8]) -> bool {
+    let body = body.trim_ascii_start();
+    ["data:", "event:", "id:", ":"].iter().any(|field| body.starts_with(field.as_bytes()))
 }
 
 fn content_type(response: &Response) -> String {

@@ -58,6 +58,12 @@ pub enum ChatError {
         /// How long was waited.
         after: Duration,
     },
+    /// An answer began, and went on for too long ([`Limits::whole_answer`](crate::Limits::whole_answer)).
+    #[error("the endpoint's answer was not whole within {} s", .after.as_secs())]
+    TooSlow {
+        /// How long was waited.
+        after: Duration,
+    },
     /// The connection ended in the middle of an answer.
     #[error("the endpoint's answer broke off")]
     Broken,
@@ -128,6 +134,7 @@ impl ChatError {
             | Self::Reported { .. }
             | Self::OnlyReasoning { .. }
             | Self::Withheld
+            | Self::TooSlow { .. }
             | Self::TooLong { .. }
             | Self::ToolRounds { .. }
             | Self::Cancelled => None,

@@ -28,6 +28,9 @@ pub struct Limits {
     pub first_byte: Duration,
     /// How long an answer that has begun may pause. Default 30 s.
     pub between_bytes: Duration,
+    /// How long an answer may take from the request to its end. An endpoint that sends signs of life and no answer is given up
+    /// then; it is not asked again. Default 10 min, as long as a turn may last by default.
+    pub whole_answer: Duration,
     /// The longest answer, in bytes, reasoning not counted in. Default 256 KiB.
     pub answer_bytes: usize,
     /// How often a request is repeated at one endpoint after a failure that may pass, within the turn's deadline. Default 2.
@@ -48,6 +51,7 @@ impl Default for Limits {
             tool_answer_chars: 8_000,
             first_byte: Duration::from_secs(120),
             between_bytes: Duration::from_secs(30),
+            whole_answer: Duration::from_secs(600),
             answer_bytes: 256 * 1_024,
             retries: 2,
             retry_wait: Duration::from_secs(1),

@@ -8,13 +8,18 @@ use crate::question::ChatAnswer;
 use crate::reasoning::{without_leading_think, without_reasoning};
 use crate::tokens::estimate;
 use crate::usage::Usage;
-use crate::wire::{Completion, Delta, Field};
+use crate::wire::{Choice, Completion, Delta, Field};
 
 /// What came of an answer so far. Reasoning is not kept.
 #[derive(Default)]
 pub(crate) struct Partial {
     text: String,
     has_reasoning: bool,
+    /// Whether any message came, if only an empty one.
+    has_message: bool,
+    /// Which of several answers is read.
+    choice: Option<u64>,
+    is_refused: bool,
     calls: Calls,
     finish: Option<Finish>,
     usage: Option<Usage>,
@@ -51,7 +56,8 @@ impl Partial {
         {
             self.model = Some(model.to_owned());
         }
-        let Some(choice) = completion.choices.into_iter().next() else {
+        let mut choices = completion.choices.unwrap_or_default().into_iter();
+        let Some(choice) = choices.find(|choice| self.reads(choice)) else {
             return Ok(());
         };
         for delta in [choice.delta, choice.message].into_iter().flatten() {
@@ -68,9 +74,18 @@ impl Partial {
         Ok(())
     }
 
+    /// Whether the choice is of the answer that is read: of the first that came.
+    fn reads(&mut self, choice: &Choice<'_>) -> bool {
+        let index = choice.index.as_ref().and_then(Value::as_u64).unwrap_or_default();
+        *self.choice.get_or_insert(index) == index
+    }
+
     fn take(&mut self, delta: Delta<'_>) {
-        let reasoning = [delta.reasoning_content, delta.reasoning, delta.thinking];
+        self.has_message = true;
+        let Delta { reasoning_content, reasoning, reasoning_details, thinking, .. } = delta;
+        let reasoning = [reasoning_content, reasoning, reasoning_details, thinking];
         self.has_reasoning |= reasoning.into_iter().any(|words| words.0);
+        self.is_refused |= delta.refusal.0;
         if let Some(content) = delta.content {
             self.has_reasoning |= content.add_to(&mut self.text);
         }
@@ -82,6 +97,11 @@ impl Partial {
         if let Some(call @ Value::Object(_)) = delta.function_call {
             self.calls.add(call);
         }
+    }
+
+    /// Whether any message came: without one it is no answer, not even an empty one.
+    pub(crate) const fn is_chat(&self) -> bool {
+        self.has_message
     }
 
     /// How many bytes it keeps.
@@ -120,6 +140,7 @@ impl Partial {
                 Err(ChatError::OnlyReasoning { is_cut })
             }
             Some(Finish::Cut | Finish::Filtered) if is_empty => Err(ChatError::Withheld),
+            _ if is_empty && self.is_refused => Err(ChatError::Withheld),
             _ => Ok(ChatAnswer { text: text.into_owned(), calls, usage: None }),
         };
         (usage, answer)
@@ -188,7 +209,7 @@ mod tests {
 
     #[test]
     fn reasoning_without_an_answer_is_an_error_and_no_silence() {
-        let fields = ["reasoning_content", "reasoning", "thinking"];
+        let fields = ["reasoning_content", "reasoning", "reasoning_details", "thinking"];
         for field in fields {
             let chunk = format!(
                 r#"{{"choices": [{{"message": {{"content": "", "{field}": "Hm."}}, "finish_reason": "stop"}}]}}"#
@@ -210,6 +231,30 @@ mod tests {
         assert_eq!(ended("length"), Err(ChatError::Withheld));
         assert_eq!(ended("content_filter"), Err(ChatError::Withheld));
         assert_eq!(ended("error"), Err(ChatError::Broken));
+    }
+
+    #[test]
+    fn of_several_answers_the_first_is_read() {
+        let chunk = |index: &str, word: &str| {
+            format!(r#"{{"choices": [{{"index": {index}, "delta": {{"content": "{word}"}}}}]}}"#)
+        };
+        let chunks = [chunk("0", "Good "), chunk("1", "Bad "), chunk("0", "day"), chunk("1", "no")];
+        let chunks: Vec<&str> = chunks.iter().map(String::as_str).collect();
+        assert_eq!(text_of(&chunks), Ok("Good day".to_owned()));
+        let both = r#"{"choices": [{"index": 0, "message": {"content": "Good"}}, {"index": 1, "message": {"content": "Bad"}}]}"#;
+        assert_eq!(text_of(&[both]), Ok("Good".to_owned()));
+        let unnumbered = [chunk("null", "Good "), chunk("\"0\"", "day")];
+        let unnumbered: Vec<&str> = unnumbered.iter().map(String::as_str).collect();
+        assert_eq!(text_of(&unnumbered), Ok("Good day".to_owned()));
+        assert_eq!(text_of(&[&chunk("3", "Third")]), Ok("Third".to_owned()));
+    }
+
+    #[test]
+    fn a_refusal_in_the_place_of_an_answer_is_no_silence() {
+        let refused = r#"{"choices": [{"message": {"content": null, "refusal": "I cannot."}, "finish_reason": "stop"}]}"#;
+        assert_eq!(text_of(&[refused]), Err(ChatError::Withheld));
+        let answered = r#"{"choices": [{"message": {"content": "Yes.", "refusal": null}, "finish_reason": "stop"}]}"#;
+        assert_eq!(text_of(&[answered]), Ok("Yes.".to_owned()));
     }
 
     #[test]

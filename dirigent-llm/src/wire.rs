@@ -38,7 +38,7 @@ pub(crate) struct StreamOptions {
 #[derive(Deserialize)]
 pub(crate) struct Completion<'a> {
     #[serde(borrow, default)]
-    pub(crate) choices: Vec<Choice<'a>>,
+    pub(crate) choices: Option<Vec<Choice<'a>>>,
     #[serde(default)]
     pub(crate) usage: Option<Value>,
     #[serde(default)]
@@ -47,9 +47,12 @@ pub(crate) struct Completion<'a> {
     pub(crate) model: Option<Field<'a>>,
 }
 
-/// The first of these is read.
+/// One of several answers, of which the first is read.
 #[derive(Deserialize)]
 pub(crate) struct Choice<'a> {
+    /// Which of the answers this is, or is a chunk of.
+    #[serde(default)]
+    pub(crate) index: Option<Value>,
     /// In a chunk of a stream.
     #[serde(borrow, default)]
     pub(crate) delta: Option<Delta<'a>>,
@@ -70,7 +73,12 @@ pub(crate) struct Delta<'a> {
     #[serde(default)]
     pub(crate) reasoning: Words,
     #[serde(default)]
+    pub(crate) reasoning_details: Words,
+    #[serde(default)]
     pub(crate) thinking: Words,
+    /// In the place of an answer.
+    #[serde(default)]
+    pub(crate) refusal: Words,
     #[serde(default)]
     pub(crate) tool_calls: Option<Value>,
     #[serde(default)]

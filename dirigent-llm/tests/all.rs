@@ -15,3 +15,4 @@ mod fixture;
 mod room;
 mod secrets;
 mod tools;
+mod worlds;

@@ -1,0 +1,304 @@
+//! Endpoints that answer as no well-behaved one does, byte for byte.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use dirigent::{Agent as _, Reply};
+use dirigent_llm::{ChatAgent, ChatError, Endpoint};
+use dirigent_testkit::ManualClock;
+
+use crate::fixture::{SECOND, pause, say, told, turn};
+
+/// Answers each connection's one request with what `write` writes; returns the base address.
+fn serve(write: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            if read_request(&stream).is_ok() {
+                // A client that goes away is what some of these tests are for.
+                let _ = write(&mut stream);
+            }
+        }
+    });
+    url
+}
+
+fn read_request(stream: &TcpStream) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        if let Some(number) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = number.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    reader.read_exact(&mut vec![0; length])
+}
+
+fn agent(url: &str) -> ChatAgent {
+    let agent = ChatAgent::new(Endpoint::new(url, "small")).clock(ManualClock::new());
+    agent.limits(|limits| limits.retries = 0)
+}
+
+async fn speak(agent: &ChatAgent) -> Result<Reply, ChatError> {
+    told(agent.speak(turn()).await)
+}
+
+/// What is said where an endpoint answers with this body, whole.
+async fn whole(head: &str, body: &[u8]) -> Result<Reply, ChatError> {
+    let mut answer = format!("HTTP/1.1 200 OK\r\n{head}content-length: {}\r\n", body.len());
+    answer.push_str("connection: close\r\n\r\n");
+    let answer = [answer.as_bytes(), body].concat();
+    speak(&agent(&serve(move |stream| stream.write_all(&answer)))).await
+}
+
+/// The same, in pieces of this many bytes each.
+async fn in_pieces(kind: &str, body: &[u8], size: usize) -> Result<Reply, ChatError> {
+    let mut answer = chunked_head(kind).into_bytes();
+    for piece in body.chunks(size) {
+        answer.extend(format!("{:x}\r\n", piece.len()).bytes());
+        answer.extend(piece.iter().copied().chain(*b"\r\n"));
+    }
+    answer.extend(b"0\r\n\r\n");
+    speak(&agent(&serve(move |stream| stream.write_all(&answer)))).await
+}
+
+fn chunked_head(kind: &str) -> String {
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+    )
+}
+
+const JSON: &str = "content-type: application/json\r\n";
+const EVENTS: &str = "content-type: text/event-stream\r\n";
+
+fn message(message: &str) -> String {
+    format!(r#"{{"choices":[{{"index":0,"message":{message},"finish_reason":"stop"}}]}}"#)
+}
+
+#[tokio::test]
+async fn whole_answers_are_read_in_all_their_shapes() {
+    let hi = say("Hi.");
+    let reasoned = Err(ChatError::OnlyReasoning { is_cut: false });
+    let reported = Err(ChatError::Reported { code: None });
+    let worlds = [
+        (message(r#"{"content":"Hi."}"#), hi.clone()),
+        (message(r#"{"content":"Hi.","tool_calls":null,"function_call":null}"#), hi.clone()),
+        (message(r#"{"content":"Hi.","tool_calls":[]}"#), hi.clone()),
+        (message(r#"{"content":[{"type":"text","text":"Hi."}]}"#), hi.clone()),
+        (
+            r#"{"choices":[{"message":{"content":"Hi."}}],"usage":null,"error":null,"model":null}"#
+                .to_owned(),
+            hi.clone(),
+        ),
+        (
+            r#"{"choices":[{"message":{"content":"Hi."}},{"message":{"content":"Ho."}}]}"#
+                .to_owned(),
+            hi.clone(),
+        ),
+        (format!("\n\n  {}\n\n", message(r#"{"content":"Hi."}"#)), hi.clone()),
+        // A stream that bears another name.
+        (format!(": alive\n\ndata: {}\n\ndata: [DONE]\n\n", message(r#"{"content":"Hi."}"#)), hi),
+        (message(r#"{"content":"","reasoning":"Hm."}"#), reasoned.clone()),
+        (message(r#"{"content":null,"reasoning_content":"Hm."}"#), reasoned.clone()),
+        (message(r#"{"content":null,"reasoning_details":[{"type":"reasoning.text"}]}"#), reasoned),
+        (message(r#"{"content":null,"refusal":"I cannot."}"#), Err(ChatError::Withheld)),
+        (message(r#"{"content":null}"#), Ok(Reply::Pass)),
+        (message("null"), Err(ChatError::NotChat)),
+        (r#"{"choices":[{"text":"Hi."}]}"#.to_owned(), Err(ChatError::NotChat)),
+        (r#"{"choices":[]}"#.to_owned(), Err(ChatError::NotChat)),
+        (r#"{"choices":null}"#.to_owned(), Err(ChatError::NotChat)),
+        (r#"{"object":"error","message":"No.","code":40001}"#.to_owned(), Err(ChatError::NotChat)),
+        (r#"{"error":{"message":"No."}}"#.to_owned(), reported.clone()),
+        (r#"{"error":"No.","choices":[]}"#.to_owned(), reported),
+        ("null".to_owned(), Err(ChatError::NotChat)),
+        ("[".repeat(100_000), Err(ChatError::NotChat)),
+    ];
+    for (body, expected) in worlds {
+        let shown: String = body.chars().take(80).collect();
+        assert_eq!(whole(JSON, body.as_bytes()).await, expected, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn streams_are_read_in_all_their_shapes() {
+    let delta = |delta: &str| format!(r#"data: {{"choices":[{{"delta":{delta}}}]}}"#);
+    let hi = delta(r#"{"content":"Hi."}"#);
+    let stop = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+    let usage = r#"data: {"choices":null,"usage":{"prompt_tokens":1,"completion_tokens":1}}"#;
+    let done = "data: [DONE]";
+    let lines = |lines: &[&str], end: &str| {
+        lines.iter().flat_map(|line| [line, end, end]).collect::<String>()
+    };
+    let worlds = [
+        (lines(&[&hi, stop, usage, done], "\n"), say("Hi.")),
+        (lines(&[&hi, stop, usage, done], "\r\n"), say("Hi.")),
+        (lines(&[&hi, stop, usage, done], "\r"), say("Hi.")),
+        (lines(&["\u{feff}: alive", &hi, ": alive", stop, done], "\n"), say("Hi.")),
+        (lines(&["event: message\nid: 7\nretry: 10", &hi, stop], "\n"), say("Hi.")),
+        (lines(&[&hi.replace("data: ", "data:"), "data:[DONE]"], "\n"), say("Hi.")),
+        (lines(&[&hi.replace("\"choices\":", "\"choices\":\ndata: "), done], "\n"), say("Hi.")),
+        (lines(&[&hi, stop], "\n").trim_end().to_owned() + "\n", say("Hi.")),
+        (lines(&[&format!("data: {}", message(r#"{"content":"Hi."}"#)), done], "\n"), say("Hi.")),
+        (lines(&[&hi, "data:", "data: null", done], "\n"), Err(ChatError::NotChat)),
+        (lines(&[done], "\n"), Err(ChatError::NotChat)),
+        (lines(&[usage, done], "\n"), Err(ChatError::NotChat)),
+        (lines(&[stop, done], "\n"), Ok(Reply::Pass)),
+        (lines(&[&hi], "\n"), Err(ChatError::Broken)),
+        (String::new(), Err(ChatError::Broken)),
+        (": alive\n\n".repeat(10_000) + &lines(&[&hi, done], "\n"), say("Hi.")),
+    ];
+    for (body, expected) in worlds {
+        let shown: String = body.chars().take(80).collect();
+        assert_eq!(whole(EVENTS, body.as_bytes()).await, expected, "{shown:?}");
+    }
+    let broken = [b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}\n\ndata: [DONE]\n\n"];
+    assert_eq!(whole(EVENTS, broken[0]).await, Err(ChatError::NotChat), "no UTF-8");
+}
+
+#[tokio::test]
+async fn a_stream_in_pieces_of_any_size_says_the_same() {
+    let chunk = |text: &str| format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
+    let events = [chunk("Où ça ? "), chunk("日本, 👩‍👩‍👧"), "[DONE]".to_owned()];
+    let body: String = events.iter().flat_map(|data| [": é\r\ndata: ", data, "\r\n\r\n"]).collect();
+    for size in 1..=body.len() {
+        let reply = in_pieces("text/event-stream", body.as_bytes(), size).await;
+        assert_eq!(reply, say("Où ça ? 日本, 👩‍👩‍👧"), "in pieces of {size}");
+    }
+    let body = message(r#"{"content":"Où ?"}"#);
+    for size in [1, 2, 3, 50] {
+        let reply = in_pieces("application/json; charset=utf-8", body.as_bytes(), size).await;
+        assert_eq!(reply, say("Où ?"));
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_takes_no_key_anywhere() {
+    let elsewhere = serve(|_| unreachable!("nothing is asked there"));
+    let head = format!(
+        "HTTP/1.1 307 Temporary Redirect\r\nlocation: {elsewhere}/chat/completions\r\ncontent-length: 0\r\n\r\n"
+    );
+    let url = serve(move |stream| stream.write_all(head.as_bytes()));
+    let agent = ChatAgent::new(Endpoint::new(url, "small").key("sk-hidden"));
+    assert_eq!(speak(&agent).await, Err(ChatError::Refused { status: 307, code: None }));
+}
+
+#[tokio::test]
+async fn a_compressed_answer_that_was_not_asked_for_is_no_chat_completion() {
+    // "{}" as gzip has it.
+    let gzip = [31, 139, 8, 0, 0, 0, 0, 0, 0, 3, 171, 174, 5, 0, 67, 191, 166, 163, 2, 0, 0, 0];
+    for head in [JSON, EVENTS] {
+        let reply = whole(&format!("{head}content-encoding: gzip\r\n"), &gzip).await;
+        let expected = if head == JSON { ChatError::NotChat } else { ChatError::Broken };
+        assert_eq!(reply, Err(expected));
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_never_ends_is_given_up_long_before_memory_is() {
+    let most = 256 * 1_024;
+    let endless = |kind: &'static str, begin: &'static str, piece: String| {
+        let (ended, has_ended) = channel();
+        let url = serve(move |stream| {
+            let mut written = 0;
+            stream.write_all(chunked_head(kind).as_bytes())?;
+            let mut write = |text: &str| {
+                written += text.len();
+                stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
+            };
+            let mut result = write(begin);
+            while result.is_ok() {
+                result = write(&piece);
+            }
+            ended.send(written).unwrap();
+            result
+        });
+        (url, has_ended)
+    };
+    let spaces = " ".repeat(60_000);
+    let letter = r#"data: {"choices":[{"delta":{"content":" "}}]}"#;
+    let call = r#"data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"roll","arguments":"{}"}}]}}]}"#;
+    let worlds: [(_, Receiver<usize>); 6] = [
+        endless("application/json", "{\"choices\":", spaces.clone()),
+        endless("text/html", "<html>", spaces.clone()),
+        endless("text/event-stream", "data: {\"choices\":", spaces),
+        endless("text/event-stream", ": alive\n\n", "data:\n".repeat(10_000)),
+        endless("text/event-stream", ": alive\n\n", format!("{letter}\n\n").repeat(1_000)),
+        endless("text/event-stream", ": alive\n\n", format!("{call}\n\n").repeat(1_000)),
+    ];
+    for (at, (url, has_ended)) in worlds.into_iter().enumerate() {
+        assert_eq!(speak(&agent(&url)).await, Err(ChatError::TooLong { most }), "world {at}");
+        let written = loop {
+            // The connection is closed when there is time for it.
+            pause().await;
+            if let Ok(written) = has_ended.try_recv() {
+                break written;
+            }
+        };
+        // What waits in the sockets is counted, too.
+        let bound = 32 * 1_024 * 1_024;
+        assert!(written < bound, "world {at}: {written} bytes were sent");
+    }
+}
+
+/// An endpoint that sends a piece each time it is told to.
+fn on_demand(pieces: &'static [&'static str]) -> (String, Sender<()>) {
+    let (demand, demanded) = channel();
+    let url = serve(move |stream| {
+        stream.write_all(chunked_head("text/event-stream").as_bytes())?;
+        for piece in pieces.iter().cycle() {
+            stream.write_all(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes())?;
+            if demanded.recv().is_err() {
+                break;
+            }
+        }
+        Ok(())
+    });
+    (url, demand)
+}
+
+#[tokio::test]
+async fn signs_of_life_without_an_answer_are_given_up_after_the_time_for_a_whole_answer() {
+    for piece in [&[": alive\n\n"], &[" "], &["data: {\"choices\":[]}\n\n"]] {
+        let (url, demand) = on_demand(piece);
+        let clock = ManualClock::new();
+        let agent = agent(&url).clock(clock.clone());
+        let agent = agent.limits(|limits| limits.whole_answer = SECOND * 100);
+        let (reply, ()) = tokio::join!(speak(&agent), async {
+            for _ in 0..5 {
+                pause().await;
+                // Shorter than the pause that an answer may make.
+                clock.advance(SECOND * 20);
+                let _ = demand.send(());
+            }
+        });
+        assert_eq!(reply, Err(ChatError::TooSlow { after: SECOND * 100 }));
+        assert!(!reply.unwrap_err().is_retryable(), "the next answer would take as long");
+    }
+}
+
+#[tokio::test]
+async fn ten_thousand_calls_in_an_answer_are_a_few_and_one_answer_each() {
+    let call = r#"{"function":{"name":"unknown","arguments":{"sides":6}}}"#;
+    let calls = vec![call; 10_000].join(",");
+    let body = message(&format!(r#"{{"content":null,"tool_calls":[{calls}]}}"#));
+    let mut answers = [body, message(r#"{"content":"Hi."}"#)].into_iter();
+    let answers = std::sync::Mutex::new(move || answers.next().unwrap());
+    let url = serve(move |stream| {
+        let body = answers.lock().unwrap()();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\n{JSON}content-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(body.as_bytes())
+    });
+    let agent = agent(&url).limits(|limits| limits.tool_rounds = 1);
+    assert_eq!(speak(&agent).await, say("Hi."));
+}
