@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// What bounds a turn. Set with [`ChatAgent::limits`](crate::ChatAgent::limits).
+/// What bounds a turn, or a question outside of one. Set with [`ChatAgent::limits`](crate::ChatAgent::limits) or
+/// [`Chat::limits`](crate::Chat::limits).
 ///
 /// ```
 /// let limits = dirigent_llm::Limits::default();

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::wire::tokens;
 
-/// What one answer of a model used. Given to [`ChatAgent::on_usage`](crate::ChatAgent::on_usage).
+/// What one answer of a model used. Given to [`ChatAgent::on_usage`](crate::ChatAgent::on_usage) and
+/// [`Chat::on_usage`](crate::Chat::on_usage).
 ///
 /// ```
 /// use dirigent_llm::Usage;

@@ -83,13 +83,18 @@ impl Room {
         }
     }
 
-    /// Goes on until this is heard.
+    /// Goes on until this is heard, which must be before the room sleeps.
     pub(crate) async fn until(&mut self, cause: Cause) {
         loop {
-            match self.heard.next().await.unwrap() {
-                Heard::Transition(change) if change.transition.cause == cause => break,
-                _ => self.forward().await,
+            if let Heard::Transition(change) = self.heard.next().await.unwrap() {
+                let change = change.transition;
+                if change.cause == cause {
+                    break;
+                }
+                let is_quiet = change.cause == Cause::AllPassed;
+                assert!(!is_quiet, "the room sleeps before {cause:?}");
             }
+            self.forward().await;
         }
         self.forward().await;
     }
@@ -157,26 +162,44 @@ async fn a_turn_that_is_taken_away_ends_the_request() {
     assert!(!room.words().iter().any(|words| words.contains("sea")), "{:?}", room.words());
 }
 
+/// A refusal that asks to be left alone for so many seconds.
+fn limited(seconds: u32) -> Answer {
+    let headers = vec![("retry-after".to_owned(), seconds.to_string())];
+    Answer { headers, ..Answer::refusal(429) }
+}
+
 #[tokio::test]
 async fn nothing_is_repeated_beyond_the_turns_deadline() {
     let config = Config::default().with(|config| config.run_deadline = Some(SECOND * 60));
-    let mut room = Room::new(config, |agent, _| agent).await;
-    let limited =
-        Answer { headers: vec![("retry-after".into(), "61".into())], ..Answer::refusal(429) };
-    room.model.script([limited]);
+    for wait in [60, 61] {
+        let mut room = Room::new(config.clone(), |agent, _| agent).await;
+        room.model.script([limited(wait)]);
+        room.say("A line, please.").await;
+        let failed = room.until_failed().await;
+        assert_eq!(failed, ChatError::RateLimited { retry_after: Some(SECOND * wait) });
+        assert_eq!(room.model.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn another_model_is_asked_rather_than_waiting_long_within_the_turns_deadline() {
+    let second = LoopbackLlm::start().await.unwrap();
+    second.script([Answer::text("The sea.")]);
+    let other = endpoint(&second);
+    let mut room = Room::new(Config::default(), |agent, _| agent.fall_back_on(other)).await;
+    room.model.script([limited(21)]);
+    let began = room.clock.now();
     room.say("A line, please.").await;
-    let failed = room.until_failed().await;
-    assert_eq!(failed, ChatError::RateLimited { retry_after: Some(SECOND * 61) });
-    assert_eq!(room.model.requests().len(), 1);
+    room.until(Cause::ReceiptGiven).await;
+    assert_eq!(room.words(), ["A line, please.", "The sea."]);
+    assert_eq!(room.clock.now(), began, "nothing was waited for");
 }
 
 #[tokio::test]
 async fn a_repetition_within_the_turns_deadline_is_waited_for() {
     let config = Config::default().with(|config| config.run_deadline = Some(SECOND * 60));
     let mut room = Room::new(config, |agent, _| agent).await;
-    let limited =
-        Answer { headers: vec![("retry-after".into(), "40".into())], ..Answer::refusal(429) };
-    room.model.script([limited, Answer::text("The sea.")]);
+    room.model.script([limited(40), Answer::text("The sea.")]);
     room.say("A line, please.").await;
     room.model.requested(1).await;
     let began = room.clock.now();

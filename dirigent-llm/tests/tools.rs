@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use dirigent::Turn;
+use dirigent::{Agent as _, ChannelId, ChatMessage, MessageId, Turn, UserId};
 use dirigent_llm::{ChatError, Tool, Toolbox};
 use dirigent_llm_loopback::{Answer, Call};
 use serde_json::{Value, json};
 
-use crate::fixture::{Fixture, say};
+use crate::fixture::{Fixture, say, told, turn};
 
 /// A die that remembers what it was called with.
 #[derive(Clone, Default)]
@@ -164,4 +164,45 @@ async fn a_failure_after_a_round_repeats_the_request_and_not_the_call() {
     ]);
     assert_eq!(fixture.speak_in_time().await, say("A four."));
     assert_eq!(dice.rolled().len(), 1);
+}
+
+#[tokio::test]
+async fn of_two_tools_with_one_name_the_first_is_offered_and_called() {
+    let (first, second) = (Dice::default(), Dice::default());
+    let fixture = fixture(&first).await;
+    let other = second.clone();
+    let fixture = fixture.with(|agent| agent.tools(other));
+    fixture.model.script([Answer::call("roll", &json!({})), Answer::text("A four.")]);
+    assert_eq!(fixture.speak().await, say("A four."));
+    assert_eq!((first.rolled().len(), second.rolled().len()), (1, 0));
+    assert_eq!(fixture.model.requests()[0].body["tools"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn tools_count_towards_the_prompts_tokens() {
+    let words = |fixture: &Fixture| fixture.last_told("system").join("").len();
+    let dice = Dice::default();
+    let plain = Fixture::new().await;
+    plain.model.cycle([Answer::text("Hi.")]);
+    plain.speak().await.unwrap();
+    // Room for the briefing and the first two of these, but not for the tools as well.
+    let tokens = words(&plain) / 4 + 200;
+    let turn = || {
+        let long = "word ".repeat(80);
+        let message = |id| {
+            let (channel, author) = (ChannelId::new(9), UserId::new(3));
+            Arc::new(ChatMessage::new(MessageId::new(id), channel, author, &*long))
+        };
+        turn().with_history((1..=2).map(message).collect())
+    };
+    for (with_tools, expected) in [(false, 2), (true, 1)] {
+        let fixture = if with_tools { fixture(&dice).await } else { Fixture::new().await };
+        let fixture =
+            fixture.with(|agent| agent.limits(|limits| limits.prompt_tokens = tokens + 30));
+        fixture.model.script([Answer::text("Hi.")]);
+        told(fixture.agent.speak(turn()).await).unwrap();
+        let said = fixture.last_told("user").join("\n");
+        let messages = said.matches("word ").count() / 79;
+        assert_eq!(messages, expected, "{said}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use dirigent::hooks::Ending;
 use dirigent::operate::{Cause, Heard};
-use dirigent::ports::{AuthorKind, Embed};
-use dirigent::{ChatMessage, MessageId, Reply, Settings, UserId};
+use dirigent::ports::{Attachment, AuthorKind, Embed};
+use dirigent::{ChatMessage, MessageId, Permit, Reply, Settings, UserId};
 use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
@@ -135,7 +135,11 @@ struct Own(Stage);
 
 impl Own {
     fn new() -> Self {
-        let mut stage = Setup::new().hooked("a", []).hooked("b", []).without_pump().stage();
+        Self::of(Setup::new())
+    }
+
+    fn of(setup: Setup) -> Self {
+        let mut stage = setup.hooked("a", []).hooked("b", []).without_pump().stage();
         stage.chat();
         let person = stage.person();
         let mut own = Self(stage);
@@ -144,11 +148,29 @@ impl Own {
     }
 
     fn posts(&mut self, author: UserId, author_kind: AuthorKind, text: &str) -> MessageId {
+        self.posts_with(author, author_kind, text, Vec::new())
+    }
+
+    fn posts_with(
+        &mut self,
+        author: UserId,
+        author_kind: AuthorKind,
+        text: &str,
+        attachments: Vec<Attachment>,
+    ) -> MessageId {
         let channel = self.0.channel();
         let id = self.0.discord().say(channel, author, text);
-        let message = ChatMessage { author_kind, ..ChatMessage::new(id, channel, author, text) };
+        let message = ChatMessage::new(id, channel, author, text);
+        let message = ChatMessage { author_kind, attachments, ..message };
         self.0.call(move |d| async move { d.message_created(message).await }).unwrap();
         id
+    }
+
+    /// The agent posts this with a picture.
+    fn shows(&mut self, agent: &str, text: &str) {
+        let user = self.0.agent(agent).user();
+        let picture = Attachment::new("rain.png", "https://example.org/rain.png", 5);
+        self.posts_with(user, AuthorKind::Bot, text, vec![picture]);
     }
 
     fn says(&mut self, agent: &str, text: &str) -> MessageId {
@@ -162,14 +184,19 @@ impl Own {
         });
     }
 
-    /// The agent has the floor, posts this, and its host says afterwards that the run ended so.
-    fn turn(&mut self, agent: &'static str, text: &str, receipt: bool, ending: Ending<'static>) {
+    /// The agent has the floor, and posts this.
+    fn begins(&mut self, agent: &'static str, text: &str) -> (Permit, MessageId) {
         let channel = self.0.channel();
         self.has_floor(agent);
         let permit = self.0.call(move |d| async move {
             d.channel(channel).may_speak(&agent.into(), None).await.unwrap()
         });
-        let id = self.says(agent, text);
+        (permit, self.says(agent, text))
+    }
+
+    /// The agent has the floor, posts this, and its host says afterwards that the run ended so.
+    fn turn(&mut self, agent: &'static str, text: &str, receipt: bool, ending: Ending<'static>) {
+        let (channel, (permit, id)) = (self.0.channel(), self.begins(agent, text));
         self.0.call(move |d| async move {
             if receipt {
                 d.channel(channel).delivered(&agent.into(), None, vec![id]).await.unwrap();
@@ -194,6 +221,21 @@ fn an_agent_of_another_gateway_is_held_to_its_messages_where_its_host_reports_no
         let repeated = causes.iter().filter(|cause| **cause == Cause::Repeated).count();
         assert_eq!(repeated, 1, "{receipt} {ending:?}: {causes:?}");
     }
+}
+
+/// F29
+#[test]
+fn what_a_person_asks_for_again_in_the_midst_of_a_talk_is_said_again() {
+    let mut own = Own::new();
+    let (mut events, person) = (own.0.dirigent().events(), own.0.person());
+    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
+    own.has_floor("b");
+    own.posts(person, AuthorKind::Human, "Say that again, please.");
+    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
+    own.turn("a", RAIN[2], false, Ending::Text(RAIN[2]));
+    own.0.settle();
+    let causes = causes(&mut events);
+    assert!(!causes.contains(&Cause::Repeated), "{causes:?}");
 }
 
 /// F29
@@ -237,4 +279,97 @@ fn an_agent_of_another_gateway_is_told_that_it_repeated_itself_until_it_says_som
     }
     // Its first trigger was posted before anything was listened to.
     assert_eq!(told, [false, true, false]);
+}
+
+/// F29
+#[test]
+fn a_host_that_is_called_for_its_agent_is_told_that_it_repeated_itself() {
+    let mut own = Own::of(Setup::new().direct());
+    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
+    own.turn("a", RAIN[2], false, Ending::Text(RAIN[2]));
+    own.turn("b", "And it is good for the garden, of course.", false, Ending::Pass);
+    own.turn("a", "It also makes no noise on a roof of straw.", false, Ending::Pass);
+    own.turn("b", "That depends on how thick the straw is.", false, Ending::Pass);
+    own.has_floor("a");
+    own.0.settle();
+    let calls = own.0.wake_calls();
+    let told = |agent: &str| -> Vec<bool> {
+        let of_agent = calls.iter().filter(|call| call.agent.as_str() == agent);
+        of_agent.map(|call| call.repeated).collect()
+    };
+    assert_eq!(told("a"), [false, false, true, false], "until it says something new");
+    assert_eq!(told("b"), [false; 3]);
+}
+
+/// F29
+#[test]
+fn what_a_run_posted_that_its_deadline_ends_is_not_compared_and_leaves_nothing_to_compare_with() {
+    let mut own = Own::new();
+    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
+    let mut events = own.0.dirigent().events();
+    let unended = own.begins("a", RAIN[2]);
+    own.0.advance(std::time::Duration::from_secs(600));
+    own.has_floor("b");
+    let ended = causes(&mut events);
+    assert!(ended.contains(&Cause::RunTimedOut), "{ended:?}");
+    assert!(!ended.contains(&Cause::Repeated), "{ended:?}");
+    drop(unended);
+    let straw = "It also makes no noise on a roof of straw.";
+    let unended = own.begins("b", straw);
+    own.0.advance(std::time::Duration::from_secs(600));
+    own.turn("a", "NO_REPLY", false, Ending::Pass);
+    drop(unended);
+    own.turn("b", straw, false, Ending::Text(straw));
+    own.0.settle();
+    let ended = causes(&mut events);
+    assert!(!ended.contains(&Cause::Repeated), "{ended:?}");
+}
+
+/// F29
+#[test]
+fn an_agent_that_passes_then_is_told_once() {
+    let lines = [RAIN[0].into(), RAIN[2].into(), "NO_REPLY".into(), "Snow is quiet.".into()];
+    let mut stage = Setup::new().hosted("a", lines).hosted("b", [RAIN[1].into()]).stage();
+    stage.chat();
+    for question in ["What do you like about rain?", "And about snow?", "And about fog?"] {
+        stage.say(question);
+        stage.until_dormant();
+    }
+    let told: Vec<_> = stage.agent("a").turns().iter().map(|turn| turn.repeated).collect();
+    assert_eq!(told, [false, false, true, false]);
+}
+
+/// F29
+#[test]
+fn repetitions_of_agents_of_the_host_count_where_it_wants_them() {
+    let mut own = Own::of(Setup::new().settings(|settings| settings.skip_repetitions = false));
+    let mut events = own.0.dirigent().events();
+    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
+    own.turn("a", RAIN[2], false, Ending::Text(RAIN[2]));
+    own.0.settle();
+    let causes = causes(&mut events);
+    assert!(!causes.contains(&Cause::Repeated), "{causes:?}");
+}
+
+/// F29
+#[test]
+fn what_is_posted_with_a_file_is_not_compared() {
+    let mut own = Own::new();
+    let mut events = own.0.dirigent().events();
+    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
+    let (permit, _) = own.begins("a", "Look:");
+    own.shows("a", RAIN[2]);
+    permit.end(Ending::Pass).unwrap();
+    own.turn("b", "NO_REPLY", false, Ending::Pass);
+    drop(causes(&mut events));
+    own.has_floor("a");
+    own.0.advance(std::time::Duration::from_secs(60));
+    own.shows("b", "I like its smell, and that people stay at home.");
+    own.0.settle();
+    let causes = causes(&mut events);
+    assert!(causes.contains(&Cause::AgentMessage), "{causes:?}");
 }

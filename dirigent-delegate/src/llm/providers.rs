@@ -114,9 +114,9 @@ fn kind(error: &ChatError) -> ModelErrorKind {
         ChatError::Unreachable => ModelErrorKind::Unreachable,
         ChatError::RateLimited { .. } => ModelErrorKind::RateLimited,
         ChatError::Unavailable { .. } | ChatError::Reported { .. } => ModelErrorKind::Unavailable,
-        ChatError::NoFirstByte { .. }
-        | ChatError::Stalled { .. }
-        | ChatError::TooSlow { .. } => ModelErrorKind::TimedOut,
+        ChatError::NoFirstByte { .. } | ChatError::Stalled { .. } | ChatError::TooSlow { .. } => {
+            ModelErrorKind::TimedOut
+        }
         ChatError::Withheld | ChatError::OnlyReasoning { .. } => ModelErrorKind::Empty,
         ChatError::Broken | ChatError::NotChat | ChatError::TooLong { .. } => {
             ModelErrorKind::Unusable
