@@ -157,7 +157,7 @@ impl ChatAgent {
         offers
     }
 
-    /// Carries out a call. What is wrong with it is told to the model, which can make another.
+    /// Carries out a call. The model reads what is wrong with it, and can make another.
     async fn call(&self, turn: &Turn, offers: &[(Tool, &dyn Toolbox)], call: &ToolCall) -> String {
         let offered = offers.iter().find(|(tool, _)| tool.name == call.name);
         let answer = match (offered, &call.arguments) {

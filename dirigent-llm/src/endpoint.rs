@@ -86,7 +86,7 @@ impl Endpoint {
     }
 
     /// Asks for answers as a whole, for endpoints that cannot stream, or not together with tools. Default: answers are
-    /// streamed, which is how an endpoint that has stopped is told from a slow one; without it
+    /// streamed, which tells an endpoint that has stopped from a slow one; without it
     /// [`Limits::first_byte`](crate::Limits::first_byte) is the time for the whole answer.
     #[must_use]
     pub const fn whole_answers(mut self) -> Self {

@@ -44,12 +44,12 @@
 //! 1. **The prompt** is the persona and [`Turn::briefing`](dirigent::Turn::briefing) as the system's message, then the newest
 //!    messages of the channel: the agent's own as the assistant's, others' as lines with their names, `alice: hello`. It is
 //!    bounded by [`Limits::messages`] and [`Limits::prompt_tokens`]. A call of a tool is never parted from its answer.
-//! 2. **The request** is streamed, so that an endpoint that has stopped is told from a slow one. Nothing is posted before the
+//! 2. **The request** is streamed, so that an endpoint that has stopped does not look like a slow one. Nothing is posted before the
 //!    answer is complete. When the turn is taken away, the request is given up.
 //! 3. **A failure** is a [`ChatError`]. One that may pass is repeated after the time that the endpoint asks for, as long as the
 //!    turn's deadline allows; then the next endpoint is asked; then the turn fails, and the next agent has the floor.
 //! 4. **Calls of tools** are carried out one after the other, and the model is asked again with the answers and with what people
-//!    said meanwhile. What is wrong with a call is told to the model.
+//!    said meanwhile. The model reads what is wrong with a call.
 //! 5. **The reply** is the answer without reasoning (fields of its own, `<think>` in the text) and without names before it.
 //!    Whether it is silence is decided by [`Settings::silence`](dirigent::Settings::silence). Reasoning without an answer is an
 //!    error and no silence.

@@ -19,7 +19,7 @@ pub struct Limits {
     /// message and the newest round stay. Default 3,000, which leaves room for an answer in a context of 4,096, as local servers
     /// have it unless told otherwise; they cut the briefing off without a word.
     pub prompt_tokens: usize,
-    /// Rounds in which the model may call tools in a turn. In the one after them it is told to answer; if it only calls
+    /// Rounds in which the model may call tools in a turn. In the one after them it must answer; if it only calls
     /// tools all the same, the turn fails with [`ChatError::ToolRounds`](crate::ChatError::ToolRounds). Default 8.
     pub tool_rounds: usize,
     /// The most letters of one tool's answer that the model is given; of a longer one the beginning. Default 8,000.

@@ -25,7 +25,7 @@ use crate::calls::ToolCall;
     reason = "four roles; a client of the host's own writes each of them"
 )]
 pub enum Message<'a> {
-    /// What the model is told about itself and its task.
+    /// What the model has to know about itself and its task.
     System(Cow<'a, str>),
     /// What is said to the model.
     User {

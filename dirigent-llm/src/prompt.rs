@@ -1,4 +1,4 @@
-//! What a model is told: the briefing, the channel's messages, and the rounds of tools of this turn.
+//! What a model reads: the briefing, the channel's messages, and the rounds of tools of this turn.
 
 use std::sync::Arc;
 

@@ -27,7 +27,7 @@ pub struct Question<'a> {
     pub messages: Vec<Message<'a>>,
     /// The tools that may be called. Default: none.
     pub tools: Arc<[Tool]>,
-    /// Whether the model may call them now. Without it the model is told of them, since it sees earlier calls, and is to answer.
+    /// Whether the model may call them now. Without it the model reads of them, since it sees earlier calls, and must answer.
     /// Default: yes.
     pub may_call: bool,
     /// How much the model is to think. It is sent as `reasoning_effort`, unless it is [`Thinking::Off`]. Default none: what the
@@ -103,7 +103,7 @@ pub enum Thinking {
     Low,
     /// As much as most questions need.
     Medium,
-    /// Much.
+    /// Much thinking.
     High,
     /// More than that, where a model knows it.
     Xhigh,

@@ -11,7 +11,7 @@ use dirigent::tools::{Caller, Tools, definitions};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// A tool as a model is told of it. `Serialize` writes it as chat endpoints take it, as a `function`.
+/// A tool as a model knows it. `Serialize` writes it as chat endpoints take it, as a `function`.
 ///
 /// ```
 /// use dirigent_llm::Tool;
@@ -96,7 +96,7 @@ pub trait Toolbox: Send + Sync + 'static {
     fn tools(&self) -> Vec<Tool>;
 
     /// Calls a tool that [`tools`](Self::tools) named, with arguments that are a JSON object; whether they fit the schema is for
-    /// the tool to see. The answer is told to the model, which also needs to know what went wrong: say it in the answer, as
+    /// the tool to see. The model reads the answer, and also needs to know what went wrong: say it in the answer, as
     /// `{"error": …}`, and put nothing into it that the model must not know.
     ///
     /// # Cancellation

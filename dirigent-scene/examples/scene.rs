@@ -16,7 +16,7 @@ use dirigent_scene::{
     Slug, async_trait, present_choices,
 };
 
-/// What every actor is told first.
+/// What every actor reads first.
 const SYSTEM_PROMPT: &str = "You play one character in a scene. Stay in character, and say only what your character says.\n\
     Every answer has exactly this form:\n\n\
     <thinking>\nwhat your character thinks, in a sentence or two; no one hears it\n</thinking>\n\n\
@@ -44,7 +44,7 @@ fn command() -> Command {
         .arg(text("out", "DIR", "The folder of the scene").value_parser(value_parser!(PathBuf)))
         .arg(text("url", "URL", "A model's endpoint").requires("model"))
         .arg(text("model", "NAME", "The model's name there").requires("url"))
-        .arg(count("soft-cap", "6", "Turns a character, after which an actor is told to wind down"))
+        .arg(count("soft-cap", "6", "Turns a character, after which an actor is asked to wind down"))
         .arg(count("hard-cap", "8", "Turns a character, after which the scene ends"))
         .arg(count("corrections", "3", "How often one output is corrected"))
         .arg(count("max-tokens", "200", "The longest answer of the model"))

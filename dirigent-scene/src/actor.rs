@@ -58,7 +58,7 @@ pub trait Actor: Send {
 /// the [`Isolation`](crate::Isolation) that the notes record says how.
 #[async_trait]
 pub trait ActorFactory: Send {
-    /// Creates the actor of a character. It is told a name, and nothing that any actor is briefed with.
+    /// Creates the actor of a character. It knows a name, and nothing that any actor is briefed with.
     ///
     /// # Errors
     ///

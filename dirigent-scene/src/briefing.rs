@@ -1,4 +1,4 @@
-//! What an actor is told before the scene.
+//! What an actor reads before the scene.
 
 use std::fmt;
 

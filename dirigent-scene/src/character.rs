@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::material::{Material, MaterialError, Unreadable};
 use crate::slug::{BadSlug, Slug};
 
-/// A character of a scene, with what its actor alone is told.
+/// A character of a scene, with what its actor alone knows.
 ///
 /// ```
 /// use dirigent_scene::{Character, Material};

@@ -39,7 +39,7 @@ pub trait Director: Send {
         Audience::Everyone
     }
 
-    /// Is told of a direction that cannot be carried out. The scene goes on without it. Default: nothing.
+    /// Hears of a direction that cannot be carried out. The scene goes on without it. Default: nothing.
     fn refused(&mut self, direction: &Direction, why: BadDirection) {
         let _ = (direction, why);
     }
@@ -83,7 +83,7 @@ pub enum Direction {
     Stop,
 }
 
-/// Who hears a speech. Whoever speaks, everyone reads it in the transcript.
+/// Who hears a speech. Everyone reads it in the transcript.
 ///
 /// ```
 /// assert_eq!(dirigent_scene::Audience::default(), dirigent_scene::Audience::Everyone);

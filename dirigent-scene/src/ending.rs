@@ -60,7 +60,7 @@ impl CloseSigns {
     ///   `on` or `ahead` follows.
     ///
     /// An action counts in a stage direction in square brackets, after which at most one sentence is said; as what the
-    /// speaker does (`leaves`, `she leaves`, `Maria slowly leaves`), and not where the direction then has somebody come back.
+    /// speaker does (`leaves`, `she leaves`, `Maria slowly leaves`), and not where the direction then has the character come back.
     pub fn new<'a>(
         phrases: impl IntoIterator<Item = &'a str>,
         exits: impl IntoIterator<Item = &'a str>,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::actor::Role;
 use crate::protocol::Speech;
 
-/// Judges for the roles A and B whether the scene has ended. It is told what was said aloud, one speech after the other,
+/// Judges for the roles A and B whether the scene has ended. It reads what was said aloud, one speech after the other,
 /// and answers with one of two words: nothing that it thinks can reach an actor.
 ///
 /// ```

@@ -45,7 +45,7 @@
 //! - **Thinking does not cross.** A [`Cue`] is made of [`Speech`] and of the fixed [`Prompt`]s; there is no way from
 //!   [`Thinking`] to either. Thinking goes into the event log.
 //! - **The coordinator does not speak.** Its own words to actors are the five [`Prompt`]s. A [`Frame`] is made from names alone.
-//! - **The coordinator does not read.** A [`Material`] is opaque to it: no comparison, no length, no `Debug`. A factory is told a
+//! - **The coordinator does not read.** A [`Material`] is opaque to it: no comparison, no length, no `Debug`. A factory knows a
 //!   name, and an actor its own [`Briefing`].
 //! - **A judge cannot talk.** Its answer is one of two words.
 //! - **Nothing is chosen silently.** [`Scene::builder`] demands both choices, and the notes that record them are on disk

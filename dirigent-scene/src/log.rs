@@ -149,7 +149,7 @@ pub enum LogError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why it cannot be read.
         source: std::io::Error,
     },
     /// It begins like a JSON array and is none.

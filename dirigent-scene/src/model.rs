@@ -158,7 +158,7 @@ impl Actor for ModelActor {
         let kind = cue.kind();
         let mut cue = cue.text();
         if self.history.exchanges.is_empty() {
-            // The instruction is the first thing that the model is told to do.
+            // The instruction is the first thing that the model reads.
             let instruction = Prompt::Instruction.as_str();
             cue = if cue.is_empty() {
                 instruction.to_owned()

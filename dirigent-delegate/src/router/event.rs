@@ -63,7 +63,7 @@ pub enum RouterEventKind {
     ModelFailed {
         /// Its name.
         model: Box<str>,
-        /// Why.
+        /// Why it failed.
         error: ModelErrorKind,
     },
     /// A delegation waits for a place.

@@ -41,7 +41,7 @@ const PERSONAS: [(&str, &str); 3] = [
 
 /// What the person says, one after the other, whenever the room is asleep.
 const LINES: [&str; 8] = [
-    "Shall we build a boat this summer?",
+    "Should we build a boat this summer?",
     "Which colour should the house have?",
     "What is the best thing about rain?",
     "Who should write the first chapter?",

@@ -1,4 +1,4 @@
-//! What a model is told, without a model.
+//! What a model reads, without a model.
 
 use dirigent::ChannelId;
 use dirigent::hooks::TurnId;
@@ -119,7 +119,7 @@ fn the_newest_messages_are_told_as_many_as_fit() {
     assert_eq!(told(&prompt, &limits), [(Role::User, "Ann: word 8\nAnn: word 9".to_owned())]);
     let none = Limits { prompt_tokens: 1, ..Limits::default() };
     let newest = [(Role::User, "Ann: word 9".to_owned())];
-    assert_eq!(told(&prompt, &none), newest, "the newest is told, however little fits");
+    assert_eq!(told(&prompt, &none), newest, "the newest stays, however little fits");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn words(text: &str) -> usize {
 }
 
 impl Summary {
-    /// Counts.
+    /// Counts what a log has.
     pub fn of(log: &Log) -> Self {
         let events = log.events();
         let mut summary = Self { events: events.len(), reason: log.reason(), ..Self::default() };

@@ -1,4 +1,4 @@
-//! What the machine is told and what it asks for.
+//! What the machine hears and what it asks for.
 
 use crate::actor::Output;
 use crate::cue::Cue;
@@ -69,7 +69,7 @@ pub enum Effect {
     Hear {
         /// The speech.
         line: Line,
-        /// When.
+        /// The moment in which it is spoken.
         moment: Moment,
     },
     /// Show the speech outside, where the scene is shown. Answered by [`Input::Done`].
@@ -78,21 +78,21 @@ pub enum Effect {
     Judge(Line),
     /// Append a journal entry to the character's journal.
     Journal {
-        /// Whose.
+        /// The character's place.
         seat: Seat,
         /// The entry.
         entry: Arc<str>,
     },
     /// Tell the host that this character's journal entry will not come.
     NoEntry {
-        /// Whose.
+        /// The character's place.
         seat: Seat,
     },
     /// Tell the host that a direction cannot be carried out.
     Refused {
         /// Which one.
         direction: Direction,
-        /// Why.
+        /// Why it cannot be carried out.
         why: BadDirection,
     },
     /// Finalise the files; nothing follows.

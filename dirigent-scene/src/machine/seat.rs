@@ -12,7 +12,7 @@ pub(super) struct SeatState {
     pub(super) presence: Presence,
     /// Whether its actor was created.
     pub(super) is_spawned: bool,
-    /// Speeches.
+    /// How many speeches it has made.
     pub(super) spoken: u32,
     /// Cues that its actor answered.
     pub(super) answered: u32,
@@ -42,7 +42,7 @@ pub(super) enum Presence {
 pub(super) struct Seats {
     states: Vec<SeatState>,
     /// What is handed out where a seat is not of this scene, which does not happen.
-    nobody: SeatState,
+    unknown: SeatState,
 }
 
 impl Seats {
@@ -51,11 +51,11 @@ impl Seats {
         for state in states.iter_mut().take(plan.present) {
             state.presence = Presence::Entering;
         }
-        Self { states, nobody: SeatState::default() }
+        Self { states, unknown: SeatState::default() }
     }
 
     pub(super) fn of(&mut self, seat: Seat) -> &mut SeatState {
-        self.states.get_mut(seat.index()).unwrap_or(&mut self.nobody)
+        self.states.get_mut(seat.index()).unwrap_or(&mut self.unknown)
     }
 
     pub(super) fn get(&self, seat: Seat) -> Option<&SeatState> {
@@ -81,7 +81,7 @@ impl Seats {
         u32::try_from(self.those_staying().count()).unwrap_or(u32::MAX)
     }
 
-    /// How many turns those who stay may still have together, of so many each.
+    /// How many turns those who stay may still have together, of this number each.
     pub(super) fn turns_left(&self, cap: u32) -> u32 {
         let spoken = self.those_staying().map(|(_, state)| state.spoken);
         let spoken = spoken.fold(0, u32::saturating_add);
