@@ -26,6 +26,8 @@ use crate::wire::Completion;
 const REFUSAL_MAX: usize = 64 * 1_024;
 /// How many bytes of JSON there may be for each byte of answer: letters may be escaped, and reasoning is not counted.
 const WHOLE_FACTOR: usize = 8;
+/// An event may always have this number of bytes: a piece may bring many events, which count before they are read.
+const EVENT_MIN: usize = 1_024 * 1_024;
 /// How many bytes of a stream there may be for each byte of answer, and beside it: each token comes in some 200 bytes.
 const STREAM_FACTOR: usize = 512;
 
@@ -121,7 +123,7 @@ impl Sender<'_> {
 
     async fn read_stream(&self, body: PacedBody<'_>) -> Result<Partial, ChatError> {
         let most = self.limits.answer_bytes.saturating_mul(STREAM_FACTOR);
-        let event = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR);
+        let event = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR).max(EVENT_MIN);
         let (body, event) = body.bounded(most, event);
         self.read_events(body, &event).await
     }

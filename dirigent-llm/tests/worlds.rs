@@ -247,6 +247,18 @@ async fn a_body_that_never_ends_is_given_up_long_before_memory_is() {
     }
 }
 
+#[tokio::test]
+async fn reasoning_may_be_much_longer_than_an_answer() {
+    let thought = r#"data: {"choices":[{"delta":{"reasoning":"and so on and on and on and on"}}]}"#;
+    let body = format!("{thought}\n\n").repeat(15_000)
+        + "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\ndata: [DONE]\n\n";
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let answer = format!("{head}{body}");
+    let url = serve(move |stream| stream.write_all(answer.as_bytes()));
+    let agent = agent(&url).limits(|limits| limits.answer_bytes = 4_096);
+    assert_eq!(speak(&agent).await, say("Hi."));
+}
+
 /// An endpoint that sends a piece each time it is told to.
 fn on_demand(pieces: &'static [&'static str]) -> (String, Sender<()>) {
     let (demand, demanded) = channel();

@@ -184,14 +184,18 @@ impl Own {
         });
     }
 
-    /// The agent has the floor, and posts this.
-    fn begins(&mut self, agent: &'static str, text: &str) -> (Permit, MessageId) {
+    /// The agent has the floor, and may speak.
+    fn permitted(&mut self, agent: &'static str) -> Permit {
         let channel = self.0.channel();
         self.has_floor(agent);
-        let permit = self.0.call(move |d| async move {
+        self.0.call(move |d| async move {
             d.channel(channel).may_speak(&agent.into(), None).await.unwrap()
-        });
-        (permit, self.says(agent, text))
+        })
+    }
+
+    /// The agent has the floor, and posts this.
+    fn begins(&mut self, agent: &'static str, text: &str) -> (Permit, MessageId) {
+        (self.permitted(agent), self.says(agent, text))
     }
 
     /// The agent has the floor, posts this, and its host says afterwards that the run ended so.
@@ -361,7 +365,7 @@ fn what_is_posted_with_a_file_is_not_compared() {
     let mut events = own.0.dirigent().events();
     own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
     own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
-    let (permit, _) = own.begins("a", RAIN[2]);
+    let permit = own.permitted("a");
     own.shows("a", RAIN[2]);
     permit.end(Ending::Pass).unwrap();
     own.has_floor("b");
