@@ -1,6 +1,6 @@
 //! Who of those that want to run may: a value. It knows tickets, not what they are for.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet};
 
 /// A place that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,12 +24,13 @@ pub(crate) struct Pool {
     queue: usize,
     next: u64,
     running: HashSet<Ticket>,
-    waiting: VecDeque<Ticket>,
+    /// In the order of asking, which is the order of their numbers.
+    waiting: BTreeSet<Ticket>,
 }
 
 impl Pool {
     pub(crate) fn new(cap: usize, queue: usize) -> Self {
-        let (running, waiting) = (HashSet::new(), VecDeque::new());
+        let (running, waiting) = (HashSet::new(), BTreeSet::new());
         Self { cap, queue, next: 0, running, waiting }
     }
 
@@ -47,7 +48,7 @@ impl Pool {
             self.running.insert(ticket);
             Claim::Granted
         } else if self.waiting.len() < self.queue {
-            self.waiting.push_back(ticket);
+            self.waiting.insert(ticket);
             Claim::Waiting
         } else {
             Claim::Full
@@ -56,6 +57,7 @@ impl Pool {
     }
 
     /// Whether this ticket has its place.
+    #[cfg(test)]
     pub(crate) fn is_granted(&self, ticket: Ticket) -> bool {
         self.running.contains(&ticket)
     }
@@ -63,7 +65,7 @@ impl Pool {
     /// Gives up a place, or the wait for one; returns who may run now.
     pub(crate) fn leave(&mut self, ticket: Ticket) -> Vec<Ticket> {
         if !self.running.remove(&ticket) {
-            self.waiting.retain(|other| *other != ticket);
+            self.waiting.remove(&ticket);
         }
         self.grant()
     }
@@ -71,7 +73,7 @@ impl Pool {
     fn grant(&mut self) -> Vec<Ticket> {
         let mut granted = Vec::new();
         while self.running.len() < self.cap {
-            let Some(ticket) = self.waiting.pop_front() else {
+            let Some(ticket) = self.waiting.pop_first() else {
                 break;
             };
             self.running.insert(ticket);
@@ -83,6 +85,8 @@ impl Pool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use proptest::prelude::*;
 
     use super::*;

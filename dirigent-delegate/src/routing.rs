@@ -16,7 +16,7 @@ mod job;
 #[cfg(test)]
 mod simulation;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +58,8 @@ pub(crate) struct Routing {
     next: usize,
     /// How many jobs have not ended.
     open: usize,
+    /// The deadlines of the jobs that run.
+    deadlines: BTreeSet<(Timestamp, JobId)>,
     given: Given,
     /// The routing model that answered first.
     answered_by: Option<usize>,
@@ -119,6 +121,7 @@ impl Routing {
             round_start: 0,
             next: 0,
             open: 0,
+            deadlines: BTreeSet::new(),
             given: Given::default(),
             answered_by: None,
             note: String::new(),
@@ -140,7 +143,11 @@ impl Routing {
         match self.stage {
             Stage::Over => None,
             Stage::Asking { until, .. } => Some(until.min(self.until)),
-            Stage::Delegating => self.jobs.iter().filter_map(|job| job.deadline(self.until)).min(),
+            Stage::Delegating => {
+                let running = self.deadlines.first().map(|(deadline, _)| *deadline);
+                let waiting = (self.open > self.deadlines.len()).then_some(self.until);
+                running.into_iter().chain(waiting).min()
+            }
         }
     }
 
@@ -256,6 +263,7 @@ impl Routing {
                 let timeout = self.plan.agents.get(job.agent).map(|agent| agent.timeout);
                 let until = (now + timeout.unwrap_or_default()).min(self.until);
                 job.state = JobState::Running { since: now, until };
+                self.deadlines.extend(job.deadline(self.until).map(|deadline| (deadline, id)));
                 let agent = job.agent;
                 if let (Some(kind), Some(parts)) = (self.kind(id), self.parts(id, until)) {
                     self.actions.push_back(Action::Start { job: id, agent, kind, parts });
@@ -369,6 +377,9 @@ impl Routing {
             return;
         };
         if let Some(agent) = self.plan.agents.get(job.agent) {
+            if let Some(deadline) = job.deadline(self.until) {
+                self.deadlines.remove(&(deadline, id));
+            }
             job.end(now, agent, outcome);
             self.open -= 1;
             self.tell_ended(id);

@@ -100,6 +100,30 @@ async fn what_is_called_beyond_the_queue_fails_and_the_others_go_on() {
     assert_eq!(bad[0].error_message.as_deref(), Some("Too many delegations wait already."));
 }
 
+/// R299, R301
+///
+/// What waits beyond the queue fails, in its place; what ran is kept, in its place.
+#[tokio::test]
+async fn of_a_thousand_parts_each_has_its_result_in_its_place() {
+    let parts: Vec<String> = (0..1_000).map(|at| format!("part {at}")).collect();
+    let called: Vec<(&str, &str)> = parts.iter().map(|part| (OPENCODE, part.as_str())).collect();
+    for (parallel, expected) in [(true, 3 + 64), (false, 1_000)] {
+        let script = Script::new([calls(&called)]);
+        let config = enabled(|config| config.parallel_execution = parallel);
+        let router = Router::builder(script).config(config).open_code(instant("code"));
+        let response = ask(&router.build().unwrap(), "Go").await;
+        assert_eq!(response.agent_results.len(), 1_000);
+        let (good, bad) = response.agent_results.split_at(expected);
+        for (result, part) in good.iter().zip(&parts) {
+            assert_eq!(
+                (result.status, &result.output),
+                (Status::Success, &format!("code: {part}"))
+            );
+        }
+        assert!(bad.iter().all(|result| result.status == Status::Error));
+    }
+}
+
 /// R300, R314
 #[tokio::test]
 async fn with_parallel_execution_off_they_run_one_after_the_other() {

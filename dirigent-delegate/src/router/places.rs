@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::pool::{Claim, Pool, Ticket};
+use crate::routing::JobId;
 
-/// Places, and whom to call when one is there.
+/// Places, and who is told when one is there.
 #[derive(Debug)]
 pub(super) struct Places {
     held: Mutex<Held>,
@@ -16,7 +17,14 @@ pub(super) struct Places {
 #[derive(Debug)]
 struct Held {
     pool: Pool,
-    waiting: HashMap<Ticket, Arc<Notify>>,
+    waiting: HashMap<Ticket, Waiting>,
+}
+
+/// A job that waits, and its message, which is told.
+#[derive(Debug)]
+struct Waiting {
+    job: JobId,
+    granted: UnboundedSender<JobId>,
 }
 
 impl Places {
@@ -28,15 +36,19 @@ impl Places {
     pub(super) fn set_cap(&self, cap: usize) {
         let mut held = self.lock();
         let granted = held.pool.set_cap(cap);
-        held.call(granted);
+        held.tell(granted);
     }
 
-    /// Asks for a place. Dropping what is returned gives it up, or the wait for it. `call` is notified when it is there.
-    pub(super) fn claim(self: &Arc<Self>, call: &Arc<Notify>) -> (Place, Claim) {
+    /// Asks for a place. Dropping what is returned gives it up, or the wait for it. Of a place that is waited for `granted` is told.
+    pub(super) fn claim(
+        self: &Arc<Self>,
+        job: JobId,
+        granted: &UnboundedSender<JobId>,
+    ) -> (Place, Claim) {
         let mut held = self.lock();
         let (ticket, claim) = held.pool.claim();
         if claim == Claim::Waiting {
-            held.waiting.insert(ticket, Arc::clone(call));
+            held.waiting.insert(ticket, Waiting { job, granted: granted.clone() });
         }
         (Place { places: Arc::clone(self), ticket }, claim)
     }
@@ -47,9 +59,13 @@ impl Places {
 }
 
 impl Held {
-    fn call(&mut self, granted: Vec<Ticket>) {
-        let called = granted.into_iter().filter_map(|ticket| self.waiting.remove(&ticket));
-        called.for_each(|call| call.notify_one());
+    fn tell(&mut self, granted: Vec<Ticket>) {
+        for Waiting { job, granted } in
+            granted.into_iter().filter_map(|ticket| self.waiting.remove(&ticket))
+        {
+            // A message that is gone gives its places up.
+            let _ = granted.send(job);
+        }
     }
 }
 
@@ -60,17 +76,11 @@ pub(super) struct Place {
     ticket: Ticket,
 }
 
-impl Place {
-    pub(super) fn is_granted(&self) -> bool {
-        self.places.lock().pool.is_granted(self.ticket)
-    }
-}
-
 impl Drop for Place {
     fn drop(&mut self) {
         let mut held = self.places.lock();
         held.waiting.remove(&self.ticket);
         let granted = held.pool.leave(self.ticket);
-        held.call(granted);
+        held.tell(granted);
     }
 }

@@ -9,7 +9,8 @@ use dirigent::ports::Timestamp;
 use futures_util::FutureExt as _;
 use futures_util::future::{AbortHandle, Abortable, BoxFuture, OptionFuture};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::broadcast;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::Shared;
 use super::event::{RouterEvent, RouterEventKind};
@@ -30,8 +31,9 @@ pub(super) struct Run<'a> {
     jobs: FuturesUnordered<BoxFuture<'a, (JobId, Option<Outcome>)>>,
     running: HashMap<JobId, Running>,
     waiting: HashMap<JobId, Place>,
-    /// Called when one of the places that are waited for is there.
-    call: Arc<Notify>,
+    /// The jobs whose places have become free, and where the places tell it.
+    granted: UnboundedReceiver<JobId>,
+    tell_granted: UnboundedSender<JobId>,
 }
 
 /// An agent that runs.
@@ -62,6 +64,7 @@ impl<'a> Run<'a> {
         message: u64,
         session: Arc<str>,
     ) -> Self {
+        let (tell_granted, granted) = unbounded_channel();
         let tell = Tell { events: shared.events.clone(), message, session };
         Self {
             shared,
@@ -71,7 +74,8 @@ impl<'a> Run<'a> {
             jobs: FuturesUnordered::new(),
             running: HashMap::new(),
             waiting: HashMap::new(),
-            call: Arc::default(),
+            granted,
+            tell_granted,
         }
     }
 
@@ -104,7 +108,7 @@ impl<'a> Run<'a> {
                     self.asking = None;
                     self.routing.answered(self.shared.clock.now(), attempt, answer);
                 }
-                () = self.call.notified() => self.take_places(),
+                Some(job) = self.granted.recv() => self.routing.claimed(self.now(), job, Claim::Granted),
                 () = self.shared.clock.sleep_until(deadline) => {}
             }
         }
@@ -148,7 +152,7 @@ impl<'a> Run<'a> {
     }
 
     fn claim(&mut self, job: JobId) {
-        let (place, claim) = self.shared.places.claim(&self.call);
+        let (place, claim) = self.shared.places.claim(job, &self.tell_granted);
         if claim != Claim::Full {
             self.waiting.insert(job, place);
         }
@@ -156,16 +160,6 @@ impl<'a> Run<'a> {
             self.tell.tell(RouterEventKind::Waiting { agent });
         }
         self.routing.claimed(self.now(), job, claim);
-    }
-
-    /// Tells the message which of its places are there.
-    fn take_places(&mut self) {
-        let granted = self.waiting.iter().filter(|(_, place)| place.is_granted());
-        let mut granted: Vec<JobId> = granted.map(|(job, _)| *job).collect();
-        granted.sort_unstable();
-        for job in granted {
-            self.routing.claimed(self.now(), job, Claim::Granted);
-        }
     }
 
     fn start(&mut self, job: JobId, agent: usize, kind: AgentKind, parts: TaskParts) {

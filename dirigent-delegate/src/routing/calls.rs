@@ -85,8 +85,9 @@ impl Routing {
     /// Asks for places: for all jobs that have none, or for the next one when nothing runs.
     pub(super) fn claim_places(&mut self) {
         if self.plan.schedule() == Schedule::Sequential {
-            let mut begun = self.jobs.iter().take(self.next);
-            if begun.any(|job| job.result().is_none()) {
+            // All before the one that was claimed last have ended.
+            let last = self.next.checked_sub(1).and_then(|at| self.jobs.get(at));
+            if last.is_some_and(|job| job.result().is_none()) {
                 return;
             }
         }
