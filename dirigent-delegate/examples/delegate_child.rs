@@ -7,6 +7,8 @@
 //! | `folder`, `variable NAME` | writes its working folder, a variable of its environment |
 //! | `read` | reads its input to the end, and writes how long it was |
 //! | `flood` | writes without end |
+//! | `garbage` | writes what is no text |
+//! | `files` | writes the lengths of the files that `--file` names |
 //! | `stubborn` | ignores SIGTERM from here on |
 //! | `note FOLDER` | notes its process in this folder |
 //! | `child FOLDER`, `detached FOLDER` | starts a process that notes itself there and waits for ever, in this group or in a session of its own |
@@ -14,6 +16,8 @@
 //! | `family FOLDER` | notes itself and starts a detached process that does the same and waits for ever, up to sixty |
 //! | `wait` | waits for ever |
 //! | `exit CODE` | ends |
+//!
+//! As `serve` it says that a server listens at the address in `DELEGATE_LISTENS`, and waits for ever.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests")]
 
 use std::env;
@@ -32,6 +36,10 @@ fn main() {
 
 async fn obey() {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    if arguments.first().is_some_and(|word| word == "serve") {
+        println!("opencode server listening on {}", env::var("DELEGATE_LISTENS").unwrap());
+        pending::<()>().await;
+    }
     let order = arguments.last().cloned().unwrap_or_default();
     let mut words = order.split_whitespace();
     let mut ignored = Vec::new();
@@ -46,6 +54,10 @@ async fn obey() {
                 println!("{}", std::io::stdin().read_to_end(&mut text).unwrap());
             }
             "flood" => while std::io::stdout().write_all(&[b'x'; 4_096]).is_ok() {},
+            "garbage" => {
+                std::io::stdout().write_all(b"a\0\xff\xfe\x1b[31mb\x1b[0m\xc3(\x07c\n").unwrap();
+            }
+            "files" => show_files(&arguments),
             "stubborn" => ignored.push(signal(SignalKind::terminate()).unwrap()),
             "note" => note(words.next().unwrap()),
             "child" => start("note", words.next().unwrap(), "wait"),
@@ -72,6 +84,15 @@ async fn obey() {
         }
     }
     drop(ignored);
+}
+
+fn show_files(arguments: &[String]) {
+    let before = arguments.iter().zip(arguments.iter().skip(1));
+    for (_, path) in before.filter(|(option, _)| *option == "--file") {
+        let name = Path::new(path).file_name().unwrap().to_str().unwrap();
+        println!("{name} {}", fs::metadata(path).unwrap().len());
+        println!("{path}");
+    }
 }
 
 fn note(folder: &str) {

@@ -1,6 +1,7 @@
 //! Agents that are programs.
 
-use std::borrow::Cow;
+mod attachment;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -14,10 +15,11 @@ use dirigent::{Clock, SystemClock};
 
 use crate::delegate::{Delegate, Outcome, Task};
 use crate::process::{Bounds, End, Ended, Guard, Launch};
+use attachment::Attachments;
 
 /// The longest message that is given to a program, in bytes: systems limit the length of one argument.
 pub(crate) const MESSAGE_MAX: usize = 100_000;
-/// How much of what a program wrote is shown as its progress.
+/// How much of what an agent wrote is shown as its progress, in bytes.
 const PROGRESS_MAX: usize = 2_000;
 
 /// An agent that is a program: it is started for each task, with the message as its last argument after `--`, and what it writes to
@@ -44,6 +46,8 @@ pub struct CliDelegate {
     program: OsString,
     options: Vec<OsString>,
     model_option: Option<OsString>,
+    thinking_option: Option<OsString>,
+    image_option: Option<OsString>,
     folder: Option<PathBuf>,
     environment: Vec<(OsString, Option<OsString>)>,
     limits: CliLimits,
@@ -80,6 +84,8 @@ impl CliDelegate {
             program: program.into(),
             options: Vec::new(),
             model_option: None,
+            thinking_option: None,
+            image_option: None,
             folder: None,
             environment: Vec::new(),
             limits: CliLimits::default(),
@@ -100,6 +106,22 @@ impl CliDelegate {
     #[must_use]
     pub fn model_option(mut self, option: impl Into<OsString>) -> Self {
         self.model_option = Some(option.into());
+        self
+    }
+
+    /// Sets the option that says how much the model is to think: it and the level's name ([`Thinking::as_str`](crate::Thinking::as_str))
+    /// stand before the message when the person asked for a level. Default: the level is not handed on.
+    #[must_use]
+    pub fn thinking_option(mut self, option: impl Into<OsString>) -> Self {
+        self.thinking_option = Some(option.into());
+        self
+    }
+
+    /// Sets the option that names a file to look at: it and a path stand before the message for each image of the person's. The files
+    /// are written for the task, can be read by the host's own user alone, and are gone when it ends. Default: images are not handed on.
+    #[must_use]
+    pub fn image_option(mut self, option: impl Into<OsString>) -> Self {
+        self.image_option = Some(option.into());
         self
     }
 
@@ -157,23 +179,40 @@ impl CliDelegate {
             folder: self.folder.clone(),
             environment: self.environment.clone(),
             guard: self.guard.clone(),
+            has_input: false,
         }
     }
 
-    #[cfg(feature = "serve")]
+    #[cfg(feature = "acp")]
+    pub(crate) fn options(&self) -> &[OsString] {
+        &self.options
+    }
+
+    #[cfg(feature = "acp")]
+    pub(crate) const fn bounds(&self) -> CliLimits {
+        self.limits
+    }
+
+    #[cfg(any(feature = "acp", feature = "serve"))]
     pub(crate) fn folder(&self) -> Option<&std::path::Path> {
         self.folder.as_deref()
     }
 
-    #[cfg(feature = "serve")]
+    #[cfg(any(feature = "acp", feature = "serve"))]
     pub(crate) fn time(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
 
-    fn arguments(&self, task: &Task, prompt: &str) -> Vec<OsString> {
+    fn arguments(&self, task: &Task, prompt: &str, images: &[PathBuf]) -> Vec<OsString> {
         let mut arguments = self.options.clone();
         if let (Some(option), Some(model)) = (&self.model_option, task.model()) {
             arguments.extend([option.clone(), model.into()]);
+        }
+        if let (Some(option), Some(level)) = (&self.thinking_option, task.thinking()) {
+            arguments.extend([option.clone(), level.as_str().into()]);
+        }
+        if let Some(option) = &self.image_option {
+            arguments.extend(images.iter().flat_map(|image| [option.clone(), image.into()]));
         }
         // After this nothing is an option, whatever it looks like.
         arguments.extend(["--".into(), prompt.into()]);
@@ -191,7 +230,12 @@ impl Delegate for CliDelegate {
                 prompt.len()
             ));
         }
-        let process = match self.launch(self.arguments(&task, &prompt)).start() {
+        let attached = match self.attach(&task).await {
+            Ok(attached) => attached,
+            Err(problem) => return Outcome::error(problem),
+        };
+        let images = attached.as_ref().map_or(&[][..], |attached| &attached.files);
+        let process = match self.launch(self.arguments(&task, &prompt, images)).start() {
             Ok(process) => process,
             Err(error) => return cannot_start(&error),
         };
@@ -200,7 +244,7 @@ impl Delegate for CliDelegate {
         let report = |written: &[u8]| {
             // What it complains about is no progress.
             if !written.is_empty() {
-                task.progress(&tail(written));
+                task.progress(&String::from_utf8_lossy(tail(written)));
             }
         };
         match process.finish(bounds, &self.clock, report).await {
@@ -211,6 +255,16 @@ impl Delegate for CliDelegate {
 }
 
 impl CliDelegate {
+    /// Writes the task's images, if the program can be given any.
+    async fn attach(&self, task: &Task) -> Result<Option<Attachments>, String> {
+        if self.image_option.is_none() || task.images().is_empty() {
+            return Ok(None);
+        }
+        let images = task.images().to_vec();
+        let written = tokio::task::spawn_blocking(move || Attachments::write(&images)).await;
+        written.map_err(|error| format!("An image cannot be written: {error}."))?.map(Some)
+    }
+
     fn outcome(&self, ended: Ended) -> Outcome {
         let Ended { stdout, stderr, end } = ended;
         let output = text(&stdout);
@@ -248,22 +302,22 @@ impl CliDelegate {
     }
 }
 
-fn cannot_start(error: &io::Error) -> Outcome {
+pub(crate) fn cannot_start(error: &io::Error) -> Outcome {
     Outcome::error(format!("The program cannot be started: {error}."))
 }
 
 /// What was written, without the colours of terminals.
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     strip_ansi_escapes::strip_str(String::from_utf8_lossy(bytes))
 }
 
 /// The end of what was written, at the border of a character.
-fn tail(written: &[u8]) -> Cow<'_, str> {
+pub(crate) fn tail(written: &[u8]) -> &[u8] {
     let from = written.len().saturating_sub(PROGRESS_MAX);
     let is_within = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     let end = written.get(from..).unwrap_or_default();
     let begins = end.iter().take_while(|byte| is_within(byte)).count().min(3);
-    String::from_utf8_lossy(end.get(begins..).unwrap_or_default())
+    end.get(begins..).unwrap_or_default()
 }
 
 /// Shows no option and no variable: both may hold secrets.

@@ -38,6 +38,7 @@
 //! | have models at addresses | [`llm::Providers`] |
 //! | have another client for models | [`model::RoutingModel`] |
 //! | want coding tasks done | [`OpenCode`] |
+//! | have another coding agent that speaks the Agent Client Protocol | `AcpDelegate`, with the feature `acp` |
 //! | have another program | [`CliDelegate`] |
 //! | have an agent in your own code | [`Delegate`], [`delegate_fn`], [`Builder::agent`] |
 //! | want to see what happens | [`Router::events`], [`show_progress`] |
@@ -59,8 +60,11 @@
 //!
 //! | feature | default | what it brings |
 //! | --- | --- | --- |
+//! | `acp` | yes | coding agents that speak the Agent Client Protocol: `AcpDelegate`; it brings no dependency |
 //! | `serve` | yes | opencode as a server; without it, mode `serve` is an error result |
 
+#[cfg(feature = "acp")]
+mod acp;
 mod card;
 mod cli;
 pub mod config;
@@ -70,6 +74,8 @@ mod limits;
 pub mod llm;
 pub mod model;
 mod opencode;
+#[cfg(any(feature = "acp", feature = "serve"))]
+mod permission;
 mod plan;
 mod pool;
 mod process;
@@ -81,14 +87,16 @@ mod result;
 mod router;
 mod routing;
 
+#[cfg(feature = "acp")]
+pub use acp::AcpDelegate;
 pub use card::AgentCard;
 pub use cli::{CliDelegate, CliLimits};
 pub use delegate::{Delegate, DelegateFn, Outcome, Task, delegate_fn};
 pub use driver::{AgentDelegate, DelegateAgent, RouterAgent, RouterOrchestrator, show_progress};
 pub use limits::Limits;
 pub use opencode::OpenCode;
-#[cfg(feature = "serve")]
-pub use opencode::{Permission, PermissionReply};
+#[cfg(any(feature = "acp", feature = "serve"))]
+pub use permission::{Permission, PermissionReply};
 pub use process::{Guard, serve_guard_if_asked};
 pub use prompt::system_prompt;
 pub use request::{Image, Request, Thinking};

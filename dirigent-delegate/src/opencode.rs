@@ -3,7 +3,7 @@
 #[cfg(feature = "serve")]
 mod client;
 #[cfg(feature = "serve")]
-mod permissions;
+mod heard;
 #[cfg(feature = "serve")]
 mod prompt;
 #[cfg(feature = "serve")]
@@ -24,10 +24,9 @@ use dirigent::host::IntoShared;
 use crate::cli::{CliDelegate, CliLimits};
 use crate::config::Mode;
 use crate::delegate::{Delegate, Outcome, Task};
-use crate::process::Guard;
-
 #[cfg(feature = "serve")]
-pub use permissions::{Permission, PermissionReply};
+use crate::permission::{Permission, PermissionReply};
+use crate::process::Guard;
 
 /// The coding agent opencode. [`OpenCodeConfig`](crate::config::OpenCodeConfig) says which program it is, and whether each task is a
 /// process (`opencode run`) or a prompt in a session of a server (`opencode serve`).
@@ -135,7 +134,8 @@ impl OpenCode {
 
     /// Runs a task as a process.
     async fn run_process(&self, task: Task) -> Outcome {
-        let mut process = self.process.clone().option("run").model_option("--model");
+        let process = self.process.clone().option("run").model_option("--model");
+        let mut process = process.thinking_option("--variant").image_option("--file");
         process.set_program(&task.config().agents.opencode.binary);
         process.run(task).await
     }

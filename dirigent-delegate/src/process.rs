@@ -43,6 +43,8 @@ pub(crate) struct Launch {
     /// Variables that are set, or taken away.
     pub(crate) environment: Vec<(OsString, Option<OsString>)>,
     pub(crate) guard: Option<Guard>,
+    /// Whether it reads from a pipe ([`Process::input`]), and not nothing.
+    pub(crate) has_input: bool,
 }
 
 /// How long a process may run, and how much it may write.
@@ -85,7 +87,7 @@ pub(crate) struct Process {
 }
 
 impl Launch {
-    /// Starts the process, with a pipe for each of its two outputs and nothing to read.
+    /// Starts the process, with a pipe for each of its two outputs.
     ///
     /// # Errors
     ///
@@ -96,7 +98,7 @@ impl Launch {
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
-            .stdin(Stdio::null())
+            .stdin(if self.has_input { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
@@ -199,8 +201,14 @@ impl Process {
         status
     }
 
+    /// Where the process reads from, once.
+    #[cfg(feature = "acp")]
+    pub(crate) fn input(&mut self) -> Option<tokio::process::ChildStdin> {
+        self.child.stdin.take()
+    }
+
     /// The process's outputs, for a reader of its own.
-    #[cfg(feature = "serve")]
+    #[cfg(any(feature = "acp", feature = "serve"))]
     pub(crate) fn pipes(&mut self, most: usize) -> Pipes {
         Pipes::of(&mut self.child, most)
     }

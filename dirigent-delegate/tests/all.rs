@@ -7,6 +7,8 @@
     reason = "helpers of tests, which may panic as tests may"
 )]
 
+#[cfg(feature = "acp")]
+mod acp;
 mod aggregation;
 mod cli;
 mod config;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{Clock as _, SystemClock};
-use dirigent_delegate::{CliDelegate, Delegate as _, Outcome, Status, Task};
+use dirigent_delegate::{
+    CliDelegate, Delegate as _, Image, Outcome, Request, Status, Task, Thinking,
+};
 use tempfile::TempDir;
 
 use crate::examples::program;
@@ -250,6 +252,41 @@ async fn a_program_that_writes_without_end_is_killed_and_what_it_wrote_is_partia
     assert_eq!((exact.status, &*exact.output), (Status::Success, "abc\n"));
     let more = child().limits(|limits| limits.output = 3).run(Task::new("say abc")).await;
     assert_eq!((more.status, &*more.output), (Status::Partial, "abc"));
+}
+
+/// What is no text becomes text: no zero is in it, which no program could be given as an argument, and no escape of a terminal.
+#[tokio::test]
+async fn garbage_becomes_text() {
+    let outcome = run("garbage").await;
+    assert_eq!(outcome.status, Status::Success);
+    assert_eq!(outcome.output, "a\u{fffd}\u{fffd}b\u{fffd}(c\n");
+    let before = dirigent_delegate::AgentResult::new("Child", "child".into(), Status::Success)
+        .with_output(outcome.output);
+    let next = CliDelegate::new(program("delegate_echo"));
+    let outcome = next.run(Task::new("Go on").with_previous(vec![before])).await;
+    assert_eq!(outcome.status, Status::Success, "{:?}", outcome.error_message);
+}
+
+/// R319
+#[tokio::test]
+async fn images_are_files_and_the_thinking_level_an_option_where_the_program_knows_them() {
+    let with = |data: &str| {
+        let mut request = Request::new("channel-7", "Look");
+        request.thinking = Some(Thinking::High);
+        request.images = vec![Image::new("image/png", data), Image::new("../../x", "AAAAAAAA")];
+        request
+    };
+    let agent = child().image_option("--file");
+    let outcome = agent.run(Task::new("files").with_request(with("AAAA"))).await;
+    let lines: Vec<&str> = outcome.output.lines().collect();
+    assert_eq!((lines[0], lines[2]), ("image-0.png 3", "image-1.bin 6"));
+    assert!(!Path::new(lines[1]).exists() && !Path::new(lines[3]).exists(), "they are gone");
+    let broken = agent.run(Task::new("files").with_request(with("no base64!"))).await;
+    let expected = "An image of the message is not in base64.";
+    assert_eq!((broken.status, broken.error_message.as_deref()), (Status::Error, Some(expected)));
+    let echo = CliDelegate::new(program("delegate_echo")).thinking_option("--variant");
+    let output = echo.run(Task::new("Look").with_request(with("AAAA"))).await.output;
+    assert_eq!(output.trim(), r#"["--variant","high","--","Look"]"#);
 }
 
 #[tokio::test]

@@ -73,7 +73,7 @@ async fn progress_is_what_the_model_has_said_so_far() {
     let task =
         task("List files").on_progress(move |text| telling.lock().unwrap().push(text.to_owned()));
     agent(&server).run(task).await;
-    assert_eq!(*told.lock().unwrap(), ["answer"]);
+    assert_eq!(*told.lock().unwrap(), ["ans", "answer"], "nothing else, and nothing twice");
 }
 
 #[tokio::test]
@@ -185,6 +185,20 @@ async fn what_goes_wrong_is_a_result() {
     }
     let shown = format!("{:?}", agent(&server));
     assert!(!shown.contains("hidden-word"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_its_first_request_is_asked_anew() {
+    let server = FakeServer::start().await;
+    server.change(|state| (state.deaf_to, state.takes_any_password) = (1, true));
+    let config = OrchestratorConfig::new(|config| {
+        config.agents.opencode.mode = Mode::Serve;
+        config.agents.opencode.binary = program("delegate_child").display().to_string();
+    });
+    let agent = OpenCode::new().env("DELEGATE_LISTENS", server.url());
+    let outcome = agent.run(task("List files").with_config(config)).await;
+    assert_eq!(outcome.error_message, None);
+    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "answer 1: List files"));
 }
 
 /// R308

@@ -18,8 +18,8 @@ use hyper_util::rt::TokioExecutor;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::permissions::PermissionReply;
 use super::wire::{Message, Named, Pending, SessionStatus};
+use crate::permission::PermissionReply;
 
 /// How long one request may take; the stream of events has no end.
 const REQUEST: Duration = Duration::from_secs(20);

@@ -14,9 +14,11 @@ use serde_json::{Map, Value, json};
 use sse_stream::SseByteStream;
 
 use super::client::{Api, ApiError};
-use super::serve::Decide;
+use super::heard::Heard;
 use super::wire::{Event, Message, Pending};
+use crate::cli::tail;
 use crate::delegate::{Outcome, Task};
+use crate::permission::Decide;
 use crate::result::TokenUsage;
 
 /// How often the server is asked while nothing is told.
@@ -102,15 +104,16 @@ impl<'a> Prompting<'a> {
     async fn follow(&self, mut events: Events, before: Option<&str>) -> Outcome {
         let deadline = self.task.deadline();
         let (mut look_at, mut failures, mut is_open) = (self.clock.now() + POLL, 0, true);
+        let mut heard = Heard::default();
         loop {
             if self.clock.now() >= deadline {
-                return self.give_up(before).await;
+                return self.give_up(before, &heard).await;
             }
             tokio::select! {
                 biased;
                 event = events.next(), if is_open => match event {
                     Some(event) => {
-                        if self.concerns(&event) && self.hear(&event) {
+                        if self.concerns(&event) && self.hear(&event, &mut heard) {
                             look_at = self.clock.now();
                         }
                     }
@@ -144,13 +147,9 @@ impl<'a> Prompting<'a> {
     }
 
     /// Tells progress; returns whether the server should be looked at.
-    fn hear(&self, event: &Event) -> bool {
-        if event.kind == "message.part.updated" && event.session() == Some(self.session) {
-            let text = event.properties.pointer("/part/text").and_then(Value::as_str);
-            let kind = event.properties.pointer("/part/type").and_then(Value::as_str);
-            if let (Some(text), Some("text")) = (text, kind) {
-                self.task.progress(text);
-            }
+    fn hear(&self, event: &Event, heard: &mut Heard) -> bool {
+        if event.session() == Some(self.session) && heard.hear(event) {
+            self.task.progress(&String::from_utf8_lossy(tail(heard.latest().as_bytes())));
         }
         let is_question =
             event.kind.starts_with("permission") || event.kind.starts_with("question");
@@ -196,11 +195,13 @@ impl<'a> Prompting<'a> {
         Ok(())
     }
 
-    /// The time is over: what was said by then is the outcome.
-    async fn give_up(&self, before: Option<&str>) -> Outcome {
+    /// The time is over: what was said by then is the outcome. The server may know less of it than its events told.
+    async fn give_up(&self, before: Option<&str>, heard: &Heard) -> Outcome {
         let aborted = self.api.abort(self.session).await;
         let answers = self.answers(before).await.unwrap_or_default();
-        let said = answers.iter().map(Message::said).collect::<Vec<_>>().join("\n\n");
+        let known = answers.iter().map(Message::said).collect::<Vec<_>>().join("\n\n");
+        let heard = heard.said();
+        let said = if known.len() < heard.len() { heard } else { known };
         let message = match aborted {
             Ok(()) => "opencode did not end in time, and was told to stop.",
             Err(_) => "opencode did not end in time, and could not be told to stop.",

@@ -6,17 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::client::{Api, ApiError};
-use super::permissions::{Permission, PermissionReply};
 use super::prompt::Prompting;
 use super::server::Server;
 use crate::cli::CliDelegate;
 use crate::delegate::{Outcome, Task};
+use crate::permission::{Decide, Permission, PermissionReply};
 
 /// The most sessions that are remembered.
 const SESSIONS: usize = 256;
-
-/// Decides what opencode may do.
-pub(super) type Decide = Arc<dyn Fn(&Permission) -> PermissionReply + Send + Sync>;
 
 /// A server and its sessions, shared by clones.
 #[derive(Clone)]

@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroU16;
+use std::sync::Arc;
 use std::time::Duration;
 
+use dirigent::Clock;
 use dirigent::ports::Timestamp;
 use tokio::task::JoinHandle;
 
@@ -15,6 +17,9 @@ use crate::random::letters;
 
 /// How long a server may take until it listens.
 const START: Duration = Duration::from_secs(60);
+/// How long a server that listens may take to answer, until it is asked anew: what it is asked in its first moments it may never
+/// answer.
+const PROBE: Duration = Duration::from_secs(2);
 /// How much of what a server writes at its start is read.
 const OUTPUT: usize = 256 * 1_024;
 /// What stands before the address in what a server writes.
@@ -31,7 +36,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server, and waits until it listens.
+    /// Starts a server, and waits until it answers.
     ///
     /// # Errors
     ///
@@ -64,7 +69,27 @@ impl Server {
             .map_err(|error| format!("{error}."))?;
         // A server that cannot write is blocked, or ends.
         let reading = tokio::spawn(async move { pipes.discard().await });
-        Ok(Self { api, config: config.clone(), _process: process, reading })
+        let server = Self { api, config: config.clone(), _process: process, reading };
+        if !server.answers(base.time(), until).await {
+            return Err("opencode's server does not answer.".to_owned());
+        }
+        Ok(server)
+    }
+
+    /// Asks the server until it answers.
+    async fn answers(&self, clock: &Arc<dyn Clock>, until: Timestamp) -> bool {
+        while clock.now() < until {
+            let probed = clock.sleep_until((clock.now() + PROBE).min(until));
+            tokio::pin!(probed);
+            tokio::select! {
+                health = self.api.health() => match health {
+                    Ok(()) => return true,
+                    Err(_) => probed.await,
+                },
+                () = &mut probed => {}
+            }
+        }
+        false
     }
 }
 

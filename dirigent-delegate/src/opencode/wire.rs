@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::permissions::Permission;
+use crate::permission::Permission;
 
 /// A session, or what else is known by its id.
 #[derive(Deserialize)]
@@ -141,7 +141,12 @@ impl Event {
     /// The session that it is about.
     pub(super) fn session(&self) -> Option<&str> {
         let places = ["/sessionID", "/part/sessionID", "/info/sessionID"];
-        places.iter().find_map(|place| self.properties.pointer(place)?.as_str())
+        places.iter().find_map(|place| self.text(place))
+    }
+
+    /// The text at this place of its properties.
+    pub(super) fn text(&self, place: &str) -> Option<&str> {
+        self.properties.pointer(place)?.as_str()
     }
 }
 

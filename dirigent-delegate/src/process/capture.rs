@@ -63,6 +63,20 @@ impl Pipes {
         &self.out
     }
 
+    /// Takes the first line that is whole out of what was written, without its end.
+    #[cfg(feature = "acp")]
+    pub(crate) fn take_line(&mut self) -> Option<Vec<u8>> {
+        let end = self.out.iter().position(|byte| *byte == b'\n')?;
+        let mut line: Vec<u8> = self.out.drain(..=end).collect();
+        line.pop();
+        Some(line)
+    }
+
+    #[cfg(feature = "acp")]
+    pub(crate) fn stderr(&self) -> &[u8] {
+        &self.err
+    }
+
     pub(super) fn into_written(self) -> (Vec<u8>, Vec<u8>) {
         (self.out, self.err)
     }

@@ -31,6 +31,10 @@ pub(crate) struct State {
     pub(crate) has_events: bool,
     pub(crate) is_silent: bool,
     pub(crate) error: Option<String>,
+    /// How many requests are never answered, as in a server's first moments.
+    pub(crate) deaf_to: usize,
+    /// Whether any password is taken.
+    pub(crate) takes_any_password: bool,
 }
 
 pub(crate) struct FakeServer {
@@ -63,6 +67,8 @@ impl FakeServer {
             has_events: true,
             is_silent: false,
             error: None,
+            deaf_to: 0,
+            takes_any_password: false,
         };
         let shared =
             Arc::new(Shared { state: Mutex::new(state), events: broadcast::Sender::new(64) });
@@ -127,9 +133,12 @@ impl Shared {
         let is_post = request.method() == Method::POST;
         let body = request.into_body().collect().await.unwrap().to_bytes();
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        if self.is_deaf() {
+            return std::future::pending().await;
+        }
         let mut state = self.state.lock().unwrap();
         let password = password.unwrap_or_default();
-        if password != "opencode:hidden-word" {
+        if password != "opencode:hidden-word" && !state.takes_any_password {
             return plain(401, &Value::Null);
         }
         if !state.passwords.contains(&password) {
@@ -137,6 +146,7 @@ impl Shared {
         }
         let parts: Vec<&str> = path.split('/').collect();
         match (is_post, &parts[..]) {
+            (false, ["global", "health"]) => plain(200, &json!({ "healthy": true })),
             (false, ["event"]) if state.has_events => self.stream(),
             (true, ["session"]) => {
                 state.made += 1;
@@ -176,6 +186,13 @@ impl Shared {
         }
     }
 
+    fn is_deaf(&self) -> bool {
+        let mut state = self.state.lock().unwrap();
+        let is_deaf = state.deaf_to > 0;
+        state.deaf_to -= usize::from(is_deaf);
+        is_deaf
+    }
+
     fn prompt(&self, state: &mut State, id: &str, body: Value) -> Response<Body> {
         let text = body["parts"][0]["text"].clone();
         state.prompts.push(body);
@@ -189,8 +206,7 @@ impl Shared {
             "parts": [{ "type": "reasoning", "text": "Hm." }, { "type": "text", "text": "answer" }],
         }));
         state.busy = Some(id.to_owned());
-        let part = json!({ "type": "text", "text": "answer", "sessionID": id });
-        self.tell("message.part.updated", &json!({ "part": part }));
+        self.tell_answer(id, &text);
         if state.asks {
             let of = |id: &str, session: &str| json!({ "id": id, "sessionID": session, "permission": "edit", "patterns": ["a.py"], "metadata": {}, "always": [] });
             state.pending = vec![
@@ -204,6 +220,29 @@ impl Shared {
             self.finish(state);
         }
         plain(204, &Value::Null)
+    }
+
+    /// The events of an answer: the person's message, what the model thinks, what it says, whole or in pieces.
+    fn tell_answer(&self, id: &str, asked: &Value) {
+        for (message, role) in [("msg_a", "user"), ("msg_b", "assistant")] {
+            let info = json!({ "id": message, "role": role, "sessionID": id });
+            self.tell("message.updated", &json!({ "sessionID": id, "info": info }));
+        }
+        let part = |part: &str, kind: &str, message: &str, text: &Value| {
+            let part = json!({ "id": part, "type": kind, "messageID": message, "sessionID": id, "text": text });
+            self.tell("message.part.updated", &json!({ "sessionID": id, "part": part }));
+        };
+        let more = |part: &str, delta: &str| {
+            let delta = json!({ "sessionID": id, "messageID": "msg_b", "partID": part, "field": "text", "delta": delta });
+            self.tell("message.part.delta", &delta);
+        };
+        part("prt_a", "text", "msg_a", asked);
+        part("prt_b", "reasoning", "msg_b", &"Hm".into());
+        more("prt_b", ".");
+        part("prt_c", "text", "msg_b", &"".into());
+        more("prt_c", "ans");
+        more("prt_c", "wer");
+        part("prt_c", "text", "msg_b", &"answer".into());
     }
 
     /// The model has answered.

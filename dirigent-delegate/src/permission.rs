@@ -1,19 +1,23 @@
-//! What opencode may do.
+//! What a coding agent may do.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-/// Something that opencode wants to do and asks about. `Debug` shows no path and no command.
+/// Decides what an agent may do.
+pub(crate) type Decide = Arc<dyn Fn(&Permission) -> PermissionReply + Send + Sync>;
+
+/// Something that a coding agent wants to do and asks about. `Debug` shows no path and no command.
 ///
 /// ```
-/// use dirigent_delegate::{OpenCode, PermissionReply};
+/// use dirigent_delegate::{Permission, PermissionReply};
 ///
-/// let coder = OpenCode::new().permissions(|wanted| match wanted.permission.as_str() {
+/// let policy = |wanted: &Permission| match wanted.permission.as_str() {
 ///     "edit" => PermissionReply::Once,
 ///     _ => PermissionReply::Reject,
-/// });
-/// # drop(coder);
+/// };
+/// # let _ = policy;
 /// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
@@ -22,7 +26,7 @@ pub struct Permission {
     pub permission: String,
     /// What it is about: paths, commands, addresses.
     pub patterns: Vec<String>,
-    /// What else opencode tells of it.
+    /// What else the agent tells of it.
     pub metadata: Value,
 }
 
@@ -41,7 +45,7 @@ impl fmt::Debug for Permission {
 /// assert_ne!(dirigent_delegate::PermissionReply::Once, dirigent_delegate::PermissionReply::Reject);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "the three that opencode knows")]
+#[expect(clippy::exhaustive_enums, reason = "the three that opencode and the protocol know")]
 pub enum PermissionReply {
     /// It may, this time.
     Once,
@@ -53,7 +57,8 @@ pub enum PermissionReply {
 
 impl PermissionReply {
     /// Its name in opencode's requests.
-    pub(super) const fn as_str(self) -> &'static str {
+    #[cfg(feature = "serve")]
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Once => "once",
             Self::Always => "always",

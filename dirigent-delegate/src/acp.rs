@@ -1,0 +1,232 @@
+//! Coding agents that speak the Agent Client Protocol.
+
+mod conversation;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent::Clock;
+use dirigent::host::IntoShared;
+use futures_util::FutureExt as _;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::ChildStdin;
+
+use crate::cli::{CliDelegate, CliLimits, cannot_start, tail, text};
+use crate::delegate::{Delegate, Outcome, Task};
+use crate::permission::{Decide, Permission, PermissionReply};
+use crate::process::{Capture, Guard, Pipes};
+use conversation::Conversation;
+
+/// The longest message that is read in any case, in bytes: as much as a pipe holds.
+const LINE: usize = 64 * 1_024;
+
+/// A coding agent that speaks the Agent Client Protocol (`opencode acp`, `gemini --experimental-acp`, `claude-code-acp` and others): it is
+/// started for each task, given the task in a session of its own, and stopped. The protocol is JSON on its input and output.
+///
+/// The agent is offered no files and no terminal of the host's: it works in its folder with its own tools, and with the model that its
+/// own configuration names. It is killed with everything
+/// that it started, as a [`CliDelegate`] is; one that is late is told to stop first.
+///
+/// ```
+/// use dirigent_delegate::{AcpDelegate, AgentCard, PermissionReply};
+///
+/// let gemini = AcpDelegate::new("gemini")
+///     .option("--experimental-acp")
+///     .workspace("/srv/bot/workspace")
+///     .without_env("DISCORD_TOKEN")
+///     .permissions(|wanted| match wanted.permission.as_str() {
+///         "read" | "search" => PermissionReply::Once,
+///         _ => PermissionReply::Reject,
+///     });
+/// let card = AgentCard::new("gemini", "Gemini").uses("coding tasks");
+/// # drop((gemini, card));
+/// ```
+#[derive(Clone)]
+pub struct AcpDelegate {
+    process: CliDelegate,
+    decide: Decide,
+}
+
+impl AcpDelegate {
+    /// Creates an agent that is this program, a path or a name that is looked up in `PATH`. Nothing is started.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        let decide: Decide = Arc::new(|_| PermissionReply::Reject);
+        Self { process: CliDelegate::new(program), decide }
+    }
+
+    fn with(mut self, change: impl FnOnce(CliDelegate) -> CliDelegate) -> Self {
+        self.process = change(self.process);
+        self
+    }
+
+    /// Adds an argument: the one that lets the program speak the protocol, mostly.
+    #[must_use]
+    pub fn option(self, argument: impl Into<OsString>) -> Self {
+        self.with(|process| process.option(argument))
+    }
+
+    /// Sets the folder in which the agent works. Default: the host's own.
+    #[must_use]
+    pub fn workspace(self, folder: impl Into<PathBuf>) -> Self {
+        self.with(|process| process.workspace(folder))
+    }
+
+    /// Sets a variable of the agent's environment, which is otherwise the host's.
+    #[must_use]
+    pub fn env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.with(|process| process.env(name, value))
+    }
+
+    /// Takes a variable out of the agent's environment: a token that an agent with a shell must not read.
+    #[must_use]
+    pub fn without_env(self, name: impl Into<OsString>) -> Self {
+        self.with(|process| process.without_env(name))
+    }
+
+    /// Changes the limits. [`CliLimits::output`] bounds what the agent says in all, and each of its messages, of which 64 KiB are read in any
+    /// case.
+    #[must_use]
+    pub fn limits(self, change: impl FnOnce(&mut CliLimits)) -> Self {
+        self.with(|process| process.limits(change))
+    }
+
+    /// Lets a guard clean up when the host itself is killed. Default: then the agent goes on until it sees that its input is closed.
+    #[must_use]
+    pub fn guard(self, guard: Guard) -> Self {
+        self.with(|process| process.guard(guard))
+    }
+
+    /// Sets where time comes from. Default: the [`SystemClock`](dirigent::SystemClock).
+    #[must_use]
+    pub fn clock(self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.with(|process| process.clock(clock))
+    }
+
+    /// Decides what the agent may do that it asks about. [`Permission::permission`] is the tool's kind in the protocol: `read`, `edit`,
+    /// `delete`, `move`, `search`, `execute`, `think`, `fetch`, `other`. Default: nothing.
+    #[must_use]
+    pub fn permissions(
+        mut self,
+        decide: impl Fn(&Permission) -> PermissionReply + Send + Sync + 'static,
+    ) -> Self {
+        self.decide = Arc::new(decide);
+        self
+    }
+
+    /// Speaks until there is an outcome; `None` when the agent closed its outputs before.
+    async fn speak(&self, input: ChildStdin, pipes: &mut Pipes, task: &Task) -> Option<Outcome> {
+        let (clock, limits) = (self.process.time(), self.process.bounds());
+        let here = || std::env::current_dir().unwrap_or_default();
+        let folder = self.process.folder().map_or_else(here, PathBuf::from);
+        let mut conversation = Conversation::new(task, &folder, &self.decide, limits.output);
+        let mut letters = Letters { input: Some(input), bytes: Vec::new() };
+        letters.add(&[Conversation::begin()]);
+        let (mut idle_until, mut is_full) = (clock.now() + limits.idle, false);
+        loop {
+            tokio::select! {
+                biased;
+                captured = pipes.read() => {
+                    idle_until = clock.now() + limits.idle;
+                    is_full = captured == Capture::Full;
+                }
+                () = letters.send(), if !letters.bytes.is_empty() => {}
+                () = clock.sleep_until(task.deadline().min(idle_until)) => {}
+            }
+            while let Some(line) = pipes.take_line() {
+                let heard = conversation.hear(&line);
+                letters.add(&heard.answers);
+                if heard.is_more {
+                    task.progress(&String::from_utf8_lossy(tail(conversation.said().as_bytes())));
+                }
+                if heard.outcome.is_some() {
+                    return heard.outcome;
+                }
+            }
+            if is_full {
+                let message = "The agent wrote a message that is too long, and was killed.";
+                return Some(Outcome::partial(conversation.said(), message));
+            }
+            if pipes.are_closed() {
+                return None;
+            }
+            let now = clock.now();
+            if now >= task.deadline() {
+                letters.add(&conversation.cancel());
+                // It is killed in any case: what it does not read at once it need not read.
+                let _ = letters.send().now_or_never();
+                let message = "The agent did not end in time, and was killed.";
+                return Some(Outcome::timeout(conversation.said(), message));
+            }
+            if now >= idle_until {
+                let idle = limits.idle.as_secs();
+                let message = format!("The agent wrote nothing for {idle} s, and was killed.");
+                return Some(Outcome::timeout(conversation.said(), message));
+            }
+        }
+    }
+}
+
+/// What is still to be written to the agent, which may read slowly, or never.
+struct Letters {
+    input: Option<ChildStdin>,
+    bytes: Vec<u8>,
+}
+
+impl Letters {
+    fn add(&mut self, messages: &[serde_json::Value]) {
+        for message in messages {
+            self.bytes.extend(message.to_string().into_bytes());
+            self.bytes.push(b'\n');
+        }
+    }
+
+    /// Writes some of it. An agent that reads no more is given nothing more.
+    async fn send(&mut self) {
+        let Some(input) = &mut self.input else {
+            self.bytes.clear();
+            return;
+        };
+        match input.write(&self.bytes).await {
+            Ok(written) if written > 0 => drop(self.bytes.drain(..written)),
+            Ok(_) | Err(_) => self.input = None,
+        }
+    }
+}
+
+#[async_trait]
+impl Delegate for AcpDelegate {
+    async fn run(&self, task: Task) -> Outcome {
+        let mut launch = self.process.launch(self.process.options().to_vec());
+        launch.has_input = true;
+        let mut process = match launch.start() {
+            Ok(process) => process,
+            Err(error) => return cannot_start(&error),
+        };
+        let mut pipes = process.pipes(self.process.bounds().output.max(LINE));
+        let spoken = match process.input() {
+            Some(input) => self.speak(input, &mut pipes, &task).await,
+            None => None,
+        };
+        match (spoken, process.stop().await) {
+            (Some(outcome), _) => outcome,
+            (None, Ok(status)) => {
+                let said = text(pipes.stderr());
+                Outcome::error(match said.trim() {
+                    "" => format!("The agent ended before it answered ({status})."),
+                    said => said.to_owned(),
+                })
+            }
+            (None, Err(error)) => Outcome::error(format!("The agent was lost: {error}.")),
+        }
+    }
+}
+
+/// Shows no option and no variable: both may hold secrets.
+impl fmt::Debug for AcpDelegate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AcpDelegate").field("process", &self.process).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,224 @@
+//! What is said to an agent and what it says, as a value: lines in, lines and an outcome out.
+//!
+//! ```text
+//! initialize ──► session/new ──► session/prompt ──► stop reason
+//!                                  │ session/update: what the agent says
+//!                                  │ session/request_permission: answered by policy
+//! ```
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::delegate::{Outcome, Task};
+use crate::permission::{Decide, Permission, PermissionReply};
+
+/// The version of the protocol that is spoken.
+const VERSION: u64 = 1;
+/// The ids of the three requests.
+const INITIALIZE: u64 = 0;
+const NEW_SESSION: u64 = 1;
+const PROMPT: u64 = 2;
+/// The error that says that a method is not known, as JSON-RPC has it.
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+/// One task in one session.
+pub(super) struct Conversation<'a> {
+    task: &'a Task,
+    folder: &'a Path,
+    decide: &'a Decide,
+    /// The most bytes that are kept of what the agent says.
+    most: usize,
+    session: Option<String>,
+    takes_images: bool,
+    said: String,
+    is_cut: bool,
+}
+
+/// What came of a line.
+#[derive(Default)]
+pub(super) struct Heard {
+    pub(super) answers: Vec<Value>,
+    /// Whether the agent has said more.
+    pub(super) is_more: bool,
+    pub(super) outcome: Option<Outcome>,
+}
+
+impl Heard {
+    fn answer(answer: Value) -> Self {
+        Self { answers: vec![answer], ..Self::default() }
+    }
+
+    fn outcome(outcome: Outcome) -> Self {
+        Self { outcome: Some(outcome), ..Self::default() }
+    }
+}
+
+impl<'a> Conversation<'a> {
+    pub(super) fn new(task: &'a Task, folder: &'a Path, decide: &'a Decide, most: usize) -> Self {
+        let (said, session) = (String::new(), None);
+        Self { task, folder, decide, most, session, takes_images: false, said, is_cut: false }
+    }
+
+    /// The first request. No files and no terminal of the host's are offered.
+    pub(super) fn begin() -> Value {
+        let capabilities =
+            json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
+        let client = json!({ "name": "dirigent", "version": env!("CARGO_PKG_VERSION") });
+        let params = json!({ "protocolVersion": VERSION, "clientCapabilities": capabilities, "clientInfo": client });
+        request(INITIALIZE, "initialize", &params)
+    }
+
+    pub(super) fn said(&self) -> &str {
+        self.said.trim()
+    }
+
+    /// What tells the agent to stop.
+    pub(super) fn cancel(&self) -> Vec<Value> {
+        let cancel = |session: &String| json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } });
+        self.session.iter().map(cancel).collect()
+    }
+
+    /// Takes a line. What is no message of the protocol is left aside: programs greet on their output.
+    pub(super) fn hear(&mut self, line: &[u8]) -> Heard {
+        let Ok(message) = serde_json::from_slice::<Value>(line) else {
+            return Heard::default();
+        };
+        match (message.get("method").and_then(Value::as_str), message.get("id")) {
+            (Some("session/request_permission"), Some(id)) => {
+                let outcome = self.permission(&message);
+                Heard::answer(
+                    json!({ "jsonrpc": "2.0", "id": id, "result": { "outcome": outcome } }),
+                )
+            }
+            (Some(_), Some(id)) => {
+                let error = json!({ "code": METHOD_NOT_FOUND, "message": "This client does not offer it." });
+                Heard::answer(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+            }
+            (Some("session/update"), None) => self.update(&message),
+            (None, Some(id)) => self.answered(id.as_u64(), &message),
+            (Some(_) | None, None) => Heard::default(),
+        }
+    }
+
+    /// The agent answered a request.
+    fn answered(&mut self, id: Option<u64>, message: &Value) -> Heard {
+        if let Some(error) = message.get("error") {
+            let said = text(error, "/message").filter(|said| !said.trim().is_empty());
+            let said = said.unwrap_or("The agent refused, and did not say why.");
+            let output = self.said().to_owned();
+            return Heard::outcome(Outcome { output, ..Outcome::error(said) });
+        }
+        let version = message.pointer("/result/protocolVersion").and_then(Value::as_u64);
+        match id {
+            Some(INITIALIZE) if version == Some(VERSION) => {
+                let takes = message.pointer("/result/agentCapabilities/promptCapabilities/image");
+                self.takes_images = takes.and_then(Value::as_bool).unwrap_or_default();
+                let params = json!({ "cwd": self.folder, "mcpServers": [] });
+                Heard::answer(request(NEW_SESSION, "session/new", &params))
+            }
+            Some(INITIALIZE) => {
+                Heard::outcome(Outcome::error("The agent speaks another version of the protocol."))
+            }
+            Some(NEW_SESSION) => match text(message, "/result/sessionId") {
+                Some(session) => {
+                    self.session = Some(session.to_owned());
+                    let params = json!({ "sessionId": session, "prompt": self.prompt() });
+                    Heard::answer(request(PROMPT, "session/prompt", &params))
+                }
+                None => Heard::outcome(Outcome::error("The agent opened no session.")),
+            },
+            Some(PROMPT) => Heard::outcome(self.outcome(text(message, "/result/stopReason"))),
+            Some(_) | None => Heard::default(),
+        }
+    }
+
+    /// The task as content. An agent that takes no images is told that there are some.
+    fn prompt(&self) -> Vec<Value> {
+        let images = self.task.images();
+        let mut order = self.task.prompt().into_owned();
+        if !images.is_empty() && !self.takes_images {
+            order.push_str("\n\n(The person sent images, which cannot be shown here.)");
+        }
+        let image = |image: &crate::request::Image| json!({ "type": "image", "mimeType": image.mime_type, "data": image.data });
+        let shown = images.iter().filter(|_| self.takes_images).map(image);
+        std::iter::once(json!({ "type": "text", "text": order })).chain(shown).collect()
+    }
+
+    /// The agent says something, or tells what it does.
+    fn update(&mut self, message: &Value) -> Heard {
+        let said = text(message, "/params/update/content/text").unwrap_or_default();
+        let is_ours = text(message, "/params/sessionId") == self.session.as_deref();
+        let kind = text(message, "/params/update/sessionUpdate");
+        let is_said = kind == Some("agent_message_chunk");
+        if !is_ours || !is_said || said.is_empty() {
+            return Heard::default();
+        }
+        if self.said.len() + said.len() > self.most {
+            self.is_cut = true;
+            return Heard::default();
+        }
+        self.said.push_str(said);
+        Heard { is_more: true, ..Heard::default() }
+    }
+
+    /// The agent asks whether it may do something: the option of the policy's kind is chosen, if it is offered.
+    fn permission(&self, message: &Value) -> Value {
+        let locations = message.pointer("/params/toolCall/locations").and_then(Value::as_array);
+        let paths = locations.into_iter().flatten().filter_map(|place| text(place, "/path"));
+        let permission = Permission {
+            permission: text(message, "/params/toolCall/kind").unwrap_or("other").to_owned(),
+            patterns: paths.map(str::to_owned).collect(),
+            metadata: message.pointer("/params/toolCall").cloned().unwrap_or_default(),
+        };
+        let kinds = match (self.decide)(&permission) {
+            PermissionReply::Once => ["allow_once", "allow_once"],
+            PermissionReply::Always => ["allow_always", "allow_once"],
+            PermissionReply::Reject => ["reject_once", "reject_always"],
+        };
+        let options = message.pointer("/params/options").and_then(Value::as_array);
+        let of_kind = |kind: &str| {
+            let option = options?.iter().find(|option| text(option, "/kind") == Some(kind))?;
+            text(option, "/optionId")
+        };
+        match kinds.into_iter().find_map(of_kind) {
+            Some(option) => json!({ "outcome": "selected", "optionId": option }),
+            None => json!({ "outcome": "cancelled" }),
+        }
+    }
+
+    /// What came of the prompt.
+    fn outcome(&self, reason: Option<&str>) -> Outcome {
+        let said = self.said();
+        match reason {
+            Some("end_turn") if self.is_cut => {
+                Outcome::partial(said, format!("The agent said more than {} bytes.", self.most))
+            }
+            Some("end_turn") if said.is_empty() => {
+                Outcome::partial("", "The agent ended well and said nothing.")
+            }
+            Some("end_turn") => Outcome::success(said),
+            Some("max_tokens") => Outcome::partial(said, "The agent's model was cut off."),
+            Some("max_turn_requests") => {
+                Outcome::partial(said, "The agent asked its model as often as it may.")
+            }
+            Some("refusal") => {
+                let output = said.to_owned();
+                Outcome { output, ..Outcome::error("The agent refused the task.") }
+            }
+            Some(_) | None => {
+                let output = said.to_owned();
+                Outcome { output, ..Outcome::error("The agent stopped, and did not say why.") }
+            }
+        }
+    }
+}
+
+fn request(id: u64, method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+/// The text at this place of a message.
+fn text<'v>(message: &'v Value, place: &str) -> Option<&'v str> {
+    message.pointer(place)?.as_str()
+}

@@ -1,0 +1,156 @@
+//! Agents that speak the Agent Client Protocol: real processes, by a small agent of the tests' own.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dirigent::{Clock as _, SystemClock};
+use dirigent_delegate::{
+    AcpDelegate, Delegate as _, Image, Outcome, PermissionReply, Request, Status, Task,
+};
+
+use crate::cli::Register;
+use crate::examples::program;
+
+fn agent() -> AcpDelegate {
+    AcpDelegate::new(program("delegate_acp"))
+}
+
+async fn run(order: &str) -> Outcome {
+    agent().run(Task::new(order)).await
+}
+
+fn shown(outcome: &Outcome) -> (Status, &str, Option<&str>) {
+    (outcome.status, &outcome.output, outcome.error_message.as_deref())
+}
+
+/// R318
+#[tokio::test]
+async fn a_task_is_a_prompt_and_what_the_agent_says_is_its_result() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let telling = Arc::clone(&told);
+    let task = Task::new("say Hello");
+    let task = task.on_progress(move |text| telling.lock().unwrap().push(text.to_owned()));
+    assert_eq!(shown(&agent().run(task).await), (Status::Success, "Hello", None));
+    assert_eq!(*told.lock().unwrap(), ["H", "Hello"], "neither its thoughts nor other sessions");
+}
+
+#[tokio::test]
+async fn how_the_agent_stopped_is_the_status() {
+    let partial = |why| (Status::Partial, "so", Some(why));
+    assert_eq!(
+        shown(&run("say so stop max_tokens").await),
+        partial("The agent's model was cut off.")
+    );
+    assert_eq!(
+        shown(&run("say so stop max_turn_requests").await),
+        partial("The agent asked its model as often as it may.")
+    );
+    let error = |why| (Status::Error, "so", Some(why));
+    assert_eq!(shown(&run("say so stop refusal").await), error("The agent refused the task."));
+    assert_eq!(
+        shown(&run("say so stop new_reason").await),
+        error("The agent stopped, and did not say why.")
+    );
+    assert_eq!(shown(&run("say so fail").await), error("sign in first"));
+    let silent = Some("The agent ended well and said nothing.");
+    assert_eq!(shown(&run("nothing").await), (Status::Partial, "", silent));
+}
+
+#[tokio::test]
+async fn permissions_are_answered_by_the_hosts_policy() {
+    assert_eq!(run("ask edit").await.output, "reject_once");
+    for (reply, expected) in [
+        (PermissionReply::Once, "allow_once"),
+        (PermissionReply::Always, "allow_always"),
+        (PermissionReply::Reject, "reject_once"),
+    ] {
+        let agent = agent().permissions(move |wanted| {
+            assert_eq!((&*wanted.permission, &*wanted.patterns[0]), ("edit", "a.py"));
+            reply
+        });
+        assert_eq!(agent.run(Task::new("ask edit")).await.output, expected);
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_the_hosts_is_offered_and_what_is_no_message_is_left_aside() {
+    assert_eq!(run("read").await.output, "-32601");
+    assert_eq!(shown(&run("garbage say on").await), (Status::Success, "on", None));
+}
+
+/// R319
+#[tokio::test]
+async fn images_are_in_the_prompt_where_the_agent_takes_them() {
+    let mut request = Request::new("channel-7", "Look");
+    request.images = vec![Image::new("image/png", "AAAA"), Image::new("image/png", "BBBB")];
+    let task = Task::new("images").with_request(request);
+    assert_eq!(agent().run(task.clone()).await.output, "2");
+    assert_eq!(agent().option("--blind").run(task).await.output, "0");
+}
+
+/// R305
+#[tokio::test]
+async fn an_agent_that_cannot_be_used_is_an_error_result() {
+    let outcome = AcpDelegate::new("no-such-program-anywhere").run(Task::new("Go")).await;
+    assert!(outcome.error_message.unwrap().starts_with("The program cannot be started: "));
+    let old = agent().option("--version").run(Task::new("Go")).await;
+    assert_eq!(
+        old.error_message.as_deref(),
+        Some("The agent speaks another version of the protocol.")
+    );
+    assert_eq!(run("die").await.error_message.as_deref(), Some("no key"));
+    let other = AcpDelegate::new(program("delegate_echo")).run(Task::new("Go")).await;
+    assert_eq!(
+        other.error_message.as_deref(),
+        Some("The agent ended before it answered (exit status: 0).")
+    );
+}
+
+#[tokio::test]
+async fn an_agent_that_says_too_much_is_cut() {
+    let agent = agent().limits(|limits| limits.output = 1_000);
+    let flood = agent.run(Task::new("say so flood")).await;
+    let expected = "The agent wrote a message that is too long, and was killed.";
+    assert_eq!(shown(&flood), (Status::Partial, "so", Some(expected)));
+    let much = agent.run(Task::new("say abc ".repeat(400))).await;
+    assert_eq!((much.status, much.output.len()), (Status::Partial, 1_000));
+}
+
+/// R306
+#[tokio::test]
+async fn an_agent_that_is_late_silent_or_deaf_is_killed() {
+    let (register, clock) = (Register::new(), SystemClock::new());
+    let order = format!("say half note {} wait", register.path().display());
+    let soon = clock.now() + Duration::from_millis(700);
+    let late = agent().run(Task::new(order.clone()).with_deadline(soon)).await;
+    let expected = "The agent did not end in time, and was killed.";
+    assert_eq!(shown(&late), (Status::Timeout, "half", Some(expected)));
+    register.empty().await;
+    let silent = agent().limits(|limits| limits.idle = Duration::from_millis(700));
+    let silent = silent.run(Task::new(order)).await;
+    assert_eq!((silent.status, &*silent.output), (Status::Timeout, "half"));
+    register.empty().await;
+    let soon = clock.now() + Duration::from_millis(300);
+    let long = "x".repeat(1_000_000);
+    let deaf = agent().option("--deaf").run(Task::new(long).with_deadline(soon)).await;
+    assert_eq!(deaf.status, Status::Timeout);
+}
+
+/// R306
+#[tokio::test]
+async fn an_agent_whose_future_is_dropped_is_gone() {
+    let register = Register::new();
+    let agent = agent();
+    let order = format!("note {} wait", register.path().display());
+    tokio::select! {
+        outcome = agent.run(Task::new(order)) => panic!("it ended: {outcome:?}"),
+        () = register.fill(1) => {}
+    }
+    register.empty().await;
+}
+
+#[test]
+fn neither_options_nor_variables_are_shown() {
+    let agent = agent().option("--password=hidden-word").env("TOKEN", "hidden-word");
+    assert!(!format!("{agent:?} {agent:#?}").contains("hidden-word"));
+}
