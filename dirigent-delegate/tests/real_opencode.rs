@@ -7,16 +7,30 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::{Clock as _, SystemClock};
+use dirigent::Clock as _;
 use dirigent_delegate::config::{Mode, OrchestratorConfig};
-use dirigent_delegate::{Delegate as _, OpenCode, Request, Router, Status, Task};
+use dirigent_delegate::{Delegate as _, Guard, OpenCode, Request, Router, Status, Task};
 use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_testkit::ManualClock;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::cli::until;
 use crate::fixture::{OPENCODE, Script, calls};
+
+/// What opencode fetches at its start, switched off.
+const SETTINGS: [&str; 4] = [
+    "OPENCODE_DISABLE_AUTOUPDATE",
+    "OPENCODE_DISABLE_MODELS_FETCH",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD",
+];
+
+/// A run that is killed in the middle leaves no opencode.
+fn guard() -> Guard {
+    Guard::program(env!("CARGO_BIN_EXE_delegate-guard"))
+}
 
 /// opencode in a home and a project of its own, at a model of its own.
 struct Workshop {
@@ -36,7 +50,7 @@ impl Workshop {
             "options": { "baseURL": model.url() },
             "models": { "smol": { "name": "smol", "limit": { "context": 8_192, "output": 512 } } },
         });
-        let settings = json!({ "provider": { "local": provider }, "permission": { "*": "deny" } });
+        let settings = json!({ "model": "local/smol", "provider": { "local": provider }, "permission": { "*": "deny" } });
         for name in ["home", "project"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
@@ -53,15 +67,10 @@ impl Workshop {
 
     fn agent(&self) -> OpenCode {
         let folder = self.folder.path();
-        OpenCode::new()
-            .workspace(folder.join("project"))
-            .env("HOME", folder.join("home"))
-            .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
-            .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
-            .env("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1")
-            .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
-            .without_env("XDG_CONFIG_HOME")
-            .without_env("XDG_DATA_HOME")
+        let agent = OpenCode::new().workspace(folder.join("project")).guard(guard());
+        let agent = SETTINGS.iter().fold(agent, |agent, name| agent.env(name, "1"));
+        let agent = agent.env("HOME", folder.join("home"));
+        agent.without_env("XDG_CONFIG_HOME").without_env("XDG_DATA_HOME")
     }
 
     /// What a router that delegates everything to opencode answers.
@@ -113,12 +122,69 @@ async fn a_task_is_delegated_to_a_process() {
     workshop.is_empty().await;
 }
 
+/// R318
+#[cfg(feature = "acp")]
 #[tokio::test]
 #[ignore = "needs opencode: .ci/opencode"]
-async fn tasks_are_delegated_to_a_server_in_one_session_and_it_ends_with_the_agent() {
-    let workshop = Workshop::new(Mode::Serve).await;
+async fn a_task_is_delegated_by_the_agent_client_protocol() {
+    let workshop = Workshop::new(Mode::Cli).await;
     workshop.model.cycle([Answer::text("Hello from the model.")]);
+    let agent = dirigent_delegate::AcpDelegate::new(&workshop.config.agents.opencode.binary);
+    let folder = workshop.folder.path();
+    let agent = agent.option("acp").workspace(folder.join("project")).guard(guard());
+    let agent = SETTINGS.iter().fold(agent, |agent, name| agent.env(name, "1"));
+    let agent = agent.env("HOME", folder.join("home")).without_env("XDG_CONFIG_HOME");
+    let outcome = agent.without_env("XDG_DATA_HOME").run(workshop.task("Say hello")).await;
+    assert_eq!(outcome.status, Status::Success, "{:?}", outcome.error_message);
+    assert_eq!(outcome.output, "Hello from the model.");
+    workshop.is_empty().await;
+}
+
+/// R306
+#[tokio::test]
+#[ignore = "needs opencode: .ci/opencode"]
+async fn a_process_that_is_aborted_in_the_middle_leaves_nothing() {
+    let workshop = Workshop::new(Mode::Cli).await;
+    workshop.model.cycle([stalling()]);
     let agent = workshop.agent();
+    tokio::select! {
+        outcome = agent.run(workshop.task("Count")) => panic!("it ended: {outcome:?}"),
+        () = async {
+            workshop.model.requested(1).await;
+            assert!(workshop.processes() > 0);
+        } => {}
+    }
+    workshop.is_empty().await;
+}
+
+/// R306, R312
+///
+/// One server, since its start is most of the time that this takes.
+#[tokio::test]
+#[ignore = "needs opencode: .ci/opencode"]
+async fn a_server_remembers_its_session_and_gives_up_what_is_aborted_or_late() {
+    let workshop = Workshop::new(Mode::Serve).await;
+    let agent = workshop.agent();
+    let all = async {
+        remembers(&workshop, &agent).await;
+        workshop.model.cycle([stalling()]);
+        aborts(&workshop, &agent).await;
+        is_late(&workshop, &agent).await;
+    };
+    // Nothing here waits for a time to pass, and so a server that hangs would be waited for without end.
+    tokio::time::timeout(Duration::from_secs(300), all).await.expect("the server hangs");
+    assert!(workshop.processes() > 0);
+    drop(agent);
+    workshop.is_empty().await;
+}
+
+/// An answer that begins and does not go on.
+fn stalling() -> Answer {
+    Answer { stalls_after: Some(3), ..Answer::text("One two three four five.") }
+}
+
+async fn remembers(workshop: &Workshop, agent: &OpenCode) {
+    workshop.model.cycle([Answer::text("Hello from the model.")]);
     for message in ["--attach=http://127.0.0.1:1 Say hello", "And again"] {
         let response = workshop.ask(agent.clone(), message).await;
         let result = &response.agent_results[0];
@@ -129,61 +195,42 @@ async fn tasks_are_delegated_to_a_server_in_one_session_and_it_ends_with_the_age
     }
     let last = workshop.model.requests().pop().unwrap().body.to_string();
     assert!(last.contains("Say hello") && last.contains("And again"), "the session remembers");
-    assert!(workshop.processes() > 0);
-    drop(agent);
-    workshop.is_empty().await;
 }
 
-/// R306
-#[tokio::test]
-#[ignore = "needs opencode: .ci/opencode"]
-async fn a_task_that_is_aborted_in_the_middle_leaves_no_process() {
-    for mode in [Mode::Cli, Mode::Serve] {
-        let workshop = Workshop::new(mode).await;
-        workshop
-            .model
-            .cycle([Answer { stalls_after: Some(3), ..Answer::text("One two three four five.") }]);
-        let agent = workshop.agent();
-        let (asked, task) = (Arc::new(Notify::new()), workshop.task("Count"));
-        let telling = Arc::clone(&asked);
-        let task = task.on_progress(move |_| telling.notify_one());
-        tokio::select! {
-            outcome = agent.run(task) => panic!("it ended: {outcome:?} {:?}", outcome.error_message),
-            () = async {
-                workshop.model.requested(1).await;
-                if mode == Mode::Serve {
-                    asked.notified().await;
-                }
-            } => {}
+/// The session is told to stop, which ends its request to the model.
+async fn aborts(workshop: &Workshop, agent: &OpenCode) {
+    let (said, task) = (Arc::new(Notify::new()), workshop.task("Count"));
+    let telling = Arc::clone(&said);
+    let task = task.on_progress(move |so_far| {
+        assert!("One two ".starts_with(so_far), "only the model's words are told");
+        if so_far == "One two " {
+            telling.notify_one();
         }
-        if mode == Mode::Serve {
-            // The session is told to stop, which ends its request to the model.
-            workshop.model.given_up(1).await;
-        }
-        drop(agent);
-        workshop.is_empty().await;
+    });
+    tokio::select! {
+        outcome = agent.run(task) => panic!("it ended: {outcome:?} {:?}", outcome.error_message),
+        () = said.notified() => {}
     }
+    workshop.model.given_up(1).await;
 }
 
-/// R306, R312
-#[tokio::test]
-#[ignore = "needs opencode: .ci/opencode"]
-async fn a_task_that_is_late_is_a_timeout_with_what_was_said() {
-    let workshop = Workshop::new(Mode::Serve).await;
-    workshop.model.cycle([Answer::text("Ready.")]);
-    let agent = workshop.agent();
-    assert_eq!(agent.run(workshop.task("Begin")).await.status, Status::Success);
-    workshop
-        .model
-        .cycle([Answer { stalls_after: Some(3), ..Answer::text("One two three four five.") }]);
-    let deadline = SystemClock::new().now() + Duration::from_secs(4);
-    let outcome = agent.run(workshop.task("Count").with_deadline(deadline)).await;
+/// The deadline comes once the model has begun: the clock is moved by hand.
+async fn is_late(workshop: &Workshop, agent: &OpenCode) {
+    let clock = ManualClock::new();
+    let (agent, moving) = (agent.clone().clock(clock.clone()), clock.clone());
+    let deadline = clock.now() + Duration::from_secs(1);
+    let task = workshop.task("Count again").with_deadline(deadline);
+    let task = task.on_progress(move |so_far| {
+        if so_far == "One two " {
+            moving.advance(Duration::from_secs(1));
+        }
+    });
+    let outcome = agent.run(task).await;
     assert_eq!(
         (outcome.status, &*outcome.output),
         (Status::Timeout, "One two"),
         "{:?}",
         outcome.error_message
     );
-    drop(agent);
-    workshop.is_empty().await;
+    workshop.model.given_up(2).await;
 }
