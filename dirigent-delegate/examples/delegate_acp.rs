@@ -9,7 +9,7 @@
 //! | `flood` | writes a line without end |
 //! | `note FOLDER` | notes its process in this folder |
 //! | `images` | says how many images are in the prompt |
-//! | `wait` | waits for ever; when it is told to stop, it notes that as `cancelled` in the folder noted before |
+//! | `wait` | waits for ever; a `session/cancel` is noted as `cancelled` in the folder noted before |
 //! | `die` | ends, with a complaint |
 //! | `stop REASON`, `fail` | answers the prompt with this reason, with an error; without either with `end_turn` |
 //!

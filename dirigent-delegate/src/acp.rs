@@ -28,7 +28,7 @@ const LINE: usize = 64 * 1_024;
 ///
 /// The agent is offered no files and no terminal of the host's: it works in its folder with its own tools, and with the model that its
 /// own configuration names. It is killed with everything
-/// that it started, as a [`CliDelegate`] is; one that is late is told to stop first.
+/// that it started, as a [`CliDelegate`] is; one that is late gets `session/cancel` first.
 ///
 /// ```
 /// use dirigent_delegate::{AcpDelegate, AgentCard, PermissionReply};

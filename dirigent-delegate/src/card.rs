@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::result::AgentKind;
 
-/// What the routing model reads about an agent, and the name under which its results are shown.
+/// What the routing model knows of an agent, and the name under which its results are shown.
 ///
 /// ```
 /// use dirigent_delegate::AgentCard;
@@ -115,7 +115,7 @@ impl AgentCard {
         &self.parameters
     }
 
-    /// Returns the tool as a routing model knows it.
+    /// Returns the tool as it is offered to a routing model.
     ///
     /// ```
     /// assert_eq!(dirigent_delegate::AgentCard::research().offer().name, "delegate_to_research");

@@ -1,4 +1,4 @@
-//! What the routing model is told at the beginning.
+//! What the routing model reads first.
 
 use crate::card::AgentCard;
 

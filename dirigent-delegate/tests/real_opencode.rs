@@ -197,7 +197,7 @@ async fn remembers(workshop: &Workshop, agent: &OpenCode) {
     assert!(last.contains("Say hello") && last.contains("And again"), "the session remembers");
 }
 
-/// The session is told to stop, which ends its request to the model.
+/// The session is aborted, which ends its request to the model.
 async fn aborts(workshop: &Workshop, agent: &OpenCode) {
     let (said, task) = (Arc::new(Notify::new()), workshop.task("Count"));
     let telling = Arc::clone(&said);

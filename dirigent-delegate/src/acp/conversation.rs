@@ -133,7 +133,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The task as content. An agent that takes no images is told that there are some.
+    /// The task as content. The text says that there are images where the agent takes none.
     fn prompt(&self) -> Vec<Value> {
         let images = self.task.images();
         let mut order = self.task.prompt().into_owned();

@@ -21,7 +21,7 @@ use crate::delegate::{Outcome, Task};
 use crate::permission::Decide;
 use crate::result::TokenUsage;
 
-/// How often the server is asked while nothing is told.
+/// How often the server is asked while no event comes.
 const POLL: Duration = Duration::from_secs(2);
 /// How often in a row the server may fail to answer.
 const FAILURES: u32 = 3;
@@ -174,7 +174,7 @@ impl<'a> Prompting<'a> {
         Ok(new.filter(Message::is_answer).collect())
     }
 
-    /// Answers what opencode asks about, by the host's policy. A question for the person is rejected: nobody sees it.
+    /// Answers what opencode asks about, by the host's policy. A question for the person is rejected, as it reaches no person.
     async fn answer_questions(&self) -> Result<(), ApiError> {
         let permissions = self.api.permissions().await?;
         let questions = self.api.questions().await.unwrap_or_default();

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::pool::{Claim, Pool, Ticket};
 use crate::routing::JobId;
 
-/// Places, and who is told when one is there.
+/// Places, and the messages that wait for them.
 #[derive(Debug)]
 pub(super) struct Places {
     held: Mutex<Held>,
@@ -20,7 +20,7 @@ struct Held {
     waiting: HashMap<Ticket, Waiting>,
 }
 
-/// A job that waits, and its message, which is told.
+/// A job that waits, and where its message listens.
 #[derive(Debug)]
 struct Waiting {
     job: JobId,
@@ -39,7 +39,7 @@ impl Places {
         held.tell(granted);
     }
 
-    /// Asks for a place. Dropping what is returned gives it up, or the wait for it. Of a place that is waited for `granted` is told.
+    /// Asks for a place. Dropping what is returned gives it up, or the wait for it. A place that is waited for is announced to `granted`.
     pub(super) fn claim(
         self: &Arc<Self>,
         job: JobId,

@@ -95,7 +95,7 @@ impl Job {
         }
     }
 
-    /// What the routing model is told of it.
+    /// What the routing model reads of it.
     pub(super) fn answer(&self) -> Message<'static> {
         let text = self.result().map_or_else(String::new, |result| {
             let error = result.error_message.as_deref().unwrap_or_default();

@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// Gives a place up; who has it next is told, as the shell does.
+    /// Gives a place up; the next one learns of it, as in the shell.
     fn leave(&mut self, ticket: Ticket) {
         for granted in self.pool.leave(ticket) {
             let now = self.now;
