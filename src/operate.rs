@@ -13,10 +13,12 @@ pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
 pub use crate::host::explanation::{Explanation, OutageNote};
 pub use crate::host::operate::{CreatedChannel, Opening, ResultPost};
 pub use crate::host::status::Status;
+pub use crate::room::outbox::unposted::{PostState, Unposted};
 pub use crate::runtime::events::{
     AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply, Progress,
 };
 pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
+pub use crate::runtime::workers::Work;
 pub use crate::values::call_error::DriverEnd;
 pub use crate::values::summary::Summary;
 pub use dirigent_core::{Cause, Reason, Refusal, Transition, WakeCause};

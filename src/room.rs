@@ -33,7 +33,7 @@ mod letters;
 pub(crate) mod look;
 mod marks;
 mod offer;
-mod outbox;
+pub(crate) mod outbox;
 mod overrun;
 mod pages;
 mod reads;

@@ -33,6 +33,7 @@ mod surroundings;
 pub(crate) mod tally;
 pub(crate) mod timers;
 mod typing;
+pub(crate) mod workers;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -55,6 +56,7 @@ use self::schedule::Schedule;
 use self::signals::Signals;
 use self::tally::Counts;
 use self::timers::Timers;
+use self::workers::Workers;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
 use crate::ports::store::ChannelStore;
@@ -107,6 +109,8 @@ pub(crate) struct Runtime {
     pub(crate) recognition: Recognition,
     /// What has happened since the process began.
     pub(crate) counts: Arc<Counts>,
+    /// What works for channels, as the host told last.
+    pub(crate) workers: Workers,
     schedule: Schedule,
 }
 
@@ -199,6 +203,7 @@ impl Runtime {
             creations: Creations::default(),
             recognition: Recognition::default(),
             counts: Counts::new(),
+            workers: Workers::default(),
             schedule: Schedule::new(Arc::clone(&timers), parts.ready),
             timers,
         }

@@ -44,7 +44,9 @@
     const focused = element.contains(document.activeElement) ? document.activeElement.id : "";
     const wasAtEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 24;
     const at = [element.scrollLeft, element.scrollTop];
+    const open = [...element.querySelectorAll("details[open]")].map((details) => details.id);
     element.innerHTML = html;
+    for (const details of element.querySelectorAll("details")) details.open = open.includes(details.id);
     times(element);
     if (element.dataset.end !== undefined && wasAtEnd) toEnd(element);
     else [element.scrollLeft, element.scrollTop] = at;

@@ -1,4 +1,4 @@
-//! What the page costs: an overview of 1,000 channels, a live page, and a turn while nobody looks.
+//! What the page costs: an overview of 1,000 channels, a live page, and a turn while no page is open.
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,

@@ -13,9 +13,9 @@ use tower_http::csrf::CsrfLayer;
 use tower_http::timeout::RequestBodyDeadlineLayer;
 
 use crate::auth::{Credential, Judgement, Role};
-use crate::control::Shared;
 use crate::pages::{self, SignIn};
 use crate::problem::Problem;
+use crate::shared::Shared;
 
 /// The largest body of a request that is no recording, in bytes.
 const BODY_MAX: usize = 64 * 1024;
@@ -73,9 +73,7 @@ async fn admit(shared: &Shared, request: Request, next: Next) -> Result<Response
         let role = role_of(shared, &parts).await.map_err(|judged| {
             refuse(shared, judged, wants_page(parts.uri.path(), &parts.headers))
         })?;
-        let is_safe = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
-        let is_own = parts.uri.path() == "/sign-out";
-        if !is_safe && !is_own && !role.may_change() {
+        if changes_something(&parts) && !role.may_change() {
             let problem =
                 Problem::new(403, "read-only", "a viewer sees everything and changes nothing");
             return Err(problem.into_response());
@@ -83,6 +81,14 @@ async fn admit(shared: &Shared, request: Request, next: Next) -> Result<Response
         parts.extensions.insert(role);
     }
     Ok(next.run(Request::from_parts(parts, body)).await)
+}
+
+/// Whether a request may change anything. A session is the visitor's own, and a recording is answered and not kept.
+fn changes_something(parts: &Parts) -> bool {
+    let is_safe = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    let is_harmless =
+        parts.method == Method::POST && matches!(parts.uri.path(), "/sign-out" | "/api/replay");
+    !is_safe && !is_harmless
 }
 
 async fn role_of(shared: &Shared, parts: &Parts) -> Result<Role, Judgement> {

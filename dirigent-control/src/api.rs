@@ -15,11 +15,11 @@ use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::control::Shared;
 use crate::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
 use crate::order::Order;
 use crate::ports::ScanReport;
 use crate::problem::Problem;
+use crate::shared::Shared;
 
 /// The largest recording that is read, in bytes.
 const RECORDING_MAX: usize = 8 * 1024 * 1024;
@@ -35,6 +35,7 @@ type Answer<T> = Result<Json<T>, Problem>;
                        `Authorization: Bearer`; a viewer's token may only read."
     ),
     servers((url = "/dirigent/api")),
+    components(schemas(Problem)),
     modifiers(&Bearer),
     security(("bearer" = []))
 )]
@@ -99,29 +100,20 @@ pub(crate) fn served(document: Document) -> Router<Arc<Shared>> {
 }
 
 /// Every channel: those that need a person first, fifty a page.
-#[utoipa::path(get, path = "/channels", params(look::Query), responses(
-    (status = 200, body = Overview),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+#[utoipa::path(get, path = "/channels", params(look::Query), responses((status = 200, body = Overview), Problem))]
 async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answer<Overview> {
     shared.overview(&query).await.map(Json)
 }
 
 /// One channel: who speaks, why the others do not, and what can be done.
-#[utoipa::path(get, path = "/channels/{id}", params(("id" = String, Path, description = "The channel")), responses(
-    (status = 200, body = ChannelLook),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+#[utoipa::path(get, path = "/channels/{id}", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = ChannelLook), Problem))]
 async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<ChannelLook> {
     shared.channel(channel_id(&id)?).await.map(Json)
 }
 
 /// Gives a channel an order.
 #[utoipa::path(post, path = "/channels/{id}/orders", params(("id" = String, Path, description = "The channel")),
-    request_body = Order, responses(
-    (status = 200, body = Done),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+    request_body = Order, responses((status = 200, body = Done), Problem))]
 async fn order(
     State(shared): Ctl,
     Named(id): Named<String>,
@@ -134,10 +126,7 @@ async fn order(
 
 /// The channel's score, an SVG to be kept.
 #[utoipa::path(get, path = "/channels/{id}/score.svg", params(("id" = String, Path, description = "The channel")),
-    responses(
-    (status = 200, body = String, content_type = "image/svg+xml"),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+    responses((status = 200, body = String, content_type = "image/svg+xml"), Problem))]
 async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
     let id = channel_id(&id)?;
     let svg = shared.score(id).await?.file();
@@ -154,51 +143,31 @@ async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response,
 
 /// The channel's own recording, replayed by the turn machine.
 #[utoipa::path(get, path = "/channels/{id}/replay", params(("id" = String, Path, description = "The channel")),
-    responses(
-    (status = 200, body = serde_json::Value),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+    responses((status = 200, body = serde_json::Value), Problem))]
 async fn replay(State(shared): Ctl, Named(id): Named<String>) -> Answer<dirigent_viewer::Replay> {
     shared.replay(channel_id(&id)?).await.map(Json)
 }
 
 /// A recording from a file, replayed by the turn machine. Nothing is kept of it.
-#[utoipa::path(post, path = "/replay", request_body(content = String, content_type = "text/plain"), responses(
-    (status = 200, body = serde_json::Value),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+#[utoipa::path(post, path = "/replay", request_body(content = String, content_type = "text/plain"), responses((status = 200, body = serde_json::Value), Problem))]
 async fn replay_file(
     State(shared): Ctl,
     text: Result<String, axum::extract::rejection::StringRejection>,
 ) -> Answer<dirigent_viewer::Replay> {
     let text = text
         .map_err(|error| Problem::new(error.status().as_u16(), "unreadable", error.body_text()))?;
-    let reader = shared.recordings.as_ref();
-    let reader =
-        reader.ok_or_else(|| Problem::new(404, "no-reader", "the host reads no recordings"))?;
-    let file = reader.read(&text).map_err(Problem::invalid)?;
-    let name = |key: dirigent::snapshot::AgentKey| {
-        file.agents.get(usize::try_from(key.get()).ok()?).cloned()
-    };
-    let replay = dirigent_viewer::Replay::of(&file.recorded, name);
-    replay.map(Json).map_err(|error| Problem::invalid(error.to_string()))
+    shared.replay_file(text).await.map(Json)
 }
 
 /// The registry of agents.
-#[utoipa::path(get, path = "/identities", responses(
-    (status = 200, body = RegistryLook),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+#[utoipa::path(get, path = "/identities", responses((status = 200, body = RegistryLook), Problem))]
 async fn identities(State(shared): Ctl) -> Answer<RegistryLook> {
     shared.registry().await.map(Json)
 }
 
 /// Adds an agent, or changes its account and name, with the same checks as the agents' own tool.
 #[utoipa::path(put, path = "/identities/{agent}", params(("agent" = String, Path, description = "The agent's id")),
-    request_body = Registration, responses(
-    (status = 200, body = IdentityLook),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+    request_body = Registration, responses((status = 200, body = IdentityLook), Problem))]
 async fn register(
     State(shared): Ctl,
     Named(agent): Named<String>,
@@ -213,20 +182,14 @@ async fn register(
 
 /// Takes an agent out of the registry.
 #[utoipa::path(delete, path = "/identities/{agent}", params(("agent" = String, Path, description = "The agent's id")),
-    responses(
-    (status = 200, body = Done),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+    responses((status = 200, body = Done), Problem))]
 async fn remove(State(shared): Ctl, Named(agent): Named<String>) -> Answer<Done> {
     shared.remove(&agent).await?;
     Ok(Json(Done { done: true }))
 }
 
 /// Scans `ego.json` into the registry, exactly where it is there.
-#[utoipa::path(post, path = "/identities-scan", responses(
-    (status = 200, body = ScanReport),
-    (status = "default", body = Problem, content_type = "application/problem+json"),
-))]
+#[utoipa::path(post, path = "/identities-scan", responses((status = 200, body = ScanReport), Problem))]
 async fn scan(State(shared): Ctl) -> Answer<ScanReport> {
     shared.scan().await.map(Json)
 }
@@ -271,7 +234,7 @@ extractor! {
 }
 
 /// A request that cannot be read: what it holds is not repeated.
-fn refused(status: StatusCode, what: &str, why: &str) -> Problem {
+pub(crate) fn refused(status: StatusCode, what: &str, why: &str) -> Problem {
     let why = why.lines().next().unwrap_or_default().to_owned();
     Problem::new(status.as_u16(), &format!("bad-{what}"), why)
 }

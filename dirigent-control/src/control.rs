@@ -14,9 +14,10 @@ use http::request::Parts;
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Auth;
-use crate::live::Drawn;
+use crate::drawn::Drawn;
 use crate::places::PlacesCache;
 use crate::ports::{Check, EgoFile, ReadRecording};
+use crate::shared::{ReadAddress, Shared};
 use crate::tape::Tape;
 
 /// The shortest token, in characters: shorter ones can be guessed.
@@ -25,9 +26,8 @@ const TOKEN_MIN: usize = 16;
 const BASE: &str = "/dirigent";
 /// The most live pages at once, by default.
 const STREAMS_MAX: usize = 2_000;
-
-/// How a visitor's address is read from a request.
-pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
+/// The most recordings that are replayed at once.
+const REPLAYS_MAX: usize = 2;
 
 /// The control page. A cheap clone.
 ///
@@ -41,26 +41,6 @@ pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync
 #[derive(Clone)]
 pub struct Control {
     pub(crate) shared: Arc<Shared>,
-}
-
-/// What all requests share.
-pub(crate) struct Shared {
-    pub(crate) dirigent: Dirigent,
-    pub(crate) tools: Tools,
-    pub(crate) identities: Arc<dyn IdentityStore>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) places: PlacesCache,
-    pub(crate) auth: Mutex<Auth>,
-    pub(crate) check: Option<Arc<dyn Check>>,
-    pub(crate) ego: Option<Arc<dyn EgoFile>>,
-    pub(crate) recordings: Option<Arc<dyn ReadRecording>>,
-    pub(crate) tape: Option<Tape>,
-    pub(crate) address: ReadAddress,
-    pub(crate) base: String,
-    pub(crate) streams: Arc<Semaphore>,
-    /// How many orders were given: some change what is shown without an event.
-    pub(crate) orders: watch::Sender<u64>,
-    pub(crate) drawn: Drawn,
 }
 
 /// Puts a [`Control`] together. See the crate's page for an example.
@@ -233,6 +213,7 @@ impl Builder {
             address: self.address,
             base: self.base,
             streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),
+            replays: Arc::new(Semaphore::new(REPLAYS_MAX)),
             orders: watch::Sender::new(0),
             drawn: Drawn::default(),
         };

@@ -5,13 +5,13 @@ use dirigent::replay::Trace;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::Barred;
 use dirigent::{AgentId, CallError, ChannelId};
-use dirigent_viewer::{Replay, Score};
+use dirigent_viewer::Score;
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::control::Shared;
 use crate::look::{ChannelFacts, ChannelLook, Known, Names, Overview, Query, Row};
 use crate::order::Order;
 use crate::problem::Problem;
+use crate::shared::Shared;
 
 /// The number of channels that are read from the store at once.
 const READ_AT_ONCE: usize = 32;
@@ -72,18 +72,14 @@ impl Shared {
             Some(_) => channel.discussion().await?,
             None => None,
         };
-        let callback = discussion.as_ref().and_then(|told| told.terms.as_ref());
         let places = self.places.get(&self.dirigent).await;
-        let callback = callback.map(|terms| {
-            let info = places.channels.get(&terms.callback);
-            info.map_or_else(|| terms.callback.to_string(), |info| info.name.clone())
-        });
         let history = match &status {
             Some(_) => channel.history().await?,
             None => Vec::new(),
         };
-        let facts = ChannelFacts { status, explanations, discussion, callback, history };
-        Ok(ChannelLook::of(row, &facts, &names))
+        let workers = channel.workers();
+        let facts = ChannelFacts { status, explanations, discussion, workers, history };
+        Ok(ChannelLook::of(row, &facts, &names, &places))
     }
 
     /// The channel's score: from its recording where it is recorded, else from its history, which knows of no denials.
@@ -113,21 +109,6 @@ impl Shared {
         Ok(Score::of(newest(trace.entries()), agent, now))
     }
 
-    /// The channel's own recording, replayed.
-    pub(crate) async fn replay(&self, id: ChannelId) -> Result<Replay, Problem> {
-        self.must_exist(id).await?;
-        let recorded = self.tape.as_ref().and_then(|tape| tape.channel(id));
-        let recorded = recorded.ok_or_else(|| {
-            Problem::new(
-                404,
-                "not-recorded",
-                "this channel is not recorded; the host can give a Tape",
-            )
-        })?;
-        let names = self.names().await?;
-        Replay::of(&recorded, |key| self.agent_name(&names, key)).map_err(unreadable)
-    }
-
     /// Gives a channel an order, and has open pages look again.
     pub(crate) async fn order(&self, id: ChannelId, order: Order) -> Result<(), Problem> {
         self.must_exist(id).await?;
@@ -143,7 +124,7 @@ impl Shared {
         if is_there { Ok(()) } else { Err(Problem::not_found("channel")) }
     }
 
-    fn agent_name(&self, names: &Names, key: AgentKey) -> Option<AgentId> {
+    pub(crate) fn agent_name(&self, names: &Names, key: AgentKey) -> Option<AgentId> {
         self.dirigent.agent(key).map(|agent| AgentId::from(names.of(&agent)))
     }
 
@@ -173,7 +154,7 @@ fn is_listed(row: &Row, is_private: bool) -> bool {
     row.mode != "none" || row.needs_person.is_some() || is_private
 }
 
-fn unreadable(error: dirigent::snapshot::RestoreError) -> Problem {
+pub(crate) fn unreadable(error: dirigent::snapshot::RestoreError) -> Problem {
     Problem::new(409, "recording-unusable", error.to_string())
 }
 
@@ -183,6 +164,7 @@ pub(crate) fn concerns(heard: &Heard, channel: ChannelId) -> bool {
         Heard::Transition(event) => event.channel == channel,
         Heard::AgentFailed(failure) => failure.channel == channel,
         Heard::ReplyLost(lost) => lost.channel == channel,
+        Heard::Progress(progress) => progress.channel == channel,
         Heard::Missed(_) | _ => true,
     }
 }

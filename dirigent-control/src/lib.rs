@@ -38,13 +38,15 @@
 //! A viewer sees everything and changes nothing. Ten failures a minute bar an address for a minute. A host with
 //! sessions of its own plugs in a [`Check`].
 //!
-//! Names and topics are escaped; no message's text is ever shown but a discussion's guide.
+//! Names and topics are escaped. No message's text is shown but a discussion's guide, and what a host tells of work under way
+//! ([`Channel::progress`](dirigent::Channel::progress)).
 
 mod access;
 mod api;
 mod assets;
 mod auth;
 mod control;
+mod drawn;
 mod gather;
 mod live;
 mod look;
@@ -55,14 +57,16 @@ mod places;
 mod ports;
 mod problem;
 mod registry;
+mod replays;
 mod serve;
+mod shared;
 mod tape;
 
 pub use auth::Role;
 pub use control::{BuildError, Builder, Control};
 pub use look::{
-    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, Overview,
-    RegistryLook, Row,
+    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OutboxLook,
+    Overview, RegistryLook, Row, WorkLook,
 };
 pub use order::Order;
 pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};

@@ -2,8 +2,7 @@
 //! no history: after a break the page is sent what differs from what it has, whatever happened meanwhile.
 
 use std::convert::Infallible;
-use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -11,22 +10,21 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use dirigent::ChannelId;
 use dirigent::operate::{Cause, Events, Heard};
 use dirigent::ports::Timestamp;
 use futures_util::stream::{Stream, unfold};
 use http::HeaderMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use serde::Serialize;
+use rustc_hash::FxHashMap;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::api::{Asked, Named, channel_id};
 use crate::auth::Role;
-use crate::control::Shared;
+use crate::drawn::{Region, Shown};
 use crate::gather::concerns;
 use crate::look::Query;
 use crate::pages::{RowCells, Summary, channel_regions, drawn};
 use crate::problem::Problem;
+use crate::shared::Shared;
 
 /// What changes together is sent together.
 const TOGETHER: Duration = Duration::from_millis(150);
@@ -40,46 +38,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     Router::new().route("/live", get(overview)).route("/live/channels/{id}", get(channel))
 }
-
-/// What a stream shows.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Shown {
-    Overview(Query),
-    Channel(ChannelId),
-}
-
-/// A part of a page: the id of its element, and what stands in it.
-#[derive(Serialize)]
-struct Region {
-    id: String,
-    html: String,
-    #[serde(skip)]
-    hash: u64,
-}
-
-impl Region {
-    fn new(id: String, html: String) -> Self {
-        let hash = FxBuildHasher.hash_one(&html);
-        Self { id, html, hash }
-    }
-}
-
-/// Pages that were drawn just now: streams that show the same share them.
-#[derive(Default)]
-pub(crate) struct Drawn(Mutex<FxHashMap<(Shown, Role), Sheet>>);
-
-/// A page as it was drawn, while so much had happened.
-#[derive(Clone)]
-struct Sheet {
-    version: u64,
-    at: Timestamp,
-    regions: Arc<Vec<Region>>,
-}
-
-/// So long a drawn page is used again where nothing has happened since.
-const DRAWN_FOR: Duration = Duration::from_secs(1);
-/// The most pages that are kept.
-const DRAWN_MAX: usize = 64;
 
 async fn overview(
     State(shared): State<Arc<Shared>>,
@@ -159,9 +117,12 @@ impl Live {
             if !std::mem::take(&mut self.is_first) {
                 self.wait().await?;
             }
-            let Ok(regions) = self.sheet().await else {
-                // A channel that cannot be read now is looked at again.
-                continue;
+            let regions = match self.sheet().await {
+                Ok(regions) => regions,
+                // The channel is gone: the page asks once more, and the answer is 404.
+                Err(problem) if problem.status == 404 => return None,
+                // One that cannot be read now is looked at again.
+                Err(_) => continue,
             };
             if let Some(event) = self.changed(&regions) {
                 return Some(event);
@@ -195,7 +156,7 @@ impl Live {
 
     fn is_about(&self, heard: &Heard) -> bool {
         match self.shown {
-            Shown::Overview(_) => true,
+            Shown::Overview(_) => !matches!(heard, Heard::Progress(_)),
             Shown::Channel(id) => concerns(heard, id),
         }
     }
@@ -204,29 +165,20 @@ impl Live {
     async fn sheet(&self) -> Result<Arc<Vec<Region>>, Problem> {
         let key = (self.shown.clone(), self.role);
         let (version, now) = (self.version(), self.shared.clock.now());
-        let kept = self.drawn().get(&key).cloned();
-        let is_fresh = |sheet: &Sheet| sheet.version == version && now.since(sheet.at) < DRAWN_FOR;
-        if let Some(sheet) = kept.filter(is_fresh) {
-            return Ok(sheet.regions);
+        let drawn = &self.shared.drawn;
+        if let Some(regions) = drawn.fresh(&key, version, now) {
+            return Ok(regions);
         }
         let regions = Arc::new(self.regions().await?);
-        let mut drawn = self.drawn();
-        if drawn.len() >= DRAWN_MAX {
-            drawn.clear();
-        }
-        drawn.insert(key, Sheet { version, at: now, regions: Arc::clone(&regions) });
+        drawn.keep(key, version, now, &regions);
         Ok(regions)
-    }
-
-    fn drawn(&self) -> std::sync::MutexGuard<'_, FxHashMap<(Shown, Role), Sheet>> {
-        self.shared.drawn.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Rises with whatever happens.
     fn version(&self) -> u64 {
         let tally = self.shared.dirigent.tally();
         let changes: u64 = Cause::ALL.iter().map(|cause| tally.changes(*cause)).sum();
-        changes.wrapping_add(*self.shared.orders.borrow())
+        changes.wrapping_add(tally.reports()).wrapping_add(*self.shared.orders.borrow())
     }
 
     async fn regions(&self) -> Result<Vec<Region>, Problem> {
@@ -244,7 +196,7 @@ impl Live {
             }
             Shown::Channel(id) => {
                 let look = shared.channel(*id).await?;
-                let score = shared.score(*id).await?.svg();
+                let score = shared.score(*id).await?.sheet();
                 let regions = channel_regions(&shared.base, &look, &score, may_change)?;
                 let region = |(id, html): (&str, String)| Region::new(id.to_owned(), html);
                 Ok(regions.into_iter().map(region).collect())

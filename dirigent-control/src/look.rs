@@ -1,12 +1,14 @@
 //! What pages and programs are shown, as plain data, and how it follows from what the driver tells.
 
 mod channel;
+mod discussion;
 mod overview;
 mod row;
 mod words;
 
 pub(crate) use channel::ChannelFacts;
-pub use channel::{AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook};
+pub use channel::{AgentLook, BudgetLook, ChangeLook, ChannelLook, WorkLook};
+pub use discussion::{DiscussionLook, OutboxLook};
 pub use overview::Overview;
 pub(crate) use overview::Query;
 pub use row::Row;

@@ -16,9 +16,9 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
-use crate::control::Shared;
 use crate::look::Query;
 use crate::problem::Problem;
+use crate::shared::Shared;
 
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

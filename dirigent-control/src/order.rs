@@ -21,7 +21,7 @@ pub enum Order {
     /// Gives it another mode: `none`, `chat` or `report`. The mode of a work or discussion channel is locked, and neither
     /// can be given.
     SetMode {
-        /// Which.
+        /// The mode: `none`, `chat` or `report`.
         mode: String,
     },
     /// Denies every agent at once, until it is resumed.
@@ -40,22 +40,22 @@ pub enum Order {
     },
     /// Chooses who speaks next.
     SpeakNext {
-        /// Who.
+        /// The agent that speaks next.
         agent: String,
     },
     /// Gives an agent no turns in it.
     Mute {
-        /// Whom.
+        /// The agent that is muted.
         agent: String,
     },
     /// Gives a muted agent turns again.
     Unmute {
-        /// Whom.
+        /// The agent that is unmuted.
         agent: String,
     },
     /// Gives turns again to an agent that came back.
     Assign {
-        /// Whom.
+        /// The agent that came back.
         agent: String,
     },
     /// Lets its budgets begin anew.

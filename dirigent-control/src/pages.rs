@@ -12,13 +12,13 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
 use crate::access::{COOKIE, is_loopback, refuse};
-use crate::api::{Asked, Named, channel_id};
+use crate::api::{Asked, Named, channel_id, refused};
 use crate::auth::Role;
-use crate::control::Shared;
 use crate::look::{ChannelLook, Overview, Query, RegistryLook, Row};
 use crate::order::Order;
 use crate::ports::ScanReport;
 use crate::problem::Problem;
+use crate::shared::Shared;
 
 type Ctl = State<Arc<Shared>>;
 type Page = Result<Response, Problem>;
@@ -56,7 +56,7 @@ impl<'a> Frame<'a> {
             at,
             live: String::new(),
             may_change: role.may_change(),
-            has_replay_files: shared.recordings.is_some() && role.may_change(),
+            has_replay_files: shared.recordings.is_some(),
         }
     }
 }
@@ -126,14 +126,13 @@ pub(crate) fn channel_regions(
     score: &str,
     may_change: bool,
 ) -> Result<Vec<(&'static str, String)>, Problem> {
-    let ring =
-        if look.agents.iter().any(|agent| agent.is_listed) { look.ring() } else { String::new() };
+    let ring = if look.has_ring() { look.ring() } else { String::new() };
     let at = &Part { base, look, may_change };
     Ok(vec![
         ("state", drawn(&StatePart { at })?),
+        ("orders", drawn(&OrdersPart { at })?),
         ("ring", ring),
         ("agents", drawn(&AgentsPart { at })?),
-        ("orders", drawn(&OrdersPart { at })?),
         ("score", score.to_owned()),
         ("facts", drawn(&FactsPart { at })?),
         ("changes", drawn(&ChangesPart { at })?),
@@ -202,7 +201,7 @@ async fn channel(
 ) -> Page {
     let id = channel_id(&id)?;
     let look = shared.channel(id).await?;
-    let score = shared.score(id).await?.svg();
+    let score = shared.score(id).await?.sheet();
     let mut frame = Frame::new(&shared, role, "channels", &look.channel.name);
     frame.live = format!("{}/live/channels/{id}", shared.base);
     let regions = channel_regions(&shared.base, &look, &score, role.may_change())?;
@@ -217,7 +216,7 @@ async fn order(
     form: Result<Form<Order>, axum::extract::rejection::FormRejection>,
 ) -> Page {
     let id: ChannelId = channel_id(&id)?;
-    let Form(order) = form.map_err(|error| Problem::invalid(error.body_text()))?;
+    let Form(order) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
     shared.order(id, order).await?;
     Ok(done(&headers, &format!("{}/channels/{id}", shared.base)))
 }
@@ -270,7 +269,7 @@ async fn change_registry(
     headers: HeaderMap,
     form: Result<Form<Change>, axum::extract::rejection::FormRejection>,
 ) -> Page {
-    let Form(change) = form.map_err(|error| Problem::invalid(error.body_text()))?;
+    let Form(change) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
     match change {
         Change::Put { agent, account, name } => {
             shared.register(&agent, &account, Some(name)).await?;

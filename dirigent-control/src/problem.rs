@@ -1,5 +1,7 @@
 //! What went wrong, for programs: `application/problem+json` (RFC 9457).
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use dirigent::CallError;
@@ -7,7 +9,8 @@ use dirigent::ports::{ApiError, RegisterError};
 use dirigent::tools::ToolError;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::{self, RefOr};
+use utoipa::{IntoResponses, ToSchema};
 
 /// What went wrong with a request, and what to do.
 ///
@@ -60,6 +63,17 @@ impl IntoResponse for Problem {
         // Where a person asks, the door makes a page of it.
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+/// How the OpenAPI document tells of problems.
+impl IntoResponses for Problem {
+    fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
+        let schema = openapi::Ref::from_schema_name("Problem");
+        let response = openapi::Response::builder()
+            .description("What went wrong, and what to do")
+            .content("application/problem+json", openapi::Content::new(Some(schema)));
+        BTreeMap::from([("default".to_owned(), response.build().into())])
     }
 }
 

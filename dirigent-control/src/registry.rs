@@ -4,10 +4,10 @@ use dirigent::host::plain;
 use dirigent::tools::{Caller, DirigentRegister, ToolError};
 use dirigent::{AgentId, UserId};
 
-use crate::control::Shared;
 use crate::look::{IdentityLook, RegistryLook};
 use crate::ports::ScanReport;
 use crate::problem::Problem;
+use crate::shared::Shared;
 
 /// The longest id of an agent, in characters.
 const ID_CHARS_MAX: usize = 100;

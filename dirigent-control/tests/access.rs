@@ -214,3 +214,144 @@ async fn weak_and_equal_tokens_are_refused() {
         assert_eq!(built.unwrap_err(), BuildError::BadPath, "{path}");
     }
 }
+
+/// R157: whatever the guesses are brought as, and whatever headers come with them, they count for the address together.
+#[tokio::test]
+async fn guesses_as_bearer_as_cookie_and_at_the_form_count_together_and_for_their_address_only() {
+    let by_header =
+        |parts: &http::request::Parts| parts.headers.get("x-peer")?.to_str().ok()?.parse().ok();
+    let house = House::open_with(|builder| builder.address(by_header)).await;
+    let from = |mut asked: Request<Body>, peer: &str| {
+        asked.headers_mut().insert("x-peer", peer.parse().unwrap());
+        asked.headers_mut().insert("x-forwarded-for", "203.0.113.9".parse().unwrap());
+        house.ask(asked)
+    };
+    let cookie = |value: &str| {
+        let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
+        asked.headers_mut().insert(header::COOKIE, value.parse().unwrap());
+        asked
+    };
+    for _ in 0..3 {
+        from(request(Method::GET, "/dirigent/api/channels", "guess", Body::empty()), "192.0.2.1")
+            .await;
+        from(cookie("dirigent_session=o.99999999999.AAAA"), "192.0.2.1").await;
+        from(sign_in("guess"), "192.0.2.1").await;
+    }
+    assert_eq!(
+        from(sign_in("guess"), "192.0.2.1").await.status,
+        StatusCode::UNAUTHORIZED,
+        "the tenth"
+    );
+    for token in [OPERATOR, VIEWER, "guess"] {
+        let barred = from(sign_in(token), "192.0.2.1").await;
+        assert_eq!(barred.status, StatusCode::TOO_MANY_REQUESTS);
+        assert!(barred.headers.get(header::SET_COOKIE).is_none());
+    }
+    let bearer = request(Method::GET, "/dirigent/api/channels", OPERATOR, Body::empty());
+    assert_eq!(from(bearer, "192.0.2.1").await.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(from(sign_in(OPERATOR), "192.0.2.2").await.status, StatusCode::SEE_OTHER);
+    // Another session among the cookies is no second guess: the first one counts.
+    let mut two = cookie("dirigent_session=x; dirigent_session=y; other=z");
+    two.headers_mut().append(header::COOKIE, "dirigent_session=w".parse().unwrap());
+    assert_eq!(from(two, "192.0.2.3").await.status, StatusCode::UNAUTHORIZED);
+}
+
+/// R157: every path that changes anything, by every kind of request that browsers of other sites can be made to send.
+#[tokio::test]
+async fn no_path_takes_a_change_from_another_site() {
+    let house =
+        House::open_with(|builder| builder.recordings(|_: &str| Err("unread".to_owned()))).await;
+    let channel = house.chat("den").await;
+    let form = "application/x-www-form-urlencoded";
+    let session = house.ask(sign_in(OPERATOR)).await;
+    let session = session.header(header::SET_COOKIE).split(';').next().unwrap().to_owned();
+    for (method, path, kind, body) in [
+        (Method::POST, format!("/dirigent/channels/{channel}"), form, "order=stop"),
+        (Method::POST, format!("/dirigent/channels/{channel}"), "text/plain", "order=stop"),
+        (Method::POST, "/dirigent/registry".to_owned(), form, "do=remove&agent=poet"),
+        (Method::POST, "/dirigent/registry".to_owned(), form, "do=scan"),
+        (Method::POST, "/dirigent/sign-out".to_owned(), form, ""),
+        (Method::POST, "/dirigent/api/replay".to_owned(), "text/plain", "x"),
+        (
+            Method::POST,
+            format!("/dirigent/api/channels/{channel}/orders"),
+            "text/plain",
+            "{\"order\":\"stop\"}",
+        ),
+        (Method::DELETE, "/dirigent/api/identities/poet".to_owned(), form, ""),
+    ] {
+        for (name, value) in [
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+            ("origin", "https://evil.example"),
+        ] {
+            let mut asked = request(method.clone(), &path, "", Body::from(body));
+            let headers = asked.headers_mut();
+            headers.insert(header::COOKIE, session.parse().unwrap());
+            headers.insert(header::CONTENT_TYPE, kind.parse().unwrap());
+            headers.insert(name, value.parse().unwrap());
+            let answer = house.ask(asked).await;
+            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{method} {path} {name}");
+            assert!(answer.headers.get(header::SET_COOKIE).is_none());
+        }
+    }
+    assert_eq!(house.dirigent.channel(channel).status().await.unwrap().unwrap().rest, None);
+    let all = dirigent::IdentityStore::all(&house.identities).await.unwrap();
+    assert_eq!(all.len(), 2);
+}
+
+/// A form that is sent again is an order that is given again: it changes nothing that was not asked for.
+#[tokio::test]
+async fn a_form_that_is_sent_twice_does_no_more_than_once() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    let path = format!("/dirigent/channels/{channel}");
+    let send = async |form: &'static str| {
+        let mut asked = request(Method::POST, &path, OPERATOR, Body::from(form));
+        let kind = "application/x-www-form-urlencoded".parse().unwrap();
+        asked.headers_mut().insert(header::CONTENT_TYPE, kind);
+        house.ask(asked).await.status
+    };
+    for form in ["order=mute&agent=poet", "order=hold", "order=archive"] {
+        assert_eq!(send(form).await, StatusCode::SEE_OTHER);
+        let once = house.dirigent.channel(channel).status().await.unwrap();
+        let twice = send(form).await;
+        assert!(twice == StatusCode::SEE_OTHER || twice == StatusCode::CONFLICT, "{form}: {twice}");
+        let status = house.dirigent.channel(channel).status().await.unwrap();
+        let facts = |status: Option<dirigent::operate::Status>| {
+            status.map(|status| (status.mode, status.turn_state, status.rest, status.list))
+        };
+        assert_eq!(facts(status), facts(once), "{form}");
+    }
+}
+
+/// A viewer may have a recording answered, since nothing is kept of it; everything else stays refused.
+#[tokio::test]
+async fn a_viewer_may_replay_a_file_and_post_nothing_else() {
+    let house = House::open_with(|builder| {
+        builder.recordings(|_: &str| Err("this is no recording".to_owned()))
+    })
+    .await;
+    let mut asked = request(Method::POST, "/dirigent/api/replay", VIEWER, Body::from("?"));
+    asked.headers_mut().insert(header::CONTENT_TYPE, "text/plain".parse().unwrap());
+    let answer = house.ask(asked).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(answer.json()["detail"], "this is no recording");
+    assert!(house.page("/dirigent", VIEWER).await.text.contains("href=\"/dirigent/replay\""));
+    assert!(house.page("/dirigent/replay", VIEWER).await.text.contains("type=\"file\""));
+    for path in [
+        "/dirigent/api/replay/",
+        "/dirigent/api//replay",
+        "/dirigent/api/replay/../channels/1/orders",
+        "/dirigent/registry",
+    ] {
+        let asked = request(Method::POST, path, VIEWER, Body::empty());
+        assert_eq!(house.ask(asked).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    for method in [Method::PUT, Method::DELETE, Method::PATCH] {
+        let asked = request(method, "/dirigent/api/replay", VIEWER, Body::empty());
+        assert_eq!(house.ask(asked).await.status, StatusCode::FORBIDDEN);
+    }
+    let nothing = request(Method::POST, "/dirigent/api/replay", "", Body::from("?"));
+    assert_eq!(house.ask(nothing).await.status, StatusCode::UNAUTHORIZED);
+}

@@ -13,6 +13,7 @@
 mod access;
 mod api;
 mod attacks;
+mod escaping;
 mod fixture;
 mod live;
 mod pages;

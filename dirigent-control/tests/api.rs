@@ -1,5 +1,7 @@
 //! What programs are told, and what they change.
 
+use std::time::Duration;
+
 use dirigent::Mode;
 use dirigent::operate::CreatedChannel;
 use http::{Method, StatusCode, header};
@@ -262,4 +264,111 @@ async fn prometheus_is_told_turns_phases_requests_and_how_long_phases_lasted() {
     assert!(value("dirigent_changes_total{cause=\"run-started\"}") >= 1.0);
     assert!(value("dirigent_budget_cost{of=\"limit\"}") >= 100.0);
     assert_eq!(text.trim_end().lines().last(), Some("# EOF"));
+}
+
+/// Looks at an outbox until its first message is in this state.
+async fn until_state(outbox: impl AsyncFn() -> Value, state: &str) -> Value {
+    let looks = async {
+        loop {
+            let seen = outbox().await;
+            if seen[0]["state"] == state {
+                return seen;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), looks).await.expect("it never comes to that")
+}
+
+/// D89: what of a discussion is still to be posted is told one by one: what is waited for, and that it was given up.
+#[tokio::test]
+async fn the_outbox_of_a_discussion_is_told_message_by_message() {
+    use dirigent_testkit::memory_discord::{Call, Fault};
+    let house = House::open().await;
+    let desk = house.room("desk");
+    for _ in 0..30 {
+        let fault = Fault::ServerErrorNotApplied;
+        house.discord.inject(|faults| faults.next_by(house.moderator, Call::Post, fault));
+    }
+    let talk = house.discussion(desk, &"A guide of two messages. ".repeat(100)).await;
+    let outbox = async || {
+        house.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json()["discussion"]["outbox"].clone()
+    };
+    let waits = until_state(outbox, "waiting").await;
+    assert_eq!(
+        (&waits[0]["what"], &waits[0]["to"], &waits[0]["toId"]),
+        (&json!("guide"), &json!("talk"), &json!(talk.to_string()))
+    );
+    assert_eq!(
+        (&waits[0]["posted"], &waits[0]["parts"], &waits[1]),
+        (&json!(0), &json!(2), &Value::Null)
+    );
+    assert!(waits[0]["told"].as_str().unwrap().contains("0 of 2 messages are there"), "{waits}");
+    let page = house.page(&format!("/dirigent/channels/{talk}"), VIEWER).await.text;
+    assert!(page.contains("The guide is tried again, as an attempt failed"), "{page}");
+
+    let house = House::open().await;
+    let desk = house.room("desk");
+    let talk = house.discussion(desk, "A guide").await;
+    let by = house.dirigent.channel(talk).discussion().await.unwrap().unwrap().initiator.unwrap();
+    house.discord.world().delete_channel(desk);
+    let summary = dirigent::operate::Summary::Text("The desk moves.");
+    house.dirigent.channel(talk).conclude(&by, Some(summary)).await.unwrap();
+    let outbox = async || {
+        house.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json()["discussion"]["outbox"].clone()
+    };
+    let given_up = until_state(outbox, "given-up").await;
+    assert_eq!(
+        (&given_up[0]["what"], &given_up[0]["toId"]),
+        (&json!("result"), &json!(desk.to_string()))
+    );
+}
+
+/// A channel that is deleted, or erased, while its page is open: orders are refused, and make none.
+#[tokio::test]
+async fn orders_for_a_channel_that_vanishes_meanwhile_are_refused_and_make_none() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    assert!(
+        house
+            .page(&format!("/dirigent/channels/{channel}"), OPERATOR)
+            .await
+            .text
+            .contains("order-stop")
+    );
+    house.discord.world().delete_channel(channel);
+    house.dirigent.channel(channel).erase().await.unwrap();
+    for order in [
+        json!({ "order": "stop" }),
+        json!({ "order": "hold" }),
+        json!({ "order": "resume" }),
+        json!({ "order": "finish" }),
+        json!({ "order": "wake" }),
+        json!({ "order": "speak-next", "agent": "poet" }),
+        json!({ "order": "mute", "agent": "poet" }),
+        json!({ "order": "unmute", "agent": "poet" }),
+        json!({ "order": "assign", "agent": "poet" }),
+        json!({ "order": "reset-budget" }),
+        json!({ "order": "archive" }),
+    ] {
+        let answer = house.order(channel, OPERATOR, &order).await;
+        assert!(answer.status.is_client_error(), "{order}: {} {}", answer.status, answer.text);
+    }
+    assert_eq!(house.dirigent.channel(channel).status().await.unwrap(), None);
+}
+
+/// Many orders at once, and the channel archived in between: each is done or refused.
+#[tokio::test]
+async fn orders_that_race_an_archive_are_done_or_refused() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    house.wake(channel).await;
+    let orders = ["hold", "stop", "resume", "archive", "wake", "finish", "reset-budget"].repeat(20);
+    let bodies: Vec<Value> = orders.iter().map(|order| json!({ "order": order })).collect();
+    let given = bodies.iter().map(|order| house.order(channel, OPERATOR, order));
+    for answer in futures_util::future::join_all(given).await {
+        assert!(matches!(answer.status, StatusCode::OK | StatusCode::CONFLICT), "{}", answer.text);
+    }
+    let status = house.dirigent.channel(channel).status().await.unwrap().unwrap();
+    assert_eq!(status.turn_state.as_str(), "archived");
 }

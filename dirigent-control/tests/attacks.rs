@@ -34,6 +34,16 @@ async fn huge_and_malformed_bodies_are_refused_and_told_as_problems() {
         assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json");
         assert_eq!(answer.json()["status"], status);
     }
+    for (kind, body, status) in [
+        ("application/x-www-form-urlencoded", format!("order={}", "a".repeat(70_000)), 413),
+        ("application/x-www-form-urlencoded", "order=stop&order".to_owned(), 422),
+        ("multipart/form-data; boundary=x", "--x--".to_owned(), 415),
+    ] {
+        let path = format!("/dirigent/channels/{channel}");
+        let mut asked = request(Method::POST, &path, OPERATOR, Body::from(body));
+        asked.headers_mut().insert(header::CONTENT_TYPE, kind.parse().unwrap());
+        assert_eq!(house.ask(asked).await.status.as_u16(), status, "{kind}");
+    }
     let rest = house.dirigent.channel(channel).status().await.unwrap().unwrap().rest;
     assert_eq!(rest, None, "none of them stopped it");
 }

@@ -133,6 +133,27 @@ impl House {
         self.discord.add_channel(self.guild, name, &[self.moderator, self.person, poet, critic])
     }
 
+    /// A discussion of both agents whose result goes to that channel.
+    pub(crate) async fn discussion(&self, callback: ChannelId, guide: &str) -> ChannelId {
+        let id = self.room("talk");
+        let all = dirigent::IdentityStore::all(&self.identities).await.unwrap();
+        let members: Vec<_> = all.into_iter().map(|identity| identity.agent_id).collect();
+        let terms = dirigent::store::Discussion {
+            callback,
+            callback_guild: Some(self.guild),
+            guide: guide.to_owned(),
+        };
+        let opening =
+            dirigent::operate::Opening { initiator: members[0].clone(), terms: Some(terms) };
+        let made = dirigent::operate::CreatedChannel {
+            mode: Mode::Discussion,
+            members,
+            opening: Some(opening),
+        };
+        self.dirigent.channel(id).created(made).await.unwrap();
+        id
+    }
+
     /// A person writes, and one agent has the floor and thinks.
     pub(crate) async fn wake(&self, channel: ChannelId) -> String {
         self.discord.say(channel, self.person, "What do you think?");

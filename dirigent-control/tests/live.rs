@@ -26,8 +26,9 @@ impl Stream {
     /// The next event: its id, and what it changes.
     async fn next(&mut self) -> Option<(String, Value)> {
         loop {
-            let frame =
-                tokio::time::timeout(Duration::from_secs(20), self.0.frame()).await.ok()??;
+            // Sooner than a stream looks again by itself: what changed is heard of.
+            let frame = tokio::time::timeout(Duration::from_secs(8), self.0.frame()).await;
+            let frame = frame.expect("nothing is sent")?;
             let text = String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap();
             let line = |name: &str| {
                 text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
@@ -61,7 +62,7 @@ async fn the_speaker_moves_without_a_reload() {
     let mut overview = Stream::open(&house, "/dirigent/live", None).await;
     let mut page = Stream::open(&house, &format!("/dirigent/live/channels/{channel}"), None).await;
     overview.until("summary", "In 0 of 1").await;
-    page.until("state", "No agent has the floor.").await;
+    page.until("state", "Quiet until a person writes.").await;
     let speaker = house.wake(channel).await;
     let name = if speaker == "poet" { "Poet is thinking." } else { "Critic is thinking." };
     page.until("state", name).await;
@@ -76,7 +77,7 @@ async fn after_a_break_a_page_is_sent_what_it_lacks_and_nothing_that_it_has() {
     let channel = house.chat("den").await;
     let path = format!("/dirigent/live/channels/{channel}");
     let mut page = Stream::open(&house, &path, None).await;
-    let had = page.until("state", "No agent has the floor.").await;
+    let had = page.until("state", "Quiet until a person writes.").await;
     drop(page);
     house.dirigent.channel(channel).stop().await.unwrap();
     let mut page = Stream::open(&house, &path, Some(&had)).await;
@@ -86,7 +87,10 @@ async fn after_a_break_a_page_is_sent_what_it_lacks_and_nothing_that_it_has() {
     house.dirigent.channel(channel).resume().await.unwrap();
     let (_, regions) = page.next().await.unwrap();
     let html = regions.to_string();
-    assert!(html.contains("No agent has the floor."), "the first event is the next change: {html}");
+    assert!(
+        html.contains("Quiet until a person writes."),
+        "the first event is the next change: {html}"
+    );
 }
 
 #[tokio::test]
@@ -125,4 +129,53 @@ async fn a_thousand_open_streams_are_served_and_pages_still_answer() {
     house.dirigent.channel(channel).stop().await.unwrap();
     let told = streams.iter_mut().map(|stream| stream.until("state", "The channel was stopped."));
     futures_util::future::join_all(told).await;
+}
+
+/// A page that is not read does not pile up what it has not heard: when it reads again it is told how things are.
+#[tokio::test]
+async fn a_stream_that_is_not_read_holds_nothing_back_and_is_told_the_present() {
+    let house = House::open().await;
+    let channel = house.chat("den").await;
+    let path = format!("/dirigent/live/channels/{channel}");
+    let mut slow = Stream::open(&house, &path, None).await;
+    slow.until("state", "Quiet until a person writes.").await;
+    for _ in 0..200 {
+        house.dirigent.channel(channel).hold().await.unwrap();
+        house.dirigent.channel(channel).resume().await.unwrap();
+    }
+    house.dirigent.channel(channel).stop().await.unwrap();
+    let (_, regions) = slow.next().await.unwrap();
+    let parts = regions.as_array().unwrap();
+    let state = parts.iter().find(|region| region["id"] == "state").unwrap();
+    assert!(state["html"].as_str().unwrap().contains("The channel was stopped."), "{state}");
+}
+
+#[tokio::test]
+async fn the_stream_of_a_channel_that_vanishes_ends_and_is_not_found_again() {
+    let house = House::open().await;
+    // A public channel is there as long as it has a record.
+    let channel = house.discord.add_open_channel(house.guild, "town-hall");
+    house.dirigent.channel(channel).set_mode(dirigent::Mode::Report).await.unwrap();
+    let path = format!("/dirigent/live/channels/{channel}");
+    let mut page = Stream::open(&house, &path, None).await;
+    page.until("state", "In a report channel").await;
+    house.dirigent.channel(channel).erase().await.unwrap();
+    house.dirigent.channel(channel).progress("research", "something to be told");
+    while page.next().await.is_some() {}
+    assert_eq!(house.get(&path, VIEWER).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn work_under_way_is_told_to_the_page_of_its_channel_at_once() {
+    let house = House::open().await;
+    let (channel, other) = (house.chat("den").await, house.chat("other").await);
+    let mut page = Stream::open(&house, &format!("/dirigent/live/channels/{channel}"), None).await;
+    page.until("state", "Quiet until a person writes.").await;
+    for so_far in ["works", "has read two pages", "ended: success"] {
+        house.dirigent.channel(other).progress("elsewhere", so_far);
+        house.dirigent.channel(channel).progress("research", so_far);
+        let (_, regions) = page.next().await.unwrap();
+        let html = regions.to_string();
+        assert!(html.contains(so_far) && !html.contains("elsewhere"), "{html}");
+    }
 }

@@ -29,37 +29,69 @@ async fn the_mode_control_offers_none_chat_and_report_and_is_absent_where_the_mo
     assert!(page.contains("<span class=\"badge\">work</span>"));
 }
 
-/// R165, D95
 #[tokio::test]
-async fn names_and_topics_are_escaped_on_every_page() {
+async fn a_quiet_channel_says_how_it_came_to_that_and_which_order_helps() {
     let house = House::open().await;
-    let evil = "</title><script>alert(1)</script>\"'>";
-    let channel = house.chat(evil).await;
-    if let Some(room) = house.discord.world().places.rooms.get_mut(&channel) {
-        room.topic = Some(evil.to_owned());
-    }
-    let named = dirigent::ports::Identity {
-        discord_user_id: house.accounts[0],
-        agent_id: "poet".into(),
-        agent_name: evil.to_owned(),
+    let channel = house.chat("den").await;
+    let path = format!("/dirigent/channels/{channel}");
+    let main = async || {
+        let page = house.page(&path, OPERATOR).await.text;
+        let main = page.split("class=\"main\">").nth(1).unwrap_or_default();
+        main.split('<').next().unwrap_or_default().to_owned()
     };
-    house.identities.add(named).unwrap();
-    house.dirigent.identities_changed().await.unwrap();
-    house.wake(channel).await;
-    for path in [
-        "/dirigent".to_owned(),
-        format!("/dirigent/channels/{channel}"),
-        format!("/dirigent/channels/{channel}/replay"),
-        "/dirigent/registry".to_owned(),
-        format!("/dirigent/api/channels/{channel}/score.svg"),
-        format!("/dirigent?find={}", "%3C/title%3E%3Cscript%3Ealert(1)%3C/script%3E%22"),
-    ] {
-        for token in [OPERATOR, VIEWER] {
-            let answer = house.page(&path, token).await;
-            assert_eq!(answer.status, StatusCode::OK, "{path}");
-            assert!(!answer.text.contains("<script>alert"), "{path}");
-        }
-    }
+    let look =
+        async || house.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+    house.discord.say(channel, house.person, "Speak now");
+    house.until(channel, |status| (status.turn.get() >= 3).then_some(())).await;
+    assert_eq!(main().await, "", "an agent has the floor: nothing has to be done");
+    house.dirigent.channel(channel).hold().await.unwrap();
+    assert_eq!(
+        (main().await.as_str(), look().await["advice"].as_str()),
+        ("Resume", Some("Resume lets the agents go on."))
+    );
+    house.dirigent.channel(channel).stop().await.unwrap();
+    house.dirigent.channel(channel).resume().await.unwrap();
+    house.dirigent.channel(channel).spent(1_000).await.unwrap();
+    house.discord.say(channel, house.person, "Go on");
+    house
+        .until(channel, |status| {
+            status.silence.filter(|reason| *reason == dirigent::operate::Reason::BudgetSpent)
+        })
+        .await;
+    assert_eq!(main().await, "Renew the budget");
+    house.dirigent.channel(channel).reset_budget().await.unwrap();
+    house.dirigent.channel(channel).stop().await.unwrap();
+    house.dirigent.channel(channel).resume().await.unwrap();
+    assert_eq!(main().await, "Wake");
+    let look = look().await;
+    assert_eq!(look["channel"]["why"], "Quiet until a person writes.");
+    assert!(look["because"].is_string(), "{look}");
+    assert!(look["changes"][0]["told"].as_str().unwrap().ends_with('.'));
+}
+
+/// What an agent that was delegated to has done so far is on the page of its channel, and changes without a reload.
+#[tokio::test]
+async fn work_under_way_for_a_channel_is_shown_with_its_newest_words() {
+    let house = House::open().await;
+    let (channel, other) = (house.chat("den").await, house.chat("other").await);
+    house.dirigent.channel(channel).progress("research", "works");
+    house
+        .dirigent
+        .channel(channel)
+        .progress("research", format!("{} the end", "page\n".repeat(300)));
+    house.dirigent.channel(channel).progress("opencode", "ended: success");
+    let look = async |id| house.get(&format!("/dirigent/api/channels/{id}"), VIEWER).await.json();
+    let workers = look(channel).await["workers"].clone();
+    assert_eq!(
+        (&workers[0]["worker"], &workers[0]["soFar"]),
+        (&"opencode".into(), &"ended: success".into())
+    );
+    let so_far = workers[1]["soFar"].as_str().unwrap();
+    assert!(so_far.starts_with('…') && so_far.ends_with("page the end"), "{so_far}");
+    assert_eq!(so_far.chars().count(), 200);
+    assert_eq!(look(other).await["workers"], serde_json::json!([]));
+    let page = house.page(&format!("/dirigent/channels/{channel}"), VIEWER).await.text;
+    assert!(page.contains("At work for this channel") && page.contains("page the end"));
 }
 
 #[tokio::test]

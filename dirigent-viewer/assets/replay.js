@@ -57,7 +57,9 @@
     sheet.setAttribute("aria-label", "Score of the recording");
     const image = new DOMParser().parseFromString(replay.score, "image/svg+xml").documentElement;
     const score = document.importNode(image, true);
-    sheet.append(score);
+    const names = make("div", { className: "names" }, ...replay.names.map((name) => make("span", { dir: "auto", textContent: name })));
+    names.setAttribute("aria-hidden", "true");
+    sheet.append(make("div", { className: "staves" }, names, score));
     const playhead = score.querySelector(".playhead");
     playhead.setAttribute("visibility", "visible");
 
@@ -70,7 +72,7 @@
       told.replaceChildren(...frame.told.map(toldLine));
       agents.replaceChildren(...now.agents.map((agent) => agentRow(agent, now.speaker)));
       playhead.setAttribute("transform", `translate(${frame.x} 0)`);
-      const middle = frame.x - sheet.clientWidth / 2;
+      const middle = frame.x - (sheet.clientWidth + names.clientWidth) / 2;
       sheet.scrollLeft = Math.max(0, middle);
     };
 
@@ -104,6 +106,9 @@
         make("section", {}, make("h2", { textContent: "In this step" }), told),
         make("section", {}, make("h2", { textContent: "After it" }),
           make("table", {}, headings("Agent", "Turn", "May it speak?"), agents))));
+    if (replay.left_out > 0) {
+      place.append(make("p", { className: "no-score", textContent: `The recording goes on: ${replay.left_out} further inputs are not shown.` }));
+    }
     show();
   };
 

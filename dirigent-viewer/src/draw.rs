@@ -4,16 +4,20 @@ use std::fmt;
 
 use crate::axis::Axis;
 use crate::score::{Note, NoteKind, Score, Stave};
-use crate::svg::Svg;
+use crate::svg::{Svg, escaped, short};
 
 /// The room for names at the left, beside the moments.
-pub(crate) const MARGIN: f64 = 132.0;
+pub(crate) const MARGIN: f64 = 132.0; // assets/score.css has its width, too
+/// What is written below notes and lines begins here at the earliest.
+const LABELS_FROM: f64 = MARGIN - 12.0;
 const RIGHT: f64 = 28.0;
 const TOP: f64 = 26.0;
 /// From one stave to the next.
 const STAVE: f64 = 46.0;
 const BOTTOM: f64 = 30.0;
-const NAME_CHARS: usize = 16;
+const NAME_COLUMNS: usize = 16;
+/// The name of the line with the words of people.
+pub(crate) const PEOPLE: &str = "People";
 /// What a character of a small text needs.
 const SMALL_CHAR: f64 = 5.4;
 
@@ -71,6 +75,19 @@ pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
     );
     svg.close("svg");
     svg.finish()
+}
+
+/// A score with its names beside it. Those who hear the page hear them from the score.
+pub(crate) fn sheet(score: &Score, axis: &Axis) -> String {
+    if score.staves.is_empty() {
+        return "<p class=\"no-score\">No agent has had a turn yet.</p>".to_owned();
+    }
+    let names = score.names().map(|name| format!("<span dir=\"auto\">{}</span>", escaped(name)));
+    let names: String = names.collect();
+    let svg = svg(score, axis, None);
+    format!(
+        "<div class=\"staves\"><div class=\"names\" aria-hidden=\"true\">{names}</div>{svg}</div>"
+    )
 }
 
 /// What the picture shows, for those who do not see it.
@@ -148,11 +165,13 @@ fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
             );
         }
         let needs = small_width(&line.why) / 2.0;
-        if line.is_end && x - needs > free_from {
-            free_from = x + needs + 6.0;
+        // The names lie over what would stand left of the lines.
+        let middle = x.max(LABELS_FROM + needs);
+        if line.is_end && middle - needs > free_from {
+            free_from = middle + needs + 6.0;
             svg.text(
                 "text",
-                &[("x", &Px(x)), ("y", &Px(last + 14.0)), ("text-anchor", &"middle")],
+                &[("x", &Px(middle)), ("y", &Px(last + 14.0)), ("text-anchor", &"middle")],
                 &line.why,
             );
         }
@@ -161,7 +180,7 @@ fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
 }
 
 fn people(svg: &mut Svg, score: &Score, axis: &Axis, width: f64) {
-    name(svg, "People", TOP);
+    name(svg, PEOPLE, TOP);
     hairline(svg, TOP, width);
     for at in &score.words {
         let x = MARGIN + axis.place(*at);
@@ -211,7 +230,7 @@ fn draw_note(svg: &mut Svg, stave: &Stave, note: &Note, (x, end, next): (f64, f6
                 ("x", &Px(middle - 6.0)), ("y", &Px(y - 6.0)), ("width", &"12"), ("height", &"6"), ("rx", &"1"),
             ]);
             let needs = small_width(why);
-            if next - middle > needs / 2.0 + 10.0 && needs < 2.0 * (middle - MARGIN) + 60.0 {
+            if next - middle > needs / 2.0 + 10.0 && middle - needs / 2.0 > LABELS_FROM {
                 svg.text(
                     "text",
                     &[("x", &Px(middle)), ("y", &Px(y + 15.0)), ("text-anchor", &"middle")],
@@ -227,14 +246,10 @@ fn draw_note(svg: &mut Svg, stave: &Stave, note: &Note, (x, end, next): (f64, f6
 }
 
 fn name(svg: &mut Svg, name: &str, y: f64) {
-    let mut shown: String = name.chars().take(NAME_CHARS).collect();
-    if name.chars().nth(NAME_CHARS).is_some() {
-        shown.push('…');
-    }
     let x = Px(MARGIN - 20.0);
     let attributes: [(&str, &dyn fmt::Display); 4] =
         [("class", &"name"), ("x", &x), ("y", &Px(y + 4.0)), ("text-anchor", &"end")];
-    svg.text("text", &attributes, &shown);
+    svg.text("text", &attributes, &short(name, NAME_COLUMNS));
 }
 
 fn hairline(svg: &mut Svg, y: f64, width: f64) {

@@ -1,24 +1,8 @@
-//! The HTML file, and the pieces of it that a page of another crate uses too.
+//! The HTML file.
 
 use crate::replay::Replay;
+use crate::style::{SCRIPT, STYLE, TOKENS};
 use crate::svg::escaped;
-
-/// The colours and typefaces of both, as custom properties, for light and dark.
-pub const TOKENS: &str = include_str!("../assets/tokens.css");
-
-/// The stylesheet of a score, a ring and a replay. It needs [`TOKENS`].
-pub const STYLE: &str = concat!(
-    include_str!("../assets/score.css"),
-    include_str!("../assets/ring.css"),
-    include_str!("../assets/replay.css")
-);
-
-/// The script that shows a replay: `showReplay(element, replay)`, with the replay as JSON.
-pub const SCRIPT: &str = include_str!("../assets/replay.js");
-
-/// The style of a score that is a file of its own.
-pub(crate) const FILE_STYLE: &str =
-    concat!(include_str!("../assets/tokens.css"), include_str!("../assets/score.css"));
 
 const PAGE: &str = include_str!("../assets/page.css");
 

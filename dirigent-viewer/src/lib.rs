@@ -25,12 +25,13 @@ mod html;
 mod replay;
 mod ring;
 mod score;
+mod style;
 mod svg;
 
-pub use html::{SCRIPT, STYLE, TOKENS};
 pub use replay::{Frame, FrameAgent, FrameState, FrameTold, Replay};
 pub use ring::{Ring, RingSeat, SeatMark};
 pub use score::{Barline, Note, NoteKind, Score, Stave};
+pub use style::{SCRIPT, STYLE, TOKENS};
 
 /// The code of the README runs.
 #[cfg(doctest)]

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dirigent::AgentId;
+use dirigent::operate::ChannelEvent;
 use dirigent::ports::Timestamp;
 use dirigent::replay::{RecordedChannel, Told, TraceEntry};
 use dirigent::snapshot::{AgentKey, Pause, RestoreError, Seat, SeatTurn};
+use dirigent::{AgentId, ChannelId};
 use dirigent_core::Channel;
 use serde::Serialize;
 
@@ -27,6 +28,11 @@ pub struct Replay {
     pub frames: Vec<Frame>,
     /// The whole recording as a score, an SVG.
     pub score: String,
+    /// The names of the score's lines, from top to bottom.
+    pub names: Vec<String>,
+    /// How many inputs at its end are left out, since the recording is longer than can be shown: 20,000 inputs, or 100,000
+    /// lines about agents in all states together.
+    pub left_out: usize,
 }
 
 /// One step.
@@ -122,8 +128,11 @@ impl Replay {
         recorded: &RecordedChannel,
         name: impl Fn(AgentKey) -> Option<AgentId>,
     ) -> Result<Self, RestoreError> {
-        let mut channel = Channel::restore(Arc::clone(&recorded.config), &recorded.start)?;
-        let steps = recorded.steps()?;
+        let mut shown = recorded.clone();
+        shown.inputs.truncate(INPUTS_MAX);
+        let mut channel = Channel::restore(Arc::clone(&shown.config), &shown.start)?;
+        let steps = shown.steps()?;
+        let mut left_out = recorded.inputs.len().saturating_sub(INPUTS_MAX);
         let called =
             |key: AgentKey| name(key).map_or_else(|| format!("agent {}", key.get()), String::from);
         let mut states = States::default();
@@ -131,7 +140,11 @@ impl Replay {
         let mut turn = Some(recorded.start.turn).filter(|turn| turn.get() > 0);
         let begins = steps.first().map_or(recorded.start.now, |step| step.at);
         let mut newest = states.place(state_of(&channel, &called));
-        for step in &steps {
+        for (at, step) in steps.iter().enumerate() {
+            if states.lines > LINES_MAX {
+                left_out = recorded.inputs.len().saturating_sub(at);
+                break;
+            }
             // The steps hold the answers; the state is the machine's own.
             let _ = channel.handle(step.at, &step.input, &mut effects);
             effects.clear();
@@ -150,8 +163,9 @@ impl Replay {
             let place = crate::draw::MARGIN + axis.place(Timestamp::from_millis(frame.at));
             frame.x = (place * 10.0).round() / 10.0;
         }
-        let score = score.svg();
-        Ok(Self { begins: begins.as_millis(), states: states.list, frames, score })
+        let names = score.names().map(str::to_owned).collect();
+        let (begins, score) = (begins.as_millis(), score.svg());
+        Ok(Self { begins, states: states.list, frames, score, names, left_out })
     }
 
     /// One HTML file that shows it: no network is asked for anything.
@@ -160,10 +174,16 @@ impl Replay {
     }
 }
 
+/// The most inputs that are shown.
+const INPUTS_MAX: usize = 20_000;
+/// The most lines about agents in all states together; from there on no step is added.
+const LINES_MAX: usize = 100_000;
+
 /// Each state once.
 #[derive(Default)]
 struct States {
     list: Vec<FrameState>,
+    lines: usize,
     known: BTreeMap<FrameState, usize>,
 }
 
@@ -171,6 +191,7 @@ impl States {
     fn place(&mut self, state: FrameState) -> usize {
         let next = self.list.len();
         *self.known.entry(state).or_insert_with_key(|state| {
+            self.lines += state.agents.len();
             self.list.push(state.clone());
             next
         })
@@ -230,6 +251,12 @@ fn line(entry: &TraceEntry, name: &impl Fn(AgentKey) -> String) -> FrameTold {
         Told::Ordered(_) => "order",
         Told::Consulted | Told::Cancelled | Told::Noticed(_) | Told::Changed(_) | _ => "change",
     };
+    if let Told::Changed(transition) = &entry.what {
+        let (channel, agent) = (ChannelId::new(0), transition.agent.map(|key| name(key).into()));
+        // The sentence names the agent itself.
+        let words = ChannelEvent { channel, agent, transition: *transition }.to_string();
+        return FrameTold { agent: None, kind, words };
+    }
     let words = entry.what.words(|key| Some(name(key))).replace("->", "→").replace(" - ", ": ");
     FrameTold { agent: entry.agent.map(name), kind, words }
 }

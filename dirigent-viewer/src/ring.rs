@@ -1,6 +1,6 @@
 //! A speaker list as a ring: who is there, who has the floor, and what became of each turn.
 
-use crate::svg::Svg;
+use crate::svg::{Svg, short};
 
 /// A speaker list as it stands. `svg` draws it as a ring, to be read clockwise from the top.
 ///
@@ -26,7 +26,7 @@ pub struct Ring {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct RingSeat {
-    /// Whose.
+    /// The name of the agent whose place it is.
     pub name: String,
     /// How it stands there.
     pub mark: SeatMark,
@@ -159,19 +159,10 @@ fn draw_seat(svg: &mut Svg, seat: &RingSeat, angle: f64, is_told: bool) {
         let (name_x, name_y, state_y) = (left, top, top + 13.0);
         let name: [(&str, &dyn std::fmt::Display); 4] =
             [("class", &"name"), ("x", &name_x), ("y", &name_y), ("text-anchor", &anchor)];
-        svg.text("text", &name, &short(&seat.name, 15));
+        svg.text("text", &name, &short(&seat.name, 14));
         let state: [(&str, &dyn std::fmt::Display); 4] =
             [("class", &"how"), ("x", &name_x), ("y", &state_y), ("text-anchor", &anchor)];
         svg.text("text", &state, seat.mark.words());
     }
     svg.close("g");
-}
-
-fn short(text: &str, chars: usize) -> String {
-    if text.chars().nth(chars).is_none() {
-        return text.to_owned();
-    }
-    let mut kept: String = text.chars().take(chars.saturating_sub(1)).collect();
-    kept.push('…');
-    kept
 }

@@ -22,7 +22,7 @@ use crate::axis::Axis;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Score {
-    /// One for each agent that something is told of, in the order of their keys.
+    /// One for each agent that took part, in the order of their keys.
     pub staves: Vec<Stave>,
     /// When people wrote.
     pub words: Vec<Timestamp>,
@@ -44,7 +44,7 @@ pub struct Score {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stave {
-    /// Whose.
+    /// The key of the agent whose part it is.
     pub agent: AgentKey,
     /// Its name.
     pub name: String,
@@ -114,11 +114,11 @@ impl NoteKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data")]
 pub struct Barline {
-    /// Where.
+    /// The moment.
     pub at: Timestamp,
     /// Whether no agent had the floor any more from there.
     pub is_end: bool,
-    /// Why.
+    /// The cause, in words.
     pub why: String,
 }
 
@@ -161,9 +161,21 @@ impl Score {
         crate::draw::svg(self, &self.axis(), None)
     }
 
+    /// The SVG as part of a page, with the names once more beside it: where the page is narrow they stay while the score is
+    /// scrolled. HTML, to be put into an element that scrolls.
+    pub fn sheet(&self) -> String {
+        crate::draw::sheet(self, &self.axis())
+    }
+
+    /// The names of the lines, from top to bottom.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let agents = self.staves.iter().map(|stave| stave.name.as_str());
+        std::iter::once(crate::draw::PEOPLE).chain(agents)
+    }
+
     /// The SVG as a file: it brings its own style, which follows the viewer's choice of light or dark.
     pub fn file(&self) -> String {
-        crate::draw::svg(self, &self.axis(), Some(crate::html::FILE_STYLE))
+        crate::draw::svg(self, &self.axis(), Some(crate::style::FILE_STYLE))
     }
 
     /// Where in the SVG a moment is, from the left.

@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 /// An SVG being written.
 #[derive(Debug, Default)]
 pub(crate) struct Svg(String);
@@ -47,6 +49,37 @@ impl Svg {
     }
 }
 
+/// The beginning of a text that is at most this number of Latin letters wide, with an ellipsis where it goes on. Letters of
+/// East Asia and emoji count twice. Accents that are heaped on a letter are left out, since they would cover what is near.
+pub(crate) fn short(text: &str, columns: usize) -> String {
+    let text = without_heaps(text);
+    if text.width() <= columns {
+        return text;
+    }
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let next = at + c.len_utf8();
+        // A character that makes the text no wider belongs to the one before it.
+        if text.get(..next).unwrap_or_default().width() > columns.saturating_sub(1) {
+            break;
+        }
+        end = next;
+    }
+    format!("{}…", text.get(..end).unwrap_or_default().trim_end())
+}
+
+/// The most characters without a width that may follow one with a width.
+const HEAP_MAX: usize = 3;
+
+fn without_heaps(text: &str) -> String {
+    let mut heap = 0;
+    let stays = |c: &char| {
+        heap = if c.width() == Some(0) { heap + 1 } else { 0 };
+        heap <= HEAP_MAX
+    };
+    text.chars().filter(stays).collect()
+}
+
 /// A text as it may stand in XML and HTML, in elements and in quoted attributes. What XML cannot hold at all is left out.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -63,4 +96,25 @@ pub(crate) fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_cut_by_what_it_needs_and_not_by_its_letters() {
+        assert_eq!(short("Historian", 9), "Historian");
+        assert_eq!(short("Historians", 9), "Historia…");
+        assert_eq!(short("漢字漢字漢字", 9), "漢字漢字…");
+        assert_eq!(short("a b c", 4), "a b…");
+        assert_eq!(
+            short("e\u{301}e\u{301}e\u{301}", 2),
+            "e\u{301}…",
+            "an accent stays with its letter"
+        );
+        let heap = format!("a{}b", "\u{301}".repeat(40));
+        assert_eq!(short(&heap, 9), "a\u{301}\u{301}\u{301}b");
+        assert_eq!(short("👩\u{200d}🚀", 9), "👩\u{200d}🚀", "a joined emoji stays whole");
+    }
 }

@@ -128,3 +128,32 @@ fn a_file_asks_no_network_for_anything() {
         assert!(!html.contains(asks), "{asks}");
     }
 }
+
+/// Whatever a recording holds, what is made of it has a bound, and says how much is left out.
+#[test]
+fn a_recording_without_an_end_is_shown_up_to_a_bound() {
+    let recording = hello();
+    let mut recorded = recording.recorded.clone();
+    let asks = recorded
+        .inputs
+        .iter()
+        .rfind(|(_, input)| matches!(input, dirigent::replay::Input::Gate { .. }));
+    let asks = asks.unwrap().clone();
+    let whole = Replay::of(&recorded, names(&recording.agents)).unwrap();
+    assert_eq!(whole.left_out, 0);
+    recorded.inputs.resize(20_123, asks);
+    let replay = Replay::of(&recorded, names(&recording.agents)).unwrap();
+    assert_eq!(replay.left_out, 123);
+    assert!(replay.frames.len() <= 20_000);
+}
+
+#[test]
+fn a_sheet_has_the_names_beside_the_score_once_more_for_those_who_scroll() {
+    let sheet = score().sheet();
+    let names = sheet.split("</div>").next().unwrap();
+    assert!(names.contains(">People</span>") && names.contains(">pm</span>"), "{names}");
+    assert!(names.contains("aria-hidden=\"true\""), "the score has them for those who hear it");
+    assert!(sheet.contains("<svg "));
+    let empty = Score::of(&[], |_| None, None).sheet();
+    assert_eq!(empty, "<p class=\"no-score\">No agent has had a turn yet.</p>");
+}

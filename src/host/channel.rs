@@ -8,6 +8,7 @@ use crate::host::permit::Ending;
 use crate::ports::ownership::Standing;
 use crate::runtime::events::{Heard, Progress};
 use crate::runtime::room_table::RoomRef;
+use crate::runtime::workers::Work;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
 
 /// One channel of a [`Dirigent`]: asks whether an agent may speak there, steers it, and tells how it stands. A borrow
@@ -49,12 +50,23 @@ impl Channel<'_> {
     }
 
     /// Tells listeners ([`Dirigent::events`]) how far something is that works for this channel: an agent whose answer takes long, or a
-    /// program that it uses. It changes nothing, and is not stored.
+    /// program that it uses. [`workers`](Self::workers) tells it for 15 minutes to those who did not listen. It changes nothing, and is
+    /// not stored.
     pub fn progress(self, worker: impl Into<Arc<str>>, so_far: impl Into<Arc<str>>) {
         let (worker, so_far) = (worker.into(), so_far.into());
+        let runtime = &self.dirigent.runtime;
+        runtime.workers.report(self.id, runtime.clock.now(), &worker, &so_far);
+        runtime.counts.reported();
         let progress = Progress { channel: self.id, worker, so_far };
         // Without a listener there is nothing to do.
-        let _ = self.dirigent.runtime.events.send(Heard::Progress(progress));
+        let _ = runtime.events.send(Heard::Progress(progress));
+    }
+
+    /// What works for this channel, by name: the newest [`progress`](Self::progress) of each worker, of the last 15 minutes and of at
+    /// most 16 workers. Costs nothing.
+    pub fn workers(self) -> Vec<Work> {
+        let runtime = &self.dirigent.runtime;
+        runtime.workers.of(self.id, runtime.clock.now())
     }
 
     /// How this process stands to the channel, where several processes share a store

@@ -6,6 +6,7 @@ use dirigent_core::TurnState;
 
 use crate::record::discussion::Discussion;
 use crate::room::Room;
+use crate::room::outbox::unposted::Unposted;
 use crate::runtime::Runtime;
 use crate::{AgentId, CallError, Channel};
 
@@ -36,8 +37,8 @@ pub struct DiscussionStatus {
     pub terms: Option<Arc<Discussion>>,
     /// How far it has come.
     pub state: DiscussionState,
-    /// Something of it is still to be posted: its guide, or its result.
-    pub outbox: usize,
+    /// What of it is still to be posted: its guide, or its result.
+    pub outbox: Vec<Unposted>,
 }
 
 impl Channel<'_> {

@@ -9,6 +9,7 @@ use super::claims::Lane;
 use super::commit::CommitState;
 use super::marks::Marks;
 use super::outbox::FirstAttempt;
+use super::outbox::unposted::Unposted;
 use super::replying::{given_up_at, waiting_agent};
 use super::turns::Turns;
 use crate::record::discussion::Discussion;
@@ -130,10 +131,10 @@ impl Look<'_> {
         })
     }
 
-    /// How many messages of the discussion have not arrived.
-    pub(crate) fn unposted(&self) -> usize {
+    /// The messages of the discussion that have not arrived.
+    pub(crate) fn unposted(&self) -> Vec<Unposted> {
         let letters = self.active.and_then(|active| active.letters.as_ref());
-        letters.map_or(0, |letters| letters.outbox.messages().count())
+        letters.into_iter().flat_map(|letters| letters.outbox.unposted()).collect()
     }
 }
 

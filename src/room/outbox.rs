@@ -5,11 +5,13 @@
 
 mod action;
 mod delivery;
+pub(crate) mod unposted;
 
 use dirigent_core::Timestamp;
 
 pub(crate) use self::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use self::delivery::{Change, Delivery};
+use self::unposted::Unposted;
 pub(crate) use crate::record::letter::{Letter as OutboxMessage, LetterKind as OutboxKind};
 
 /// The outbox messages of a channel: at most one of each kind. None waits for the other, since they
@@ -45,6 +47,11 @@ impl OutboxMachine {
     /// The messages, as they are to be stored.
     pub(crate) fn messages(&self) -> impl Iterator<Item = &OutboxMessage> {
         self.deliveries.iter().map(|delivery| &delivery.message)
+    }
+
+    /// The messages as those see them who look.
+    pub(crate) fn unposted(&self) -> impl Iterator<Item = Unposted> {
+        self.deliveries.iter().map(Delivery::unposted)
     }
 
     /// Whether no message is left.

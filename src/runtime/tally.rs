@@ -25,6 +25,7 @@ pub struct Tally {
     causes: Vec<u64>,
     phases: Vec<PhaseTimes>,
     requests: [u64; Request::ALL.len()],
+    reports: u64,
 }
 
 /// How long channels stayed in a phase, each time that they left it.
@@ -95,6 +96,11 @@ impl Tally {
             Request::History => history,
         }
     }
+
+    /// How many reports of progress the host gave ([`Channel::progress`](crate::Channel::progress)).
+    pub const fn reports(&self) -> u64 {
+        self.reports
+    }
 }
 
 impl PhaseTimes {
@@ -124,6 +130,7 @@ pub(crate) struct Counts {
     causes: [AtomicU64; Cause::ALL.len()],
     phases: [Times; PhaseKind::ALL.len()],
     requests: [AtomicU64; Request::ALL.len()],
+    reports: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -140,7 +147,13 @@ impl Counts {
                 Times { total_ms: AtomicU64::new(0), sizes: [const { AtomicU64::new(0) }; SIZES] }
             }; PhaseKind::ALL.len()],
             requests: [const { AtomicU64::new(0) }; Request::ALL.len()],
+            reports: AtomicU64::new(0),
         })
+    }
+
+    /// The host told how far something is.
+    pub(crate) fn reported(&self) {
+        self.reports.fetch_add(1, Relaxed);
     }
 
     /// A channel changed, after having been in its phase since then.
@@ -176,6 +189,7 @@ impl Counts {
                 })
                 .collect(),
             requests: self.requests.each_ref().map(read),
+            reports: read(&self.reports),
         }
     }
 }

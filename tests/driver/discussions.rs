@@ -143,7 +143,7 @@ fn the_result_is_in_the_callback_channel_when_the_call_returns() {
         stage.call(move |d| async move { d.channel(channel).discussion().await }).unwrap().unwrap();
     assert_eq!(status.state, DiscussionState::Concluded);
     assert_eq!(status.initiator, Some("a".into()));
-    assert_eq!(status.outbox, 0);
+    assert_eq!(status.outbox, []);
 }
 
 /// R154, D89

@@ -9,6 +9,7 @@
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
 mod agents;
+mod crowd;
 mod glue;
 mod world;
 
@@ -27,6 +28,7 @@ struct Options {
     port: u16,
     token: String,
     viewer_token: String,
+    crowd: usize,
 }
 
 impl Options {
@@ -45,10 +47,19 @@ impl Options {
             )
             .arg(text("token", "Who has it sees and steers everything; at least 16 characters"))
             .arg(text("viewer-token", "Who has it sees everything; at least 16 characters"))
+            .arg(
+                Arg::new("crowd")
+                    .long("crowd")
+                    .value_parser(value_parser!(usize))
+                    .default_value("0")
+                    .help("That many further channels, and agents with long and rare names"),
+            )
             .get_matches();
         let given_text = |name| given.get_one::<String>(name).cloned().unwrap_or_default();
         let port = given.get_one("port").copied().unwrap_or_default();
-        Self { port, token: given_text("token"), viewer_token: given_text("viewer-token") }
+        let crowd = given.get_one("crowd").copied().unwrap_or_default();
+        let (token, viewer_token) = (given_text("token"), given_text("viewer-token"));
+        Self { port, token, viewer_token, crowd }
     }
 }
 
@@ -64,7 +75,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(options: Options) -> Result {
-    let world = World::begin().await?;
+    let world = World::begin(options.crowd).await?;
     let control =
         Control::builder(world.dirigent.clone(), world.moderator(), world.identities.clone())
             .operator_token(options.token)

@@ -19,6 +19,7 @@ use tokio::task::JoinHandle;
 
 use crate::Result;
 use crate::agents::Scripted;
+use crate::crowd::Crowd;
 
 const CAST: [(&str, &str, &[&str], u64); 5] = [
     (
@@ -60,11 +61,12 @@ pub(crate) struct World {
     tasks: Vec<JoinHandle<()>>,
 }
 
-struct Scene {
-    discord: MemoryDiscord,
-    guild: GuildId,
+/// The Discord, and who is in its guild.
+pub(crate) struct Scene {
+    pub(crate) discord: MemoryDiscord,
+    pub(crate) guild: GuildId,
     moderator: UserId,
-    person: UserId,
+    pub(crate) person: UserId,
     agents: [UserId; CAST.len()],
 }
 
@@ -90,7 +92,7 @@ impl Scene {
     }
 
     /// A private channel with these agents of the cast.
-    fn channel(&self, name: &str, topic: &str, cast: &[usize]) -> ChannelId {
+    pub(crate) fn channel(&self, name: &str, topic: &str, cast: &[usize]) -> ChannelId {
         let agents = cast.iter().filter_map(|at| self.agents.get(*at)).copied();
         let members: Vec<UserId> =
             [self.moderator, self.person].into_iter().chain(agents).collect();
@@ -103,13 +105,15 @@ impl Scene {
 }
 
 impl World {
-    pub(crate) async fn begin() -> Result<Self> {
+    /// A world with this number of further channels.
+    pub(crate) async fn begin(crowd: usize) -> Result<Self> {
         let clock = SystemClock::new();
         let folder = tempfile::tempdir()?;
         let scene = Scene::set(clock);
         let lost = scene.channel("release-notes", "What goes into the next release", &[0, 4]);
         damage(&scene, folder.path(), lost).await?;
-        write_ego(&scene, folder.path())?;
+        let crowd = Crowd::gather(&scene, crowd);
+        write_ego(&scene, &crowd, folder.path())?;
         let identities = ScannedIdentities::open_in(folder.path(), EgoOptions::default())?;
         let tape = Tape::default();
         let (dirigent, driver) = library(&scene, folder.path(), &identities, &tape)?;
@@ -122,7 +126,10 @@ impl World {
             vec![tokio::spawn(drive(driver)), tokio::spawn(feed(pushed, dirigent.clone()))];
         tokio::task::yield_now().await;
         let asked = furnish(&scene, &dirigent).await?;
+        crowd.settle(&scene, &dirigent).await?;
         let (discord, person) = (scene.discord.clone(), scene.person);
+        let delegated = asked.first().copied().map(|channel| research(dirigent.clone(), channel));
+        tasks.extend(delegated.map(tokio::spawn));
         tasks.push(tokio::spawn(ask_now_and_then(discord, person, asked)));
         let Scene { discord, moderator, .. } = scene;
         Ok(Self { dirigent, identities, tape, discord, moderator, _folder: folder, tasks })
@@ -183,9 +190,11 @@ async fn damage(scene: &Scene, folder: &Path, channel: ChannelId) -> Result {
 }
 
 /// The file that padded-cell would write: the cast, and one more agent whose account is missing.
-fn write_ego(scene: &Scene, folder: &Path) -> Result {
+fn write_ego(scene: &Scene, crowd: &Crowd, folder: &Path) -> Result {
     let mut agents = serde_json::Map::new();
-    for ((agent, name, _, _), user) in CAST.into_iter().zip(scene.agents) {
+    let cast = CAST.into_iter().zip(scene.agents);
+    let cast = cast.map(|((agent, name, _, _), user)| (agent, name, user));
+    for (agent, name, user) in cast.chain(crowd.agents.iter().copied()) {
         agents.insert(
             agent.to_owned(),
             serde_json::json!({ "discord-id": user.get().to_string(), "name": name }),
@@ -231,6 +240,17 @@ async fn discuss(scene: &Scene, dirigent: &Dirigent, callback: ChannelId) -> Res
     let members = vec!["architect".into(), "critic".into(), "editor".into()];
     let made = CreatedChannel { mode: Mode::Discussion, members, opening: Some(opening) };
     dirigent.channel(open).created(made).await?;
+    let lost = scene.channel("former-desk", "", &[0, 1]);
+    let undelivered = scene.channel("where-to-move", "Its result has nowhere to go", &[0, 1]);
+    let guide = "Find a new home for the desk.".to_owned();
+    let terms = Discussion { callback: lost, callback_guild: Some(scene.guild), guide };
+    let opening = Opening { initiator: "architect".into(), terms: Some(terms) };
+    let members = vec!["architect".into(), "critic".into()];
+    let made = CreatedChannel { mode: Mode::Discussion, members, opening: Some(opening) };
+    dirigent.channel(undelivered).created(made).await?;
+    scene.discord.world().delete_channel(lost);
+    let summary = dirigent::operate::Summary::Text("The desk moves to the window.");
+    dirigent.channel(undelivered).conclude(&"architect".into(), Some(summary)).await?;
     let closed = scene.channel("budget-2026", "Closed", &[0, 1]);
     let opening = Opening { initiator: "architect".into(), terms: None };
     let members = vec!["architect".into(), "critic".into()];
@@ -268,5 +288,20 @@ async fn ask_now_and_then(discord: MemoryDiscord, person: UserId, channels: Vec<
         for channel in &channels {
             discord.say(*channel, person, *question);
         }
+    }
+}
+
+/// What `dirigent_delegate::show_progress` tells of an agent that was asked to look something up.
+async fn research(dirigent: Dirigent, channel: ChannelId) {
+    const SO_FAR: [&str; 4] = [
+        "waits",
+        "works",
+        "Two shops of this size have written about their queues; I am reading the second report.",
+        "ended: success",
+    ];
+    let clock = SystemClock::new();
+    for so_far in SO_FAR.into_iter().cycle() {
+        dirigent.channel(channel).progress("research", so_far);
+        clock.sleep_until(clock.now() + Duration::from_secs(7)).await;
     }
 }

@@ -1,14 +1,16 @@
 //! One channel, with everything that explains it.
 
-use dirigent::operate::{ChannelEvent, DiscussionState, DiscussionStatus, Explanation, Status};
-use dirigent::snapshot::{AgentState, Seat, SeatTurn};
+use dirigent::operate::{ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
+use dirigent::snapshot::{AgentState, PhaseKind, Seat, SeatTurn};
 use dirigent::{AgentId, Config};
 use dirigent_viewer::{Ring, RingSeat, SeatMark};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::discussion::DiscussionLook;
 use super::row::{Names, Row};
 use super::words;
+use crate::places::Places;
 
 /// One channel, with everything that explains it.
 ///
@@ -23,6 +25,10 @@ use super::words;
 pub struct ChannelLook {
     /// In one line.
     pub channel: Row,
+    /// How it came to be quiet, in a sentence, where it waits for a person and the change is known.
+    pub because: Option<String>,
+    /// What would let agents speak, in a sentence, where none may.
+    pub advice: Option<&'static str>,
     /// Its agents, in speaking order.
     pub agents: Vec<AgentLook>,
     /// Who was chosen to speak next.
@@ -37,6 +43,8 @@ pub struct ChannelLook {
     pub budgets: Vec<BudgetLook>,
     /// The discussion, where it is one.
     pub discussion: Option<DiscussionLook>,
+    /// What works for it just now, by name, as the host told.
+    pub workers: Vec<WorkLook>,
     /// Its newest changes, the newest first.
     pub changes: Vec<ChangeLook>,
     /// The orders that can be given to it now, as [`Order`](crate::Order) names them.
@@ -75,6 +83,25 @@ pub struct AgentLook {
     pub is_listed: bool,
 }
 
+/// What something that works for a channel has done so far: an agent whose answer takes long, or a program that it uses.
+///
+/// ```
+/// fn line(work: &dirigent_control::WorkLook) -> String {
+///     format!("{}: {}", work.worker, work.so_far)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct WorkLook {
+    /// Its name.
+    pub worker: String,
+    /// What it does, or what it said last: at most 200 characters in one line.
+    pub so_far: String,
+    /// When the host told that, in milliseconds of Unix time.
+    pub at: u64,
+}
+
 /// What was used of a budget.
 ///
 /// ```
@@ -94,31 +121,6 @@ pub struct BudgetLook {
     pub limit: u64,
 }
 
-/// A discussion.
-///
-/// ```
-/// fn is_over(discussion: &dirigent_control::DiscussionLook) -> bool {
-///     discussion.state != "open"
-/// }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct DiscussionLook {
-    /// `open`, `concluded` or `archived`.
-    pub state: &'static str,
-    /// Who opened it.
-    pub initiator: Option<String>,
-    /// Where the result goes, by name or id.
-    pub callback: Option<String>,
-    /// The callback channel's id.
-    pub callback_id: Option<String>,
-    /// What was agreed.
-    pub guide: Option<String>,
-    /// How many messages of it, guide and result, are still to be posted.
-    pub outbox: usize,
-}
-
 /// A change of a channel.
 ///
 /// ```
@@ -134,7 +136,9 @@ pub struct ChangeLook {
     pub at: u64,
     /// Which agent it is about.
     pub agent: Option<String>,
-    /// Why.
+    /// What happened, in a sentence.
+    pub told: String,
+    /// The cause, as the core names it.
     pub cause: String,
     /// The phase afterwards.
     pub phase: &'static str,
@@ -147,15 +151,17 @@ pub(crate) struct ChannelFacts {
     pub(crate) status: Option<Box<Status>>,
     pub(crate) explanations: Vec<Explanation>,
     pub(crate) discussion: Option<DiscussionStatus>,
-    pub(crate) callback: Option<String>,
+    pub(crate) workers: Vec<Work>,
     pub(crate) history: Vec<ChannelEvent>,
 }
 
+/// The most characters that are shown of what a worker says.
+const WORK_CHARS: usize = 200;
 /// The most changes that are shown.
 const CHANGES: usize = 40;
 
 impl ChannelLook {
-    pub(crate) fn of(channel: Row, facts: &ChannelFacts, names: &Names) -> Self {
+    pub(crate) fn of(channel: Row, facts: &ChannelFacts, names: &Names, places: &Places) -> Self {
         let status = facts.status.as_deref();
         let agents = status.map(|status| agents(status, &facts.explanations, names));
         let number = |of: fn(&Status) -> u32| status.map_or(0, of);
@@ -169,11 +175,19 @@ impl ChannelLook {
             discussion: facts
                 .discussion
                 .as_ref()
-                .map(|told| DiscussionLook::of(told, facts, names)),
+                .map(|told| DiscussionLook::of(told, names, places)),
+            workers: facts.workers.iter().map(work).collect(),
             changes: changes(&facts.history, names, CHANGES),
             orders: orders(&channel, status),
+            because: status.and_then(|status| because(status, &facts.history, names)),
+            advice: advice(&channel, status),
             channel,
         }
+    }
+
+    /// Whether there is a speaker list to be drawn.
+    pub(crate) fn has_ring(&self) -> bool {
+        self.channel.turns != "archived" && self.agents.iter().any(|agent| agent.is_listed)
     }
 
     /// The speaker list as a picture.
@@ -191,11 +205,20 @@ impl ChannelLook {
         let seats = listed.map(|agent| RingSeat { name: agent.name.clone(), mark: mark(agent) });
         let row = &self.channel;
         let (middle, below) = match (&row.speaker, row.pause) {
-            (Some(speaker), None) => (speaker.clone(), row.phase),
+            (Some(speaker), None) => (speaker.clone(), row.doing),
             (_, Some(pause)) => (pause.to_owned(), "no agent speaks"),
-            (None, None) => ("silence".to_owned(), row.phase),
+            (None, None) if row.doing == "quiet" => ("quiet".to_owned(), "no agent speaks"),
+            (None, None) => ("no agent speaks".to_owned(), row.doing),
         };
         Ring { seats: seats.collect(), middle, below: below.to_owned() }.svg()
+    }
+
+    /// The order that lets agents speak again, where one does.
+    pub(crate) fn main_order(&self) -> &'static str {
+        let is_spent = self.budgets.iter().any(|budget| budget.used >= budget.limit);
+        let orders = [("resume", true), ("reset-budget", is_spent), ("wake", true)];
+        let orders = orders.into_iter().filter(|(order, helps)| *helps && self.can(order));
+        orders.map(|(order, _)| order).next().unwrap_or_default()
     }
 
     /// Whether this order can be given now.
@@ -264,33 +287,55 @@ fn budgets(status: &Status) -> Vec<BudgetLook> {
     rows.into_iter().filter_map(look).collect()
 }
 
-impl DiscussionLook {
-    fn of(told: &DiscussionStatus, facts: &ChannelFacts, names: &Names) -> Self {
-        let terms = told.terms.as_deref();
-        Self {
-            state: match told.state {
-                DiscussionState::Concluded => "concluded",
-                DiscussionState::Archived => "archived",
-                DiscussionState::Open | _ => "open",
-            },
-            initiator: told.initiator.as_ref().map(|initiator| names.of(initiator)),
-            callback: facts.callback.clone(),
-            callback_id: terms.map(|terms| terms.callback.to_string()),
-            guide: terms.map(|terms| terms.guide.clone()),
-            outbox: told.outbox,
-        }
-    }
-}
-
 fn changes(history: &[ChannelEvent], names: &Names, most: usize) -> Vec<ChangeLook> {
     let look = |event: &ChannelEvent| ChangeLook {
         at: event.transition.at.as_millis(),
         agent: event.agent.as_ref().map(|agent| names.of(agent)),
+        told: sentence_of(event, names),
         cause: words::cause(event.transition.cause),
         phase: event.transition.to.as_str(),
         turn: event.transition.turn.get(),
     };
     history.iter().rev().take(most).map(look).collect()
+}
+
+/// What happened, with the names that people know.
+fn sentence_of(event: &ChannelEvent, names: &Names) -> String {
+    let mut event = event.clone();
+    event.agent = event.agent.map(|agent| AgentId::from(names.of(&agent)));
+    words::sentence(&event.to_string())
+}
+
+/// The change with which the channel fell quiet.
+fn because(status: &Status, history: &[ChannelEvent], names: &Names) -> Option<String> {
+    let is_quiet = status.silence == Some(Reason::Dormant);
+    let fell = |event: &&ChannelEvent| {
+        event.transition.to == PhaseKind::Dormant && event.transition.from != PhaseKind::Dormant
+    };
+    let fell = history.iter().rev().find(fell).filter(|_| is_quiet);
+    fell.map(|event| sentence_of(event, names))
+}
+
+fn advice(row: &Row, status: Option<&Status>) -> Option<&'static str> {
+    match status {
+        Some(_) if row.is_locked && row.turns == "disabled" => None,
+        Some(status) => words::advice(status.silence?),
+        None if row.mode == "none" => {
+            Some("Give it the mode chat, and the agents in it take turns.")
+        }
+        None => None,
+    }
+}
+
+fn work(work: &Work) -> WorkLook {
+    let line = work.so_far.split_whitespace().collect::<Vec<_>>().join(" ");
+    let longer = line.chars().count().saturating_sub(WORK_CHARS);
+    let so_far = match longer {
+        0 => line,
+        // Its end is the newest.
+        longer => std::iter::once('…').chain(line.chars().skip(longer + 1)).collect(),
+    };
+    WorkLook { worker: work.worker.to_string(), so_far, at: work.at.as_millis() }
 }
 
 /// What can be told to the channel as it stands. The machine is asked all the same.

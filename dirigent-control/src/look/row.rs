@@ -43,6 +43,8 @@ pub struct Row {
     pub turns: &'static str,
     /// The phase.
     pub phase: &'static str,
+    /// The phase in words.
+    pub doing: &'static str,
     /// `stopped`, `on hold` or `finished`, where it is.
     pub pause: Option<&'static str>,
     /// The name of the agent that has the floor.
@@ -103,6 +105,7 @@ impl Row {
             is_locked: false,
             turns: "disabled",
             phase: "disabled",
+            doing: words::phase(PhaseKind::Disabled),
             pause: None,
             speaker: None,
             until: None,
@@ -118,7 +121,8 @@ impl Row {
                 mode: "unknown",
                 turns: "unknown",
                 phase: "unknown",
-                why: sentence(&error.to_string()),
+                doing: "unknown",
+                why: words::sentence(&error.to_string()),
                 needs_person: Some("Its record cannot be used".to_owned()),
                 ..blank
             },
@@ -135,14 +139,16 @@ impl Row {
                 format!("{speaker}’s reply is being delivered.")
             }
             (Some(speaker), None, _) => format!("{speaker} {}.", words::phase(status.phase)),
-            (_, _, Some(reason)) => sentence(&reason.to_string()),
-            (_, _, None) => sentence(words::phase(status.phase)),
+            (_, _, Some(Reason::Dormant)) => "Quiet until a person writes.".to_owned(),
+            (_, _, Some(reason)) => words::sentence(&reason.to_string()),
+            (_, _, None) => words::sentence(words::phase(status.phase)),
         };
         Self {
             mode: status.mode.as_str(),
             is_locked: matches!(status.mode, Mode::Work | Mode::Discussion),
             turns: status.turn_state.as_str(),
             phase: status.phase.as_str(),
+            doing: words::phase(status.phase),
             pause: status.rest.map(words::pause),
             until: deadline.map(|due| due.at.as_millis()),
             until_what: deadline.map(|due| words::deadline(due.reason)),
@@ -174,12 +180,4 @@ fn needs_person(status: &Status) -> Option<String> {
         }
     };
     Some(told.to_owned())
-}
-
-/// A clause as a sentence.
-pub(super) fn sentence(clause: &str) -> String {
-    let mut chars = clause.chars();
-    let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    let end = if clause.ends_with('.') { "" } else { "." };
-    format!("{first}{}{end}", chars.as_str())
 }

@@ -1,6 +1,6 @@
 //! Causes, phases and deadlines in words.
 
-use dirigent::operate::Cause;
+use dirigent::operate::{Cause, Reason};
 use dirigent::snapshot::{AgentState, DeadlineReason, Pause, PhaseKind};
 
 /// Why something changed.
@@ -63,4 +63,36 @@ pub(super) const fn pause(pause: Pause) -> &'static str {
 
 pub(super) const fn doing(state: AgentState) -> &'static str {
     state.as_str()
+}
+
+/// A clause as a sentence.
+pub(super) fn sentence(clause: &str) -> String {
+    let mut chars = clause.chars();
+    let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let end = if clause.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}
+
+/// What would let agents speak, for operators who have this page before them.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others pass by themselves, or concern one agent"
+)]
+pub(super) const fn advice(reason: Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::Dormant => "A person’s message begins a round; Wake begins one now.",
+        Reason::AwaitingHuman => "A person’s message lets the agents go on; Wake does so now.",
+        Reason::CeilingReached => "A person’s message lets the agents go on.",
+        Reason::BudgetSpent => "Renew the budget, and they may speak again.",
+        Reason::Stopped | Reason::Held | Reason::Finished => "Resume lets the agents go on.",
+        Reason::TooFewAgents => "When a second agent comes, they take turns.",
+        Reason::Dead | Reason::Unmanaged => "In the mode chat the agents would take turns.",
+        Reason::MembersUnknown => {
+            "It is asked for again by itself; the bot may lack the right to see the members."
+        }
+        Reason::RecordDamaged => "Give the channel a mode: that begins it anew.",
+        Reason::RecordNewer => "The newer version of the program can use the record.",
+        Reason::Archived => "That is for good.",
+        _ => return None,
+    })
 }

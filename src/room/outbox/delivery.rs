@@ -6,6 +6,7 @@ use std::time::Duration;
 use dirigent_core::{MessageId, Timestamp};
 
 use super::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
+use super::unposted::{PostState, Unposted};
 use super::{OutboxKind, OutboxMessage};
 use crate::ChatMessage;
 use crate::room::attempts::{LANDS_WITHIN, REPEAT_WITHIN, is_forgotten};
@@ -100,6 +101,23 @@ impl Delivery {
 
     pub(super) const fn kind(&self) -> OutboxKind {
         self.message.kind
+    }
+
+    pub(super) fn unposted(&self) -> Unposted {
+        let parts = &self.message.parts;
+        Unposted {
+            kind: self.message.kind,
+            to: self.message.to,
+            posted: parts.iter().filter(|part| part.posted.is_some()).count(),
+            parts: parts.len(),
+            state: match self.stage {
+                Stage::Ready => PostState::Ready,
+                Stage::UnderWay(_) | Stage::Arrived => PostState::UnderWay,
+                Stage::Waiting { until, .. } => PostState::Waiting(until),
+                Stage::Hopeless => PostState::GivenUp,
+            },
+            in_doubt: self.doubt.is_some(),
+        }
     }
 
     /// The next request, if it may start now, and what is to be stored. The caller has checked that

@@ -68,6 +68,10 @@ async fn run(options: Options) -> Result {
     let told = story::all(&visitor, &server, &std::fs::canonicalize(&options.recording)?).await;
     visitor.leave().await?;
     told?;
+    let visitor = Visitor::arrive(&server, Look::Phone, axe.clone()).await?;
+    let told = story::on_a_phone(&visitor, &server).await;
+    visitor.leave().await?;
+    told?;
     if let Some(folder) = &options.screenshots {
         std::fs::create_dir_all(folder)?;
         // The world as it began: the story has changed it.

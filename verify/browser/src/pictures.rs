@@ -44,6 +44,7 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
         ("design-review", "channel"),
         ("naming-the-queue", "discussion"),
         ("release-notes", "damaged"),
+        ("copy-desk", "silent"),
     ] {
         visitor.open(server, channel).await?;
         visitor

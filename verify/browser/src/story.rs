@@ -23,6 +23,12 @@ pub(crate) async fn all(visitor: &Visitor, server: &Server, recording: &Path) ->
     read_why(visitor, server).await?;
     println!("a channel is held, resumed, and an agent is muted");
     steer(visitor, server).await?;
+    println!("a channel that fell silent says why, and is started again");
+    start_again(visitor, server).await?;
+    println!("what was delegated is shown as it goes on");
+    see_work(visitor, server).await?;
+    println!("what of a discussion cannot be posted is told");
+    read_the_outbox(visitor, server).await?;
     println!("a refused order is told");
     be_refused(visitor, server).await?;
     println!("a damaged record is told, and the channel begins anew");
@@ -34,7 +40,32 @@ pub(crate) async fn all(visitor: &Visitor, server: &Server, recording: &Path) ->
     println!("the keyboard reaches the content first");
     keyboard(visitor, server).await?;
     println!("a viewer sees no controls");
-    view(visitor, server).await
+    view(visitor, server, recording).await
+}
+
+/// What differs on a phone.
+pub(crate) async fn on_a_phone(visitor: &Visitor, server: &Server) -> Result {
+    println!(
+        "on a phone the score keeps its names, fields say what they are, and nothing is wider than the screen"
+    );
+    visitor.sign_in(server, OPERATOR).await?;
+    visitor.open(server, "naming-the-queue").await?;
+    let long = "return document.querySelector('#score .score')?.clientWidth > 500";
+    visitor.until("a score that is wider than the phone", long).await?;
+    let seen = "const sheet = document.getElementById('score'); sheet.scrollLeft = 200; const frame = sheet.getBoundingClientRect(); \
+                return [...sheet.querySelectorAll('.names span')].map((name) => { const box = name.getBoundingClientRect(); \
+                const top = document.elementFromPoint(box.right - 20, box.top + box.height / 2); \
+                return box.left >= frame.left && box.right <= frame.right && top === name; }).every(Boolean) && sheet.scrollLeft === 200";
+    let centre = "document.getElementById('score').scrollIntoView({ block: 'center' })";
+    visitor.js(centre, Vec::new()).await?;
+    visitor.until("the names of the score after it was scrolled", seen).await?;
+    let is_narrow = "return document.documentElement.scrollWidth <= innerWidth";
+    visitor.until("a page as wide as the screen", is_narrow).await?;
+    visitor.go(&format!("{}/registry", server.page)).await?;
+    let labels = "return [...document.querySelectorAll('.registry .field')].filter((label) => label.offsetHeight > 0).length >= 10";
+    visitor.until("a label at each field", labels).await?;
+    visitor.until("a page as wide as the screen", is_narrow).await?;
+    visitor.is_accessible("the registry, on a phone").await
 }
 
 async fn sign_in(visitor: &Visitor, server: &Server) -> Result {
@@ -80,6 +111,11 @@ async fn change_a_mode(visitor: &Visitor, server: &Server) -> Result {
     let dead = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'quiet-corner'); \
                 return row.querySelector('.turns').textContent === 'dead'";
     visitor.until("the new mode, live", dead).await?;
+    let damaged = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'release-notes'); \
+                   return row.querySelector('select') === null && row.querySelector('.badge').textContent === 'unknown'";
+    visitor
+        .until("a damaged channel without a choice that would begin it anew unasked", damaged)
+        .await?;
     let locked = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'architects-desk'); \
                   return row.querySelector('select') === null && row.querySelector('.badge').textContent === 'work'";
     visitor.until("a locked channel without a choice", locked).await?;
@@ -134,6 +170,47 @@ async fn steer(visitor: &Visitor, server: &Server) -> Result {
     Ok(())
 }
 
+async fn start_again(visitor: &Visitor, server: &Server) -> Result {
+    let asks = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'copy-desk'); \
+                return row.querySelector('.needs')?.textContent.includes('An agent asks for a person')";
+    visitor.go(&server.page).await?;
+    visitor.until("that a person is needed", asks).await?;
+    visitor.open(server, "copy-desk").await?;
+    let why = "return document.querySelector('.says').textContent.startsWith('An agent asked for a person') && \
+               document.querySelector('.advice').textContent.includes('Wake does so now')";
+    visitor.until("why it is silent, and what helps", why).await?;
+    let main = "return document.querySelector('#orders button.main')?.textContent === 'Wake'";
+    visitor.until("the order that helps before the others", main).await?;
+    visitor.click("#order-wake").await?;
+    visitor
+        .until(
+            "an agent that thinks",
+            "return document.querySelector('.says').textContent.includes('is thinking')",
+        )
+        .await?;
+    Ok(())
+}
+
+async fn see_work(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "design-review").await?;
+    let told = "return document.querySelector('ul.works li')?.textContent.startsWith('research')";
+    visitor.until("what works for the channel", told).await?;
+    visitor
+        .js("window.before = document.querySelector('ul.works li > bdi').textContent", Vec::new())
+        .await?;
+    let further =
+        "return document.querySelector('ul.works li > bdi').textContent !== window.before";
+    visitor.until("that it has come further", further).await?;
+    Ok(())
+}
+
+async fn read_the_outbox(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "where-to-move").await?;
+    let given_up = "return document.querySelector('.outbox .warn')?.textContent.includes('The result was given up')";
+    visitor.until("a result that was given up", given_up).await?;
+    visitor.is_accessible("a discussion whose result cannot be posted").await
+}
+
 /// The page hides what is locked; a request that is sent all the same is refused, and the page says so.
 async fn be_refused(visitor: &Visitor, server: &Server) -> Result {
     visitor.open(server, "architects-desk").await?;
@@ -167,7 +244,7 @@ async fn mend(visitor: &Visitor, server: &Server) -> Result {
     visitor
         .until(
             "a channel that begins anew",
-            "return document.querySelector('.says').textContent === 'No agent has the floor.'",
+            "return document.querySelector('.says').textContent === 'Quiet until a person writes.'",
         )
         .await?;
     Ok(())
@@ -238,7 +315,7 @@ async fn keyboard(visitor: &Visitor, server: &Server) -> Result {
     Ok(())
 }
 
-async fn view(visitor: &Visitor, server: &Server) -> Result {
+async fn view(visitor: &Visitor, server: &Server, recording: &Path) -> Result {
     visitor.click("form[action$='/sign-out'] button").await?;
     visitor.until("the sign-in form", "return document.getElementById('token') !== null").await?;
     visitor.sign_in(server, VIEWER).await?;
@@ -252,5 +329,12 @@ async fn view(visitor: &Visitor, server: &Server) -> Result {
     visitor
         .until("no controls", "return document.querySelectorAll('main button').length === 0")
         .await?;
-    visitor.is_accessible("one channel, for a viewer").await
+    visitor.is_accessible("one channel, for a viewer").await?;
+    println!("a viewer scrubs a recording from a file");
+    visitor.click("nav a[href$='/replay']").await?;
+    let file = visitor.client.find(Locator::Id("recording")).await?;
+    file.send_keys(&recording.to_string_lossy()).await?;
+    let stands = "return document.querySelector('.replay .stands')?.textContent";
+    visitor.until("the file's replay", stands).await?;
+    Ok(())
 }

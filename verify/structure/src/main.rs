@@ -17,7 +17,7 @@ use crate::imports::Imports;
 use crate::source::{Source, sources};
 
 /// The crates that are published, with their folders.
-const CRATES: [(&str, &str); 10] = [
+const CRATES: [(&str, &str); 12] = [
     ("dirigent-core", "dirigent-core/src"),
     ("dirigent", "src"),
     ("dirigent-store", "dirigent-store/src"),
@@ -28,6 +28,8 @@ const CRATES: [(&str, &str); 10] = [
     ("dirigent-llm-loopback", "dirigent-llm-loopback/src"),
     ("dirigent-delegate", "dirigent-delegate/src"),
     ("dirigent-scene", "dirigent-scene/src"),
+    ("dirigent-control", "dirigent-control/src"),
+    ("dirigent-viewer", "dirigent-viewer/src"),
 ];
 
 /// Of these the lines are added up.

@@ -1,0 +1,59 @@
+//! Recordings, answered by the turn machine beside the threads on which the bot runs.
+
+use std::sync::Arc;
+
+use dirigent::ChannelId;
+use dirigent::snapshot::AgentKey;
+use dirigent_viewer::Replay;
+
+use crate::gather::unreadable;
+use crate::problem::Problem;
+use crate::shared::Shared;
+
+impl Shared {
+    /// The channel's own recording, replayed.
+    pub(crate) async fn replay(&self, id: ChannelId) -> Result<Replay, Problem> {
+        self.must_exist(id).await?;
+        let recorded = self.tape.as_ref().and_then(|tape| tape.channel(id));
+        let recorded = recorded.ok_or_else(|| {
+            Problem::new(
+                404,
+                "not-recorded",
+                "this channel is not recorded; the host can give a Tape",
+            )
+        })?;
+        let names = self.names().await?;
+        let dirigent = self.dirigent.clone();
+        let name = move |key: AgentKey| dirigent.agent(key).map(|agent| names.of(&agent).into());
+        self.beside(move || Replay::of(&recorded, name).map_err(unreadable)).await
+    }
+
+    /// A recording from a file, replayed. Nothing is kept of it.
+    pub(crate) async fn replay_file(&self, text: String) -> Result<Replay, Problem> {
+        let reader = self.recordings.clone();
+        let reader =
+            reader.ok_or_else(|| Problem::new(404, "no-reader", "the host reads no recordings"))?;
+        let answer = move || {
+            let file = reader.read(&text).map_err(Problem::invalid)?;
+            let name = |key: AgentKey| file.agents.get(usize::try_from(key.get()).ok()?).cloned();
+            let replay = Replay::of(&file.recorded, name);
+            replay.map_err(|error| Problem::invalid(error.to_string()))
+        };
+        self.beside(answer).await
+    }
+
+    /// A long recording takes some seconds of a core: few are read at once, and none where the bot's tasks run.
+    async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let ended = || Problem::new(500, "failed", "the recording cannot be replayed");
+        let place = Arc::clone(&self.replays).acquire_owned().await.map_err(|_| ended())?;
+        // The place is taken until the work has ended, though the visitor may have gone.
+        let work = move || {
+            let _place = place;
+            work()
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|_| ended())?
+    }
+}

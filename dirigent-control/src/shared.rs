@@ -1,0 +1,40 @@
+//! What all requests share, as the builder put it together.
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use dirigent::tools::Tools;
+use dirigent::{Clock, Dirigent, IdentityStore};
+use http::request::Parts;
+use tokio::sync::{Semaphore, watch};
+
+use crate::auth::Auth;
+use crate::drawn::Drawn;
+use crate::places::PlacesCache;
+use crate::ports::{Check, EgoFile, ReadRecording};
+use crate::tape::Tape;
+
+/// How a visitor's address is read from a request.
+pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
+
+/// What all requests share.
+pub(crate) struct Shared {
+    pub(crate) dirigent: Dirigent,
+    pub(crate) tools: Tools,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) places: PlacesCache,
+    pub(crate) auth: Mutex<Auth>,
+    pub(crate) check: Option<Arc<dyn Check>>,
+    pub(crate) ego: Option<Arc<dyn EgoFile>>,
+    pub(crate) recordings: Option<Arc<dyn ReadRecording>>,
+    pub(crate) tape: Option<Tape>,
+    pub(crate) address: ReadAddress,
+    pub(crate) base: String,
+    pub(crate) streams: Arc<Semaphore>,
+    /// Places for recordings that are being replayed.
+    pub(crate) replays: Arc<Semaphore>,
+    /// How many orders were given: some change what is shown without an event.
+    pub(crate) orders: watch::Sender<u64>,
+    pub(crate) drawn: Drawn,
+}

@@ -1,0 +1,52 @@
+//! What those who look at a discussion see of its outbox.
+
+use dirigent_core::Timestamp;
+
+use crate::ChannelId;
+use crate::record::letter::LetterKind;
+
+/// A discussion's guide or result that is still to be posted. It holds no text.
+///
+/// ```
+/// use dirigent::operate::{PostState, Unposted};
+/// fn is_stuck(unposted: &Unposted) -> bool {
+///     unposted.state == PostState::GivenUp
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unposted {
+    /// What it is.
+    pub kind: LetterKind,
+    /// Where it goes.
+    pub to: ChannelId,
+    /// How many of its messages are in the channel.
+    pub posted: usize,
+    /// How many messages it has.
+    pub parts: usize,
+    /// What is waited for.
+    pub state: PostState,
+    /// Whether the next message may be in the channel although the chat did not say so. It is looked for before it is
+    /// posted again.
+    pub in_doubt: bool,
+}
+
+/// What a post of the outbox waits for.
+///
+/// ```
+/// use dirigent::operate::PostState;
+/// assert_ne!(PostState::UnderWay, PostState::GivenUp);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PostState {
+    /// The store, or a place among the requests to the chat: it is tried as soon as there is one.
+    Ready,
+    /// A request to the chat is under way.
+    UnderWay,
+    /// An attempt failed, or could not begin: it is tried again then, or once the chat answers again where no time is known.
+    Waiting(Option<Timestamp>),
+    /// The chat will not take it: its channel is gone, or the message is refused. The next start of the process tries once
+    /// more.
+    GivenUp,
+}
