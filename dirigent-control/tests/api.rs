@@ -267,6 +267,7 @@ async fn prometheus_is_told_turns_phases_requests_and_how_long_phases_lasted() {
 }
 
 /// Looks at an outbox until its first message is in this state.
+#[expect(clippy::future_not_send, reason = "a test awaits it where it is made")]
 async fn until_state(outbox: impl AsyncFn() -> Value, state: &str) -> Value {
     let looks = async {
         loop {

@@ -107,7 +107,7 @@ where
     Session { client, pump: Box::pin(pump), notes }
 }
 
-/// Where the database is, without what is nobody else's business.
+/// Returns where the database is, without user and password.
 fn label(config: &Config) -> PathBuf {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),

@@ -47,7 +47,7 @@ impl<'a> Lines<'a> {
                         biased;
                         ended = &mut work => ended,
                         () = &mut pump => {
-                            // What is under way on it fails now, and is told so; what is asked next fails, too.
+                            // What is under way on it fails now, and what is asked next fails, too.
                             self.shared.desk.look_now();
                             work.await
                         }

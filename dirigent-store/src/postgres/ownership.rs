@@ -72,7 +72,7 @@ impl LeaseDesk {
         self.called.notify_one();
     }
 
-    /// The link is gone: nothing will be renewed, and nobody waits.
+    /// The link is gone: no lease is renewed any more, and no caller waits.
     pub(super) fn drop_all(&self) {
         self.change(|leases, _| leases.abandon());
     }
@@ -162,7 +162,7 @@ impl LeaseDesk {
         Some(leases.held().filter(|held| !shown.contains_key(&held.shard)).collect())
     }
 
-    /// The driver is told of these now. What has changed since stays news.
+    /// Marks these as shown to the driver. What has changed since stays news.
     fn show(&self, came: &[Held]) {
         let mut state = self.state();
         let State { leases, shown, has_news } = &mut *state;

@@ -70,7 +70,7 @@ pub(super) trait Job {
     fn fail(self, error: StoreError);
 }
 
-/// Whoever asked may not wait any more.
+/// Answers a caller, who may have stopped waiting.
 pub(super) fn answer<T>(to: Answer<T>, with: Result<T, StoreError>) {
     let _ = to.send(with);
 }
@@ -130,7 +130,7 @@ impl<J: Job> Queue<J> {
         }
     }
 
-    /// Takes at most so many that wait.
+    /// Takes at most `most` jobs that wait.
     pub(super) fn take(&self, most: usize) -> VecDeque<J> {
         let mut waiting = self.jobs();
         let Some(jobs) = &mut *waiting else {
