@@ -41,7 +41,7 @@ pub(super) enum Presence {
 #[derive(Clone, Debug)]
 pub(super) struct Seats {
     states: Vec<SeatState>,
-    /// What is handed out where a seat is not of this scene, which does not happen.
+    /// The state that stands in for a seat that is not of this scene, which does not happen.
     unknown: SeatState,
 }
 
