@@ -4,7 +4,7 @@
 //! ```text
 //! cargo run --example pm_and_dev                     the collaboration
 //! cargo run --example pm_and_dev -- --record FILE    and everything that happened, to be replayed
-//! cargo run --example pm_and_dev -- --fast           no agent thinks longer than a millisecond
+//! cargo run --example pm_and_dev -- --fast           no agent thinks longer than 20 milliseconds
 //! ```
 //!
 //! The rules come from the JSON of the seed "Message flow". To print the recording:
@@ -49,11 +49,11 @@ async fn main() -> Result {
     let record = Arg::new("record").long("record").value_name("FILE");
     let given = Command::new("pm_and_dev")
         .about("A product manager and a developer, with turns that end with a signal")
-        .arg(fast.help("No agent thinks longer than a millisecond"))
+        .arg(fast.help("No agent thinks longer than 20 milliseconds"))
         .arg(record.help("Writes down everything that the library was told"))
         .get_matches();
     let record = given.get_one::<String>("record");
-    let thinks = if given.get_flag("fast") { 1 } else { 300 };
+    let thinks = if given.get_flag("fast") { 20 } else { 300 };
     let mut team = Team::meet(Duration::from_millis(thinks)).await?;
 
     team.say("Build a /hello command");

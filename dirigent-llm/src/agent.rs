@@ -104,7 +104,7 @@ impl ChatAgent {
         self
     }
 
-    /// Sets where time comes from. Default: the [`SystemClock`].
+    /// Sets where time comes from. Default: the [`SystemClock`](dirigent::SystemClock).
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.chat = self.chat.clock(clock);
