@@ -195,7 +195,7 @@ async fn the_default_paths_are_in_the_home_folder() {
     let seen = seen_at_home(place.folder());
     assert!(seen.contains("found adam 9, zoe 3\n"), "{seen}");
     let seen = seen_at_home("not/absolute".as_ref());
-    assert!(seen.contains("failed NoHome\n"), "{seen}");
+    assert!(seen.contains("failed the home folder is not known"), "{seen}");
 }
 
 /// Both files of any folder are opened in one call, before which nothing need be there.
