@@ -370,7 +370,9 @@ impl<'p> Loop<'p> {
         if self.over.is_empty() {
             self.runtime.schedule.after_look(&cell, &mut cell.lock());
         }
-        self.wake(&wakeups);
+        if !wakeups.is_empty() {
+            self.wake(&wakeups);
+        }
         now
     }
 

@@ -48,8 +48,12 @@ impl PresenceBoard {
         if failed {
             self.has_failed.store(true, Ordering::Release);
         }
-        // Mostly none has.
-        self.has_failed.load(Ordering::Acquire) && self.lock().call_ended(agent, failed, most)
+        self.lock().call_ended(agent, failed, most)
+    }
+
+    /// Whether a call of any agent has failed in this process.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Acquire)
     }
 
     /// How many calls of the agent failed since one succeeded, in any channel of this process.

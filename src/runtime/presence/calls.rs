@@ -33,6 +33,9 @@ impl Runtime {
         fault: Option<AgentFault>,
     ) {
         let failed = fault.is_some();
+        if !failed && !self.presence.has_failed() {
+            return; // The usual case.
+        }
         if let Some(fault) = fault {
             let agent = self.registry.log_name(agent);
             self.tell_failure(AgentFailure { channel, agent, run, fault });
