@@ -2,22 +2,19 @@
 
 mod conversation;
 
-use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::Clock;
-use dirigent::host::IntoShared;
 use futures_util::FutureExt as _;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 
-use crate::cli::{CliDelegate, CliLimits, cannot_start, tail, text};
+use crate::cli::{CliDelegate, cannot_start, tail, text};
 use crate::delegate::{Delegate, Outcome, Task};
 use crate::permission::{Decide, Permission, PermissionReply};
-use crate::process::{Capture, Guard, Pipes};
+use crate::process::{Capture, Pipes};
 use conversation::Conversation;
 
 /// The longest message that is read in any case, in bytes: as much as a pipe holds.
@@ -31,16 +28,16 @@ const LINE: usize = 64 * 1_024;
 /// that it started, as a [`CliDelegate`] is; one that is late gets `session/cancel` first.
 ///
 /// ```
-/// use dirigent_delegate::{AcpDelegate, AgentCard, PermissionReply};
+/// use dirigent_delegate::{AcpDelegate, AgentCard, CliDelegate, PermissionReply};
 ///
-/// let gemini = AcpDelegate::new("gemini")
+/// let gemini = CliDelegate::new("gemini")
 ///     .option("--experimental-acp")
 ///     .workspace("/srv/bot/workspace")
-///     .without_env("DISCORD_TOKEN")
-///     .permissions(|wanted| match wanted.permission.as_str() {
-///         "read" | "search" => PermissionReply::Once,
-///         _ => PermissionReply::Reject,
-///     });
+///     .without_env("DISCORD_TOKEN");
+/// let gemini = AcpDelegate::new(gemini).permissions(|wanted| match wanted.permission.as_str() {
+///     "read" | "search" => PermissionReply::Once,
+///     _ => PermissionReply::Reject,
+/// });
 /// let card = AgentCard::new("gemini", "Gemini").uses("coding tasks");
 /// # drop((gemini, card));
 /// ```
@@ -51,58 +48,11 @@ pub struct AcpDelegate {
 }
 
 impl AcpDelegate {
-    /// Creates an agent that is this program, a path or a name that is looked up in `PATH`. Nothing is started.
-    pub fn new(program: impl Into<OsString>) -> Self {
-        let decide: Decide = Arc::new(|_| PermissionReply::Reject);
-        Self { process: CliDelegate::new(program), decide }
-    }
-
-    fn with(mut self, change: impl FnOnce(CliDelegate) -> CliDelegate) -> Self {
-        self.process = change(self.process);
-        self
-    }
-
-    /// Adds an argument: the one that lets the program speak the protocol, mostly.
-    #[must_use]
-    pub fn option(self, argument: impl Into<OsString>) -> Self {
-        self.with(|process| process.option(argument))
-    }
-
-    /// Sets the folder in which the agent works. Default: the host's own.
-    #[must_use]
-    pub fn workspace(self, folder: impl Into<PathBuf>) -> Self {
-        self.with(|process| process.workspace(folder))
-    }
-
-    /// Sets a variable of the agent's environment, which is otherwise the host's.
-    #[must_use]
-    pub fn env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.with(|process| process.env(name, value))
-    }
-
-    /// Takes a variable out of the agent's environment: a token that an agent with a shell must not read.
-    #[must_use]
-    pub fn without_env(self, name: impl Into<OsString>) -> Self {
-        self.with(|process| process.without_env(name))
-    }
-
-    /// Changes the limits. [`CliLimits::output`] bounds what the agent says in all, and each of its messages, of which 64 KiB are read in any
-    /// case.
-    #[must_use]
-    pub fn limits(self, change: impl FnOnce(&mut CliLimits)) -> Self {
-        self.with(|process| process.limits(change))
-    }
-
-    /// Lets a guard clean up when the host itself is killed. Default: then the agent goes on until it sees that its input is closed.
-    #[must_use]
-    pub fn guard(self, guard: Guard) -> Self {
-        self.with(|process| process.guard(guard))
-    }
-
-    /// Sets where time comes from. Default: the [`SystemClock`](dirigent::SystemClock).
-    #[must_use]
-    pub fn clock(self, clock: impl IntoShared<dyn Clock>) -> Self {
-        self.with(|process| process.clock(clock))
+    /// Creates an agent that is this program, with its arguments, folder, environment, limits and guard. The argument that lets the program
+    /// speak the protocol is among them. [`CliLimits::output`](crate::CliLimits::output) bounds what the agent says in all, and each of its
+    /// messages, of which 64 KiB are read in any case. Nothing is started yet.
+    pub fn new(process: CliDelegate) -> Self {
+        Self { process, decide: Arc::new(|_| PermissionReply::Reject) }
     }
 
     /// Decides what the agent may do that it asks about. [`Permission::permission`] is the tool's kind in the protocol: `read`, `edit`,

@@ -5,14 +5,18 @@ use std::time::Duration;
 
 use dirigent::{Clock as _, SystemClock};
 use dirigent_delegate::{
-    AcpDelegate, Delegate as _, Image, Outcome, PermissionReply, Request, Status, Task,
+    AcpDelegate, CliDelegate, Delegate as _, Image, Outcome, PermissionReply, Request, Status, Task,
 };
 
 use crate::cli::Register;
 use crate::examples::program;
 
+fn process() -> CliDelegate {
+    CliDelegate::new(program("delegate_acp"))
+}
+
 fn agent() -> AcpDelegate {
-    AcpDelegate::new(program("delegate_acp"))
+    AcpDelegate::new(process())
 }
 
 async fn run(order: &str) -> Outcome {
@@ -85,21 +89,23 @@ async fn images_are_in_the_prompt_where_the_agent_takes_them() {
     request.images = vec![Image::new("image/png", "AAAA"), Image::new("image/png", "BBBB")];
     let task = Task::new("images").with_request(request);
     assert_eq!(agent().run(task.clone()).await.output, "2");
-    assert_eq!(agent().option("--blind").run(task).await.output, "0");
+    assert_eq!(AcpDelegate::new(process().option("--blind")).run(task).await.output, "0");
 }
 
 /// R305
 #[tokio::test]
 async fn an_agent_that_cannot_be_used_is_an_error_result() {
-    let outcome = AcpDelegate::new("no-such-program-anywhere").run(Task::new("Go")).await;
+    let outcome =
+        AcpDelegate::new(CliDelegate::new("no-such-program-anywhere")).run(Task::new("Go")).await;
     assert!(outcome.error_message.unwrap().starts_with("The program cannot be started: "));
-    let old = agent().option("--version").run(Task::new("Go")).await;
+    let old = AcpDelegate::new(process().option("--version")).run(Task::new("Go")).await;
     assert_eq!(
         old.error_message.as_deref(),
         Some("The agent speaks another version of the protocol.")
     );
     assert_eq!(run("die").await.error_message.as_deref(), Some("no key"));
-    let other = AcpDelegate::new(program("delegate_echo")).run(Task::new("Go")).await;
+    let other =
+        AcpDelegate::new(CliDelegate::new(program("delegate_echo"))).run(Task::new("Go")).await;
     assert_eq!(
         other.error_message.as_deref(),
         Some("The agent ended before it answered (exit status: 0).")
@@ -108,7 +114,7 @@ async fn an_agent_that_cannot_be_used_is_an_error_result() {
 
 #[tokio::test]
 async fn an_agent_that_says_too_much_is_cut() {
-    let agent = agent().limits(|limits| limits.output = 1_000);
+    let agent = AcpDelegate::new(process().limits(|limits| limits.output = 1_000));
     let flood = agent.run(Task::new("say so flood")).await;
     let expected = "The agent wrote a message that is too long, and was killed.";
     assert_eq!(shown(&flood), (Status::Partial, "so", Some(expected)));
@@ -126,13 +132,15 @@ async fn an_agent_that_is_late_silent_or_deaf_is_killed() {
     let expected = "The agent did not end in time, and was killed.";
     assert_eq!(shown(&late), (Status::Timeout, "half", Some(expected)));
     register.empty().await;
-    let silent = agent().limits(|limits| limits.idle = Duration::from_millis(700));
+    let silent =
+        AcpDelegate::new(process().limits(|limits| limits.idle = Duration::from_millis(700)));
     let silent = silent.run(Task::new(order)).await;
     assert_eq!((silent.status, &*silent.output), (Status::Timeout, "half"));
     register.empty().await;
     let soon = clock.now() + Duration::from_millis(300);
     let long = "x".repeat(1_000_000);
-    let deaf = agent().option("--deaf").run(Task::new(long).with_deadline(soon)).await;
+    let deaf =
+        AcpDelegate::new(process().option("--deaf")).run(Task::new(long).with_deadline(soon)).await;
     assert_eq!(deaf.status, Status::Timeout);
 }
 
@@ -151,6 +159,7 @@ async fn an_agent_whose_future_is_dropped_is_gone() {
 
 #[test]
 fn neither_options_nor_variables_are_shown() {
-    let agent = agent().option("--password=hidden-word").env("TOKEN", "hidden-word");
+    let agent =
+        AcpDelegate::new(process().option("--password=hidden-word").env("TOKEN", "hidden-word"));
     assert!(!format!("{agent:?} {agent:#?}").contains("hidden-word"));
 }

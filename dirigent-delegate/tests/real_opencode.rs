@@ -129,12 +129,13 @@ async fn a_task_is_delegated_to_a_process() {
 async fn a_task_is_delegated_by_the_agent_client_protocol() {
     let workshop = Workshop::new(Mode::Cli).await;
     workshop.model.cycle([Answer::text("Hello from the model.")]);
-    let agent = dirigent_delegate::AcpDelegate::new(&workshop.config.agents.opencode.binary);
+    let agent = dirigent_delegate::CliDelegate::new(&workshop.config.agents.opencode.binary);
     let folder = workshop.folder.path();
     let agent = agent.option("acp").workspace(folder.join("project")).guard(guard());
     let agent = SETTINGS.iter().fold(agent, |agent, name| agent.env(name, "1"));
     let agent = agent.env("HOME", folder.join("home")).without_env("XDG_CONFIG_HOME");
-    let outcome = agent.without_env("XDG_DATA_HOME").run(workshop.task("Say hello")).await;
+    let agent = dirigent_delegate::AcpDelegate::new(agent.without_env("XDG_DATA_HOME"));
+    let outcome = agent.run(workshop.task("Say hello")).await;
     assert_eq!(outcome.status, Status::Success, "{:?}", outcome.error_message);
     assert_eq!(outcome.output, "Hello from the model.");
     workshop.is_empty().await;
