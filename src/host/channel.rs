@@ -63,7 +63,7 @@ impl Channel<'_> {
     }
 
     /// What works for this channel, by name: the newest [`progress`](Self::progress) of each worker, of the last 15 minutes and of at
-    /// most 16 workers. Costs nothing.
+    /// most 16 workers. Only memory is read.
     pub fn workers(self) -> Vec<Work> {
         let runtime = &self.dirigent.runtime;
         runtime.workers.of(self.id, runtime.clock.now())

@@ -41,8 +41,8 @@ pub struct Explanation {
     /// How many of the agent's replies in a row, three or more, were not recognised in what was posted:
     /// what its host reports differs from what it posts, and each turn waits until the agent is quiet.
     pub unrecognised: Option<u32>,
-    /// How many calls of the agent failed since one succeeded, in any channel, since this process began; 0 also for an
-    /// agent that the library does not call. A turn whose call fails counts as passing, and what the agent was given is
+    /// How many calls of the agent failed in a row, in any channel of this process; 0 also for an agent that the library does
+    /// not call, and once its failures have taken it offline. A turn whose call fails counts as passing, and what the agent was given is
     /// given again with its next turn.
     pub failed_calls: u32,
 }
@@ -201,8 +201,8 @@ impl fmt::Display for Explanation {
         }
         match self.failed_calls {
             0 => {}
-            1 => f.write_str(" Its last call failed; the bot's log says why.")?,
-            calls => write!(f, " Its last {calls} calls failed; the bot's log says why.")?,
+            1 => f.write_str(" Its last call failed.")?,
+            calls => write!(f, " Its last {calls} calls failed.")?,
         }
         match self.unrecognised {
             Some(replies) => write!(
@@ -340,8 +340,7 @@ mod tests {
             assert_eq!(
                 why.to_string(),
                 format!(
-                    "poet may not speak: no agent has the floor. A person's message begins a round. Its last {said}; \
-                     the bot's log says why."
+                    "poet may not speak: no agent has the floor. A person's message begins a round. Its last {said}."
                 )
             );
         }

@@ -12,6 +12,7 @@ use crate::values::error::ApiError;
 /// use dirigent::host::RunError;
 /// let error = RunError::Discord(ApiError::new(ErrorKind::Unauthorized));
 /// assert!(error.to_string().contains("token is not valid"));
+/// assert_eq!(format!("{error:?}"), error.to_string());
 /// ```
 #[derive(thiserror::Error)]
 #[non_exhaustive]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use dirigent::CallError;
 use dirigent::operate::{Reason, Refusal};
 use dirigent::snapshot::{Pause, PhaseKind};
+use dirigent::{CallError, Mode};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
@@ -158,6 +158,20 @@ fn an_agent_that_has_had_its_turns_for_this_hour_is_passed_over_and_told_why() {
     assert_eq!(order(&stage).len(), 3);
     stage.advance(SECOND * 200);
     assert!(order(&stage).len() > 3, "an hour later the question is answered");
+}
+
+/// A channel without turns waits for nothing but for leaving memory: that is not when it goes on.
+#[test]
+fn a_channel_without_turns_does_not_say_that_it_goes_on() {
+    for mode in [Mode::None, Mode::Report] {
+        let mut stage = three().stage();
+        let channel = stage.channel();
+        stage.call(move |d| async move { d.channel(channel).set_mode(mode).await }).unwrap();
+        stage.say("Hello");
+        stage.advance(SECOND);
+        let why = why(&mut stage, "a");
+        assert_eq!(why.within, None, "{mode}: {why}");
+    }
 }
 
 /// F10

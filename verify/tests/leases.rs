@@ -4,11 +4,13 @@
 //! The leases are the real ones; the table, the record and the chat are a few lines each.
 
 mod fleet;
+mod setting;
 mod world;
 
 use stateright::{Checker, Expectation, HasDiscoveries, Model, Property};
 
-use world::{Event, Setting, World};
+use setting::Setting;
+use world::{Event, World};
 
 impl Model for Setting {
     type State = World;

@@ -15,7 +15,13 @@ fn ask(stage: &mut Stage, command: SlashCommand, input: &str) -> String {
 #[test]
 fn people_are_told_whose_turn_it_is_and_why_another_agent_may_not_speak() {
     let mut stage = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []).stage();
-    assert!(ask(&mut stage, SlashCommand::Status, "").contains("answer freely"));
+    for command in [SlashCommand::Status, SlashCommand::Why] {
+        let answer = ask(&mut stage, command, "");
+        assert!(
+            answer.contains("answer freely") && answer.contains("/set-channel-mode"),
+            "{answer}"
+        );
+    }
     stage.chat();
     stage.say("Hello");
     stage.settle();
