@@ -1,6 +1,6 @@
 //! A bot that runs inside the program, in a process group of its own.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
@@ -43,9 +43,18 @@ impl Drop for Group {
     }
 }
 
+/// Whether Cargo sets this variable for the program that it runs.
+fn is_of_cargo_run(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let of_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
+    of_package.iter().any(|start| name.starts_with(start))
+        || ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"].contains(&&*name)
+}
+
 impl Bot {
-    /// Starts the command with these variables added to the environment. Its input is empty: what is
-    /// typed belongs to the person at the terminal.
+    /// Starts the command with these variables added to the environment, and without those that Cargo adds for the
+    /// program that it runs: a build script in the bot's build would take them for changed. Its input is empty: what
+    /// is typed belongs to the person at the terminal.
     pub(crate) fn start(
         command: &[OsString],
         variables: Vec<(String, String)>,
@@ -53,7 +62,11 @@ impl Bot {
         let Some((program, arguments)) = command.split_first() else {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         };
-        let process = Command::new(program)
+        let mut process = Command::new(program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_cargo_run(name)) {
+            process.env_remove(name);
+        }
+        let process = process
             .args(arguments)
             .envs(variables)
             .stdin(Stdio::null())

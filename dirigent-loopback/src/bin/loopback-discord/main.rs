@@ -5,7 +5,7 @@
 //! ```
 //!
 //! It prints what a bot must know as `export NAME=value` lines: a token for each of its bots (a moderator
-//! and three agents in one guild with one channel), ids and addresses. What you type is said in the
+//! and agents, three unless `--agents` says how many, in one guild with one channel), ids and addresses. What you type is said in the
 //! channel by a person; `/help` tells the rest. `--seed` gives the same ids and tokens at each start,
 //! `--state` keeps everything in a file, `--administrator` lets the moderator open discussions. `loopback-discord -- COMMAND` runs a bot inside: it has these
 //! variables in its environment, signals are passed on to it, and its exit code is the program's.
@@ -41,12 +41,14 @@ use terminal::Terminal;
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 
 /// What the program was started with.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Flags {
     /// The port to listen on; 0 takes a free one.
     port: u16,
     /// What ids and tokens are made of; without it, of the time.
     seed: Option<u64>,
+    /// How many agents there are beside the moderator.
+    agents: u8,
     /// The file that keeps everything from one start to the next.
     state: Option<PathBuf>,
     /// Whether the moderator is an administrator.
@@ -59,17 +61,21 @@ struct Flags {
 fn command() -> Command {
     let port = Arg::new("port").long("port").value_name("PORT").value_parser(value_parser!(u16));
     let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
+    let agents = Arg::new("agents").long("agents").value_name("N").default_value("3");
     let state =
         Arg::new("state").long("state").value_name("FILE").value_parser(value_parser!(PathBuf));
     let administrator = Arg::new("administrator").long("administrator").action(ArgAction::SetTrue);
     let bot = Arg::new("command").last(true).num_args(1..).value_name("COMMAND");
     Command::new("loopback-discord")
-        .about("A Discord on this machine, with a guild, a moderator, three agents and you")
+        .about("A Discord on this machine, with a guild, a moderator, agents and you")
         .arg(port.default_value("0").help("The port to listen on; 0 takes a free one"))
         .arg(seed.help("Gives the same ids and tokens at each start"))
+        .arg(agents.value_parser(value_parser!(u8).range(1..=63)).help(
+            "How many agents there are beside the moderator; each has a variable with its token",
+        ))
         .arg(state.help(
             "Keeps guilds, channels, accounts, tokens and messages in this file; \
-             where there is one, the seed is not used",
+             where there is one, neither seed nor agents are used",
         ))
         .arg(administrator.help(
             "Makes the moderator an administrator, as it must be for agents to open discussions",
@@ -84,6 +90,7 @@ impl Flags {
         Self {
             port: matches.get_one("port").copied().unwrap_or_default(),
             seed: matches.get_one("seed").copied(),
+            agents: matches.get_one("agents").copied().unwrap_or(3),
             state: matches.get_one("state").cloned(),
             administrator: matches.get_flag("administrator"),
             command: matches.get_many("command").into_iter().flatten().cloned().collect(),
@@ -191,7 +198,7 @@ fn begin(discord: &MemoryDiscord, flags: &Flags) -> io::Result<Stage> {
     let saved = flags.state.as_deref().map(Saved::read).transpose()?.flatten();
     Ok(match saved {
         Some(saved) => saved.restore(discord),
-        None => Stage::new(discord, flags.seed),
+        None => Stage::new(discord, flags.seed, flags.agents),
     })
 }
 
@@ -240,15 +247,22 @@ mod tests {
 
     #[test]
     fn the_flags_are_read_and_nothing_else() {
-        assert_eq!(read(&[]), Some(Flags::default()));
+        assert_eq!(read(&[]), Some(flags()));
         let state = Some(PathBuf::from("town.json"));
         let command = ["my-bot", "--fast"].map(OsString::from).into();
-        let flags = Flags { port: 8_120, seed: Some(7), state, administrator: true, command };
-        let flag_words =
-            ["--port", "8120", "--seed", "7", "--state", "town.json", "--administrator"];
-        let words = [&flag_words[..], &["--", "my-bot", "--fast"]].concat();
+        let flags =
+            Flags { port: 8_120, seed: Some(7), agents: 4, state, administrator: true, command };
+        let words =
+            "--port 8120 --seed 7 --agents 4 --state town.json --administrator -- my-bot --fast";
+        let words: Vec<_> = words.split(' ').collect();
         assert_eq!(read(&words), Some(flags));
-        for wrong in [["--port", "many"], ["--prot", "8120"], ["--seed", "-1"]] {
+        for wrong in [
+            ["--port", "many"],
+            ["--prot", "8120"],
+            ["--seed", "-1"],
+            ["--agents", "0"],
+            ["--agents", "64"],
+        ] {
             assert_eq!(read(&wrong), None);
         }
     }
@@ -257,7 +271,7 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn the_variables_need_no_quotes_and_name_the_address_as_clients_take_it() {
         let discord = discord();
-        let stage = Stage::new(&discord, None);
+        let stage = Stage::new(&discord, None, 5);
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
         let all = variables::variables(&loopback, &stage);
         for (name, value) in &all {
@@ -276,15 +290,28 @@ mod tests {
         assert_eq!(value("DISCORD_TOKEN"), loopback.token(moderator));
         assert_eq!(value("DISCORD_APPLICATION_ID"), moderator.to_string());
         assert_eq!(value("TESTER_TOKEN"), loopback.token(stage.bots[3].1));
+        assert_eq!(value("AGENT5_TOKEN"), loopback.token(stage.bots[5].1));
     }
 
     #[tokio::test(flavor = "current_thread")]
     async fn the_moderator_is_an_administrator_where_that_is_asked_for() {
         for administrator in [false, true] {
             let discord = discord();
-            let stage = begin_as(&discord, &Flags { administrator, ..Flags::default() }).unwrap();
+            let stage = begin_as(&discord, &Flags { administrator, ..flags() }).unwrap();
             let permissions = discord.channel(stage.channel).permissions(stage.moderator());
             assert_eq!(permissions.contains(Permissions::ADMINISTRATOR), administrator);
+        }
+    }
+
+    /// What is taken without flags.
+    fn flags() -> Flags {
+        Flags {
+            port: 0,
+            seed: None,
+            agents: 3,
+            state: None,
+            administrator: false,
+            command: Vec::new(),
         }
     }
 
@@ -294,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_seed_gives_the_same_ids_at_each_start() {
-        let start = |seed| Stage::new(&discord(), seed);
+        let start = |seed| Stage::new(&discord(), seed, 3);
         assert_eq!(start(Some(1)), start(Some(1)));
         assert_ne!(start(Some(1)), start(Some(2)));
         let made_at = |id: u64| Timestamp::from_millis((id >> 22) + 1_420_070_400_000);
@@ -337,7 +364,7 @@ mod tests {
     #[test]
     fn a_state_file_keeps_everything_to_the_next_start() {
         let path = std::env::temp_dir().join(format!("loopback-state-{}", std::process::id()));
-        let flags = Flags { state: Some(path.clone()), ..Flags::default() };
+        let flags = Flags { state: Some(path.clone()), ..flags() };
         let before = discord();
         let stage = begin(&before, &flags).unwrap();
         let (_, moderator) = stage.bots[0];

@@ -23,16 +23,16 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Sets the stage. A seed always gives the same ids, and with them the same tokens.
-    pub(crate) fn new(discord: &MemoryDiscord, seed: Option<u64>) -> Self {
+    /// Sets the stage with this many agents. A seed always gives the same ids, and with them the same tokens.
+    pub(crate) fn new(discord: &MemoryDiscord, seed: Option<u64>, agents: u8) -> Self {
         match seed {
             // 36 bits of milliseconds are a little more than two years: all lie in the past.
             Some(seed) => {
                 let spread = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 28;
                 let moment = Timestamp::from_millis(SEEDED_FROM_MS + spread);
-                discord.with_ids_of(moment, Self::set)
+                discord.with_ids_of(moment, |discord| Self::set(discord, agents))
             }
-            None => Self::set(discord),
+            None => Self::set(discord, agents),
         }
     }
 
@@ -41,12 +41,14 @@ impl Stage {
         self.bots.first().map_or(self.person, |(_, bot)| *bot)
     }
 
-    fn set(discord: &MemoryDiscord) -> Self {
+    fn set(discord: &MemoryDiscord, agents: u8) -> Self {
         let person = discord.add_human();
         discord.account(person).set_name("you");
         let guild = discord.add_guild(person);
-        let names = ["moderator", "developer", "reviewer", "tester"];
-        let bots: Vec<_> = names.map(|name| (name.to_owned(), discord.add_bot())).into();
+        let names = ["moderator", "developer", "reviewer", "tester"].map(str::to_owned);
+        let names = names.into_iter().chain((4..=agents).map(|number| format!("agent{number}")));
+        let bots = names.take(usize::from(agents) + 1).map(|name| (name, discord.add_bot()));
+        let bots: Vec<_> = bots.collect();
         for (number, (name, bot)) in bots.iter().enumerate() {
             discord.account(*bot).set_name(name.as_str());
             discord.guild(guild).set_channel_manager(*bot, number == 0);
