@@ -69,6 +69,6 @@ fn discussion_of(runtime: &Runtime, room: &Room) -> Option<DiscussionStatus> {
         initiator: runtime.registry.name(initiator),
         terms: room.look().discussion().cloned(),
         state: progress,
-        outbox: room.look().unposted(),
+        outbox: room.look().unposted().collect(),
     })
 }

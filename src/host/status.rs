@@ -72,6 +72,9 @@ pub struct Status {
     /// from what it posts. Each such turn waits until the agent is quiet, or for
     /// [`Config::delivery_timeout`](dirigent_core::Config::delivery_timeout).
     pub unrecognised: Vec<(AgentId, u32)>,
+    /// How many of a discussion's own messages, such as its result, were given up since the chat refuses them; a restart
+    /// tries them once more. [`discussion`](Channel::discussion) lists them.
+    pub given_up: usize,
 }
 
 /// Why everything is denied in a channel whose record cannot be used.
@@ -230,5 +233,6 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         record_refused_since: room.look().commit().refused.since(),
         waiting_reply: room.look().waiting_reply().map(name),
         unrecognised: view.list().filter_map(unrecognised).collect(),
+        given_up: room.look().given_up(),
     }
 }

@@ -9,7 +9,7 @@ use super::claims::Lane;
 use super::commit::CommitState;
 use super::marks::Marks;
 use super::outbox::FirstAttempt;
-use super::outbox::unposted::Unposted;
+use super::outbox::unposted::{PostState, Unposted};
 use super::replying::{given_up_at, waiting_agent};
 use super::turns::Turns;
 use crate::record::discussion::Discussion;
@@ -132,9 +132,14 @@ impl Look<'_> {
     }
 
     /// The messages of the discussion that have not arrived.
-    pub(crate) fn unposted(&self) -> Vec<Unposted> {
+    pub(crate) fn unposted(&self) -> impl Iterator<Item = Unposted> {
         let letters = self.active.and_then(|active| active.letters.as_ref());
-        letters.into_iter().flat_map(|letters| letters.outbox.unposted()).collect()
+        letters.into_iter().flat_map(|letters| letters.outbox.unposted())
+    }
+
+    /// How many of them were given up.
+    pub(crate) fn given_up(&self) -> usize {
+        self.unposted().filter(|unposted| unposted.state == PostState::GivenUp).count()
     }
 }
 

@@ -169,6 +169,8 @@ fn needs_person(status: &Status) -> Option<String> {
         "The chat does not answer"
     } else if !status.unrecognised.is_empty() {
         "Replies are not recognised"
+    } else if status.given_up > 0 {
+        "The chat refuses a message of the discussion"
     } else {
         match status.silence {
             Some(Reason::RecordDamaged) => "Its record is damaged",
