@@ -116,10 +116,11 @@ impl Asking<'_> {
                 Err(error) => error,
             };
             let wait = self.wait_after(limits, &error, attempt, has_others);
+            let next = if wait.is_some() { "it is asked again" } else { "it is not asked again" };
             tracing::warn!(
                 channel = self.turn.map(|turn| tracing::field::display(turn.channel())),
-                agent = self.turn.map(|turn| tracing::field::display(turn.agent())), model = endpoint.model(), attempt,
-                is_repeated = wait.is_some(), %error, "a model gave no answer"
+                agent = self.turn.map(|turn| tracing::field::display(turn.agent())), model = endpoint.model(),
+                host = endpoint.host(), attempt = attempt + 1, %error, "a model gave no answer: {next}"
             );
             let Some(wait) = wait else {
                 return Err(error);

@@ -106,6 +106,11 @@ impl Endpoint {
         Self { model: model.into(), ..self.clone() }
     }
 
+    /// Where it is, for a log: an address may hold a password.
+    pub(crate) fn host(&self) -> Option<&str> {
+        self.url.as_ref().and_then(Url::host_str)
+    }
+
     /// Returns the model's name, as the endpoint calls it.
     pub fn model(&self) -> &str {
         &self.model
@@ -159,9 +164,8 @@ fn client_for(url: &Url) -> Result<Client, ChatError> {
 /// Shows where it is without user, password and query, and no header.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host = self.url.as_ref().and_then(Url::host_str);
         f.debug_struct("Endpoint")
-            .field("host", &host)
+            .field("host", &self.host())
             .field("model", &self.model)
             .finish_non_exhaustive()
     }

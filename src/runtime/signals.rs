@@ -176,7 +176,7 @@ fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
             && transition.agent.is_some_and(|agent| directory.is_hosted(agent))
     };
     if let Some(what) = trouble(cause).filter(|_| !is_told()) {
-        tracing::warn!(%channel, agent = agent(), turn, was, is, "{what}");
+        tracing::warn!(%channel, agent = agent(), turn, was, "{what}");
     } else {
         tracing::debug!(%channel, agent = agent(), turn, was, is, "{}", cause.as_str());
     }

@@ -246,9 +246,9 @@ impl ShardFeed {
         for finding in findings {
             match finding {
                 Finding::InChannel(..) => tracing::warn!("{finding}"),
-                // Needed by tools that a host may not use.
-                Finding::InGuild(..)
-                | Finding::IntentNotGranted(_)
+                // Needed by tools and pages that a host may not use; where they are refused, their answers say so.
+                Finding::InGuild(..) => tracing::debug!("{finding}"),
+                Finding::IntentNotGranted(_)
                 | Finding::IntentNotAsked(_)
                 | Finding::NoChannel(_)
                 | Finding::Closed(_) => tracing::info!("{finding}"),
