@@ -88,7 +88,7 @@ fn main() {
     };
     println!(
         "{{\"channels\":{channels},\"turns_per_second\":{:.0},\"p50_ms\":{:.3},\"p99_ms\":{:.3},\
-         \"p999_ms\":{:.3},\"max_ms\":{:.3},\"peak_rss_mb\":{:.0}}}",
+         \"p999_ms\":{:.3},\"max_ms\":{:.3},\"peak_rss_mb\":{:.1}}}",
         waits.len() as f64 / seconds as f64,
         at(500),
         at(990),

@@ -160,7 +160,7 @@ impl DiscordApi for Account {
             ChatMessage {
                 author_kind: AuthorKind::Bot,
                 kind: if answers { ChatKind::Reply } else { ChatKind::Default },
-                nonce: Some(post.nonce.as_str().to_owned()),
+                nonce: Some(post.nonce),
                 ..ChatMessage::new(MessageId::default(), post.channel, self.nick, content)
             },
         );

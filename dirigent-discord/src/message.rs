@@ -84,7 +84,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
         reply_to: traits.answers(answered.map(|id| id.0)),
         attachments: message.attachments.into_iter().flatten().map(attached).collect(),
         embeds: u8::try_from(message.embeds.unwrap_or_default().len()).unwrap_or(u8::MAX),
-        nonce: message.nonce.and_then(wire::Nonce::into_text),
+        nonce: message.nonce.and_then(wire::Nonce::ours),
         ..ChatMessage::new(
             MessageId::new(message.id.0),
             ChannelId::new(message.channel_id.0),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use dirigent::UserId;
-use dirigent::ports::Timestamp;
+use dirigent::ports::{self, Timestamp};
 use serde::de::{Error, IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
 use twilight_model::guild::Permissions;
@@ -158,10 +158,11 @@ pub(crate) enum Nonce {
 }
 
 impl Nonce {
-    pub(crate) fn into_text(self) -> Option<String> {
+    /// The nonce, if it is of the library's form.
+    pub(crate) fn ours(self) -> Option<ports::Nonce> {
         match self {
-            Self::Text(text) => Some(text),
-            Self::Number(number) => Some(number.to_string()),
+            Self::Text(text) => text.parse().ok(),
+            Self::Number(number) => number.to_string().parse().ok(),
             Self::Odd(_) => None,
         }
     }

@@ -21,6 +21,7 @@ use super::reply::{ReplyDelivery, WithdrawnReply};
 use super::requests::Requests;
 use super::speaking::Summons;
 use super::voice::{VoiceItem, VoiceLane};
+use crate::values::message::Nonce;
 
 /// What only an active channel has: each lane with its own data.
 #[derive(Debug, Default)]
@@ -54,7 +55,7 @@ pub(super) struct Active {
 impl Active {
     /// An event tells of a message of this author with this nonce: any account can choose another's nonce.
     /// Returns whether it is the post of the voice lane's head, and no answer to that is waited for.
-    pub(super) fn arrived(&mut self, nonce: &str, author: Author, message: MessageId) -> bool {
+    pub(super) fn arrived(&mut self, nonce: Nonce, author: Author, message: MessageId) -> bool {
         if let Some(withdrawn) = &mut self.withdrawn {
             withdrawn.told_of(nonce, author, message);
         }

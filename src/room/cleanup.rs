@@ -110,8 +110,8 @@ impl Cleanup {
 
     /// A message with this nonce stands in the channel: it is deleted if it is such a trigger, and once
     /// the state of this stamp, which owes the trigger no more, is stored.
-    pub(crate) fn see(&mut self, nonce: &str, message: MessageId, stamp: Stamp) {
-        let stray = self.strays.iter().position(|known| known.nonce.as_str() == nonce);
+    pub(crate) fn see(&mut self, nonce: Nonce, message: MessageId, stamp: Stamp) {
+        let stray = self.strays.iter().position(|known| known.nonce == nonce);
         self.found(stray, message, stamp);
     }
 
@@ -172,7 +172,7 @@ mod tests {
         let nonce = Nonce::from_parts(1, 2, 3);
         let cleanup = active.cleanup.get_or_insert_default();
         cleanup.look_for(nonce, None);
-        cleanup.see(nonce.as_str(), TRIGGER, stamp);
+        cleanup.see(nonce, TRIGGER, stamp);
         active
     }
 

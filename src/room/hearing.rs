@@ -111,7 +111,7 @@ impl Hearing<'_> {
 
     /// A trigger that was withdrawn in doubt did arrive: it is deleted.
     fn see_stray(&mut self, message: &ChatMessage, author: Author) {
-        if let (Author::Moderator, Some(nonce)) = (author, &message.nonce) {
+        if let (Author::Moderator, Some(nonce)) = (author, message.nonce) {
             self.turns.restored.see(nonce, message.id);
             if let Some(cleanup) = self.cleanup {
                 cleanup.see(nonce, message.id, self.turns.commit.newest());

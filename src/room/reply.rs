@@ -350,9 +350,9 @@ impl WithdrawnReply {
     }
 
     /// An event tells of a message of this author with this nonce.
-    pub(crate) fn told_of(&mut self, nonce: &str, author: Author, message: MessageId) {
+    pub(crate) fn told_of(&mut self, nonce: Nonce, author: Author, message: MessageId) {
         let next = self.stored.parts.iter().find(|part| part.posted.is_none());
-        let has_nonce = next.is_some_and(|part| part.nonce.as_str() == nonce);
+        let has_nonce = next.is_some_and(|part| part.nonce == nonce);
         if has_nonce && author == Author::Agent(self.stored.agent) {
             self.arrived(Some(message));
         }

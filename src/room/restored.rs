@@ -39,9 +39,9 @@ impl RestoredTriggers {
     }
 
     /// A message with this nonce stands in the channel.
-    pub(crate) fn see(&mut self, nonce: &str, message: MessageId) {
+    pub(crate) fn see(&mut self, nonce: Nonce, message: MessageId) {
         let mut triggers = self.triggers.iter_mut();
-        if let Some(trigger) = triggers.find(|trigger| trigger.nonce.as_str() == nonce) {
+        if let Some(trigger) = triggers.find(|trigger| trigger.nonce == nonce) {
             trigger.message = Some(message);
         }
     }

@@ -269,7 +269,7 @@ impl Step<'_> {
             self.marks.pushed(message.id);
         }
         let (id, author) = (message.id, self.cx.directory.author(&message));
-        let nonce = message.nonce.as_ref();
+        let nonce = message.nonce;
         let has_arrived = nonce.is_some_and(|nonce| self.lanes.arrived(nonce, author, id));
         self.take_message(message, false);
         if has_arrived {

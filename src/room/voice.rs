@@ -220,8 +220,8 @@ impl VoiceLane {
 
     /// An event tells of a message with this nonce, by the account that posts the head. Returns whether it is
     /// the head's, and no answer to the post is waited for.
-    pub(crate) fn arrived(&mut self, nonce: &str, message: MessageId) -> bool {
-        let own = self.nonce.as_ref().is_some_and(|known| known.as_str() == nonce);
+    pub(crate) fn arrived(&mut self, nonce: Nonce, message: MessageId) -> bool {
+        let own = self.nonce == Some(nonce);
         if own {
             self.arrived = Some(message);
         }

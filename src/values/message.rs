@@ -49,8 +49,9 @@ pub struct ChatMessage {
     pub embeds: u8,
     /// When it was sent, in Unix milliseconds.
     pub sent_at: Timestamp,
-    /// The nonce it was posted with, where the chat tells.
-    pub nonce: Option<String>,
+    /// The nonce it was posted with, where the chat tells and it has a [`Nonce`]'s form. Any other is not this
+    /// library's, and is left out.
+    pub nonce: Option<Nonce>,
 }
 
 impl ChatMessage {

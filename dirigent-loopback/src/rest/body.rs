@@ -25,13 +25,6 @@ pub(super) const EPHEMERAL: u64 = 1 << 6;
 pub(super) const FIELDS: [&str; 5] =
     ["content", "allowed_mentions", "flags", "embeds", "attachments"];
 
-/// A nonce as it was given.
-#[derive(Clone, Debug)]
-pub(super) struct GivenNonce {
-    pub(super) text: String,
-    pub(super) is_number: bool,
-}
-
 /// The content, without white space around it; none where there is none.
 pub(super) fn read_content(content: &Value, max: usize) -> Result<Option<String>, Refusal> {
     let text = match content {
@@ -74,11 +67,12 @@ pub(super) fn read_details(fields: &Map<String, Value>, settable: u64) -> Result
     Ok(details)
 }
 
-pub(super) fn read_nonce(fields: &Map<String, Value>) -> Result<Option<GivenNonce>, Refusal> {
-    let (text, is_number) = match fields.get("nonce") {
+/// The nonce as a text; none where there is none.
+pub(super) fn read_nonce(fields: &Map<String, Value>) -> Result<Option<String>, Refusal> {
+    let text = match fields.get("nonce") {
         None | Some(Value::Null) => return Ok(None),
-        Some(Value::String(text)) => (text.clone(), false),
-        Some(Value::Number(number)) => (number.to_string(), true),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
         Some(_) => {
             let message = "Could not convert to string.";
             return Err(Refusal::invalid("nonce", "BASE_TYPE_BAD_TYPE", message));
@@ -92,7 +86,7 @@ pub(super) fn read_nonce(fields: &Map<String, Value>) -> Result<Option<GivenNonc
     if text.len() > NONCE_MAX {
         return Err(Refusal::lacking("a nonce of more than 25 bytes"));
     }
-    Ok((length > 0).then_some(GivenNonce { text, is_number }))
+    Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
 /// Whom the text may ping; none where that is not said, so that it pings whomever it names.

@@ -5,7 +5,7 @@ use dirigent::{ChatMessage, MessageId};
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_on};
-use super::body::{self, FIELDS, GivenNonce};
+use super::body::{self, FIELDS};
 use super::draft::Draft;
 use super::messages::shown;
 use super::refusal::Refusal;
@@ -34,21 +34,19 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         draft.details.rare_mut().reply_to = reply_to;
     }
     let unique = nonce.as_ref().filter(|_| is_on(fields, "enforce_nonce"));
-    let before = unique.and_then(|nonce| world.nonces.find(now, ask.me, &nonce.text));
+    let before = unique.and_then(|nonce| world.nonces.find(now, ask.me, nonce));
     if let Some(before) = before {
         return Ok(repeated(world, ask, before));
     }
     let id = MessageId::new(world.next_id());
     if let Some(nonce) = unique {
-        world.nonces.remember(now, ask.me, &nonce.text, id);
+        world.nonces.remember(now, ask.me, nonce, id);
     }
-    if nonce.as_ref().is_some_and(|nonce| nonce.is_number) {
-        draft.details.rare_mut().has_number_nonce = true;
-    }
+    let given = fields.get("nonce").filter(|_| nonce.is_some());
     let message = ChatMessage {
         author_kind: world.accounts.kind_of(ask.me),
         kind: if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
-        nonce: nonce.map(|GivenNonce { text, .. }| text),
+        nonce: given.and_then(|given| draft.details.nonce(given)),
         ..ChatMessage::new(id, ask.channel(), ask.me, draft.content)
     };
     world.append(message, draft.details);

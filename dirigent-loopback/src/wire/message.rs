@@ -134,10 +134,10 @@ fn bare(world: &World, viewer: UserId, shown: &ChatMessage, rare: Option<&Rare>)
         fields.insert("reactions".to_owned(), media::reactions(reactions, viewer).into());
     }
     // Only the author of a message gets its nonce.
-    if let Some(nonce) = shown.nonce.as_ref().filter(|_| shown.author == viewer) {
-        let is_number = rare.is_some_and(|rare| rare.has_number_nonce);
-        let number = nonce.parse::<i64>().ok().filter(|_| is_number);
-        fields.insert("nonce".to_owned(), number.map_or_else(|| json!(nonce), |it| json!(it)));
+    if shown.author == viewer {
+        let given = rare.and_then(|rare| rare.nonce.clone());
+        let nonce = given.or_else(|| shown.nonce.map(|nonce| json!(nonce.as_str())));
+        fields.extend(nonce.map(|nonce| ("nonce".to_owned(), nonce)));
     }
     if shown.author_kind == AuthorKind::Webhook {
         fields.insert("webhook_id".to_owned(), json!(shown.author.to_string()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::ports::{ChatKind, Embed, Mentions, Timestamp};
+use dirigent::ports::{ChatKind, Embed, Mentions, Nonce, Timestamp};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serde_json::Value;
 
@@ -43,8 +43,8 @@ pub struct Rare {
     pub edited_at: Option<Timestamp>,
     /// Discord's flags.
     pub flags: u64,
-    /// Whether its nonce was given as a number, and so is returned as one.
-    pub has_number_nonce: bool,
+    /// Its nonce as it was given, where that is not a text of the form that the library's own nonces have.
+    pub nonce: Option<Value>,
     /// The command that it answers.
     pub command: Option<UsedCommand>,
     /// Discord's number for its kind, where that is neither a message nor a reply.
@@ -124,6 +124,19 @@ impl Details {
             let name = rare.guise.as_ref().and_then(|guise| guise.name.as_deref());
             message.author_name = name.map(Arc::from).or(message.author_name.take());
         }
+    }
+
+    /// The nonce for the message; kept here as it was given, where the message cannot say it so.
+    pub fn nonce(&mut self, given: &Value) -> Option<Nonce> {
+        let nonce = match given {
+            Value::String(text) => text.parse().ok(),
+            Value::Number(number) => number.to_string().parse().ok(),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        if nonce.is_none() || !given.is_string() {
+            self.rare_mut().nonce = Some(given.clone());
+        }
+        nonce
     }
 
     pub fn rare_mut(&mut self) -> &mut Rare {

@@ -18,62 +18,83 @@ pub struct History {
     holes: usize,
 }
 
-/// A message, or the hole that it left.
+/// A place among a channel's messages.
 #[derive(Debug)]
-struct Slot {
-    id: MessageId,
-    message: Option<ChatMessage>,
-    details: Details,
+enum Slot {
+    Message(ChatMessage, Details),
+    /// The message was deleted.
+    Hole(MessageId),
+}
+
+impl Slot {
+    const fn id(&self) -> MessageId {
+        match self {
+            Self::Message(ChatMessage { id, .. }, _) | Self::Hole(id) => *id,
+        }
+    }
+
+    const fn message(&self) -> Option<&ChatMessage> {
+        match self {
+            Self::Message(message, _) => Some(message),
+            Self::Hole(_) => None,
+        }
+    }
 }
 
 impl History {
     /// Adds the newest message and forgets the oldest ones beyond the limit.
     pub fn keep(&mut self, message: ChatMessage, details: Details, kept_max: usize) {
-        self.slots.push_back(Slot { id: message.id, message: Some(message), details });
+        if self.slots.len() == self.slots.capacity() {
+            // By half, and not from four: of ten thousand channels most have few messages.
+            self.slots.reserve_exact((self.slots.len() / 2).max(1));
+        }
+        self.slots.push_back(Slot::Message(message, details));
         while self.slots.len() - self.holes > kept_max {
-            if self.slots.pop_front().is_some_and(|slot| slot.message.is_none()) {
+            if let Some(Slot::Hole(_)) = self.slots.pop_front() {
                 self.holes -= 1;
             }
         }
     }
 
     pub fn find(&self, id: MessageId) -> Option<&ChatMessage> {
-        let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
-        self.slots.get(place)?.message.as_ref()
+        let place = self.slots.binary_search_by_key(&id, Slot::id).ok()?;
+        self.slots.get(place)?.message()
     }
 
     /// A message with what it has besides, to change them.
     pub(crate) fn whole_mut(&mut self, id: MessageId) -> Option<(&mut ChatMessage, &mut Details)> {
-        let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
-        let slot = self.slots.get_mut(place)?;
-        Some((slot.message.as_mut()?, &mut slot.details))
+        let place = self.slots.binary_search_by_key(&id, Slot::id).ok()?;
+        match self.slots.get_mut(place)? {
+            Slot::Message(message, details) => Some((message, details)),
+            Slot::Hole(_) => None,
+        }
     }
 
     /// What a message has besides, if it is still there.
     pub fn details(&self, id: MessageId) -> Option<&Details> {
-        let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
-        self.slots.get(place).filter(|slot| slot.message.is_some()).map(|slot| &slot.details)
+        let place = self.slots.binary_search_by_key(&id, Slot::id).ok()?;
+        match self.slots.get(place)? {
+            Slot::Message(_, details) => Some(details),
+            Slot::Hole(_) => None,
+        }
     }
 
     /// The same, to change it.
     pub fn details_mut(&mut self, id: MessageId) -> Option<&mut Details> {
-        let place = self.slots.binary_search_by_key(&id, |slot| slot.id).ok()?;
-        self.slots.get_mut(place).map(|slot| &mut slot.details)
+        self.whole_mut(id).map(|(_, details)| details)
     }
 
-    /// Deletes a message; says whether there was one.
+    /// Deletes a message, and its files with it; says whether there was one.
     pub fn remove(&mut self, id: MessageId) -> bool {
-        let Ok(place) = self.slots.binary_search_by_key(&id, |slot| slot.id) else {
+        let Ok(place) = self.slots.binary_search_by_key(&id, Slot::id) else {
             return false;
         };
         let slot = self.slots.get_mut(place);
-        let Some(slot) = slot.filter(|slot| slot.message.is_some()) else { return false };
-        slot.message = None;
-        // Files go with their message.
-        slot.details = Details::plain();
+        let Some(slot) = slot.filter(|slot| slot.message().is_some()) else { return false };
+        *slot = Slot::Hole(id);
         self.holes += 1;
         if self.holes > self.slots.len() / 2 {
-            self.slots.retain(|slot| slot.message.is_some());
+            self.slots.retain(|slot| slot.message().is_some());
             self.holes = 0;
         }
         true
@@ -81,7 +102,7 @@ impl History {
 
     /// All messages, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &ChatMessage> {
-        self.slots.iter().filter_map(|slot| slot.message.as_ref())
+        self.slots.iter().filter_map(Slot::message)
     }
 
     /// A page of messages, newest first: the newest ones, or those right after one.
@@ -89,8 +110,8 @@ impl History {
         let Some(after) = after else {
             return self.iter().rev().take(limit).collect();
         };
-        let start = self.slots.partition_point(|slot| slot.id <= after);
-        let later = self.slots.range(start..).filter_map(|slot| slot.message.as_ref());
+        let start = self.slots.partition_point(|slot| slot.id() <= after);
+        let later = self.slots.range(start..).filter_map(Slot::message);
         let mut page: Vec<_> = later.take(limit).collect();
         page.reverse();
         page
@@ -98,8 +119,8 @@ impl History {
 
     /// A page of messages, newest first: those right before one.
     pub fn page_before(&self, before: MessageId, limit: usize) -> Vec<&ChatMessage> {
-        let end = self.slots.partition_point(|slot| slot.id < before);
-        let earlier = self.slots.range(..end).rev().filter_map(|slot| slot.message.as_ref());
+        let end = self.slots.partition_point(|slot| slot.id() < before);
+        let earlier = self.slots.range(..end).rev().filter_map(Slot::message);
         earlier.take(limit).collect()
     }
 

@@ -75,7 +75,7 @@ impl World {
         let message = ChatMessage {
             author_kind: self.accounts.kind_of(me),
             kind: if answers { ChatKind::Reply } else { ChatKind::Default },
-            nonce: Some(nonce.to_owned()),
+            nonce: Some(post.nonce),
             ..ChatMessage::new(id, post.channel, me, content)
         };
         self.append(message, details);

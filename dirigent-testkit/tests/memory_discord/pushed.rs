@@ -42,7 +42,7 @@ async fn a_post_is_pushed_with_its_nonce_to_its_author_too() {
     let posted = room.bot.post(room.post(1)).await.unwrap();
     let Some(Event::MessageCreated(message)) = events.try_next() else { panic!("nothing came") };
     assert_eq!((message.id, message.author), (posted.id, room.agent));
-    assert_eq!(message.nonce.as_deref(), Some(room.post(1).nonce.as_str()));
+    assert_eq!(message.nonce, Some(room.post(1).nonce));
     room.bot.post(room.post(1)).await.unwrap();
     assert_eq!(events.try_next(), None, "a repeated post is no event");
 }

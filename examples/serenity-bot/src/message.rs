@@ -26,8 +26,8 @@ pub fn chat_message(message: &discord::Message) -> ChatMessage {
         author_kind,
         kind,
         nonce: match &message.nonce {
-            Some(discord::Nonce::String(nonce)) => Some(nonce.clone()),
-            Some(discord::Nonce::Number(nonce)) => Some(nonce.to_string()),
+            Some(discord::Nonce::String(nonce)) => nonce.parse().ok(),
+            Some(discord::Nonce::Number(nonce)) => nonce.to_string().parse().ok(),
             None => None,
         },
         author_name: Some(message.author.display_name().into()),

@@ -8,7 +8,7 @@ use dirigent_core::{MessageId, Timestamp};
 use super::super::action::Account;
 use super::super::context::ChatFacts;
 use crate::ports::discord::Post;
-use crate::values::message::{AuthorKind, ChatKind};
+use crate::values::message::{AuthorKind, ChatKind, Nonce};
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// The room's channel.
@@ -65,7 +65,7 @@ pub(super) enum Answers {
 struct Remembered {
     account: Account,
     channel: ChannelId,
-    nonce: String,
+    nonce: Nonce,
     id: MessageId,
     at: Timestamp,
 }
@@ -146,19 +146,19 @@ impl Chat {
             now.since(known.at) < self.nonce_kept
                 && known.account == account
                 && known.channel == post.channel
-                && known.nonce == post.nonce.as_str()
+                && known.nonce == post.nonce
         });
         if let Some(known) = known {
             return (known.id, false);
         }
         let id = self.next_id(now);
-        let nonce = post.nonce.as_str().to_owned();
+        let nonce = post.nonce;
         let message = ChatMessage {
             author_kind: AuthorKind::Bot,
             kind: if post.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
             reply_to: post.reply_to,
             embeds: u8::try_from(post.embeds.len()).unwrap_or(u8::MAX),
-            nonce: Some(nonce.clone()),
+            nonce: Some(nonce),
             ..ChatMessage::new(id, post.channel, user(account), post.content.clone())
         };
         self.nonces.push(Remembered { account, channel: post.channel, nonce, id, at: now });

@@ -191,7 +191,7 @@ fn a_deletion_of_a_trigger_that_is_still_owed_is_noticed() {
     let said = world.chat.said.last_mut().expect("what a person said");
     let id = said.id;
     said.author = MODERATOR;
-    said.nonce = Some(nonce.as_str().to_owned());
+    said.nonce = Some(nonce);
     world.check_start(&Action::Delete(id));
     assert!(world.books.broken.is_some_and(|why| why.contains("still owes it")));
 }

@@ -244,7 +244,7 @@ impl World {
         let owed = |pending: &dirigent_core::snapshot::PendingEffect| match pending.effect {
             Effect::Trigger { ticket, .. } => {
                 let nonce = self.room.turns.nonce(ticket, pending.since);
-                said.nonce.as_deref() == Some(nonce.as_str())
+                said.nonce == Some(nonce)
             }
             _ => false,
         };

@@ -67,7 +67,7 @@ impl StageAccount {
         let has_its_nonce = |of: ChannelId, effect: &PendingEffect| {
             let ticket = effect.effect.ticket().map_or(0, dirigent_core::Ticket::get);
             let nonce = Nonce::from_parts(of.get(), effect.since.as_millis(), ticket);
-            message.nonce.as_deref() == Some(nonce.as_str())
+            message.nonce == Some(nonce)
         };
         message.author == self.account.user()
             && message.nonce.is_some()

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::*;
 use crate::ChatMessage;
-use crate::values::message::AuthorKind;
+use crate::values::message::{AuthorKind, Nonce};
 
 /// What happens to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +37,14 @@ pub(super) enum Answer {
 struct Late {
     at: Timestamp,
     to: ChannelId,
-    nonce: String,
+    nonce: Nonce,
     content: Arc<str>,
 }
 
 pub(super) struct Chat {
     channels: BTreeMap<ChannelId, Vec<ChatMessage>>,
     newest: u64,
-    nonces: HashMap<(ChannelId, String), (MessageId, Timestamp)>,
+    nonces: HashMap<(ChannelId, Nonce), (MessageId, Timestamp)>,
     late: Vec<Late>,
     pub(super) nonce_memory: Duration,
     pub(super) shows_nonces: bool,
@@ -78,7 +78,7 @@ impl Chat {
         to: ChannelId,
         author: UserId,
         content: &str,
-        nonce: Option<String>,
+        nonce: Option<Nonce>,
     ) -> MessageId {
         self.newest += 1;
         let id = MessageId::new(self.newest);
@@ -91,12 +91,12 @@ impl Chat {
     }
 
     /// A post arrives: a known nonce gives the message that it made.
-    fn land(&mut self, now: Timestamp, to: ChannelId, nonce: &str, content: &str) -> MessageId {
-        let key = (to, nonce.to_owned());
+    fn land(&mut self, now: Timestamp, to: ChannelId, nonce: Nonce, content: &str) -> MessageId {
+        let key = (to, nonce);
         if let Some((id, _)) = self.nonces.get(&key).filter(|(_, until)| now < *until) {
             return *id;
         }
-        let shown = self.shows_nonces.then(|| nonce.to_owned());
+        let shown = self.shows_nonces.then_some(nonce);
         let id = self.add(to, MODERATOR, content, shown);
         self.nonces.insert(key, (id, now + self.nonce_memory));
         id
@@ -107,7 +107,7 @@ impl Chat {
         self.late.sort_by_key(|late| late.at);
         while self.late.first().is_some_and(|late| late.at <= now) {
             let Late { at, to, nonce, content } = self.late.remove(0);
-            self.land(at, to, &nonce, &content);
+            self.land(at, to, nonce, &content);
         }
     }
 
@@ -124,14 +124,14 @@ impl Chat {
             }
             (Fault::Refused(kind), _) => Answer::Failed(kind, Certainty::NotDone, None),
             (Fault::Lost(after), OutboxAction::Post { to, nonce, content, .. }) => {
-                let (nonce, content) = (nonce.as_str().to_owned(), content.clone());
+                let (nonce, content) = (*nonce, content.clone());
                 self.late.push(Late { at: now + after, to: *to, nonce, content });
                 self.settle(now);
                 no_answer
             }
             (Fault::Lost(_) | Fault::NotDelivered, _) => no_answer,
             (Fault::None, OutboxAction::Post { to, nonce, content, .. }) => {
-                Answer::Posted(self.land(now, *to, nonce.as_str(), content))
+                Answer::Posted(self.land(now, *to, *nonce, content))
             }
             (Fault::None, OutboxAction::NewestIn { to }) => {
                 Answer::Newest(self.visible(*to).last().map(|message| message.id))

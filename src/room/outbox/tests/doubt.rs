@@ -105,7 +105,7 @@ fn a_message_of_another_account_with_the_nonce_of_a_part_is_not_the_part() {
         (message.after, message.tried) = (Some(MessageId::new(0)), true);
         let page = [ChatMessage {
             author_kind: AuthorKind::Bot,
-            nonce: Some(message.parts[0].nonce.as_str().to_owned()),
+            nonce: Some(message.parts[0].nonce),
             ..ChatMessage::new(MessageId::new(9), OWN, author, "I am not it")
         }];
         let mut outbox = OutboxMachine::restore(at(3_600_000), vec![message]);

@@ -11,6 +11,7 @@ use dirigent_testkit::memory_discord::rules::{Overwrite, Target};
 use dirigent_testkit::memory_discord::world::World;
 use dirigent_testkit::memory_discord::{Permissions, RoleId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::shown::SavedShown;
 
@@ -104,7 +105,7 @@ struct SavedMessage {
     reply_to: Option<u64>,
     edited_at: Option<u64>,
     flags: u64,
-    nonce: Option<String>,
+    nonce: Option<Value>,
     /// Discord's number for its kind, where that is neither a message nor a reply.
     #[serde(default)]
     number: Option<u8>,
@@ -118,6 +119,7 @@ struct SavedMessage {
 impl SavedMessage {
     fn of(message: &ChatMessage, details: Option<&Details>) -> Self {
         let rare = details.and_then(|details| details.rare.as_deref());
+        let given = rare.and_then(|rare| rare.nonce.clone());
         Self {
             id: message.id.get(),
             author: message.author.get(),
@@ -130,7 +132,7 @@ impl SavedMessage {
             reply_to: rare.and_then(|rare| rare.reply_to).map(MessageId::get),
             edited_at: rare.and_then(|rare| rare.edited_at).map(Timestamp::as_millis),
             flags: rare.map_or(0, |rare| rare.flags),
-            nonce: message.nonce.clone(),
+            nonce: given.or_else(|| message.nonce.map(|nonce| nonce.as_str().into())),
             number: rare.and_then(|rare| rare.kind),
             about: rare.and_then(|rare| rare.about).map(ChannelId::get),
             shown: rare.and_then(SavedShown::of),
@@ -164,7 +166,7 @@ impl SavedMessage {
                 Kind::Reply => ChatKind::Reply,
                 Kind::System => ChatKind::System,
             },
-            nonce: self.nonce,
+            nonce: self.nonce.and_then(|given| details.nonce(&given)),
             ..ChatMessage::new(MessageId::new(self.id), channel, author, self.content)
         };
         details.tell(&mut message);
