@@ -92,13 +92,12 @@ async fn play(
         .system_prompt(Material::new(SYSTEM_PROMPT))
         .character(maria())
         .character(sam())
-        .waiting(zoe())
         .caps(number("soft-cap"), number("hard-cap"))
         .corrections_max(number("corrections"))
         .picture(true)
         .folder(out);
     if matches.get_flag("visitor") {
-        builder = builder.director(Visit);
+        builder = builder.waiting(zoe()).director(Visit);
     }
     if role.wants_judge() {
         builder = builder.judge(ModelJudge(model.clone()));

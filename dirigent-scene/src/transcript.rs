@@ -1,6 +1,6 @@
 //! The transcript: what was said, and nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ impl Transcript {
         self
     }
 
-    /// Writes the transcript of these events. A character that is not among those of the transcript is called by its slug.
+    /// Writes the transcript of these events. A character that is not among those of the transcript is called by its slug;
+    /// one of whom no event tells did not come, and is no participant.
     pub fn render(&self, events: &[Event]) -> String {
         let names: BTreeMap<&Slug, &str> =
             self.roles.iter().map(|role| (role.slug(), role.name())).collect();
@@ -67,13 +68,18 @@ impl Transcript {
         };
         let end = events.iter().find(|event| event.kind == EventKind::Close).or(events.last());
         let duration = end.map_or(0, |event| event.at.as_secs());
-        let participants: Vec<&str> = self.roles.iter().map(Role::name).collect();
+        let came: BTreeSet<&Slug> = events
+            .iter()
+            .flat_map(|event| event.from.character().into_iter().chain(&event.target))
+            .collect();
+        let participants = || self.roles.iter().filter(|role| came.contains(role.slug()));
+        let names_of: Vec<&str> = participants().map(Role::name).collect();
         let mut text = format!(
             "# {}\n\n**Date:** {}\n**Duration:** {} minutes (real-time generation)\n**Participants:** {}\n**Setting:** {}\n\n---\n",
             self.title,
             self.date,
             (duration + 30) / 60,
-            participants.join(", "),
+            names_of.join(", "),
             self.setting
         );
         let mut turns: BTreeMap<&Slug, usize> = BTreeMap::new();
@@ -90,7 +96,7 @@ impl Transcript {
             }
         }
         let reason = events.iter().rev().find_map(|event| event.reason);
-        let counts = self.roles.iter().map(|role| {
+        let counts = participants().map(|role| {
             format!("{}: {}", role.name(), turns.get(role.slug()).copied().unwrap_or(0))
         });
         let counts: Vec<String> = counts.collect();

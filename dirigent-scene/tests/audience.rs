@@ -124,6 +124,17 @@ async fn an_entering_actor_is_created_and_briefed_and_hears_only_what_follows() 
     assert!(refused.lock().unwrap().is_empty());
 }
 
+/// R242
+#[tokio::test]
+async fn a_character_that_never_enters_is_no_participant() {
+    let place = place(&[("maria", &["Hello.", "Bye."]), ("sam", &["Rain.", "Bye."])]);
+    let scene = place.two().waiting(Character::new("Zoe")).caps(2, 2);
+    scene.build().unwrap().run().await.unwrap();
+    let transcript = place.read("transcript.md");
+    assert!(transcript.contains("Participants:** Maria, Sam\n"), "{transcript}");
+    assert!(!transcript.contains("Zoe"), "{transcript}");
+}
+
 /// R206, R242
 #[tokio::test]
 async fn a_leaving_actor_writes_its_journal_and_hears_no_more() {
