@@ -323,8 +323,11 @@ async fn the_outbox_of_a_discussion_is_told_message_by_message() {
         (&given_up[0]["what"], &given_up[0]["toId"]),
         (&json!("result"), &json!(desk.to_string()))
     );
-    let row = house.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json();
-    assert_eq!(row["needsPerson"], "The chat refuses a message of the discussion", "{row}");
+    let told = house.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json();
+    assert_eq!(
+        told["channel"]["needsPerson"], "The chat refuses a message of the discussion",
+        "{told}"
+    );
 }
 
 /// A channel that is deleted, or erased, while its page is open: orders are refused, and make none.

@@ -32,7 +32,7 @@ fn told(name: &str, unless: u64) -> u64 {
 
 /// How many turns are taken in all.
 fn turns() -> u64 {
-    told("SOAK_TURNS", 1_000)
+    told("SOAK_TURNS", 400)
 }
 
 async fn soak(agents: Agents) {

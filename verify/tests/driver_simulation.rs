@@ -13,7 +13,7 @@ fn number(name: &str, unless: u64) -> u64 {
 fn the_driver_survives_chance() {
     let steps = number("DRIVER_STEPS", 300);
     let one = number("DRIVER_SEED", 0);
-    let seeds = if one > 0 { one..=one } else { 1..=number("DRIVER_SEEDS", 400) };
+    let seeds = if one > 0 { one..=one } else { 1..=number("DRIVER_SEEDS", 200) };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let (mut tally, mut failures) = (Tally::default(), Vec::new());
     thread::scope(|scope| {

@@ -11,7 +11,7 @@ use dirigent_verify::simulation::{Faults, Profile, Report, simulate};
 /// Steps of one world.
 const STEPS_A_SEED: u64 = 10_000;
 /// Steps in all, by default.
-const STEPS: u64 = 6_000_000;
+const STEPS: u64 = 3_000_000;
 
 fn number(name: &str, default: u64) -> u64 {
     env::var(name).ok().map_or(default, |text| {

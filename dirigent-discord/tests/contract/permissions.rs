@@ -13,8 +13,10 @@ use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 use super::account;
 
-/// How many guilds are tried.
-const GUILDS: u64 = 60;
+/// How many guilds are tried; CI tries 60.
+fn guilds() -> u64 {
+    std::env::var("DIRIGENT_GUILDS").map_or(20, |guilds| guilds.parse().unwrap())
+}
 
 /// A guild by chance.
 struct Town {
@@ -161,7 +163,7 @@ impl Town {
 #[tokio::test(flavor = "current_thread")]
 async fn both_implementations_of_permissions_agree_about_random_guilds() {
     let (mut compared, mut partly) = (0, 0);
-    for seed in 0..GUILDS {
+    for seed in 0..guilds() {
         let clock = ManualClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock.clone()));
         let mut town = Town::new(seed, discord.clone());
@@ -182,7 +184,7 @@ async fn both_implementations_of_permissions_agree_about_random_guilds() {
                     "guild {seed}, round {round}, channel {channel}: {found:?} and {expected:?}"
                 );
                 compared += 1;
-                partly += u32::from(expected.len() < town.members.len() && expected.len() > 2);
+                partly += u64::from(expected.len() < town.members.len() && expected.len() > 2);
                 let info = reader.channel(channel).await.unwrap();
                 assert_eq!(info, memory.channel(channel).await.unwrap(), "guild {seed}");
                 if info.kind != ChannelKind::Thread {
@@ -197,5 +199,8 @@ async fn both_implementations_of_permissions_agree_about_random_guilds() {
         }
         loopback.shutdown().await;
     }
-    assert!(compared > 300 && partly > 100, "{compared} channels, {partly} of them seen by some");
+    assert!(
+        compared > 5 * guilds() && partly > guilds(),
+        "{compared} channels, {partly} of them seen by some"
+    );
 }
