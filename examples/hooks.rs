@@ -130,7 +130,7 @@ impl Host {
         Ok(())
     }
 
-    /// Handles what the chat pushes, until the library says that the round is over.
+    /// Handles what the chat pushes, until the library says that the cycle is over.
     async fn listen(&mut self, mut pushed: Events) -> Result {
         let mut changes = self.dirigent.events();
         loop {

@@ -148,9 +148,9 @@ pub struct Settings {
     /// Transitions kept for a slow listener, 1 to 65,536. Default 1,024; then it lags.
     pub transitions_max: usize,
     /// How often channels are looked at for messages of which no event told. Default: 100 of them
-    /// every 5 minutes, and a channel that comes to rest is looked at once more, if it was not since
+    /// every 5 minutes, and a channel that becomes dormant is looked at once more, if it was not since
     /// something was said there. `None`: never; then a lost event is found by the next restart or
-    /// [`Dirigent::reconnected`](crate::Dirigent::reconnected), unless the channel came to rest before.
+    /// [`Dirigent::reconnected`](crate::Dirigent::reconnected), unless the channel became dormant before.
     pub lookout: Option<Lookout>,
     /// Whether a hosted agent's account shows that it is typing while the agent runs. Default: no.
     pub typing: bool,

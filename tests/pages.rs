@@ -7,6 +7,8 @@ mod assumptions;
 mod findings;
 #[path = "pages/first_page.rs"]
 mod first_page;
+#[path = "pages/glossary.rs"]
+mod glossary;
 #[path = "pages/requirements.rs"]
 mod requirements;
 #[path = "pages/source.rs"]

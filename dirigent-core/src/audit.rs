@@ -132,10 +132,10 @@ const RULES: &[Rule] = &[
     ("a channel that was never given a mode has none", |c| {
         c.standing.created || c.standing.mode == Mode::None
     }),
-    ("no word is unheard in an idle channel", |c| {
+    ("no word is unserved in an idle channel", |c| {
         !c.words.wake_unserved || !c.floor.phase.is_idle()
     }),
-    ("a turn rests exactly while an answer is waited for", |c| {
+    ("a turn waits exactly while an answer is waited for", |c| {
         matches!(c.floor.phase, Phase::Waiting(_)) == c.floor.waiting.is_some()
     }),
     ("an end is kept only of a run", |c| {
@@ -176,7 +176,7 @@ const RULES: &[Rule] = &[
     ("people's messages are held only where turns are kept", |c| {
         c.standing.keeps_turns() || !c.words.has_queued()
     }),
-    ("what is held for an idle channel is kept in mind", |c| {
+    ("queued messages of an idle channel leave a wake pending", |c| {
         !c.floor.phase.is_idle() || c.words.wake_pending || !c.words.has_queued()
     }),
 ];

@@ -65,11 +65,11 @@ pub struct Snapshot {
     pub initiator: Option<AgentKey>,
     /// Stopped or on hold.
     pub pause: Option<Pause>,
-    /// A qualifying message is kept in mind: no agent has heard it.
+    /// A wake is pending: no agent has heard a qualifying message.
     pub wake_pending: bool,
     /// The channel woke for a word that no agent has heard yet.
     pub wake_unserved: bool,
-    /// The cycle was vetoed.
+    /// Another cycle was requested.
     pub cycle_requested: bool,
     /// Where the channel stands.
     pub phase: PhaseData,

@@ -143,7 +143,7 @@ impl<'a> View<'a> {
     }
 
     /// When the turn under way is taken away, or the agent woken once more, if nothing happens
-    /// before; never while it rests.
+    /// before; never while it waits.
     ///
     /// ```
     /// use dirigent_core::{Channel, Config};
@@ -207,7 +207,7 @@ impl<'a> View<'a> {
         self.state().words.queued()
     }
 
-    /// What an orchestrator is asked about while a turn rests.
+    /// What an orchestrator is asked about while a turn waits.
     ///
     /// ```
     /// use dirigent_core::{Channel, Config};
@@ -218,7 +218,7 @@ impl<'a> View<'a> {
         self.state().floor.waiting.as_ref().map(|waiting| waiting.asked)
     }
 
-    /// Whether a message is kept in mind that wakes the channel when an agent can be granted.
+    /// Whether a message waits that wakes the channel when an agent can be granted.
     ///
     /// ```
     /// use dirigent_core::{Channel, Config};
@@ -347,7 +347,7 @@ pub struct PendingReply {
     pub run: Option<RunId>,
     /// Its turn; none for the run that an idle reminder permitted.
     pub turn: Option<TurnId>,
-    /// The turn rests until a person was answered; the reply is delivered when it goes on.
+    /// The turn waits until a person was answered; the reply is delivered when it goes on.
     pub rests: bool,
 }
 
@@ -402,7 +402,7 @@ pub enum AgentState {
     Queued,
     /// It has the floor.
     Active,
-    /// Its turn rests until a human was answered.
+    /// Its turn waits until a human was answered.
     Waiting,
     /// It crashed or disconnected.
     Offline,

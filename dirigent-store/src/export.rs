@@ -77,7 +77,7 @@ pub struct AgentState {
     pub active_in: Vec<ChannelId>,
     /// Where it waits for its turn.
     pub queued_in: Vec<ChannelId>,
-    /// Where its turn rests until a person was answered.
+    /// Where its turn waits until a person was answered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting_in: Vec<ChannelId>,
     /// Where it was last known to be offline, and not back since.

@@ -154,7 +154,7 @@ fn told(status: &Status, directory: &Directory) -> String {
             format!("{} has the floor, but: {reason}.", name(speaker))
         }
         (_, None, Some(Reason::Dormant)) => {
-            "No agent has the floor: a person's message begins a round.".to_owned()
+            "No agent has the floor: a person's message begins a cycle.".to_owned()
         }
         (_, None, Some(reason)) => format!("No agent has the floor: {reason}."),
         (_, None, None) => "No agent has the floor.".to_owned(),

@@ -16,7 +16,7 @@ use crate::AgentId;
 /// let why = Explanation::new("poet".into(), Reason::Dormant);
 /// assert_eq!(
 ///     why.to_string(),
-///     "poet may not speak: no agent has the floor. A person's message begins a round."
+///     "poet may not speak: no agent has the floor. A person's message begins a cycle."
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Explanation {
             Reason::Capped => "Its next turn comes when the oldest of them is an hour old.",
             Reason::BudgetSpent => "An operator can renew it.",
             Reason::AwaitingHuman | Reason::CeilingReached => "A person's message lets them go on.",
-            Reason::Dormant => "A person's message begins a round.",
+            Reason::Dormant => "A person's message begins a cycle.",
             Reason::MembersUnknown => "It is asked for again by itself.",
             Reason::Refreshing => "Then a turn is given.",
             Reason::NotYourTurn { .. } => "Its turn comes when the list comes to it.",
@@ -158,7 +158,7 @@ impl Explanation {
             Reason::RecordDamaged => "An operator who gives the channel a mode begins it anew.",
             Reason::RecordNewer => "The newer version can use it.",
             Reason::Muted => "An operator can unmute it.",
-            Reason::NotListed => "If it can see the channel, it is listed in the next round.",
+            Reason::NotListed => "If it can see the channel, it is listed in the next cycle.",
             Reason::Unmanaged => {
                 "But the library calls no agent here: for that the channel needs a mode with turns, as by \
                  /set-channel-mode chat."
@@ -340,7 +340,7 @@ mod tests {
             assert_eq!(
                 why.to_string(),
                 format!(
-                    "poet may not speak: no agent has the floor. A person's message begins a round. Its last {said}."
+                    "poet may not speak: no agent has the floor. A person's message begins a cycle. Its last {said}."
                 )
             );
         }

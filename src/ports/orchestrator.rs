@@ -1,4 +1,4 @@
-//! Letting an orchestrator answer people while an agent's turn rests.
+//! Letting an orchestrator answer people while an agent's turn waits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub trait Orchestrator: Send + Sync + 'static {
 pub struct Consultation {
     /// The channel of the turn.
     pub channel: ChannelId,
-    /// Whose turn rests meanwhile.
+    /// Whose turn waits meanwhile.
     pub agent: AgentId,
     /// Which turn.
     pub turn: TurnId,

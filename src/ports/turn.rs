@@ -193,7 +193,7 @@ impl Turn {
     }
 
     /// Returns whether an answer is waited for: a person wrote since this agent's last turn, or a discussion with a guide
-    /// begins, and this is one of the turns of its first round. An agent that only answers passes where it is not asked.
+    /// begins, and this is one of the turns of its first cycle. An agent that only answers passes where it is not asked.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -292,7 +292,7 @@ impl Turn {
 
     /// Returns what remains until the turn is taken away for lasting too long
     /// ([`Config::run_deadline`](crate::Config::run_deadline)); nothing once it was taken away. `None` where it has no such end:
-    /// because the rules set none, while it rests, in the run after a reminder, and in a turn of a test. An agent that wants to
+    /// because the rules set none, while it waits for an orchestrator, in the run after a reminder, and in a turn of a test. An agent that wants to
     /// try again looks here whether that can still be of use.
     pub fn time_left(&self) -> Option<Duration> {
         match &self.around {
@@ -335,7 +335,7 @@ impl Turn {
         self.link.slow().await;
     }
 
-    /// Whether the turn rests, since a person spoke and is being answered by the
+    /// Whether the turn waits, since a person spoke and is being answered by the
     /// [`Orchestrator`](crate::host::Orchestrator). An agent that can, pauses; one that cannot goes on, and its
     /// reply is posted when the turn goes on.
     pub fn is_paused(&self) -> bool {

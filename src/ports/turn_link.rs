@@ -72,7 +72,7 @@ impl TurnLink {
         self.changed.notify_waiters();
     }
 
-    /// The turn rests, or goes on.
+    /// The turn waits, or goes on.
     pub(crate) fn pause(&self, paused: bool) {
         self.paused.store(paused, Ordering::Release);
         self.changed.notify_waiters();

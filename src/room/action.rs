@@ -70,7 +70,7 @@ pub(crate) struct CallRequest {
     pub(crate) late: Option<Box<Said>>,
     /// Whether its newest reply said nothing new.
     pub(crate) repeated: bool,
-    /// Whether the turn rests already.
+    /// Whether the turn waits already.
     pub(crate) paused: bool,
 }
 
@@ -230,7 +230,7 @@ pub(crate) enum Signal {
     Cancel(ActionId),
     /// Drop the call of an agent that did not return after it was cancelled.
     Drop(ActionId),
-    /// Tell the agent of this call that its turn rests, or goes on.
+    /// Tell the agent of this call that its turn waits, or goes on.
     Pause { id: ActionId, rests: bool },
     /// Tell the agent of this call that it takes long.
     Slow(ActionId),

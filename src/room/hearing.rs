@@ -42,7 +42,7 @@ impl Hearing<'_> {
         self.see_stray(&message, author);
         let mut digest = digest(cx, &message, author, backfilled);
         if self.is_echo(&message, author) {
-            // It wakes, vetoes and counts nothing.
+            // It wakes, requests and counts nothing.
             digest.kind = MessageKind::System;
         }
         let agents = self.addressed(&message, author);

@@ -76,7 +76,7 @@ impl VoiceLane {
         self.items.push_back(item);
     }
 
-    /// Says this before everything else: the turn of what waits behind it rests until then.
+    /// Says this before everything else: the turn of what stands behind it waits until then.
     pub(crate) fn push_front(&mut self, item: VoiceItem) {
         self.keep_aside();
         self.items.push_front(item);

@@ -107,7 +107,7 @@ pub enum InterruptMode {
     Inject,
     /// It is held until the turn ends.
     Queue,
-    /// The turn rests until the orchestrator has answered it.
+    /// The turn waits until the orchestrator has answered it.
     Interrupt,
 }
 

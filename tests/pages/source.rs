@@ -78,6 +78,16 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The sources of the library and of its crates.
+pub(crate) fn sources() -> Vec<PathBuf> {
+    let crates = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    let of_ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name == "src" || name.starts_with("dirigent-"))
+    };
+    crates.filter(of_ours).flat_map(|folder| rust_files(&folder)).collect()
+}
+
 /// The name of the function that a line declares.
 fn function(line: &str) -> Option<&str> {
     let line = line.strip_prefix("pub ").unwrap_or(line);

@@ -80,7 +80,7 @@ pub(super) fn sentence(clause: &str) -> String {
 )]
 pub(super) const fn advice(reason: Reason) -> Option<&'static str> {
     Some(match reason {
-        Reason::Dormant => "A person’s message begins a round; Wake begins one now.",
+        Reason::Dormant => "A person’s message begins a cycle; Wake begins one now.",
         Reason::AwaitingHuman => "A person’s message lets the agents go on; Wake does so now.",
         Reason::CeilingReached => "A person’s message lets the agents go on.",
         Reason::BudgetSpent => "Renew the budget, and they may speak again.",

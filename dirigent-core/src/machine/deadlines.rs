@@ -120,7 +120,7 @@ fn overdue_at(look: &Look<'_>) -> Option<Timestamp> {
     at_ceiling.into_iter().chain(in_vain).min()
 }
 
-/// When an agent may speak again for whom a message is kept in mind.
+/// When an agent may speak again for which a wake is pending.
 fn cap_deadline(look: &Look<'_>) -> Option<Timestamp> {
     let State { roster, quota, .. } = look.state;
     let is_capped = look.config.agent_turns_per_hour.is_some();

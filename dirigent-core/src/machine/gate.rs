@@ -10,7 +10,7 @@ use crate::{AgentKey, MessageId, Mode, Reason, RunId, Verdict};
 pub(crate) fn explain(look: &Look<'_>, agent: AgentKey) -> Reason {
     let reason = reason(look, Some(agent), None);
     let rests = reason == Reason::YourTurn && matches!(look.state.floor.phase, Phase::Waiting(_));
-    // A run that is under way may ask again while its turn rests, but its agent is not to speak.
+    // A run that is under way may ask again while its turn waits, but its agent is not to speak.
     if rests { Reason::Waiting } else { reason }
 }
 
@@ -46,7 +46,7 @@ fn reason(look: &Look<'_>, agent: Option<AgentKey>, run: Option<RunId>) -> Reaso
     }
 }
 
-/// Whether the run of the turn that rests runs on, and this is it, as far as its name tells.
+/// Whether the run of the turn that waits runs on, and this is it, as far as its name tells.
 fn rests_running(state: &State, id: Option<RunId>) -> bool {
     let open = state.floor.waiting.as_ref().is_some_and(|waiting| waiting.end.is_none());
     let run = state.floor.turn_run().filter(|_| open);

@@ -172,7 +172,7 @@ impl Hearing<'_, '_> {
         Some(agents).filter(|agents| asks && agents.iter().any(available))
     }
 
-    /// Whether a message of this author changes the round.
+    /// Whether a message of this author qualifies.
     fn qualifies(&self, author: Author) -> bool {
         match author {
             Author::Human => true,

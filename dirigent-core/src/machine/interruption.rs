@@ -9,7 +9,7 @@ use crate::state::{Floor, Grant, Phase, Rested, Standing, TurnRun, Waiting, Word
 use crate::values::config::HumanInterrupt;
 use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Settlement, Ticket};
 
-/// Deals with people's words during a turn that is under way or rests.
+/// Deals with people's words during a turn that is under way or waits.
 pub(crate) struct Interruption<'a, 'o> {
     pub(crate) standing: &'a Standing,
     pub(crate) floor: &'a mut Floor,
@@ -72,7 +72,7 @@ impl<'o> Interruption<'_, 'o> {
         self.out.emit(Effect::Inject { agent, turn: self.floor.turn, message });
     }
 
-    /// The turn comes to rest, and the orchestrator is asked.
+    /// The turn waits, and the orchestrator is asked.
     fn rest(&mut self, asked: Span) {
         let (agent, rested) = if let Phase::Granted(grant) = &self.floor.phase {
             (grant.agent, Rested::Granted { attempt: grant.attempt })
@@ -131,7 +131,7 @@ impl<'o> Interruption<'_, 'o> {
         self.go_on(&waiting, cause)
     }
 
-    /// The turn goes on as it came to rest, with the time that remained.
+    /// The turn goes on as it was when it began to wait, with the time that remained.
     fn go_on(&mut self, waiting: &Waiting, cause: Cause) -> Option<EndedRun> {
         let Phase::Waiting(agent) = self.floor.phase else {
             return None;
@@ -169,7 +169,7 @@ impl<'o> Interruption<'_, 'o> {
         }
     }
 
-    /// The turn has as much time left as when it came to rest. Its end stands still while the chat is
+    /// The turn has as much time left as when it began to wait. Its end stands still while the chat is
     /// away, which is added when the chat is back.
     fn put_off_ends(&mut self, waiting: &Waiting) {
         let rest = self.out.now.since(waiting.since);

@@ -41,7 +41,7 @@ impl Look<'_> {
         self.state.floor.turn_ends_at(&self.state.standing, self.config)
     }
 
-    /// Whether a message that is kept in mind may wake the channel.
+    /// Whether a pending wake may wake the channel.
     pub(crate) fn wakes_for_pending(&self) -> bool {
         let State { floor, words, standing, .. } = self.state;
         floor.phase == Phase::Dormant

@@ -43,7 +43,7 @@ impl Outages<'_, '_> {
         if let Some(delivery) = &mut self.delivery {
             delivery.last_seen = delivery.last_seen + away;
         }
-        // Of a turn that rests, the end is put off by the whole rest when it goes on.
+        // Of a turn that waits, the end is put off by the whole rest when it goes on.
         let rested = self.floor.waiting.as_ref().map(|waiting| waiting.since);
         let by = rested.map_or(away, |rested| rested.since(since));
         if let Some(until) = self.floor.terms.existing().and_then(|terms| terms.until.as_mut()) {

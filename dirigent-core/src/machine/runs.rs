@@ -72,7 +72,7 @@ impl<'o> Runs<'_, 'o> {
         Ok(self.end(run, receipt, outcome))
     }
 
-    /// The run of a turn that rests ended: that takes effect when the turn goes on.
+    /// The run of a turn that waits ended: that takes effect when the turn goes on.
     fn keep_end(
         &mut self,
         agent: AgentKey,
@@ -230,7 +230,7 @@ impl<'o> Runs<'_, 'o> {
         }
     }
 
-    /// The run of a turn that rests made its reply: it is delivered when the turn goes on.
+    /// The run of a turn that waits made its reply: it is delivered when the turn goes on.
     fn keep_reply(&mut self, agent: AgentKey, id: Option<RunId>) -> Result<(), Refusal> {
         let is_its = self.floor.turn_run().is_some_and(|it| it.is_ended_by(agent, id, self.seen));
         let waiting = self.floor.waiting.as_deref_mut().filter(|_| is_its);

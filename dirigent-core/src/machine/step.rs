@@ -269,7 +269,7 @@ impl Step<'_> {
     pub(crate) fn wake_as_planned(&mut self, start: Start, cause: Cause) {
         let is_idle = self.state.floor.phase == Phase::Dormant;
         if is_idle && self.state.standing.is_chat_away() {
-            // No agent could be called. The wake is kept in mind, and so are no plans.
+            // No agent could be called. The wake is pending, and no plan is kept.
             self.state.cycle.forget_plans();
             return self.keep_in_mind(true);
         }
@@ -277,7 +277,7 @@ impl Step<'_> {
         self.rotation().wake(start, cause);
     }
 
-    /// Something changed that may let an agent be granted: a message kept in mind wakes.
+    /// Something changed that may let an agent be granted: a pending wake wakes the channel.
     pub(crate) fn wake_for_pending(&mut self) {
         if self.look().wakes_for_pending() {
             self.wake(Start::First, Cause::HumanMessage);

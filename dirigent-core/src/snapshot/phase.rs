@@ -57,7 +57,7 @@ pub enum PhaseData {
     },
     /// An agent has spoken without finishing.
     Continuing { agent: AgentKey, until: Option<Timestamp> },
-    /// The turn of an agent rests.
+    /// The turn of an agent waits.
     Waiting { agent: AgentKey },
 }
 

@@ -31,7 +31,7 @@ use crate::state::{Attendance, Hourly, Plans, Queue, Rare, State};
 pub struct Steering {
     /// What the turn under way has been through.
     pub terms: TurnTerms,
-    /// The turn that rests while the orchestrator answers.
+    /// The turn that waits while the orchestrator answers.
     pub waiting: Option<Waiting>,
     /// People's messages that the next grant hands over.
     pub held: Option<Span>,

@@ -18,7 +18,7 @@ pub(crate) struct Floor {
     pub(crate) turn: TurnId,
     /// What the turn under way has been through.
     pub(crate) terms: Rare<TurnTerms>,
-    /// The turn that rests, while it does.
+    /// The turn that waits, while it does.
     pub(crate) waiting: Option<Box<Waiting>>,
     /// When the phase changed or something was last remembered.
     pub(crate) last_activity_at: Timestamp,
@@ -61,7 +61,7 @@ impl Floor {
         self.phase.speaker()
     }
 
-    /// The run of the turn under way, whether the turn rests or not.
+    /// The run of the turn under way, whether the turn waits or not.
     pub(crate) fn turn_run(&self) -> Option<TurnRun> {
         match (&self.phase, &self.waiting) {
             (Phase::Waiting(agent), Some(waiting)) => match waiting.rested {
@@ -84,7 +84,7 @@ impl Floor {
         matches!(self.phase, Phase::Delivering { .. }) || self.rests_replied()
     }
 
-    /// Whether the turn rests with a reply that is delivered when it goes on.
+    /// Whether the turn waits with a reply that is delivered when it goes on.
     pub(crate) fn rests_replied(&self) -> bool {
         self.waiting.as_deref().is_some_and(Waiting::is_replied)
     }

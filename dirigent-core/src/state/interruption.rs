@@ -1,9 +1,9 @@
-//! A turn that rests while an orchestrator answers a person (rules 54 and 55).
+//! A turn that waits while an orchestrator answers a person (rule 55).
 
 use crate::state::queue::Span;
 use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 
-/// A turn that rests until a human was answered.
+/// A turn that waits until a human was answered.
 ///
 /// ```
 /// use dirigent_core::snapshot::{Rested, Waiting};
@@ -27,7 +27,7 @@ use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 pub struct Waiting {
     /// How far the turn had got.
     pub rested: Rested,
-    /// Since when it rests.
+    /// Since when it waits.
     pub since: Timestamp,
     /// The pending effect that the answer settles.
     pub consult: Ticket,
@@ -43,14 +43,14 @@ pub struct Waiting {
     pub end: Option<Outcome>,
 }
 
-/// How far a turn had got when it came to rest.
+/// How far a turn had got when it began to wait.
 ///
 /// ```
 /// use dirigent_core::snapshot::Rested;
 /// assert_ne!(Rested::Continuing, Rested::Granted { attempt: 0 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "no other phase comes to rest")]
+#[expect(clippy::exhaustive_enums, reason = "no other phase waits")]
 pub enum Rested {
     /// Its agent had not started.
     Granted {

@@ -55,7 +55,7 @@ pub(crate) enum Phase {
         /// When it must have started again.
         until: Option<Timestamp>,
     },
-    /// The turn of this agent rests until a human was answered; how far it got stands in
+    /// The turn of this agent waits until a human was answered; how far it got stands in
     /// [`Waiting`](crate::snapshot::Waiting).
     Waiting(AgentKey),
 }

@@ -22,7 +22,7 @@ pub(crate) struct Standing {
     pub(crate) outage: Option<Box<Outage>>,
 }
 
-/// Why a channel rests although it could go on.
+/// Why a channel is paused although it could go on.
 ///
 /// ```
 /// use dirigent_core::view::Pause;
@@ -33,7 +33,7 @@ pub(crate) struct Standing {
 pub enum Pause {
     /// On hold: the order is kept.
     Held,
-    /// Stopped: the round is over.
+    /// Stopped: the cycle is over.
     Stopped,
     /// Finished: the work is done.
     Finished,

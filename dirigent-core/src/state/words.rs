@@ -7,7 +7,7 @@ use crate::state::rare::Rare;
 /// Words that are still to be heard: each is kept until an agent was told, or a person was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Words {
-    /// A qualifying message is kept in mind, which wakes the channel when an agent can be granted.
+    /// A qualifying message waits, and wakes the channel when an agent can be granted.
     pub(crate) wake_pending: bool,
     /// The channel woke for a word that no agent has heard yet.
     pub(crate) wake_unserved: bool,
@@ -37,7 +37,7 @@ impl Words {
         self.queue.existing().and_then(Queue::take)
     }
 
-    /// The channel falls silent: a word that no agent has heard is kept in mind.
+    /// Turns end for now: a word that no agent has heard makes a wake pending.
     pub(crate) fn keep_unserved(&mut self) {
         self.wake_pending |= self.wake_unserved || self.has_queued();
         self.wake_unserved = false;
@@ -56,7 +56,7 @@ mod tests {
     use crate::MessageId;
 
     #[test]
-    fn an_unserved_or_a_queued_word_is_kept_in_mind_when_the_channel_falls_silent() {
+    fn an_unserved_or_a_queued_word_makes_a_wake_pending_when_the_channel_falls_silent() {
         let mut unserved = Words { wake_unserved: true, ..Words::default() };
         unserved.keep_unserved();
         assert!(unserved.wake_pending && !unserved.wake_unserved);

@@ -37,7 +37,7 @@ pub enum HumanInterrupt {
     Inject,
     /// It is held until the turn ends.
     Queue,
-    /// The turn rests until an orchestrator has answered it.
+    /// The turn waits until an orchestrator has answered it.
     Interrupt,
 }
 
@@ -300,7 +300,7 @@ impl Config {
     /// - While the member list was never read, no agent may speak, and it is asked for again: else the list
     ///   would be empty, and every agent could speak at once.
     /// - While the chat is away a turn waits, for [`outage_max`](Self::outage_max): else it would be passed on
-    ///   every 15 s, and the room would fall asleep unheard.
+    ///   every 15 s, and the channel would become dormant although no agent was reached.
     /// - What an agent says within [`late_grace`](Self::late_grace) of a turn whose reply was not recognised as a
     ///   whole is a late piece of that reply: else it would be a new message, which interrupts
     ///   the next agent.

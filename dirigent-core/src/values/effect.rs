@@ -87,11 +87,11 @@ pub enum Effect {
         /// The last message held; what people said in between is held too.
         last: MessageId,
     },
-    /// A human spoke during a turn, which rests: let the orchestrator answer, then settle.
+    /// A human spoke during a turn, which waits: let the orchestrator answer, then settle.
     Consult {
         /// Its number, by which it is settled.
         ticket: Ticket,
-        /// Whose turn rests.
+        /// Whose turn waits.
         agent: AgentKey,
         /// The turn.
         turn: TurnId,

@@ -301,7 +301,7 @@ pub enum MessageKind {
     /// anybody else it is conversation.
     StopWord,
     /// The whole message is a configured resume word. From a human it resumes the channel; from
-    /// anybody else, or when nothing rests, it is conversation.
+    /// anybody else, or when nothing is paused, it is conversation.
     ResumeWord,
 }
 

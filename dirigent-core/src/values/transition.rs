@@ -88,7 +88,7 @@ named! {
     Confirming = "confirming",
     /// An agent has spoken without finishing its turn, and keeps the floor.
     Continuing = "continuing",
-    /// A human spoke during a turn; it rests until the orchestrator has answered.
+    /// A human spoke during a turn; it waits until the orchestrator has answered.
     Waiting = "waiting",
     /// The member list was never read: no agent may speak, and the list is asked for again.
     Unknown = "unknown",
@@ -214,7 +214,7 @@ named! {
     SignalMissing = "signal-missing",
     /// The run takes longer than it should; it goes on.
     RunSlow = "run-slow",
-    /// A human spoke during the turn, which rests until that is answered.
+    /// A human spoke during the turn, which waits until that is answered.
     HumanInterrupted = "human-interrupted",
     /// The orchestrator answered; the turn goes on.
     OrchestratorAnswered = "orchestrator-answered",

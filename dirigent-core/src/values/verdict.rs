@@ -73,7 +73,7 @@ pub enum Reason {
     Held,
     /// Denied: an operator said that the work is done.
     Finished,
-    /// Denied: the agent's turn rests until a human was answered.
+    /// Denied: the agent's turn waits until a human was answered.
     Waiting,
     /// Denied: the agent is offline.
     Offline,
@@ -186,7 +186,7 @@ impl fmt::Display for Reason {
             Self::Dormant => "no agent has the floor",
             Self::CeilingReached => "the agents have talked as long as they may without a person",
             Self::MembersUnknown => "the member list of this channel was never read",
-            Self::Refreshing => "it is being found out who is here",
+            Self::Refreshing => "the member list is being read",
             Self::NotYourTurn { .. } => "another agent has the floor",
             Self::TurnAlreadyUsed => "its run of this turn has ended and its reply is on the way",
             Self::RunAlreadyDenied => "this run was denied before, and that answer stands",
@@ -195,7 +195,7 @@ impl fmt::Display for Reason {
             Self::RecordDamaged => "the channel's stored record is damaged",
             Self::RecordNewer => "a newer version wrote the channel's record",
             Self::Muted => "it is muted in this channel",
-            Self::NotListed => "it is not in the speaker list of this round",
+            Self::NotListed => "it is not in the speaker list of this cycle",
         })
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Count {
     /// Replies that were posted and say nearly word for word what one of the ten before them said.
     pub(crate) repeats: u64,
     pub(crate) reasoning_leaks: u64,
-    /// Times at which the room fell asleep.
+    /// Times at which the channel became dormant.
     pub(crate) sleeps: u64,
     pub(crate) prompt_tokens: u64,
     pub(crate) reply_tokens: u64,

@@ -5,7 +5,7 @@
 //! cargo run -p dirigent-llm --example llm_roundtable -- --url … --model … --interactive
 //! ```
 //!
-//! It ends after `--turns` turns of agents. When the room falls asleep, a person by script says the next thing; with
+//! It ends after `--turns` turns of agents. When the channel becomes dormant, a person by script says the next thing; with
 //! `--interactive` that is you. The last line is JSON: what was counted. An API key is taken from `DIRIGENT_LLM_KEY`.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 

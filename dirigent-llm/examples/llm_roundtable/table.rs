@@ -39,7 +39,7 @@ const PERSONAS: [(&str, &str); 3] = [
     ("historian", "You compare everything with the past. Answer in one short sentence."),
 ];
 
-/// What the person says, one after the other, whenever the room is asleep.
+/// What the person says, one after the other, whenever the channel is dormant.
 const LINES: [&str; 8] = [
     "Should we build a boat this summer?",
     "Which colour should the house have?",

@@ -78,7 +78,7 @@ async fn the_quickstart_bot_talks_and_stops_inside_the_loopback_discord() -> Res
     ];
     assert_eq!(words(), expected);
     let status = answered("status", &[]).await?;
-    assert!(status.contains("a person's message begins a round"), "{status}");
+    assert!(status.contains("a person's message begins a cycle"), "{status}");
     let why = answered("why", &[]).await?;
     assert!(why.contains("developer may not speak: "), "{why}");
     assert!(answered("stop", &[]).await?.starts_with("Stopped"));

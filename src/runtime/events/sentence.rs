@@ -36,7 +36,7 @@ const WHY: [(Cause, &str); 14] = [
     (Cause::GuidePosted, "the discussion was opened"),
     (Cause::ResultPosted, "the result of a discussion was posted"),
     (Cause::NextInList, "it is next in the list"),
-    (Cause::NextCycle, "a new round begins"),
+    (Cause::NextCycle, "a new cycle begins"),
     (Cause::MentionRound, "a person mentioned it"),
     (Cause::OperatorChoice, "it was chosen to speak next"),
     (Cause::Resumed, "the channel goes on"),
@@ -55,8 +55,8 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::OperatorWake, "an operator woke the channel"),
     (Cause::GuidePosted, "the discussion was opened"),
     (Cause::ResultPosted, "the result of a discussion was posted"),
-    (Cause::CycleBoundary, "the round is over"),
-    (Cause::NextCycle, "a new round begins"),
+    (Cause::CycleBoundary, "the cycle is over"),
+    (Cause::NextCycle, "a new cycle begins"),
     (Cause::Reshuffled, "the order was shuffled"),
     (Cause::MembersFailed, "who is here could not be looked up: the old list is used"),
     (Cause::MembersLate, "looking up who is here took too long: the old list is used"),
@@ -81,7 +81,7 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::RunSlow, "{} takes longer than usual"),
     (Cause::Unfinished, "{} has spoken, and keeps the floor"),
     (Cause::SignalMissing, "{} did not end its turn: it is over"),
-    (Cause::HumanInterrupted, "a person spoke during the turn of {}: it rests"),
+    (Cause::HumanInterrupted, "a person spoke during the turn of {}: it waits"),
     (Cause::OrchestratorAnswered, "the orchestrator answered the person: the turn of {} goes on"),
     (Cause::OrchestratorFailed, "no orchestrator answered the person: the turn of {} goes on"),
     (Cause::OrchestratorLate, "the orchestrator took too long: the turn of {} goes on"),
@@ -98,10 +98,10 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::AgentOffline, "{} is offline"),
     (Cause::AgentOnline, "{} is back, and waits to be assigned"),
     (Cause::AgentAssigned, "{} takes turns again"),
-    (Cause::AllPassed, "no agent has anything to add: the channel sleeps"),
-    (Cause::Unanswered, "no agent answered: the channel sleeps"),
-    (Cause::NoOtherAgent, "no other agent could answer: the channel sleeps"),
-    (Cause::AwaitingHuman, "an agent asked for a person: the channel sleeps until one writes"),
+    (Cause::AllPassed, "no agent has anything to add: the channel is dormant"),
+    (Cause::Unanswered, "no agent answered: the channel is dormant"),
+    (Cause::NoOtherAgent, "no other agent could answer: the channel is dormant"),
+    (Cause::AwaitingHuman, "an agent asked for a person: the channel is dormant until one writes"),
     (Cause::CeilingReached, "the agents have talked as long as they may without a person"),
     (Cause::CeilingReset, "a person lets the agents talk on"),
     (Cause::BudgetSpent, "a budget is spent: no agent speaks until an operator renews it"),
@@ -166,6 +166,6 @@ mod tests {
         let again = told(PhaseKind::Granted, PhaseKind::Granted, Cause::Retriggered);
         assert_eq!(again, "poet has not started, and is called once more");
         let over = told(PhaseKind::Confirming, PhaseKind::Refreshing, Cause::CycleBoundary);
-        assert_eq!(over, "the round is over: who is here is looked up");
+        assert_eq!(over, "the cycle is over: who is here is looked up");
     }
 }

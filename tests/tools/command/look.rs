@@ -175,7 +175,7 @@ fn the_status_says_that_a_dormant_channel_waits_for_a_person_and_that_the_chat_i
     stage.say("Hello");
     stage.until_dormant();
     let status = ask(&mut stage, SlashCommand::Status, "");
-    assert!(status.contains("a person's message begins a round"), "{status}");
+    assert!(status.contains("a person's message begins a cycle"), "{status}");
     stage.cut_gateway(true);
     stage.dirigent().disconnected(0, |_| true);
     stage.advance(SECOND * 60);
