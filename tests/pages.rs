@@ -11,6 +11,8 @@ mod first_page;
 mod glossary;
 #[path = "pages/requirements.rs"]
 mod requirements;
+#[path = "pages/rules.rs"]
+mod rules;
 #[path = "pages/source.rs"]
 mod source;
 #[path = "pages/testing.rs"]

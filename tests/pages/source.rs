@@ -88,6 +88,20 @@ pub(crate) fn sources() -> Vec<PathBuf> {
     crates.filter(of_ours).flat_map(|folder| rust_files(&folder)).collect()
 }
 
+/// The files that quote rules of a turn by their numbers: the machine, the model, all tests, and pages.
+pub(crate) fn sources_of_turns() -> Vec<PathBuf> {
+    let folders = ["dirigent-core", "verify", "tests", "fuzz", "src"];
+    let mut files: Vec<PathBuf> =
+        folders.into_iter().flat_map(|folder| rust_files(&root().join(folder))).collect();
+    for folder in ["docs", "docs/rules"] {
+        let entries = fs::read_dir(root().join(folder)).unwrap();
+        let pages = entries.map(|entry| entry.unwrap().path());
+        files.extend(pages.filter(|path| path.extension().is_some_and(|it| it == "md")));
+    }
+    files.push(root().join("CHANGELOG.md"));
+    files
+}
+
 /// The name of the function that a line declares.
 fn function(line: &str) -> Option<&str> {
     let line = line.strip_prefix("pub ").unwrap_or(line);

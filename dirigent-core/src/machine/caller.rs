@@ -1,4 +1,4 @@
-//! Waking the agent that has the floor (rules 19, 29 and 49)
+//! Waking the agent that has the floor (rules 30, 40, 42, 49, 54 and 75)
 
 use crate::machine::ending::TurnEnd;
 use crate::machine::out::Out;

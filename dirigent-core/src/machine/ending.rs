@@ -1,4 +1,4 @@
-//! How a turn ends: what is written down of it, and what of it is forgotten (rules 20, 30 and 65)
+//! How a turn ends: what is written down of it, and what of it is forgotten (rules 20, 23, 31 and 49)
 
 use crate::machine::out::Out;
 use crate::state::speaker_list::SeatTurn;

@@ -1,5 +1,4 @@
-//! What operators and tools do: modes, stop and hold, mute, wake, choose, archive (rules 4, 5, 27, 35, 37 to 39,
-//! 58, 64 and 66)
+//! What operators and tools do: modes, stop and hold, mute, wake, choose, archive (rules 4, 5, 35, 37, 38, 60, 61 and 65)
 
 use alloc::boxed::Box;
 
@@ -348,7 +347,7 @@ impl Operator<'_, '_> {
         Ok(())
     }
 
-    /// Whose reply may be on its way: the agent that runs, has spoken, or rests after either.
+    /// Whose reply may be on its way: the agent that runs, has spoken, or waits after either.
     fn reply_under_way(&self) -> Option<AgentKey> {
         let floor = &self.step.state.floor;
         let rested = floor.waiting.as_ref().map(|waiting| waiting.rested);

@@ -1,4 +1,4 @@
-//! What agents used up in all, until an operator renews it (rule 64).
+//! What agents used up in all, until an operator renews it (rule 65).
 
 use crate::Config;
 

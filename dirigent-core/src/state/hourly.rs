@@ -1,4 +1,4 @@
-//! How often an agent speaks in an hour (rule 65).
+//! How often an agent speaks in an hour (rule 64).
 
 use alloc::vec::Vec;
 use core::time::Duration;
