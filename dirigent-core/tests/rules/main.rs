@@ -28,6 +28,7 @@ mod mentions;
 mod modes;
 mod operator;
 mod outages;
+mod questions;
 mod reminders;
 mod repeated;
 mod replies;
