@@ -260,10 +260,10 @@ impl<'a> Scan<'a> {
             match reason {
                 SkipReason::NoAccount | SkipReason::StoreFailed => {}
                 SkipReason::BadAgent | SkipReason::NamedTwice => {
-                    tracing::warn!(%reason, "an agent of ego.json is passed over");
+                    tracing::warn!(%reason, "an agent of ego.json is skipped");
                 }
                 SkipReason::BadAccount | SkipReason::NotAnObject | SkipReason::Moderator => {
-                    tracing::warn!(%agent, %reason, "an agent of ego.json is passed over");
+                    tracing::warn!(%agent, %reason, "an agent of ego.json is skipped");
                 }
             }
         }

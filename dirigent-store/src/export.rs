@@ -227,10 +227,10 @@ impl OrchestrationState {
                     let to = path.clone();
                     let saved = writer.call(&path, move || state.save(to)).await.flatten();
                     if let Err(error) = saved {
-                        tracing::warn!(%error, "the picture of all channels was not saved");
+                        tracing::warn!(%error, "the state of all channels was not saved");
                     }
                 }
-                Err(error) => tracing::warn!(%error, "the picture of all channels was not taken"),
+                Err(error) => tracing::warn!(%error, "the state of all channels could not be read"),
             }
         }
     }

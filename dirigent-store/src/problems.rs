@@ -23,7 +23,7 @@ impl<P: Clone + Display + PartialEq> Problems<P> {
             if all.contains(&problem) {
                 return;
             }
-            tracing::warn!(%problem, "something cannot be read and is kept");
+            tracing::warn!(%problem, "stored data cannot be read and is kept");
             if all.len() < REMEMBERED_MAX {
                 all.push(problem);
             }

@@ -328,7 +328,7 @@ impl Replying<'_> {
         let unreadable = self.reply.as_mut().map(|reply| reply.unreadable(self.now));
         if unreadable == Some(AfterFailure::GiveUp) {
             let channel = self.turns.channel;
-            tracing::warn!(%channel, "it cannot be found out whether a reply was posted");
+            tracing::warn!(%channel, "whether a reply was posted is unknown");
             self.give_up(None);
         }
     }

@@ -32,7 +32,7 @@ impl Runtime {
         let stored = match woken {
             Ok(stored) => stored,
             Err(refusal) => {
-                tracing::debug!(%channel, %refusal, "a result wakes no room");
+                tracing::debug!(%channel, %refusal, "a result did not wake its channel");
                 return Ok(());
             }
         };

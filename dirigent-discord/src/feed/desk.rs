@@ -341,7 +341,7 @@ impl FeedWork {
         let mut findings = diagnose::not_asked(self.intents);
         match self.insist(|| self.account.not_granted(self.intents)).await {
             Ok(more) => findings.extend(more),
-            Err(error) => tracing::warn!(%error, "whether the intents are granted is not known"),
+            Err(error) => tracing::warn!(%error, "whether the intents are granted is unknown"),
         }
         for finding in findings {
             tracing::error!("{finding}");

@@ -144,7 +144,7 @@ impl LeaseDesk {
                 }
                 Err(StoreError::Closed { .. }) => std::future::pending().await,
                 Err(error) => {
-                    tracing::warn!(%error, "which channels came could not be read; trying again");
+                    tracing::warn!(%error, "the channels of a new shard could not be read; trying again");
                     self.clock.sleep_until(self.clock.now() + self.terms.look_every).await;
                 }
             }

@@ -74,7 +74,7 @@ impl Runtime {
                     warn_of_turn(&state.room, cx, agent);
                 }
                 if let (Err(refusal), _) = state.room.input(cx, now, &input, false) {
-                    tracing::warn!(channel = %cell.id, %refusal, "a channel cannot take note of who is online");
+                    tracing::warn!(channel = %cell.id, %refusal, "a channel refused a change of who is online");
                 }
             }
         });

@@ -89,7 +89,9 @@ fn keep_in_log(records: &mut Records, channel: ChannelId, error: &StoreError) {
     let is_for_good = error.barred().is_some() && carried.is_ok();
     match carried {
         Ok(grown) => grown.into_iter().for_each(|grown| records.queue.grew(grown)),
-        Err(error) => tracing::warn!(%channel, %error, "older turns stay beside a turn"),
+        Err(error) => {
+            tracing::warn!(%channel, %error, "older turns of a channel could not be removed from the log");
+        }
     }
     if !is_for_good {
         records.queue.roll_again();

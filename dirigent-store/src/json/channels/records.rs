@@ -136,7 +136,7 @@ impl Records {
         match self.log.lose(channel) {
             Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
             Err(error) => {
-                tracing::warn!(%channel, %error, "that a turn is damaged is not known after a restart");
+                tracing::warn!(%channel, %error, "the log could not note that a turn is damaged: after a restart the damage is unknown");
             }
         }
     }
@@ -337,7 +337,7 @@ impl Records {
             Ok(grown) => grown.into_iter().for_each(|grown| self.queue.grew(grown)),
             // The fact stands all the same.
             Err(error) => {
-                tracing::warn!(%channel, %error, "an older turn stays beside a fact for a while");
+                tracing::warn!(%channel, %error, "an older turn of a channel could not be removed from the log; the newer fact counts");
             }
         }
         Ok(())

@@ -92,7 +92,7 @@ impl Syncing {
     fn sync_turns(&mut self, turns: Vec<Write>) {
         for (Write { channel, revision, .. }, outcome) in self.write(turns) {
             if let Err(error) = &outcome {
-                tracing::warn!(%channel, %error, "a turn could not become its channel's file");
+                tracing::warn!(%channel, %error, "a turn of the log could not be written into its channel's file");
             }
             self.tell(Job::Turn { channel, revision, outcome });
         }

@@ -452,7 +452,7 @@ impl TurnLog {
 pub(super) fn remove(files: Vec<PathBuf>) {
     for file in files {
         if let Err(error) = std::fs::remove_file(&file) {
-            tracing::debug!(path = %file.display(), %error, "an empty file of turns stays");
+            tracing::debug!(path = %file.display(), %error, "an old log of turns could not be deleted");
         }
     }
 }
