@@ -58,7 +58,7 @@ async fn a_quiet_channel_says_how_it_came_to_that_and_which_order_helps() {
             status.silence.filter(|reason| *reason == dirigent::operate::Reason::BudgetSpent)
         })
         .await;
-    assert_eq!(main().await, "Renew the budget");
+    assert_eq!(main().await, "Reset the budget");
     house.dirigent.channel(channel).reset_budget().await.unwrap();
     house.dirigent.channel(channel).stop().await.unwrap();
     house.dirigent.channel(channel).resume().await.unwrap();

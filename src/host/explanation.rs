@@ -141,7 +141,7 @@ impl Explanation {
             Reason::Offline => "When it is back, an operator can assign it.",
             Reason::Unassigned => "An operator can assign it.",
             Reason::Capped => "Its next turn comes when the oldest of them is an hour old.",
-            Reason::BudgetSpent => "An operator can renew it.",
+            Reason::BudgetSpent => "An operator can reset it.",
             Reason::AwaitingHuman | Reason::CeilingReached => "A person's message lets them go on.",
             Reason::Dormant => "A person's message begins a cycle.",
             Reason::MembersUnknown => "It is asked for again by itself.",

@@ -116,7 +116,7 @@ fn a_reply_that_pings_is_no_mention_and_without_the_option_nothing_is() {
 
 /// F01
 #[test]
-fn a_budget_ends_the_talk_until_an_operator_renews_it() {
+fn a_budget_ends_the_talk_until_an_operator_resets_it() {
     let mut stage = three().config(|config| config.budget_cost = Some(100)).stage();
     stage.chat();
     stage.say("Hello");
@@ -126,7 +126,7 @@ fn a_budget_ends_the_talk_until_an_operator_renews_it() {
     stage.call(move |d| async move { d.channel(channel).spent(60).await }).unwrap();
     stage.advance(SECOND * 60);
     assert_eq!(order(&stage), "ab", "b had the floor already");
-    let notice = "The budget of this channel is spent. An operator can renew it.";
+    let notice = "The budget of this channel is spent. An operator can reset it.";
     assert_eq!(stage.moderation(channel), [notice]);
     assert_eq!(why(&mut stage, "c").reason, Reason::BudgetSpent);
     stage.say("Is anybody there?");

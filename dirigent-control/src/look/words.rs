@@ -12,7 +12,7 @@ pub(super) fn cause(cause: Cause) -> String {
 pub(super) const fn phase(phase: PhaseKind) -> &'static str {
     match phase {
         PhaseKind::Dormant => "quiet",
-        PhaseKind::Refreshing => "reading who is here",
+        PhaseKind::Refreshing => "reading the member list",
         PhaseKind::Granted => "has the floor and has not started",
         PhaseKind::Running => "is thinking",
         PhaseKind::Delivering => "is being delivered",
@@ -83,7 +83,7 @@ pub(super) const fn advice(reason: Reason) -> Option<&'static str> {
         Reason::Dormant => "A person’s message begins a cycle; Wake begins one now.",
         Reason::AwaitingHuman => "A person’s message lets the agents go on; Wake does so now.",
         Reason::CeilingReached => "A person’s message lets the agents go on.",
-        Reason::BudgetSpent => "Renew the budget, and they may speak again.",
+        Reason::BudgetSpent => "Reset the budget, and they may speak again.",
         Reason::Stopped | Reason::Held | Reason::Finished => "Resume lets the agents go on.",
         Reason::TooFewAgents => "When a second agent comes, they take turns.",
         Reason::Dead | Reason::Unmanaged => "In the mode chat the agents would take turns.",

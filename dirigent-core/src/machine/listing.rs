@@ -61,7 +61,7 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// The first list could not be read: who is here is not known.
+    /// The first list could not be read: the members are unknown.
     fn on_unknown(&mut self) {
         if self.step.state.standing.is_stopped() {
             return;

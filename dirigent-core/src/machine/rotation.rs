@@ -294,7 +294,7 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// No agent speaks until an operator renews the budgets.
+    /// No agent speaks until an operator resets the budgets.
     fn stop_at_budget(&mut self) {
         self.become_dormant(Cause::BudgetSpent);
         if !core::mem::replace(&mut self.quota.budget.edit().announced, true) {

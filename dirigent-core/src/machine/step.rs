@@ -235,7 +235,7 @@ impl Step<'_> {
             return false;
         }
         if self.look().budget_spent() {
-            // A word does not renew a budget, but is answered when an operator does.
+            // A word does not reset a budget, but is answered when an operator does.
             self.keep_in_mind(true);
             self.rotation().announce_budget();
             return false;

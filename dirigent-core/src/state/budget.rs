@@ -1,4 +1,4 @@
-//! What agents used up in all, until an operator renews it (rule 65).
+//! What agents used up in all, until an operator resets it (rule 65).
 
 use crate::Config;
 

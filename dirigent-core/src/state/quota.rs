@@ -1,4 +1,4 @@
-//! How much agents may still say: ceilings that people lift, budgets that operators renew, and caps
+//! How much agents may still say: ceilings that people lift, budgets that operators reset, and caps
 //! that end by themselves.
 
 use crate::state::budget::Budget;

@@ -189,7 +189,7 @@ impl Notice {
             }
             Self::TimedOut { .. } => "⏱️ {agent} turn timed out, moving to next agent",
             Self::Disconnected { .. } => "⚠️ {agent} disconnected",
-            Self::Budget => "The budget of this channel is spent. An operator can renew it.",
+            Self::Budget => "The budget of this channel is spent. An operator can reset it.",
             Self::Stopped { .. } => "Stopped. No agent speaks until the channel is resumed.",
             Self::Resumed { .. } => "Resumed.",
         }

@@ -83,8 +83,8 @@ refusals! {
     AgentOffline = "agent-offline": "the agent is offline or not assigned; assign it when it is back",
     /// The agent has the floor already.
     HasTheFloor = "has-the-floor": "the agent has the floor already",
-    /// A budget is spent; an operator must renew it.
-    BudgetSpent = "budget-spent": "a budget of the channel is spent; renew it first",
+    /// A budget is spent; an operator must reset it.
+    BudgetSpent = "budget-spent": "a budget of the channel is spent; reset it first",
     /// An agent asked for a person, who must write first.
     AwaitingHuman = "awaiting-human": "an agent asked for a person; a person must write first",
     /// The chat does not answer, so that no agent is chosen while the channel is dormant.

@@ -22,7 +22,7 @@ pub(super) fn write(event: &ChannelEvent, f: &mut fmt::Formatter<'_>) -> fmt::Re
     f.write_str(words)?;
     match &event.agent {
         Some(agent) if to == PhaseKind::Granted => write!(f, "; {agent} has the floor"),
-        _ if to == PhaseKind::Refreshing && from != to => f.write_str(": who is here is looked up"),
+        _ if to == PhaseKind::Refreshing && from != to => f.write_str(": the member list is read"),
         _ => Ok(()),
     }
 }
@@ -58,14 +58,14 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::CycleBoundary, "the cycle is over"),
     (Cause::NextCycle, "a new cycle begins"),
     (Cause::Reshuffled, "the order was shuffled"),
-    (Cause::MembersFailed, "who is here could not be looked up: the old list is used"),
-    (Cause::MembersLate, "looking up who is here took too long: the old list is used"),
+    (Cause::MembersFailed, "the member list could not be read: the old one is used"),
+    (Cause::MembersLate, "reading the member list took too long: the old one is used"),
     (Cause::NextInList, "{} is next in the list"),
     (Cause::RunStarted, "{} starts"),
     (Cause::RunReplaced, "a newer run of {} replaced the one before"),
     (Cause::Passed, "{} passes"),
     (Cause::Repeated, "{} repeats what was said: that counts as passing"),
-    (Cause::Spoke, "{} has spoken, and its reply is waited for"),
+    (Cause::Spoke, "{} has spoken, and its reply is on its way"),
     (Cause::RunFailed, "{} failed: that counts as passing"),
     (Cause::Replied, "{} has its reply, and it is posted"),
     (Cause::Undelivered, "the reply of {} could not be posted"),
@@ -87,7 +87,7 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::OrchestratorLate, "the orchestrator took too long: the turn of {} goes on"),
     (Cause::AgentPassed, "{} passed, and is not asked until something is said"),
     (Cause::NothingNew, "{} spoke last, and is not asked until something is said"),
-    (Cause::NotMentioned, "{} was not mentioned, and is passed over"),
+    (Cause::NotMentioned, "{} was not mentioned, and is skipped"),
     (Cause::AgentCapped, "{} has had its turns for this hour"),
     (Cause::MentionRound, "a person mentioned agents"),
     (Cause::OperatorChoice, "{} was chosen to speak next"),
@@ -104,11 +104,11 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::AwaitingHuman, "an agent asked for a person: the channel is dormant until one writes"),
     (Cause::CeilingReached, "the agents have talked as long as they may without a person"),
     (Cause::CeilingReset, "a person lets the agents talk on"),
-    (Cause::BudgetSpent, "a budget is spent: no agent speaks until an operator renews it"),
-    (Cause::BudgetReset, "an operator renewed the budgets"),
+    (Cause::BudgetSpent, "a budget is spent: no agent speaks until an operator resets it"),
+    (Cause::BudgetReset, "an operator reset the budgets"),
     (Cause::TooFewAgents, "fewer than two agents are here: turns are not kept"),
     (Cause::EnoughAgents, "a second agent is here: turns are kept"),
-    (Cause::MembersUnknown, "who is here could never be looked up: no agent may speak"),
+    (Cause::MembersUnknown, "the member list was never read: no agent may speak"),
     (Cause::ChatAway, "the chat does not answer"),
     (Cause::ChatBack, "the chat answers again"),
     (Cause::InitiatorReminded, "{} is asked to conclude the discussion"),
@@ -166,6 +166,6 @@ mod tests {
         let again = told(PhaseKind::Granted, PhaseKind::Granted, Cause::Retriggered);
         assert_eq!(again, "poet has not started, and is called once more");
         let over = told(PhaseKind::Confirming, PhaseKind::Refreshing, Cause::CycleBoundary);
-        assert_eq!(over, "the cycle is over: who is here is looked up");
+        assert_eq!(over, "the cycle is over: the member list is read");
     }
 }

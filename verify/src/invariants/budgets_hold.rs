@@ -9,7 +9,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "C2",
     promise: 2,
     requirements: "F01, rule 65",
-    sentence: "no turn or cycle begins beyond a budget until an operator renews it, no matter who speaks, and it is said once",
+    sentence: "no turn or cycle begins beyond a budget until an operator resets it, no matter who speaks, and it is said once",
     observer: || Box::new(BudgetsHold::default()),
 };
 

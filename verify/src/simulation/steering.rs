@@ -53,7 +53,7 @@ impl World {
         self.feed(&Input::Spent { cost }).map(drop)
     }
 
-    /// Operators choose, finish, assign and renew; hosts tell of crashes, some of them untrue.
+    /// Operators choose, finish, assign and reset; hosts tell of crashes, some of them untrue.
     pub(super) fn steer(&mut self) -> Result<(), Violation> {
         let count = u64::try_from(self.cast.len()).unwrap_or(0);
         let place = u8::try_from(self.dice.below(count)).unwrap_or(0);
