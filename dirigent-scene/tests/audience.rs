@@ -124,7 +124,6 @@ async fn an_entering_actor_is_created_and_briefed_and_hears_only_what_follows() 
     assert!(refused.lock().unwrap().is_empty());
 }
 
-/// R242
 #[tokio::test]
 async fn a_character_that_never_enters_is_no_participant() {
     let place = place(&[("maria", &["Hello.", "Bye."]), ("sam", &["Rain.", "Bye."])]);
