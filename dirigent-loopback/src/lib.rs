@@ -12,6 +12,7 @@
 //! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
 //! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
 //! | set rate limits | [`Limits`] |
+//! | let it differ from Discord: change requests, answers, events | [`LoopbackDiscord::alter`], [`Alterations`] |
 //!
 //! The program prints what a bot must know as lines to paste into another terminal:
 //!
@@ -42,6 +43,7 @@ use tokio::task::JoinHandle;
 
 use dirigent_testkit::memory_discord::MemoryDiscord;
 
+mod alterations;
 mod commands;
 mod door;
 mod endpoint;
@@ -57,6 +59,7 @@ mod token;
 mod traffic;
 pub(crate) mod wire;
 
+pub use alterations::{Alterations, AlteredAnswer, AlteredEvent, AlteredRequest};
 pub use commands::{CommandAnswer, CommandError, InteractionId};
 pub use endpoint::Endpoint;
 pub use faults::{RestFault, RestFaults};

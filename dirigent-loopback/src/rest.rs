@@ -99,9 +99,11 @@ pub(super) async fn answer(
     if hanging.is_some() {
         return std::future::pending().await;
     }
-    match reply {
-        Some(reply) => Ok(reply.respond(standing.as_ref())),
-        None => Err(Cut),
+    let Some(reply) = reply else { return Err(Cut) };
+    let response = reply.respond(standing.as_ref());
+    match endpoint {
+        Some(endpoint) => Ok(state.alterations.change_answer((endpoint, account), response).await),
+        None => Ok(response),
     }
 }
 
@@ -140,7 +142,7 @@ async fn outcome(state: &State, now: Timestamp, request: Request<Incoming>) -> O
     let reply = if let Some(too_many) = too_many {
         Some(Reply::too_many(&too_many))
     } else {
-        let ask = Ask::new(matched, me.unwrap_or(UserId::new(0)), query, body);
+        let ask = Ask::new(matched, me, query, body).altered(&state.alterations);
         with_faults(state, me, &ask).await
     };
     Outcome { reply, standing: Some(standing), account: me, endpoint: Some(endpoint) }

@@ -1,12 +1,13 @@
 //! What all connections share.
 
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent::UserId;
 use dirigent::ports::AuthorKind;
 use tokio::sync::mpsc;
 
+use super::alterations::Alterations;
 use super::door::Door;
 use super::faults::RestFaults;
 use super::gateway::Gateway;
@@ -30,6 +31,8 @@ pub(crate) struct State {
     pub(super) outages: Outages,
     /// What the gateway's sessions share.
     pub(crate) gateway: Gateway,
+    /// What a test changes on its way.
+    pub(crate) alterations: Arc<Alterations>,
     tasks: mpsc::UnboundedSender<Task>,
     counters: Mutex<Counters>,
     faults: Mutex<RestFaults>,
@@ -49,6 +52,7 @@ impl State {
             gateway_door,
             outages: Outages::none(),
             gateway: Gateway::default(),
+            alterations: Arc::default(),
             tasks,
             counters: Mutex::new(Counters::new(Limits::default())),
             faults: Mutex::new(RestFaults::new(0)),

@@ -9,6 +9,7 @@ use dirigent_loopback::LoopbackDiscord;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::{Value, json};
 
+mod altered;
 mod client;
 mod closing;
 mod compressed;

@@ -9,6 +9,7 @@ use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::{Value, json};
 
+mod altered;
 pub(crate) mod answer;
 mod commands;
 mod embeds;

@@ -14,6 +14,7 @@ use super::picture;
 use super::session::{Holder, Session};
 use super::shard::Shard;
 use super::subscriber::Subscriber;
+use crate::alterations::AlteredEvent;
 use crate::state::State;
 use crate::wire::intent;
 use dirigent_testkit::Random;
@@ -63,16 +64,23 @@ impl Gateway {
             return Err(Close::ShardingRequired);
         }
         let ready = picture::ready(&world, &session, &guilds, &state.gateway_url());
-        session.tell("READY", ready);
+        let altered = |name, data| {
+            let account = user;
+            state.alterations.change_event(AlteredEvent { account, name, data, is_connected: true })
+        };
+        if let Some(ready) = altered("READY", ready) {
+            session.tell("READY", ready);
+        }
         if session.intents.has(intent::GUILDS) {
             for guild in guilds {
-                if let Some(guild) = picture::guild(&world, &session, guild) {
+                let guild = picture::guild(&world, &session, guild);
+                if let Some(guild) = guild.and_then(|guild| altered("GUILD_CREATE", guild)) {
                     session.tell("GUILD_CREATE", guild);
                 }
             }
         }
         let id = session.id.clone();
-        let subscriber = Arc::new(Subscriber::new(session));
+        let subscriber = Arc::new(Subscriber::new(session, Arc::clone(&state.alterations)));
         world.outlets.listen(Arc::clone(&subscriber) as _);
         drop(world);
         self.inner().subscribers.insert(id, Arc::clone(&subscriber));
@@ -92,6 +100,10 @@ impl Gateway {
         let Some(subscriber) = known.filter(|subscriber| subscriber.user() == user) else {
             return Ok(None);
         };
+        if state.alterations.refuses_resumes() {
+            subscriber.session().end();
+            return Ok(None);
+        }
         let is_resumed = subscriber.session().resume(holder, resume.seq, now)?;
         Ok(is_resumed.then_some(subscriber))
     }

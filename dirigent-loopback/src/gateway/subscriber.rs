@@ -1,6 +1,6 @@
 //! A session as the in-memory Discord knows it: something that hears.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;
@@ -12,6 +12,7 @@ use super::faults::GatewayFault;
 use super::line::News;
 use super::picture;
 use super::session::Session;
+use crate::alterations::{Alterations, AlteredEvent};
 use crate::wire::{self, Dispatch, intent};
 use dirigent_testkit::memory_discord::outlets::Listener;
 use dirigent_testkit::memory_discord::world::World;
@@ -21,11 +22,12 @@ use dirigent_testkit::memory_discord::{Event, PushFault};
 pub(super) struct Subscriber {
     user: UserId,
     session: Mutex<Session>,
+    alterations: Arc<Alterations>,
 }
 
 impl Subscriber {
-    pub(super) const fn new(session: Session) -> Self {
-        Self { user: session.user, session: Mutex::new(session) }
+    pub(super) const fn new(session: Session, alterations: Arc<Alterations>) -> Self {
+        Self { user: session.user, session: Mutex::new(session), alterations }
     }
 
     pub(super) const fn user(&self) -> UserId {
@@ -48,6 +50,10 @@ impl Subscriber {
         } else if name.starts_with("MESSAGE_") && !self.reads(session, world) {
             wire::hide_content(self.user, &mut data);
         }
+        let is_connected = session.is_connected();
+        let account = self.user;
+        let data =
+            self.alterations.change_event(AlteredEvent { account, name, data, is_connected })?;
         Some(News { name, data })
     }
 

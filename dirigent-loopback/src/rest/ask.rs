@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::refusal::Refusal;
 use super::upload::{Body, Upload};
+use crate::alterations::{Alterations, AlteredRequest};
 use crate::endpoint::Matched;
 use dirigent_testkit::memory_discord::Emoji;
 
@@ -15,6 +16,7 @@ use dirigent_testkit::memory_discord::Emoji;
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub(crate) matched: Matched,
+    account: Option<UserId>,
     /// Whose token it came with. Answers to commands come without one; they are their application's.
     pub(crate) me: UserId,
     query: BTreeMap<String, String>,
@@ -22,9 +24,18 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    pub(crate) fn new(matched: Matched, me: UserId, query: &str, body: Body) -> Self {
+    pub(crate) fn new(matched: Matched, account: Option<UserId>, query: &str, body: Body) -> Self {
         let query = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        Self { matched, me, query, body }
+        Self { matched, account, me: account.unwrap_or(UserId::new(0)), query, body }
+    }
+
+    /// The request as a test changes it.
+    pub(crate) fn altered(mut self, alterations: &Alterations) -> Self {
+        let (endpoint, account) = (self.matched.endpoint, self.account);
+        let (query, body) = (std::mem::take(&mut self.query), self.body.json.take());
+        (self.query, self.body.json) =
+            alterations.change_request(AlteredRequest { endpoint, account, query, body });
+        self
     }
 
     /// A number in the path.
