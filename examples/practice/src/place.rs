@@ -35,7 +35,8 @@ pub struct Place {
 pub struct Token(String);
 
 impl Token {
-    pub(crate) const fn new(token: String) -> Self {
+    /// Wraps it.
+    pub const fn new(token: String) -> Self {
         Self(token)
     }
 
