@@ -12,6 +12,7 @@ use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use tower::Layer as _;
 
 use crate::control::Control;
 
@@ -51,7 +52,8 @@ impl Control {
 }
 
 async fn serve_one(app: Router, stream: tokio::net::TcpStream, peer: SocketAddr) {
-    let app = app.layer(Extension(ConnectInfo(peer)));
+    // Around the router as it is: a layer of the router's own would be a copy of every route for each connection.
+    let app = Extension(ConnectInfo(peer)).layer(app);
     let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
     server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
     let service = TowerToHyperService::new(app);
