@@ -58,7 +58,8 @@ pub struct DiscordAccount {
 }
 
 impl DiscordAccount {
-    /// Begins to set up an account.
+    /// Begins to set up an account. The clock paces its requests and tells when a wait is over; each [`SystemClock`](dirigent::SystemClock)
+    /// is the same clock, so that accounts and library need not share one. In a test they share its manual clock.
     pub fn builder(token: impl Into<String>, clock: impl Clock) -> AccountBuilder {
         AccountBuilder::new(token.into(), Arc::new(clock))
     }

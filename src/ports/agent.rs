@@ -33,7 +33,9 @@ pub trait Agent: Send + Sync + 'static {
     /// Takes a turn. The reply is posted by the library through the agent's own account.
     ///
     /// Should end soon after [`Turn::cancelled`]; what it answers then is not posted, and given back to it
-    /// with its next turn in the channel ([`Turn::late_answer`]).
+    /// with its next turn in the channel ([`Turn::late_answer`]). At a [`shutdown`](crate::Dirigent::shutdown) the turn is
+    /// not taken away from it: a reply still counts, is stored, and the next process posts it. Words that are only half done
+    /// are better answered with an error then, and nothing is posted.
     ///
     /// The driver polls it on its own task, with all other agents and channels: code that blocks the thread, such as a
     /// model that computes here, freezes every channel meanwhile. It belongs into `tokio::task::spawn_blocking`, or

@@ -213,8 +213,8 @@ impl Turn {
     }
 
     /// Returns the newest messages of the channel, oldest first: at most `limit` of them, and at most 100. Messages of
-    /// agents, this one's own included, bear the agents' registered names; notices of Discord and what the library's own
-    /// account posts are left out, but for an orchestrator's answers.
+    /// agents, this one's own included, bear the agents' registered names; notices of Discord, people's stop and resume words
+    /// and what the library's own account posts are left out, but for an orchestrator's answers.
     ///
     /// The first call in a channel reads them from the chat with one request. From then on they are kept in memory while
     /// the channel is active, so that later turns cost no request. Nothing is written to disk.

@@ -13,7 +13,7 @@ use crate::ports::surroundings::{Surroundings, TRANSCRIPT_MAX};
 use crate::room::directory::Directory;
 use crate::values::error::ApiError;
 use crate::values::message::ChatKind;
-use crate::{AgentId, ChannelId, ChatMessage};
+use crate::{AgentId, ChannelId, ChatMessage, Settings};
 
 #[async_trait]
 impl Surroundings for Runtime {
@@ -63,7 +63,7 @@ impl Surroundings for Runtime {
         let request = HistoryRequest { channel, after: None, limit: most };
         let reading = self.discord.history(request);
         let page = self.within(self.settings.attempt_timeout, reading).await??;
-        let mut said = said_of(&self.registry.directory(), page);
+        let mut said = said_of(&self.registry.directory(), &self.settings, page);
         if let Some((changes, room)) = before.zip(self.rooms.awake(channel)) {
             if let Some(inbox) = room.lock().room.inbox() {
                 inbox.recall(&said, changes);
@@ -97,12 +97,22 @@ impl Surroundings for Runtime {
     }
 }
 
-/// What of a page is talk, oldest first, with the names of agents.
-fn said_of(directory: &Directory, page: Vec<ChatMessage>) -> Vec<Arc<ChatMessage>> {
+/// What of a page is talk, oldest first, with the names of agents. A word that stops or resumes the channel is none.
+fn said_of(
+    directory: &Directory,
+    settings: &Settings,
+    page: Vec<ChatMessage>,
+) -> Vec<Arc<ChatMessage>> {
+    let moderator = directory.moderator();
+    let is_word = |text: &str| {
+        settings.is_stop_word(text, moderator) || settings.is_resume_word(text, moderator)
+    };
     let talk = |mut message: ChatMessage| {
         let author = directory.author(&message);
         directory.name_author(&mut message, author);
-        let is_talk = message.kind != ChatKind::System && author != Author::Moderator;
+        let is_talk = message.kind != ChatKind::System
+            && author != Author::Moderator
+            && !(author == Author::Human && is_word(&message.content));
         is_talk.then(|| Arc::new(message))
     };
     let mut said: Vec<_> = page.into_iter().filter_map(talk).collect();

@@ -67,7 +67,7 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::Repeated, "{} repeats what was said: that counts as passing"),
     (Cause::Spoke, "{} has spoken, and its reply is on its way"),
     (Cause::RunFailed, "{} failed: that counts as passing"),
-    (Cause::Replied, "{} has its reply, and it is posted"),
+    (Cause::Replied, "{} has its reply, and it is being posted"),
     (Cause::Undelivered, "the reply of {} could not be posted"),
     (Cause::TailMatched, "the reply of {} is in the channel"),
     (Cause::ReceiptGiven, "the reply of {} is in the channel"),

@@ -303,6 +303,18 @@ mod tests {
         }
     }
 
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_bot_is_mentioned_by_its_name() {
+        let discord = discord();
+        let stage = Stage::new(&discord, None, 3);
+        let loopback = LoopbackDiscord::start(discord).await.unwrap();
+        let tester = stage.bots[3].1;
+        let said = Terminal::new(&loopback, stage)
+            .with_mentions("@tester, ask @nobody: me@tester or (@tester)");
+        assert_eq!(said, format!("<@{tester}>, ask @nobody: me@tester or (@tester)"));
+        loopback.shutdown().await;
+    }
+
     /// What is taken without flags.
     fn flags() -> Flags {
         Flags {

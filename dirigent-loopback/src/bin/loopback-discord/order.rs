@@ -38,7 +38,7 @@ pub(crate) enum Order {
 
 /// What can be typed.
 pub(crate) const HELP: &str = "\
-  anything             is said by you in the channel
+  anything             is said by you in the channel; @tester mentions the bot of that name
   /set-channel-mode X  uses that command, and so with every command that a bot has registered;
                        several options are given by name: /command one=1 other=text
   /channels  /go NAME  lists the channels, goes to another

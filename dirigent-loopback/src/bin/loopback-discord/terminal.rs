@@ -20,19 +20,27 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How many times it is looked: for a minute.
 const LOOKS_MAX: u32 = 300;
 
+/// A command that was used.
+struct Used {
+    interaction: InteractionId,
+    /// How many of its answers were shown.
+    shown: usize,
+    looks_left: u32,
+}
+
 /// The terminal.
 pub(crate) struct Terminal<'a> {
     loopback: &'a LoopbackDiscord,
     stage: Stage,
     channel: ChannelId,
-    /// A command whose answers are waited for, how many of them were shown, and the looks left.
-    used: Option<(InteractionId, usize, u32)>,
+    /// The commands whose answers are waited for.
+    used: Vec<Used>,
 }
 
 impl<'a> Terminal<'a> {
     pub(crate) fn new(loopback: &'a LoopbackDiscord, stage: Stage) -> Self {
         let channel = stage.channel;
-        Self { loopback, stage, channel, used: None }
+        Self { loopback, stage, channel, used: Vec::new() }
     }
 
     /// Says where everything is.
@@ -64,7 +72,7 @@ impl<'a> Terminal<'a> {
                     None => is_typing = false,
                 },
                 Some(event) = events.next() => self.show(&event)?,
-                () = clock.sleep_until(look), if self.used.is_some() => self.look()?,
+                () = clock.sleep_until(look), if !self.used.is_empty() => self.look()?,
             }
         }
     }
@@ -79,8 +87,8 @@ impl<'a> Terminal<'a> {
             Order::Help => writeln!(out, "{HELP}")?,
             Order::Addresses => self.greet()?,
             Order::Say(text) => {
-                if let Err(error) = discord.try_say(self.channel, self.stage.person, text.as_str())
-                {
+                let text = self.with_mentions(text);
+                if let Err(error) = discord.try_say(self.channel, self.stage.person, text) {
                     writeln!(out, "  you cannot say this: {error}")?;
                 }
             }
@@ -142,7 +150,7 @@ impl<'a> Terminal<'a> {
             let person = self.stage.person;
             match self.loopback.use_command(self.channel, person, *bot, name, &named) {
                 Ok(used) => {
-                    self.used = Some((used, 0, LOOKS_MAX));
+                    self.used.push(Used { interaction: used, shown: 0, looks_left: LOOKS_MAX });
                     return Ok(());
                 }
                 Err(dirigent_loopback::CommandError::NoCommand) => {}
@@ -152,17 +160,30 @@ impl<'a> Terminal<'a> {
         writeln!(out, "  no bot has registered /{name} here")
     }
 
-    /// Shows what only the person sees of the answers to a command.
+    /// Shows what only the person sees of the answers to commands.
     fn look(&mut self) -> io::Result<()> {
-        let Some((used, shown, looks)) = self.used else { return Ok(()) };
-        let answers = self.loopback.answers(used);
-        let private: Vec<_> =
-            answers.iter().filter(|it| it.is_private && !it.content.is_empty()).collect();
-        for answer in private.iter().skip(shown) {
-            writeln!(io::stdout(), "  (only you see this) {}", answer.content)?;
+        for used in &mut self.used {
+            let answers = self.loopback.answers(used.interaction);
+            let private = answers.iter().filter(|it| it.is_private && !it.content.is_empty());
+            for answer in private.skip(used.shown) {
+                writeln!(io::stdout(), "  (only you see this) {}", answer.content)?;
+                used.shown += 1;
+            }
+            used.looks_left -= 1;
         }
-        self.used = looks.checked_sub(1).map(|left| (used, private.len(), left));
+        self.used.retain(|used| used.looks_left > 0);
         Ok(())
+    }
+
+    /// The text as a client sends it: `@name` mentions the bot of that name.
+    pub(crate) fn with_mentions(&self, text: &str) -> String {
+        let mentioned = |word: &str| {
+            let name = word.strip_prefix('@')?.trim_end_matches(|c: char| !c.is_alphanumeric());
+            let (_, bot) = self.stage.bots.iter().find(|(known, _)| known == name)?;
+            Some(word.replacen(&format!("@{name}"), &format!("<@{bot}>"), 1))
+        };
+        let words = text.split(' ').map(|word| mentioned(word).unwrap_or_else(|| word.to_owned()));
+        words.collect::<Vec<_>>().join(" ")
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are for a gateway")]
