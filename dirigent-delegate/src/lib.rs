@@ -61,6 +61,7 @@
 //! | feature | default | what it brings |
 //! | --- | --- | --- |
 //! | `acp` | yes | coding agents that speak the Agent Client Protocol: `AcpDelegate`; it brings no dependency |
+//! | `llm` | yes | models at chat endpoints, as routing models and as agents; without it the routing model is the host's own |
 //! | `serve` | yes | opencode as a server; without it, mode `serve` is an error result |
 
 #[cfg(feature = "acp")]
@@ -71,6 +72,7 @@ pub mod config;
 mod delegate;
 mod driver;
 mod limits;
+#[cfg(feature = "llm")]
 pub mod llm;
 pub mod model;
 mod opencode;

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::wire::tokens;
-
 /// What one answer of a model used. Given to [`ChatAgent::on_usage`](crate::ChatAgent::on_usage) and
 /// [`Chat::on_usage`](crate::Chat::on_usage).
 ///
@@ -107,6 +105,23 @@ impl<N: Into<String>> FromIterator<(N, Price)> for Prices {
     fn from_iter<I: IntoIterator<Item = (N, Price)>>(prices: I) -> Self {
         Self(Arc::new(prices.into_iter().map(|(name, price)| (name.into(), price)).collect()))
     }
+}
+
+/// A number of tokens, wherever endpoints put it.
+fn tokens(usage: &Value, paths: &[&str]) -> Option<u64> {
+    paths.iter().find_map(|path| {
+        let count = usage.pointer(path)?;
+        // Some count in floating point.
+        count.as_u64().or_else(|| {
+            let count = count.as_f64().filter(|count| (0.0..1e15).contains(count))?;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "checked above"
+            )]
+            Some(count as u64)
+        })
+    })
 }
 
 #[cfg(test)]

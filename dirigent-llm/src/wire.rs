@@ -203,20 +203,3 @@ impl<'de> Visitor<'de> for AnyField {
         Value::deserialize(MapAccessDeserializer::new(fields)).map(Field::Other)
     }
 }
-
-/// A number of tokens, wherever endpoints put it.
-pub(crate) fn tokens(usage: &Value, paths: &[&str]) -> Option<u64> {
-    paths.iter().find_map(|path| {
-        let count = usage.pointer(path)?;
-        // Some count in floating point.
-        count.as_u64().or_else(|| {
-            let count = count.as_f64().filter(|count| (0.0..1e15).contains(count))?;
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "checked above"
-            )]
-            Some(count as u64)
-        })
-    })
-}
