@@ -198,6 +198,10 @@ impl World {
             self.talks[at].routing.answered(now, made, Ok(ChatAnswer::text("late")));
             return;
         };
+        // Nor does one to the question before.
+        let talk = &mut self.talks[at];
+        talk.routing.answered(now, attempt.wrapping_sub(1), Ok(ChatAnswer::text("late")));
+        assert!(talk.routing.next_action().is_none() && talk.routing.response().is_none());
         let call = |id: usize, tool: &str, arguments| {
             ToolCall::new(format!("{made}.{id}"), tool, arguments)
         };
