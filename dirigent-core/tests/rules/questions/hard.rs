@@ -12,7 +12,7 @@ use super::people::mention;
 use super::{Question, asked, floor, phase, refused};
 use crate::room::{A, B, Room, message, millis, secs};
 
-/// So many letters, no forty of which are repeated at another end.
+/// The alphabet, again and again, until there are this many letters.
 fn letters(count: u8) -> String {
     (0..count).map(|at| char::from(b'a' + at % 26)).collect()
 }

@@ -8,7 +8,7 @@ use dirigent_core::{
 use super::{Question, asked, floor, phase, verdict};
 use crate::room::{A, B, C, Room, secs};
 
-/// A chat of so many agents to which a person has written, with this answer to people's words.
+/// A chat of this number of agents to which a person has written, with this answer to people's words.
 fn woken(count: usize, human_interrupt: HumanInterrupt) -> Room {
     let mut room = Room::chat_with(count, |config| config.human_interrupt = human_interrupt);
     room.human("hello");

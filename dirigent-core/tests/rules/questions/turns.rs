@@ -6,7 +6,7 @@ use dirigent_core::{Input, Outcome};
 use super::{Question, floor, phase, slot};
 use crate::room::{A, B, D, Room, secs, spoke};
 
-/// A chat of so many agents to which a person has written: A has the floor.
+/// A chat of this number of agents to which a person has written: A has the floor.
 fn woken(count: usize) -> Room {
     let mut room = Room::chat(count);
     room.human("hello");

@@ -108,3 +108,17 @@ fn code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the person set for Cargo reaches the bot's build.
+    #[test]
+    fn a_bot_gets_no_variable_of_the_package_that_runs_it() {
+        let of_run = ["CARGO", "CARGO_PKG_NAME", "CARGO_MANIFEST_DIR", "CARGO_BIN_NAME", "OUT_DIR"];
+        let of_person = ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_NET_OFFLINE", "DISCORD_TOKEN"];
+        assert!(of_run.iter().all(|name| is_of_cargo_run(OsStr::new(name))));
+        assert!(!of_person.iter().any(|name| is_of_cargo_run(OsStr::new(name))));
+    }
+}

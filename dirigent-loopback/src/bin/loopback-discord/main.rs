@@ -310,8 +310,8 @@ mod tests {
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
         let tester = stage.bots[3].1;
         let said = Terminal::new(&loopback, stage)
-            .with_mentions("@tester, ask @nobody: me@tester or (@tester)");
-        assert_eq!(said, format!("<@{tester}>, ask @nobody: me@tester or (@tester)"));
+            .with_mentions("@tester, ask @absent: me@tester or (@tester)");
+        assert_eq!(said, format!("<@{tester}>, ask @absent: me@tester or (@tester)"));
         loopback.shutdown().await;
     }
 
