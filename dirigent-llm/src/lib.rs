@@ -63,51 +63,19 @@
     expect(dead_code, reason = "what reads and writes the vocabulary is the client")
 )]
 
-#[cfg(feature = "client")]
-mod agent;
-#[cfg(feature = "client")]
-mod ask;
-#[cfg(feature = "client")]
-mod body;
 mod calls;
 #[cfg(feature = "client")]
-mod chat;
-#[cfg(feature = "client")]
 mod client;
-#[cfg(feature = "client")]
-mod endpoint;
 mod error;
-#[cfg(feature = "client")]
-mod limits;
 mod message;
-#[cfg(feature = "client")]
-mod names;
-#[cfg(feature = "client")]
-mod partial;
-#[cfg(feature = "client")]
-mod prompt;
 mod question;
-#[cfg(feature = "client")]
-mod reasoning;
-#[cfg(feature = "tls")]
-mod tls;
-#[cfg(feature = "client")]
-mod tokens;
 mod toolbox;
 mod usage;
-#[cfg(feature = "client")]
-mod wire;
 
-#[cfg(feature = "client")]
-pub use agent::ChatAgent;
 pub use calls::ToolCall;
 #[cfg(feature = "client")]
-pub use chat::Chat;
-#[cfg(feature = "client")]
-pub use endpoint::Endpoint;
+pub use client::{Chat, ChatAgent, Endpoint, Limits};
 pub use error::ChatError;
-#[cfg(feature = "client")]
-pub use limits::Limits;
 pub use message::{Image, Message};
 pub use question::{ChatAnswer, Question, Thinking};
 pub use toolbox::{DirigentTools, Tool, Toolbox};

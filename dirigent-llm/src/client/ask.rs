@@ -7,16 +7,16 @@ use bytes::Bytes;
 use dirigent::Turn;
 use serde_json::{Map, Value};
 
-use crate::chat::Chat;
-use crate::client::Sender;
-use crate::endpoint::Endpoint;
+use crate::client::chat::Chat;
+use crate::client::endpoint::Endpoint;
+use crate::client::limits::Limits;
+use crate::client::sender::Sender;
+use crate::client::tokens::{OF_AN_IMAGE, estimate};
+use crate::client::wire::{Request, StreamOptions};
 use crate::error::ChatError;
-use crate::limits::Limits;
 use crate::message::{Image, Message};
 use crate::question::{ChatAnswer, Question, Thinking};
-use crate::tokens::{OF_AN_IMAGE, estimate};
 use crate::usage::Usage;
-use crate::wire::{Request, StreamOptions};
 
 /// Asks a chat's endpoints.
 pub(crate) struct Asking<'a> {

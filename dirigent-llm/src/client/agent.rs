@@ -9,15 +9,15 @@ use dirigent::{Agent, AgentError, Clock, Reply, Turn};
 use futures_util::future::{Either, select};
 use serde_json::json;
 
-use crate::ask::Asking;
 use crate::calls::ToolCall;
-use crate::chat::Chat;
-use crate::endpoint::Endpoint;
+use crate::client::ask::Asking;
+use crate::client::chat::Chat;
+use crate::client::endpoint::Endpoint;
+use crate::client::limits::Limits;
+use crate::client::prompt::Prompt;
+use crate::client::tokens::estimate;
 use crate::error::ChatError;
-use crate::limits::Limits;
-use crate::prompt::Prompt;
 use crate::question::Question;
-use crate::tokens::estimate;
 use crate::toolbox::{Tool, Toolbox};
 use crate::usage::{Prices, Usage};
 

@@ -156,7 +156,7 @@ fn client_for(url: &Url) -> Result<Client, ChatError> {
     }
     #[cfg(feature = "tls")]
     {
-        builder = builder.tls_backend_preconfigured(crate::tls::config()?);
+        builder = builder.tls_backend_preconfigured(crate::client::tls::config()?);
     }
     builder.build().map_err(|_| ChatError::BadEndpoint)
 }

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::calls::Calls;
+use crate::client::reasoning::{without_leading_think, without_reasoning};
+use crate::client::tokens::estimate;
+use crate::client::wire::{Choice, Completion, Delta, Field};
 use crate::error::{ChatError, plain_code};
 use crate::question::ChatAnswer;
-use crate::reasoning::{without_leading_think, without_reasoning};
-use crate::tokens::estimate;
 use crate::usage::Usage;
-use crate::wire::{Choice, Completion, Delta, Field};
 
 /// What came of an answer so far. Reasoning is not kept.
 #[derive(Default)]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use dirigent::host::IntoShared;
 use dirigent::{Clock, SystemClock};
 
-use crate::ask::Asking;
-use crate::endpoint::Endpoint;
+use crate::client::ask::Asking;
+use crate::client::endpoint::Endpoint;
+use crate::client::limits::Limits;
 use crate::error::ChatError;
-use crate::limits::Limits;
 use crate::question::{ChatAnswer, Question};
 use crate::usage::{Prices, Usage};
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use dirigent::{ChatMessage, MessageId, Turn, UserId};
 
 use crate::calls::ToolCall;
-use crate::limits::Limits;
+use crate::client::limits::Limits;
+use crate::client::names::Names;
+use crate::client::tokens::{OF_A_CALL, OF_A_MESSAGE, estimate};
 use crate::message::Message;
-use crate::names::Names;
-use crate::tokens::{OF_A_CALL, OF_A_MESSAGE, estimate};
 
 /// The prompt of a turn, which grows with each round of tools.
 pub(crate) struct Prompt {
