@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dirigent::ports::Identity;
-use dirigent::{CallError, Clock, IdentityStore};
+use dirigent::{Agent, AgentError, CallError, Clock, IdentityStore, Reply, Turn};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::Setup;
 
@@ -55,7 +55,40 @@ fn a_shutdown_cancels_who_does_not_come_to_an_end() {
     stage.until_dormant();
 }
 
-/// An empty registry that answers so many times and then never again.
+/// Ends when its turn is cancelled: with a reply, or with an error.
+struct Late {
+    replies: bool,
+}
+
+#[async_trait::async_trait]
+impl Agent for Late {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        turn.cancelled().await;
+        if self.replies { Ok("as far as I came".into()) } else { Err("half done".into()) }
+    }
+}
+
+#[test]
+fn what_is_answered_to_the_cancellation_of_a_shutdown_is_posted_by_the_next_process_unless_it_is_an_error()
+ {
+    for replies in [true, false] {
+        let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+        let account = stage.discord().account(stage.agent("a").user());
+        stage.dirigent().host("a", Late { replies }, account);
+        stage.chat();
+        stage.say("Hello");
+        let done = stage.begin(|d| async move { d.shutdown(SECOND * 3).await });
+        stage.advance(SECOND * 10);
+        assert!(done.take().is_some() && stage.take_end().is_some());
+        stage.restart();
+        stage.until_dormant();
+        let posted = stage.discord().messages(stage.channel());
+        let posted = posted.iter().filter(|message| &*message.content == "as far as I came");
+        assert_eq!(posted.count(), usize::from(replies));
+    }
+}
+
+/// An empty registry that answers this many times and then never again.
 struct Tired(std::sync::atomic::AtomicUsize);
 
 #[async_trait::async_trait]
