@@ -12,8 +12,10 @@ use crate::record::held::Held;
 use crate::values::extras::Extras;
 
 /// Runs of hosted agents are named by the ticket of the trigger that called for them, so that a turn
-/// that is given again is another run. The bit keeps them apart from the names that hosts give.
+/// that is given again is another run. The upper half keeps them apart from the ids that hosts give: one in four billion
+/// of those that are random, or made of a name, would look like one of these.
 const HOSTED: u64 = 1 << 63;
+const UPPER: u64 = u64::MAX << 32;
 
 /// The run that the trigger, or the reminder, with this ticket starts.
 pub(crate) const fn hosted_run(ticket: Ticket) -> RunId {
@@ -22,7 +24,7 @@ pub(crate) const fn hosted_run(ticket: Ticket) -> RunId {
 
 /// Whether the library named this run.
 pub(crate) const fn is_hosted_run(run: RunId) -> bool {
-    run.get() & HOSTED != 0
+    run.get() & UPPER == HOSTED
 }
 
 /// The run of a hosted agent that is permitted, and called once that is stored.

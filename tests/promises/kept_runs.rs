@@ -8,10 +8,17 @@ use dirigent::snapshot::PhaseKind;
 use dirigent::{ChatMessage, Clock};
 use dirigent_verify::stage::{Setup, Stage};
 
-use super::kit::{MINUTE, SECOND, allowed, begin_run};
+use super::kit::{MINUTE, SECOND, allowed, begin_run, begin_run_as};
 
 /// A room in which the agent "a", in a process of its own, has begun the run 1.
 fn running() -> Stage {
+    let mut stage = room();
+    begin_run(&mut stage);
+    stage
+}
+
+/// A room of two agents in processes of their own, whose runs are kept.
+fn room() -> Stage {
     let mut stage = Setup::new()
         .hooked("a", [])
         .hooked("b", [])
@@ -20,7 +27,6 @@ fn running() -> Stage {
         .config(|config| config.run_deadline = Some(MINUTE * 5))
         .stage();
     stage.chat();
-    begin_run(&mut stage);
     stage
 }
 
@@ -43,6 +49,20 @@ fn a_run_in_another_process_keeps_the_floor_over_a_restart() {
     assert_eq!(status.deadline, deadline, "what remained of its time remains");
     let channel = stage.channel();
     assert_eq!(allowed(&mut stage, channel), ["a".into()], "one voice");
+}
+
+/// P15: half of all ids that are random, or made of a name, have their highest bit.
+#[test]
+fn a_run_is_kept_whatever_its_id() {
+    for run in [RunId::new(u64::MAX), RunId::new(0xdead_beef_0000_0001), RunId::from_text("run-b")]
+    {
+        let mut stage = room();
+        begin_run_as(&mut stage, run);
+        restarts(&mut stage);
+        let status = stage.status().unwrap();
+        let expected = (PhaseKind::Running, Some("a".into()));
+        assert_eq!((status.phase, status.speaker), expected, "{run:?}");
+    }
 }
 
 /// P15

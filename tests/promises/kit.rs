@@ -72,10 +72,15 @@ pub(crate) fn resume(stage: &mut Stage) {
 /// Wakes the first channel, and lets the agent "a" begin the run 1 in a process of its own.
 #[track_caller]
 pub(crate) fn begin_run(stage: &mut Stage) {
+    begin_run_as(stage, RunId::new(1));
+}
+
+/// The same with an id for the run.
+pub(crate) fn begin_run_as(stage: &mut Stage, run: RunId) {
     let channel = stage.channel();
     stage.call(move |d| async move {
         d.channel(channel).wake(None).await.unwrap();
-        let permit = d.channel(channel).may_speak(&"a".into(), Some(RunId::new(1))).await.unwrap();
+        let permit = d.channel(channel).may_speak(&"a".into(), Some(run)).await.unwrap();
         permit.keep();
     });
 }
