@@ -12,6 +12,7 @@ const HOMES: &[&str] = &[
     "dirigent-llm",
     "dirigent-llm-loopback",
     "dirigent-loopback",
+    "dirigent-relay",
     "dirigent-scene",
     "dirigent-testkit",
     "dirigent-discord",

@@ -17,7 +17,7 @@ use crate::imports::Imports;
 use crate::source::{Source, sources};
 
 /// The crates that are published, with their folders.
-const CRATES: [(&str, &str); 12] = [
+const CRATES: [(&str, &str); 13] = [
     ("dirigent-core", "dirigent-core/src"),
     ("dirigent", "src"),
     ("dirigent-store", "dirigent-store/src"),
@@ -27,6 +27,7 @@ const CRATES: [(&str, &str); 12] = [
     ("dirigent-llm", "dirigent-llm/src"),
     ("dirigent-llm-loopback", "dirigent-llm-loopback/src"),
     ("dirigent-delegate", "dirigent-delegate/src"),
+    ("dirigent-relay", "dirigent-relay/src"),
     ("dirigent-scene", "dirigent-scene/src"),
     ("dirigent-control", "dirigent-control/src"),
     ("dirigent-viewer", "dirigent-viewer/src"),

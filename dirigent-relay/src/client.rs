@@ -1,0 +1,164 @@
+//! Asks other processes.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dirigent::Clock;
+
+use crate::rule::{read, write};
+use crate::seal::{Header, SessionId, Status, open_answer};
+use crate::{ANSWER_MAX, CarryError, HostId, Keyring, QUESTION_MAX, Question, Relay, RelayError};
+
+/// How often a question is sent: a process that was started anew answers the first time only with its session.
+const ATTEMPTS: usize = 3;
+
+/// Asks other processes, over a [`Relay`]. Clones share the sessions.
+///
+/// Each question is sealed, and waits for its answer for at most the [time limit](Self::TIME_LIMIT).
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    keys: Keyring,
+    relay: Arc<dyn Relay>,
+    clock: Arc<dyn Clock>,
+    time_limit: Duration,
+    numbers: AtomicU64,
+    sessions: Mutex<HashMap<HostId, SessionId>>,
+}
+
+impl Client {
+    /// How long an answer is waited for unless something else is chosen: 2 s.
+    pub const TIME_LIMIT: Duration = Duration::from_secs(2);
+
+    /// Asks as the process that the keyring is of.
+    pub fn new(keys: Keyring, relay: Arc<dyn Relay>, clock: Arc<dyn Clock>) -> Self {
+        Self::with_time_limit(keys, relay, clock, Self::TIME_LIMIT)
+    }
+
+    /// The same, with another time limit for each question.
+    pub fn with_time_limit(
+        keys: Keyring,
+        relay: Arc<dyn Relay>,
+        clock: Arc<dyn Clock>,
+        time_limit: Duration,
+    ) -> Self {
+        let (numbers, sessions) = (AtomicU64::new(0), Mutex::default());
+        let shared = Shared { keys, relay, clock, time_limit, numbers, sessions };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Which process this is.
+    pub fn me(&self) -> &HostId {
+        self.shared.keys.me()
+    }
+
+    /// The clock by which answers are waited for.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
+    }
+
+    /// Asks one question.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer; [`RelayError::is_certain`] tells whether what was asked was surely not done.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future does not take the question back.
+    pub async fn ask<Q: Question>(
+        &self,
+        host: &HostId,
+        question: &Q,
+    ) -> Result<Q::Answer, RelayError> {
+        let limit = self.shared.time_limit;
+        self.ask_within(host, question, limit).await
+    }
+
+    /// The same, with a time limit of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask).
+    pub async fn ask_within<Q: Question>(
+        &self,
+        host: &HostId,
+        question: &Q,
+        limit: Duration,
+    ) -> Result<Q::Answer, RelayError> {
+        let body = write(question);
+        let clock = &self.shared.clock;
+        let late = clock.sleep_until(clock.now() + limit);
+        tokio::select! {
+            biased;
+            answer = self.shared.ask(host, Q::RULE, &body) => {
+                let bad = |_| RelayError::BadAnswer { host: host.clone() };
+                read(&answer?).map_err(bad)
+            }
+            () = late => {
+                let within_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                Err(RelayError::NoAnswer { host: host.clone(), within_ms })
+            }
+        }
+    }
+}
+
+impl Shared {
+    async fn ask(&self, host: &HostId, rule: &str, body: &[u8]) -> Result<Vec<u8>, RelayError> {
+        for _ in 0..ATTEMPTS {
+            let session = self.session(host);
+            let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+            let (from, to) = (self.keys.me().clone(), host.clone());
+            let header = Header { from, to, session, number };
+            let (question, seal) = header.seal(self.keys.mine(), rule, body);
+            if question.len() > QUESTION_MAX {
+                return Err(RelayError::TooLarge);
+            }
+            let carried = self.relay.carry(host, rule, question).await;
+            let answer = carried
+                .map_err(|source: CarryError| RelayError::Carry { host: host.clone(), source })?;
+            let bad = || RelayError::BadAnswer { host: host.clone() };
+            if answer.len() > ANSWER_MAX {
+                return Err(bad());
+            }
+            match open_answer(self.keys.mine(), &seal, &answer).ok_or_else(bad)? {
+                (Status::Done, body) => return Ok(body.to_vec()),
+                (Status::Refused, body) => {
+                    let source = read(body).map_err(|_| bad())?;
+                    return Err(RelayError::Refused { host: host.clone(), source });
+                }
+                (Status::NewSession, body) => {
+                    self.renew(host, session, SessionId::from_bytes(body).ok_or_else(bad)?);
+                }
+            }
+        }
+        // Each of its starts has one session for this process: three starts within the time limit are no answer.
+        Err(RelayError::BadAnswer { host: host.clone() })
+    }
+
+    fn session(&self, host: &HostId) -> SessionId {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(host).copied().unwrap_or(SessionId::NONE)
+    }
+
+    /// The session is not one of the process's any more. Of questions asked at once, the first renews it for all.
+    fn renew(&self, host: &HostId, known: SessionId, new: SessionId) {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = sessions.entry(host.clone()).or_insert(SessionId::NONE);
+        if *session == known {
+            *session = new;
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("keys", &self.shared.keys).finish_non_exhaustive()
+    }
+}

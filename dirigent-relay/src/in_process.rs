@@ -1,0 +1,68 @@
+//! A transport within one process: for tests, and for several Dirigents that one program runs.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::{CarryError, HostId, Relay, Server};
+
+/// Carries questions to servers of the same process. Clones share them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_relay::{InProcess, Keyring, Secret, Server};
+///
+/// let relay = InProcess::new();
+/// let secret = Secret::new(&[7; 32])?;
+/// let keys = Keyring::of_cluster("bot-1".parse()?, &secret);
+/// relay.connect(Arc::new(Server::new(keys, Secret::new(&[9; 32])?)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct InProcess {
+    servers: Arc<Mutex<HashMap<HostId, Arc<Server>>>>,
+}
+
+impl InProcess {
+    /// A transport that reaches no server yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reaches this server by its name, from now on.
+    pub fn connect(&self, server: Arc<Server>) {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        servers.insert(server.me().clone(), server);
+    }
+
+    /// Reaches the server of this name no more.
+    pub fn disconnect(&self, host: &HostId) {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).remove(host);
+    }
+
+    fn server(&self, host: &HostId) -> Option<Arc<Server>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(host).cloned()
+    }
+}
+
+#[async_trait]
+impl Relay for InProcess {
+    async fn carry(
+        &self,
+        to: &HostId,
+        rule: &str,
+        question: Vec<u8>,
+    ) -> Result<Vec<u8>, CarryError> {
+        let server = self.server(to);
+        let server = server.ok_or_else(|| CarryError::unreachable("it is not connected"))?;
+        Ok(server.answer(rule, &question).await?)
+    }
+}
+
+impl fmt::Debug for InProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InProcess").finish_non_exhaustive()
+    }
+}

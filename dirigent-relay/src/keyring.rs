@@ -1,0 +1,110 @@
+//! Who may ask what: the secrets of the processes, and what each may do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use dirigent::AgentId;
+
+use crate::{HostId, Secret};
+
+/// What a process may do here.
+///
+/// ```
+/// use dirigent_relay::Role;
+/// assert!(Role::slave(["poet"]).may_act_for(&"poet".into()));
+/// assert!(!Role::slave(["poet"]).may_act_for(&"critic".into()));
+/// assert!(Role::Peer.may_act_for(&"critic".into()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "who serves a question must know what each may do")]
+pub enum Role {
+    /// It acts for channels of its own, and is trusted as this process is.
+    Peer,
+    /// It acts for no channel: it may ask and report for these agents, and look.
+    Slave(BTreeSet<AgentId>),
+}
+
+impl Role {
+    /// A slave that may act for these agents.
+    pub fn slave<A: Into<AgentId>>(agents: impl IntoIterator<Item = A>) -> Self {
+        Self::Slave(agents.into_iter().map(Into::into).collect())
+    }
+
+    /// Whether it may ask and report for this agent.
+    pub fn may_act_for(&self, agent: &AgentId) -> bool {
+        match self {
+            Self::Peer => true,
+            Self::Slave(agents) => agents.contains(agent),
+        }
+    }
+}
+
+/// Which processes this one knows, with the secret of each and what it may do here; and who this one is.
+///
+/// A question is sealed with the secret of the process that asks, and so is its answer: a slave needs no secret but its
+/// own.
+///
+/// ```
+/// use dirigent_relay::{Keyring, Role, Secret};
+///
+/// let (cluster, of_slave) = (Secret::new(&[1; 32])?, Secret::new(&[2; 32])?);
+/// // Each of the processes that act for channels; they find each other's secrets by the name.
+/// let master = Keyring::of_cluster("bot-1".parse()?, &cluster)
+///     .with("slave-1".parse()?, of_slave.clone(), Role::slave(["poet"]));
+/// // One that only asks.
+/// let slave = Keyring::new("slave-1".parse()?, of_slave);
+/// # let _ = (master, slave);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Keyring {
+    me: HostId,
+    mine: Secret,
+    cluster: Option<Secret>,
+    known: BTreeMap<HostId, (Secret, Role)>,
+}
+
+impl Keyring {
+    /// A process that knows no other yet: it may ask those that know its secret.
+    pub const fn new(me: HostId, mine: Secret) -> Self {
+        Self { me, mine, cluster: None, known: BTreeMap::new() }
+    }
+
+    /// A process of a cluster in which every process that has the cluster's secret is a peer, whatever its name.
+    /// No slave may have that secret, nor one [made](Secret::of_host) from it.
+    pub fn of_cluster(me: HostId, cluster: &Secret) -> Self {
+        let mine = cluster.of_host(&me);
+        Self { me, mine, cluster: Some(cluster.clone()), known: BTreeMap::new() }
+    }
+
+    /// Knows one more process; one of a cluster that is given here is what is said here.
+    #[must_use]
+    pub fn with(mut self, host: HostId, secret: Secret, role: Role) -> Self {
+        self.known.insert(host, (secret, role));
+        self
+    }
+
+    /// Which process this is.
+    pub const fn me(&self) -> &HostId {
+        &self.me
+    }
+
+    pub(crate) const fn mine(&self) -> &Secret {
+        &self.mine
+    }
+
+    /// The secret of a process, and what it may do here.
+    pub(crate) fn of(&self, host: &HostId) -> Option<(Secret, Role)> {
+        let derived = || self.cluster.as_ref().map(|cluster| (cluster.of_host(host), Role::Peer));
+        self.known.get(host).cloned().or_else(derived)
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keyring")
+            .field("me", &self.me)
+            .field("known", &self.known.keys())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,106 @@
+//! Sessions: in each, every number is taken once. The process that answers issues them, so that a question from before its
+//! start, or from a session that it has forgotten, is never taken again. No clock is needed for it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::window::Window;
+use crate::{HostId, Secret};
+
+/// How many sessions of one process are remembered: each restart of it begins one.
+const SESSIONS_MAX: usize = 4;
+const PROOF: usize = 16;
+
+/// A session, as the answering process issued it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SessionId {
+    issue: u64,
+    proof: [u8; PROOF],
+}
+
+impl SessionId {
+    pub(crate) const BYTES: usize = 8 + PROOF;
+    /// None was issued yet.
+    pub(crate) const NONE: Self = Self { issue: 0, proof: [0; PROOF] };
+
+    pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        let (issue, proof) = bytes.split_at_mut(8);
+        issue.copy_from_slice(&self.issue.to_be_bytes());
+        proof.copy_from_slice(&self.proof);
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (issue, proof) = bytes.split_at_checked(8)?;
+        Some(Self {
+            issue: u64::from_be_bytes(issue.try_into().ok()?),
+            proof: proof.try_into().ok()?,
+        })
+    }
+}
+
+/// What became of a question that was surely written by who it names.
+pub(crate) enum Taken {
+    /// It is new.
+    New,
+    /// It was taken before, or may have been.
+    Again,
+    /// Its session is not one of this process's, or is forgotten: it is to be asked in this one.
+    OtherSession(SessionId),
+}
+
+/// The sessions that this process issued since it began.
+pub(crate) struct Sessions {
+    /// Chosen anew at each start: it makes the sessions of earlier starts strange.
+    start: Secret,
+    issued: AtomicU64,
+    hosts: Mutex<HashMap<HostId, Remembered>>,
+}
+
+#[derive(Default)]
+struct Remembered {
+    /// Sessions up to this one are forgotten.
+    forgotten: u64,
+    windows: BTreeMap<u64, Window>,
+}
+
+impl Sessions {
+    pub(crate) fn new(start: Secret) -> Self {
+        Self { start, issued: AtomicU64::new(0), hosts: Mutex::default() }
+    }
+
+    /// Takes the number of a session of this process; each is taken once.
+    pub(crate) fn take(&self, host: &HostId, session: SessionId, number: u64) -> Taken {
+        let is_ours = session.issue > 0 && self.proof(host, session.issue) == session.proof;
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = hosts.entry(host.clone()).or_default();
+        if !is_ours || session.issue <= remembered.forgotten {
+            drop(hosts);
+            return Taken::OtherSession(self.issue(host));
+        }
+        let window = remembered.windows.entry(session.issue).or_insert_with(Window::new);
+        let taken = if window.take(number) { Taken::New } else { Taken::Again };
+        while remembered.windows.len() > SESSIONS_MAX {
+            if let Some((oldest, _)) = remembered.windows.pop_first() {
+                remembered.forgotten = oldest;
+            }
+        }
+        taken
+    }
+
+    fn issue(&self, host: &HostId) -> SessionId {
+        let issue = self.issued.fetch_add(1, Ordering::Relaxed) + 1;
+        SessionId { issue, proof: self.proof(host, issue) }
+    }
+
+    fn proof(&self, host: &HostId, issue: u64) -> [u8; PROOF] {
+        let whole = self.start.sign(&[host.as_str().as_bytes(), &issue.to_be_bytes()]);
+        let mut proof = [0; PROOF];
+        for (to, from) in proof.iter_mut().zip(whole) {
+            *to = from;
+        }
+        proof
+    }
+}

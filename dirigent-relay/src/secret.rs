@@ -1,0 +1,85 @@
+//! The secret of one process.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::HostId;
+
+/// What a process proves with that a question is its own. Known to it and to those that it asks, and to no other.
+/// `Debug` does not show it.
+///
+/// ```
+/// use dirigent_relay::Secret;
+///
+/// let secret = Secret::new(&[7; 32])?;
+/// assert_eq!(format!("{secret:?}"), "Secret");
+/// assert!(Secret::new(b"too short").is_err());
+/// # Ok::<(), dirigent_relay::WeakSecret>(())
+/// ```
+#[derive(Clone)]
+pub struct Secret(Hmac<Sha256>);
+
+/// The secret has fewer than 32 bytes; one of 32 random bytes is as it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a secret has at least 32 bytes; take 32 random ones, for example of `openssl rand -hex 32`"
+)]
+#[non_exhaustive]
+pub struct WeakSecret;
+
+impl Secret {
+    /// The fewest bytes of a secret.
+    pub const MIN: usize = 32;
+
+    /// Takes these bytes, which are to be random.
+    ///
+    /// # Errors
+    ///
+    /// [`WeakSecret`] where they are fewer than [`MIN`](Self::MIN).
+    pub fn new(bytes: &[u8]) -> Result<Self, WeakSecret> {
+        if bytes.len() < Self::MIN {
+            return Err(WeakSecret);
+        }
+        Hmac::new_from_slice(bytes).map(Self).map_err(|_| WeakSecret)
+    }
+
+    /// Returns the secret of one process, made from this one, which is that of all processes together. Who has the secret
+    /// of one process cannot make that of another.
+    #[must_use]
+    pub fn of_host(&self, host: &HostId) -> Self {
+        let made = self.sign(&[b"dirigent relay host", host.as_str().as_bytes()]);
+        // A key of a whole block, which HMAC pads a shorter one to.
+        let mut block = [0; 64];
+        for (to, from) in block.iter_mut().zip(made) {
+            *to = from;
+        }
+        Self(Hmac::new(&block.into()))
+    }
+
+    /// Signs the parts, each with its length.
+    pub(crate) fn sign(&self, parts: &[&[u8]]) -> [u8; 32] {
+        self.over(parts).finalize().into_bytes().into()
+    }
+
+    /// Whether the parts were signed with this secret; takes as long whether or not.
+    pub(crate) fn is_signed(&self, parts: &[&[u8]], seal: &[u8]) -> bool {
+        self.over(parts).verify_slice(seal).is_ok()
+    }
+
+    fn over(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
+        let mut mac = self.0.clone();
+        for part in parts {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
