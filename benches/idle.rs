@@ -53,7 +53,7 @@ async fn rest(channels: usize, agents: usize) {
         let channel = ChannelId::new(1_000_000_000_000_000 + number as u64);
         let made =
             CreatedChannel { mode: Mode::Chat, members: members.clone(), ..Default::default() };
-        dirigent.channel(channel).created(made).await.unwrap();
+        dirigent.channel(channel).register(made).await.unwrap();
         if number % 10_000 == 0 {
             clock.advance(Duration::from_secs(1));
         }

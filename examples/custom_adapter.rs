@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command};
-use dirigent::operate::{Cause, CreatedChannel, Heard};
+use dirigent::operate::{Cause, CreatedChannel, EventOrLag};
 use dirigent::ports::Timestamp;
 use dirigent::ports::{
     ApiError, AuthorKind, ChatKind, ErrorKind, HistoryRequest, Identity, Nonce, Post, Posted,
@@ -238,7 +238,7 @@ async fn talk() -> Result {
     tokio::task::yield_now().await;
     let members = vec!["alice".into(), "bert".into()];
     let talk = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-    dirigent.channel(room).created(talk).await?;
+    dirigent.channel(room).register(talk).await?;
     let mut changes = dirigent.events();
     chat.say(room, person, "Tabs or spaces?");
     loop {
@@ -250,7 +250,7 @@ async fn talk() -> Result {
                 println!("<{}> {}", nick.map_or("?", |(_, name)| name), line.content);
                 dirigent.message_created(line).await?;
             }
-            Some(Heard::Transition(change)) = changes.next() => {
+            Some(EventOrLag::Transition(change)) = changes.next() => {
                 if change.transition.cause == Cause::AllPassed {
                     println!("* no agent has anything to add");
                     break;

@@ -11,8 +11,8 @@
 //! reminded, writes a summary and completes the discussion; the summary is posted in its work channel. Everything
 //! that must survive is in JSON files.
 //!
-//! `discussion/town.rs` is what outlives the process: the chat, its people, and the screen;
-//! `house.rs` the process: the library on its files; `agents.rs` what one replaces by agents of
+//! `discussion/world.rs` is what outlives the process: the chat, its people, and the screen;
+//! `process.rs` the process: the library on its files; `agents.rs` what one replaces by agents of
 //! one's own.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
@@ -27,13 +27,13 @@ use serde_json::json;
 
 #[path = "discussion/agents.rs"]
 mod agents;
-#[path = "discussion/house.rs"]
-mod house;
-#[path = "discussion/town.rs"]
-mod town;
+#[path = "discussion/process.rs"]
+mod process;
+#[path = "discussion/world.rs"]
+mod world;
 
-use house::House;
-use town::{Shown, Town};
+use process::Process;
+use world::{Shown, World};
 
 type Result<T = ()> = std::result::Result<T, AgentError>;
 
@@ -52,53 +52,53 @@ async fn main() -> Result {
     let thinks = if given.get_flag("fast") { 1 } else { 400 };
     let fresh = tempfile::tempdir()?;
     let data = given.get_one("data").cloned().unwrap_or_else(|| fresh.path().to_owned());
-    let mut town = Town::new(Duration::from_millis(thinks));
+    let mut world = World::new(Duration::from_millis(thinks));
 
     scene("The agents register, and one of them opens a discussion from its work channel.");
-    let mut house = House::enter(&town, &data).await?;
-    let (work, discussion) = open(&mut town, &house).await?;
-    town.until(&mut house, &[Shown::Run("sceptic")]).await?;
+    let mut process = Process::enter(&world, &data).await?;
+    let (work, discussion) = open(&mut world, &process).await?;
+    world.until(&mut process, &[Shown::Run("sceptic")]).await?;
 
     scene("The process is killed while the sceptic thinks about its answer.");
-    house.kill().await;
+    process.kill().await;
     list(&data)?;
 
     scene("It starts again, on the same files.");
-    let mut house = House::enter(&town, &data).await?;
-    town.until(&mut house, &[Shown::Change(Cause::AllPassed)]).await?;
-    town.until(&mut house, &[Shown::Change(Cause::Concluded), Shown::Result]).await?;
+    let mut process = Process::enter(&world, &data).await?;
+    world.until(&mut process, &[Shown::Change(Cause::AllPassed)]).await?;
+    world.until(&mut process, &[Shown::Change(Cause::Concluded), Shown::Result]).await?;
 
     scene("The discussion is over: a message in it is answered with a notice that says so.");
-    town.say(discussion, "May I add something?");
-    town.until(&mut house, &[Shown::Words("you"), Shown::Words("moderator")]).await?;
-    house.leave().await?;
+    world.say(discussion, "May I add something?");
+    world.until(&mut process, &[Shown::Words("you"), Shown::Words("moderator")]).await?;
+    process.leave().await?;
     list(&data)?;
-    check(&town, &[work, discussion])
+    check(&world, &[work, discussion])
 }
 
 /// Three agents register; the planner makes itself a work channel and opens a discussion from there.
-async fn open(town: &mut Town, house: &House) -> Result<(ChannelId, ChannelId)> {
-    for member in town.members() {
+async fn open(world: &mut World, process: &Process) -> Result<(ChannelId, ChannelId)> {
+    for member in world.members() {
         let arguments = json!({ "discordUserId": member.user, "agentName": member.name });
-        house.call(member.name, None, "dirigent-register", &arguments).await?;
+        process.call(member.name, None, "dirigent-register", &arguments).await?;
     }
-    let arguments = json!({ "name": "planner-at-work", "members": [town.person()] });
-    let made = house.call("planner", None, "create-work-channel", &arguments).await?;
-    let work = town.name_channel(&made, "channelId", "planner-at-work")?;
-    let participants: Vec<_> = town.members().map(|member| member.user).collect();
+    let arguments = json!({ "name": "planner-at-work", "members": [world.person()] });
+    let made = process.call("planner", None, "create-work-channel", &arguments).await?;
+    let work = world.name_channel(&made, "channelId", "planner-at-work")?;
+    let participants: Vec<_> = world.members().map(|member| member.user).collect();
     let arguments = json!({
-        "callback-guild": town.guild(),
+        "callback-guild": world.guild(),
         "callback-channel": work,
         "discussion-guide": GUIDE,
         "participants": participants,
     });
-    let made = house.call("planner", Some(work), "create-discussion-channel", &arguments).await?;
-    Ok((work, town.name_channel(&made, "discussionChannel", "discussion")?))
+    let made = process.call("planner", Some(work), "create-discussion-channel", &arguments).await?;
+    Ok((work, world.name_channel(&made, "discussionChannel", "discussion")?))
 }
 
 /// Everything was said once, however often the process died.
-fn check(town: &Town, channels: &[ChannelId]) -> Result {
-    let said: Vec<_> = channels.iter().flat_map(|channel| town.texts(*channel)).collect();
+fn check(world: &World, channels: &[ChannelId]) -> Result {
+    let said: Vec<_> = channels.iter().flat_map(|channel| world.texts(*channel)).collect();
     let different: BTreeSet<_> = said.iter().collect();
     if said.len() != different.len() {
         return Err("something was said twice".into());

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Command;
-use dirigent::hooks::{Ending, RunId};
-use dirigent::operate::{CreatedChannel, Heard};
+use dirigent::hooks::{RunId, RunReport};
+use dirigent::operate::{CreatedChannel, EventOrLag};
 use dirigent::ports::{AuthorKind, Identity, Nonce, Post};
 use dirigent::settings::{Pacing, SilencePolicy};
 use dirigent::snapshot::PhaseKind;
@@ -126,7 +126,7 @@ impl Host {
     async fn open_channel(&self) -> Result {
         let members = self.sessions.iter().map(|session| session.agent.clone()).collect();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        self.dirigent.channel(self.channel).created(chat).await?;
+        self.dirigent.channel(self.channel).register(chat).await?;
         Ok(())
     }
 
@@ -142,7 +142,7 @@ impl Host {
                     Some(_) => {}
                     None => return Ok(()),
                 },
-                heard = changes.next() => if let Some(Heard::Transition(change)) = heard {
+                heard = changes.next() => if let Some(EventOrLag::Transition(change)) = heard {
                     if change.transition.to == PhaseKind::Dormant {
                         return Ok(());
                     }
@@ -196,7 +196,7 @@ impl Host {
             // The permit is dropped: the turn counts as failed, and the next agent has its own.
             return Ok(());
         };
-        if run.permit.end(Ending::Text(&text)).is_err() {
+        if run.permit.end(RunReport::Text(&text)).is_err() {
             return Ok(()); // The floor was taken away meanwhile: what was said is stale.
         }
         self.deliver(session.user, run.id, &text).await

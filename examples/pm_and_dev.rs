@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, Command};
 use dirigent::hooks::RunId;
-use dirigent::operate::{Cause, ChannelEvent, Heard};
+use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::ports::Identity;
 use dirigent::replay::Recording;
 use dirigent::settings::{FlowConfig, Pacing};
@@ -165,7 +165,7 @@ impl Team {
             let told = tokio::select! {
                 biased;
                 change = self.changes.next() => match change {
-                    Some(Heard::Transition(event)) => Some(show_change(&event)),
+                    Some(EventOrLag::Transition(event)) => Some(show_change(&event)),
                     Some(_) | None => None,
                 },
                 event = self.pushed.next() => match event {

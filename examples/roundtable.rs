@@ -155,7 +155,7 @@ async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {
         }),
     };
     sceptic.script.add(&["Ask a user who stopped using the old one."]);
-    table.dirigent.channel(room).created(discussion).await?;
+    table.dirigent.channel(room).register(discussion).await?;
     table.until(Shown::Change(Cause::AllPassed)).await?;
     // The table fell silent, so the library reminds the initiator, who may run once.
     optimist.script.add(&["In short: one who stays, and one who left."]);

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | learn why an agent may or may not speak | [`Channel::explain`](crate::Channel::explain), [`Explanation`], [`Reason`] |
 //! | see how a channel stands | [`Channel::status`](crate::Channel::status), [`Status`] |
-//! | hear of all that happens | [`Dirigent::events`](crate::Dirigent::events), [`Heard`] |
+//! | hear of all that happens | [`Dirigent::events`](crate::Dirigent::events), [`EventOrLag`] |
 //! | count what happens, for metrics | [`Dirigent::tally`](crate::Dirigent::tally), [`Tally`] |
 //! | steer a channel | [`Channel::stop`](crate::Channel::stop), [`Channel::speak_next`](crate::Channel::speak_next), [`Channel::mute`](crate::Channel::mute) and the like |
 //! | let people steer it | [`command`](crate::command) |
@@ -13,9 +13,9 @@ pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
 pub use crate::host::explanation::{Explanation, OutageNote};
 pub use crate::host::operate::{CreatedChannel, Opening, ResultPost};
 pub use crate::host::status::Status;
-pub use crate::room::outbox::unposted::{PostState, Unposted};
+pub use crate::room::outbox::entry::{OutboxEntry, PostState};
 pub use crate::runtime::events::{
-    AgentFailure, AgentFault, ChannelEvent, Events, Heard, LostReply, Progress,
+    AgentFailure, AgentFault, ChannelEvent, EventOrLag, Events, LostReply, Progress,
 };
 pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
 pub use crate::runtime::workers::Work;

@@ -1,6 +1,6 @@
 //! What nearly every bot names: `use dirigent::prelude::*;`.
 
-pub use crate::operate::Heard;
+pub use crate::operate::EventOrLag;
 pub use crate::ports::Embed;
 pub use crate::snapshot::PhaseKind;
 pub use crate::{

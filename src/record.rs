@@ -2,5 +2,5 @@
 
 pub(crate) mod channel;
 pub(crate) mod discussion;
-pub(crate) mod held;
-pub(crate) mod letter;
+pub(crate) mod outbox;
+pub(crate) mod queued;

@@ -6,4 +6,4 @@ pub(crate) mod trace;
 
 pub use dirigent_core::Input;
 pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
-pub use trace::{Told, Trace, TraceEntry};
+pub use trace::{Trace, TraceEntry, TraceEvent};

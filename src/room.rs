@@ -23,13 +23,13 @@ mod consulting;
 pub(crate) mod context;
 mod deferrals;
 pub(crate) mod directory;
+mod discussion_posts;
 mod done;
 pub(crate) mod doorway;
 pub(crate) mod guards;
 mod handing;
 mod hearing;
 pub(crate) mod inbox;
-mod letters;
 pub(crate) mod look;
 mod marks;
 mod offer;
@@ -200,7 +200,7 @@ impl Room {
             // The turn machine forgets which messages it has seen, and the channel leaves memory. An event that
             // was lost without notice could not be told from those that were heard any more: it is looked for
             // now, once.
-            let looks = cx.settings.lookout.is_some_and(|lookout| lookout.channels > 0);
+            let looks = cx.settings.backfill.is_some_and(|backfill| backfill.channels > 0);
             if looks && self.marks.is_unverified() {
                 self.backfill();
             }
@@ -259,8 +259,8 @@ impl Room {
         self.turns.submit(cx, now, input)?;
         self.step(cx, now).sort();
         if let Some(terms) = terms {
-            let letters = &mut self.active.get_or_insert_default().letters;
-            letters.get_or_insert_default().owe_guide(self.turns.channel, now, &terms);
+            let posts = &mut self.active.get_or_insert_default().posts;
+            posts.get_or_insert_default().owe_guide(self.turns.channel, now, &terms);
             self.discussion = Some(Arc::new(terms));
         }
         self.turns.commit.change_for_good();
@@ -281,11 +281,11 @@ impl Room {
         let mut step = self.step(cx, now);
         if is_discussion {
             let result = cx.settings.result(channel, summary);
-            step.lanes.letters.get_or_insert_default().result = Some(result);
+            step.lanes.posts.get_or_insert_default().result = Some(result);
         }
         let answer = step.submit(&Input::Conclude { by });
-        if let Some(letters) = &mut step.lanes.letters {
-            letters.result = None;
+        if let Some(posts) = &mut step.lanes.posts {
+            posts.result = None;
         }
         answer?;
         step.turns.commit.change_for_good();

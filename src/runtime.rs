@@ -64,7 +64,7 @@ use crate::ports::waker::AgentWaker;
 use crate::replay::recorder::Recorder;
 use crate::room::Room;
 use crate::room::context::{ChatFacts, Context};
-use crate::runtime::events::{AgentErrorHook, Heard};
+use crate::runtime::events::{AgentErrorHook, EventOrLag};
 use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::presence::PresenceBoard;
 use crate::values::error::ApiError;
@@ -95,7 +95,7 @@ pub(crate) struct Runtime {
     /// Names runs that were put off.
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Arc<Timers>,
-    pub(crate) events: broadcast::Sender<Heard>,
+    pub(crate) events: broadcast::Sender<EventOrLag>,
     pub(crate) life: Lifecycle,
     pub(crate) catch_up: CatchUp,
     /// Rises with each gap that concerns all channels.

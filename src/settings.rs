@@ -151,7 +151,7 @@ pub struct Settings {
     /// every 5 minutes, and a channel that becomes dormant is looked at once more, if it was not since
     /// something was said there. `None`: never; then a lost event is found by the next restart or
     /// [`Dirigent::reconnected`](crate::Dirigent::reconnected), unless the channel became dormant before.
-    pub lookout: Option<Lookout>,
+    pub backfill: Option<Backfill>,
     /// Whether a hosted agent's account shows that it is typing while the agent runs. Default: no.
     pub typing: bool,
     /// Whether a thread that was never given a mode takes over that of its parent, chat or report,
@@ -162,14 +162,14 @@ pub struct Settings {
 /// How often channels are looked at for messages of which no event told.
 ///
 /// ```
-/// use dirigent::settings::Lookout;
+/// use dirigent::settings::Backfill;
 /// use std::time::Duration;
-/// let lookout = Lookout { every: Duration::from_secs(300), channels: 100 };
-/// assert_eq!(lookout.channels, 100);
+/// let backfill = Backfill { every: Duration::from_secs(300), channels: 100 };
+/// assert_eq!(backfill.channels, 100);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two numbers that hosts write down")]
-pub struct Lookout {
+pub struct Backfill {
     /// The time from one round to the next; at least a second.
     pub every: Duration,
     /// How many channels a round looks at, each with one request unless much was missed: first those
@@ -347,7 +347,7 @@ impl Default for Settings {
             heartbeat: None,
             offline_after_failures: None,
             transitions_max: 1_024,
-            lookout: Some(Lookout { every: Duration::from_secs(300), channels: 100 }),
+            backfill: Some(Backfill { every: Duration::from_secs(300), channels: 100 }),
             notify: true,
             typing: false,
             inherit_parent_mode: false,

@@ -25,7 +25,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Three agents with an identity, a person who owns the guild, and a moderator who may create
 /// channels in it and is no administrator.
-fn desk() -> Stage {
+fn stage_with_channel_manager() -> Stage {
     desk_with(|_| {})
 }
 
@@ -42,8 +42,8 @@ fn desk_with(settings: impl FnOnce(&mut Settings)) -> Stage {
 }
 
 /// The same, and the moderator is an administrator.
-fn court() -> Stage {
-    let stage = desk();
+fn stage_with_admin_moderator() -> Stage {
+    let stage = stage_with_channel_manager();
     stage.discord().guild(stage.guild()).set_administrator(stage.moderator(), true);
     stage
 }

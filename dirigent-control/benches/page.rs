@@ -18,7 +18,7 @@ use dirigent::{
     AgentError, AgentId, ChannelId, Config, Dirigent, MemoryIdentities, Mode, Reply, Settings,
     SystemClock, Turn, agent_fn,
 };
-use dirigent_control::{Control, Tape};
+use dirigent_control::{Control, MemoryRecorder};
 use dirigent_testkit::MemoryDiscord;
 use http::Request;
 use http_body_util::BodyExt;
@@ -26,7 +26,7 @@ use tower::ServiceExt;
 
 const TOKEN: &str = "operator-operator-1";
 
-struct House {
+struct Fixture {
     dirigent: Dirigent,
     discord: MemoryDiscord,
     identities: MemoryIdentities,
@@ -36,8 +36,8 @@ struct House {
     person: dirigent::UserId,
 }
 
-impl House {
-    fn open(recorder: Option<Tape>) -> Result<Self, AgentError> {
+impl Fixture {
+    fn open(recorder: Option<MemoryRecorder>) -> Result<Self, AgentError> {
         let clock = SystemClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock)).with_history_max(100);
         let (moderator, person) = (discord.add_bot(), discord.add_human());
@@ -54,8 +54,8 @@ impl House {
             .identities(identities.clone())
             .settings(settings)
             .config(config);
-        if let Some(tape) = recorder {
-            library = library.recorder(tape);
+        if let Some(recorder) = recorder {
+            library = library.recorder(recorder);
         }
         let mut agents = Vec::new();
         for at in 0..4 {
@@ -102,11 +102,11 @@ async fn ask(page: &Router, path: &str) -> Result<axum::response::Response, Agen
 }
 
 async fn overview(times: usize) -> Result<(), AgentError> {
-    let house = House::open(None)?;
+    let fixture = Fixture::open(None)?;
     for at in 0..1_000 {
-        house.channel(&format!("channel-{at}")).await?;
+        fixture.channel(&format!("channel-{at}")).await?;
     }
-    let page = house.page()?;
+    let page = fixture.page()?;
     let mut took = Vec::new();
     for _ in 0..times {
         let begun = now();
@@ -122,7 +122,7 @@ async fn overview(times: usize) -> Result<(), AgentError> {
     println!("overview of 1,000 channels: p50 {:?}, p99 {:?}", at(50), at(99));
 
     // A live page: what the process grows by for each.
-    let channel = house.channel("looked-at").await?;
+    let channel = fixture.channel("looked-at").await?;
     let mut streams = Vec::new();
     let path = format!("/dirigent/live/channels/{channel}");
     let count = if times > 10 { 1_000 } else { 10 };
@@ -143,13 +143,13 @@ async fn overview(times: usize) -> Result<(), AgentError> {
 }
 
 async fn turns(turns: u64, with: &str) -> Result<f64, AgentError> {
-    let tape = (with == "recorder").then(Tape::default);
-    let house = House::open(tape)?;
-    let _page = (with != "nothing").then(|| house.page()).transpose()?;
-    let channel = house.channel("busy").await?;
-    house.dirigent.channel(channel).wake(None).await?;
+    let recorder = (with == "recorder").then(MemoryRecorder::default);
+    let fixture = Fixture::open(recorder)?;
+    let _page = (with != "nothing").then(|| fixture.page()).transpose()?;
+    let channel = fixture.channel("busy").await?;
+    fixture.dirigent.channel(channel).wake(None).await?;
     let turn = async || -> Result<u64, AgentError> {
-        Ok(house.dirigent.channel(channel).status().await?.map_or(0, |status| status.turn.get()))
+        Ok(fixture.dirigent.channel(channel).status().await?.map_or(0, |status| status.turn.get()))
     };
     let begun = ProcessTime::now();
     let first = turn().await?;
@@ -159,7 +159,7 @@ async fn turns(turns: u64, with: &str) -> Result<f64, AgentError> {
         at = turn().await?;
     }
     let cost = begun.elapsed().as_secs_f64() * 1e6 / (at - first) as f64;
-    house.dirigent.channel(channel).stop().await?;
+    fixture.dirigent.channel(channel).stop().await?;
     Ok(cost)
 }
 

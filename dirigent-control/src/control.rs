@@ -15,10 +15,10 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Auth;
 use crate::drawn::Drawn;
+use crate::memory_recorder::MemoryRecorder;
 use crate::places::PlacesCache;
 use crate::ports::{Check, EgoFile, ReadRecording};
 use crate::shared::{ReadAddress, Shared};
-use crate::tape::Tape;
 
 /// The shortest token, in characters: shorter ones can be guessed.
 const TOKEN_MIN: usize = 16;
@@ -55,7 +55,7 @@ pub struct Builder {
     check: Option<Arc<dyn Check>>,
     ego: Option<Arc<dyn EgoFile>>,
     recordings: Option<Arc<dyn ReadRecording>>,
-    tape: Option<Tape>,
+    recorder: Option<MemoryRecorder>,
     address: ReadAddress,
     base: String,
     streams_max: usize,
@@ -103,7 +103,7 @@ impl Control {
             check: None,
             ego: None,
             recordings: None,
-            tape: None,
+            recorder: None,
             address: Arc::new(peer),
             base: BASE.to_owned(),
             streams_max: STREAMS_MAX,
@@ -147,10 +147,10 @@ impl Builder {
         self
     }
 
-    /// The rooms' own recordings; the same tape is given to the library as its recorder. Default: none: scores then show
+    /// The rooms' own recordings; the same recorder is given to the library as its recorder. Default: none: scores then show
     /// no denials, and rooms cannot be replayed.
-    pub fn tape(mut self, tape: Tape) -> Self {
-        self.tape = Some(tape);
+    pub fn recorder(mut self, recorder: MemoryRecorder) -> Self {
+        self.recorder = Some(recorder);
         self
     }
 
@@ -209,7 +209,7 @@ impl Builder {
             check: self.check,
             ego: self.ego,
             recordings: self.recordings,
-            tape: self.tape,
+            recorder: self.recorder,
             address: self.address,
             base: self.base,
             streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),

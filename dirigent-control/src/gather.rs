@@ -1,6 +1,6 @@
 //! Asks the driver, the registry and the chat, and makes looks of what they tell.
 
-use dirigent::operate::Heard;
+use dirigent::operate::EventOrLag;
 use dirigent::replay::Trace;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::Barred;
@@ -91,7 +91,7 @@ impl Shared {
         let is_live =
             matches!(self.known(id).await?, Known::Status(status) if status.speaker.is_some());
         let now = is_live.then_some(now);
-        if let Some(recorded) = self.tape.as_ref().and_then(|tape| tape.channel(id)) {
+        if let Some(recorded) = self.recorder.as_ref().and_then(|recorder| recorder.channel(id)) {
             let trace = Trace::of(&recorded, name).map_err(unreadable)?;
             return Ok(Score::of(newest(trace.entries()), name, now));
         }
@@ -159,12 +159,12 @@ pub(crate) fn unreadable(error: dirigent::snapshot::RestoreError) -> Problem {
 }
 
 /// Whether what was heard concerns the channel.
-pub(crate) fn concerns(heard: &Heard, channel: ChannelId) -> bool {
+pub(crate) fn concerns(heard: &EventOrLag, channel: ChannelId) -> bool {
     match heard {
-        Heard::Transition(event) => event.channel == channel,
-        Heard::AgentFailed(failure) => failure.channel == channel,
-        Heard::ReplyLost(lost) => lost.channel == channel,
-        Heard::Progress(progress) => progress.channel == channel,
-        Heard::Missed(_) | _ => true,
+        EventOrLag::Transition(event) => event.channel == channel,
+        EventOrLag::AgentFailed(failure) => failure.channel == channel,
+        EventOrLag::ReplyLost(lost) => lost.channel == channel,
+        EventOrLag::Progress(progress) => progress.channel == channel,
+        EventOrLag::Lagged(_) | _ => true,
     }
 }

@@ -26,7 +26,7 @@
 //! | --- | --- |
 //! | `/dirigent` | the overview: every channel, those that need a person first |
 //! | `/dirigent/channels/{id}` | one channel: who speaks, why the others do not, the score; and what steers it |
-//! | `/dirigent/channels/{id}/replay` | its recording, where [`Tape`] records it |
+//! | `/dirigent/channels/{id}/replay` | its recording, where [`MemoryRecorder`] records it |
 //! | `/dirigent/replay` | a recording from a file |
 //! | `/dirigent/registry` | the agents and their accounts |
 //! | `/dirigent/api` | the same for programs; `/dirigent/api/openapi.json` describes it |
@@ -50,6 +50,7 @@ mod drawn;
 mod gather;
 mod live;
 mod look;
+mod memory_recorder;
 mod metrics;
 mod order;
 mod pages;
@@ -60,7 +61,6 @@ mod registry;
 mod replays;
 mod serve;
 mod shared;
-mod tape;
 
 pub use auth::Role;
 pub use control::{BuildError, Builder, Control};
@@ -68,10 +68,10 @@ pub use look::{
     AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OutboxLook,
     Overview, RegistryLook, Row, WorkLook,
 };
+pub use memory_recorder::MemoryRecorder;
 pub use order::Order;
 pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};
 pub use problem::Problem;
-pub use tape::Tape;
 
 /// The code of the README runs.
 #[cfg(doctest)]

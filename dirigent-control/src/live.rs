@@ -10,7 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use dirigent::operate::{Cause, Events, Heard};
+use dirigent::operate::{Cause, EventOrLag, Events};
 use dirigent::ports::Timestamp;
 use futures_util::stream::{Stream, unfold};
 use http::HeaderMap;
@@ -154,9 +154,9 @@ impl Live {
         Some(())
     }
 
-    fn is_about(&self, heard: &Heard) -> bool {
+    fn is_about(&self, heard: &EventOrLag) -> bool {
         match self.shown {
-            Shown::Overview(_) => !matches!(heard, Heard::Progress(_)),
+            Shown::Overview(_) => !matches!(heard, EventOrLag::Progress(_)),
             Shown::Channel(id) => concerns(heard, id),
         }
     }

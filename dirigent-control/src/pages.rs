@@ -91,7 +91,7 @@ struct ChannelPage<'a> {
     frame: Frame<'a>,
     look: &'a ChannelLook,
     regions: Vec<(&'static str, String)>,
-    has_tape: bool,
+    is_recorded: bool,
 }
 
 /// What the parts of a channel's page are drawn of.
@@ -205,7 +205,7 @@ async fn channel(
     let mut frame = Frame::new(&shared, role, "channels", &look.channel.name);
     frame.live = format!("{}/live/channels/{id}", shared.base);
     let regions = channel_regions(&shared.base, &look, &score, role.may_change())?;
-    page(&ChannelPage { frame, look: &look, regions, has_tape: shared.tape.is_some() })
+    page(&ChannelPage { frame, look: &look, regions, is_recorded: shared.recorder.is_some() })
 }
 
 /// An order from a form. A script that sends it is answered without a page.

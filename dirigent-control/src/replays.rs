@@ -14,12 +14,12 @@ impl Shared {
     /// The channel's own recording, replayed.
     pub(crate) async fn replay(&self, id: ChannelId) -> Result<Replay, Problem> {
         self.must_exist(id).await?;
-        let recorded = self.tape.as_ref().and_then(|tape| tape.channel(id));
+        let recorded = self.recorder.as_ref().and_then(|recorder| recorder.channel(id));
         let recorded = recorded.ok_or_else(|| {
             Problem::new(
                 404,
                 "not-recorded",
-                "this channel is not recorded; the host can give a Tape",
+                "this channel is not recorded; the host can give a MemoryRecorder",
             )
         })?;
         let names = self.names().await?;

@@ -10,9 +10,9 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Auth;
 use crate::drawn::Drawn;
+use crate::memory_recorder::MemoryRecorder;
 use crate::places::PlacesCache;
 use crate::ports::{Check, EgoFile, ReadRecording};
-use crate::tape::Tape;
 
 /// How a visitor's address is read from a request.
 pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) check: Option<Arc<dyn Check>>,
     pub(crate) ego: Option<Arc<dyn EgoFile>>,
     pub(crate) recordings: Option<Arc<dyn ReadRecording>>,
-    pub(crate) tape: Option<Tape>,
+    pub(crate) recorder: Option<MemoryRecorder>,
     pub(crate) address: ReadAddress,
     pub(crate) base: String,
     pub(crate) streams: Arc<Semaphore>,

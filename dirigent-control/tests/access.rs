@@ -6,7 +6,7 @@ use dirigent_control::{BuildError, Check, Control, Role};
 use http::{Method, Request, StatusCode, header};
 use serde_json::json;
 
-use crate::fixture::{House, OPERATOR, VIEWER, request};
+use crate::fixture::{Fixture, OPERATOR, VIEWER, request};
 
 const PATHS: [&str; 11] = [
     "/dirigent",
@@ -33,11 +33,11 @@ fn sign_in(token: &str) -> Request<Body> {
 /// R157, D92
 #[tokio::test]
 async fn every_path_answers_401_without_a_token_and_nothing_happens() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
     for path in PATHS {
         for token in ["", "wrong"] {
-            let answer = house.get(path, token).await;
+            let answer = fixture.get(path, token).await;
             assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path}");
             assert!(answer.header(header::WWW_AUTHENTICATE).starts_with("Bearer"));
             assert!(!answer.text.contains("den"), "{path}: nothing of what is inside is told");
@@ -46,22 +46,22 @@ async fn every_path_answers_401_without_a_token_and_nothing_happens() {
             break; // Ten failures bar the address.
         }
     }
-    let house = House::open().await;
+    let fixture = Fixture::open().await;
     for path in PATHS {
         for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::HEAD] {
-            let answer = house.ask(request(method, path, "", Body::empty())).await;
+            let answer = fixture.ask(request(method, path, "", Body::empty())).await;
             assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path}");
         }
     }
-    let order = house.order(channel, "", &json!({ "order": "stop" })).await;
+    let order = fixture.order(channel, "", &json!({ "order": "stop" })).await;
     assert_eq!(order.status, StatusCode::UNAUTHORIZED);
 }
 
 /// R157
 #[tokio::test]
 async fn the_sign_in_form_is_the_body_of_the_401_and_needs_no_other_path() {
-    let house = House::open().await;
-    let answer = house.page("/dirigent", "").await;
+    let fixture = Fixture::open().await;
+    let answer = fixture.page("/dirigent", "").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     assert!(answer.text.contains("action=\"/dirigent/sign-in\""));
     for other in ["<link", "<script", "src="] {
@@ -74,8 +74,8 @@ async fn the_sign_in_form_is_the_body_of_the_401_and_needs_no_other_path() {
 /// R157, D92
 #[tokio::test]
 async fn a_session_is_a_cookie_that_scripts_and_other_sites_never_see() {
-    let house = House::open().await;
-    let answer = house.ask(sign_in(OPERATOR)).await;
+    let fixture = Fixture::open().await;
+    let answer = fixture.ask(sign_in(OPERATOR)).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     let cookie = answer.header(header::SET_COOKIE);
     for part in ["; HttpOnly", "; SameSite=Strict", "; Path=/dirigent", "; Max-Age=43200"] {
@@ -85,58 +85,58 @@ async fn a_session_is_a_cookie_that_scripts_and_other_sites_never_see() {
     assert!(!cookie.contains(OPERATOR));
     let mut elsewhere = sign_in(OPERATOR);
     elsewhere.headers_mut().insert(header::HOST, "control.example.org".parse().unwrap());
-    assert!(house.ask(elsewhere).await.header(header::SET_COOKIE).ends_with("; Secure"));
+    assert!(fixture.ask(elsewhere).await.header(header::SET_COOKIE).ends_with("; Secure"));
 
     let session = cookie.split(';').next().unwrap().to_owned();
     let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
     asked.headers_mut().insert(header::COOKIE, format!("theme=dark; {session}").parse().unwrap());
-    assert_eq!(house.ask(asked).await.status, StatusCode::OK);
+    assert_eq!(fixture.ask(asked).await.status, StatusCode::OK);
 }
 
 /// R157
 #[tokio::test]
 async fn a_wrong_token_at_the_form_is_answered_with_the_form_and_ten_with_429() {
-    let house = House::open().await;
-    let session = house.ask(sign_in(OPERATOR)).await;
+    let fixture = Fixture::open().await;
+    let session = fixture.ask(sign_in(OPERATOR)).await;
     let session = session.header(header::SET_COOKIE).split(';').next().unwrap().to_owned();
     for _ in 0..10 {
-        let answer = house.ask(sign_in("guess")).await;
+        let answer = fixture.ask(sign_in("guess")).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
         assert!(answer.text.contains("This token is not known.") && !answer.text.contains("guess"));
     }
-    let barred = house.ask(sign_in(OPERATOR)).await;
+    let barred = fixture.ask(sign_in(OPERATOR)).await;
     assert_eq!(barred.status, StatusCode::TOO_MANY_REQUESTS);
     let wait: u64 = barred.header(header::RETRY_AFTER).parse().unwrap();
     assert!((1..=60).contains(&wait));
     let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
     asked.headers_mut().insert(header::COOKIE, session.parse().unwrap());
-    assert_eq!(house.ask(asked).await.status, StatusCode::OK, "sessions are unaffected");
+    assert_eq!(fixture.ask(asked).await.status, StatusCode::OK, "sessions are unaffected");
 }
 
 /// R157
 #[tokio::test]
 async fn a_viewer_sees_everything_and_changes_nothing() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
     for path in ["/dirigent", "/dirigent/registry", "/dirigent/api/channels", "/dirigent/metrics"] {
-        assert_eq!(house.get(path, VIEWER).await.status, StatusCode::OK, "{path}");
+        assert_eq!(fixture.get(path, VIEWER).await.status, StatusCode::OK, "{path}");
     }
     for order in [json!({ "order": "stop" }), json!({ "order": "set-mode", "mode": "none" })] {
-        let answer = house.order(channel, VIEWER, &order).await;
+        let answer = fixture.order(channel, VIEWER, &order).await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN);
         assert_eq!(answer.json()["type"], "urn:dirigent:problem:read-only");
     }
     let path = "/dirigent/api/identities/poet";
-    let gone = house.ask(request(Method::DELETE, path, VIEWER, Body::empty())).await;
+    let gone = fixture.ask(request(Method::DELETE, path, VIEWER, Body::empty())).await;
     assert_eq!(gone.status, StatusCode::FORBIDDEN);
-    let status = house.dirigent.channel(channel).status().await.unwrap().unwrap();
+    let status = fixture.dirigent.channel(channel).status().await.unwrap().unwrap();
     assert_eq!((status.mode, status.rest), (Mode::Chat, None));
     for path in [
         "/dirigent".to_owned(),
         format!("/dirigent/channels/{channel}"),
         "/dirigent/registry".to_owned(),
     ] {
-        let page = house.page(&path, VIEWER).await.text;
+        let page = fixture.page(&path, VIEWER).await.text;
         for control in ["data-order", "name=\"order\"", "name=\"do\""] {
             assert!(!page.contains(control), "{path} shows {control}");
         }
@@ -146,8 +146,8 @@ async fn a_viewer_sees_everything_and_changes_nothing() {
 /// R157: a forged request of another site changes nothing, whatever it brings along.
 #[tokio::test]
 async fn a_request_from_another_site_changes_nothing() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
     let path = format!("/dirigent/channels/{channel}");
     let forged = [
         vec![("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")],
@@ -164,14 +164,14 @@ async fn a_request_from_another_site_changes_nothing() {
             let name = header::HeaderName::from_static(name);
             asked.headers_mut().insert(name, value.parse().unwrap());
         }
-        assert_eq!(house.ask(asked).await.status, StatusCode::FORBIDDEN, "{headers:?}");
+        assert_eq!(fixture.ask(asked).await.status, StatusCode::FORBIDDEN, "{headers:?}");
     }
     let mut signing = sign_in(OPERATOR);
     signing.headers_mut().insert("sec-fetch-site", "cross-site".parse().unwrap());
-    let signed = house.ask(signing).await;
+    let signed = fixture.ask(signing).await;
     assert_eq!(signed.status, StatusCode::FORBIDDEN);
     assert!(signed.headers.get(header::SET_COOKIE).is_none());
-    let status = house.dirigent.channel(channel).status().await.unwrap().unwrap();
+    let status = fixture.dirigent.channel(channel).status().await.unwrap().unwrap();
     assert_eq!(status.rest, None);
 }
 
@@ -188,22 +188,22 @@ impl Check for ByHeader {
 /// R157
 #[tokio::test]
 async fn a_host_may_plug_in_its_own_check() {
-    let house = House::open_with(|builder| builder.check(ByHeader)).await;
+    let fixture = Fixture::open_with(|builder| builder.check(ByHeader)).await;
     let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
     asked.headers_mut().insert("x-group", "ops".parse().unwrap());
-    assert_eq!(house.ask(asked).await.status, StatusCode::OK);
-    assert_eq!(house.get("/dirigent", "").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(fixture.ask(asked).await.status, StatusCode::OK);
+    assert_eq!(fixture.get("/dirigent", "").await.status, StatusCode::UNAUTHORIZED);
     let mut asked = request(Method::DELETE, "/dirigent/api/identities/poet", "", Body::empty());
     asked.headers_mut().insert("x-group", "ops".parse().unwrap());
-    assert_eq!(house.ask(asked).await.status, StatusCode::FORBIDDEN, "as a viewer");
+    assert_eq!(fixture.ask(asked).await.status, StatusCode::FORBIDDEN, "as a viewer");
 }
 
 #[tokio::test]
 async fn weak_and_equal_tokens_are_refused() {
-    let house = House::open().await;
+    let fixture = Fixture::open().await;
     let builder = || {
-        let chat = std::sync::Arc::new(house.discord.account(house.moderator));
-        Control::builder(house.dirigent.clone(), chat, house.identities.clone())
+        let chat = std::sync::Arc::new(fixture.discord.account(fixture.moderator));
+        Control::builder(fixture.dirigent.clone(), chat, fixture.identities.clone())
     };
     assert_eq!(builder().build().unwrap_err(), BuildError::NoToken);
     assert_eq!(builder().operator_token("short").build().unwrap_err(), BuildError::ShortToken);
@@ -220,11 +220,11 @@ async fn weak_and_equal_tokens_are_refused() {
 async fn guesses_as_bearer_as_cookie_and_at_the_form_count_together_and_for_their_address_only() {
     let by_header =
         |parts: &http::request::Parts| parts.headers.get("x-peer")?.to_str().ok()?.parse().ok();
-    let house = House::open_with(|builder| builder.address(by_header)).await;
+    let fixture = Fixture::open_with(|builder| builder.address(by_header)).await;
     let from = |mut asked: Request<Body>, peer: &str| {
         asked.headers_mut().insert("x-peer", peer.parse().unwrap());
         asked.headers_mut().insert("x-forwarded-for", "203.0.113.9".parse().unwrap());
-        house.ask(asked)
+        fixture.ask(asked)
     };
     let cookie = |value: &str| {
         let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
@@ -259,11 +259,11 @@ async fn guesses_as_bearer_as_cookie_and_at_the_form_count_together_and_for_thei
 /// R157: every path that changes anything, by every kind of request that browsers of other sites can be made to send.
 #[tokio::test]
 async fn no_path_takes_a_change_from_another_site() {
-    let house =
-        House::open_with(|builder| builder.recordings(|_: &str| Err("unread".to_owned()))).await;
-    let channel = house.chat("den").await;
+    let fixture =
+        Fixture::open_with(|builder| builder.recordings(|_: &str| Err("unread".to_owned()))).await;
+    let channel = fixture.chat("den").await;
     let form = "application/x-www-form-urlencoded";
-    let session = house.ask(sign_in(OPERATOR)).await;
+    let session = fixture.ask(sign_in(OPERATOR)).await;
     let session = session.header(header::SET_COOKIE).split(';').next().unwrap().to_owned();
     for (method, path, kind, body) in [
         (Method::POST, format!("/dirigent/channels/{channel}"), form, "order=stop"),
@@ -290,34 +290,34 @@ async fn no_path_takes_a_change_from_another_site() {
             headers.insert(header::COOKIE, session.parse().unwrap());
             headers.insert(header::CONTENT_TYPE, kind.parse().unwrap());
             headers.insert(name, value.parse().unwrap());
-            let answer = house.ask(asked).await;
+            let answer = fixture.ask(asked).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{method} {path} {name}");
             assert!(answer.headers.get(header::SET_COOKIE).is_none());
         }
     }
-    assert_eq!(house.dirigent.channel(channel).status().await.unwrap().unwrap().rest, None);
-    let all = dirigent::IdentityStore::all(&house.identities).await.unwrap();
+    assert_eq!(fixture.dirigent.channel(channel).status().await.unwrap().unwrap().rest, None);
+    let all = dirigent::IdentityStore::all(&fixture.identities).await.unwrap();
     assert_eq!(all.len(), 2);
 }
 
 /// A form that is sent again is an order that is given again: it changes nothing that was not asked for.
 #[tokio::test]
 async fn a_form_that_is_sent_twice_does_no_more_than_once() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
     let path = format!("/dirigent/channels/{channel}");
     let send = async |form: &'static str| {
         let mut asked = request(Method::POST, &path, OPERATOR, Body::from(form));
         let kind = "application/x-www-form-urlencoded".parse().unwrap();
         asked.headers_mut().insert(header::CONTENT_TYPE, kind);
-        house.ask(asked).await.status
+        fixture.ask(asked).await.status
     };
     for form in ["order=mute&agent=poet", "order=hold", "order=archive"] {
         assert_eq!(send(form).await, StatusCode::SEE_OTHER);
-        let once = house.dirigent.channel(channel).status().await.unwrap();
+        let once = fixture.dirigent.channel(channel).status().await.unwrap();
         let twice = send(form).await;
         assert!(twice == StatusCode::SEE_OTHER || twice == StatusCode::CONFLICT, "{form}: {twice}");
-        let status = house.dirigent.channel(channel).status().await.unwrap();
+        let status = fixture.dirigent.channel(channel).status().await.unwrap();
         let facts = |status: Option<dirigent::operate::Status>| {
             status.map(|status| (status.mode, status.turn_state, status.rest, status.list))
         };
@@ -328,17 +328,17 @@ async fn a_form_that_is_sent_twice_does_no_more_than_once() {
 /// A viewer may have a recording answered, since nothing is kept of it; everything else stays refused.
 #[tokio::test]
 async fn a_viewer_may_replay_a_file_and_post_nothing_else() {
-    let house = House::open_with(|builder| {
+    let fixture = Fixture::open_with(|builder| {
         builder.recordings(|_: &str| Err("this is no recording".to_owned()))
     })
     .await;
     let mut asked = request(Method::POST, "/dirigent/api/replay", VIEWER, Body::from("?"));
     asked.headers_mut().insert(header::CONTENT_TYPE, "text/plain".parse().unwrap());
-    let answer = house.ask(asked).await;
+    let answer = fixture.ask(asked).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(answer.json()["detail"], "this is no recording");
-    assert!(house.page("/dirigent", VIEWER).await.text.contains("href=\"/dirigent/replay\""));
-    assert!(house.page("/dirigent/replay", VIEWER).await.text.contains("type=\"file\""));
+    assert!(fixture.page("/dirigent", VIEWER).await.text.contains("href=\"/dirigent/replay\""));
+    assert!(fixture.page("/dirigent/replay", VIEWER).await.text.contains("type=\"file\""));
     for path in [
         "/dirigent/api/replay/",
         "/dirigent/api//replay",
@@ -346,12 +346,12 @@ async fn a_viewer_may_replay_a_file_and_post_nothing_else() {
         "/dirigent/registry",
     ] {
         let asked = request(Method::POST, path, VIEWER, Body::empty());
-        assert_eq!(house.ask(asked).await.status, StatusCode::FORBIDDEN, "{path}");
+        assert_eq!(fixture.ask(asked).await.status, StatusCode::FORBIDDEN, "{path}");
     }
     for method in [Method::PUT, Method::DELETE, Method::PATCH] {
         let asked = request(method, "/dirigent/api/replay", VIEWER, Body::empty());
-        assert_eq!(house.ask(asked).await.status, StatusCode::FORBIDDEN);
+        assert_eq!(fixture.ask(asked).await.status, StatusCode::FORBIDDEN);
     }
     let nothing = request(Method::POST, "/dirigent/api/replay", "", Body::from("?"));
-    assert_eq!(house.ask(nothing).await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(fixture.ask(nothing).await.status, StatusCode::UNAUTHORIZED);
 }

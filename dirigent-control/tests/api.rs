@@ -7,7 +7,7 @@ use dirigent::operate::CreatedChannel;
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::fixture::{House, OPERATOR, VIEWER, now};
+use crate::fixture::{Fixture, OPERATOR, VIEWER, now};
 
 fn names(overview: &Value) -> Vec<&str> {
     let channels = overview["channels"].as_array().unwrap();
@@ -17,17 +17,17 @@ fn names(overview: &Value) -> Vec<&str> {
 /// R159, R160, R164, D94
 #[tokio::test]
 async fn exactly_the_guilds_with_administrator_rights_and_their_private_channels_are_listed() {
-    let house = House::open().await;
-    house.room("private-one");
-    house.discord.add_open_channel(house.guild, "public-one");
-    let other = house.discord.add_guild(house.person);
-    house.discord.guild(other).add_member(house.moderator);
-    house.discord.add_channel(other, "not-ours", &[house.moderator]);
-    let managed = house.discord.add_channel(other, "managed-elsewhere", &[house.moderator]);
-    house.dirigent.channel(managed).set_mode(Mode::Report).await.unwrap();
-    let town_hall = house.discord.add_open_channel(house.guild, "town-hall");
-    house.dirigent.channel(town_hall).set_mode(Mode::Report).await.unwrap();
-    let overview = house.get("/dirigent/api/channels", VIEWER).await.json();
+    let fixture = Fixture::open().await;
+    fixture.room("private-one");
+    fixture.discord.add_open_channel(fixture.guild, "public-one");
+    let other = fixture.discord.add_guild(fixture.person);
+    fixture.discord.guild(other).add_member(fixture.moderator);
+    fixture.discord.add_channel(other, "not-ours", &[fixture.moderator]);
+    let managed = fixture.discord.add_channel(other, "managed-elsewhere", &[fixture.moderator]);
+    fixture.dirigent.channel(managed).set_mode(Mode::Report).await.unwrap();
+    let town_hall = fixture.discord.add_open_channel(fixture.guild, "town-hall");
+    fixture.dirigent.channel(town_hall).set_mode(Mode::Report).await.unwrap();
+    let overview = fixture.get("/dirigent/api/channels", VIEWER).await.json();
     assert_eq!(names(&overview), ["town-hall", "private-one", "managed-elsewhere"]);
     let rows = &overview["channels"];
     assert_eq!((&rows[0]["isPublic"], &rows[1]["isPublic"]), (&json!(true), &json!(false)));
@@ -38,11 +38,11 @@ async fn exactly_the_guilds_with_administrator_rights_and_their_private_channels
 /// R161, F11
 #[tokio::test]
 async fn a_row_shows_mode_turns_the_speakers_name_and_when_something_happens() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
-    let speaker = house.wake(channel).await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    let speaker = fixture.wake(channel).await;
     let name = if speaker == "poet" { "Poet" } else { "Critic" };
-    let row = &house.get("/dirigent/api/channels", VIEWER).await.json()["channels"][0];
+    let row = &fixture.get("/dirigent/api/channels", VIEWER).await.json()["channels"][0];
     assert_eq!((&row["mode"], &row["turns"]), (&json!("chat"), &json!("normal")));
     assert_eq!((&row["speaker"], &row["phase"]), (&json!(name), &json!("running")));
     assert_eq!(row["why"], format!("{name} is thinking."));
@@ -53,10 +53,10 @@ async fn a_row_shows_mode_turns_the_speakers_name_and_when_something_happens() {
 /// R161
 #[tokio::test]
 async fn beside_each_silent_agent_stands_why_and_what_would_change_it() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
-    let speaker = house.wake(channel).await;
-    let look = house.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    let speaker = fixture.wake(channel).await;
+    let look = fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
     let agents = look["agents"].as_array().unwrap();
     let of =
         |is: bool| agents.iter().find(|agent| (agent["id"] == speaker.as_str()) == is).unwrap();
@@ -74,24 +74,25 @@ async fn beside_each_silent_agent_stands_why_and_what_would_change_it() {
 /// R162, R163, D93
 #[tokio::test]
 async fn a_locked_channel_is_not_changed_whoever_forges_the_request() {
-    let house = House::open().await;
-    let desk = house.room("desk");
+    let fixture = Fixture::open().await;
+    let desk = fixture.room("desk");
     let made = CreatedChannel { mode: Mode::Work, members: vec!["poet".into()], opening: None };
-    house.dirigent.channel(desk).created(made).await.unwrap();
-    let answer = house.order(desk, OPERATOR, &json!({ "order": "set-mode", "mode": "chat" })).await;
+    fixture.dirigent.channel(desk).register(made).await.unwrap();
+    let answer =
+        fixture.order(desk, OPERATOR, &json!({ "order": "set-mode", "mode": "chat" })).await;
     assert_eq!(answer.status, StatusCode::CONFLICT);
     assert_eq!(answer.json()["type"], "urn:dirigent:problem:mode-locked");
     assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json");
-    let den = house.chat("den").await;
+    let den = fixture.chat("den").await;
     for mode in ["work", "discussion"] {
         let answer =
-            house.order(den, OPERATOR, &json!({ "order": "set-mode", "mode": mode })).await;
+            fixture.order(den, OPERATOR, &json!({ "order": "set-mode", "mode": mode })).await;
         assert_eq!(answer.json()["type"], "urn:dirigent:problem:creation-only");
     }
     let unknown =
-        house.order(den, OPERATOR, &json!({ "order": "set-mode", "mode": "party" })).await;
+        fixture.order(den, OPERATOR, &json!({ "order": "set-mode", "mode": "party" })).await;
     assert_eq!(unknown.status, StatusCode::UNPROCESSABLE_ENTITY);
-    let modes = [desk, den].map(|id| house.dirigent.channel(id));
+    let modes = [desk, den].map(|id| fixture.dirigent.channel(id));
     assert_eq!(modes[0].status().await.unwrap().unwrap().mode, Mode::Work);
     assert_eq!(modes[1].status().await.unwrap().unwrap().mode, Mode::Chat);
 }
@@ -99,13 +100,13 @@ async fn a_locked_channel_is_not_changed_whoever_forges_the_request() {
 /// D91
 #[tokio::test]
 async fn each_order_does_what_it_says() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
-    house.wake(channel).await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.wake(channel).await;
     let look =
-        async || house.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+        async || fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
     let give = async |order: Value| {
-        let answer = house.order(channel, OPERATOR, &order).await;
+        let answer = fixture.order(channel, OPERATOR, &order).await;
         assert_eq!(answer.status, StatusCode::OK, "{order}: {}", answer.text);
     };
     give(json!({ "order": "hold" })).await;
@@ -123,7 +124,7 @@ async fn each_order_does_what_it_says() {
     assert_eq!(critic(&look().await), true);
     give(json!({ "order": "unmute", "agent": "critic" })).await;
     assert_eq!(critic(&look().await), false);
-    house.dirigent.channel(channel).spent(40).await.unwrap();
+    fixture.dirigent.channel(channel).report_cost(40).await.unwrap();
     assert_eq!(look().await["budgets"][0]["used"], 40);
     give(json!({ "order": "reset-budget" })).await;
     assert_eq!(look().await["budgets"][0]["used"], 0);
@@ -136,18 +137,18 @@ async fn each_order_does_what_it_says() {
 
 #[tokio::test]
 async fn an_operator_chooses_who_speaks_next_and_wakes() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
-    house.wake(channel).await;
-    let order = async |order: Value| house.order(channel, OPERATOR, &order).await.status;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.wake(channel).await;
+    let order = async |order: Value| fixture.order(channel, OPERATOR, &order).await.status;
     order(json!({ "order": "stop" })).await;
     order(json!({ "order": "resume" })).await;
     assert_eq!(order(json!({ "order": "wake", "first": "critic" })).await, StatusCode::OK);
-    house
+    fixture
         .until(channel, |status| status.speaker.clone().filter(|by| by.as_str() == "critic"))
         .await;
     assert_eq!(order(json!({ "order": "speak-next", "agent": "poet" })).await, StatusCode::OK);
-    let look = house.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+    let look = fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
     assert_eq!(look["chosen"], "Poet");
     assert_eq!(
         order(json!({ "order": "speak-next", "agent": "nobody" })).await,
@@ -157,33 +158,33 @@ async fn an_operator_chooses_who_speaks_next_and_wakes() {
 
 #[tokio::test]
 async fn an_order_for_a_channel_that_is_not_there_makes_none() {
-    let house = House::open().await;
+    let fixture = Fixture::open().await;
     for id in ["999999999999999999", "1", "x", "../registry"] {
         let path = format!("/dirigent/api/channels/{}/orders", id.replace('/', "%2F"));
         let order = json!({ "order": "set-mode", "mode": "chat" });
-        let answer = house.send_json(Method::POST, &path, OPERATOR, &order).await;
+        let answer = fixture.send_json(Method::POST, &path, OPERATOR, &order).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{id}");
     }
-    assert!(house.dirigent.channels().is_empty());
+    assert!(fixture.dirigent.channels().is_empty());
 }
 
 /// R015, R158
 #[tokio::test]
 async fn identities_are_added_changed_and_removed_with_the_tools_own_checks() {
-    let house = House::open().await;
-    let spare = house.discord.add_bot();
-    house.discord.guild(house.guild).add_member(spare);
+    let fixture = Fixture::open().await;
+    let spare = fixture.discord.add_bot();
+    fixture.discord.guild(fixture.guild).add_member(spare);
     let path = "/dirigent/api/identities/editor";
-    let put = async |body: Value| house.send_json(Method::PUT, path, OPERATOR, &body).await;
+    let put = async |body: Value| fixture.send_json(Method::PUT, path, OPERATOR, &body).await;
     let added = put(json!({ "discordUserId": spare.to_string(), "agentName": "Editor" })).await;
     assert_eq!(added.status, StatusCode::OK, "{}", added.text);
     assert_eq!(added.json()["agentName"], "Editor");
     let kept = put(json!({ "discordUserId": spare.to_string() })).await;
     assert_eq!(kept.json()["agentName"], "Editor", "without a name it keeps the one it has");
     for (account, what) in [
-        (house.person.to_string(), "person"),
-        (house.moderator.to_string(), "moderator"),
-        (house.accounts[0].to_string(), "another agent"),
+        (fixture.person.to_string(), "person"),
+        (fixture.moderator.to_string(), "moderator"),
+        (fixture.accounts[0].to_string(), "another agent"),
         ("123456789012345678".to_owned(), "not in the guild"),
         ("12".to_owned(), "no id"),
     ] {
@@ -193,11 +194,11 @@ async fn identities_are_added_changed_and_removed_with_the_tools_own_checks() {
     }
     let bad = put(json!({ "discordUserId": spare.to_string(), "agentName": "a\nb" })).await;
     assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
-    let list = house.get("/dirigent/api/identities", VIEWER).await.json();
+    let list = fixture.get("/dirigent/api/identities", VIEWER).await.json();
     assert_eq!(list["identities"][1]["discordUserId"], spare.to_string());
-    let gone = house.send_json(Method::DELETE, path, OPERATOR, &Value::Null).await;
+    let gone = fixture.send_json(Method::DELETE, path, OPERATOR, &Value::Null).await;
     assert_eq!(gone.status, StatusCode::OK);
-    let twice = house.send_json(Method::DELETE, path, OPERATOR, &Value::Null).await;
+    let twice = fixture.send_json(Method::DELETE, path, OPERATOR, &Value::Null).await;
     assert_eq!(twice.status, StatusCode::NOT_FOUND);
 }
 
@@ -216,11 +217,11 @@ async fn a_scan_is_refused_exactly_where_there_is_no_file() {
         }
     }
     for (there, status) in [(true, StatusCode::OK), (false, StatusCode::CONFLICT)] {
-        let house = House::open_with(|builder| builder.ego(Ego(there))).await;
-        let page = house.page("/dirigent/registry", OPERATOR).await.text;
+        let fixture = Fixture::open_with(|builder| builder.ego(Ego(there))).await;
+        let page = fixture.page("/dirigent/registry", OPERATOR).await.text;
         assert_eq!(page.contains("Re-scan padded-cell"), there);
         let path = "/dirigent/api/identities-scan";
-        let answer = house.send_json(Method::POST, path, OPERATOR, &Value::Null).await;
+        let answer = fixture.send_json(Method::POST, path, OPERATOR, &Value::Null).await;
         assert_eq!(answer.status, status);
         if there {
             assert_eq!(answer.json()["added"], json!(["dev"]));
@@ -230,24 +231,24 @@ async fn a_scan_is_refused_exactly_where_there_is_no_file() {
 
 #[tokio::test]
 async fn the_document_names_every_path_and_where_they_are() {
-    let house = House::open().await;
-    let document = house.get("/dirigent/api/openapi.json", VIEWER).await.json();
+    let fixture = Fixture::open().await;
+    let document = fixture.get("/dirigent/api/openapi.json", VIEWER).await.json();
     assert_eq!(document["servers"][0]["url"], "/dirigent/api");
     let paths = document["paths"].as_object().unwrap();
     assert_eq!(paths.len(), 9, "{:?}", paths.keys());
     for path in paths.keys().filter(|path| !path.contains('{') && *path != "/replay") {
-        let answer = house.get(&format!("/dirigent/api{path}"), VIEWER).await;
+        let answer = fixture.get(&format!("/dirigent/api{path}"), VIEWER).await;
         assert_ne!(answer.status, StatusCode::NOT_FOUND, "{path}");
     }
 }
 
 #[tokio::test]
 async fn prometheus_is_told_turns_phases_requests_and_how_long_phases_lasted() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
-    house.discord.say(channel, house.person, "Speak now");
-    house.until(channel, |status| (status.turn.get() >= 2).then_some(())).await;
-    let text = house.get("/dirigent/metrics", VIEWER).await.text;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.discord.say(channel, fixture.person, "Speak now");
+    fixture.until(channel, |status| (status.turn.get() >= 2).then_some(())).await;
+    let text = fixture.get("/dirigent/metrics", VIEWER).await.text;
     let value = |line: &str| -> f64 {
         let found = text.lines().find(|found| found.starts_with(line));
         found
@@ -285,15 +286,15 @@ async fn until_state(outbox: impl AsyncFn() -> Value, state: &str) -> Value {
 #[tokio::test]
 async fn the_outbox_of_a_discussion_is_told_message_by_message() {
     use dirigent_testkit::memory_discord::{Call, Fault};
-    let house = House::open().await;
-    let desk = house.room("desk");
+    let fixture = Fixture::open().await;
+    let desk = fixture.room("desk");
     for _ in 0..30 {
         let fault = Fault::ServerErrorNotApplied;
-        house.discord.inject(|faults| faults.next_by(house.moderator, Call::Post, fault));
+        fixture.discord.inject(|faults| faults.next_by(fixture.moderator, Call::Post, fault));
     }
-    let talk = house.discussion(desk, &"A guide of two messages. ".repeat(100)).await;
+    let talk = fixture.discussion(desk, &"A guide of two messages. ".repeat(100)).await;
     let outbox = async || {
-        house.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json()["discussion"]["outbox"].clone()
+        fixture.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json()["discussion"]["outbox"].clone()
     };
     let waits = until_state(outbox, "waiting").await;
     assert_eq!(
@@ -304,26 +305,29 @@ async fn the_outbox_of_a_discussion_is_told_message_by_message() {
         (&waits[0]["posted"], &waits[0]["parts"], &waits[1]),
         (&json!(0), &json!(2), &Value::Null)
     );
-    assert!(waits[0]["told"].as_str().unwrap().contains("0 of 2 messages are there"), "{waits}");
-    let page = house.page(&format!("/dirigent/channels/{talk}"), VIEWER).await.text;
+    assert!(
+        waits[0]["sentence"].as_str().unwrap().contains("0 of 2 messages are there"),
+        "{waits}"
+    );
+    let page = fixture.page(&format!("/dirigent/channels/{talk}"), VIEWER).await.text;
     assert!(page.contains("The guide is tried again, as an attempt failed"), "{page}");
 
-    let house = House::open().await;
-    let desk = house.room("desk");
-    let talk = house.discussion(desk, "A guide").await;
-    let by = house.dirigent.channel(talk).discussion().await.unwrap().unwrap().initiator.unwrap();
-    house.discord.world().delete_channel(desk);
+    let fixture = Fixture::open().await;
+    let desk = fixture.room("desk");
+    let talk = fixture.discussion(desk, "A guide").await;
+    let by = fixture.dirigent.channel(talk).discussion().await.unwrap().unwrap().initiator.unwrap();
+    fixture.discord.world().delete_channel(desk);
     let summary = dirigent::operate::Summary::Text("The desk moves.");
-    house.dirigent.channel(talk).conclude(&by, Some(summary)).await.unwrap();
+    fixture.dirigent.channel(talk).conclude(&by, Some(summary)).await.unwrap();
     let outbox = async || {
-        house.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json()["discussion"]["outbox"].clone()
+        fixture.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json()["discussion"]["outbox"].clone()
     };
     let given_up = until_state(outbox, "given-up").await;
     assert_eq!(
         (&given_up[0]["what"], &given_up[0]["toId"]),
         (&json!("result"), &json!(desk.to_string()))
     );
-    let told = house.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json();
+    let told = fixture.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json();
     assert_eq!(
         told["channel"]["needsPerson"], "The chat refuses a message of the discussion",
         "{told}"
@@ -333,17 +337,17 @@ async fn the_outbox_of_a_discussion_is_told_message_by_message() {
 /// A channel that is deleted, or erased, while its page is open: orders are refused, and make none.
 #[tokio::test]
 async fn orders_for_a_channel_that_vanishes_meanwhile_are_refused_and_make_none() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
     assert!(
-        house
+        fixture
             .page(&format!("/dirigent/channels/{channel}"), OPERATOR)
             .await
             .text
             .contains("order-stop")
     );
-    house.discord.world().delete_channel(channel);
-    house.dirigent.channel(channel).erase().await.unwrap();
+    fixture.discord.world().delete_channel(channel);
+    fixture.dirigent.channel(channel).erase().await.unwrap();
     for order in [
         json!({ "order": "stop" }),
         json!({ "order": "hold" }),
@@ -357,24 +361,24 @@ async fn orders_for_a_channel_that_vanishes_meanwhile_are_refused_and_make_none(
         json!({ "order": "reset-budget" }),
         json!({ "order": "archive" }),
     ] {
-        let answer = house.order(channel, OPERATOR, &order).await;
+        let answer = fixture.order(channel, OPERATOR, &order).await;
         assert!(answer.status.is_client_error(), "{order}: {} {}", answer.status, answer.text);
     }
-    assert_eq!(house.dirigent.channel(channel).status().await.unwrap(), None);
+    assert_eq!(fixture.dirigent.channel(channel).status().await.unwrap(), None);
 }
 
 /// Many orders at once, and the channel archived in between: each is done or refused.
 #[tokio::test]
 async fn orders_that_race_an_archive_are_done_or_refused() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
-    house.wake(channel).await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.wake(channel).await;
     let orders = ["hold", "stop", "resume", "archive", "wake", "finish", "reset-budget"].repeat(20);
     let bodies: Vec<Value> = orders.iter().map(|order| json!({ "order": order })).collect();
-    let given = bodies.iter().map(|order| house.order(channel, OPERATOR, order));
+    let given = bodies.iter().map(|order| fixture.order(channel, OPERATOR, order));
     for answer in futures_util::future::join_all(given).await {
         assert!(matches!(answer.status, StatusCode::OK | StatusCode::CONFLICT), "{}", answer.text);
     }
-    let status = house.dirigent.channel(channel).status().await.unwrap().unwrap();
+    let status = fixture.dirigent.channel(channel).status().await.unwrap().unwrap();
     assert_eq!(status.turn_state.as_str(), "archived");
 }

@@ -8,12 +8,12 @@ use http::{Method, StatusCode, header};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::fixture::{House, OPERATOR, VIEWER, request};
+use crate::fixture::{Fixture, OPERATOR, VIEWER, request};
 
 #[tokio::test]
 async fn huge_and_malformed_bodies_are_refused_and_told_as_problems() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
     let path = format!("/dirigent/api/channels/{channel}/orders");
     let bodies: [(&str, Vec<u8>, u16); 8] = [
         ("application/json", b"{".to_vec(), 400),
@@ -28,7 +28,7 @@ async fn huge_and_malformed_bodies_are_refused_and_told_as_problems() {
     for (kind, body, status) in bodies {
         let mut asked = request(Method::POST, &path, OPERATOR, Body::from(body.clone()));
         asked.headers_mut().insert(header::CONTENT_TYPE, kind.parse().unwrap());
-        let answer = house.ask(asked).await;
+        let answer = fixture.ask(asked).await;
         let shown = String::from_utf8_lossy(&body).chars().take(40).collect::<String>();
         assert_eq!(answer.status.as_u16(), status, "{shown}: {}", answer.text);
         assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json");
@@ -42,20 +42,20 @@ async fn huge_and_malformed_bodies_are_refused_and_told_as_problems() {
         let path = format!("/dirigent/channels/{channel}");
         let mut asked = request(Method::POST, &path, OPERATOR, Body::from(body));
         asked.headers_mut().insert(header::CONTENT_TYPE, kind.parse().unwrap());
-        assert_eq!(house.ask(asked).await.status.as_u16(), status, "{kind}");
+        assert_eq!(fixture.ask(asked).await.status.as_u16(), status, "{kind}");
     }
-    let rest = house.dirigent.channel(channel).status().await.unwrap().unwrap().rest;
+    let rest = fixture.dirigent.channel(channel).status().await.unwrap().unwrap().rest;
     assert_eq!(rest, None, "none of them stopped it");
 }
 
 #[tokio::test]
 async fn strange_headers_and_paths_are_answered_without_a_fault() {
-    let house = House::open().await;
+    let fixture = Fixture::open().await;
     for value in ["", "Bearer", "Bearer ", "Basic b3BlcmF0b3I6", "Bearer \u{7f}"] {
         let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
         let Ok(value) = value.parse() else { continue };
         asked.headers_mut().insert(header::AUTHORIZATION, value);
-        assert_eq!(house.ask(asked).await.status, StatusCode::UNAUTHORIZED);
+        assert_eq!(fixture.ask(asked).await.status, StatusCode::UNAUTHORIZED);
     }
     for path in [
         "/dirigent/channels/%00",
@@ -67,12 +67,12 @@ async fn strange_headers_and_paths_are_answered_without_a_fault() {
         "/dirigent/api/channels/123456789012345678/score.svg",
         "/dirigent/api/channels/123456789012345678/replay",
     ] {
-        let answer = house.get(path, VIEWER).await;
+        let answer = fixture.get(path, VIEWER).await;
         assert!(answer.status.is_client_error(), "{path}: {}", answer.status);
     }
-    assert_eq!(house.get("/dirigent/api/channels?page=0", VIEWER).await.status, StatusCode::OK);
+    assert_eq!(fixture.get("/dirigent/api/channels?page=0", VIEWER).await.status, StatusCode::OK);
     assert_eq!(
-        house.get("/dirigent/api/channels?page=4000000000", VIEWER).await.status,
+        fixture.get("/dirigent/api/channels?page=4000000000", VIEWER).await.status,
         StatusCode::OK
     );
 }
@@ -80,9 +80,9 @@ async fn strange_headers_and_paths_are_answered_without_a_fault() {
 /// A connection whose client sends its request byte by byte, or not at all, does not keep others waiting.
 #[tokio::test]
 async fn slow_clients_do_not_keep_others_waiting() {
-    let house = House::open().await;
-    let chat = std::sync::Arc::new(house.discord.account(house.moderator));
-    let control = Control::builder(house.dirigent.clone(), chat, house.identities.clone())
+    let fixture = Fixture::open().await;
+    let chat = std::sync::Arc::new(fixture.discord.account(fixture.moderator));
+    let control = Control::builder(fixture.dirigent.clone(), chat, fixture.identities.clone())
         .operator_token(OPERATOR)
         .build()
         .unwrap();
@@ -110,9 +110,9 @@ async fn slow_clients_do_not_keep_others_waiting() {
 /// Tokens stand neither in answers nor in `Debug`.
 #[tokio::test]
 async fn a_token_is_told_to_no_one() {
-    let house = House::open().await;
-    let chat = std::sync::Arc::new(house.discord.account(house.moderator));
-    let builder = Control::builder(house.dirigent.clone(), chat, house.identities.clone());
+    let fixture = Fixture::open().await;
+    let chat = std::sync::Arc::new(fixture.discord.account(fixture.moderator));
+    let builder = Control::builder(fixture.dirigent.clone(), chat, fixture.identities.clone());
     let builder = builder.operator_token(OPERATOR).viewer_token(VIEWER);
     assert!(!format!("{builder:?}").contains(OPERATOR));
     let control = builder.build().unwrap();

@@ -11,7 +11,7 @@ use dirigent::settings::Pacing;
 use dirigent::{
     ChannelId, Clock, Config, Dirigent, Mode, Reply, Settings, SystemClock, Turn, UserId, agent_fn,
 };
-use dirigent_control::{Builder, Control, Tape};
+use dirigent_control::{Builder, Control, MemoryRecorder};
 use dirigent_testkit::MemoryDiscord;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
@@ -22,7 +22,7 @@ use tower::ServiceExt;
 pub(crate) const OPERATOR: &str = "operator-operator-1";
 pub(crate) const VIEWER: &str = "viewer-viewer-viewer";
 
-pub(crate) struct House {
+pub(crate) struct Fixture {
     pub(crate) dirigent: Dirigent,
     pub(crate) discord: MemoryDiscord,
     pub(crate) guild: GuildId,
@@ -34,7 +34,7 @@ pub(crate) struct House {
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Drop for House {
+impl Drop for Fixture {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
@@ -57,7 +57,7 @@ impl Answer {
     }
 }
 
-impl House {
+impl Fixture {
     pub(crate) async fn open() -> Self {
         Self::open_with(|builder| builder).await
     }
@@ -78,14 +78,14 @@ impl House {
                 Identity { discord_user_id: account, agent_id, agent_name: name.to_owned() };
             identities.add(identity).unwrap();
         }
-        let tape = Tape::default();
+        let recorder = MemoryRecorder::default();
         let mut settings = Settings::default();
         settings.pacing = Pacing::off();
         let mut config = Config::default();
         config.budget_cost = Some(100);
         let mut library = Dirigent::builder(discord.account(moderator))
             .identities(identities.clone())
-            .recorder(tape.clone())
+            .recorder(recorder.clone())
             .settings(settings)
             .config(config);
         for (account, agent) in accounts.into_iter().zip(["poet", "critic"]) {
@@ -115,7 +115,7 @@ impl House {
         let builder = Control::builder(dirigent.clone(), chat, identities.clone())
             .operator_token(OPERATOR)
             .viewer_token(VIEWER)
-            .tape(tape.clone());
+            .recorder(recorder.clone());
         let control = change(builder).build().unwrap();
         let router = Router::new().nest("/dirigent", control.router());
         Self { dirigent, discord, guild, moderator, person, accounts, identities, router, tasks }
@@ -150,7 +150,7 @@ impl House {
             members,
             opening: Some(opening),
         };
-        self.dirigent.channel(id).created(made).await.unwrap();
+        self.dirigent.channel(id).register(made).await.unwrap();
         id
     }
 

@@ -4,21 +4,21 @@ use axum::body::Body;
 use dirigent::Mode;
 use http::{Method, StatusCode, header};
 
-use crate::fixture::{House, OPERATOR, VIEWER, request};
+use crate::fixture::{Fixture, OPERATOR, VIEWER, request};
 
 /// R161, R162
 #[tokio::test]
 async fn the_mode_control_offers_none_chat_and_report_and_is_absent_where_the_mode_is_locked() {
-    let house = House::open().await;
-    house.chat("den").await;
-    let desk = house.room("desk");
+    let fixture = Fixture::open().await;
+    fixture.chat("den").await;
+    let desk = fixture.room("desk");
     let made = dirigent::operate::CreatedChannel {
         mode: Mode::Work,
         members: vec!["poet".into()],
         opening: None,
     };
-    house.dirigent.channel(desk).created(made).await.unwrap();
-    let page = house.page("/dirigent", OPERATOR).await.text;
+    fixture.dirigent.channel(desk).register(made).await.unwrap();
+    let page = fixture.page("/dirigent", OPERATOR).await.text;
     assert_eq!(page.matches("name=\"mode\" id=\"mode-").count(), 1, "only the chat has one");
     let options = page.split("id=\"mode-").nth(1).unwrap().split("</select>").next().unwrap();
     let offered: Vec<_> = options.matches("<option").collect();
@@ -31,56 +31,56 @@ async fn the_mode_control_offers_none_chat_and_report_and_is_absent_where_the_mo
 
 #[tokio::test]
 async fn a_quiet_channel_says_how_it_came_to_that_and_which_order_helps() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
     let path = format!("/dirigent/channels/{channel}");
     let main = async || {
-        let page = house.page(&path, OPERATOR).await.text;
+        let page = fixture.page(&path, OPERATOR).await.text;
         let main = page.split("class=\"main\">").nth(1).unwrap_or_default();
         main.split('<').next().unwrap_or_default().to_owned()
     };
     let look =
-        async || house.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
-    house.discord.say(channel, house.person, "Speak now");
-    house.until(channel, |status| (status.turn.get() >= 3).then_some(())).await;
+        async || fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+    fixture.discord.say(channel, fixture.person, "Speak now");
+    fixture.until(channel, |status| (status.turn.get() >= 3).then_some(())).await;
     assert_eq!(main().await, "", "an agent has the floor: nothing has to be done");
-    house.dirigent.channel(channel).hold().await.unwrap();
+    fixture.dirigent.channel(channel).hold().await.unwrap();
     assert_eq!(
         (main().await.as_str(), look().await["advice"].as_str()),
         ("Resume", Some("Resume lets the agents go on."))
     );
-    house.dirigent.channel(channel).stop().await.unwrap();
-    house.dirigent.channel(channel).resume().await.unwrap();
-    house.dirigent.channel(channel).spent(1_000).await.unwrap();
-    house.discord.say(channel, house.person, "Go on");
-    house
+    fixture.dirigent.channel(channel).stop().await.unwrap();
+    fixture.dirigent.channel(channel).resume().await.unwrap();
+    fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
+    fixture.discord.say(channel, fixture.person, "Go on");
+    fixture
         .until(channel, |status| {
             status.silence.filter(|reason| *reason == dirigent::operate::Reason::BudgetSpent)
         })
         .await;
     assert_eq!(main().await, "Reset the budget");
-    house.dirigent.channel(channel).reset_budget().await.unwrap();
-    house.dirigent.channel(channel).stop().await.unwrap();
-    house.dirigent.channel(channel).resume().await.unwrap();
+    fixture.dirigent.channel(channel).reset_budget().await.unwrap();
+    fixture.dirigent.channel(channel).stop().await.unwrap();
+    fixture.dirigent.channel(channel).resume().await.unwrap();
     assert_eq!(main().await, "Wake");
     let look = look().await;
     assert_eq!(look["channel"]["why"], "Quiet until a person writes.");
     assert!(look["because"].is_string(), "{look}");
-    assert!(look["changes"][0]["told"].as_str().unwrap().ends_with('.'));
+    assert!(look["changes"][0]["sentence"].as_str().unwrap().ends_with('.'));
 }
 
 /// What an agent that was delegated to has done so far is on the page of its channel, and changes without a reload.
 #[tokio::test]
 async fn work_under_way_for_a_channel_is_shown_with_its_newest_words() {
-    let house = House::open().await;
-    let (channel, other) = (house.chat("den").await, house.chat("other").await);
-    house.dirigent.channel(channel).progress("research", "works");
-    house
+    let fixture = Fixture::open().await;
+    let (channel, other) = (fixture.chat("den").await, fixture.chat("other").await);
+    fixture.dirigent.channel(channel).progress("research", "works");
+    fixture
         .dirigent
         .channel(channel)
         .progress("research", format!("{} the end", "page\n".repeat(300)));
-    house.dirigent.channel(channel).progress("opencode", "ended: success");
-    let look = async |id| house.get(&format!("/dirigent/api/channels/{id}"), VIEWER).await.json();
+    fixture.dirigent.channel(channel).progress("opencode", "ended: success");
+    let look = async |id| fixture.get(&format!("/dirigent/api/channels/{id}"), VIEWER).await.json();
     let workers = look(channel).await["workers"].clone();
     assert_eq!(
         (&workers[0]["worker"], &workers[0]["soFar"]),
@@ -90,21 +90,21 @@ async fn work_under_way_for_a_channel_is_shown_with_its_newest_words() {
     assert!(so_far.starts_with('…') && so_far.ends_with("page the end"), "{so_far}");
     assert_eq!(so_far.chars().count(), 200);
     assert_eq!(look(other).await["workers"], serde_json::json!([]));
-    let page = house.page(&format!("/dirigent/channels/{channel}"), VIEWER).await.text;
+    let page = fixture.page(&format!("/dirigent/channels/{channel}"), VIEWER).await.text;
     assert!(page.contains("At work for this channel") && page.contains("page the end"));
 }
 
 #[tokio::test]
 async fn no_page_has_a_script_or_a_style_of_its_own() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
-    house.wake(channel).await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.wake(channel).await;
     for path in [
         "/dirigent".to_owned(),
         format!("/dirigent/channels/{channel}"),
         "/dirigent/registry".to_owned(),
     ] {
-        let page = house.page(&path, OPERATOR).await;
+        let page = fixture.page(&path, OPERATOR).await;
         let policy = page.header(header::CONTENT_SECURITY_POLICY);
         assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
         for inline in [" style=", " onclick=", "<style", "<script>", "javascript:"] {
@@ -115,22 +115,25 @@ async fn no_page_has_a_script_or_a_style_of_its_own() {
 
 #[tokio::test]
 async fn a_form_works_without_a_script_and_comes_back_to_its_page() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
     let path = format!("/dirigent/channels/{channel}");
     let send = |form: &'static str, accept: &'static str| {
         let mut asked = request(Method::POST, &path, OPERATOR, Body::from(form));
         let kind = "application/x-www-form-urlencoded".parse().unwrap();
         asked.headers_mut().insert(header::CONTENT_TYPE, kind);
         asked.headers_mut().insert(header::ACCEPT, accept.parse().unwrap());
-        house.ask(asked)
+        fixture.ask(asked)
     };
     let answer = send("order=set-mode&mode=report", "text/html").await;
     assert_eq!(
         (answer.status, answer.header(header::LOCATION)),
         (StatusCode::SEE_OTHER, path.as_str())
     );
-    assert_eq!(house.dirigent.channel(channel).status().await.unwrap().unwrap().mode, Mode::Report);
+    assert_eq!(
+        fixture.dirigent.channel(channel).status().await.unwrap().unwrap().mode,
+        Mode::Report
+    );
     assert_eq!(
         send("order=set-mode&mode=chat", "application/json").await.status,
         StatusCode::NO_CONTENT
@@ -146,40 +149,40 @@ async fn a_form_works_without_a_script_and_comes_back_to_its_page() {
 
 #[tokio::test]
 async fn a_thousand_channels_are_paged_and_those_that_need_a_person_come_first() {
-    let house = House::open().await;
+    let fixture = Fixture::open().await;
     for at in 0..120 {
-        house.room(&format!("room-{at:03}"));
+        fixture.room(&format!("room-{at:03}"));
     }
-    let channel = house.chat("zoo").await;
-    house.dirigent.channel(channel).spent(1_000).await.unwrap();
-    house.discord.say(channel, house.person, "Hello");
-    house
+    let channel = fixture.chat("zoo").await;
+    fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
+    fixture.discord.say(channel, fixture.person, "Hello");
+    fixture
         .until(channel, |status| {
             (status.silence == Some(dirigent::operate::Reason::BudgetSpent)).then_some(())
         })
         .await;
-    let first = house.page("/dirigent", VIEWER).await.text;
+    let first = fixture.page("/dirigent", VIEWER).await.text;
     let at = |text: &str| first.find(text).unwrap_or(usize::MAX);
     assert!(at(">zoo<") < at(">room-000<"), "it needs a person");
     assert!(first.contains("A budget is spent"));
     assert!(first.contains("Page 1 of 3 · 121 channels") && !first.contains(">room-060<"));
-    let second = house.page("/dirigent?page=2", VIEWER).await.text;
+    let second = fixture.page("/dirigent?page=2", VIEWER).await.text;
     assert!(second.contains(">room-060<") && !second.contains(">room-000<"));
-    let found = house.page("/dirigent?find=ROOM-07&show=", VIEWER).await.text;
+    let found = fixture.page("/dirigent?find=ROOM-07&show=", VIEWER).await.text;
     assert!(found.contains(">room-070<") && !found.contains(">room-060<"));
-    let needs = house.page("/dirigent?show=needs", VIEWER).await.text;
+    let needs = fixture.page("/dirigent?show=needs", VIEWER).await.text;
     assert!(needs.contains(">zoo<") && !needs.contains(">room-000<"));
 }
 
 #[tokio::test]
 async fn a_recording_of_the_room_is_replayed_with_who_was_denied() {
-    let house = House::open().await;
-    let channel = house.chat("den").await;
-    house.wake(channel).await;
-    let other = house.dirigent.channel(channel).may_speak(&"unknown".into(), None).await;
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.wake(channel).await;
+    let other = fixture.dirigent.channel(channel).may_speak(&"unknown".into(), None).await;
     assert!(other.is_err());
     let replay =
-        house.get(&format!("/dirigent/api/channels/{channel}/replay"), VIEWER).await.json();
+        fixture.get(&format!("/dirigent/api/channels/{channel}/replay"), VIEWER).await.json();
     let frames = replay["frames"].as_array().unwrap();
     assert!(frames.len() > 3);
     let last = frames.last().unwrap()["state"].as_u64().unwrap();
@@ -193,20 +196,20 @@ async fn a_recording_of_the_room_is_replayed_with_who_was_denied() {
 async fn a_long_recording_is_shortened_and_still_ends_in_the_rooms_state() {
     use dirigent::replay::Recorder;
     use dirigent_core::{Channel, Input, Timestamp};
-    let tape = dirigent_control::Tape::new(10);
+    let recorder = dirigent_control::MemoryRecorder::new(10);
     let id = dirigent::ChannelId::new(7);
     let config = std::sync::Arc::<dirigent::Config>::default();
     let mut machine = Channel::new(config.clone(), 1);
     let mut start = dirigent::snapshot::Snapshot::default();
     machine.snapshot_into(&mut start);
-    tape.began(id, &config, start);
+    recorder.began(id, &config, start);
     for at in 1..=205_u64 {
         let mode = if at % 2 == 0 { Mode::Chat } else { Mode::Report };
         let (at, input) = (Timestamp::from_millis(at), Input::SetMode(mode));
         machine.handle(at, &input, &mut Vec::new()).unwrap();
-        tape.recorded(id, at, &input);
+        recorder.recorded(id, at, &input);
     }
-    let recorded = tape.channel(id).unwrap();
+    let recorded = recorder.channel(id).unwrap();
     assert!((10..20).contains(&recorded.inputs.len()), "{}", recorded.inputs.len());
     let mut again = Channel::restore(recorded.config.clone(), &recorded.start).unwrap();
     for (at, input) in &recorded.inputs {

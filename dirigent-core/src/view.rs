@@ -201,9 +201,9 @@ impl<'a> View<'a> {
     /// ```
     /// use dirigent_core::{Channel, Config};
     /// let channel = Channel::new(Config::default().into(), 1);
-    /// assert_eq!(channel.view().held(), None);
+    /// assert_eq!(channel.view().queued(), None);
     /// ```
-    pub fn held(&self) -> Option<Span> {
+    pub fn queued(&self) -> Option<Span> {
         self.state().words.queued()
     }
 

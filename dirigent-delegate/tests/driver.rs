@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent::hooks::TurnId;
 use dirigent::host::{Consultation, Orchestrator as _};
-use dirigent::operate::Heard;
+use dirigent::operate::EventOrLag;
 use dirigent::ports::AuthorKind;
 use dirigent::{
     Agent, AgentError, ChannelId, ChatMessage, Dirigent, MessageId, Reply, Turn, UserId, agent_fn,
@@ -148,7 +148,7 @@ async fn progress_is_heard_among_dirigents_events() {
     RouterOrchestrator::new(router).answer(consultation(&["Write"])).await.unwrap();
     settle().await;
     let mut told = Vec::new();
-    while let Some(Heard::Progress(progress)) = heard.try_next() {
+    while let Some(EventOrLag::Progress(progress)) = heard.try_next() {
         assert_eq!((progress.channel, &*progress.worker), (CHANNEL, "opencode"));
         assert!(!format!("{progress:?}").contains("half"));
         told.push(progress.so_far.to_string());

@@ -12,8 +12,8 @@ use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
 
+use crate::guild_cache::GuildCache;
 use crate::limit_headers::TooMany;
-use crate::picture::Picture;
 use crate::route::Ask;
 use crate::traffic::Traffic;
 use crate::transport::{Answer, Transport};
@@ -53,7 +53,7 @@ pub struct DiscordAccount {
     me: OnceLock<UserId>,
     posted: Mutex<VecDeque<MessageId>>,
     pub(crate) unfinished: UnfinishedReads,
-    pub(crate) picture: Picture,
+    pub(crate) guild_cache: GuildCache,
     application: OnceLock<wire::Application>,
 }
 
@@ -78,7 +78,7 @@ impl DiscordAccount {
             me: OnceLock::new(),
             posted: Mutex::default(),
             unfinished: UnfinishedReads::default(),
-            picture: Picture::default(),
+            guild_cache: GuildCache::default(),
             application: OnceLock::new(),
         }
     }

@@ -6,8 +6,8 @@ use dirigent::ports::{ApiError, ErrorKind};
 use dirigent::{ChannelId, UserId};
 use twilight_http::routing::Route;
 
+use crate::guild_cache::Visibility;
 use crate::permission::GuildRules;
-use crate::picture::Sight;
 use crate::route::Ask;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, RestError, wire};
@@ -21,7 +21,7 @@ const ASKED_SINGLY_MAX: usize = 64;
 /// Discord's codes for a channel and a guild that it does not show.
 const UNKNOWN_PLACES: [u64; 2] = [10_003, 10_004];
 
-/// A read of members for the picture. Its end is reported in every case, also when it is dropped.
+/// A read of members for the guild cache. Its end is reported in every case, also when it is dropped.
 struct Learning<'a> {
     account: &'a DiscordAccount,
     guild: u64,
@@ -29,19 +29,19 @@ struct Learning<'a> {
 
 impl<'a> Learning<'a> {
     fn begin(account: &'a DiscordAccount, guild: u64) -> Self {
-        account.picture.begin_reading(guild);
+        account.guild_cache.begin_reading(guild);
         Self { account, guild }
     }
 
     fn learn(&self, user: UserId, member: Option<&wire::Member>) {
         let now = self.account.clock().now();
-        self.account.picture.install_member(self.guild, user, member, now);
+        self.account.guild_cache.install_member(self.guild, user, member, now);
     }
 }
 
 impl Drop for Learning<'_> {
     fn drop(&mut self) {
-        self.account.picture.end_reading(self.guild);
+        self.account.guild_cache.end_reading(self.guild);
     }
 }
 
@@ -58,22 +58,24 @@ impl DiscordAccount {
     ) -> Result<Vec<UserId>, ApiError> {
         // The members, then those of the thread, then it is known.
         for _ in 0..3 {
-            match self.picture.sight(channel, among, self.clock().now()) {
-                Sight::Known(people) => return Ok(people),
-                Sight::WithMembers(guild, unknown) => self.learn_members(guild, &unknown).await?,
-                Sight::WithThread(unknown) => self.learn_thread(channel, &unknown).await?,
-                Sight::Unknown => break,
+            match self.guild_cache.visibility(channel, among, self.clock().now()) {
+                Visibility::Known(people) => return Ok(people),
+                Visibility::WithMembers(guild, unknown) => {
+                    self.learn_members(guild, &unknown).await?
+                }
+                Visibility::WithThread(unknown) => self.learn_thread(channel, &unknown).await?,
+                Visibility::Unknown => break,
             }
         }
         self.ask_audience(channel, among).await
     }
 
     async fn learn_members(&self, guild: u64, users: &[UserId]) -> Result<(), ApiError> {
-        // One channel of a guild asks at a time; the others find the answers in the picture.
+        // One channel of a guild asks at a time; the others find the answers in the guild cache.
         let _one_at_a_time = self.unfinished.members.resume(guild).await;
         let learning = Learning::begin(self, guild);
         let is_unknown =
-            |user: &UserId| !self.picture.knows_member(guild, *user, self.clock().now());
+            |user: &UserId| !self.guild_cache.knows_member(guild, *user, self.clock().now());
         if users.len() > ASKED_SINGLY_MAX && users.iter().any(is_unknown) {
             let members = self.guild_members(guild).await?;
             let members: HashMap<_, _> =
@@ -94,7 +96,7 @@ impl DiscordAccount {
     async fn learn_thread(&self, thread: ChannelId, users: &[UserId]) -> Result<(), ApiError> {
         let added = self.added_to_thread(thread.get(), users).await?;
         let users = users.iter().map(|user| (*user, added.contains(user)));
-        self.picture.install_thread(thread, users, self.clock().now());
+        self.guild_cache.install_thread(thread, users, self.clock().now());
         Ok(())
     }
 

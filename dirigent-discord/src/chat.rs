@@ -138,7 +138,7 @@ impl DiscordApi for DiscordAccount {
     /// Known only while a [`Feed`](crate::Feed) tells of the channel.
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
         let wanted = Permissions::VIEW_CHANNEL | Permissions::READ_MESSAGE_HISTORY;
-        self.picture.may(channel, wanted, self.clock().now())
+        self.guild_cache.may(channel, wanted, self.clock().now())
     }
 
     /// Up to 64 accounts are asked for one by one, as far as the gateway has not told of them; that takes no

@@ -8,10 +8,10 @@ use dirigent::ports::{ApiError, ErrorKind, GuildId};
 use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 
-use crate::finding::NEEDED_INTENTS;
 use crate::permission::{GuildRules, Member};
+use crate::setup_issue::NEEDED_INTENTS;
 use crate::wire::{PRIVATE_THREAD, is_thread};
-use crate::{DiscordAccount, Finding, NeededIntent, NeededPermission, wire};
+use crate::{DiscordAccount, NeededIntent, NeededPermission, SetupIssue, wire};
 
 impl DiscordAccount {
     /// What is missing for keeping turns in these channels: privileged intents, permissions in each
@@ -39,13 +39,13 @@ impl DiscordAccount {
         &self,
         channels: &[ChannelId],
         intents: Option<Intents>,
-    ) -> Result<Vec<Finding>, ApiError> {
+    ) -> Result<Vec<SetupIssue>, ApiError> {
         let mut findings = intents.map_or_else(Vec::new, not_asked);
         findings.extend(self.not_granted(intents.unwrap_or(NEEDED_INTENTS)).await?);
         let mut guilds: HashMap<u64, (GuildRules, Member)> = HashMap::new();
         for channel in channels {
             let Some(asked) = present(self.wire_channel(channel.get()).await)? else {
-                findings.push(Finding::NoChannel(*channel));
+                findings.push(SetupIssue::NoChannel(*channel));
                 continue;
             };
             let Some(guild) = asked.guild_id.map(|guild| guild.0) else { continue };
@@ -53,7 +53,7 @@ impl DiscordAccount {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(vacant) => {
                     let Some(own) = present(self.own_rules(guild).await)? else {
-                        findings.push(Finding::NoChannel(*channel));
+                        findings.push(SetupIssue::NoChannel(*channel));
                         continue;
                     };
                     findings.extend(in_guild(&own.0, &own.1));
@@ -61,7 +61,7 @@ impl DiscordAccount {
                 }
             };
             let Some(decisive) = present(self.overwritten(asked.clone()).await)? else {
-                findings.push(Finding::InChannel(*channel, NeededPermission::ViewChannels));
+                findings.push(SetupIssue::InChannel(*channel, NeededPermission::ViewChannels));
                 continue;
             };
             findings.extend(in_channel(&known.0, &known.1, &asked, &decisive));
@@ -70,7 +70,7 @@ impl DiscordAccount {
     }
 
     /// The privileged intents that this account's application does not have, and that are needed or asked for.
-    pub(crate) async fn not_granted(&self, asked: Intents) -> Result<Vec<Finding>, ApiError> {
+    pub(crate) async fn not_granted(&self, asked: Intents) -> Result<Vec<SetupIssue>, ApiError> {
         let Some(flags) = self.application().await?.flags else {
             return Ok(Vec::new());
         };
@@ -79,7 +79,7 @@ impl DiscordAccount {
         let is_wanted =
             |intent: &NeededIntent| !intent.is_optional() || asked.contains(intent.bit());
         let missing = NeededIntent::ALL.into_iter().filter(is_wanted).filter(is_missing);
-        Ok(missing.map(Finding::IntentNotGranted).collect())
+        Ok(missing.map(SetupIssue::IntentNotGranted).collect())
     }
 
     async fn own_rules(&self, guild: u64) -> Result<(GuildRules, Member), ApiError> {
@@ -99,20 +99,20 @@ fn present<T>(asked: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
 }
 
 /// The intents that a gateway was not asked for.
-pub(crate) fn not_asked(intents: Intents) -> Vec<Finding> {
+pub(crate) fn not_asked(intents: Intents) -> Vec<SetupIssue> {
     let is_missing =
         |intent: &NeededIntent| !intent.is_optional() && !intents.contains(intent.bit());
     let missing = NeededIntent::ALL.into_iter().filter(is_missing);
-    missing.map(Finding::IntentNotAsked).collect()
+    missing.map(SetupIssue::IntentNotAsked).collect()
 }
 
 /// What this member lacks in a whole guild.
-pub(crate) fn in_guild(rules: &GuildRules, me: &Member) -> Vec<Finding> {
+pub(crate) fn in_guild(rules: &GuildRules, me: &Member) -> Vec<SetupIssue> {
     let allowed = rules.base(me);
     let guild = GuildId::new(rules.guild);
     let missing = NeededPermission::OF_GUILD.into_iter();
     let missing = missing.filter(|permission| !allowed.contains(permission.bit()));
-    missing.map(|permission| Finding::InGuild(guild, permission)).collect()
+    missing.map(|permission| SetupIssue::InGuild(guild, permission)).collect()
 }
 
 /// What this member lacks in a channel. Where it sees nothing, that is all there is to say.
@@ -121,7 +121,7 @@ pub(crate) fn in_channel(
     me: &Member,
     channel: &wire::Channel,
     decisive: &wire::Channel,
-) -> Vec<Finding> {
+) -> Vec<SetupIssue> {
     let allowed = rules.in_channel(&decisive.overwrites(), me);
     let id = ChannelId::new(channel.id.0);
     let mut wanted = NeededPermission::of_channel(is_thread(channel.kind)).to_vec();
@@ -132,5 +132,5 @@ pub(crate) fn in_channel(
         wanted.truncate(1);
     }
     let missing = wanted.into_iter().filter(|permission| !allowed.contains(permission.bit()));
-    missing.map(|permission| Finding::InChannel(id, permission)).collect()
+    missing.map(|permission| SetupIssue::InChannel(id, permission)).collect()
 }

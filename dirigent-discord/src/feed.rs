@@ -2,9 +2,9 @@
 
 mod channel_event;
 mod channel_queues;
-mod desk;
 mod log_limit;
 mod shard;
+mod task_queue;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,17 +15,17 @@ use dirigent::{Dirigent, UserId};
 use twilight_model::gateway::{Intents, ShardId};
 
 use crate::DiscordAccount;
-use crate::finding::NEEDED_INTENTS;
+use crate::setup_issue::NEEDED_INTENTS;
 use channel_queues::ChannelQueues;
-use desk::Desk;
 use log_limit::LogLimit;
+use task_queue::TaskQueue;
 
-pub use desk::FeedWork;
 pub use shard::ShardFeed;
+pub use task_queue::FeedWork;
 
 type MaySetMode = dyn Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync;
 
-/// Takes in what any number of gateway shards push: tells the library, keeps the account's picture of
+/// Takes in what any number of gateway shards push: tells the library, keeps the account's guild cache of
 /// who sees what, and has the slash commands registered and answered.
 ///
 /// Events may come twice, late, in another order or not at all: what is missed is read from the history
@@ -68,7 +68,7 @@ struct Shared {
     dirigent: Dirigent,
     account: Arc<DiscordAccount>,
     intents: Intents,
-    desk: Arc<Desk>,
+    tasks: Arc<TaskQueue>,
     queues: Arc<ChannelQueues>,
     /// What could not be read.
     unreadable: LogLimit,
@@ -80,7 +80,7 @@ struct Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.desk.close();
+        self.tasks.close();
     }
 }
 
@@ -149,11 +149,11 @@ impl FeedBuilder {
 
     /// The feed, and the work that the host runs. Starts nothing.
     pub fn build(self) -> (Feed, FeedWork) {
-        self.account.picture.begin(self.intents);
-        let desk = Arc::new(Desk::default());
+        self.account.guild_cache.begin(self.intents);
+        let tasks = Arc::new(TaskQueue::default());
         let queues = Arc::new(ChannelQueues::default());
         let work = FeedWork::new(
-            (Arc::clone(&desk), Arc::clone(&queues)),
+            (Arc::clone(&tasks), Arc::clone(&queues)),
             self.dirigent.clone(),
             Arc::clone(&self.account),
             self.intents,
@@ -162,7 +162,7 @@ impl FeedBuilder {
             dirigent: self.dirigent,
             account: self.account,
             intents: self.intents,
-            desk,
+            tasks,
             queues,
             unreadable: LogLimit::default(),
             may_set_mode: self.may_set_mode,
@@ -182,7 +182,7 @@ impl Shared {
     /// The account is not in this guild any more; when it comes back, everything begins anew.
     fn left(&self, guild: u64) {
         self.diagnosed.lock().unwrap_or_else(PoisonError::into_inner).remove(&guild);
-        self.desk.forget(guild);
+        self.tasks.forget(guild);
     }
 }
 

@@ -6,7 +6,7 @@
 //! | post and read with a bot's token | [`DiscordAccount`], for `Dirigent::builder` and `Builder::host` |
 //! | tell the library what the gateway says | [`Feed`], and a [`ShardFeed`] for each shard |
 //! | offer `/stop`, `/status` and the other slash commands | [`Feed`] registers and answers them by itself |
-//! | know what is not switched on: intents, permissions | [`DiscordAccount::diagnose`], [`Finding`] |
+//! | know what is not switched on: intents, permissions | [`DiscordAccount::diagnose`], [`SetupIssue`] |
 //! | know why a request failed | [`RestError`], the source of each error |
 //! | run several accounts, without getting the address banned | [`BanGuard`] |
 //! | use another client, and turn its messages into the library's | [`chat_message`] |
@@ -74,7 +74,7 @@
 //! ([`Feed::INTENTS_WITH_MEMBERS`]) agents that come and go are noticed at once. For creating
 //! channels the bot needs the permission Manage Channels, and for changing who sees one Manage Roles. It is
 //! invited with the scopes `bot` and `applications.commands`. What of this is missing is in the log at the
-//! start, each a [`Finding`], and [`DiscordAccount::diagnose`] returns it.
+//! start, each a [`SetupIssue`], and [`DiscordAccount::diagnose`] returns it.
 //!
 //! # TLS
 //!
@@ -91,18 +91,18 @@ mod chat;
 mod diagnose;
 mod embed;
 mod feed;
-mod finding;
 mod guild;
+mod guild_cache;
 mod limit_headers;
 mod member_pages;
 mod message;
 mod news;
 mod pace;
 mod permission;
-mod picture;
 mod refusals;
 mod rest_error;
 mod route;
+mod setup_issue;
 mod slash;
 mod traffic;
 mod transport;
@@ -115,9 +115,9 @@ pub use ban_guard::BanGuard;
 pub use build_error::BuildError;
 pub use builder::AccountBuilder;
 pub use feed::{Feed, FeedBuilder, FeedWork, ShardFeed};
-pub use finding::{CloseReason, Finding, NeededIntent, NeededPermission};
 pub use message::chat_message;
 pub use rest_error::RestError;
+pub use setup_issue::{CloseReason, NeededIntent, NeededPermission, SetupIssue};
 
 /// The code of the README runs.
 #[cfg(doctest)]

@@ -16,15 +16,15 @@
 
 mod asking;
 mod faults;
+mod fixture;
 mod hosted;
-mod house;
 mod line;
 mod minutes;
 mod outages;
 
 use dirigent_loopback::Endpoint;
 
-use house::{Agents, House};
+use fixture::{Agents, Fixture};
 
 fn told(name: &str, unless: u64) -> u64 {
     std::env::var(name).map_or(unless, |told| told.parse().unwrap())
@@ -37,15 +37,15 @@ fn turns() -> u64 {
 
 async fn soak(agents: Agents) {
     let seed = told("SOAK_SEED", 1);
-    let mut house = House::build(agents, seed).await;
-    house.set_faults(faults::rest(seed), faults::gateway(seed));
-    house.talk(turns() / 2).await;
-    house.forbid_a_post();
-    house.talk(turns()).await;
-    house.clear_faults();
-    house.fall_silent().await;
-    house.report("with faults");
-    house.check().await;
+    let mut fixture = Fixture::build(agents, seed).await;
+    fixture.set_faults(faults::rest(seed), faults::gateway(seed));
+    fixture.talk(turns() / 2).await;
+    fixture.forbid_a_post();
+    fixture.talk(turns()).await;
+    fixture.clear_faults();
+    fixture.fall_silent().await;
+    fixture.report("with faults");
+    fixture.check().await;
 }
 
 /// F22: nothing is posted twice, no turn is taken twice or stalls, and the ban is far.
@@ -63,14 +63,14 @@ async fn asking_agents_take_every_turn_once_whatever_fails() {
 /// A hosted turn costs its reply. Who is in the channel is read once and then known from the gateway.
 #[tokio::test(flavor = "current_thread")]
 async fn a_hosted_turn_costs_one_request() {
-    let mut house = House::build(Agents::Hosted, 2).await;
-    let before = house.traffic();
-    house.talk(turns()).await;
-    house.fall_silent().await;
-    let spent = house.spent_since(&before);
-    house.report("without faults");
-    house.check().await;
-    let turns = house.turns();
+    let mut fixture = Fixture::build(Agents::Hosted, 2).await;
+    let before = fixture.traffic();
+    fixture.talk(turns()).await;
+    fixture.fall_silent().await;
+    let spent = fixture.spent_since(&before);
+    fixture.report("without faults");
+    fixture.check().await;
+    let turns = fixture.turns();
     assert_eq!(spent.of(Endpoint::CreateMessage), turns, "a post a turn");
     // Members are read once. A history is read now and then, for lost events: 114 times in 10,000 turns.
     assert!(spent.total() <= turns + 10 + turns / 50, "{spent:?}");
@@ -79,14 +79,14 @@ async fn a_hosted_turn_costs_one_request() {
 /// A triggered turn costs the trigger and its deletion, beside the reply that the agent's host posts.
 #[tokio::test(flavor = "current_thread")]
 async fn a_triggered_turn_costs_two_requests() {
-    let mut house = House::build(Agents::Asking, 3).await;
-    let before = house.traffic();
-    house.talk(turns()).await;
-    let spent = house.spent_since(&before);
-    house.fall_silent().await;
-    house.report("without faults");
-    house.check().await;
-    let turns = house.turns();
+    let mut fixture = Fixture::build(Agents::Asking, 3).await;
+    let before = fixture.traffic();
+    fixture.talk(turns()).await;
+    let spent = fixture.spent_since(&before);
+    fixture.fall_silent().await;
+    fixture.report("without faults");
+    fixture.check().await;
+    let turns = fixture.turns();
     // The last of them may be under way.
     assert!(spent.of(Endpoint::DeleteMessage).abs_diff(turns) <= 2, "{spent:?}");
     assert!(spent.of(Endpoint::CreateMessage).abs_diff(2 * turns) <= 4, "{spent:?}");

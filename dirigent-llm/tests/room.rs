@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::operate::{Cause, Heard};
+use dirigent::operate::{Cause, EventOrLag};
 use dirigent::ports::GuildId;
 use dirigent::prelude::*;
 use dirigent::snapshot::PhaseKind;
@@ -86,7 +86,7 @@ impl Room {
     /// Goes on until this is heard, which must be before the room sleeps.
     pub(crate) async fn until(&mut self, cause: Cause) {
         loop {
-            if let Heard::Transition(change) = self.heard.next().await.unwrap() {
+            if let EventOrLag::Transition(change) = self.heard.next().await.unwrap() {
                 let change = change.transition;
                 if change.cause == cause {
                     break;
@@ -101,7 +101,7 @@ impl Room {
 
     async fn until_dormant(&mut self) {
         loop {
-            if let Heard::Transition(change) = self.heard.next().await.unwrap() {
+            if let EventOrLag::Transition(change) = self.heard.next().await.unwrap() {
                 if change.transition.to == PhaseKind::Dormant
                     && change.transition.from != PhaseKind::Dormant
                 {
@@ -114,7 +114,7 @@ impl Room {
 
     pub(crate) async fn until_failed(&mut self) -> ChatError {
         loop {
-            if let Heard::AgentFailed(failure) = self.heard.next().await.unwrap() {
+            if let EventOrLag::AgentFailed(failure) = self.heard.next().await.unwrap() {
                 let dirigent::operate::AgentFault::Error(error) = failure.fault else {
                     panic!("a panic")
                 };

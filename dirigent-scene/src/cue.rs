@@ -10,7 +10,7 @@ use crate::protocol::Speech;
 ///
 /// A host makes none of these: they come of speech that was spoken. [`Cue::for_tests`] makes a cue for tests of actors.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct HeardSpeech {
     pub(crate) speaker: Arc<str>,
     pub(crate) speech: Speech,
     pub(crate) frame: Option<Frame>,
@@ -41,7 +41,7 @@ impl Frame {
     }
 }
 
-impl Heard {
+impl HeardSpeech {
     /// Returns the display name of the character that spoke.
     pub fn speaker(&self) -> &str {
         &self.speaker
@@ -54,7 +54,7 @@ impl Heard {
 }
 
 /// As the actor reads it: framed where it is framed, and a fixed line for a turn without words.
-impl fmt::Display for Heard {
+impl fmt::Display for HeardSpeech {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.speech.is_empty() {
             return write!(f, "[{} says nothing.]", self.speaker);
@@ -69,9 +69,9 @@ impl fmt::Display for Heard {
 }
 
 /// Shows no word of it.
-impl fmt::Debug for Heard {
+impl fmt::Debug for HeardSpeech {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Heard({}, {:?})", self.speaker, self.speech)
+        write!(f, "HeardSpeech({}, {:?})", self.speaker, self.speech)
     }
 }
 
@@ -106,7 +106,7 @@ pub enum CueKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cue {
     kind: CueKind,
-    heard: Vec<Heard>,
+    heard: Vec<HeardSpeech>,
     prompt: Option<Prompt>,
     /// What an interviewer asks.
     question: Option<Question>,
@@ -123,7 +123,11 @@ impl fmt::Debug for Question {
 }
 
 impl Cue {
-    pub(crate) const fn new(kind: CueKind, heard: Vec<Heard>, prompt: Option<Prompt>) -> Self {
+    pub(crate) const fn new(
+        kind: CueKind,
+        heard: Vec<HeardSpeech>,
+        prompt: Option<Prompt>,
+    ) -> Self {
         Self { kind, heard, prompt, question: None }
     }
 
@@ -134,7 +138,7 @@ impl Cue {
 
     /// Makes a cue for a test of an actor, as if these characters had said this, without frames.
     pub fn for_tests(kind: CueKind, heard: &[(&str, &str)], prompt: Option<Prompt>) -> Self {
-        let heard = heard.iter().map(|(speaker, speech)| Heard {
+        let heard = heard.iter().map(|(speaker, speech)| HeardSpeech {
             speaker: (*speaker).into(),
             speech: Speech::of_person(speech),
             frame: None,
@@ -148,7 +152,7 @@ impl Cue {
     }
 
     /// Returns what was said since the actor's last turn, oldest first.
-    pub fn heard(&self) -> &[Heard] {
+    pub fn heard(&self) -> &[HeardSpeech] {
         &self.heard
     }
 

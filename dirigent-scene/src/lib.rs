@@ -86,7 +86,7 @@ pub use briefing::{Briefing, BriefingPart, briefing_for_tests};
 pub use cast::Cast;
 pub use character::Character;
 pub use choices::{Choices, CoordinatorRole, Isolation, present_choices};
-pub use cue::{Cue, CueKind, Frame, Heard};
+pub use cue::{Cue, CueKind, Frame, HeardSpeech};
 pub use director::{Audience, BadDirection, Direction, Director, Moment};
 pub use ending::{CloseSigns, EXPLICIT_END};
 pub use event::{CloseReason, Event, EventKind, Source};

@@ -1,21 +1,21 @@
 //! Which shards of channels a process may act for: beats go to a table that all processes share, answers come back.
 //!
-//! [`Leases`] is a value without clock, chance or I/O. The shell that owns it asks for the next [`Beat`], carries it to
+//! [`Leases`] is a value without clock, chance or I/O. The shell that owns it asks for the next [`Heartbeat`], carries it to
 //! the table as one atomic step, and hands back the [`Answer`]; the time is an argument everywhere.
 //!
 //! ```
 //! use std::time::Duration;
 //! use dirigent::ports::{Standing, Timestamp};
-//! use dirigent_store::lease::{Answer, Epoch, Held, Leases, Shard, Terms};
+//! use dirigent_store::lease::{Answer, Epoch, HeldShard, Leases, Shard, Terms};
 //!
 //! let start = Timestamp::from_millis(1_000_000);
 //! let mut leases = Leases::new(Terms::of(Duration::from_secs(10)), 4);
 //! // The first beat only asks who else is there; the next one takes the share of one of one.
-//! let beat = leases.next_beat(start).unwrap();
+//! let beat = leases.next_heartbeat(start).unwrap();
 //! leases.answered(start, beat.number, &Answer { members: 1, ..Answer::default() });
-//! let beat = leases.next_beat(start).unwrap();
+//! let beat = leases.next_heartbeat(start).unwrap();
 //! assert_eq!(beat.take, 4);
-//! let taken = vec![Held { shard: Shard::new(2), epoch: Epoch::new(7) }];
+//! let taken = vec![HeldShard { shard: Shard::new(2), epoch: Epoch::new(7) }];
 //! leases.answered(start, beat.number, &Answer { members: 1, taken, ..Answer::default() });
 //!
 //! assert_eq!(leases.standing(Shard::new(2), start), Standing::Held);
@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 
 use dirigent::ports::{Standing, Timestamp};
 
-pub use self::beat::{Answer, Beat, Held};
+pub use self::beat::{Answer, Heartbeat, HeldShard};
 pub use self::shard::{Epoch, Shard, shard_of};
 pub use self::terms::Terms;
 
@@ -130,8 +130,8 @@ impl Leases {
     }
 
     /// What is held, trusted or not, in ascending order.
-    pub fn held(&self) -> impl Iterator<Item = Held> + '_ {
-        self.held.iter().map(|(shard, lease)| Held { shard: *shard, epoch: lease.epoch })
+    pub fn held(&self) -> impl Iterator<Item = HeldShard> + '_ {
+        self.held.iter().map(|(shard, lease)| HeldShard { shard: *shard, epoch: lease.epoch })
     }
 
     /// How many processes there were by the last answer; 0 before the first.
@@ -139,7 +139,7 @@ impl Leases {
         self.members
     }
 
-    /// When [`next_beat`](Self::next_beat) may have one; `None` while an attempt is under way, and after the end.
+    /// When [`next_heartbeat`](Self::next_heartbeat) may have one; `None` while an attempt is under way, and after the end.
     pub fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
         let is_over = self.stage == Stage::Gone && self.held.is_empty() && self.attempts > 0;
         (self.attempt.is_none() && !is_over).then(|| self.next_at.unwrap_or(now))
@@ -155,7 +155,7 @@ impl Leases {
 
     /// The next beat, if one is due and none is under way. What it gives back is not held any more from now on, whatever comes
     /// of the attempt.
-    pub fn next_beat(&mut self, now: Timestamp) -> Option<Beat> {
+    pub fn next_heartbeat(&mut self, now: Timestamp) -> Option<Heartbeat> {
         if self.next_deadline(now).is_none_or(|at| at > now) {
             return None;
         }
@@ -164,7 +164,7 @@ impl Leases {
         let renews = self.renewed_at.is_none_or(|at| now >= at + self.terms.renew_every);
         let take = self.wanted();
         self.attempt = Some(Attempt { number: self.attempts, began: now, renews });
-        Some(Beat {
+        Some(Heartbeat {
             number: self.attempts,
             is_member: self.stage == Stage::Member,
             held: self.held().collect(),
@@ -175,14 +175,14 @@ impl Leases {
     }
 
     /// Takes what is to be given back now.
-    fn release(&mut self, now: Timestamp) -> Vec<Held> {
+    fn release(&mut self, now: Timestamp) -> Vec<HeldShard> {
         let is_gone = self.stage == Stage::Gone;
         let is_due = |lease: &Lease| is_gone || lease.leaves_at.is_some_and(|at| at <= now);
         let mut released = Vec::new();
         self.held.retain(|shard, lease| {
             let leaves = is_due(lease);
             if leaves {
-                released.push(Held { shard: *shard, epoch: lease.epoch });
+                released.push(HeldShard { shard: *shard, epoch: lease.epoch });
             }
             !leaves
         });
@@ -211,7 +211,7 @@ impl Leases {
             self.renewed_at = Some(attempt.began);
             // What was not renewed is another process's, or was given back.
             self.held.retain(|shard, lease| {
-                let held = Held { shard: *shard, epoch: lease.epoch };
+                let held = HeldShard { shard: *shard, epoch: lease.epoch };
                 let is_kept = answer.renewed.contains(&held);
                 if is_kept {
                     lease.trusted_until = lease.trusted_until.max(trusted_until);
@@ -219,7 +219,7 @@ impl Leases {
                 is_kept
             });
         }
-        for Held { shard, epoch } in &answer.taken {
+        for HeldShard { shard, epoch } in &answer.taken {
             let lease = Lease { epoch: *epoch, trusted_until, leaves_at: None };
             self.held.insert(*shard, lease);
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dirigent::host::RunError;
-use dirigent::operate::{Cause, Events, Heard};
+use dirigent::operate::{Cause, EventOrLag, Events};
 use dirigent::ports::Identity;
 use dirigent::settings::Pacing;
 use dirigent::{
@@ -82,7 +82,9 @@ impl Life {
     async fn until(&mut self, cause: Cause) {
         loop {
             let heard = self.changes.next().await.unwrap();
-            let Heard::Transition(event) = heard else { panic!("an unexpected event: {heard:?}") };
+            let EventOrLag::Transition(event) = heard else {
+                panic!("an unexpected event: {heard:?}")
+            };
             if event.transition.cause == cause {
                 return;
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dirigent::hooks::{Outcome, RunId};
 use dirigent::operate::WakeCause;
 use dirigent::ports::Timestamp;
-use dirigent::replay::{Input, RecordedChannel, Told};
+use dirigent::replay::{Input, RecordedChannel, TraceEvent};
 use dirigent::settings::MentionRule;
 use dirigent::snapshot::{AgentKey, Snapshot};
 use dirigent::{ChannelId, Config, MessageId, Mode};
@@ -25,7 +25,8 @@ fn the_recorded_example_is_told_as_the_page_shows_it() {
     let trace = recording.trace().unwrap();
     assert_eq!(trace.to_string(), example("hello.txt"));
     assert_eq!(trace.mermaid(), example("hello.mmd"));
-    let denied = trace.entries().iter().filter(|entry| matches!(entry.what, Told::Denied(_)));
+    let denied =
+        trace.entries().iter().filter(|entry| matches!(entry.event, TraceEvent::Denied(_)));
     assert_eq!(denied.count(), 1);
 }
 

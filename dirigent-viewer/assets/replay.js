@@ -28,8 +28,8 @@
       make("td", { textContent: agent.seat }),
       make("td", { textContent: `${agent.may_speak ? "may speak" : "may not speak"}: ${agent.why}` }));
 
-  const toldLine = (told) =>
-    make("li", { className: told.kind }, ...(told.agent ? [make("b", { textContent: told.agent }), " "] : []), told.words);
+  const eventLine = (events) =>
+    make("li", { className: events.kind }, ...(events.agent ? [make("b", { textContent: events.agent }), " "] : []), events.words);
 
   const headings = (...names) =>
     make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col", textContent: name }))));
@@ -50,7 +50,7 @@
     };
     const when = make("span", { className: "when" });
     const state = make("p", { className: "stands" });
-    const told = make("ul", { className: "told" });
+    const events = make("ul", { className: "events" });
     const agents = make("tbody");
     const sheet = make("div", { className: "sheet", tabIndex: 0 });
     sheet.setAttribute("role", "group");
@@ -69,7 +69,7 @@
       when.textContent = `${time(frame.at - replay.begins)} · ${slider.valueAsNumber + 1}/${last + 1}`;
       slider.setAttribute("aria-valuetext", `${sentence(now)} Step ${slider.valueAsNumber + 1} of ${last + 1}`);
       state.textContent = sentence(now);
-      told.replaceChildren(...frame.told.map(toldLine));
+      events.replaceChildren(...frame.events.map(eventLine));
       agents.replaceChildren(...now.agents.map((agent) => agentRow(agent, now.speaker)));
       playhead.setAttribute("transform", `translate(${frame.x} 0)`);
       const middle = frame.x - (sheet.clientWidth + names.clientWidth) / 2;
@@ -103,7 +103,7 @@
         button("‹", "One step back", () => go(-1)), play, button("›", "One step on", () => go(1)), slider, when),
       sheet, state,
       make("div", { className: "halves" },
-        make("section", {}, make("h2", { textContent: "In this step" }), told),
+        make("section", {}, make("h2", { textContent: "In this step" }), events),
         make("section", {}, make("h2", { textContent: "After it" }),
           make("table", {}, headings("Agent", "Turn", "May it speak?"), agents))));
     if (replay.left_out > 0) {

@@ -28,7 +28,7 @@ mod score;
 mod style;
 mod svg;
 
-pub use replay::{Frame, FrameAgent, FrameState, FrameTold, Replay};
+pub use replay::{Frame, FrameAgent, FrameEvent, FrameState, Replay};
 pub use ring::{Ring, RingSeat, SeatMark};
 pub use score::{Barline, Note, NoteKind, Score, Stave};
 pub use style::{SCRIPT, STYLE, TOKENS};

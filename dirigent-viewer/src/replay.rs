@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dirigent::operate::ChannelEvent;
 use dirigent::ports::Timestamp;
-use dirigent::replay::{RecordedChannel, Told, TraceEntry};
+use dirigent::replay::{RecordedChannel, TraceEntry, TraceEvent};
 use dirigent::snapshot::{AgentKey, Pause, RestoreError, Seat, SeatTurn};
 use dirigent::{AgentId, ChannelId};
 use dirigent_core::Channel;
@@ -53,19 +53,19 @@ pub struct Frame {
     /// The state afterwards, as a place in [`Replay::states`].
     pub state: usize,
     /// What happened.
-    pub told: Vec<FrameTold>,
+    pub events: Vec<FrameEvent>,
 }
 
 /// Something that happened in a step.
 ///
 /// ```
-/// fn is_denial(told: &dirigent_viewer::FrameTold) -> bool {
-///     told.kind == "denied"
+/// fn is_denial(event: &dirigent_viewer::FrameEvent) -> bool {
+///     event.kind == "denied"
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct FrameTold {
+pub struct FrameEvent {
     /// Which agent it is about.
     pub agent: Option<String>,
     /// `allowed`, `denied`, `person`, `agent`, `order`, `refused` or `change`.
@@ -136,7 +136,7 @@ impl Replay {
         let called =
             |key: AgentKey| name(key).map_or_else(|| format!("agent {}", key.get()), String::from);
         let mut states = States::default();
-        let (mut told, mut frames, mut effects) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut trace, mut frames, mut effects) = (Vec::new(), Vec::new(), Vec::new());
         let mut turn = Some(recorded.start.turn).filter(|turn| turn.get() > 0);
         let begins = steps.first().map_or(recorded.start.now, |step| step.at);
         let mut newest = states.place(state_of(&channel, &called));
@@ -148,16 +148,16 @@ impl Replay {
             // The steps hold the answers; the state is the machine's own.
             let _ = channel.handle(step.at, &step.input, &mut effects);
             effects.clear();
-            let entries = step.told(&mut turn);
+            let entries = step.trace(&mut turn);
             let state = states.place(state_of(&channel, &called));
             if !entries.is_empty() || state != newest {
                 let lines = entries.iter().map(|entry| line(entry, &called)).collect();
-                frames.push(Frame { at: step.at.as_millis(), x: 0.0, state, told: lines });
+                frames.push(Frame { at: step.at.as_millis(), x: 0.0, state, events: lines });
             }
             newest = state;
-            told.extend(entries);
+            trace.extend(entries);
         }
-        let score = Score::of(&told, &name, None);
+        let score = Score::of(&trace, &name, None);
         let axis = score.axis();
         for frame in &mut frames {
             let place = crate::draw::MARGIN + axis.place(Timestamp::from_millis(frame.at));
@@ -241,22 +241,29 @@ const fn seat_of(seat: Seat) -> &'static str {
     }
 }
 
-fn line(entry: &TraceEntry, name: &impl Fn(AgentKey) -> String) -> FrameTold {
-    let kind = match entry.what {
-        Told::Allowed(_) => "allowed",
-        Told::Denied(_) => "denied",
-        Told::PersonWrote | Told::BotWrote => "person",
-        Told::AgentWrote | Told::Woken { .. } | Told::HandedOver | Told::Ended(_) => "agent",
-        Told::OrderRefused(..) | Told::EndRefused(_) => "refused",
-        Told::Ordered(_) => "order",
-        Told::Consulted | Told::Cancelled | Told::Noticed(_) | Told::Changed(_) | _ => "change",
+fn line(entry: &TraceEntry, name: &impl Fn(AgentKey) -> String) -> FrameEvent {
+    let kind = match entry.event {
+        TraceEvent::Allowed(_) => "allowed",
+        TraceEvent::Denied(_) => "denied",
+        TraceEvent::PersonWrote | TraceEvent::BotWrote => "person",
+        TraceEvent::AgentWrote
+        | TraceEvent::Triggered { .. }
+        | TraceEvent::HandedOver
+        | TraceEvent::Ended(_) => "agent",
+        TraceEvent::OrderRefused(..) | TraceEvent::EndRefused(_) => "refused",
+        TraceEvent::Ordered(_) => "order",
+        TraceEvent::Consulted
+        | TraceEvent::Cancelled
+        | TraceEvent::Noticed(_)
+        | TraceEvent::Changed(_)
+        | _ => "change",
     };
-    if let Told::Changed(transition) = &entry.what {
+    if let TraceEvent::Changed(transition) = &entry.event {
         let (channel, agent) = (ChannelId::new(0), transition.agent.map(|key| name(key).into()));
         // The sentence names the agent itself.
         let words = ChannelEvent { channel, agent, transition: *transition }.to_string();
-        return FrameTold { agent: None, kind, words };
+        return FrameEvent { agent: None, kind, words };
     }
-    let words = entry.what.words(|key| Some(name(key))).replace("->", "→").replace(" - ", ": ");
-    FrameTold { agent: entry.agent.map(name), kind, words }
+    let words = entry.event.words(|key| Some(name(key))).replace("->", "→").replace(" - ", ": ");
+    FrameEvent { agent: entry.agent.map(name), kind, words }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dirigent::AgentId;
 use dirigent::operate::{Cause, Reason, Transition};
 use dirigent::ports::Timestamp;
-use dirigent::replay::{Told, TraceEntry};
+use dirigent::replay::{TraceEntry, TraceEvent};
 use dirigent::snapshot::{AgentKey, PhaseKind};
 
 use crate::axis::Axis;
@@ -206,13 +206,13 @@ struct Reading {
 impl Reading {
     fn read(&mut self, entry: &TraceEntry) {
         self.newest = self.newest.max(entry.at);
-        match (&entry.what, entry.agent) {
-            (Told::PersonWrote, _) => self.words.push(entry.at),
-            (Told::Denied(reason), Some(agent)) => {
+        match (&entry.event, entry.agent) {
+            (TraceEvent::PersonWrote, _) => self.words.push(entry.at),
+            (TraceEvent::Denied(reason), Some(agent)) => {
                 let kind = NoteKind::Denied(denial(*reason).to_owned());
                 self.note(agent, Note { from: entry.at, to: entry.at, kind });
             }
-            (Told::Changed(change), _) => self.changed(change),
+            (TraceEvent::Changed(change), _) => self.changed(change),
             _ => {}
         }
     }

@@ -8,9 +8,9 @@ use dirigent_testkit::MemoryDiscord;
 use serde_json::json;
 
 use crate::Result;
-use crate::house::Desk;
+use crate::process::ToolAccess;
 
-/// An agent as the town knows it.
+/// An agent as the world knows it.
 #[derive(Clone)]
 pub(crate) struct Member {
     pub(crate) name: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct Speaker {
     pub(crate) discord: MemoryDiscord,
     pub(crate) clock: SystemClock,
     pub(crate) thinks: Duration,
-    pub(crate) desk: Desk,
+    pub(crate) tools: ToolAccess,
     pub(crate) workspace: PathBuf,
 }
 
@@ -58,8 +58,8 @@ impl Speaker {
             "discussion-channel": turn.channel(),
             "summary": "discussion-summary/database.md",
         });
-        let caller = self.desk.caller(self.member.name, Some(turn.channel()));
-        self.desk.call(&caller, "discussion-complete", &arguments).await?;
+        let caller = self.tools.caller(self.member.name, Some(turn.channel()));
+        self.tools.call(&caller, "discussion-complete", &arguments).await?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::operate::{Cause, ChannelEvent, Heard};
+use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::ports::{GuildId, Identity};
 use dirigent::settings::Pacing;
 use dirigent::{
@@ -170,7 +170,7 @@ impl Table {
             tokio::select! {
                 biased;
                 heard = self.changes.next() => match heard {
-                    Some(Heard::Transition(change)) => change,
+                    Some(EventOrLag::Transition(change)) => change,
                     Some(other) => return Err(format!("an unexpected event: {other:?}").into()),
                     None => return Err("the library is gone".into()),
                 },

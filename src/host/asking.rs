@@ -40,7 +40,7 @@ impl Channel<'_> {
     /// ```
     /// # async fn model() -> String { String::new() }
     /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) -> Result<(), dirigent::Denial> {
-    /// use dirigent::hooks::Ending;
+    /// use dirigent::hooks::RunReport;
     /// use dirigent::settings::SilencePolicy;
     ///
     /// let to_post = dirigent
@@ -48,7 +48,7 @@ impl Channel<'_> {
     ///     .run_if_allowed(&"poet".into(), None, async |permit| {
     ///         let text = model().await;
     ///         // Refused where the turn was taken away meanwhile: then nothing is posted.
-    ///         permit.end(Ending::Text(&text)).ok()?;
+    ///         permit.end(RunReport::Text(&text)).ok()?;
     ///         // Nor is a reply that only says that there is nothing to say; the policy is that of the settings.
     ///         let silence = SilencePolicy::default();
     ///         (!silence.is_silent(&text)).then(|| silence.deliverable(&text).to_string())

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use dirigent_core::{Input, MessageId, Refusal, RunId};
 
-use crate::host::permit::Ending;
+use crate::host::permit::RunReport;
 use crate::ports::ownership::Standing;
-use crate::runtime::events::{Heard, Progress};
+use crate::runtime::events::{EventOrLag, Progress};
 use crate::runtime::room_table::RoomRef;
 use crate::runtime::workers::Work;
 use crate::{AgentId, CallError, ChannelId, Dirigent};
@@ -59,7 +59,7 @@ impl Channel<'_> {
         runtime.counts.reported();
         let progress = Progress { channel: self.id, worker, so_far };
         // Without a listener there is nothing to do.
-        let _ = runtime.events.send(Heard::Progress(progress));
+        let _ = runtime.events.send(EventOrLag::Progress(progress));
     }
 
     /// What works for this channel, by name: the newest [`progress`](Self::progress) of each worker, of the last 15 minutes and of at
@@ -92,15 +92,15 @@ impl Channel<'_> {
         self,
         agent: &AgentId,
         run: Option<RunId>,
-        ending: Ending<'_>,
+        report: RunReport<'_>,
     ) -> Result<(), CallError> {
-        let outcome = ending.outcome(&self.dirigent.runtime.settings);
+        let outcome = report.outcome(&self.dirigent.runtime.settings);
         self.dirigent.live().await?;
         let agent = self.dirigent.key(agent)?;
         let runtime = &self.dirigent.runtime;
         runtime.presence.sign_of_life(agent);
         let told = self.known_room().await.and_then(|room| {
-            let text = ending.text();
+            let text = report.text();
             let ended = runtime.update(&room, |room, cx, now| {
                 let outcome = room.guards().recognised(cx, agent, (outcome, text.as_deref()));
                 room.input(cx, now, &Input::RunEnded { agent, run, outcome }, false).0

@@ -6,7 +6,7 @@ use dirigent_core::TurnState;
 
 use crate::record::discussion::Discussion;
 use crate::room::Room;
-use crate::room::outbox::unposted::Unposted;
+use crate::room::outbox::entry::OutboxEntry;
 use crate::runtime::Runtime;
 use crate::{AgentId, CallError, Channel};
 
@@ -38,7 +38,7 @@ pub struct DiscussionStatus {
     /// How far it has come.
     pub state: DiscussionState,
     /// What of it is still to be posted: its guide, or its result.
-    pub outbox: Vec<Unposted>,
+    pub outbox: Vec<OutboxEntry>,
 }
 
 impl Channel<'_> {

@@ -7,7 +7,7 @@ use dirigent_core::{Config, Creation, Input, Mode, WakeCause};
 
 use crate::ports::orchestrator::Orchestrator;
 use crate::record::discussion::Discussion;
-use crate::record::letter::LetterKind;
+use crate::record::outbox::OutboxKind;
 use crate::runtime::cell::Awaited;
 use crate::runtime::connections::Connections;
 use crate::values::summary::Summary;
@@ -87,7 +87,7 @@ impl Channel<'_> {
     ///
     /// [`Refusal::AlreadyCreated`](crate::operate::Refusal::AlreadyCreated), an unknown agent, or as the
     /// store fails.
-    pub async fn created(self, made: CreatedChannel) -> Result<(), CallError> {
+    pub async fn register(self, made: CreatedChannel) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let CreatedChannel { mode, members, opening } = made;
         let members =
@@ -197,7 +197,7 @@ impl Channel<'_> {
     /// # Errors
     ///
     /// An unknown or archived channel.
-    pub async fn spent(self, cost: u64) -> Result<(), CallError> {
+    pub async fn report_cost(self, cost: u64) -> Result<(), CallError> {
         self.tell(&Input::Spent { cost }).await
     }
 
@@ -274,7 +274,7 @@ impl Channel<'_> {
         if room.lock().room.look().discussion().is_none() {
             return Ok(ResultPost::Nowhere);
         }
-        let kind = LetterKind::Result;
+        let kind = OutboxKind::Result;
         let attempted = room.wait_for(Awaited::FirstAttempt(kind));
         // Too late is as good as in the queue.
         let _ = self

@@ -76,8 +76,8 @@ impl Permit {
     /// # Errors
     ///
     /// [`Refusal::StaleRun`] when the floor was taken from it meanwhile, or another process has the channel.
-    pub fn end(self, ending: Ending<'_>) -> Result<(), Refusal> {
-        self.hold.map_or(Ok(()), |hold| hold.end(ending))
+    pub fn end(self, report: RunReport<'_>) -> Result<(), Refusal> {
+        self.hold.map_or(Ok(()), |hold| hold.end(report))
     }
 
     /// The run goes on without the permit: the host tells of its end by
@@ -94,7 +94,7 @@ impl Permit {
 /// ```
 /// # async fn model() -> String { String::new() }
 /// # async fn example(dirigent: dirigent::Dirigent, channel: dirigent::ChannelId) {
-/// use dirigent::hooks::Ending;
+/// use dirigent::hooks::RunReport;
 /// use dirigent::settings::SilencePolicy;
 ///
 /// match dirigent.channel(channel).may_speak(&"poet".into(), None).await {
@@ -102,7 +102,7 @@ impl Permit {
 ///         let text = model().await;
 ///         // Refused where the turn was taken away meanwhile: then nothing is posted.
 ///         let silence = SilencePolicy::default();
-///         if permit.end(Ending::Text(&text)).is_ok() && !silence.is_silent(&text) {
+///         if permit.end(RunReport::Text(&text)).is_ok() && !silence.is_silent(&text) {
 ///             println!("{}", silence.deliverable(&text));
 ///         }
 ///     }
@@ -196,10 +196,10 @@ impl Hold {
         Self { runtime, room, guarded, armed }
     }
 
-    fn end(mut self, ending: Ending<'_>) -> Result<(), Refusal> {
+    fn end(mut self, report: RunReport<'_>) -> Result<(), Refusal> {
         self.armed = false;
-        let text = ending.text();
-        self.tell(&ending.outcome(&self.runtime.settings), text.as_deref())
+        let text = report.text();
+        self.tell(&report.outcome(&self.runtime.settings), text.as_deref())
     }
 
     /// The same, unless the permission was taken away since it was given: then why the run must not begin.
@@ -267,13 +267,13 @@ impl fmt::Debug for Hold {
 /// How a run ended, as a host knows it. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::hooks::{Ending, Outcome};
+/// use dirigent::hooks::{RunReport, Outcome};
 /// use dirigent::Settings;
-/// assert_eq!(Ending::Text("NO_REPLY").outcome(&Settings::default()), Outcome::Pass);
+/// assert_eq!(RunReport::Text("NO_REPLY").outcome(&Settings::default()), Outcome::Pass);
 /// ```
 #[derive(Clone, Copy)]
 #[non_exhaustive]
-pub enum Ending<'a> {
+pub enum RunReport<'a> {
     /// With this final text; the policies of silence and completion say what it means.
     Text(&'a str),
     /// With these messages; the final text is taken from the last of the assistant's.
@@ -291,7 +291,7 @@ pub enum Ending<'a> {
     Failed,
 }
 
-impl Ending<'_> {
+impl RunReport<'_> {
     /// What the agent said, where it is known.
     pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
         match *self {
@@ -316,7 +316,7 @@ impl Ending<'_> {
     }
 }
 
-impl fmt::Debug for Ending<'_> {
+impl fmt::Debug for RunReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Text(_) => "Text",

@@ -82,11 +82,11 @@ impl Resting {
         if !snapshot.messages.is_empty()
             || !snapshot.pending.is_empty()
             || record.outgoing.is_some()
-            || record.held.is_some()
+            || record.queued.is_some()
             || record.verified.is_some()
             || record.gap_from.is_some()
             || record.commanded_at.is_some()
-            || !record.letters.is_empty()
+            || !record.outbox.is_empty()
         {
             return None;
         }
@@ -157,9 +157,9 @@ impl Resting {
         ChannelRecord {
             snapshot,
             discussion,
-            letters: Vec::new(),
+            outbox: Vec::new(),
             outgoing: None,
-            held: None,
+            queued: None,
             heard: self.heard.id(),
             verified: None,
             gap_from: None,

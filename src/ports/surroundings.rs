@@ -38,7 +38,7 @@ pub(crate) trait Surroundings: Send + Sync {
     fn time_left(&self, channel: ChannelId, agent: &AgentId) -> Option<Duration>;
 
     /// What agents cost in the channel, in the unit of its budget.
-    fn spent(&self, channel: ChannelId, cost: u64);
+    fn report_cost(&self, channel: ChannelId, cost: u64);
 }
 
 /// Where a turn looks.

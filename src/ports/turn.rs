@@ -303,11 +303,11 @@ impl Turn {
     }
 
     /// Reports what this agent cost, in the unit of [`Config::budget_cost`](crate::Config::budget_cost), as
-    /// [`Channel::spent`](crate::Channel::spent) does from outside. It may be called several times; a budget that is spent by it
+    /// [`Channel::report_cost`](crate::Channel::report_cost) does from outside. It may be called several times; a budget that is spent by it
     /// ends no turn, and gives none after it.
-    pub fn spent(&self, cost: u64) {
+    pub fn report_cost(&self, cost: u64) {
         if let Around::Driver(driver) = &self.around {
-            driver.upgrade().into_iter().for_each(|driver| driver.spent(self.channel, cost));
+            driver.upgrade().into_iter().for_each(|driver| driver.report_cost(self.channel, cost));
         }
     }
 

@@ -19,7 +19,7 @@ pub trait AgentWaker: Send + Sync + 'static {
     /// # Errors
     ///
     /// As the host fails; the start deadline then wakes the agent once more.
-    async fn wake(&self, call: WakeCall) -> Result<Woken, ApiError>;
+    async fn wake(&self, call: WakeCall) -> Result<WakeOutcome, ApiError>;
 }
 
 /// Whom to wake, and what it missed.
@@ -81,14 +81,14 @@ impl fmt::Debug for WakeCall {
 /// What a waker did.
 ///
 /// ```
-/// use dirigent::hooks::Woken;
-/// assert_ne!(Woken::Called, Woken::PostTrigger);
+/// use dirigent::hooks::WakeOutcome;
+/// assert_ne!(WakeOutcome::Delivered, WakeOutcome::PostTrigger);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Woken {
-    /// The agent was called.
-    Called,
+pub enum WakeOutcome {
+    /// The agent was told of its turn.
+    Delivered,
     /// This agent cannot be called; post a trigger message.
     PostTrigger,
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Timestamp, TurnId};
 
 use crate::record::discussion::Discussion;
-use crate::record::held::Held;
-use crate::record::letter::Letter;
+use crate::record::outbox::OutboxMessage;
+use crate::record::queued::QueuedMessages;
 use crate::values::extras::Extras;
 use crate::values::message::Nonce;
 
@@ -67,12 +67,12 @@ pub struct ChannelRecord {
     /// What was agreed when the discussion was opened.
     pub discussion: Option<Arc<Discussion>>,
     /// What the discussion still has to post, in order. At most its guide and its result.
-    pub letters: Vec<Letter>,
+    pub outbox: Vec<OutboxMessage>,
     /// A hosted agent's reply that is being posted. Erased when the reply was posted.
     pub outgoing: Option<Arc<Outgoing>>,
     /// What people said and the agent with the floor, or the next one, is handed. Erased when that turn is
     /// over.
-    pub held: Option<Held>,
+    pub queued: Option<QueuedMessages>,
     /// Every message up to this one was heard: it was pushed while no gap was open, or it was read, or it was
     /// said before the channel was given its mode.
     /// The library's own posts, which it knows from their receipts, do not raise it. `None`: nothing

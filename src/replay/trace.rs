@@ -36,7 +36,7 @@ pub struct Trace {
 ///
 /// ```
 /// fn is_denial(entry: &dirigent::replay::TraceEntry) -> bool {
-///     matches!(entry.what, dirigent::replay::Told::Denied(_))
+///     matches!(entry.event, dirigent::replay::TraceEvent::Denied(_))
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,19 +49,19 @@ pub struct TraceEntry {
     /// The newest turn then, where there was one.
     pub turn: Option<TurnId>,
     /// What happened.
-    pub what: Told,
+    pub event: TraceEvent,
 }
 
 /// What happened.
 ///
 /// ```
 /// use dirigent::operate::Reason;
-/// use dirigent::replay::Told;
-/// assert_ne!(Told::Denied(Reason::Dormant), Told::Allowed(Reason::YourTurn));
+/// use dirigent::replay::TraceEvent;
+/// assert_ne!(TraceEvent::Denied(Reason::Dormant), TraceEvent::Allowed(Reason::YourTurn));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Told {
+pub enum TraceEvent {
     /// A person wrote.
     PersonWrote,
     /// The agent wrote.
@@ -69,7 +69,7 @@ pub enum Told {
     /// A bot that is no agent wrote.
     BotWrote,
     /// The agent was woken: its turn has come.
-    Woken {
+    Triggered {
         /// 0 for the first time in this turn.
         attempt: u8,
     },
@@ -131,7 +131,7 @@ impl Trace {
             at: change.at,
             agent: change.agent,
             turn: Some(change.turn).filter(|turn| *turn != TurnId::default()),
-            what: Told::Changed(*change),
+            event: TraceEvent::Changed(*change),
         });
         let begins = transitions.first().map_or(Timestamp::default(), |change| change.at);
         Self::told(begins, entries.collect(), name)
@@ -174,28 +174,32 @@ impl Trace {
         let agent = entry.agent.map(|key| format!("A{}", key.get()));
         let agent = agent.unwrap_or_else(|| "P".to_owned());
         let text = self.words(entry).replace("->", "→");
-        let between = match entry.what {
-            Told::AgentWrote => format!("{agent}->>P"),
-            Told::Woken { .. } | Told::HandedOver | Told::Cancelled => format!("D->>{agent}"),
-            Told::Allowed(_) => format!("D-->>{agent}"),
-            Told::Denied(_) => format!("D--x{agent}"),
-            Told::Ended(_) | Told::EndRefused(_) => format!("{agent}->>D"),
-            Told::Noticed(_) => "D->>P".to_owned(),
-            Told::Consulted => return Some(format!("    Note over D: {text}")),
-            Told::PersonWrote | Told::Ordered(_) | Told::OrderRefused(..) => "P->>D".to_owned(),
+        let between = match entry.event {
+            TraceEvent::AgentWrote => format!("{agent}->>P"),
+            TraceEvent::Triggered { .. } | TraceEvent::HandedOver | TraceEvent::Cancelled => {
+                format!("D->>{agent}")
+            }
+            TraceEvent::Allowed(_) => format!("D-->>{agent}"),
+            TraceEvent::Denied(_) => format!("D--x{agent}"),
+            TraceEvent::Ended(_) | TraceEvent::EndRefused(_) => format!("{agent}->>D"),
+            TraceEvent::Noticed(_) => "D->>P".to_owned(),
+            TraceEvent::Consulted => return Some(format!("    Note over D: {text}")),
+            TraceEvent::PersonWrote | TraceEvent::Ordered(_) | TraceEvent::OrderRefused(..) => {
+                "P->>D".to_owned()
+            }
             // What an arrow says already is not said twice.
-            Told::Changed(change) if is_worth_a_note(&change) => match entry.agent {
+            TraceEvent::Changed(change) if is_worth_a_note(&change) => match entry.agent {
                 Some(_) => return Some(format!("    Note over {agent}: {text}")),
                 None => return Some(format!("    Note over D: {text}")),
             },
-            Told::BotWrote | Told::Changed(_) => return None,
+            TraceEvent::BotWrote | TraceEvent::Changed(_) => return None,
         };
         Some(format!("    {between}: {text}"))
     }
 
     /// What happened, without whom it is about.
     fn words(&self, entry: &TraceEntry) -> String {
-        entry.what.words(|key| self.names.get(&key).cloned())
+        entry.event.words(|key| self.names.get(&key).cloned())
     }
 }
 
@@ -207,47 +211,47 @@ impl ReplayedStep {
     /// fn tell(steps: &[ReplayedStep]) {
     ///     let mut turn = None;
     ///     for step in steps {
-    ///         for entry in step.told(&mut turn) {
-    ///             println!("{}", entry.what.words(|_| None));
+    ///         for entry in step.trace(&mut turn) {
+    ///             println!("{}", entry.event.words(|_| None));
     ///         }
     ///     }
     /// }
     /// ```
-    pub fn told(&self, turn: &mut Option<TurnId>) -> Vec<TraceEntry> {
+    pub fn trace(&self, turn: &mut Option<TurnId>) -> Vec<TraceEntry> {
         let mut entries = Vec::new();
         tell_step(self, turn, &mut entries);
         entries
     }
 }
 
-impl Told {
+impl TraceEvent {
     /// What happened in words, without whom it is about; `name` gives other agents their names.
     pub fn words(&self, name: impl Fn(AgentKey) -> Option<String>) -> String {
         match *self {
-            Told::PersonWrote => "a person writes".to_owned(),
-            Told::AgentWrote => "its message".to_owned(),
-            Told::BotWrote => "a bot writes".to_owned(),
-            Told::Woken { attempt: 0 } => "your turn".to_owned(),
-            Told::Woken { attempt } => format!("your turn, reminded {attempt} times"),
-            Told::HandedOver => "what people said meanwhile".to_owned(),
-            Told::Consulted => "the orchestrator is asked".to_owned(),
-            Told::Allowed(reason) => format!("may run - {}", reason.as_str()),
-            Told::Denied(Reason::NotYourTurn { speaker }) => {
+            TraceEvent::PersonWrote => "a person writes".to_owned(),
+            TraceEvent::AgentWrote => "its message".to_owned(),
+            TraceEvent::BotWrote => "a bot writes".to_owned(),
+            TraceEvent::Triggered { attempt: 0 } => "your turn".to_owned(),
+            TraceEvent::Triggered { attempt } => format!("your turn, reminded {attempt} times"),
+            TraceEvent::HandedOver => "what people said meanwhile".to_owned(),
+            TraceEvent::Consulted => "the orchestrator is asked".to_owned(),
+            TraceEvent::Allowed(reason) => format!("may run - {}", reason.as_str()),
+            TraceEvent::Denied(Reason::NotYourTurn { speaker }) => {
                 let speaker = name(speaker);
                 let speaker = speaker.unwrap_or_else(|| "another agent".to_owned());
                 format!("denied - not-your-turn ({speaker})")
             }
-            Told::Denied(reason) => format!("denied - {}", reason.as_str()),
-            Told::Ended(how) => how.to_owned(),
-            Told::EndRefused(refusal) => format!("end refused - {refusal:?}"),
-            Told::Cancelled => "its run is cancelled".to_owned(),
-            Told::Noticed(notice) => format!("notice - {notice}"),
-            Told::Ordered(order) => order.to_owned(),
-            Told::OrderRefused(order, refusal) => format!("{order} refused - {refusal:?}"),
-            Told::Changed(Transition { from, to, cause, .. }) if from == to => {
+            TraceEvent::Denied(reason) => format!("denied - {}", reason.as_str()),
+            TraceEvent::Ended(how) => how.to_owned(),
+            TraceEvent::EndRefused(refusal) => format!("end refused - {refusal:?}"),
+            TraceEvent::Cancelled => "its run is cancelled".to_owned(),
+            TraceEvent::Noticed(notice) => format!("notice - {notice}"),
+            TraceEvent::Ordered(order) => order.to_owned(),
+            TraceEvent::OrderRefused(order, refusal) => format!("{order} refused - {refusal:?}"),
+            TraceEvent::Changed(Transition { from, to, cause, .. }) if from == to => {
                 cause.as_str().to_owned()
             }
-            Told::Changed(Transition { from, to, cause, .. }) => {
+            TraceEvent::Changed(Transition { from, to, cause, .. }) => {
                 format!("{} -> {} - {}", from.as_str(), to.as_str(), cause.as_str())
             }
         }
@@ -298,8 +302,8 @@ fn plain(name: &str) -> String {
 }
 
 fn tell_step(step: &ReplayedStep, turn: &mut Option<TurnId>, entries: &mut Vec<TraceEntry>) {
-    let mut tell = |turn: Option<TurnId>, agent: Option<AgentKey>, what: Told| {
-        entries.push(TraceEntry { at: step.at, agent, turn, what });
+    let mut tell = |turn: Option<TurnId>, agent: Option<AgentKey>, event: TraceEvent| {
+        entries.push(TraceEntry { at: step.at, agent, turn, event });
     };
     if let Some((agent, what)) = told_input(&step.input, &step.answer) {
         tell(*turn, agent, what);
@@ -314,14 +318,14 @@ fn tell_step(step: &ReplayedStep, turn: &mut Option<TurnId>, entries: &mut Vec<T
     }
 }
 
-fn told_effect(effect: &Effect) -> Option<(Option<AgentKey>, Told)> {
+fn told_effect(effect: &Effect) -> Option<(Option<AgentKey>, TraceEvent)> {
     Some(match *effect {
-        Effect::Trigger { agent, attempt, .. } => (Some(agent), Told::Woken { attempt }),
+        Effect::Trigger { agent, attempt, .. } => (Some(agent), TraceEvent::Triggered { attempt }),
         Effect::Inject { agent, .. } | Effect::Deliver { agent, .. } => {
-            (Some(agent), Told::HandedOver)
+            (Some(agent), TraceEvent::HandedOver)
         }
-        Effect::Consult { agent, .. } => (Some(agent), Told::Consulted),
-        Effect::CancelRun { agent, .. } => (Some(agent), Told::Cancelled),
+        Effect::Consult { agent, .. } => (Some(agent), TraceEvent::Consulted),
+        Effect::CancelRun { agent, .. } => (Some(agent), TraceEvent::Cancelled),
         Effect::Notice { notice, .. } => {
             let (about, name) = match notice {
                 Notice::TimedOut { agent } => (Some(agent), "timed out"),
@@ -334,30 +338,37 @@ fn told_effect(effect: &Effect) -> Option<(Option<AgentKey>, Told)> {
                 Notice::Resumed { .. } => (None, "resumed"),
                 _ => (None, "a newer one"),
             };
-            (about, Told::Noticed(name))
+            (about, TraceEvent::Noticed(name))
         }
-        Effect::Reminder { initiator, .. } => (Some(initiator), Told::Noticed("idle reminder")),
-        Effect::Transition(change) => (change.agent, Told::Changed(change)),
+        Effect::Reminder { initiator, .. } => {
+            (Some(initiator), TraceEvent::Noticed("idle reminder"))
+        }
+        Effect::Transition(change) => (change.agent, TraceEvent::Changed(change)),
         Effect::FetchMembers { .. } | Effect::Delete { .. } | Effect::Poll { .. } => return None,
     })
 }
 
-fn told_input(input: &Input, answer: &Result<Answer, Refusal>) -> Option<(Option<AgentKey>, Told)> {
+fn told_input(
+    input: &Input,
+    answer: &Result<Answer, Refusal>,
+) -> Option<(Option<AgentKey>, TraceEvent)> {
     let order = |agent: Option<AgentKey>, order: &'static str| match answer {
-        Ok(_) => Some((agent, Told::Ordered(order))),
-        Err(refusal) => Some((agent, Told::OrderRefused(order, *refusal))),
+        Ok(_) => Some((agent, TraceEvent::Ordered(order))),
+        Err(refusal) => Some((agent, TraceEvent::OrderRefused(order, *refusal))),
     };
     match input {
         Input::Gate { agent, .. } => match answer {
             Ok(Answer::Verdict(Verdict::Allow { reason, .. })) => {
-                Some((*agent, Told::Allowed(*reason)))
+                Some((*agent, TraceEvent::Allowed(*reason)))
             }
-            Ok(Answer::Verdict(Verdict::Deny { reason })) => Some((*agent, Told::Denied(*reason))),
+            Ok(Answer::Verdict(Verdict::Deny { reason })) => {
+                Some((*agent, TraceEvent::Denied(*reason)))
+            }
             Ok(Answer::Accepted) | Err(_) => None,
         },
         Input::RunEnded { agent, outcome, .. } => Some((
             Some(*agent),
-            answer.map_or_else(Told::EndRefused, |_| Told::Ended(ended(outcome))),
+            answer.map_or_else(TraceEvent::EndRefused, |_| TraceEvent::Ended(ended(outcome))),
         )),
         // Repetitions are refused, and are nothing new.
         Input::Message(_) | Input::Addressed { .. } if answer.is_err() => None,
@@ -398,12 +409,12 @@ fn told_input(input: &Input, answer: &Result<Answer, Refusal>) -> Option<(Option
     }
 }
 
-fn told_message(message: &Message) -> Option<(Option<AgentKey>, Told)> {
+fn told_message(message: &Message) -> Option<(Option<AgentKey>, TraceEvent)> {
     match message.author {
         _ if message.kind == MessageKind::System => None,
-        Author::Human => Some((None, Told::PersonWrote)),
-        Author::Agent(agent) => Some((Some(agent), Told::AgentWrote)),
-        Author::Bot => Some((None, Told::BotWrote)),
+        Author::Human => Some((None, TraceEvent::PersonWrote)),
+        Author::Agent(agent) => Some((Some(agent), TraceEvent::AgentWrote)),
+        Author::Bot => Some((None, TraceEvent::BotWrote)),
         Author::Moderator | _ => None,
     }
 }

@@ -9,9 +9,9 @@ use crate::ChatMessage;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
 use crate::ports::turn::Said;
-use crate::ports::waker::Woken;
+use crate::ports::waker::WakeOutcome;
 use crate::record::channel::{ReplyEnd, Revision, StoredChannel};
-use crate::record::letter::LetterKind;
+use crate::record::outbox::OutboxKind;
 use crate::runtime::admission::Claim;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::error::ErrorKind;
@@ -119,7 +119,7 @@ pub(crate) enum Outcome {
     /// The orchestrator returned: with a text to be posted, with none, or failed.
     Consulted(ConsultAnswer),
     /// What the host's waker did.
-    Woken(Woken),
+    WakeOutcome(WakeOutcome),
     /// The callback room has stored its wake, or there is none.
     RoomWoken,
     /// The attempt failed.
@@ -152,8 +152,8 @@ impl Outcome {
     }
 
     /// What the host's waker did, or why it failed.
-    pub(crate) fn into_woken(self) -> Option<Result<Woken, Failure>> {
-        if let Self::Woken(woken) = self {
+    pub(crate) fn into_woken(self) -> Option<Result<WakeOutcome, Failure>> {
+        if let Self::WakeOutcome(woken) = self {
             return Some(Ok(woken));
         }
         self.into_failure().map(Err)
@@ -208,7 +208,7 @@ pub(crate) enum Purpose {
         run: RunId,
     },
     Consult(Ticket),
-    Outbox(LetterKind),
+    Outbox(OutboxKind),
 }
 
 /// A reply that was given up.

@@ -12,9 +12,9 @@ use super::claims::Lane;
 use super::cleanup::Cleanup;
 use super::commit::CommitState;
 use super::deferrals::Deferrals;
+use super::discussion_posts::DiscussionPosts;
 use super::hearing::Commands;
 use super::inbox::Inbox;
-use super::letters::Letters;
 use super::overrun::Overruns;
 use super::reads::Reads;
 use super::reply::{ReplyDelivery, WithdrawnReply};
@@ -37,7 +37,7 @@ pub(super) struct Active {
     pub(super) cleanup: Option<Box<Cleanup>>,
     pub(super) reads: Reads,
     /// Nothing but in discussions.
-    pub(super) letters: Option<Box<Letters>>,
+    pub(super) posts: Option<Box<DiscussionPosts>>,
     pub(super) calls: Calls,
     pub(super) overruns: Overruns,
     pub(super) consult: Option<Box<Consult>>,
@@ -77,7 +77,7 @@ impl Active {
             && self.cleanup.as_ref().is_none_or(|cleanup| cleanup.is_empty())
             && self.signals.is_empty()
             && self.voice.is_empty()
-            && self.letters.as_ref().is_none_or(|letters| letters.outbox.is_at_rest())
+            && self.posts.as_ref().is_none_or(|posts| posts.outbox.is_at_rest())
     }
 
     /// Whether a lane may have an action to offer. What waits for its state to be stored has none: the end of the commit
@@ -99,7 +99,7 @@ impl Active {
             || consult
             || self.cleanup.as_ref().is_some_and(|cleanup| !cleanup.is_empty())
             || self.reads.may_act()
-            || self.letters.as_ref().is_some_and(|letters| !letters.outbox.is_empty())
+            || self.posts.as_ref().is_some_and(|posts| !posts.outbox.is_empty())
             || self.requests.may_act()
             || self.chat.is_probing()
     }
@@ -110,7 +110,7 @@ impl Active {
             self.voice.next_at(),
             self.cleanup.as_ref().and_then(|cleanup| cleanup.next_at()),
             self.reads.next_at(),
-            self.letters.as_ref().and_then(|letters| letters.outbox.due()),
+            self.posts.as_ref().and_then(|posts| posts.outbox.due()),
             self.deferrals.as_ref().and_then(|deferrals| deferrals.next_at()),
             self.chat.next_at(),
             self.calls.next_at(),
@@ -140,8 +140,8 @@ impl Active {
     /// The chat answers again: what waits for it may be tried at once.
     pub(super) fn hurry(&mut self) {
         self.voice.attempts().hurry();
-        if let Some(letters) = &mut self.letters {
-            letters.outbox.chat_back();
+        if let Some(posts) = &mut self.posts {
+            posts.outbox.chat_back();
         }
         if let Some(reply) = &mut self.reply {
             reply.hurry();
@@ -164,7 +164,7 @@ impl Active {
             // These wait for a place, or once for all of their kind.
             Some(Lane::Call | Lane::Consult) | None => {}
             Some(Lane::Outbox(_)) => {
-                self.letters.iter_mut().for_each(|letters| letters.outbox.chat_back());
+                self.posts.iter_mut().for_each(|posts| posts.outbox.chat_back());
             }
         }
     }
@@ -206,7 +206,7 @@ impl Active {
         }
         (self.reply, self.withdrawn) = (None, None);
         self.inbox.forget();
-        self.letters = None;
+        self.posts = None;
         self.reads = Reads::default();
     }
 }

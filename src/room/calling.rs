@@ -13,7 +13,7 @@ use super::doorway::Doorway;
 use super::handing::Handing;
 use super::requests::{Ask, Requests};
 use super::turns::Turns;
-use crate::record::held::Held;
+use crate::record::queued::QueuedMessages;
 use crate::runtime::admission::ClaimKind;
 use crate::settings::LostRuns;
 use crate::values::stage::Stage;
@@ -101,33 +101,33 @@ impl Calling<'_> {
 
     /// People's messages are handed to the agent of this turn: now if the library has called it, else
     /// with its next call. Where the host runs it, they stand in the channel.
-    pub(super) fn hand_over(&mut self, held: Held) {
+    pub(super) fn hand_over(&mut self, queued: QueuedMessages) {
         self.turns.commit.change();
-        self.handing.inbox.hold(held);
+        self.handing.inbox.queue(queued);
         if self.calls.under_way().is_some() {
-            self.calls.inject = Some(held);
+            self.calls.inject = Some(queued);
         }
     }
 
     /// People's messages go to the agent that runs, as far as they are in memory; the others are read.
     pub(super) fn inject_pending(&mut self) {
-        let Some(held) = self.calls.inject else {
+        let Some(queued) = self.calls.inject else {
             return;
         };
         let view = self.turns.view();
         let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
         let run = view.run().filter(|_| runs);
-        let is_its = |call: &&Call| call.agent == held.agent && Some(call.run) == run;
+        let is_its = |call: &&Call| call.agent == queued.agent && Some(call.run) == run;
         let Some(id) = self.calls.current().filter(is_its).and_then(|call| call.under_way) else {
             self.calls.inject = None;
             return;
         };
-        let Some((messages, is_all)) = self.handing.said_between(held.first, held.last) else {
+        let Some((messages, is_all)) = self.handing.said_between(queued.first, queued.last) else {
             return;
         };
         self.calls.inject = None;
         self.handing.reads.handed();
-        self.signals.push_back(Signal::Inject { id, agent: held.agent, messages, is_all });
+        self.signals.push_back(Signal::Inject { id, agent: queued.agent, messages, is_all });
     }
 
     /// What ran in the earlier process is gone. A reply that is being delivered is not a run.

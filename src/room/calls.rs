@@ -8,7 +8,7 @@ use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 use super::action::ActionId;
 use super::commit::Stamp;
 use super::recollection::Shown;
-use crate::record::held::Held;
+use crate::record::queued::QueuedMessages;
 use crate::values::extras::Extras;
 
 /// Runs of hosted agents are named by the ticket of the trigger that called for them, so that a turn
@@ -138,7 +138,7 @@ pub(crate) struct Calls {
     /// The trigger of a call that was cancelled before it began.
     never_begun: Option<Ticket>,
     /// People's messages are to be handed to the agent that runs.
-    pub(crate) inject: Option<Held>,
+    pub(crate) inject: Option<QueuedMessages>,
     /// How many runs started.
     starts: u64,
     /// The run whose permission a guard holds.

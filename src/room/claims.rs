@@ -3,7 +3,7 @@
 use super::action::{Account, ActionId};
 use super::reads::ReadKind;
 use crate::ChannelId;
-use crate::record::letter::LetterKind;
+use crate::record::outbox::OutboxKind;
 
 /// A kind of request of which one at a time waits to be admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum Lane {
     Probe,
     Call,
     Consult,
-    Outbox(LetterKind),
+    Outbox(OutboxKind),
 }
 
 /// That a lane waits.

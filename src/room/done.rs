@@ -77,8 +77,8 @@ impl Concluding<'_, '_> {
             Purpose::Consult(ticket) => self.step.consulting().answered(ticket, outcome),
             Purpose::Outbox(kind) => {
                 let (of, newest) = ((turns.channel, *now), turns.view().newest());
-                if let Some(letters) = &mut lanes.letters {
-                    letters.done(cx, of, newest, kind, outcome);
+                if let Some(posts) = &mut lanes.posts {
+                    posts.done(cx, of, newest, kind, outcome);
                 }
             }
         }
@@ -89,8 +89,8 @@ impl Concluding<'_, '_> {
         let Step { now, turns, lanes, .. } = &mut *self.step;
         if let Outcome::Committed(revision) = outcome {
             turns.commit.committed(revision);
-            if let Some(letters) = &mut lanes.letters {
-                letters.committed();
+            if let Some(posts) = &mut lanes.posts {
+                posts.committed();
             }
             lanes.chat.stored();
         } else if let Outcome::Record(found) = outcome {

@@ -11,7 +11,7 @@ use super::marks::CLOCKS_APART;
 use super::recollection::Recollection;
 use super::turns::Turns;
 use crate::ChatMessage;
-use crate::record::held::Held;
+use crate::record::queued::QueuedMessages;
 use crate::values::message::ChatKind;
 
 /// The newest person's word that acted, and the newest command.
@@ -36,7 +36,11 @@ pub(super) struct Hearing<'a> {
 impl Hearing<'_> {
     /// A message that is new to the room: for the agents that missed it, and for the machine. Returns what is to
     /// be handed to the agent that is called next, where the message comes late.
-    pub(super) fn take(&mut self, message: ChatMessage, backfilled: bool) -> Option<Held> {
+    pub(super) fn take(
+        &mut self,
+        message: ChatMessage,
+        backfilled: bool,
+    ) -> Option<QueuedMessages> {
         let cx = self.cx;
         let author = cx.directory.author(&message);
         self.see_stray(&message, author);
@@ -92,12 +96,12 @@ impl Hearing<'_> {
     /// A person's message that comes after newer ones is handed to the agent that is called next. From what
     /// was said since its own last words, which is what an agent is given that left memory, it would be
     /// missing.
-    fn late(&self, id: MessageId) -> Option<Held> {
+    fn late(&self, id: MessageId) -> Option<QueuedMessages> {
         let view = self.turns.view();
         let is_late = self.turns.keeps_turns() && Some(id) < view.newest();
         let any = view.speaker().or_else(|| view.list().next().map(|seat| seat.agent));
         let agent = any.filter(|_| is_late)?;
-        Some(Held { agent, turn: view.turn(), first: id, last: id })
+        Some(QueuedMessages { agent, turn: view.turn(), first: id, last: id })
     }
 
     /// Whether a person's stop or resume word was pushed behind what overtook it: a newer word, or, for a
@@ -131,7 +135,11 @@ impl Hearing<'_> {
     /// A message that is read after it was said. A person's recent word, and what the speaker said while
     /// its turn is being confirmed, count as if they came now. `acts`: of the words with which people stop and resume,
     /// it is the newest of its page. Returns what is to be handed over, as [`Hearing::take`] does.
-    pub(super) fn take_backfilled(&mut self, message: ChatMessage, acts: bool) -> Option<Held> {
+    pub(super) fn take_backfilled(
+        &mut self,
+        message: ChatMessage,
+        acts: bool,
+    ) -> Option<QueuedMessages> {
         let cx = self.cx;
         let author = cx.directory.author(&message);
         self.see_stray(&message, author);

@@ -10,7 +10,7 @@ use super::talk::Talk;
 use crate::ports::surroundings::TRANSCRIPT_MAX;
 use crate::ports::turn::Said;
 use crate::record::channel::Outgoing;
-use crate::record::held::Held;
+use crate::record::queued::QueuedMessages;
 use crate::values::message::{AuthorKind, ChatKind};
 use crate::{ChatMessage, UserId};
 
@@ -30,7 +30,7 @@ pub(crate) struct Inbox {
     changes: u32,
     given: Vec<Given>,
     /// People's messages that the speaker is handed with its turn, whatever else it missed.
-    pending: Option<Held>,
+    pending: Option<QueuedMessages>,
     /// Whether it was handed them. If not, the next speaker is.
     is_pending_given: bool,
     /// What agents answered too late; of each agent the newest.
@@ -68,7 +68,7 @@ impl Given {
 }
 
 impl Inbox {
-    pub(crate) fn restored(pending: Option<Held>) -> Self {
+    pub(crate) fn restored(pending: Option<QueuedMessages>) -> Self {
         Self { pending, ..Self::default() }
     }
 
@@ -305,12 +305,12 @@ impl Earlier {
 
 /// People's messages that an agent is handed with its turn.
 impl Inbox {
-    pub(crate) const fn pending(&self) -> Option<Held> {
+    pub(crate) const fn pending(&self) -> Option<QueuedMessages> {
         self.pending
     }
 
     /// What is pending and no agent was handed yet.
-    pub(crate) fn ungiven(&self) -> Option<Held> {
+    pub(crate) fn ungiven(&self) -> Option<QueuedMessages> {
         self.pending.filter(|_| !self.is_pending_given)
     }
 
@@ -320,34 +320,36 @@ impl Inbox {
 
     /// These messages are handed over with this turn; joined with what an earlier turn was to be handed
     /// and was not.
-    pub(crate) fn hold(&mut self, held: Held) {
+    pub(crate) fn queue(&mut self, queued: QueuedMessages) {
         let given = self.is_pending_given;
         let known = self
             .pending
-            .filter(|known| !given || (known.agent, known.turn) == (held.agent, held.turn));
+            .filter(|known| !given || (known.agent, known.turn) == (queued.agent, queued.turn));
         self.pending = Some(match known {
-            Some(known) => {
-                Held { first: known.first.min(held.first), last: known.last.max(held.last), ..held }
-            }
-            None => held,
+            Some(known) => QueuedMessages {
+                first: known.first.min(queued.first),
+                last: known.last.max(queued.last),
+                ..queued
+            },
+            None => queued,
         });
         self.is_pending_given = false;
     }
 
     /// What this turn is handed, if anything is pending. It counts as given from here on.
-    pub(crate) fn give_pending(&mut self, agent: AgentKey, turn: TurnId) -> Option<Held> {
-        let held = self.pending_for(agent, turn);
-        self.pending = held;
-        self.is_pending_given |= held.is_some();
-        held
+    pub(crate) fn give_pending(&mut self, agent: AgentKey, turn: TurnId) -> Option<QueuedMessages> {
+        let queued = self.pending_for(agent, turn);
+        self.pending = queued;
+        self.is_pending_given |= queued.is_some();
+        queued
     }
 
     /// What this turn would be handed.
-    pub(crate) fn pending_for(&self, agent: AgentKey, turn: TurnId) -> Option<Held> {
+    pub(crate) fn pending_for(&self, agent: AgentKey, turn: TurnId) -> Option<QueuedMessages> {
         let is_free = !self.is_pending_given;
         let pending = self.pending?;
         let own = (pending.agent, pending.turn) == (agent, turn);
-        (own || is_free).then_some(Held { agent, turn, ..pending })
+        (own || is_free).then_some(QueuedMessages { agent, turn, ..pending })
     }
 
     /// The agent of this turn was handed everything that is pending, or it was not.
@@ -359,7 +361,7 @@ impl Inbox {
     /// handed it, too.
     pub(crate) fn cancelled(&mut self, agent: AgentKey, turn: Option<TurnId>) {
         self.took_not_all(agent);
-        if self.pending.is_some_and(|held| held.agent == agent && Some(held.turn) == turn) {
+        if self.pending.is_some_and(|queued| queued.agent == agent && Some(queued.turn) == turn) {
             self.set_given(false);
         }
     }
@@ -368,7 +370,8 @@ impl Inbox {
     pub(crate) fn clear_delivered(&mut self, speaker: Option<AgentKey>, turn: TurnId) {
         let given = self.is_pending_given;
         let now = (speaker, turn);
-        self.pending = self.pending.filter(|held| !given || (Some(held.agent), held.turn) == now);
+        self.pending =
+            self.pending.filter(|queued| !given || (Some(queued.agent), queued.turn) == now);
     }
 }
 

@@ -9,11 +9,11 @@ use super::claims::Lane;
 use super::commit::CommitState;
 use super::marks::Marks;
 use super::outbox::FirstAttempt;
-use super::outbox::unposted::{PostState, Unposted};
+use super::outbox::entry::{OutboxEntry, PostState};
 use super::replying::{given_up_at, waiting_agent};
 use super::turns::Turns;
 use crate::record::discussion::Discussion;
-use crate::record::letter::LetterKind;
+use crate::record::outbox::OutboxKind;
 
 /// What can be seen of a room.
 pub(crate) struct Look<'a> {
@@ -84,7 +84,7 @@ impl Look<'_> {
     pub(crate) fn has_word(&self) -> bool {
         let view = self.turns.view();
         let is_unheard = view.is_wake_unserved() && !self.turns.has_begun();
-        let is_kept = view.is_wake_pending() || view.held().is_some();
+        let is_kept = view.is_wake_pending() || view.queued().is_some();
         let is_ungiven = self.active.is_some_and(|active| active.inbox.ungiven().is_some());
         is_unheard || is_kept || is_ungiven
     }
@@ -114,27 +114,27 @@ impl Look<'_> {
     }
 
     /// Whether the first attempt at this message is over, or it is in its channel.
-    pub(crate) fn is_attempted(&self, kind: LetterKind) -> bool {
+    pub(crate) fn is_attempted(&self, kind: OutboxKind) -> bool {
         self.first_attempt(kind) != FirstAttempt::Pending
     }
 
     /// Whether the message is in its channel, as far as this process knows. In a room that was taken over
     /// there is nothing to be seen.
-    pub(crate) fn is_posted(&self, kind: LetterKind) -> bool {
+    pub(crate) fn is_posted(&self, kind: OutboxKind) -> bool {
         !self.turns.commit.is_taken_over() && self.first_attempt(kind) == FirstAttempt::Posted
     }
 
-    fn first_attempt(&self, kind: LetterKind) -> FirstAttempt {
+    fn first_attempt(&self, kind: OutboxKind) -> FirstAttempt {
         self.active.map_or(FirstAttempt::Posted, |active| {
-            let letters = active.letters.as_ref();
-            letters.map_or(FirstAttempt::Posted, |letters| letters.first_attempt(kind))
+            let posts = active.posts.as_ref();
+            posts.map_or(FirstAttempt::Posted, |posts| posts.first_attempt(kind))
         })
     }
 
     /// The messages of the discussion that have not arrived.
-    pub(crate) fn unposted(&self) -> impl Iterator<Item = Unposted> {
-        let letters = self.active.and_then(|active| active.letters.as_ref());
-        letters.into_iter().flat_map(|letters| letters.outbox.unposted())
+    pub(crate) fn unposted(&self) -> impl Iterator<Item = OutboxEntry> {
+        let posts = self.active.and_then(|active| active.posts.as_ref());
+        posts.into_iter().flat_map(|posts| posts.outbox.unposted())
     }
 
     /// How many of them were given up.

@@ -78,7 +78,7 @@ impl Offering<'_, '_, '_> {
                 Offer::Waits(..) | Offer::Over | Offer::Nothing => {}
             }
         }
-        let next = self.read().or_else(|| self.letter());
+        let next = self.read().or_else(|| self.discussion_post());
         let next = next.or_else(|| self.deletion()).or_else(|| self.probe());
         // What was found to be over on the way is to be stored.
         next.or_else(|| self.commit())
@@ -121,8 +121,8 @@ impl Offering<'_, '_, '_> {
         write_record(turns, marks, *discussion, lanes, writer, record);
         let Buffers { record, transitions } = buffers.share();
         turns.commit.sent(durability, buffers);
-        if let Some(letters) = &mut lanes.letters {
-            letters.commit_begun();
+        if let Some(posts) = &mut lanes.posts {
+            posts.commit_begun();
         }
         let channel = turns.channel;
         let commit =
@@ -168,12 +168,12 @@ impl Offering<'_, '_, '_> {
         None
     }
 
-    fn letter(&mut self) -> Option<Started> {
+    fn discussion_post(&mut self) -> Option<Started> {
         let Step { cx, now, turns, lanes, .. } = &mut *self.step;
         let of = (turns.channel, *now);
         let callback = turns.view().initiator();
         let (commit, requests) = (&mut turns.commit, &mut lanes.requests);
-        lanes.letters.as_mut()?.offer(cx, of, commit, requests, callback, self.door)
+        lanes.posts.as_mut()?.offer(cx, of, commit, requests, callback, self.door)
     }
 
     fn deletion(&mut self) -> Option<Started> {

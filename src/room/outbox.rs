@@ -5,14 +5,14 @@
 
 mod action;
 mod delivery;
-pub(crate) mod unposted;
+pub(crate) mod entry;
 
 use dirigent_core::Timestamp;
 
 pub(crate) use self::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use self::delivery::{Change, Delivery};
-use self::unposted::Unposted;
-pub(crate) use crate::record::letter::{Letter as OutboxMessage, LetterKind as OutboxKind};
+use self::entry::OutboxEntry;
+pub(crate) use crate::record::outbox::{OutboxKind, OutboxMessage};
 
 /// The outbox messages of a channel: at most one of each kind. None waits for the other, since they
 /// may go to different channels.
@@ -50,7 +50,7 @@ impl OutboxMachine {
     }
 
     /// The messages as those see them who look.
-    pub(crate) fn unposted(&self) -> impl Iterator<Item = Unposted> {
+    pub(crate) fn unposted(&self) -> impl Iterator<Item = OutboxEntry> {
         self.deliveries.iter().map(Delivery::unposted)
     }
 

@@ -10,9 +10,9 @@ use super::active::Active;
 use super::chat_health::ChatHealth;
 use super::commit::CommitState;
 use super::context::Context;
+use super::discussion_posts::DiscussionPosts;
 use super::hearing::Commands;
 use super::inbox::Inbox;
-use super::letters::Letters;
 use super::marks::Marks;
 use super::outbox::OutboxMachine;
 use super::reply::ReplyDelivery;
@@ -72,9 +72,9 @@ impl Room {
         }
         let forgot = newest.is_some();
         let has_more = record.outgoing.is_some()
-            || record.held.is_some()
+            || record.queued.is_some()
             || record.commanded_at.is_some()
-            || !record.letters.is_empty()
+            || !record.outbox.is_empty()
             || !machine.pending().is_empty()
             || marks.has_gap();
         let active = has_more.then(|| {
@@ -87,13 +87,14 @@ impl Room {
                 || view.chat_away_since().is_some()
                 || view.is_budget_spent();
             let slept = view.phase() == PhaseKind::Dormant && !paused;
-            let woken_for = record.held.filter(|_| slept).map(|held| held.last);
-            let inbox = Inbox::restored(record.held);
-            let letters = (!record.letters.is_empty())
-                .then(|| Box::new(Letters::restored(OutboxMachine::restore(now, record.letters))));
+            let woken_for = record.queued.filter(|_| slept).map(|held| held.last);
+            let inbox = Inbox::restored(record.queued);
+            let posts = (!record.outbox.is_empty()).then(|| {
+                Box::new(DiscussionPosts::restored(OutboxMachine::restore(now, record.outbox)))
+            });
             let commands = Commands { commanded_at: record.commanded_at, ..Commands::default() };
             let fresh = Active::default();
-            Box::new(Active { inbox, commands, reply, letters, woken_for, ..fresh })
+            Box::new(Active { inbox, commands, reply, posts, woken_for, ..fresh })
         });
         let turns = Turns::new(id, machine, commit);
         Ok(Self { at, turns, marks, forgot, discussion: record.discussion, active })
@@ -197,16 +198,16 @@ pub(super) fn write_record(
 ) {
     let is_paused = turns.view().pause().is_some();
     turns.machine.snapshot_into(&mut out.snapshot);
-    out.letters.clear();
-    if let Some(letters) = &active.letters {
-        out.letters.extend(letters.outbox.messages().cloned());
+    out.outbox.clear();
+    if let Some(posts) = &active.posts {
+        out.outbox.extend(posts.outbox.messages().cloned());
     }
     match (&mut out.discussion, discussion) {
         (Some(known), Some(terms)) => known.clone_from(terms),
         (known, terms) => *known = terms.map(Arc::clone),
     }
     out.outgoing = active.reply.as_ref().map(|reply| Arc::clone(reply.stored()));
-    out.held = active.inbox.pending();
+    out.queued = active.inbox.pending();
     out.heard = marks.heard();
     out.verified = marks.verified_behind(out.snapshot.horizon);
     out.gap_from = marks.gap_from();

@@ -8,7 +8,7 @@ use super::claims::Lane;
 use super::pages::Reading;
 use super::step::Step;
 use super::voice::VoiceItem;
-use crate::record::letter::LetterKind;
+use crate::record::outbox::OutboxKind;
 
 /// A room that is brought in line.
 pub(super) struct Settling<'s, 'a> {
@@ -38,8 +38,8 @@ impl Settling<'_, '_> {
         if !self.step.lanes.chat.is_well() && self.step.connection().look_while_deaf() {
             self.step.tell_chat();
         }
-        if let Some(letters) = &mut self.step.lanes.letters {
-            letters.count(&mut self.step.turns.commit);
+        if let Some(posts) = &mut self.step.lanes.posts {
+            posts.count(&mut self.step.turns.commit);
         }
         self.clear_delivered();
         if self.step.lanes.calls.inject.is_some() {
@@ -93,9 +93,9 @@ impl Settling<'_, '_> {
 
     /// A message of the discussion has arrived. The guide's arrival wakes the first speaker, in the same commit.
     fn take_arrived(&mut self) -> bool {
-        let letters = self.step.lanes.letters.as_mut();
-        let arrived = letters.and_then(|letters| letters.outbox.take_arrived());
-        if arrived == Some(LetterKind::Guide) {
+        let posts = self.step.lanes.posts.as_mut();
+        let arrived = posts.and_then(|posts| posts.outbox.take_arrived());
+        if arrived == Some(OutboxKind::Guide) {
             // Refused where the discussion is over already.
             let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
         }

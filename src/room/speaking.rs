@@ -18,7 +18,7 @@ use super::voice::{Progress, VoiceItem, VoiceLane};
 use super::words::{Words, words_for};
 use crate::ChannelId;
 use crate::ports::discord::Post;
-use crate::ports::waker::Woken;
+use crate::ports::waker::WakeOutcome;
 use crate::record::discussion::Discussion;
 use crate::runtime::admission::ClaimKind;
 use crate::values::deferral_key::DeferralKey;
@@ -332,7 +332,7 @@ impl<'a> Speaking<'a> {
             return;
         };
         match outcome.into_woken() {
-            Some(Ok(Woken::PostTrigger)) => self.voice.advance(Progress::Post),
+            Some(Ok(WakeOutcome::PostTrigger)) => self.voice.advance(Progress::Post),
             Some(Ok(_)) => self.trigger_done(ticket, agent, turn, None),
             Some(Err(failure)) => self.head_done(effect, failure.settlement(self.now())),
             None => {}

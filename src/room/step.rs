@@ -25,7 +25,7 @@ use super::turns::{Follow, Turns, What};
 use super::voice::VoiceItem;
 use crate::ChatMessage;
 use crate::record::discussion::Discussion;
-use crate::record::held::Held;
+use crate::record::queued::QueuedMessages;
 
 /// A room while it takes an event in. Lends each handler the fields of its topic, and sorts what follows from
 /// the machine into the lanes.
@@ -198,10 +198,15 @@ impl Step<'_> {
                 self.consulting().ask(asked);
             }
             Effect::Inject { agent, turn, message } => {
-                self.calling().hand_over(Held { agent, turn, first: message, last: message });
+                self.calling().hand_over(QueuedMessages {
+                    agent,
+                    turn,
+                    first: message,
+                    last: message,
+                });
             }
             Effect::Deliver { agent, turn, first, last } => {
-                self.calling().hand_over(Held { agent, turn, first, last });
+                self.calling().hand_over(QueuedMessages { agent, turn, first, last });
             }
             Effect::CancelRun { agent, run, .. } => self.calling().cancel(agent, run),
         }
@@ -211,8 +216,8 @@ impl Step<'_> {
         let Transition { from, to, cause, agent, .. } = transition;
         if to == PhaseKind::Archived && from != PhaseKind::Archived {
             if let Some(terms) = self.discussion {
-                let letters = self.lanes.letters.get_or_insert_default();
-                letters.owe_result(self.cx, self.turns.channel, at, terms, cause);
+                let posts = self.lanes.posts.get_or_insert_default();
+                posts.owe_result(self.cx, self.turns.channel, at, terms, cause);
             }
         }
         if to == PhaseKind::Dormant {
@@ -285,9 +290,9 @@ impl Step<'_> {
     }
 
     /// A person's message that comes late is kept for the agent that is called next.
-    pub(super) fn hold(&mut self, late: Option<Held>) {
-        if let Some(held) = late {
-            self.lanes.inbox.hold(held);
+    pub(super) fn hold(&mut self, late: Option<QueuedMessages>) {
+        if let Some(queued) = late {
+            self.lanes.inbox.queue(queued);
             self.turns.commit.change();
         }
     }

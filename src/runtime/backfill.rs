@@ -69,7 +69,7 @@ impl Backfilling<'_> {
     }
 
     fn next_round(&self) -> Option<Timestamp> {
-        let rounds = self.runtime.settings.lookout.filter(|lookout| lookout.channels > 0)?;
+        let rounds = self.runtime.settings.backfill.filter(|backfill| backfill.channels > 0)?;
         Some(self.runtime.clock.now() + rounds.every.max(EVERY_MIN))
     }
 
@@ -196,7 +196,7 @@ impl Round {
     /// Channels in memory first, in turn if they are too many, then those that only the store has;
     /// a quarter is always theirs.
     fn choose(&mut self, runtime: &Arc<Runtime>) -> Vec<ChannelId> {
-        let most = runtime.settings.lookout.map_or(0, |lookout| lookout.channels);
+        let most = runtime.settings.backfill.map_or(0, |backfill| backfill.channels);
         let awake_most = most - most.div_ceil(4);
         let mut chosen: Vec<_> = runtime.rooms.all_awake().iter().map(|room| room.id).collect();
         chosen.sort_unstable();

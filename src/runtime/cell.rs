@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::ChannelId;
 use crate::ports::turn_link::TurnLink;
-use crate::record::letter::LetterKind;
+use crate::record::outbox::OutboxKind;
 use crate::room::Room;
 use crate::room::action::ActionId;
 use crate::room::commit::Stamp;
@@ -65,7 +65,7 @@ pub(crate) enum Awaited {
     /// The state of this stamp is stored.
     Stored(Stamp),
     /// The first attempt at a discussion's result was made.
-    FirstAttempt(LetterKind),
+    FirstAttempt(OutboxKind),
     /// What was missed is read.
     NoGap,
 }

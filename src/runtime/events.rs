@@ -107,9 +107,9 @@ impl fmt::Display for AgentFault {
 /// turn.
 ///
 /// ```
-/// use dirigent::operate::Heard;
-/// fn tell(heard: &Heard) {
-///     if let Heard::ReplyLost(lost) = heard {
+/// use dirigent::operate::EventOrLag;
+/// fn tell(heard: &EventOrLag) {
+///     if let EventOrLag::ReplyLost(lost) = heard {
 ///         eprintln!("{lost}");
 ///     }
 /// }
@@ -149,9 +149,9 @@ impl fmt::Display for LostReply {
 /// `Debug` shows no text.
 ///
 /// ```
-/// use dirigent::operate::Heard;
-/// fn show(heard: &Heard) {
-///     if let Heard::Progress(progress) = heard {
+/// use dirigent::operate::EventOrLag;
+/// fn show(heard: &EventOrLag) {
+///     if let EventOrLag::Progress(progress) = heard {
 ///         println!("{}: {}", progress.worker, progress.so_far);
 ///     }
 /// }
@@ -181,13 +181,13 @@ impl fmt::Debug for Progress {
 ///
 /// ```
 /// use dirigent::Dirigent;
-/// use dirigent::operate::Heard;
+/// use dirigent::operate::EventOrLag;
 ///
 /// async fn listen(dirigent: Dirigent) {
 ///     let mut events = dirigent.events();
 ///     while let Some(heard) = events.next().await {
 ///         println!("{heard}");
-///         if let Heard::AgentFailed(failure) = heard {
+///         if let EventOrLag::AgentFailed(failure) = heard {
 ///             println!("{} may need a look", failure.agent);
 ///         }
 ///     }
@@ -195,7 +195,7 @@ impl fmt::Debug for Progress {
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Heard {
+pub enum EventOrLag {
     /// A channel changed. Told once that is stored.
     Transition(ChannelEvent),
     /// A hosted agent failed. Not told of one that was cancelled.
@@ -206,11 +206,11 @@ pub enum Heard {
     Progress(Progress),
     /// This number of events was lost: the listener was too slow, or the store took a channel's record so
     /// late that more than 256 of its transitions had to wait. Of those the newest are kept.
-    Missed(u64),
+    Lagged(u64),
 }
 
 /// In a sentence, for logs and consoles. What an agent says is in none.
-impl fmt::Display for Heard {
+impl fmt::Display for EventOrLag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transition(event) => event.fmt(f),
@@ -219,7 +219,7 @@ impl fmt::Display for Heard {
             Self::Progress(progress) => {
                 write!(f, "channel {}: {} has come further", progress.channel, progress.worker)
             }
-            Self::Missed(events) => write!(f, "{events} events were lost"),
+            Self::Lagged(events) => write!(f, "{events} events were lost"),
         }
     }
 }
@@ -227,11 +227,11 @@ impl fmt::Display for Heard {
 /// What happens in all channels, from the moment of asking on. A listener that is too slow loses the oldest events and is
 /// told how many. It is a [`Stream`], too.
 pub struct Events {
-    stream: Pin<Box<dyn Stream<Item = Heard> + Send + Sync>>,
+    stream: Pin<Box<dyn Stream<Item = EventOrLag> + Send + Sync>>,
 }
 
 impl Events {
-    pub(crate) fn new(receiver: broadcast::Receiver<Heard>) -> Self {
+    pub(crate) fn new(receiver: broadcast::Receiver<EventOrLag>) -> Self {
         Self { stream: Box::pin(unfold(receiver, hear).fuse()) }
     }
 
@@ -240,31 +240,31 @@ impl Events {
     /// # Cancellation
     ///
     /// Nothing is lost when the future is dropped.
-    pub async fn next(&mut self) -> Option<Heard> {
+    pub async fn next(&mut self) -> Option<EventOrLag> {
         self.stream.next().await
     }
 
     /// The next one if there is one already.
-    pub fn try_next(&mut self) -> Option<Heard> {
+    pub fn try_next(&mut self) -> Option<EventOrLag> {
         self.stream.next().now_or_never().flatten()
     }
 }
 
 async fn hear(
-    mut receiver: broadcast::Receiver<Heard>,
-) -> Option<(Heard, broadcast::Receiver<Heard>)> {
+    mut receiver: broadcast::Receiver<EventOrLag>,
+) -> Option<(EventOrLag, broadcast::Receiver<EventOrLag>)> {
     // Waiting events are returned even when the task has used up its tokio budget.
     match tokio::task::unconstrained(receiver.recv()).await {
         Ok(heard) => Some((heard, receiver)),
-        Err(RecvError::Lagged(missed)) => Some((Heard::Missed(missed), receiver)),
+        Err(RecvError::Lagged(missed)) => Some((EventOrLag::Lagged(missed), receiver)),
         Err(RecvError::Closed) => None,
     }
 }
 
 impl Stream for Events {
-    type Item = Heard;
+    type Item = EventOrLag;
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Heard>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<EventOrLag>> {
         self.stream.poll_next_unpin(context)
     }
 }

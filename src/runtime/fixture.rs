@@ -61,7 +61,7 @@ pub(crate) fn built(discord: Arc<Quiet>, store: &MemoryChannels) -> (Dirigent, D
     let identities = MemoryIdentities::with([identity("a", 2), identity("b", 3)]).unwrap();
     let mut config = Config::default();
     (config.turns_max, config.cycles_max) = (None, None);
-    let settings = Settings { pacing: Pacing::off(), lookout: None, ..Settings::default() };
+    let settings = Settings { pacing: Pacing::off(), backfill: None, ..Settings::default() };
     Dirigent::builder(discord)
         .identities(identities)
         .channels(store.clone())

@@ -115,10 +115,10 @@ impl Performer {
     async fn wake(&self, channel: ChannelId, request: WakeRequest) -> Result<Outcome, ApiError> {
         let WakeRequest { agent, turn, attempt, newest, missed, repeated, deferral } = request;
         let (Some(waker), Some(agent)) = (self.waker.get(), self.registry.name(agent)) else {
-            return Ok(Outcome::Woken(crate::ports::waker::Woken::PostTrigger));
+            return Ok(Outcome::WakeOutcome(crate::ports::waker::WakeOutcome::PostTrigger));
         };
         let call = WakeCall { channel, agent, turn, attempt, newest, missed, repeated, deferral };
-        waker.wake(call).await.map(Outcome::Woken)
+        waker.wake(call).await.map(Outcome::WakeOutcome)
     }
 
     /// Calls a hosted agent. `returned` gets the call's error, if there is one, unless the call was cancelled.

@@ -12,12 +12,12 @@ use crate::room::action::{Lost, Signal};
 use crate::room::commit::news::Announcement;
 use crate::room::context::Context;
 use crate::room::directory::Directory;
-use crate::runtime::events::{ChannelEvent, Heard, LostReply};
+use crate::runtime::events::{ChannelEvent, EventOrLag, LostReply};
 use crate::{AgentId, ChannelId};
 
 /// Performs signals, and tells listeners what they are of.
 pub(super) struct Signals<'a> {
-    pub(super) events: &'a broadcast::Sender<Heard>,
+    pub(super) events: &'a broadcast::Sender<EventOrLag>,
     pub(super) recognition: &'a Recognition,
     pub(super) counts: &'a Counts,
 }
@@ -107,7 +107,7 @@ impl Signals<'_> {
             Announcement::Missed(changes) => {
                 tracing::warn!(%channel, changes, "listeners are not told of older changes: the store took none of them for too long");
                 // A channel without a listener is fine.
-                let _ = self.events.send(Heard::Missed(changes));
+                let _ = self.events.send(EventOrLag::Lagged(changes));
             }
         }
     }
@@ -117,7 +117,7 @@ impl Signals<'_> {
         let agent = directory.name(agent).cloned().unwrap_or_else(|| "unknown".into());
         let lost = LostReply { channel, agent, run, posted, parts, kind };
         // It is no error when the host has no listener.
-        let _ = self.events.send(Heard::ReplyLost(lost));
+        let _ = self.events.send(EventOrLag::ReplyLost(lost));
     }
 
     fn note_recognition(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
@@ -139,7 +139,7 @@ impl Signals<'_> {
         if self.events.receiver_count() > 0 {
             let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
             // A channel without a listener is fine.
-            let _ = self.events.send(Heard::Transition(ChannelEvent {
+            let _ = self.events.send(EventOrLag::Transition(ChannelEvent {
                 channel,
                 agent,
                 transition: *transition,

@@ -89,7 +89,7 @@ impl Surroundings for Runtime {
         view.turn_ends_at().map(|end| end.since(now))
     }
 
-    fn spent(&self, channel: ChannelId, cost: u64) {
+    fn report_cost(&self, channel: ChannelId, cost: u64) {
         if let Some(room) = self.rooms.awake(channel) {
             // An archived channel has no budget any more.
             let _ = self.submit(&room, &Input::Spent { cost });

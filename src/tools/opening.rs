@@ -30,7 +30,7 @@ impl Tools {
                 return Err(self.not_created(channel, error).await);
             }
         };
-        match self.dirigent.channel(info.id).created(made).await {
+        match self.dirigent.channel(info.id).register(made).await {
             Ok(()) => Ok(info),
             Err(error) => Err(self.undo(info.id, error).await),
         }

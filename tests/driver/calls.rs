@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use dirigent::hooks::{Ending, RunId};
-use dirigent::operate::{CreatedChannel, Heard, Opening, Reason};
+use dirigent::hooks::{RunId, RunReport};
+use dirigent::operate::{CreatedChannel, EventOrLag, Opening, Reason};
 use dirigent::ports::Identity;
 use dirigent::replay::Recording;
 use dirigent::snapshot::{Pause, PhaseKind};
@@ -261,7 +261,7 @@ fn two_tasks_that_tell_of_one_channel_cannot_interleave() {
             stage.begin(move |d| async move {
                 let permit =
                     d.channel(channel).may_speak(&agent.into(), Some(RunId::new(n + 1))).await;
-                permit.ok().map(|permit| permit.end(Ending::Pass))
+                permit.ok().map(|permit| permit.end(RunReport::Pass))
             })
         })
         .collect();
@@ -281,7 +281,7 @@ fn a_recording_replays_to_the_same_transitions() {
     stage.until_dormant();
     stage.advance(SECOND * 1_000);
     let mut heard = Vec::new();
-    while let Some(Heard::Transition(event)) = transitions.try_next() {
+    while let Some(EventOrLag::Transition(event)) = transitions.try_next() {
         heard.push(event.transition);
     }
     let replayed = recording.channel(stage.channel()).unwrap().replay().unwrap();
@@ -296,8 +296,8 @@ fn a_slow_listener_is_told_how_much_it_missed() {
     let mut transitions = stage.dirigent().events();
     stage.say("Hello");
     stage.until_dormant();
-    assert!(matches!(transitions.try_next(), Some(Heard::Missed(missed)) if missed > 4));
-    assert!(matches!(transitions.try_next(), Some(Heard::Transition(_))));
+    assert!(matches!(transitions.try_next(), Some(EventOrLag::Lagged(missed)) if missed > 4));
+    assert!(matches!(transitions.try_next(), Some(EventOrLag::Transition(_))));
 }
 
 #[test]
@@ -385,8 +385,8 @@ fn a_discussion_is_created_once() {
         opening: Some(Opening { initiator: "a".into(), terms: None }),
     };
     let again = made.clone();
-    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
-    let twice = stage.call(move |d| async move { d.channel(channel).created(again).await });
+    stage.call(move |d| async move { d.channel(channel).register(made).await }).unwrap();
+    let twice = stage.call(move |d| async move { d.channel(channel).register(again).await });
     assert!(matches!(twice, Err(CallError::Refused(_))));
     let stranger = stage
         .call(move |d| async move { d.channel(channel).conclude(&"nobody".into(), None).await });
@@ -410,7 +410,7 @@ fn a_permit_of_an_earlier_turn_does_not_end_a_later_one() {
     drop(first);
     stage.settle();
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Running);
-    second.end(Ending::Pass).unwrap();
+    second.end(RunReport::Pass).unwrap();
     stage.settle();
     assert_eq!(speaker(&mut stage).as_deref(), Some("b"));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::hooks::{Ending, RunId};
+use dirigent::hooks::{RunId, RunReport};
 use dirigent::ports::{Attachment, AuthorKind};
 use dirigent::replay::{Input, Recording};
 use dirigent::snapshot::PhaseKind;
@@ -20,7 +20,7 @@ fn confirming(reply: &'static str) -> Stage {
     stage.call(move |d| async move {
         d.channel(channel).wake(None).await.unwrap();
         let permit = d.channel(channel).may_speak(&"a".into(), Some(RunId::new(1))).await.unwrap();
-        permit.end(Ending::Text(reply)).unwrap();
+        permit.end(RunReport::Text(reply)).unwrap();
     });
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Confirming);
     stage

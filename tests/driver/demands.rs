@@ -8,7 +8,7 @@ use std::time::Duration;
 use dirigent::Reply;
 use dirigent::hooks::Signal;
 use dirigent::host::{Consultation, Orchestrator};
-use dirigent::operate::Heard;
+use dirigent::operate::EventOrLag;
 use dirigent::ports::Mentions;
 use dirigent::settings::{CompletionPolicy, HumanInterrupt};
 use dirigent::snapshot::PhaseKind;
@@ -269,7 +269,7 @@ fn a_choice_at_any_point_is_who_speaks_next() {
         stage.until_dormant();
         let mut granted = None;
         while let (None, Some(heard)) = (&granted, changes.try_next()) {
-            let Heard::Transition(event) = heard else { panic!("{place}: too slow") };
+            let EventOrLag::Transition(event) = heard else { panic!("{place}: too slow") };
             let new = event.transition.turn > before.turn;
             granted = event.agent.filter(|_| new && event.transition.to == PhaseKind::Granted);
         }

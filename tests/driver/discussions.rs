@@ -3,11 +3,11 @@
 use dirigent::operate::Summary;
 use std::time::Duration;
 
-use dirigent::hooks::Ending;
+use dirigent::hooks::RunReport;
 use dirigent::operate::{CreatedChannel, DiscussionState, Opening, ResultPost};
 use dirigent::settings::LostRuns;
 use dirigent::snapshot::PhaseKind;
-use dirigent::store::{Discussion, Durability, LetterKind};
+use dirigent::store::{Discussion, Durability, OutboxKind};
 use dirigent::{ChannelId, Config, Dirigent, Mode, Permit};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::Line;
@@ -44,7 +44,7 @@ fn opening_to(stage: &Stage, callback: ChannelId, guide: &str) -> CreatedChannel
 
 fn open_with(stage: &mut Stage, guide: &str) {
     let (channel, made) = (places(stage).0, opening(stage, guide));
-    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).register(made).await }).unwrap();
 }
 
 fn open(setup: Setup) -> Stage {
@@ -71,9 +71,9 @@ fn result(stage: &Stage) -> String {
     format!("Discussion <#{channel}> is concluded. Summary: /home/a/discussion-summary/plan.md")
 }
 
-fn outbox(stage: &Stage) -> Vec<LetterKind> {
+fn outbox(stage: &Stage) -> Vec<OutboxKind> {
     let stored = stage.store().stored(places(stage).0).unwrap();
-    stored.record.letters.iter().map(|letter| letter.kind).collect()
+    stored.record.outbox.iter().map(|message| message.kind).collect()
 }
 
 /// R143, R144, D83
@@ -119,7 +119,7 @@ fn a_guide_that_was_cut_off_goes_on_after_a_restart() {
     let mut stage = hosted().stage();
     stage.discord().inject(|faults| faults.next(Call::Post, Fault::LostAnswer));
     let (channel, made) = (places(&stage).0, opening(&stage, GUIDE));
-    stage.begin(move |d| async move { d.channel(channel).created(made).await });
+    stage.begin(move |d| async move { d.channel(channel).register(made).await });
     stage.advance(SECOND);
     stage.crash();
     stage.clock().advance(MINUTE * 60);
@@ -155,7 +155,7 @@ fn a_result_that_cannot_be_posted_is_kept_and_posted_later() {
     let moderator = stage.moderator();
     stage.discord().channel(callback).set_read_only(moderator, true);
     assert_eq!(conclude(&mut stage), ResultPost::Queued);
-    assert_eq!(outbox(&stage), [LetterKind::Result]);
+    assert_eq!(outbox(&stage), [OutboxKind::Result]);
     stage.advance(MINUTE * 30);
     let before = stage.discord().calls();
     stage.advance(MINUTE * 60);
@@ -206,7 +206,7 @@ fn a_result_whose_answer_was_lost_before_a_long_night_is_found_and_not_doubled()
     stage.settle();
     stage.crash();
     assert_eq!(results(&stage).len(), 1, "it was posted, and nobody knows");
-    assert_eq!(outbox(&stage), [LetterKind::Result]);
+    assert_eq!(outbox(&stage), [OutboxKind::Result]);
     stage.clock().advance(MINUTE * 600);
     stage.restart();
     stage.advance(MINUTE);
@@ -233,7 +233,7 @@ fn while_nobody_can_tell_whether_a_result_was_posted_it_is_not_posted_again() {
     stage.restart();
     stage.advance(MINUTE * 30);
     assert_eq!(results(&stage).len(), 1);
-    assert_eq!(outbox(&stage), [LetterKind::Result], "it is still to be seen to");
+    assert_eq!(outbox(&stage), [OutboxKind::Result], "it is still to be seen to");
     stage.discord().channel(callback).set_history_hidden(moderator, false);
     stage.advance(MINUTE * 11);
     assert_eq!(results(&stage).len(), 1);
@@ -252,7 +252,7 @@ fn a_callback_channel_that_is_gone_costs_one_attempt_a_start() {
     stage.advance(MINUTE * 600);
     let since = stage.discord().calls().since(&before);
     assert_eq!(since.of(Call::Post) + since.of(Call::History), 0);
-    assert_eq!(outbox(&stage), [LetterKind::Result], "an operator can see it");
+    assert_eq!(outbox(&stage), [OutboxKind::Result], "an operator can see it");
 }
 
 /// R148, D84
@@ -351,7 +351,7 @@ fn a_discussion_without_a_callback_channel_is_only_archived() {
         members: vec!["a".into(), "b".into()],
         opening: Some(Opening { initiator: "a".into(), terms: None }),
     };
-    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).register(made).await }).unwrap();
     assert_eq!(conclude(&mut stage), ResultPost::Nowhere);
     stage.advance(MINUTE);
     assert!(results(&stage).is_empty());
@@ -387,7 +387,7 @@ fn nameless_initiator() -> Stage {
     let mut stage = setup.config(change).stage();
     let (channel, mut made) = (places(&stage).0, opening(&stage, GUIDE));
     made.opening = Some(Opening { initiator: "a".into(), terms: None });
-    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).register(made).await }).unwrap();
     stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
     stage
 }
@@ -404,7 +404,7 @@ fn asks_after_reminder(stage: &mut Stage) -> Permit {
         let is_dormant = stage.status_of(places(stage).0).unwrap().phase == PhaseKind::Dormant;
         match asks(stage) {
             Some(permit) if is_dormant => return permit,
-            Some(permit) => permit.end(Ending::Pass).unwrap(),
+            Some(permit) => permit.end(RunReport::Pass).unwrap(),
             None => {}
         }
         stage.advance(SECOND * 30);
@@ -438,5 +438,5 @@ fn the_permit_of_a_run_that_has_timed_out_does_not_end_the_run_after_the_next_re
     let second = asks_after_reminder(&mut stage);
     drop(first);
     stage.settle();
-    assert_eq!(second.end(Ending::Pass), Ok(()), "it runs until its own permit ends it");
+    assert_eq!(second.end(RunReport::Pass), Ok(()), "it runs until its own permit ends it");
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::hooks::{Ending, RunId, Signal};
+use dirigent::hooks::{RunId, RunReport, Signal};
 use dirigent::operate::Cause;
 use dirigent::ports::AuthorKind;
 use dirigent::settings::{CompletionPolicy, FlowConfig, HumanMarker, Profile};
@@ -58,7 +58,7 @@ fn a_host_that_posts_the_signal_with_the_text_is_recognised_at_once() {
 }
 
 /// What an agent that takes part by its host's hooks reports, and what the host posts.
-fn hooked_turn(reported: Ending<'static>, posted: &[&str]) -> Stage {
+fn hooked_turn(reported: RunReport<'static>, posted: &[&str]) -> Stage {
     let setup = Setup::new().hooked("pm", []).hooked("dev", []).without_pump();
     let mut stage = with_signal(setup).stage();
     stage.chat();
@@ -83,7 +83,7 @@ fn hooked_turn(reported: Ending<'static>, posted: &[&str]) -> Stage {
 #[test]
 fn a_reply_is_recognised_with_the_signal_or_without_it() {
     let (plain, signed) = ("The spec.", "The spec. TURN_COMPLETE");
-    for reported in [Ending::Text(signed), Ending::Spoke(plain), Ending::Spoke(signed)] {
+    for reported in [RunReport::Text(signed), RunReport::Spoke(plain), RunReport::Spoke(signed)] {
         for posted in [&[plain][..], &[signed], &["The spec.", "TURN_COMPLETE"]] {
             let mut stage = hooked_turn(reported, posted);
             let status = stage.status().unwrap();
@@ -111,7 +111,7 @@ fn replies_that_are_never_recognised_are_told_in_status_and_explanation() {
         });
         stage.call(move |d| async move {
             let permit = d.channel(channel).may_speak(&"pm".into(), Some(run)).await.unwrap();
-            permit.end(Ending::Spoke("| a | table |")).unwrap();
+            permit.end(RunReport::Spoke("| a | table |")).unwrap();
         });
         stage.discord().say(channel, pm, "a: table, as a list that is longer");
         stage.advance(SECOND * 4);

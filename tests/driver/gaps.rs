@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::settings::Lookout;
+use dirigent::settings::Backfill;
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::Durability;
 use dirigent::{ChannelId, Dirigent, MessageId, Mode};
@@ -18,7 +18,7 @@ fn hosted() -> Setup {
 }
 
 fn looking_out(every: Duration, channels: usize) -> Setup {
-    hosted().settings(|settings| settings.lookout = Some(Lookout { every, channels }))
+    hosted().settings(|settings| settings.backfill = Some(Backfill { every, channels }))
 }
 
 /// A person speaks, and no event of it arrives.
@@ -148,8 +148,8 @@ fn a_lost_event_is_made_up_for() {
 #[test]
 fn a_lost_stop_word_stops_nevertheless() {
     let setup = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []);
-    let every = Lookout { every: MINUTE, channels: 10 };
-    let mut stage = setup.settings(|settings| settings.lookout = Some(every)).stage();
+    let every = Backfill { every: MINUTE, channels: 10 };
+    let mut stage = setup.settings(|settings| settings.backfill = Some(every)).stage();
     stage.chat();
     stage.say("Hello");
     let channel = stage.channel();

@@ -124,7 +124,7 @@ fn a_restart_between_the_grant_and_the_call_loses_no_queued_message() {
 
 fn queued_story(strike: Option<u64>) -> Stage {
     let points = dirigent_verify::stage::Points::default();
-    points.strike_at(strike);
+    points.crash_at(strike);
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 30)])
         .hosted("b", ["b1".into(), "b2".into()])

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::operate::{Cause, Heard, Reason};
+use dirigent::operate::{Cause, EventOrLag, Reason};
 use dirigent::settings::LostRuns;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
@@ -26,7 +26,7 @@ fn a_hosted_agent_is_not_called_to_read_its_own_last_words() {
     assert_eq!((calls(&stage, "a"), calls(&stage, "b")), (2, 3), "a is not asked after a2");
     let mut passed_unasked = 0;
     while let Some(heard) = events.try_next() {
-        let Heard::Transition(event) = heard else { continue };
+        let EventOrLag::Transition(event) = heard else { continue };
         passed_unasked += usize::from(event.transition.cause == Cause::NothingNew);
     }
     assert_eq!(passed_unasked, 1, "and that is told");

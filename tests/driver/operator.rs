@@ -121,9 +121,9 @@ fn a_budget_ends_the_talk_until_an_operator_resets_it() {
     stage.chat();
     stage.say("Hello");
     let channel = stage.channel();
-    stage.call(move |d| async move { d.channel(channel).spent(60).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).report_cost(60).await }).unwrap();
     stage.advance(SECOND * 6);
-    stage.call(move |d| async move { d.channel(channel).spent(60).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).report_cost(60).await }).unwrap();
     stage.advance(SECOND * 60);
     assert_eq!(order(&stage), "ab", "b had the floor already");
     let notice = "The budget of this channel is spent. An operator can reset it.";

@@ -205,7 +205,7 @@ fn whoever_asks_to_speak_or_ends_a_run_lives() {
         drop(asked);
         stage.advance(SECOND * 60);
         let told = stage.call(move |d| async move {
-            d.channel(channel).turn_ended(&"b".into(), None, dirigent::hooks::Ending::Pass).await
+            d.channel(channel).turn_ended(&"b".into(), None, dirigent::hooks::RunReport::Pass).await
         });
         assert!(matches!(told, Err(CallError::Refused(Refusal::StaleRun))), "{told:?}");
     }
@@ -336,7 +336,7 @@ fn a_run_that_was_put_off_is_called_back_when_its_turn_comes_and_no_trigger_is_p
     assert!(posts.iter().all(|post| post.author != moderator), "no noise");
     let decision = ask_or_defer(&mut stage, 70);
     let permit = decision.expect("the same run may ask again");
-    permit.end(dirigent::hooks::Ending::Pass).unwrap();
+    permit.end(dirigent::hooks::RunReport::Pass).unwrap();
 }
 
 /// R193

@@ -1,7 +1,7 @@
 //! Rooms that say nothing new: a reply that repeats what was said is not posted, and counts as nothing to add.
 
-use dirigent::hooks::Ending;
-use dirigent::operate::{Cause, Heard};
+use dirigent::hooks::RunReport;
+use dirigent::operate::{Cause, EventOrLag};
 use dirigent::ports::{Attachment, AuthorKind, Embed};
 use dirigent::{ChatMessage, MessageId, Permit, Reply, Settings, UserId};
 use dirigent_testkit::memory_discord::Event;
@@ -25,7 +25,7 @@ fn lines<const N: usize>(numbers: [usize; N]) -> [Line; N] {
 fn causes(events: &mut dirigent::operate::Events) -> Vec<Cause> {
     let mut causes = Vec::new();
     while let Some(heard) = events.try_next() {
-        if let Heard::Transition(event) = heard {
+        if let EventOrLag::Transition(event) = heard {
             causes.push(event.transition.cause);
         }
     }
@@ -199,7 +199,7 @@ impl Own {
     }
 
     /// The agent has the floor, posts this, and its host says afterwards that the run ended so.
-    fn turn(&mut self, agent: &'static str, text: &str, receipt: bool, ending: Ending<'static>) {
+    fn turn(&mut self, agent: &'static str, text: &str, receipt: bool, ending: RunReport<'static>) {
         let (channel, (permit, id)) = (self.0.channel(), self.begins(agent, text));
         self.0.call(move |d| async move {
             if receipt {
@@ -213,7 +213,7 @@ impl Own {
 /// F29
 #[test]
 fn an_agent_of_another_gateway_is_held_to_its_messages_where_its_host_reports_no_text() {
-    let ends = [(false, Ending::Pass), (false, Ending::Failed), (true, Ending::Pass)];
+    let ends = [(false, RunReport::Pass), (false, RunReport::Failed), (true, RunReport::Pass)];
     for (receipt, ending) in ends {
         let mut own = Own::new();
         let mut events = own.0.dirigent().events();
@@ -232,11 +232,11 @@ fn an_agent_of_another_gateway_is_held_to_its_messages_where_its_host_reports_no
 fn what_a_person_asks_for_again_in_the_midst_of_a_talk_is_said_again() {
     let mut own = Own::new();
     let (mut events, person) = (own.0.dirigent().events(), own.0.person());
-    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
     own.has_floor("b");
     own.posts(person, AuthorKind::Human, "Say that again, please.");
-    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
-    own.turn("a", RAIN[2], false, Ending::Text(RAIN[2]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, RunReport::Pass);
+    own.turn("a", RAIN[2], false, RunReport::Text(RAIN[2]));
     own.0.settle();
     let causes = causes(&mut events);
     assert!(!causes.contains(&Cause::Repeated), "{causes:?}");
@@ -247,9 +247,9 @@ fn what_a_person_asks_for_again_in_the_midst_of_a_talk_is_said_again() {
 fn who_repeats_itself_without_the_floor_keeps_no_room_awake() {
     let mut own = Own::new();
     let mut events = own.0.dirigent().events();
-    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
-    own.turn("b", "NO_REPLY", false, Ending::Pass);
-    own.turn("a", "NO_REPLY", false, Ending::Pass);
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
+    own.turn("b", "NO_REPLY", false, RunReport::Pass);
+    own.turn("a", "NO_REPLY", false, RunReport::Pass);
     drop(causes(&mut events));
     // The other one has the floor, and this is no late piece any more.
     own.0.advance(std::time::Duration::from_secs(60));
@@ -264,12 +264,12 @@ fn who_repeats_itself_without_the_floor_keeps_no_room_awake() {
 fn an_agent_of_another_gateway_is_told_that_it_repeated_itself_until_it_says_something_new() {
     let mut own = Own::new();
     let mut pushed = own.0.discord().events();
-    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
-    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
-    own.turn("a", RAIN[2], false, Ending::Text(RAIN[2]));
-    own.turn("b", "And it is good for the garden, of course.", false, Ending::Pass);
-    own.turn("a", "It also makes no noise on a roof of straw.", false, Ending::Pass);
-    own.turn("b", "That depends on how thick the straw is.", false, Ending::Pass);
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, RunReport::Pass);
+    own.turn("a", RAIN[2], false, RunReport::Text(RAIN[2]));
+    own.turn("b", "And it is good for the garden, of course.", false, RunReport::Pass);
+    own.turn("a", "It also makes no noise on a roof of straw.", false, RunReport::Pass);
+    own.turn("b", "That depends on how thick the straw is.", false, RunReport::Pass);
     own.has_floor("a");
     own.0.settle();
     let (moderator, user) = (own.0.moderator(), own.0.agent("a").user());
@@ -289,12 +289,12 @@ fn an_agent_of_another_gateway_is_told_that_it_repeated_itself_until_it_says_som
 #[test]
 fn a_host_that_is_called_for_its_agent_is_told_that_it_repeated_itself() {
     let mut own = Own::of(Setup::new().direct());
-    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
-    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
-    own.turn("a", RAIN[2], false, Ending::Text(RAIN[2]));
-    own.turn("b", "And it is good for the garden, of course.", false, Ending::Pass);
-    own.turn("a", "It also makes no noise on a roof of straw.", false, Ending::Pass);
-    own.turn("b", "That depends on how thick the straw is.", false, Ending::Pass);
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, RunReport::Pass);
+    own.turn("a", RAIN[2], false, RunReport::Text(RAIN[2]));
+    own.turn("b", "And it is good for the garden, of course.", false, RunReport::Pass);
+    own.turn("a", "It also makes no noise on a roof of straw.", false, RunReport::Pass);
+    own.turn("b", "That depends on how thick the straw is.", false, RunReport::Pass);
     own.has_floor("a");
     own.0.settle();
     let calls = own.0.wake_calls();
@@ -310,8 +310,8 @@ fn a_host_that_is_called_for_its_agent_is_told_that_it_repeated_itself() {
 #[test]
 fn what_a_run_posted_that_its_deadline_ends_is_not_compared_and_leaves_nothing_to_compare_with() {
     let mut own = Own::new();
-    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
-    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, RunReport::Pass);
     let mut events = own.0.dirigent().events();
     let unended = own.begins("a", RAIN[2]);
     own.0.advance(std::time::Duration::from_secs(600));
@@ -323,9 +323,9 @@ fn what_a_run_posted_that_its_deadline_ends_is_not_compared_and_leaves_nothing_t
     let straw = "It also makes no noise on a roof of straw.";
     let unended = own.begins("b", straw);
     own.0.advance(std::time::Duration::from_secs(600));
-    own.turn("a", "NO_REPLY", false, Ending::Pass);
+    own.turn("a", "NO_REPLY", false, RunReport::Pass);
     drop(unended);
-    own.turn("b", straw, false, Ending::Text(straw));
+    own.turn("b", straw, false, RunReport::Text(straw));
     own.0.settle();
     let ended = causes(&mut events);
     assert!(!ended.contains(&Cause::Repeated), "{ended:?}");
@@ -350,9 +350,9 @@ fn an_agent_that_passes_then_is_told_once() {
 fn repetitions_of_agents_of_the_host_count_where_it_wants_them() {
     let mut own = Own::of(Setup::new().settings(|settings| settings.skip_repetitions = false));
     let mut events = own.0.dirigent().events();
-    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
-    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
-    own.turn("a", RAIN[2], false, Ending::Text(RAIN[2]));
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, RunReport::Pass);
+    own.turn("a", RAIN[2], false, RunReport::Text(RAIN[2]));
     own.0.settle();
     let causes = causes(&mut events);
     assert!(!causes.contains(&Cause::Repeated), "{causes:?}");
@@ -363,11 +363,11 @@ fn repetitions_of_agents_of_the_host_count_where_it_wants_them() {
 fn what_is_posted_with_a_file_is_not_compared() {
     let mut own = Own::new();
     let mut events = own.0.dirigent().events();
-    own.turn("a", RAIN[0], false, Ending::Text(RAIN[0]));
-    own.turn("b", "I like its smell, and that people stay at home.", false, Ending::Pass);
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, RunReport::Pass);
     let permit = own.permitted("a");
     own.shows("a", RAIN[2]);
-    permit.end(Ending::Pass).unwrap();
+    permit.end(RunReport::Pass).unwrap();
     own.has_floor("b");
     let causes = causes(&mut events);
     assert!(!causes.contains(&Cause::Repeated), "{causes:?}");

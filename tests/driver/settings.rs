@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dirigent::ports::Identity;
-use dirigent::settings::{Heartbeat, Lookout, Pace, Pacing};
+use dirigent::settings::{Backfill, Heartbeat, Pace, Pacing};
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{CallError, ChatMessage, Mode, Settings};
 use dirigent_testkit::memory_discord::Fault;
@@ -238,7 +238,7 @@ const WAITS: [(&str, SetWait); 8] = [
         (it.creations.agent, it.creations.guild) = (pace, pace);
     }),
     ("heartbeat", |it, wait| it.heartbeat = Some(Heartbeat { period: wait, misses: u32::MAX })),
-    ("lookout", |it, wait| it.lookout = Some(Lookout { every: wait, channels: usize::MAX })),
+    ("backfill", |it, wait| it.backfill = Some(Backfill { every: wait, channels: usize::MAX })),
 ];
 
 /// Turns, a rate limit, lost answers, a heartbeat, a gap, a kill and more turns; the words that were said.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::hooks::{Ending, RunId};
+use dirigent::hooks::{RunId, RunReport};
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::Durability;
 use dirigent::{CallError, Clock, Mode};
@@ -154,7 +154,7 @@ fn a_permit_of_a_room_that_was_taken_disturbs_nothing() {
     });
     stage.store().take_over(channel);
     assert!(stage.call(move |d| async move { d.channel(channel).stop().await }).is_err());
-    let _ = permit.end(Ending::Text("too late"));
+    let _ = permit.end(RunReport::Text("too late"));
     stage.advance(SECOND * 100);
     assert_ne!(stage.status().unwrap().phase, PhaseKind::Confirming);
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dirigent::Clock;
-use dirigent::hooks::{AgentWaker, WakeCall, Woken};
+use dirigent::hooks::{AgentWaker, WakeCall, WakeOutcome};
 use dirigent::ports::{ApiError, Mentions};
 use dirigent::settings::{Pace, TriggerCleanup};
 use dirigent::snapshot::PhaseKind;
@@ -229,9 +229,9 @@ struct Late(Arc<AtomicUsize>);
 
 #[dirigent::async_trait]
 impl AgentWaker for Late {
-    async fn wake(&self, _: WakeCall) -> Result<Woken, ApiError> {
+    async fn wake(&self, _: WakeCall) -> Result<WakeOutcome, ApiError> {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Ok(Woken::Called)
+        Ok(WakeOutcome::Delivered)
     }
 }
 

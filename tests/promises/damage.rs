@@ -162,7 +162,7 @@ fn a_refused_act_of_an_operator_leaves_a_damaged_channel_barred() {
     assert!(matches!(locked, Err(CallError::Refused(Refusal::CreationOnly))), "{locked:?}");
     all_denied(&mut stage, Reason::RecordDamaged);
     let made = CreatedChannel { mode: Mode::Discussion, ..CreatedChannel::default() };
-    let refused = stage.call(move |d| async move { d.channel(channel).created(made).await });
+    let refused = stage.call(move |d| async move { d.channel(channel).register(made).await });
     assert!(matches!(refused, Err(CallError::Refused(Refusal::InitiatorMismatch))), "{refused:?}");
     all_denied(&mut stage, Reason::RecordDamaged);
     stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await }).unwrap();
@@ -181,7 +181,7 @@ fn no_operator_replaces_a_newer_versions_record() {
     let given = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
     assert!(matches!(given, Err(CallError::Barred(Barred::Newer))), "{given:?}");
     let made = CreatedChannel { mode: Mode::Chat, ..CreatedChannel::default() };
-    let made = stage.call(move |d| async move { d.channel(channel).created(made).await });
+    let made = stage.call(move |d| async move { d.channel(channel).register(made).await });
     assert!(matches!(made, Err(CallError::Barred(Barred::Newer))), "{made:?}");
     all_denied(&mut stage, Reason::RecordNewer);
     assert_eq!(stored(&stage), before, "it was not touched");

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::hooks::Ending;
-use dirigent::operate::{AgentFault, DriverEnd, Heard, Reason};
+use dirigent::hooks::RunReport;
+use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, Reason};
 use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, Posted};
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
@@ -58,7 +58,7 @@ fn a_permit_that_is_ended_or_kept_or_whose_turn_was_taken_away_is_not_warned_of(
             stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
         }
         log.during(|| match how {
-            "ended" => permit.end(Ending::Pass).unwrap(),
+            "ended" => permit.end(RunReport::Pass).unwrap(),
             "kept" => permit.keep(),
             _ => drop(permit),
         });
@@ -76,7 +76,7 @@ fn work_is_done_with_the_floor_or_not_at_all() {
         d.channel(channel)
             .run_if_allowed(&"a".into(), None, async |permit| {
                 let status = asked.channel(channel).status().await.unwrap().unwrap();
-                permit.end(Ending::Text("Here I am")).unwrap();
+                permit.end(RunReport::Text("Here I am")).unwrap();
                 status.phase
             })
             .await
@@ -202,7 +202,7 @@ fn a_listener_is_told_which_agent_failed_and_how() {
     let mut failures = Vec::new();
     while let Some(heard) = events.try_next() {
         let told = heard.to_string();
-        if let Heard::AgentFailed(failure) = heard {
+        if let EventOrLag::AgentFailed(failure) = heard {
             assert_eq!(told, failure.to_string());
             failures.push((failure.agent.to_string(), matches!(failure.fault, AgentFault::Panic)));
         }
@@ -221,8 +221,8 @@ fn a_listener_is_told_of_a_reply_that_could_not_be_posted() {
     stage.say("Hello");
     stage.advance(HOUR);
     let mut heard = std::iter::from_fn(|| events.try_next());
-    let lost =
-        heard.find_map(|heard| if let Heard::ReplyLost(lost) = heard { Some(lost) } else { None });
+    let lost = heard
+        .find_map(|heard| if let EventOrLag::ReplyLost(lost) = heard { Some(lost) } else { None });
     let lost = lost.expect("it was told");
     assert_eq!((lost.agent.as_str(), lost.posted, lost.parts), ("a", 0, 1));
     assert_eq!(lost.kind, Some(ErrorKind::Forbidden));

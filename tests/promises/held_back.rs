@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::host::{Consultation, Orchestrator};
-use dirigent::settings::{HumanInterrupt, HumanMarker, Lookout, LostRuns};
+use dirigent::settings::{Backfill, HumanInterrupt, HumanMarker, LostRuns};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{Agent, AgentError, Clock as _, Reply, Turn};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
@@ -261,11 +261,11 @@ fn what_is_not_asked_any_more_does_not_keep_an_account_from_finding_out_that_the
 /// A word that cannot be handed to any agent wakes a channel once, however often the channel is looked at.
 #[test]
 fn a_word_that_nobody_can_take_does_not_wake_a_channel_again_and_again() {
-    let lookout = Some(Lookout { every: MINUTE * 5, channels: 100 });
+    let backfill = Some(Backfill { every: MINUTE * 5, channels: 100 });
     let mut stage = Setup::new()
         .hooked("a", [Line::from("a1").taking(SECOND * 10)])
         .hooked("b", [])
-        .settings(|settings| settings.lookout = lookout)
+        .settings(|settings| settings.backfill = backfill)
         .stage();
     stage.chat();
     stage.say("Hello");

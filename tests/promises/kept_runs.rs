@@ -2,7 +2,7 @@
 //!
 //! The stage ends such a run together with the process, so here the run is the test's own.
 
-use dirigent::hooks::{Ending, RunId};
+use dirigent::hooks::{RunId, RunReport};
 use dirigent::settings::LostRuns;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{ChatMessage, Clock};
@@ -75,7 +75,7 @@ fn the_end_of_a_run_that_outlived_a_restart_counts() {
     let said: ChatMessage = stage.discord().message(channel, said).unwrap();
     stage.call(move |d| async move {
         let run = Some(RunId::new(1));
-        d.channel(channel).turn_ended(&"a".into(), run, Ending::Text("a1")).await.unwrap();
+        d.channel(channel).turn_ended(&"a".into(), run, RunReport::Text("a1")).await.unwrap();
         d.message_created(said).await.unwrap();
     });
     assert_eq!(stage.status().unwrap().speaker, Some("b".into()));

@@ -144,5 +144,5 @@ pub(crate) fn open_discussion(stage: &mut Stage, guide: &str, members: &[&str]) 
         members: members.iter().map(|name| (*name).into()).collect(),
         opening: Some(Opening { initiator: "a".into(), terms: Some(terms) }),
     };
-    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).register(made).await }).unwrap();
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dirigent::hooks::{Ending, RunId};
+use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::CreatedChannel;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{ChannelId, Clock, Mode};
@@ -233,7 +233,7 @@ fn running() -> Stage {
     stage
 }
 
-fn ends(stage: &mut Stage, ending: Ending<'static>) {
+fn ends(stage: &mut Stage, ending: RunReport<'static>) {
     let channel = stage.channel();
     let run = Some(RunId::new(1));
     stage
@@ -249,7 +249,7 @@ fn a_trigger_that_leaves_when_all_is_back_is_not_repeated() {
     stage.discord().begin_outage(Outage::refused().of(moderator));
     stage.dirigent().disconnected(0, |_| true);
     stage.advance(SECOND);
-    ends(&mut stage, Ending::Pass);
+    ends(&mut stage, RunReport::Pass);
     stage.advance(MINUTE);
     stage.discord().take_posts();
     stage.discord().end_outages();
@@ -271,7 +271,7 @@ fn a_piece_of_a_reply_that_was_read_while_the_gateway_is_lost_counts_as_one_that
         stage.advance(waits);
         stage.call(move |d| async move { d.message_created(said).await }).unwrap();
         stage.dirigent().resumed(0);
-        ends(&mut stage, Ending::Text("a1"));
+        ends(&mut stage, RunReport::Text("a1"));
         assert_eq!(stage.status().unwrap().speaker, Some("b".into()), "after {waits:?}");
     }
 }
@@ -324,7 +324,7 @@ fn a_channel_that_is_created_while_the_gateway_is_lost_knows_it() {
     let made = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
     // It is in memory from its creation on, until that is stored.
     stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 8));
-    let _created = stage.begin(move |d| async move { d.channel(channel).created(made).await });
+    let _created = stage.begin(move |d| async move { d.channel(channel).register(made).await });
     stage.advance(SECOND);
     let _woken = stage.begin(move |d| async move { d.channel(channel).wake(None).await });
     stage.advance(MINUTE * 10);
@@ -360,7 +360,7 @@ fn after_a_new_session_a_channel_that_is_not_in_memory_reads_what_was_missed() {
         let mut stage = Setup::new()
             .hosted("a", ["a1".into()])
             .hosted("b", [])
-            .settings(|settings| settings.lookout = None)
+            .settings(|settings| settings.backfill = None)
             .stage();
         stage.chat();
         stage.say("Good morning");

@@ -1,7 +1,7 @@
 //! A permission that was taken away before its host heard of it lets no agent run.
 
 use dirigent::command::{Invoker, SlashCommand};
-use dirigent::hooks::{Ending, RunId};
+use dirigent::hooks::{RunId, RunReport};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{Denial, MessageId, Mode, Permit};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -167,7 +167,7 @@ fn a_second_run_in_a_turn_whose_host_drops_its_permit_fails_although_the_first_w
         let a = "a".into();
         d.channel(channel).delivered(&a, None, vec![posted]).await.unwrap();
         d.channel(channel)
-            .turn_ended(&a, None, Ending::Unfinished("The first half"))
+            .turn_ended(&a, None, RunReport::Unfinished("The first half"))
             .await
             .unwrap();
         let second = d.channel(channel).may_speak(&a, None).await;

@@ -1,6 +1,6 @@
 //! A channel whose record the store refuses for good.
 
-use dirigent::operate::Heard;
+use dirigent::operate::EventOrLag;
 use dirigent::{CallError, Clock, Mode};
 use dirigent_testkit::Log;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
@@ -87,9 +87,9 @@ fn listeners_are_told_how_many_changes_a_store_that_takes_nothing_cost_them() {
     assert!(transitions.try_next().is_none(), "nothing of it is stored");
     stage.store().stop_faults();
     stage.advance(HOUR);
-    let heard: Vec<Heard> = std::iter::from_fn(|| transitions.try_next()).collect();
-    assert!(matches!(heard.first(), Some(Heard::Missed(1..))), "{:?}", heard.first());
-    let later = heard.iter().filter(|heard| matches!(heard, Heard::Missed(_)));
+    let heard: Vec<EventOrLag> = std::iter::from_fn(|| transitions.try_next()).collect();
+    assert!(matches!(heard.first(), Some(EventOrLag::Lagged(1..))), "{:?}", heard.first());
+    let later = heard.iter().filter(|heard| matches!(heard, EventOrLag::Lagged(_)));
     assert_eq!(later.count(), 1, "only once");
     assert!(heard.len() > 256, "the newest are told");
 }

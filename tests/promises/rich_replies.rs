@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::operate::{AgentFault, Heard};
+use dirigent::operate::{AgentFault, EventOrLag};
 use dirigent::ports::{AllowedMentions, ChatKind, Embed, Mentions, ReplyError, RoleId};
 use dirigent::{Agent, AgentError, ChatMessage, Clock, MessageId, Reply, Turn, UserId};
 use dirigent_testkit::ManualClock;
@@ -173,7 +173,7 @@ fn what_a_chat_would_refuse_is_an_error_of_the_agent_and_nothing_of_it_is_posted
     assert!(said(&stage).is_empty());
     let mut errors = Vec::new();
     while let Some(heard) = events.try_next() {
-        if let Heard::AgentFailed(failure) = heard {
+        if let EventOrLag::AgentFailed(failure) = heard {
             let AgentFault::Error(error) = failure.fault else { panic!("no error") };
             errors.push(*error.downcast_ref::<ReplyError>().unwrap());
         }
@@ -309,7 +309,7 @@ fn an_account_that_may_not_show_embeds_loses_the_reply_and_that_is_told() {
     assert!(said(&stage).is_empty());
     let mut lost = 0;
     while let Some(heard) = events.try_next() {
-        lost += usize::from(matches!(heard, Heard::ReplyLost(_)));
+        lost += usize::from(matches!(heard, EventOrLag::ReplyLost(_)));
     }
     assert_eq!(lost, 1);
 }

@@ -1,6 +1,6 @@
 //! Listeners and the history agree with the store, whatever the store does.
 
-use dirigent::operate::{Cause, Heard};
+use dirigent::operate::{Cause, EventOrLag};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, StoreFault};
 
@@ -24,7 +24,7 @@ fn listeners_are_told_of_a_change_once_it_is_stored() {
         let heard = std::iter::from_fn(|| transitions.try_next());
         heard
             .filter(
-                |heard| matches!(heard, Heard::Transition(event) if event.transition.cause == Cause::Stopped),
+                |heard| matches!(heard, EventOrLag::Transition(event) if event.transition.cause == Cause::Stopped),
             )
             .count()
     };

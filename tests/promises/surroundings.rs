@@ -333,7 +333,7 @@ fn in_a_discussion_the_briefing_says_what_it_is_about() {
         members: vec!["a".into(), "b".into()],
         opening: Some(Opening { initiator: "a".into(), terms: Some(terms) }),
     };
-    stage.call(move |d| async move { d.channel(room).created(made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(room).register(made).await }).unwrap();
     stage.advance(MINUTE);
     let told = told.lock().unwrap();
     assert!(told[0].2.contains("Which plan? Done when one is chosen."), "{}", told[0].2);
@@ -358,7 +358,7 @@ fn an_agent_that_only_answers_is_asked_by_a_person_and_by_the_guide_of_a_discuss
         members: vec!["a".into(), "b".into()],
         opening: Some(Opening { initiator: "a".into(), terms: Some(terms) }),
     };
-    stage.call(move |d| async move { d.channel(room).created(made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(room).register(made).await }).unwrap();
     stage.advance(MINUTE);
     let said = |stage: &Stage, from: usize| {
         let mut said = stage.words_in(room).split_off(from);
@@ -381,7 +381,7 @@ struct Spender {
 impl Agent for Spender {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
         self.left.lock().unwrap().push(turn.time_left());
-        turn.spent(self.cost);
+        turn.report_cost(self.cost);
         turn.cancelled().await;
         self.left.lock().unwrap().push(turn.time_left());
         Ok(Reply::Pass)
@@ -412,7 +412,7 @@ fn an_agent_sees_how_long_its_turn_may_last() {
     stage.advance(SECOND);
     assert_eq!(*left.lock().unwrap(), [None], "where the rules set no end there is none");
     let turn = Turn::new(ChannelId::new(1), "a".into(), TurnId::new(1));
-    turn.spent(7);
+    turn.report_cost(7);
     assert_eq!(turn.time_left(), None, "nor in a test of an agent");
 }
 

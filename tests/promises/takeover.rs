@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::hooks::{Ending, RunId};
+use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::Refusal;
 use dirigent::settings::Pacing;
 use dirigent::{Agent, AgentError, Clock as _, Dirigent, Reply, Settings, Turn};
@@ -91,7 +91,7 @@ fn setup() -> Setup {
     Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 20), "a2".into(), "a3".into()])
         .hosted("b", ["b1".into(), "b2".into(), "b3".into()])
-        .settings(|settings| settings.lookout = Settings::default().lookout)
+        .settings(|settings| settings.backfill = Settings::default().backfill)
 }
 
 /// It takes the channel over in the middle of a run.
@@ -150,7 +150,7 @@ fn the_end_of_a_run_is_refused_after_a_takeover_and_the_run_counts_as_lost() {
     stage.store().take_over(channel);
     let muted = stage.call(move |d| async move { d.channel(channel).mute(&"b".into()).await });
     assert!(muted.is_err(), "another process has the channel");
-    assert_eq!(permit.end(Ending::Pass), Err(Refusal::StaleRun));
+    assert_eq!(permit.end(RunReport::Pass), Err(Refusal::StaleRun));
     stage.advance(HOUR);
     assert_ne!(stage.status().unwrap().speaker, Some("a".into()));
 }

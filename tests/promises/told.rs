@@ -1,7 +1,7 @@
 //! What a host is told: answers that say what is so, a look at a channel that says why, a log that names who.
 
-use dirigent::hooks::{Ending, RunId};
-use dirigent::operate::{Cause, ChannelEvent, Heard, Reason, Refusal};
+use dirigent::hooks::{RunId, RunReport};
+use dirigent::operate::{Cause, ChannelEvent, EventOrLag, Reason, Refusal};
 use dirigent::snapshot::AgentState;
 use dirigent::{CallError, Denial, MessageId, Mode};
 use dirigent_testkit::Log;
@@ -108,7 +108,7 @@ fn the_end_of_a_run_where_no_turns_are_kept_is_no_error() {
         assert!(allowed.is_ok());
         stage
             .call(move |d| async move {
-                d.channel(channel).turn_ended(&"a".into(), None, Ending::Pass).await
+                d.channel(channel).turn_ended(&"a".into(), None, RunReport::Pass).await
             })
             .unwrap();
         stage
@@ -119,7 +119,7 @@ fn the_end_of_a_run_where_no_turns_are_kept_is_no_error() {
     }
     stage.chat();
     let refused = stage.call(move |d| async move {
-        d.channel(channel).turn_ended(&"a".into(), None, Ending::Pass).await
+        d.channel(channel).turn_ended(&"a".into(), None, RunReport::Pass).await
     });
     assert!(matches!(refused, Err(CallError::Refused(Refusal::StaleRun))), "{refused:?}");
 }
@@ -215,7 +215,7 @@ fn every_change_is_one_entry_of_the_history_that_says_when_who_where_and_why() {
     stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
     stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
     let mut heard = Vec::new();
-    while let Some(Heard::Transition(event)) = transitions.try_next() {
+    while let Some(EventOrLag::Transition(event)) = transitions.try_next() {
         heard.push(event);
     }
     let history = stage.call(move |d| async move { d.channel(channel).history().await }).unwrap();
@@ -300,7 +300,7 @@ fn a_warning_names_the_agent_whose_reply_was_not_seen() {
         let run = Some(RunId::new(1));
         let asked = stage
             .call(move |d| async move { d.channel(channel).may_speak(&"poet".into(), run).await });
-        asked.unwrap().end(Ending::Spoke("It is never seen")).unwrap();
+        asked.unwrap().end(RunReport::Spoke("It is never seen")).unwrap();
         stage.advance(SECOND * 14);
         assert_eq!(log.lines(), Vec::<String>::new());
         stage.advance(SECOND * 2);

@@ -12,7 +12,8 @@ use dirigent_verify::stage::{Stage, StoreFault};
 use serde_json::{Value, json};
 
 use super::{
-    SECOND, assert_refused, call, channels_in, channels_of, desk, desk_with, id, ids, session, user,
+    SECOND, assert_refused, call, channels_in, channels_of, desk_with, id, ids, session,
+    stage_with_channel_manager, user,
 };
 
 const TOOLS: [(&str, &str, Mode); 3] = [
@@ -34,7 +35,7 @@ fn creations(stage: &Stage) -> u64 {
 /// R047, R050, R051
 #[test]
 fn each_tool_creates_a_channel_in_the_callers_guild_and_records_its_mode() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let elsewhere = stage.discord().add_guild(stage.person());
     stage.discord().guild(elsewhere).set_channel_manager(stage.moderator(), true);
     for agent in ["a", "b", "c"] {
@@ -59,7 +60,7 @@ fn each_tool_creates_a_channel_in_the_callers_guild_and_records_its_mode() {
 /// R051
 #[test]
 fn a_work_channel_keeps_its_mode_for_good() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let caller = session(&stage, "a");
     let answer = call(&mut stage, &caller, "create-work-channel", json!({ "name": "x" })).unwrap();
     let channel = id(&answer, "channelId");
@@ -95,7 +96,7 @@ fn moderator_caller_and_members_see_the_channel_and_may_write_in_it() {
 /// R052, D21
 #[test]
 fn nobody_else_sees_the_channel() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let outsider = stage.discord().add_human();
     stage.discord().guild(stage.guild()).add_member(outsider);
     for (tool, list, _) in TOOLS {
@@ -126,7 +127,7 @@ fn when_discord_refuses_nothing_is_recorded() {
     ];
     for (tool, _, _) in TOOLS {
         for (fault, code) in refusals {
-            let mut stage = desk();
+            let mut stage = stage_with_channel_manager();
             let before = channels_of(&mut stage);
             stage.discord().inject(|faults| faults.next(Call::CreateChannel, fault));
             let caller = session(&stage, "a");
@@ -145,7 +146,7 @@ fn when_discord_refuses_nothing_is_recorded() {
 /// R053
 #[test]
 fn a_moderator_without_the_permission_creates_nothing() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     stage.discord().guild(stage.guild()).set_channel_manager(stage.moderator(), false);
     let caller = session(&stage, "a");
     let answer = call(&mut stage, &caller, "create-chat-channel", json!({ "name": "x" }));
@@ -160,7 +161,7 @@ fn a_lost_answer_is_told_as_doubt_with_the_channels_name() {
     let lost =
         [Fault::LostAnswer, Fault::ServerErrorApplied, Fault::SlowAnswer { by: SECOND * 40 }];
     for fault in lost {
-        let mut stage = desk();
+        let mut stage = stage_with_channel_manager();
         stage.discord().inject(|faults| faults.next(Call::CreateChannel, fault));
         let caller = session(&stage, "a");
         let arguments = json!({ "name": "tea room" });
@@ -176,7 +177,7 @@ fn a_lost_answer_is_told_as_doubt_with_the_channels_name() {
 #[test]
 fn when_the_mode_cannot_be_stored_the_channel_is_removed_again() {
     for (tool, _, _) in TOOLS {
-        let mut stage = desk();
+        let mut stage = stage_with_channel_manager();
         let before = channels_of(&mut stage);
         stage.store().with_rate(StoreFault::Fails, 1_000, 1);
         let caller = session(&stage, "a");
@@ -190,7 +191,7 @@ fn when_the_mode_cannot_be_stored_the_channel_is_removed_again() {
 #[test]
 fn removing_it_is_repeated_where_that_helps() {
     for fault in [Fault::ServerErrorNotApplied, Fault::LostAnswer] {
-        let mut stage = desk();
+        let mut stage = stage_with_channel_manager();
         let before = channels_of(&mut stage);
         stage.store().with_rate(StoreFault::Fails, 1_000, 1);
         stage.discord().inject(|faults| faults.next(Call::DeleteChannel, fault));
@@ -204,7 +205,7 @@ fn removing_it_is_repeated_where_that_helps() {
 /// R054, D24
 #[test]
 fn a_channel_that_cannot_be_removed_is_named() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let before = channels_of(&mut stage);
     stage.store().with_rate(StoreFault::Fails, 1_000, 1);
     stage.discord().inject(|faults| faults.next(Call::DeleteChannel, Fault::Forbidden));
@@ -220,7 +221,7 @@ fn a_channel_that_cannot_be_removed_is_named() {
 #[test]
 fn without_a_guild_or_the_moderator_in_it_nothing_is_created() {
     for (tool, _, _) in TOOLS {
-        let mut stage = desk();
+        let mut stage = stage_with_channel_manager();
         let direct = Caller { guild: None, ..session(&stage, "a") };
         let arguments = json!({ "name": "x" });
         assert_refused(call(&mut stage, &direct, tool, arguments.clone()), "not-in-guild");
@@ -238,7 +239,7 @@ fn without_a_guild_or_the_moderator_in_it_nothing_is_created() {
 /// R055
 #[test]
 fn a_guild_that_does_not_answer_is_asked_again() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     stage.discord().inject(|f| f.next(Call::IsAdministrator, Fault::ServerErrorNotApplied));
     let caller = session(&stage, "a");
     call(&mut stage, &caller, "create-chat-channel", json!({ "name": "x" })).unwrap();
@@ -255,7 +256,7 @@ fn a_guild_that_does_not_answer_is_asked_again() {
 /// R056, D82
 #[test]
 fn accounts_named_twice_count_once_and_the_moderator_is_no_member() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let (a, b, moderator) = (user(&stage, "a"), user(&stage, "b"), stage.moderator());
     let answer = chat(&mut stage, &[b, moderator, b, a, b, a]);
     assert_eq!(answer["members"], ids([b, a]));
@@ -265,7 +266,7 @@ fn accounts_named_twice_count_once_and_the_moderator_is_no_member() {
 /// R049, D82
 #[test]
 fn people_and_unregistered_accounts_are_members_and_are_reported() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let stranger = stage.discord().add_bot();
     stage.discord().guild(stage.guild()).add_member(stranger);
     let (b, person) = (user(&stage, "b"), stage.person());
@@ -279,7 +280,7 @@ fn people_and_unregistered_accounts_are_members_and_are_reported() {
 /// R049
 #[test]
 fn the_agents_speak_first_in_the_order_in_which_they_were_named() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let named = [user(&stage, "c"), stage.person(), user(&stage, "b")];
     let answer = chat(&mut stage, &named);
     let channel = id(&answer, "channelId");
@@ -291,7 +292,7 @@ fn the_agents_speak_first_in_the_order_in_which_they_were_named() {
 /// R051, D20
 #[test]
 fn a_caller_without_an_identity_is_not_added_and_is_told_so() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     for (tool, list, _) in TOOLS {
         let caller = session(&stage, "nobody");
         let arguments = json!({ "name": "x", list: [user(&stage, "b"), user(&stage, "c")] });
@@ -303,7 +304,7 @@ fn a_caller_without_an_identity_is_not_added_and_is_told_so() {
 
 #[test]
 fn a_chat_with_fewer_than_two_agents_comes_with_a_warning() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let person = stage.person();
     let answer = chat(&mut stage, &[person]);
     assert!(answer["warnings"][0].as_str().unwrap().contains("fewer than two"));
@@ -317,7 +318,7 @@ fn a_chat_with_fewer_than_two_agents_comes_with_a_warning() {
 /// R056
 #[test]
 fn more_members_than_a_channel_takes_are_refused_before_anything_is_created() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let many: Vec<_> = (0..64).map(|at| UserId::new(900_000_000_000_000_000 + at)).collect();
     for account in &many {
         stage.discord().add_account(*account, AuthorKind::Human);
@@ -340,7 +341,7 @@ fn more_members_than_a_channel_takes_are_refused_before_anything_is_created() {
 /// R053, D82
 #[test]
 fn accounts_that_are_not_in_the_guild_are_named() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let (one, two) = (stage.discord().add_human(), stage.discord().add_bot());
     let caller = session(&stage, "a");
     let arguments = json!({ "name": "x", "participants": ids([one, user(&stage, "b"), two]) });
@@ -357,7 +358,7 @@ fn only_those_are_named_of_whom_it_is_certain() {
     let busy = Fault::ServerErrorNotApplied;
     let fine = Fault::SlowAnswer { by: Duration::ZERO };
     for (known, code) in [(0, "creation-refused"), (1, "strangers")] {
-        let mut stage = desk();
+        let mut stage = stage_with_channel_manager();
         let (one, two) = (stage.discord().add_human(), stage.discord().add_bot());
         stage.discord().inject(|faults| {
             // The first look is for the moderator.
@@ -378,7 +379,7 @@ fn only_those_are_named_of_whom_it_is_certain() {
 /// R056
 #[test]
 fn bad_names_and_ids_reach_nobody() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let before = stage.discord().calls().total();
     let caller = session(&stage, "a");
     for (tool, list, _) in TOOLS {
@@ -393,7 +394,7 @@ fn bad_names_and_ids_reach_nobody() {
 
 #[test]
 fn after_a_shutdown_the_tools_say_that_nothing_runs() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let caller = session(&stage, "a");
     stage.call(|d| async move { d.shutdown(SECOND).await });
     let answer = call(&mut stage, &caller, "create-chat-channel", json!({ "name": "x" }));

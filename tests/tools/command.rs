@@ -11,7 +11,9 @@ use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use serde_json::json;
 
-use super::{SECOND, call, court, desk, id, opened, session};
+use super::{
+    SECOND, call, id, opened, session, stage_with_admin_moderator, stage_with_channel_manager,
+};
 
 mod look;
 
@@ -53,7 +55,7 @@ fn exactly_none_chat_and_report_are_accepted() {
         let refusal = parse(word).unwrap_err().to_string();
         assert_eq!(refusal, "There is no such mode. Choose none, chat or report.");
     }
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let channel = stage.channel();
     for word in ["", "Chat", "loud", "archived"] {
         let answer = set(&mut stage, channel, word);
@@ -87,7 +89,7 @@ fn what_an_adapter_registers_is_what_discord_takes() {
 /// R059
 #[test]
 fn work_and_discussion_are_refused_with_the_names_of_their_tools() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let channel = stage.channel();
     for word in ["work", "discussion"] {
         let answer = set(&mut stage, channel, word);
@@ -101,7 +103,7 @@ fn work_and_discussion_are_refused_with_the_names_of_their_tools() {
 /// R060, D16, D26
 #[test]
 fn in_a_work_or_discussion_channel_the_mode_is_locked_also_after_its_end() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let caller = session(&stage, "a");
     let work = call(&mut stage, &caller, "create-work-channel", json!({ "name": "x" })).unwrap();
     let work = id(&work, "channelId");
@@ -122,7 +124,7 @@ fn in_a_work_or_discussion_channel_the_mode_is_locked_also_after_its_end() {
 
 #[test]
 fn an_archived_chat_keeps_its_mode() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     stage.chat();
     let channel = stage.channel();
     stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
@@ -135,7 +137,7 @@ fn an_archived_chat_keeps_its_mode() {
 #[test]
 fn there_is_no_command_in_direct_messages() {
     const { assert!(!IN_DIRECT_MESSAGES) };
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let direct = stage.discord().add_direct(&[stage.person(), stage.moderator()]);
     let invoker = Invoker { guild: None, permissions: u64::MAX, host_word: Some(true) };
     let answer = stage.call(move |d| async move {
@@ -150,7 +152,7 @@ fn there_is_no_command_in_direct_messages() {
 /// R062
 #[test]
 fn a_success_names_the_new_mode() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let channel = stage.channel();
     for word in ["chat", "report", "none", "report", "chat"] {
         let answer = set(&mut stage, channel, word);
@@ -182,7 +184,7 @@ fn the_present_mode_again_succeeds_and_keeps_the_turn() {
 #[test]
 fn only_who_may_manage_channels_is_heard_unless_the_host_decides() {
     const { assert!(EPHEMERAL) };
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let channel = stage.channel();
     let guild = Some(stage.guild());
     let cases = [
@@ -211,7 +213,7 @@ fn only_who_may_manage_channels_is_heard_unless_the_host_decides() {
 #[test]
 fn the_answer_comes_within_three_seconds_whatever_the_store_does() {
     for fault in [StoreFault::Fails, StoreFault::Hangs, StoreFault::TakesSoLong(SECOND * 20)] {
-        let mut stage = desk();
+        let mut stage = stage_with_channel_manager();
         let channel = stage.channel();
         stage.store().with_rate(fault, 1_000, 1);
         let before = stage.clock().now();
@@ -223,7 +225,7 @@ fn the_answer_comes_within_three_seconds_whatever_the_store_does() {
 
 #[test]
 fn after_a_shutdown_the_command_says_so() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let channel = stage.channel();
     stage.call(|d| async move { d.shutdown(SECOND).await });
     let answer = set(&mut stage, channel, "chat");
@@ -277,7 +279,7 @@ fn stop_denies_everybody_until_resume() {
 /// F04
 #[test]
 fn who_may_write_may_stop_and_resume_unless_the_host_decides() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     stage.chat();
     let (channel, guild) = (stage.channel(), Some(stage.guild()));
     let all_but = !(SEND_MESSAGES | SEND_MESSAGES_IN_THREADS | MANAGE_CHANNELS | ADMINISTRATOR);
@@ -305,7 +307,7 @@ fn who_may_write_may_stop_and_resume_unless_the_host_decides() {
 /// F04
 #[test]
 fn where_nothing_can_be_stopped_the_answer_says_why() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let (channel, invoker) = (stage.channel(), writer(&stage));
     let answer = use_it(&mut stage, SlashCommand::Stop, channel, invoker);
     assert!(answer.text.contains("answer freely") && !answer.changed, "{}", answer.text);

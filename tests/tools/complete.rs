@@ -12,7 +12,7 @@ use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use serde_json::{Value, json};
 
 use super::folder::Workspace;
-use super::{SECOND, assert_refused, call, court, id, opened, session, terms};
+use super::{SECOND, assert_refused, call, id, opened, session, stage_with_admin_moderator, terms};
 
 const TOOL: &str = "discussion-complete";
 
@@ -36,7 +36,7 @@ fn state(stage: &mut Stage, channel: ChannelId) -> DiscussionState {
 /// R149, D87
 #[test]
 fn only_the_initiator_may_complete_and_anybody_else_changes_nothing() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     for agent in ["b", "c", "nobody"] {
@@ -52,7 +52,7 @@ fn only_the_initiator_may_complete_and_anybody_else_changes_nothing() {
 /// R152, D88
 #[test]
 fn what_is_no_discussion_is_refused_and_a_concluded_one_says_so() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     stage.chat();
     let caller = at(&stage, "a", &workspace);
@@ -72,7 +72,7 @@ fn what_is_no_discussion_is_refused_and_a_concluded_one_says_so() {
 /// R152, R154, D88
 #[test]
 fn of_two_calls_at_once_one_completes_it() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     let calls: Vec<_> = (0..2)
@@ -95,7 +95,7 @@ fn of_two_calls_at_once_one_completes_it() {
 /// R152, D87
 #[test]
 fn the_checks_come_in_their_order() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let bad = "../nowhere";
     let nothing = Caller { workspace: None, ..session(&stage, "b") };
@@ -118,7 +118,7 @@ fn the_checks_come_in_their_order() {
 /// R152
 #[test]
 fn a_discussion_that_an_operator_archived_cannot_be_completed() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     stage.call(move |d| async move { d.channel(channel).archive().await }).unwrap();
@@ -130,7 +130,7 @@ fn a_discussion_that_an_operator_archived_cannot_be_completed() {
 /// R153, R154, D89
 #[test]
 fn the_discussion_is_archived_and_the_callback_channel_told_where_the_summary_is() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     let file = workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     let caller = at(&stage, "a", &workspace);
@@ -156,7 +156,7 @@ fn the_discussion_is_archived_and_the_callback_channel_told_where_the_summary_is
 fn an_agent_without_files_gives_the_summary_itself_and_it_is_posted_whole_and_pings_nobody() {
     let long = "We take **both**, <@1> and @everyone agree. ".repeat(80);
     for text in ["We take **both**.\n- now\n- soon", long.trim()] {
-        let mut stage = court();
+        let mut stage = stage_with_admin_moderator();
         let channel = opened(&mut stage, &["b"]);
         let arguments = json!({ "discussion-channel": channel, "summary-text": text });
         let caller = session(&stage, "a");
@@ -178,7 +178,7 @@ fn an_agent_without_files_gives_the_summary_itself_and_it_is_posted_whole_and_pi
 /// N3
 #[test]
 fn a_summary_is_a_path_or_a_text_that_says_something() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     let caller = at(&stage, "a", &workspace);
@@ -210,7 +210,7 @@ fn a_files_name_is_posted_as_text_and_shows_no_folder_of_the_host() {
         ("**a**_b_~~c~~||d||", r"\*\*a\*\*\_b\_\~\~c\~\~\|\|d\|\|"),
     ];
     for (name, posted) in names {
-        let (mut stage, workspace) = (court(), Workspace::new());
+        let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
         let file = workspace.write(&format!("discussion-summary/{name}"), "We take both.");
         let channel = opened(&mut stage, &["b"]);
         let caller = at(&stage, "a", &workspace);
@@ -242,7 +242,7 @@ fn completing_in_the_middle_of_a_turn_ends_it_at_once() {
 /// R154, D89
 #[test]
 fn a_result_that_cannot_be_posted_is_queued_and_posted_once_after_a_restart() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     stage.advance(SECOND * 60);
@@ -269,7 +269,7 @@ fn a_result_that_cannot_be_posted_is_queued_and_posted_once_after_a_restart() {
 /// R154, D89
 #[test]
 fn while_the_store_fails_the_answer_is_doubt_and_later_it_is_concluded_once() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     stage.advance(SECOND * 60);
@@ -289,7 +289,7 @@ fn while_the_store_fails_the_answer_is_doubt_and_later_it_is_concluded_once() {
 /// R149
 #[test]
 fn an_initiator_that_is_not_registered_any_more_is_told_to_register() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     let identities = stage.identities().clone();
@@ -306,7 +306,7 @@ fn an_initiator_that_is_not_registered_any_more_is_told_to_register() {
 /// R155
 #[test]
 fn the_completed_discussion_says_that_it_is_closed() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     let channel = opened(&mut stage, &["b"]);
     let caller = at(&stage, "a", &workspace);
@@ -320,7 +320,7 @@ fn the_completed_discussion_says_that_it_is_closed() {
 /// R156, D90
 #[test]
 fn a_callback_channel_that_keeps_turns_is_woken_with_the_initiator() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "We take both.");
     stage.chat();
     let caller = at(&stage, "c", &workspace);
@@ -337,7 +337,7 @@ fn a_callback_channel_that_keeps_turns_is_woken_with_the_initiator() {
 /// R151, D87
 #[test]
 fn an_empty_summary_is_accepted_with_a_warning() {
-    let (mut stage, workspace) = (court(), Workspace::new());
+    let (mut stage, workspace) = (stage_with_admin_moderator(), Workspace::new());
     workspace.write("discussion-summary/plan.md", "");
     let channel = opened(&mut stage, &["b"]);
     let caller = at(&stage, "a", &workspace);

@@ -9,7 +9,10 @@ use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_verify::stage::{Begun, Stage, StoreFault};
 use serde_json::{Value, json};
 
-use super::{SECOND, assert_refused, call, channels_of, desk, desk_with, id, session, terms};
+use super::{
+    SECOND, assert_refused, call, channels_of, desk_with, id, session, stage_with_channel_manager,
+    terms,
+};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -50,7 +53,7 @@ fn only(change: impl Fn(&mut CreationLimits)) -> impl FnOnce(&mut Settings) {
 #[test]
 fn an_agent_creates_five_channels_an_hour_with_whatever_tool() {
     for tool in TOOLS {
-        let mut stage = desk();
+        let mut stage = stage_with_channel_manager();
         stage.discord().guild(stage.guild()).set_administrator(stage.moderator(), true);
         for other in TOOLS.into_iter().chain(["create-chat-channel"]) {
             create(&mut stage, "a", other).unwrap();
@@ -250,7 +253,7 @@ fn what_is_being_created_counts_as_open() {
 
 #[test]
 fn where_the_open_channels_cannot_be_counted_nothing_is_created() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     stage.discord().inject(|faults| faults.next(Call::Channels, Fault::Forbidden));
     assert_refused(work(&mut stage, "a"), "failed");
     assert_eq!(creations(&stage), 0);

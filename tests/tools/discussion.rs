@@ -17,8 +17,8 @@ use dirigent_verify::stage::{Stage, StoreFault};
 use serde_json::{Value, json};
 
 use super::{
-    SECOND, assert_refused, call, call_through, channels_in, channels_of, court, desk, id, ids,
-    opened, session, terms, user,
+    SECOND, assert_refused, call, call_through, channels_in, channels_of, id, ids, opened, session,
+    stage_with_admin_moderator, stage_with_channel_manager, terms, user,
 };
 
 const TOOL: &str = "create-discussion-channel";
@@ -39,7 +39,7 @@ fn changed(mut arguments: Value, name: &str, value: Value) -> Value {
 /// R138
 #[test]
 fn the_initiator_is_the_caller_whatever_the_arguments_say() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let mut arguments = terms(&stage, &["b"]);
     for name in ["initiator", "agentId", "agent-id", "caller"] {
         arguments[name] = json!("b");
@@ -54,7 +54,7 @@ fn the_initiator_is_the_caller_whatever_the_arguments_say() {
 /// R139
 #[test]
 fn the_moderator_must_be_administrator_of_the_callback_guild() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let (caller, arguments) = (session(&stage, "a"), terms(&stage, &["b"]));
     refused(&mut stage, &caller, arguments.clone(), "not-administrator");
     let foreign = stage.discord().add_guild(stage.person());
@@ -68,7 +68,7 @@ fn the_moderator_must_be_administrator_of_the_callback_guild() {
 /// R140, D79
 #[test]
 fn the_callback_channel_must_be_there_and_belong_to_the_callback_guild() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let (caller, arguments) = (session(&stage, "a"), terms(&stage, &["b"]));
     let with = |channel: ChannelId| changed(arguments.clone(), "callback-channel", json!(channel));
     let nowhere = ChannelId::new(999_999_999_999_999_999);
@@ -88,7 +88,7 @@ fn the_callback_channel_must_be_there_and_belong_to_the_callback_guild() {
 /// R140, D79
 #[test]
 fn text_announcement_and_thread_will_do_and_nothing_else() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let (caller, arguments) = (session(&stage, "a"), terms(&stage, &["b"]));
     let kinds = [
         (ChannelKind::Text, true),
@@ -112,7 +112,7 @@ fn text_announcement_and_thread_will_do_and_nothing_else() {
 /// R141, D81
 #[test]
 fn an_empty_guide_and_an_unregistered_initiator_are_refused() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let arguments = terms(&stage, &["b"]);
     let caller = session(&stage, "a");
     for guide in ["", " \n", "\u{200B}"] {
@@ -128,7 +128,7 @@ fn an_empty_guide_and_an_unregistered_initiator_are_refused() {
 /// R142, D80, D81
 #[test]
 fn it_is_a_private_channel_of_the_callback_guild_with_moderator_initiator_and_participants() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let outsider = stage.discord().add_human();
     let guest = stage.discord().add_human();
     stage.discord().guild(stage.guild()).add_member(outsider);
@@ -155,7 +155,7 @@ fn it_is_a_private_channel_of_the_callback_guild_with_moderator_initiator_and_pa
 /// R143, D24
 #[test]
 fn the_terms_are_stored_before_the_guide_is_posted() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let caller = session(&stage, "a");
     let arguments = terms(&stage, &["b"]);
     stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 5));
@@ -187,7 +187,7 @@ fn the_terms_are_stored_before_the_guide_is_posted() {
 /// R144
 #[test]
 fn the_guide_comes_first_then_the_first_participant_speaks() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let channel = opened(&mut stage, &["c", "b"]);
     stage.until("all have spoken", move |stage| stage.words_in(channel).len() == 3);
     assert_eq!(stage.words_in(channel), ["c1", "b1", "a1"], "the initiator spoke with the guide");
@@ -199,7 +199,7 @@ fn the_guide_comes_first_then_the_first_participant_speaks() {
 /// R144, D83
 #[test]
 fn a_long_guide_is_posted_in_several_messages() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let guide = "Point of order. ".repeat(999);
     let arguments = changed(terms(&stage, &["b"]), "discussion-guide", json!(guide));
     let caller = session(&stage, "a");
@@ -216,7 +216,7 @@ fn a_long_guide_is_posted_in_several_messages() {
 /// R142, D82
 #[test]
 fn an_initiator_alone_may_open_a_discussion_and_is_warned() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let (caller, arguments) = (session(&stage, "a"), terms(&stage, &[]));
     let answer = call(&mut stage, &caller, TOOL, arguments).unwrap();
     assert!(answer["warnings"][0].as_str().unwrap().contains("fewer than two"));
@@ -228,7 +228,7 @@ fn an_initiator_alone_may_open_a_discussion_and_is_warned() {
 /// R139, D106
 #[test]
 fn an_agent_of_one_guild_opens_nothing_in_another() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let (foreign, moderator) = (stage.discord().add_guild(stage.person()), stage.moderator());
     let account = user(&stage, "a");
     stage.discord().guild(foreign).set_administrator(moderator, true);
@@ -246,7 +246,7 @@ fn an_agent_of_one_guild_opens_nothing_in_another() {
 /// R140, D106
 #[test]
 fn a_callback_channel_that_the_caller_cannot_see_is_refused() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let caller = session(&stage, "a");
     let members = [stage.moderator(), user(&stage, "b")];
     let hidden = stage.discord().add_channel(stage.guild(), "board", &members);
@@ -259,7 +259,7 @@ fn a_callback_channel_that_the_caller_cannot_see_is_refused() {
 /// R140, D106
 #[test]
 fn another_channel_of_the_sessions_guild_is_accepted_with_a_warning() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let arguments = terms(&stage, &["b"]);
     let elsewhere = Caller { channel: Some(ChannelId::new(7)), ..session(&stage, "a") };
     let answer = call(&mut stage, &elsewhere, TOOL, arguments.clone()).unwrap();
@@ -274,7 +274,7 @@ fn another_channel_of_the_sessions_guild_is_accepted_with_a_warning() {
 /// R139, R140, D106
 #[test]
 fn a_host_may_let_its_agents_open_discussions_in_any_guild() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let moderator = stage.moderator();
     let foreign = stage.discord().add_guild(stage.person());
     stage.discord().guild(foreign).set_administrator(moderator, true);
@@ -305,7 +305,7 @@ fn the_channel_is_named_after_the_guides_first_words() {
         ("@everyone <#123>", "everyone-123"),
     ];
     for (guide, name) in names {
-        let mut stage = court();
+        let mut stage = stage_with_admin_moderator();
         let caller = session(&stage, "a");
         let arguments = changed(terms(&stage, &["b"]), "discussion-guide", json!(guide));
         assert_eq!(call(&mut stage, &caller, TOOL, arguments).unwrap()["name"], name);
@@ -315,7 +315,7 @@ fn the_channel_is_named_after_the_guides_first_words() {
 /// R054, R053
 #[test]
 fn a_discussion_that_cannot_be_created_or_stored_leaves_nothing_behind() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let (caller, arguments) = (session(&stage, "a"), terms(&stage, &["b"]));
     stage.discord().inject(|faults| faults.next(Call::CreateChannel, Fault::Forbidden));
     refused(&mut stage, &caller, arguments.clone(), "creation-refused");
@@ -326,7 +326,7 @@ fn a_discussion_that_cannot_be_created_or_stored_leaves_nothing_behind() {
 /// R138
 #[test]
 fn a_new_discussion_is_open_and_hands_its_result_to_the_callback_channel() {
-    let mut stage = court();
+    let mut stage = stage_with_admin_moderator();
     let channel = opened(&mut stage, &["b"]);
     let status =
         stage.call(move |d| async move { d.channel(channel).discussion().await }).unwrap().unwrap();
@@ -417,7 +417,7 @@ impl GuildApi for Relabelled {
 fn a_discussion_that_was_taken_back_is_not_stored_later() {
     let slow = StoreFault::TakesSoLong(SECOND * 20);
     for first in [StoreFault::Fails, StoreFault::LosesAnswer, StoreFault::Hangs, slow] {
-        let mut stage = court();
+        let mut stage = stage_with_admin_moderator();
         stage.store().next_commit(first);
         stage.store().with_rate(StoreFault::Fails, 1_000, 1);
         let (caller, arguments) = (session(&stage, "a"), terms(&stage, &["b"]));
@@ -433,7 +433,7 @@ fn a_discussion_that_was_taken_back_is_not_stored_later() {
         for channel in stage.store().known() {
             let stored = stage.store().stored(channel).unwrap().record;
             assert_eq!((stored.snapshot.mode, stored.discussion), (Mode::None, None), "{first:?}");
-            assert!(stored.letters.is_empty() && stored.snapshot.pending.is_empty(), "{first:?}");
+            assert!(stored.outbox.is_empty() && stored.snapshot.pending.is_empty(), "{first:?}");
         }
         assert_eq!(stage.discord().calls().since(&posts).of(Call::Post), 0, "{first:?}");
     }

@@ -11,7 +11,7 @@ use dirigent_verify::stage::Stage;
 use serde_json::{Value, json};
 
 use super::folder::Workspace;
-use super::{assert_refused, call, court, opened, session};
+use super::{assert_refused, call, opened, session, stage_with_admin_moderator};
 
 /// A discussion of agent "a", and its workspace.
 struct Table {
@@ -22,7 +22,7 @@ struct Table {
 
 impl Table {
     fn new() -> Self {
-        let mut stage = court();
+        let mut stage = stage_with_admin_moderator();
         let channel = opened(&mut stage, &["b"]);
         Self { stage, workspace: Workspace::new(), channel }
     }

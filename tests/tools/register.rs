@@ -6,7 +6,7 @@ use dirigent::{IdentityStore, UserId};
 use dirigent_verify::stage::{Setup, Stage};
 use serde_json::{Value, json};
 
-use super::{assert_refused, call, desk, session, user};
+use super::{assert_refused, call, session, stage_with_channel_manager, user};
 
 const TOOL: &str = "dirigent-register";
 
@@ -35,7 +35,7 @@ fn register(stage: &mut Stage, agent: &str, account: UserId, name: Option<&str>)
 /// R008, R011
 #[test]
 fn an_unknown_agent_is_added_under_its_own_name() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let account = invited(&stage);
     let answer = register(&mut stage, "newcomer", account, None);
     let expected = json!({
@@ -67,7 +67,7 @@ fn a_newcomer_is_given_turns_without_a_restart() {
 /// R009, D1
 #[test]
 fn a_known_agent_is_changed_and_not_doubled() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let account = invited(&stage);
     let answer = register(&mut stage, "a", account, Some(" Ada "));
     assert_eq!(answer["isNew"], false);
@@ -79,7 +79,7 @@ fn a_known_agent_is_changed_and_not_doubled() {
 /// R010
 #[test]
 fn the_entry_is_the_callers_whatever_the_arguments_say() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let account = invited(&stage);
     let before = entry(&mut stage, "b");
     let caller = session(&stage, "a");
@@ -96,7 +96,7 @@ fn the_entry_is_the_callers_whatever_the_arguments_say() {
 /// R012, D4
 #[test]
 fn an_update_without_a_name_keeps_the_name() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let account = user(&stage, "a");
     register(&mut stage, "a", account, Some("Ada"));
     let other = invited(&stage);
@@ -108,7 +108,7 @@ fn an_update_without_a_name_keeps_the_name() {
 /// R013, D8
 #[test]
 fn a_bad_id_or_name_changes_nothing() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let before = entries(&mut stage);
     let caller = session(&stage, "newcomer");
     let account = invited(&stage);
@@ -130,7 +130,7 @@ fn a_bad_id_or_name_changes_nothing() {
 /// R014, D1, D10
 #[test]
 fn the_account_of_another_agent_or_of_the_moderator_is_refused() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let before = entries(&mut stage);
     for agent in ["a", "newcomer"] {
         let caller = session(&stage, agent);
@@ -148,7 +148,7 @@ fn the_account_of_another_agent_or_of_the_moderator_is_refused() {
 /// R009
 #[test]
 fn the_same_entry_again_is_no_fault() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let before = entries(&mut stage);
     let account = user(&stage, "a");
     assert_eq!(register(&mut stage, "a", account, None)["isNew"], false);
@@ -157,7 +157,7 @@ fn the_same_entry_again_is_no_fault() {
 
 #[test]
 fn a_persons_account_is_refused() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let before = entries(&mut stage);
     let guest = stage.discord().add_human();
     stage.discord().guild(stage.guild()).add_member(guest);
@@ -175,7 +175,7 @@ fn a_persons_account_is_refused() {
 
 #[test]
 fn an_account_that_is_not_in_the_sessions_guild_is_refused() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let before = entries(&mut stage);
     let stranger = stage.discord().add_bot();
     let elsewhere = stage.discord().add_guild(stage.person());
@@ -194,7 +194,7 @@ fn an_account_that_is_not_in_the_sessions_guild_is_refused() {
 
 #[test]
 fn without_a_guild_there_is_nobody_to_ask_about_an_account() {
-    let mut stage = desk();
+    let mut stage = stage_with_channel_manager();
     let before = entries(&mut stage);
     let account = user(&stage, "a");
     let direct = Caller::new("a");

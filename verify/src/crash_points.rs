@@ -162,7 +162,7 @@ struct Facts {
 
 fn run(scenario: &Scenario, strikes: &[u64]) -> Result<Ending, CrashFailure> {
     let points = Points::default();
-    points.strike_at(strikes.iter().copied());
+    points.crash_at(strikes.iter().copied());
     let told = catch_unwind(AssertUnwindSafe(|| {
         let mut stage = (scenario.setup)().stage_with(points.clone());
         (scenario.script)(&mut stage);

@@ -8,7 +8,7 @@
 //!
 //! One seed in three has discussions too. Of each, the guide is in its channel and the result in the
 //! callback channel once, as soon as nothing keeps them from it; no agent is given a turn before the
-//! guide; every result wakes a channel that keeps turns; and no letter is left over.
+//! guide; every result wakes a channel that keeps turns; and no outbox message is left over.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -285,7 +285,7 @@ impl Play {
 
     /// The faults end; every room must move again, and come to rest.
     fn end(&mut self, steps: u64) -> Result<Tally, String> {
-        self.stage.points().strike_at([]);
+        self.stage.points().crash_at([]);
         self.stage.discord().stop_faults();
         self.stage.store().stop_faults();
         self.supervise();

@@ -14,7 +14,7 @@
 //! ```
 
 mod agenda;
-mod bustle;
+mod background_events;
 mod cast;
 mod crash;
 mod host;

@@ -69,7 +69,7 @@ impl Model for Room {
             Property::always("H1: what is held is kept in mind", |_, world: &World| {
                 let view = world.channel.view();
                 let dormant = view.phase() == PhaseKind::Dormant;
-                !dormant || view.held().is_none() || view.is_wake_pending()
+                !dormant || view.queued().is_none() || view.is_wake_pending()
             }),
             Property::always("A1: nobody speaks who is away", |_, world: &World| {
                 let view = world.channel.view();

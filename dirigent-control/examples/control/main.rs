@@ -80,7 +80,7 @@ async fn run(options: Options) -> Result {
         Control::builder(world.dirigent.clone(), world.moderator(), world.identities.clone())
             .operator_token(options.token)
             .viewer_token(options.viewer_token)
-            .tape(world.tape.clone())
+            .recorder(world.recorder.clone())
             .ego(glue::Ego(world.identities.clone()))
             .recordings(glue::read)
             .build()?;

@@ -9,7 +9,7 @@ use dirigent::ports::{GuildApi, GuildId};
 use dirigent::settings::Pacing;
 use dirigent::store::Discussion;
 use dirigent::{ChannelId, Clock, Config, Dirigent, Driver, Mode, Settings, SystemClock, UserId};
-use dirigent_control::Tape;
+use dirigent_control::MemoryRecorder;
 use dirigent_store::ego::{EgoOptions, ScannedIdentities};
 use dirigent_store::{JsonChannels, JsonIdentities};
 use dirigent_testkit::MemoryDiscord;
@@ -53,7 +53,7 @@ const CAST: [(&str, &str, &[&str], u64); 5] = [
 pub(crate) struct World {
     pub(crate) dirigent: Dirigent,
     pub(crate) identities: ScannedIdentities<JsonIdentities>,
-    pub(crate) tape: Tape,
+    pub(crate) recorder: MemoryRecorder,
     discord: MemoryDiscord,
     moderator: UserId,
     /// Removed when it is dropped.
@@ -115,8 +115,8 @@ impl World {
         let crowd = Crowd::gather(&scene, crowd);
         write_ego(&scene, &crowd, folder.path())?;
         let identities = ScannedIdentities::open_in(folder.path(), EgoOptions::default())?;
-        let tape = Tape::default();
-        let (dirigent, driver) = library(&scene, folder.path(), &identities, &tape)?;
+        let recorder = MemoryRecorder::default();
+        let (dirigent, driver) = library(&scene, folder.path(), &identities, &recorder)?;
         for ((agent, _, lines, thinks), user) in CAST.into_iter().zip(scene.agents) {
             let speaks = Scripted::new(lines, Duration::from_millis(thinks));
             dirigent.host(agent, speaks, scene.discord.account(user));
@@ -132,7 +132,7 @@ impl World {
         tasks.extend(delegated.map(tokio::spawn));
         tasks.push(tokio::spawn(ask_now_and_then(discord, person, asked)));
         let Scene { discord, moderator, .. } = scene;
-        Ok(Self { dirigent, identities, tape, discord, moderator, _folder: folder, tasks })
+        Ok(Self { dirigent, identities, recorder, discord, moderator, _folder: folder, tasks })
     }
 
     pub(crate) fn moderator(&self) -> Arc<dyn GuildApi> {
@@ -152,7 +152,7 @@ fn library(
     scene: &Scene,
     folder: &Path,
     identities: &ScannedIdentities<JsonIdentities>,
-    tape: &Tape,
+    recorder: &MemoryRecorder,
 ) -> Result<(Dirigent, Driver)> {
     let mut settings = Settings::default();
     settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
@@ -162,7 +162,7 @@ fn library(
     Ok(Dirigent::builder(scene.discord.account(scene.moderator))
         .identities(identities.clone())
         .channels(JsonChannels::open(folder.join("state"))?)
-        .recorder(tape.clone())
+        .recorder(recorder.clone())
         .settings(settings)
         .config(config)
         .seed(7)
@@ -220,7 +220,7 @@ async fn furnish(scene: &Scene, dirigent: &Dirigent) -> Result<Vec<ChannelId>> {
     let desk = scene.channel("architects-desk", "", &[0]);
     let work =
         CreatedChannel { mode: Mode::Work, members: vec!["architect".into()], opening: None };
-    dirigent.channel(desk).created(work).await?;
+    dirigent.channel(desk).register(work).await?;
     let held = scene.channel("incident-42", "Paused while people talk on the phone", &[0, 1, 4]);
     dirigent.channel(held).set_mode(Mode::Chat).await?;
     dirigent.channel(held).hold().await?;
@@ -239,7 +239,7 @@ async fn discuss(scene: &Scene, dirigent: &Dirigent, callback: ChannelId) -> Res
     let opening = Opening { initiator: "architect".into(), terms: Some(terms) };
     let members = vec!["architect".into(), "critic".into(), "editor".into()];
     let made = CreatedChannel { mode: Mode::Discussion, members, opening: Some(opening) };
-    dirigent.channel(open).created(made).await?;
+    dirigent.channel(open).register(made).await?;
     let lost = scene.channel("former-desk", "", &[0, 1]);
     let undelivered = scene.channel("where-to-move", "Its result has nowhere to go", &[0, 1]);
     let guide = "Find a new home for the desk.".to_owned();
@@ -247,7 +247,7 @@ async fn discuss(scene: &Scene, dirigent: &Dirigent, callback: ChannelId) -> Res
     let opening = Opening { initiator: "architect".into(), terms: Some(terms) };
     let members = vec!["architect".into(), "critic".into()];
     let made = CreatedChannel { mode: Mode::Discussion, members, opening: Some(opening) };
-    dirigent.channel(undelivered).created(made).await?;
+    dirigent.channel(undelivered).register(made).await?;
     scene.discord.world().delete_channel(lost);
     let summary = dirigent::operate::Summary::Text("The desk moves to the window.");
     dirigent.channel(undelivered).conclude(&"architect".into(), Some(summary)).await?;
@@ -255,7 +255,7 @@ async fn discuss(scene: &Scene, dirigent: &Dirigent, callback: ChannelId) -> Res
     let opening = Opening { initiator: "architect".into(), terms: None };
     let members = vec!["architect".into(), "critic".into()];
     let made = CreatedChannel { mode: Mode::Discussion, members, opening: Some(opening) };
-    dirigent.channel(closed).created(made).await?;
+    dirigent.channel(closed).register(made).await?;
     dirigent.channel(closed).archive().await?;
     Ok(())
 }

@@ -137,7 +137,7 @@ pub struct ChangeLook {
     /// Which agent it is about.
     pub agent: Option<String>,
     /// What happened, in a sentence.
-    pub told: String,
+    pub sentence: String,
     /// The cause, as the core names it.
     pub cause: String,
     /// The phase afterwards.
@@ -291,7 +291,7 @@ fn changes(history: &[ChannelEvent], names: &Names, most: usize) -> Vec<ChangeLo
     let look = |event: &ChannelEvent| ChangeLook {
         at: event.transition.at.as_millis(),
         agent: event.agent.as_ref().map(|agent| names.of(agent)),
-        told: sentence_of(event, names),
+        sentence: sentence_of(event, names),
         cause: words::cause(event.transition.cause),
         phase: event.transition.to.as_str(),
         turn: event.transition.turn.get(),

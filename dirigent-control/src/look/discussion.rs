@@ -1,9 +1,9 @@
 //! A discussion, and what of it is still to be posted.
 
 use dirigent::ChannelId;
-use dirigent::operate::{DiscussionState, DiscussionStatus, PostState, Unposted};
+use dirigent::operate::{DiscussionState, DiscussionStatus, OutboxEntry, PostState};
 use dirigent::ports::Timestamp;
-use dirigent::store::LetterKind;
+use dirigent::store::OutboxKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -63,7 +63,7 @@ pub struct OutboxLook {
     /// Whether its next message may be in the channel already.
     pub in_doubt: bool,
     /// All of that in a sentence.
-    pub told: String,
+    pub sentence: String,
 }
 
 impl DiscussionLook {
@@ -85,11 +85,11 @@ impl DiscussionLook {
 }
 
 impl OutboxLook {
-    fn of(unposted: &Unposted, places: &Places) -> Self {
-        let Unposted { posted, parts, in_doubt, .. } = *unposted;
+    fn of(unposted: &OutboxEntry, places: &Places) -> Self {
+        let OutboxEntry { posted, parts, in_doubt, .. } = *unposted;
         let what = match unposted.kind {
-            LetterKind::Guide => "guide",
-            LetterKind::Result => "result",
+            OutboxKind::Guide => "guide",
+            OutboxKind::Result => "result",
         };
         let (state, waits) = match unposted.state {
             PostState::UnderWay => ("under-way", "is being posted"),
@@ -108,7 +108,7 @@ impl OutboxLook {
         };
         let doubt =
             if in_doubt { "; the next one may be there already, and is looked for" } else { "" };
-        let told = format!("The {what} {waits}{progress}{doubt}.");
+        let sentence = format!("The {what} {waits}{progress}{doubt}.");
         let to = called(unposted.to, places);
         Self {
             what,
@@ -119,7 +119,7 @@ impl OutboxLook {
             state,
             until,
             in_doubt,
-            told,
+            sentence,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::state::outage::Outage;
 use crate::state::queue::Span;
 use crate::state::{Attendance, Hourly, Plans, Queue, Rare, State};
 
-/// Everything a channel keeps for the rules that a plain turn does not need: messages held, agents
+/// Everything a channel keeps for the rules that a plain turn does not need: messages queued, agents
 /// away, choices, budgets. A channel that uses none of it owns none of it.
 ///
 /// ```
@@ -34,7 +34,7 @@ pub struct Steering {
     /// The turn that waits while the orchestrator answers.
     pub waiting: Option<Waiting>,
     /// People's messages that the next grant hands over.
-    pub held: Option<Span>,
+    pub queued: Option<Span>,
     /// Who is away, by ascending key.
     pub away: Vec<Away>,
     /// Who an operator wants to speak next.
@@ -75,7 +75,7 @@ impl Steering {
         let steering = Self {
             terms: floor.terms.value(),
             waiting: floor.waiting.as_deref().copied(),
-            held: words.queued(),
+            queued: words.queued(),
             away: roster.attendance.value().away,
             chosen,
             round,
@@ -93,7 +93,7 @@ impl Steering {
         let Self { chosen, round, next_round, .. } = self.clone();
         state.floor.terms = self.terms.into();
         state.floor.waiting = self.waiting.map(Box::new);
-        state.words.queue = Queue(self.held).into();
+        state.words.queue = Queue(self.queued).into();
         state.words.awaits_human = self.awaits_human;
         state.roster.attendance = Attendance { away: self.away.clone() }.into();
         state.cycle.plans = Plans { chosen, round, next_round }.into();

@@ -65,12 +65,12 @@ fn what_people_say_is_held_until_the_turn_ends_and_given_to_the_next() {
     assert!(room.human("first").is_silent());
     assert!(room.human("second").is_silent());
     assert_eq!(
-        room.channel.view().held().map(|held| (held.first.get(), held.last.get())),
+        room.channel.view().queued().map(|held| (held.first.get(), held.last.get())),
         Some((1_002, 1_003))
     );
     let step = room.ends(A, Outcome::Pass);
     assert_eq!(step.asks(), ["deliver 1002 to 1003 to B", "trigger B"]);
-    assert_eq!(room.channel.view().held(), None, "given once");
+    assert_eq!(room.channel.view().queued(), None, "given once");
     assert_eq!(room.passes(B).asks(), ["fetch members"]);
     room.members();
     assert_eq!(room.speaker(), Some(A), "a person spoke: another cycle");
@@ -94,7 +94,7 @@ fn a_message_held_waits_for_the_turns_end_and_not_for_its_next_trigger() {
     assert_eq!(room.wait(secs(45)).asks(), ["trigger A again, 1"]);
     room.start(A);
     assert_eq!(room.ends(A, unfinished()).asks(), ["trigger A"]);
-    assert!(room.channel.view().held().is_some());
+    assert!(room.channel.view().queued().is_some());
 }
 
 /// F05
@@ -133,7 +133,7 @@ fn nothing_that_was_held_is_lost_by_a_stop() {
         let mut room = queued(2);
         room.human("do not forget me");
         room.tell(stop);
-        assert!(room.channel.view().held().is_some() && room.channel.view().is_wake_pending());
+        assert!(room.channel.view().queued().is_some() && room.channel.view().is_wake_pending());
         let step = room.tell(Input::Resume);
         assert_eq!(step.asks(), ["deliver 1002 to 1002 to A", "trigger A"]);
     }
@@ -160,11 +160,11 @@ fn another_mode_has_no_use_for_what_was_held() {
     let mut room = queued(2);
     room.human("do not forget me");
     room.tell(Input::SetMode(Mode::None));
-    assert_eq!(room.channel.view().held(), None);
+    assert_eq!(room.channel.view().queued(), None);
     let mut room = queued(2);
     room.human("do not forget me");
     room.tell(Input::Archive);
-    assert_eq!(room.channel.view().held(), None);
+    assert_eq!(room.channel.view().queued(), None);
 }
 
 /// R265, M11
@@ -381,7 +381,7 @@ fn a_turn_that_ends_while_it_rests_leaves_the_question_to_the_next() {
     assert!(!step.asks().contains(&"cancel the run of A".to_owned()), "it had ended");
     let (mut room, _) = resting();
     room.tell(Input::Stop);
-    assert!(room.channel.view().held().is_some());
+    assert!(room.channel.view().queued().is_some());
     assert!(room.channel.pending().iter().all(|effect| effect.effect.ticket() != room.consult));
 }
 
@@ -392,7 +392,7 @@ fn a_restart_ends_the_consultation() {
     let step = room.tell(Input::RunsLost { rerun: true });
     assert_eq!(step.causes(), [Cause::OrchestratorFailed, Cause::RunLost]);
     assert_eq!(step.asks(), ["trigger A"]);
-    assert_eq!(room.channel.view().held().map(|held| held.first.get()), Some(message));
+    assert_eq!(room.channel.view().queued().map(|held| held.first.get()), Some(message));
     let mut room = self::room(2, HumanInterrupt::Interrupt);
     room.human("one");
     room.human("two");

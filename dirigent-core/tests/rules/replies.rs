@@ -223,5 +223,5 @@ fn a_reply_that_is_made_while_its_turn_rests_is_delivered_when_it_goes_on() {
     let ticket = room.consult.take().expect("the orchestrator is asked");
     room.settle(ticket, Settlement::Failed { retry_at: None });
     assert_eq!(room.phase(), PhaseKind::Delivering);
-    assert_eq!(room.channel.view().held().map(|span| span.first), Some(MessageId::new(1_002)));
+    assert_eq!(room.channel.view().queued().map(|span| span.first), Some(MessageId::new(1_002)));
 }

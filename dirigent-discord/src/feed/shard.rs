@@ -10,12 +10,12 @@ use twilight_model::gateway::{Intents, ShardId};
 
 use super::Shared;
 use super::channel_event::ChannelEvent;
+use crate::guild_cache::{MembershipChanges, Watched};
 use crate::news::{News, Unreadable};
-use crate::picture::{Moves, Watched};
 use crate::slash::Use;
 use crate::wire::Channel;
 use crate::wire::pushed::{Interaction, PushedGuild};
-use crate::{CloseReason, Finding, diagnose};
+use crate::{CloseReason, SetupIssue, diagnose};
 
 /// Where the events of one shard go in, in the order in which they come. From [`Feed::shard`](super::Feed::shard).
 #[derive(Clone)]
@@ -60,14 +60,14 @@ impl ShardFeed {
     ///
     /// Hosts that take raw text tell this, with `None` also for an error of the shard; twilight's events
     /// contain it.
-    pub fn closed(&self, code: Option<u16>) -> Option<Finding> {
+    pub fn closed(&self, code: Option<u16>) -> Option<SetupIssue> {
         let Shared { dirigent, account, .. } = &*self.shared;
-        account.picture.interrupted(self.shard);
+        account.guild_cache.interrupted(self.shard);
         let (account, shard) = (Arc::clone(account), self.shard);
         dirigent.disconnected(shard.number(), move |channel| {
-            account.picture.is_told_by(shard, channel)
+            account.guild_cache.is_told_by(shard, channel)
         });
-        let finding = code.and_then(CloseReason::of).map(Finding::Closed)?;
+        let finding = code.and_then(CloseReason::of).map(SetupIssue::Closed)?;
         tracing::error!(shard = self.shard.number(), "{finding}");
         Some(finding)
     }
@@ -89,7 +89,7 @@ impl ShardFeed {
             }
             News::Ready(ready) => return self.ready(ready.user.id.user()),
             News::Resumed => {
-                self.shared.account.picture.session_resumed(self.shard);
+                self.shared.account.guild_cache.session_resumed(self.shard);
                 return dirigent.resumed(self.shard.number());
             }
             News::Guild(guild) => return self.guild(&guild),
@@ -105,7 +105,7 @@ impl ShardFeed {
             | News::Member(_)
             | News::MemberRemoved(_) => {}
         }
-        let moves = self.draw(news);
+        let moves = self.apply(news);
         for (channel, user) in moves.joined {
             self.tell(channel, ChannelEvent::Joined(user));
         }
@@ -128,49 +128,49 @@ impl ShardFeed {
         }
     }
 
-    /// Changes the picture; says who sees more or less by that.
-    fn draw(&self, news: News) -> Moves {
+    /// Changes the guild cache; says who sees more or less by that.
+    fn apply(&self, news: News) -> MembershipChanges {
         let Shared { dirigent, account, .. } = &*self.shared;
-        let (picture, now) = (&account.picture, account.clock().now());
+        let (guild_cache, now) = (&account.guild_cache, account.clock().now());
         let users = dirigent.agent_accounts();
         let channels = |channel| dirigent.channel(channel).is_known();
         let watched = Watched { users: &users, channels: &channels };
         match news {
-            News::GuildUpdated(guild) => picture.rules(guild.rules(), &watched),
+            News::GuildUpdated(guild) => guild_cache.rules(guild.rules(), &watched),
             News::GuildDeleted(gone) => {
-                picture.guild_away(gone.id.0);
+                guild_cache.guild_away(gone.id.0);
                 let guild = gone.id.0;
                 let is_outage = gone.unavailable == Some(true);
                 tracing::info!(guild, is_outage, "a guild is away");
                 if !is_outage {
                     self.shared.left(guild);
                 }
-                Moves::default()
+                MembershipChanges::default()
             }
             News::Role(pushed) => {
                 let (role, allowed) = (pushed.role.id.0, pushed.role.allowed());
-                picture.role(pushed.guild_id.0, role, Some(allowed), &watched)
+                guild_cache.role(pushed.guild_id.0, role, Some(allowed), &watched)
             }
             News::RoleDeleted(gone) => {
-                picture.role(gone.guild_id.0, gone.role_id.0, None, &watched)
+                guild_cache.role(gone.guild_id.0, gone.role_id.0, None, &watched)
             }
-            News::Channel(channel) => picture.channel(&channel, &watched),
+            News::Channel(channel) => guild_cache.channel(&channel, &watched),
             News::Threads(list) => {
                 for mut thread in list.threads {
                     thread.guild_id.get_or_insert(list.guild_id);
-                    picture.channel(&thread, &watched);
+                    guild_cache.channel(&thread, &watched);
                 }
-                Moves::default()
+                MembershipChanges::default()
             }
-            News::ThreadMembers(update) => picture.thread_members(&update, &watched),
+            News::ThreadMembers(update) => guild_cache.thread_members(&update, &watched),
             News::Member(pushed) => {
                 // Most are no agents, and a guild may have many of them.
                 let user = pushed.member.user();
                 let users: Vec<_> = users.iter().copied().filter(|known| *known == user).collect();
-                picture.member(&pushed, now, &Watched { users: &users, ..watched })
+                guild_cache.member(&pushed, now, &Watched { users: &users, ..watched })
             }
             News::MemberRemoved(gone) => {
-                picture.member_gone(gone.guild_id.0, gone.user.id.user(), &watched)
+                guild_cache.member_gone(gone.guild_id.0, gone.user.id.user(), &watched)
             }
             News::Created(_)
             | News::Updated(_)
@@ -179,34 +179,34 @@ impl ShardFeed {
             | News::Resumed
             | News::Guild(_)
             | News::ChannelDeleted(_)
-            | News::Interaction(_) => Moves::default(),
+            | News::Interaction(_) => MembershipChanges::default(),
         }
     }
 
     fn created(&self, message: ChatMessage) {
         let (channel, account) = (message.channel, &self.shared.account);
         let is_known = self.shared.dirigent.channel(channel).is_known();
-        let parent = if is_known { None } else { account.picture.parent(channel) };
+        let parent = if is_known { None } else { account.guild_cache.parent(channel) };
         self.tell(channel, ChannelEvent::Created(message, parent));
     }
 
     /// A new session: what happened before it is not pushed any more. With the guilds comes what their
     /// channels' newest messages are; without them everything is looked through.
     fn ready(&self, me: dirigent::UserId) {
-        let Shared { dirigent, account, intents, desk, .. } = &*self.shared;
-        account.picture.session_began(self.shard, me);
+        let Shared { dirigent, account, intents, tasks, .. } = &*self.shared;
+        account.guild_cache.session_began(self.shard, me);
         account.know_me(me);
-        desk.diagnose();
+        tasks.diagnose();
         if intents.contains(Intents::GUILDS) {
             dirigent.session_began(self.shard.number());
         } else {
-            desk.reconnected();
+            tasks.reconnected();
         }
     }
 
     fn guild(&self, guild: &PushedGuild) {
-        let Shared { dirigent, account, desk, registers, .. } = &*self.shared;
-        account.picture.guild(self.shard, guild, account.clock().now());
+        let Shared { dirigent, account, tasks, registers, .. } = &*self.shared;
+        account.guild_cache.guild(self.shard, guild, account.clock().now());
         if guild.unavailable == Some(true) || guild.owner_id.is_none() {
             return;
         }
@@ -214,7 +214,7 @@ impl ShardFeed {
             self.log_findings(guild);
         }
         if *registers {
-            desk.register(guild.id.0);
+            tasks.register(guild.id.0);
         }
         for channel in guild.channels.iter().chain(&guild.threads) {
             let id = ChannelId::new(channel.id.0);
@@ -229,7 +229,7 @@ impl ShardFeed {
     /// Says what is missing in a guild, and in those of its channels that are kept in order.
     fn log_findings(&self, guild: &PushedGuild) {
         let Shared { dirigent, account, .. } = &*self.shared;
-        let Some((rules, me)) = account.picture.own_rules(guild.id.0) else {
+        let Some((rules, me)) = account.guild_cache.own_rules(guild.id.0) else {
             return;
         };
         let mut findings = diagnose::in_guild(&rules, &me);
@@ -245,25 +245,25 @@ impl ShardFeed {
         }
         for finding in findings {
             match finding {
-                Finding::InChannel(..) => tracing::warn!("{finding}"),
+                SetupIssue::InChannel(..) => tracing::warn!("{finding}"),
                 // Needed by tools and pages that a host may not use; where they are refused, their answers say so.
-                Finding::InGuild(..) => tracing::debug!("{finding}"),
-                Finding::IntentNotGranted(_)
-                | Finding::IntentNotAsked(_)
-                | Finding::NoChannel(_)
-                | Finding::Closed(_) => tracing::info!("{finding}"),
+                SetupIssue::InGuild(..) => tracing::debug!("{finding}"),
+                SetupIssue::IntentNotGranted(_)
+                | SetupIssue::IntentNotAsked(_)
+                | SetupIssue::NoChannel(_)
+                | SetupIssue::Closed(_) => tracing::info!("{finding}"),
             }
         }
     }
 
     fn gone(&self, channel: u64) {
-        for gone in self.shared.account.picture.channel_gone(channel) {
+        for gone in self.shared.account.guild_cache.channel_gone(channel) {
             self.tell(ChannelId::new(gone), ChannelEvent::ChannelDeleted);
         }
     }
 
     fn used(&self, interaction: Interaction) {
-        let Shared { account, desk, registers, may_set_mode, .. } = &*self.shared;
+        let Shared { account, tasks, registers, may_set_mode, .. } = &*self.shared;
         let used = Use::read(interaction, account.clock().now());
         let Some(mut used) = used.filter(|_| *registers) else {
             return;
@@ -274,7 +274,7 @@ impl ShardFeed {
         {
             used.invoker.host_word = decide(guild, user, used.invoker.permissions);
         }
-        desk.put(used);
+        tasks.put(used);
     }
 }
 

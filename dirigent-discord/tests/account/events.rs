@@ -50,7 +50,7 @@ impl Room {
         tokio::task::yield_now().await;
         let members: Vec<AgentId> = told.iter().map(|name| AgentId::from(*name)).collect();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        dirigent.channel(channel).created(chat).await.unwrap();
+        dirigent.channel(channel).register(chat).await.unwrap();
         let feed = Feed::builder(dirigent.clone(), Arc::new(nowhere), Feed::INTENTS);
         let shard = feed.build().0.shard(ShardId::ONE);
         Self { dirigent, shard, channel, second: bots[1] }

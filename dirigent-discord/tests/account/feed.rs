@@ -8,135 +8,138 @@ use twilight_model::gateway::Intents;
 use twilight_model::gateway::event::Event;
 
 use crate::account::CHANNEL;
-use crate::account::server::Reply;
-use crate::account::town::{
-    ALL, MESSAGE, Plan, Town, VIEW, den, everybody, guild, is_untouched, member, said, settle,
+use crate::account::fixture::{
+    ALL, Fixture, MESSAGE, Plan, VIEW, den, everybody, guild, is_untouched, member, said, settle,
     until,
 };
+use crate::account::server::Reply;
 
-async fn connected() -> Town {
-    let town = Town::open().await;
-    town.chat().await;
-    town.connect(everybody()).await;
-    assert_eq!(town.present().await, ["a", "b"]);
-    town
+async fn connected() -> Fixture {
+    let fixture = Fixture::open().await;
+    fixture.chat().await;
+    fixture.connect(everybody()).await;
+    assert_eq!(fixture.present().await, ["a", "b"]);
+    fixture
 }
 
 /// R077: an agent that gains or loses sight of a channel joins or leaves it, by whatever that came about.
 #[tokio::test]
 async fn who_gains_or_loses_sight_joins_or_leaves() {
-    let town = connected().await;
+    let fixture = connected().await;
     let both = ["a", "b"];
-    town.push("GUILD_MEMBER_UPDATE", &member(31, &[])).await;
-    assert_eq!(town.present().await, ["b"]);
-    town.push("GUILD_MEMBER_UPDATE", &member(31, &["20"])).await;
-    assert_eq!(town.present().await, both);
+    fixture.push("GUILD_MEMBER_UPDATE", &member(31, &[])).await;
+    assert_eq!(fixture.present().await, ["b"]);
+    fixture.push("GUILD_MEMBER_UPDATE", &member(31, &["20"])).await;
+    assert_eq!(fixture.present().await, both);
     let mut closed = den(ALL);
     closed["permission_overwrites"][1]["allow"] = "0".into();
-    town.push("CHANNEL_UPDATE", &closed).await;
-    assert!(town.present().await.is_empty());
-    town.push("CHANNEL_UPDATE", &den(ALL)).await;
-    assert_eq!(town.present().await, both);
+    fixture.push("CHANNEL_UPDATE", &closed).await;
+    assert!(fixture.present().await.is_empty());
+    fixture.push("CHANNEL_UPDATE", &den(ALL)).await;
+    assert_eq!(fixture.present().await, both);
     let role =
         |allowed: &str| json!({"guild_id": "1", "role": {"id": "20", "permissions": allowed}});
-    town.push("CHANNEL_UPDATE", &closed).await;
-    town.push("GUILD_ROLE_UPDATE", &role("8")).await;
-    assert_eq!(town.present().await, both, "administrators see all");
-    town.push("GUILD_ROLE_DELETE", &json!({"guild_id": "1", "role_id": "20"})).await;
-    assert!(town.present().await.is_empty());
-    town.push("CHANNEL_UPDATE", &den(ALL)).await;
+    fixture.push("CHANNEL_UPDATE", &closed).await;
+    fixture.push("GUILD_ROLE_UPDATE", &role("8")).await;
+    assert_eq!(fixture.present().await, both, "administrators see all");
+    fixture.push("GUILD_ROLE_DELETE", &json!({"guild_id": "1", "role_id": "20"})).await;
+    assert!(fixture.present().await.is_empty());
+    fixture.push("CHANNEL_UPDATE", &den(ALL)).await;
     let gone = json!({"guild_id": "1", "user": {"id": "32"}});
     for _ in 0..2 {
-        town.push("GUILD_MEMBER_REMOVE", &gone).await;
-        assert_eq!(town.present().await, ["a"]);
+        fixture.push("GUILD_MEMBER_REMOVE", &gone).await;
+        assert_eq!(fixture.present().await, ["a"]);
     }
-    town.push("GUILD_MEMBER_ADD", &member(32, &["20"])).await;
-    assert_eq!(town.present().await, both);
+    fixture.push("GUILD_MEMBER_ADD", &member(32, &["20"])).await;
+    assert_eq!(fixture.present().await, both);
 }
 
 /// People, other guilds and other channels concern no agent.
 #[tokio::test]
 async fn what_concerns_no_agent_changes_nothing() {
-    let town = connected().await;
-    town.push("GUILD_MEMBER_UPDATE", &member(33, &["20"])).await;
+    let fixture = connected().await;
+    fixture.push("GUILD_MEMBER_UPDATE", &member(33, &["20"])).await;
     let mut elsewhere = member(31, &[]);
     elsewhere["guild_id"] = "2".into();
-    town.push("GUILD_MEMBER_UPDATE", &elsewhere).await;
+    fixture.push("GUILD_MEMBER_UPDATE", &elsewhere).await;
     let mut other = den("0");
     other["id"] = "702".into();
-    town.push("CHANNEL_CREATE", &other).await;
-    town.push("CHANNEL_UPDATE", &other).await;
-    let quiet = town.status().await;
-    assert_eq!(town.present().await, ["a", "b"]);
+    fixture.push("CHANNEL_CREATE", &other).await;
+    fixture.push("CHANNEL_UPDATE", &other).await;
+    let quiet = fixture.status().await;
+    assert_eq!(fixture.present().await, ["a", "b"]);
     assert!(is_untouched(&quiet));
 }
 
 /// F19: after a new session what was missed is read, where something was missed and nowhere else.
 #[tokio::test]
 async fn after_a_new_session_what_was_missed_is_read() {
-    let town = connected().await;
-    town.push("RESUMED", &Value::Null).await;
+    let fixture = connected().await;
+    fixture.push("RESUMED", &Value::Null).await;
     settle().await;
-    assert_eq!(town.count("GET /channels/700/messages"), 0, "nothing was missed");
-    town.server.rule(
+    assert_eq!(fixture.count("GET /channels/700/messages"), 0, "nothing was missed");
+    fixture.server.rule(
         "GET /channels/700/messages",
         Reply::ok(Value::from(vec![said(MESSAGE + 5, "Is anybody there?")]).to_string()),
     );
     let mut told = guild(everybody());
     told["channels"][0]["last_message_id"] = (MESSAGE + 5).to_string().into();
-    town.push("READY", &json!({"user": {"id": "500"}})).await;
-    town.push("GUILD_CREATE", &told).await;
-    until("the missed message is read", || town.count("GET /channels/700/messages") > 0).await;
+    fixture.push("READY", &json!({"user": {"id": "500"}})).await;
+    fixture.push("GUILD_CREATE", &told).await;
+    until("the missed message is read", || fixture.count("GET /channels/700/messages") > 0).await;
     settle().await;
-    let woken = town.status().await;
+    let woken = fixture.status().await;
     assert_ne!(woken.phase, PhaseKind::Dormant);
     // It is known now.
-    let reads = town.count("GET /channels/700/messages");
-    town.push("READY", &json!({"user": {"id": "500"}})).await;
-    town.push("GUILD_CREATE", &told).await;
+    let reads = fixture.count("GET /channels/700/messages");
+    fixture.push("READY", &json!({"user": {"id": "500"}})).await;
+    fixture.push("GUILD_CREATE", &told).await;
     settle().await;
-    assert_eq!(town.count("GET /channels/700/messages"), reads);
-    assert_eq!(town.status().await.turn, woken.turn);
+    assert_eq!(fixture.count("GET /channels/700/messages"), reads);
+    assert_eq!(fixture.status().await.turn, woken.turn);
 }
 
 /// F19: a gateway that does not tell of guilds has everything looked through.
 #[tokio::test]
 async fn without_guilds_everything_is_looked_through() {
     let intents = Feed::INTENTS.difference(Intents::GUILDS);
-    let town = Town::with(Plan { intents, ..Plan::default() }).await;
-    town.chat().await;
-    town.push("READY", &json!({"user": {"id": "500"}})).await;
-    until("the history is read", || town.count("GET /channels/700/messages") == 1).await;
+    let fixture = Fixture::with(Plan { intents, ..Plan::default() }).await;
+    fixture.chat().await;
+    fixture.push("READY", &json!({"user": {"id": "500"}})).await;
+    until("the history is read", || fixture.count("GET /channels/700/messages") == 1).await;
 }
 
 /// F19: events may come twice, and in any order.
 #[tokio::test]
 async fn duplicates_and_reorderings_change_nothing() {
-    let town = connected().await;
-    town.push("MESSAGE_CREATE", &said(MESSAGE + 9, "second")).await;
-    let woken = town.status().await;
+    let fixture = connected().await;
+    fixture.push("MESSAGE_CREATE", &said(MESSAGE + 9, "second")).await;
+    let woken = fixture.status().await;
     for id in [9, 5, 9, 5] {
-        town.push("MESSAGE_CREATE", &said(MESSAGE + id, "again")).await;
+        fixture.push("MESSAGE_CREATE", &said(MESSAGE + id, "again")).await;
     }
-    assert_eq!((town.status().await.turn, town.status().await.phase), (woken.turn, woken.phase));
+    assert_eq!(
+        (fixture.status().await.turn, fixture.status().await.phase),
+        (woken.turn, woken.phase)
+    );
 }
 
 /// What is gone is gone: a channel, and the threads with it.
 #[tokio::test]
 async fn nothing_is_kept_of_a_deleted_channel() {
     for (kind, gone) in [("CHANNEL_DELETE", "700"), ("THREAD_DELETE", "701")] {
-        let town = connected().await;
+        let fixture = connected().await;
         let thread =
             json!({"id": "701", "type": 11, "guild_id": "1", "parent_id": "700", "name": "t"});
-        town.push("THREAD_CREATE", &thread).await;
+        fixture.push("THREAD_CREATE", &thread).await;
         let id = ChannelId::new(701);
-        town.dirigent.channel(id).set_mode(Mode::Chat).await.unwrap();
-        town.push(kind, &json!({"id": gone, "guild_id": "1", "type": 0})).await;
-        assert!(town.dirigent.channel(id).status().await.unwrap().is_none());
-        let parent = town.dirigent.channel(CHANNEL).status().await.unwrap();
+        fixture.dirigent.channel(id).set_mode(Mode::Chat).await.unwrap();
+        fixture.push(kind, &json!({"id": gone, "guild_id": "1", "type": 0})).await;
+        assert!(fixture.dirigent.channel(id).status().await.unwrap().is_none());
+        let parent = fixture.dirigent.channel(CHANNEL).status().await.unwrap();
         let expected = (kind == "THREAD_DELETE").then_some(Mode::Chat);
         assert_eq!(parent.map(|status| status.mode), expected);
-        town.push("MESSAGE_CREATE", &said(MESSAGE, "hello")).await;
+        fixture.push("MESSAGE_CREATE", &said(MESSAGE, "hello")).await;
     }
 }
 
@@ -146,24 +149,24 @@ async fn a_thread_stands_alone_unless_the_host_wants_otherwise() {
     for (inherit_parent_mode, mode) in [(false, None), (true, Some(Mode::Chat))] {
         let mut settings = Settings::default();
         settings.inherit_parent_mode = inherit_parent_mode;
-        let town = Town::with(Plan { settings, ..Plan::default() }).await;
-        town.chat().await;
-        town.connect(everybody()).await;
+        let fixture = Fixture::with(Plan { settings, ..Plan::default() }).await;
+        fixture.chat().await;
+        fixture.connect(everybody()).await;
         let list = json!({"guild_id": "1", "members": [], "threads": [
             {"id": "701", "type": 11, "parent_id": "700", "name": "t"}]});
-        town.push("THREAD_LIST_SYNC", &list).await;
+        fixture.push("THREAD_LIST_SYNC", &list).await;
         let mut message = said(MESSAGE, "hello");
         message["channel_id"] = "701".into();
-        town.push("MESSAGE_CREATE", &message).await;
-        let status = town.dirigent.channel(ChannelId::new(701)).status().await.unwrap();
+        fixture.push("MESSAGE_CREATE", &message).await;
+        let status = fixture.dirigent.channel(ChannelId::new(701)).status().await.unwrap();
         assert_eq!(status.map(|status| status.mode), mode);
         // A channel in a category is no thread.
         let mut other = den(ALL);
         (other["id"], other["parent_id"]) = ("702".into(), "700".into());
-        town.push("CHANNEL_CREATE", &other).await;
+        fixture.push("CHANNEL_CREATE", &other).await;
         message["channel_id"] = "702".into();
-        town.push("MESSAGE_CREATE", &message).await;
-        assert!(town.dirigent.channel(ChannelId::new(702)).status().await.unwrap().is_none());
+        fixture.push("MESSAGE_CREATE", &message).await;
+        assert!(fixture.dirigent.channel(ChannelId::new(702)).status().await.unwrap().is_none());
     }
 }
 
@@ -171,22 +174,22 @@ async fn a_thread_stands_alone_unless_the_host_wants_otherwise() {
 #[tokio::test]
 async fn who_is_taken_out_of_a_private_thread_leaves_it() {
     for (kind, present) in [(12, vec!["b"]), (11, vec!["a", "b"])] {
-        let town = Town::open().await;
-        town.connect(everybody()).await;
+        let fixture = Fixture::open().await;
+        fixture.connect(everybody()).await;
         let id = ChannelId::new(701);
         let chat = dirigent::operate::CreatedChannel {
             mode: Mode::Chat,
             members: ["a", "b"].map(Into::into).to_vec(),
             ..Default::default()
         };
-        town.dirigent.channel(id).created(chat).await.unwrap();
+        fixture.dirigent.channel(id).register(chat).await.unwrap();
         let thread =
             json!({"id": "701", "type": kind, "guild_id": "1", "parent_id": "700", "name": "t"});
-        town.push("THREAD_CREATE", &thread).await;
+        fixture.push("THREAD_CREATE", &thread).await;
         let update = json!({"id": "701", "guild_id": "1", "member_count": 1,
             "removed_member_ids": ["31", "33"]});
-        town.push("THREAD_MEMBERS_UPDATE", &update).await;
-        let status = town.dirigent.channel(id).status().await.unwrap().unwrap();
+        fixture.push("THREAD_MEMBERS_UPDATE", &update).await;
+        let status = fixture.dirigent.channel(id).status().await.unwrap().unwrap();
         let seats = status.list.into_iter().filter(|(_, seat)| !seat.left);
         let seated: Vec<_> = seats.map(|(agent, _)| agent.as_str().to_owned()).collect();
         assert_eq!(seated, present, "{kind}");
@@ -196,31 +199,31 @@ async fn who_is_taken_out_of_a_private_thread_leaves_it() {
 /// Twilight's events say the same as the raw text.
 #[tokio::test]
 async fn an_event_of_twilight_says_the_same() {
-    let town = connected().await;
+    let fixture = connected().await;
     let user =
         json!({"id": "31", "username": "a", "discriminator": "0", "avatar": null, "bot": true});
     let update = json!({"guild_id": "1", "roles": [], "user": user, "pending": false, "deaf": false,
         "mute": false, "joined_at": "2025-06-15T15:06:40.000000+00:00", "nick": null, "avatar": null,
         "communication_disabled_until": null, "premium_since": null});
     let update = Event::MemberUpdate(Box::new(serde_json::from_value(update).unwrap()));
-    town.shard.event(&update);
-    assert_eq!(town.present().await, ["b"]);
+    fixture.shard.event(&update);
+    assert_eq!(fixture.present().await, ["b"]);
     let role = json!({"guild_id": "1", "role": {"id": "1", "name": "@everyone", "color": 0,
         "hoist": false, "managed": false, "mentionable": false, "permissions": "8", "position": 0,
         "flags": 0, "colors": {"primary_color": 0, "secondary_color": null, "tertiary_color": null}}});
-    town.shard.event(&Event::RoleUpdate(serde_json::from_value(role).unwrap()));
-    assert_eq!(town.present().await, ["a", "b"]);
+    fixture.shard.event(&Event::RoleUpdate(serde_json::from_value(role).unwrap()));
+    assert_eq!(fixture.present().await, ["a", "b"]);
     let removed = json!({"guild_id": "1", "user": user});
     let removed = Event::MemberRemove(serde_json::from_value(removed).unwrap());
-    town.shard.event(&removed);
-    assert_eq!(town.present().await, ["b"]);
+    fixture.shard.event(&removed);
+    assert_eq!(fixture.present().await, ["b"]);
     let mut gone = den(VIEW);
     gone["position"] = 0.into();
     let gone = Event::ChannelDelete(Box::new(serde_json::from_value(gone).unwrap()));
-    town.shard.event(&gone);
-    assert_eq!(town.dirigent.channel(CHANNEL).status().await.unwrap().unwrap().mode, Mode::None);
-    town.shard.event(&Event::Resumed);
-    town.shard.event(&Event::GatewayClose(None));
+    fixture.shard.event(&gone);
+    assert_eq!(fixture.dirigent.channel(CHANNEL).status().await.unwrap().unwrap().mode, Mode::None);
+    fixture.shard.event(&Event::Resumed);
+    fixture.shard.event(&Event::GatewayClose(None));
 }
 
 /// A guild as twilight reads it whole.
@@ -259,22 +262,22 @@ fn whole_guild() -> Value {
 #[tokio::test]
 async fn a_session_in_twilights_events_says_the_same() {
     use twilight_model::gateway::payload::incoming::GuildCreate;
-    let town = Town::open().await;
-    town.chat().await;
+    let fixture = Fixture::open().await;
+    fixture.chat().await;
     let ready = json!({"v": 10, "user": {"id": "500", "username": "m", "discriminator": "0",
         "avatar": null, "bot": true, "mfa_enabled": false, "verified": true}, "guilds": [],
         "session_id": "s", "resume_gateway_url": "wss://x", "application": {"id": "800", "flags": 0}});
     let ready = Event::Ready(serde_json::from_value(ready).unwrap());
-    town.shard.event(&ready);
+    fixture.shard.event(&ready);
     let mut whole = whole_guild();
     whole["channels"][0]["last_message_id"] = (MESSAGE + 5).to_string().into();
     let whole: GuildCreate = serde_json::from_value(whole).unwrap();
     assert!(matches!(whole, GuildCreate::Available(_)));
-    town.shard.event(&Event::GuildCreate(Box::new(whole)));
-    assert_eq!(town.sees().await, [10, 31, 32, 500]);
-    assert_eq!(town.count("GET /guilds/1/members"), 0);
-    until("the history is read", || town.count("GET /channels/700/messages") == 1).await;
-    until("the command is registered", || town.count("POST /applications/800/") == 1).await;
+    fixture.shard.event(&Event::GuildCreate(Box::new(whole)));
+    assert_eq!(fixture.sees().await, [10, 31, 32, 500]);
+    assert_eq!(fixture.count("GET /guilds/1/members"), 0);
+    until("the history is read", || fixture.count("GET /channels/700/messages") == 1).await;
+    until("the command is registered", || fixture.count("POST /applications/800/") == 1).await;
     let used = json!({"id": "900", "application_id": "800", "type": 2, "token": "t", "version": 1,
         "guild_id": "1", "channel_id": "700", "attachment_size_limit": 1, "entitlements": [],
         "authorizing_integration_owners": {},
@@ -285,18 +288,20 @@ async fn a_session_in_twilights_events_says_the_same() {
         "data": {"id": "77", "name": "set-channel-mode", "type": 1,
             "options": [{"type": 3, "name": "mode", "value": "report"}]}});
     let used = Event::InteractionCreate(Box::new(serde_json::from_value(used).unwrap()));
-    town.shard.event(&used);
-    until("an answer", || town.count("POST /interactions/900/t/callback") == 1).await;
-    assert_eq!(town.status().await.mode, Mode::Report);
+    fixture.shard.event(&used);
+    until("an answer", || fixture.count("POST /interactions/900/t/callback") == 1).await;
+    assert_eq!(fixture.status().await.mode, Mode::Report);
     let thread = json!({"guild_id": "1", "channel_ids": [], "members": [], "threads": [
         {"id": "701", "type": 12, "parent_id": "700", "guild_id": "1", "name": "t"}]});
     let list = Event::ThreadListSync(serde_json::from_value(thread).unwrap());
-    town.shard.event(&list);
-    town.server.rule("GET /channels/701/thread-members/", Reply::status(404, r#"{"code":10007}"#));
-    town.server.rule("GET /channels/701/thread-members/31 ", Reply::ok(r#"{"user_id":"31"}"#));
-    let seen = town.sees_of(ChannelId::new(701)).await;
+    fixture.shard.event(&list);
+    fixture
+        .server
+        .rule("GET /channels/701/thread-members/", Reply::status(404, r#"{"code":10007}"#));
+    fixture.server.rule("GET /channels/701/thread-members/31 ", Reply::ok(r#"{"user_id":"31"}"#));
+    let seen = fixture.sees_of(ChannelId::new(701)).await;
     assert_eq!(seen, [10, 31], "the thread is known, with its parent");
     let deleted = json!({"id": MESSAGE.to_string(), "channel_id": "700", "guild_id": "1"});
     let deleted = Event::MessageDelete(serde_json::from_value(deleted).unwrap());
-    town.shard.event(&deleted);
+    fixture.shard.event(&deleted);
 }

@@ -10,8 +10,8 @@ use dirigent_discord::{BanGuard, Feed};
 use dirigent_testkit::ManualClock;
 use twilight_model::gateway::ShardId;
 
+use crate::account::fixture::{A, B, MESSAGE, everybody, guild, push_to, said, settle, until};
 use crate::account::server::{Reply, Server};
-use crate::account::town::{A, B, MESSAGE, everybody, guild, push_to, said, settle, until};
 use crate::account::{CHANNEL, account};
 
 /// Says so much once.
@@ -61,7 +61,7 @@ impl LongReply {
         tokio::spawn(driver.run());
         let members = ["a", "b"].map(AgentId::from).to_vec();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        dirigent.channel(CHANNEL).created(chat).await.unwrap();
+        dirigent.channel(CHANNEL).register(chat).await.unwrap();
         let feed = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS);
         let (feed, _) = feed.without_commands().build();
         let shard = feed.shard(ShardId::ONE);

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::account::CHANNEL;
+use crate::account::fixture::{Fixture, Plan, person, settle, until};
 use crate::account::server::Reply;
-use crate::account::town::{Plan, Town, person, settle, until};
 
 const CALLBACK: &str = "POST /interactions/";
 const LISTED: &str = "GET /applications/800/guilds/1/commands";
@@ -72,31 +72,31 @@ fn used(id: u64, changes: &Value) -> Value {
     used
 }
 
-async fn use_it(town: &Town, id: u64, changes: &Value) {
-    town.push("INTERACTION_CREATE", &used(id, changes)).await;
+async fn use_it(fixture: &Fixture, id: u64, changes: &Value) {
+    fixture.push("INTERACTION_CREATE", &used(id, changes)).await;
 }
 
 /// The bodies of all first answers.
-fn answers(town: &Town) -> Vec<Value> {
-    let asked = town.server.asked().into_iter();
+fn answers(fixture: &Fixture) -> Vec<Value> {
+    let asked = fixture.server.asked().into_iter();
     let answers = asked.filter(|asked| asked.line.starts_with("POST /api/v10/interactions/"));
     answers.map(|asked| serde_json::from_str(&asked.body).unwrap()).collect()
 }
 
-async fn answered(town: &Town, count: usize) -> Value {
-    until("an answer", || town.count(CALLBACK) >= count).await;
-    answers(town).last().cloned().unwrap()
+async fn answered(fixture: &Fixture, count: usize) -> Value {
+    until("an answer", || fixture.count(CALLBACK) >= count).await;
+    answers(fixture).last().cloned().unwrap()
 }
 
 /// R058, R061, F04: registered in the guild with exactly these choices, for who may manage channels; to
 /// stop and to resume for who may write.
 #[tokio::test]
 async fn the_commands_are_registered_in_each_guild() {
-    let town = Town::open().await;
-    town.server.rule(LISTED, Reply::ok(Value::from(vec![another()]).to_string()));
-    town.connect([person(500, &[])]).await;
-    until("they are registered", || town.count(REGISTERED) == 6).await;
-    let asked = town.server.asked();
+    let fixture = Fixture::open().await;
+    fixture.server.rule(LISTED, Reply::ok(Value::from(vec![another()]).to_string()));
+    fixture.connect([person(500, &[])]).await;
+    until("they are registered", || fixture.count(REGISTERED) == 6).await;
+    let asked = fixture.server.asked();
     let bodies = asked.iter().filter(|asked| asked.line.contains("POST"));
     let bodies: Vec<Value> =
         bodies.map(|asked| serde_json::from_str(&asked.body).unwrap()).collect();
@@ -118,19 +118,19 @@ async fn the_commands_are_registered_in_each_guild() {
                 "description": "none: no rules; chat: one after the other; report: no agent is woken",
                 "choices": [choice("none"), choice("chat"), choice("report")]}]})
     );
-    assert!(town.server.lines().iter().all(|line| !line.starts_with("PUT")), "others are kept");
-    town.connect([person(500, &[])]).await;
+    assert!(fixture.server.lines().iter().all(|line| !line.starts_with("PUT")), "others are kept");
+    fixture.connect([person(500, &[])]).await;
     settle().await;
-    assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 6), "once is enough");
+    assert_eq!((fixture.count(LISTED), fixture.count(REGISTERED)), (1, 6), "once is enough");
     // An outage takes no command away; being put out of a guild does.
     for (gone, registered) in
         [(json!({"id": "1", "unavailable": true}), 6), (json!({"id": "1"}), 12)]
     {
-        town.push("GUILD_DELETE", &gone).await;
-        town.connect([person(500, &[])]).await;
+        fixture.push("GUILD_DELETE", &gone).await;
+        fixture.connect([person(500, &[])]).await;
         settle().await;
-        until("it is registered", || town.count(REGISTERED) >= registered).await;
-        assert_eq!(town.count(REGISTERED), registered);
+        until("it is registered", || fixture.count(REGISTERED) >= registered).await;
+        assert_eq!(fixture.count(REGISTERED), registered);
     }
 }
 
@@ -138,11 +138,11 @@ async fn the_commands_are_registered_in_each_guild() {
 #[tokio::test]
 async fn only_what_differs_is_registered_anew() {
     let account = async |known: Value| {
-        let town = Town::open().await;
+        let fixture = Fixture::open().await;
         let listed = Value::from([vec![another(), known], others().to_vec()].concat());
-        town.server.rule(LISTED, Reply::ok(listed.to_string()));
-        let is_any_new = town.account.register_commands(GuildId::new(1)).await.unwrap();
-        assert_eq!(town.count(REGISTERED), usize::from(is_any_new), "only this one");
+        fixture.server.rule(LISTED, Reply::ok(listed.to_string()));
+        let is_any_new = fixture.account.register_commands(GuildId::new(1)).await.unwrap();
+        assert_eq!(fixture.count(REGISTERED), usize::from(is_any_new), "only this one");
         is_any_new
     };
     assert!(!account(registered()).await);
@@ -165,41 +165,41 @@ async fn only_what_differs_is_registered_anew() {
 /// F22: without the scope it is not tried again and again; a limit is waited for.
 #[tokio::test]
 async fn a_refused_registration_is_left_and_a_limited_one_is_not() {
-    let town = Town::open().await;
-    town.server.rule(LISTED, Reply::status(403, r#"{"code":50001}"#));
-    town.connect([person(500, &[])]).await;
-    until("it was tried", || town.count(LISTED) == 1).await;
-    town.pass(3_600_000);
+    let fixture = Fixture::open().await;
+    fixture.server.rule(LISTED, Reply::status(403, r#"{"code":50001}"#));
+    fixture.connect([person(500, &[])]).await;
+    until("it was tried", || fixture.count(LISTED) == 1).await;
+    fixture.pass(3_600_000);
     settle().await;
-    assert_eq!(town.count(LISTED), 1);
+    assert_eq!(fixture.count(LISTED), 1);
 
-    let town = Town::open().await;
+    let fixture = Fixture::open().await;
     let limited = Reply::status(429, r#"{"retry_after":7.0}"#).header("X-RateLimit-Scope", "user");
-    town.server.rule(LISTED, limited);
-    town.connect([person(500, &[])]).await;
-    until("it was tried", || town.count(LISTED) == 1).await;
+    fixture.server.rule(LISTED, limited);
+    fixture.connect([person(500, &[])]).await;
+    until("it was tried", || fixture.count(LISTED) == 1).await;
     settle().await;
-    town.server.rule(LISTED, Reply::ok("[]"));
-    town.pass(6_999);
+    fixture.server.rule(LISTED, Reply::ok("[]"));
+    fixture.pass(6_999);
     settle().await;
-    assert_eq!(town.count(LISTED), 1);
-    town.pass(1);
-    until("they are registered", || town.count(REGISTERED) == 6).await;
+    assert_eq!(fixture.count(LISTED), 1);
+    fixture.pass(1);
+    until("they are registered", || fixture.count(REGISTERED) == 6).await;
 }
 
 /// R062, R063: a use is carried out and answered at once, to who asked and nobody else.
 #[tokio::test]
 async fn a_use_is_answered_at_once_and_only_to_who_asked() {
-    let town = Town::open().await;
-    use_it(&town, 900, &json!({})).await;
-    let answer = answered(&town, 1).await;
+    let fixture = Fixture::open().await;
+    use_it(&fixture, 900, &json!({})).await;
+    let answer = answered(&fixture, 1).await;
     assert_eq!(
         answer,
         json!({"type": 4, "data": {"content": "The mode of this channel is now chat.", "flags": 64,
             "allowed_mentions": {"parse": []}}})
     );
-    assert_eq!(town.status().await.mode, Mode::Chat);
-    let asked = town.server.asked();
+    assert_eq!(fixture.status().await.mode, Mode::Chat);
+    let asked = fixture.server.asked();
     let asked = asked.iter().find(|asked| asked.line.contains("interactions")).unwrap();
     assert!(asked.line.starts_with("POST /api/v10/interactions/900/secret-token/callback"));
     assert_eq!(asked.header("authorization"), None, "the bot's token is not needed");
@@ -208,8 +208,8 @@ async fn a_use_is_answered_at_once_and_only_to_who_asked() {
 /// F04: who may write in the channel stops and resumes it, whatever the host says about modes.
 #[tokio::test]
 async fn stop_and_resume_are_answered_at_once() {
-    let town = Town::with(Plan { may_set_mode: Some(false), ..Plan::default() }).await;
-    town.dirigent.channel(CHANNEL).set_mode(Mode::Chat).await.unwrap();
+    let fixture = Fixture::with(Plan { may_set_mode: Some(false), ..Plan::default() }).await;
+    fixture.dirigent.channel(CHANNEL).set_mode(Mode::Chat).await.unwrap();
     let command = |name: &str, permissions: &str| {
         json!({"data": {"id": "79", "name": name, "type": 1},
             "member": {"user": {"id": "33"}, "permissions": permissions}})
@@ -226,19 +226,19 @@ async fn stop_and_resume_are_answered_at_once() {
     .into_iter()
     .enumerate()
     {
-        use_it(&town, 900 + number as u64, &changes).await;
-        let answer = answered(&town, number + 1).await;
+        use_it(&fixture, 900 + number as u64, &changes).await;
+        let answer = answered(&fixture, number + 1).await;
         assert_eq!((&answer["type"], &answer["data"]["flags"]), (&json!(4), &json!(64)));
         let words = answer["data"]["content"].as_str().unwrap();
         assert!(words.contains(part), "{words}");
-        assert_eq!(town.status().await.rest, rest, "{words}");
+        assert_eq!(fixture.status().await.rest, rest, "{words}");
     }
 }
 
 /// R059, R060, D25, D26: what is refused is answered too.
 #[tokio::test]
 async fn a_refusal_is_answered_too() {
-    let town = Town::open().await;
+    let fixture = Fixture::open().await;
     let option = |word: &str| {
         json!({"data": {"id": "77", "name": "set-channel-mode", "type": 1,
             "options": [{"type": 3, "name": "mode", "value": word}]}})
@@ -254,23 +254,23 @@ async fn a_refusal_is_answered_too() {
     .into_iter()
     .enumerate()
     {
-        use_it(&town, 900 + number as u64, &changes).await;
-        let answer = answered(&town, number + 1).await;
+        use_it(&fixture, 900 + number as u64, &changes).await;
+        let answer = answered(&fixture, number + 1).await;
         let words = answer["data"]["content"].as_str().unwrap();
         assert!(words.contains(part), "{words}");
     }
-    assert!(town.dirigent.channel(CHANNEL).status().await.unwrap().is_none());
+    assert!(fixture.dirigent.channel(CHANNEL).status().await.unwrap().is_none());
 }
 
 /// D25: the host may decide.
 #[tokio::test]
 async fn the_host_may_decide_who_may() {
     for (may, permissions, mode) in [(true, "0", Some(Mode::Chat)), (false, "16", None)] {
-        let town = Town::with(Plan { may_set_mode: Some(may), ..Plan::default() }).await;
+        let fixture = Fixture::with(Plan { may_set_mode: Some(may), ..Plan::default() }).await;
         let member = json!({"member": {"user": {"id": "33"}, "permissions": permissions}});
-        use_it(&town, 900, &member).await;
-        answered(&town, 1).await;
-        let status = town.dirigent.channel(CHANNEL).status().await.unwrap();
+        use_it(&fixture, 900, &member).await;
+        answered(&fixture, 1).await;
+        let status = fixture.dirigent.channel(CHANNEL).status().await.unwrap();
         assert_eq!(status.map(|status| status.mode), mode);
     }
 }
@@ -278,7 +278,7 @@ async fn the_host_may_decide_who_may() {
 /// Another command, and what is no command, is the host's; the same use twice is one.
 #[tokio::test]
 async fn another_command_is_not_answered_and_a_duplicate_once() {
-    let town = Town::open().await;
+    let fixture = Fixture::open().await;
     for changes in [
         json!({"data": {"id": "78", "name": "ping", "type": 1}}),
         json!({"data": {"id": "78", "name": "set-channel-mode", "type": 3}}),
@@ -287,14 +287,15 @@ async fn another_command_is_not_answered_and_a_duplicate_once() {
         json!({"type": 1, "data": null}),
         json!({"channel_id": null}),
     ] {
-        use_it(&town, 899, &changes).await;
+        use_it(&fixture, 899, &changes).await;
     }
     for _ in 0..3 {
-        use_it(&town, 900, &json!({"channel_id": null, "channel": {"id": "700", "type": 0}})).await;
+        use_it(&fixture, 900, &json!({"channel_id": null, "channel": {"id": "700", "type": 0}}))
+            .await;
     }
-    answered(&town, 1).await;
+    answered(&fixture, 1).await;
     settle().await;
-    assert_eq!(town.count(CALLBACK), 1);
+    assert_eq!(fixture.count(CALLBACK), 1);
 }
 
 /// A store that lets nothing be written until it is told.
@@ -332,73 +333,76 @@ impl ChannelStore for Gate {
 #[tokio::test]
 async fn a_slow_store_is_waited_for_after_a_first_answer() {
     let gate = Gate { inner: Arc::default(), open: Arc::new(Semaphore::new(0)) };
-    let town = Town::with(Plan { store: Arc::new(gate.clone()), ..Plan::default() }).await;
-    use_it(&town, 900, &json!({})).await;
+    let fixture = Fixture::with(Plan { store: Arc::new(gate.clone()), ..Plan::default() }).await;
+    use_it(&fixture, 900, &json!({})).await;
     settle().await;
-    town.pass(1_499);
+    fixture.pass(1_499);
     settle().await;
-    assert_eq!(town.count(CALLBACK), 0);
-    town.pass(1);
-    let first = answered(&town, 1).await;
+    assert_eq!(fixture.count(CALLBACK), 0);
+    fixture.pass(1);
+    let first = answered(&fixture, 1).await;
     assert_eq!(first, json!({"type": 5, "data": {"flags": 64, "allowed_mentions": {"parse": []}}}));
-    town.pass(5_000);
+    fixture.pass(5_000);
     settle().await;
-    assert_eq!(town.count("PATCH /webhooks/800/secret-token/messages/@original"), 0);
+    assert_eq!(fixture.count("PATCH /webhooks/800/secret-token/messages/@original"), 0);
     gate.open.add_permits(1);
-    until("the last words", || town.count("PATCH /webhooks/800/") == 1).await;
-    let asked = town.server.asked();
+    until("the last words", || fixture.count("PATCH /webhooks/800/") == 1).await;
+    let asked = fixture.server.asked();
     let last = &asked.iter().find(|asked| asked.line.starts_with("PATCH")).unwrap().body;
     let last: Value = serde_json::from_str(last).unwrap();
     assert_eq!(last["content"], "The mode of this channel is now chat.");
-    assert_eq!((town.count(CALLBACK), last["allowed_mentions"]["parse"].clone()), (1, json!([])));
+    assert_eq!(
+        (fixture.count(CALLBACK), last["allowed_mentions"]["parse"].clone()),
+        (1, json!([]))
+    );
 }
 
 /// F04: a stop is answered within a second and is in force, also where the store lets nothing be written.
 #[tokio::test]
 async fn a_stop_does_not_wait_for_a_slow_store() {
     let gate = Gate { inner: Arc::default(), open: Arc::new(Semaphore::new(1)) };
-    let town = Town::with(Plan { store: Arc::new(gate.clone()), ..Plan::default() }).await;
-    town.dirigent.channel(CHANNEL).set_mode(Mode::Chat).await.unwrap();
+    let fixture = Fixture::with(Plan { store: Arc::new(gate.clone()), ..Plan::default() }).await;
+    fixture.dirigent.channel(CHANNEL).set_mode(Mode::Chat).await.unwrap();
     let _closed = gate.open.acquire().await.unwrap();
-    use_it(&town, 900, &json!({"data": {"name": "stop", "type": 1}})).await;
+    use_it(&fixture, 900, &json!({"data": {"name": "stop", "type": 1}})).await;
     settle().await;
-    town.pass(999);
+    fixture.pass(999);
     settle().await;
-    assert_eq!(town.count(CALLBACK), 0);
-    town.pass(1);
-    let answer = answered(&town, 1).await;
+    assert_eq!(fixture.count(CALLBACK), 0);
+    fixture.pass(1);
+    let answer = answered(&fixture, 1).await;
     assert_eq!(answer["type"], 4, "no promise of a later answer");
     let words = answer["data"]["content"].as_str().unwrap();
     assert!(words.contains("Stopped") && words.contains("could not be stored yet"), "{words}");
-    assert_eq!(town.status().await.rest, Some(Pause::Stopped));
+    assert_eq!(fixture.status().await.rest, Some(Pause::Stopped));
 }
 
 /// R063: an answer that is lost is given again while there is time; one that arrived is not doubled.
 #[tokio::test]
 async fn an_answer_that_was_lost_is_given_again_in_time() {
-    let town = Town::open().await;
-    town.server.rule(CALLBACK, Reply::status(503, ""));
-    use_it(&town, 900, &json!({})).await;
-    until("a first try", || town.count(CALLBACK) == 1).await;
+    let fixture = Fixture::open().await;
+    fixture.server.rule(CALLBACK, Reply::status(503, ""));
+    use_it(&fixture, 900, &json!({})).await;
+    until("a first try", || fixture.count(CALLBACK) == 1).await;
     settle().await;
-    town.server.rule(CALLBACK, Reply::status(400, r#"{"code":40060}"#));
-    town.pass(200);
-    until("a second try", || town.count(CALLBACK) == 2).await;
+    fixture.server.rule(CALLBACK, Reply::status(400, r#"{"code":40060}"#));
+    fixture.pass(200);
+    until("a second try", || fixture.count(CALLBACK) == 2).await;
     for _ in 0..20 {
-        town.pass(500);
+        fixture.pass(500);
         settle().await;
     }
-    assert_eq!(town.count(CALLBACK), 2, "it was answered before");
+    assert_eq!(fixture.count(CALLBACK), 2, "it was answered before");
 
-    town.server.rule(CALLBACK, Reply::status(503, ""));
-    use_it(&town, 901, &json!({})).await;
+    fixture.server.rule(CALLBACK, Reply::status(503, ""));
+    use_it(&fixture, 901, &json!({})).await;
     for _ in 0..40 {
-        town.pass(500);
+        fixture.pass(500);
         settle().await;
     }
-    let tries = town.count(CALLBACK) - 2;
+    let tries = fixture.count(CALLBACK) - 2;
     assert!((2..=8).contains(&tries), "{tries}");
-    assert_eq!(town.count("PATCH /webhooks/"), 0, "who was not answered cannot be told more");
+    assert_eq!(fixture.count("PATCH /webhooks/"), 0, "who was not answered cannot be told more");
 }
 
 /// An answer shows no token of the account, and so no limit of the account holds it back: a global 429, a refused
@@ -413,52 +417,52 @@ async fn an_answer_waits_for_no_limit_of_the_account() {
         Reply::status(429, "<html>").header("Retry-After", "600"),
         Reply::status(401, "{}"),
     ] {
-        let town = Town::open().await;
+        let fixture = Fixture::open().await;
         settle().await;
-        town.server.rule("GET /users/@me ", refusal);
-        town.account.me().await.unwrap_err();
-        let asked = town.count("GET /users/@me ");
-        town.account.me().await.unwrap_err();
-        assert_eq!(town.count("GET /users/@me "), asked, "the gate is closed");
-        use_it(&town, 900, &json!({})).await;
-        assert_eq!(answered(&town, 1).await["type"], 4);
+        fixture.server.rule("GET /users/@me ", refusal);
+        fixture.account.me().await.unwrap_err();
+        let asked = fixture.count("GET /users/@me ");
+        fixture.account.me().await.unwrap_err();
+        assert_eq!(fixture.count("GET /users/@me "), asked, "the gate is closed");
+        use_it(&fixture, 900, &json!({})).await;
+        assert_eq!(answered(&fixture, 1).await["type"], 4);
     }
 }
 
 /// Where the answer's own route is limited, it is given as soon as it may be.
 #[tokio::test]
 async fn an_answers_own_limit_is_kept() {
-    let town = Town::open().await;
+    let fixture = Fixture::open().await;
     let limited = Reply::status(429, "{}").header("Retry-After", "1");
-    town.server.rule(CALLBACK, limited.header("X-RateLimit-Scope", "user"));
-    use_it(&town, 900, &json!({})).await;
-    until("a first try", || town.count(CALLBACK) == 1).await;
+    fixture.server.rule(CALLBACK, limited.header("X-RateLimit-Scope", "user"));
+    use_it(&fixture, 900, &json!({})).await;
+    until("a first try", || fixture.count(CALLBACK) == 1).await;
     settle().await;
-    town.server.rule(CALLBACK, Reply::status(204, ""));
-    town.pass(999);
+    fixture.server.rule(CALLBACK, Reply::status(204, ""));
+    fixture.pass(999);
     settle().await;
-    assert_eq!(town.count(CALLBACK), 1);
-    town.pass(1);
-    until("a second try", || town.count(CALLBACK) == 2).await;
+    assert_eq!(fixture.count(CALLBACK), 1);
+    fixture.pass(1);
+    until("a second try", || fixture.count(CALLBACK) == 2).await;
 }
 
 /// A guild whose limit is used up keeps no other guild from having its commands.
 #[tokio::test]
 async fn one_limited_guild_keeps_no_other_waiting() {
-    let town = Town::open().await;
+    let fixture = Fixture::open().await;
     let limited = Reply::status(429, "{}").header("Retry-After", "600");
-    town.server.rule(LISTED, limited.header("X-RateLimit-Scope", "user"));
-    town.server.rule("GET /applications/800/guilds/2/commands", Reply::ok("[]"));
-    town.server.rule("POST /applications/800/guilds/2/commands", Reply::status(201, "{}"));
+    fixture.server.rule(LISTED, limited.header("X-RateLimit-Scope", "user"));
+    fixture.server.rule("GET /applications/800/guilds/2/commands", Reply::ok("[]"));
+    fixture.server.rule("POST /applications/800/guilds/2/commands", Reply::status(201, "{}"));
     for guild in ["1", "2"] {
-        let mut told = crate::account::town::guild([person(500, &[])]);
+        let mut told = crate::account::fixture::guild([person(500, &[])]);
         (told["id"], told["channels"]) = (guild.into(), json!([]));
-        town.push("GUILD_CREATE", &told).await;
+        fixture.push("GUILD_CREATE", &told).await;
     }
-    let elsewhere = || town.count("POST /applications/800/guilds/2/commands");
+    let elsewhere = || fixture.count("POST /applications/800/guilds/2/commands");
     until("the other guild has its commands", || elsewhere() == 6).await;
-    assert_eq!((town.count(LISTED), town.count(REGISTERED)), (1, 0));
-    town.server.rule(LISTED, Reply::ok("[]"));
-    town.pass(600_000);
-    until("this guild has them too", || town.count(REGISTERED) == 6).await;
+    assert_eq!((fixture.count(LISTED), fixture.count(REGISTERED)), (1, 0));
+    fixture.server.rule(LISTED, Reply::ok("[]"));
+    fixture.pass(600_000);
+    until("this guild has them too", || fixture.count(REGISTERED) == 6).await;
 }

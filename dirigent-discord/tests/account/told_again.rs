@@ -4,47 +4,47 @@ use dirigent::{ChannelId, Mode, Settings};
 use serde_json::json;
 
 use crate::account::CHANNEL;
+use crate::account::fixture::{Fixture, Plan, everybody, settle};
 use crate::account::slow_store::{OTHER, message, push, stored_chats, told};
-use crate::account::town::{Plan, Town, everybody, settle};
 
-async fn pass_seconds(town: &Town, seconds: u64) {
+async fn pass_seconds(fixture: &Fixture, seconds: u64) {
     for _ in 0..seconds {
-        town.pass(1_000);
+        fixture.pass(1_000);
         settle().await;
     }
 }
 
-fn delete(town: &Town, channel: ChannelId) {
+fn delete(fixture: &Fixture, channel: ChannelId) {
     let gone = json!({"id": channel.to_string(), "type": 0, "guild_id": "1"});
-    push(town, "CHANNEL_DELETE", &gone);
+    push(fixture, "CHANNEL_DELETE", &gone);
 }
 
 /// Its end is in force at once, but its record is deleted only when that was stored.
 #[tokio::test]
 async fn the_deletion_of_a_channel_is_told_again_if_it_was_not_stored_in_time() {
-    let (town, store) = stored_chats(&[CHANNEL], Plan::default()).await;
+    let (fixture, store) = stored_chats(&[CHANNEL], Plan::default()).await;
     store.hang(&[]);
     store.hang_commits(true);
-    delete(&town, CHANNEL);
-    pass_seconds(&town, 30).await;
+    delete(&fixture, CHANNEL);
+    pass_seconds(&fixture, 30).await;
     assert!(store.holds(CHANNEL).await, "no commit was made");
     store.hang_commits(false);
-    pass_seconds(&town, 90).await;
+    pass_seconds(&fixture, 90).await;
     assert!(!store.holds(CHANNEL).await, "nothing is kept of it");
 }
 
 /// A store that fails at once has the driver told again as one that does not answer.
 #[tokio::test]
 async fn joins_leaves_and_deletions_are_told_again_where_the_store_fails_at_once() {
-    let (town, store) = stored_chats(&[CHANNEL, OTHER], Plan::default()).await;
+    let (fixture, store) = stored_chats(&[CHANNEL, OTHER], Plan::default()).await;
     store.fail(&[CHANNEL, OTHER]);
-    town.connect(everybody()).await;
-    push(&town, "GUILD_MEMBER_REMOVE", &json!({"guild_id": "1", "user": {"id": "31"}}));
-    delete(&town, OTHER);
+    fixture.connect(everybody()).await;
+    push(&fixture, "GUILD_MEMBER_REMOVE", &json!({"guild_id": "1", "user": {"id": "31"}}));
+    delete(&fixture, OTHER);
     settle().await;
     store.fail(&[]);
-    pass_seconds(&town, 10).await;
-    assert_eq!(town.present().await, ["b"], "who left meanwhile has left");
+    pass_seconds(&fixture, 10).await;
+    assert_eq!(fixture.present().await, ["b"], "who left meanwhile has left");
     assert!(!store.holds(OTHER).await, "nothing is kept of what was deleted");
 }
 
@@ -53,20 +53,20 @@ async fn joins_leaves_and_deletions_are_told_again_where_the_store_fails_at_once
 async fn a_threads_first_message_is_heard_once_its_parent_can_be_loaded() {
     let mut settings = Settings::default();
     settings.inherit_parent_mode = true;
-    settings.lookout = None;
-    let (town, store) = stored_chats(&[CHANNEL], Plan { settings, ..Plan::default() }).await;
+    settings.backfill = None;
+    let (fixture, store) = stored_chats(&[CHANNEL], Plan { settings, ..Plan::default() }).await;
     store.fail(&[CHANNEL]);
-    town.connect(everybody()).await;
+    fixture.connect(everybody()).await;
     let thread = ChannelId::new(701);
     let created =
         json!({"id": "701", "type": 11, "guild_id": "1", "parent_id": "700", "name": "t"});
-    push(&town, "THREAD_CREATE", &created);
-    push(&town, "MESSAGE_CREATE", &message(thread, 1));
-    push(&town, "MESSAGE_CREATE", &message(thread, 2));
-    pass_seconds(&town, 30).await;
-    assert!(told(&town, thread).is_empty());
+    push(&fixture, "THREAD_CREATE", &created);
+    push(&fixture, "MESSAGE_CREATE", &message(thread, 1));
+    push(&fixture, "MESSAGE_CREATE", &message(thread, 2));
+    pass_seconds(&fixture, 30).await;
+    assert!(told(&fixture, thread).is_empty());
     store.fail(&[]);
-    pass_seconds(&town, 60).await;
-    assert_eq!(town.dirigent.channel(thread).status().await.unwrap().unwrap().mode, Mode::Chat);
-    assert_eq!(told(&town, thread).first(), Some(&1), "it is heard");
+    pass_seconds(&fixture, 60).await;
+    assert_eq!(fixture.dirigent.channel(thread).status().await.unwrap().unwrap().mode, Mode::Chat);
+    assert_eq!(told(&fixture, thread).first(), Some(&1), "it is heard");
 }

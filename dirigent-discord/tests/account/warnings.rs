@@ -3,26 +3,26 @@
 use dirigent_testkit::Log;
 use serde_json::json;
 
-use crate::account::town::{Town, said};
+use crate::account::fixture::{Fixture, said};
 
 /// An event that cannot be read leaves a line with its kind and nothing else, at most one a minute.
 #[tokio::test]
 async fn an_event_that_cannot_be_read_is_a_warning_without_its_content() {
     let log = Log::default();
     let _listening = log.listen();
-    let town = Town::open().await;
+    let fixture = Fixture::open().await;
     let odd = json!({"id": true, "content": "confidential", "channel_id": "700"});
     for _ in 0..100 {
-        town.push("MESSAGE_CREATE", &odd).await;
-        town.push("TYPING_START", &odd).await;
+        fixture.push("MESSAGE_CREATE", &odd).await;
+        fixture.push("TYPING_START", &odd).await;
     }
-    town.push("GUILD_CREATE", &json!({"id": []})).await;
+    fixture.push("GUILD_CREATE", &json!({"id": []})).await;
     let lines = log.lines();
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].contains("MESSAGE_CREATE") && lines[1].contains("GUILD_CREATE"), "{lines:?}");
     assert!(!lines.concat().contains("confidential"), "{lines:?}");
-    town.pass(60_000);
-    town.push("MESSAGE_CREATE", &odd).await;
+    fixture.pass(60_000);
+    fixture.push("MESSAGE_CREATE", &odd).await;
     let lines = log.lines();
     assert!(lines.len() == 3 && lines[2].contains("suppressed=99"), "{lines:?}");
 }
@@ -32,11 +32,11 @@ async fn an_event_that_cannot_be_read_is_a_warning_without_its_content() {
 async fn events_for_a_driver_that_has_ended_are_a_warning() {
     let log = Log::default();
     let _listening = log.listen();
-    let town = Town::open().await;
-    town.chat().await;
-    town.dirigent.shutdown(std::time::Duration::ZERO).await;
+    let fixture = Fixture::open().await;
+    fixture.chat().await;
+    fixture.dirigent.shutdown(std::time::Duration::ZERO).await;
     for id in 1..10 {
-        town.push("MESSAGE_CREATE", &said(id, "confidential")).await;
+        fixture.push("MESSAGE_CREATE", &said(id, "confidential")).await;
     }
     let lines = log.lines();
     assert!(

@@ -19,7 +19,7 @@ fn guilds() -> u64 {
 }
 
 /// A guild by chance.
-struct Town {
+struct Fixture {
     dice: Random,
     discord: MemoryDiscord,
     guild: GuildId,
@@ -30,7 +30,7 @@ struct Town {
     channels: Vec<ChannelId>,
 }
 
-impl Town {
+impl Fixture {
     fn new(seed: u64, discord: MemoryDiscord) -> Self {
         let owner = discord.add_human();
         let guild = discord.add_guild(owner);
@@ -39,9 +39,10 @@ impl Town {
         let members = vec![owner, reader];
         let roles = vec![RoleId::everyone(guild)];
         let dice = Random::new(seed);
-        let mut town = Self { dice, discord, guild, reader, members, roles, channels: Vec::new() };
-        town.build();
-        town
+        let mut fixture =
+            Self { dice, discord, guild, reader, members, roles, channels: Vec::new() };
+        fixture.build();
+        fixture
     }
 
     fn below(&mut self, limit: usize) -> usize {
@@ -166,17 +167,17 @@ async fn both_implementations_of_permissions_agree_about_random_guilds() {
     for seed in 0..guilds() {
         let clock = ManualClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock.clone()));
-        let mut town = Town::new(seed, discord.clone());
+        let mut fixture = Fixture::new(seed, discord.clone());
         // Few accounts are asked for one by one, which takes no privileged intent.
-        discord.account(town.reader).set_members_hidden(true);
+        discord.account(fixture.reader).set_members_hidden(true);
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
         loopback.set_limits(Limits::generous());
-        let reader = account(&loopback, town.reader, &clock);
-        let memory = town.discord.account(town.reader);
+        let reader = account(&loopback, fixture.reader, &clock);
+        let memory = fixture.discord.account(fixture.reader);
         for round in 0..3 {
-            for channel in town.channels.clone() {
-                let expected = town.discord.channel(channel).audience();
-                let asked = town.members.clone();
+            for channel in fixture.channels.clone() {
+                let expected = fixture.discord.channel(channel).audience();
+                let asked = fixture.members.clone();
                 let found = reader.members(channel, asked).await.expect("the reader sees all");
                 let found: BTreeSet<_> = found.into_iter().collect();
                 assert!(
@@ -184,16 +185,16 @@ async fn both_implementations_of_permissions_agree_about_random_guilds() {
                     "guild {seed}, round {round}, channel {channel}: {found:?} and {expected:?}"
                 );
                 compared += 1;
-                partly += u64::from(expected.len() < town.members.len() && expected.len() > 2);
+                partly += u64::from(expected.len() < fixture.members.len() && expected.len() > 2);
                 let info = reader.channel(channel).await.unwrap();
                 assert_eq!(info, memory.channel(channel).await.unwrap(), "guild {seed}");
                 if info.kind != ChannelKind::Thread {
-                    assert_eq!(info.private, !town.newcomer_sees(channel), "guild {seed}");
+                    assert_eq!(info.private, !fixture.newcomer_sees(channel), "guild {seed}");
                 }
                 // The adapter paces itself by this clock.
                 clock.advance(Duration::from_secs(1));
             }
-            town.stir();
+            fixture.stir();
             // Some time-outs end meanwhile.
             clock.advance(Duration::from_secs(61));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::hooks::{Ending, RunId};
+use dirigent::hooks::{RunId, RunReport};
 use dirigent::ports::{Nonce, Post};
 use dirigent::{AgentId, ChannelId, Clock, Dirigent, DiscordApi, MessageId, UserId};
 use dirigent_discord::{DiscordAccount, chat_message};
@@ -63,10 +63,10 @@ impl Asking {
         match self.minutes.take(channel, trigger.get(), self.agent.as_str()) {
             Some(text) => {
                 self.deliver(channel, trigger, &text).await;
-                let _ = permit.end(Ending::Text(&text));
+                let _ = permit.end(RunReport::Text(&text));
             }
             None => {
-                let _ = permit.end(Ending::Pass);
+                let _ = permit.end(RunReport::Pass);
             }
         }
     }

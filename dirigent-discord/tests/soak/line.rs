@@ -49,7 +49,7 @@ impl Line {
     pub(crate) async fn next(&mut self) -> Option<Result<Message, ReceiveMessageError>> {
         if self.is_refused {
             self.clock.sleep_until(self.clock.now() + PAUSE).await;
-            // The house is there as long as its lines.
+            // The fixture is there as long as its lines.
             let _ = self.may_connect.wait_for(|may| *may).await;
             self.connect_anew();
         }

@@ -7,7 +7,7 @@ use dirigent::ports::Timestamp;
 use dirigent::{Clock, UserId};
 use dirigent_loopback::ServerOutage;
 
-use crate::soak::house::{Agents, House, default_rules};
+use crate::soak::fixture::{Agents, Fixture, default_rules};
 use crate::soak::line::PAUSE;
 use crate::soak::told;
 
@@ -45,32 +45,32 @@ async fn away(agents: Agents, outages: &[ServerOutage], lasts: Duration, first: 
     let (mut config, settings) = default_rules();
     // The agents that ask repeat their post until it arrives; their runs must not be over before.
     config.run_deadline = Some(Duration::from_secs(3_600));
-    let mut house = House::ruled(agents, 11, (config, settings)).await;
+    let mut fixture = Fixture::ruled(agents, 11, (config, settings)).await;
     let distance = (MOMENTS / told("SOAK_MOMENTS", MOMENTS / 4).clamp(1, MOMENTS)).max(1);
     for moment in (0..MOMENTS).step_by(usize::try_from(distance).unwrap()) {
-        house.talk(house.turns() + 6).await;
-        house.go_on_until_moment(moment).await;
-        let taken = house.taken();
+        fixture.talk(fixture.turns() + 6).await;
+        fixture.go_on_until_moment(moment).await;
+        let taken = fixture.taken();
         for outage in outages {
-            house.server.begin_outage(*outage);
+            fixture.server.begin_outage(*outage);
         }
-        house.agents_connect.send_replace(false);
-        house.library_connects.send_replace(false);
-        house.pass(lasts).await;
-        house.server.end_outages();
-        let began = house.clock.now();
+        fixture.agents_connect.send_replace(false);
+        fixture.library_connects.send_replace(false);
+        fixture.pass(lasts).await;
+        fixture.server.end_outages();
+        let began = fixture.clock.now();
         if outages.contains(&ServerOutage::GatewayCut) {
-            house.connect(first).await;
+            fixture.connect(first).await;
         }
         let until = began + GOES_ON + if first == First::Library { START } else { Duration::ZERO };
-        house.go_on_everywhere(&taken, moment, until).await;
+        fixture.go_on_everywhere(&taken, moment, until).await;
     }
-    house.talk(house.turns() + 20).await;
-    house.fall_silent().await;
-    house.check().await;
+    fixture.talk(fixture.turns() + 20).await;
+    fixture.fall_silent().await;
+    fixture.check().await;
 }
 
-impl House {
+impl Fixture {
     /// Stops in the midst of what happens at once when a deadline has come, or before or after it.
     async fn go_on_until_moment(&self, moment: u64) {
         self.settle().await;

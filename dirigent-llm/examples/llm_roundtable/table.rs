@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dirigent::operate::{Cause, Heard};
+use dirigent::operate::{Cause, EventOrLag};
 use dirigent::prelude::*;
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
@@ -179,15 +179,15 @@ impl Table {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "of all that is heard little is counted")]
-    fn hear(&mut self, event: &Heard) {
+    fn hear(&mut self, event: &EventOrLag) {
         let change = match event {
-            Heard::Transition(change) => {
+            EventOrLag::Transition(change) => {
                 if change.transition.cause == Cause::Repeated {
                     println!("    · {change}");
                 }
                 change.transition
             }
-            Heard::AgentFailed(failure) => return println!("    · {failure}"),
+            EventOrLag::AgentFailed(failure) => return println!("    · {failure}"),
             _ => return,
         };
         match change.cause {

@@ -189,7 +189,7 @@ impl ChatAgent {
     }
 
     fn report(&self, turn: &Turn, usage: &Usage) {
-        turn.spent(usage.cost);
+        turn.report_cost(usage.cost);
         if let Some(hook) = &self.on_usage {
             hook(turn, usage);
         }

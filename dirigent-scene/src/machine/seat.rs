@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cue::Heard;
+use crate::cue::HeardSpeech;
 use crate::director::{Audience, Moment};
 use crate::machine::plan::{Plan, Seat};
 
@@ -17,7 +17,7 @@ pub(super) struct SeatState {
     /// Cues that its actor answered.
     pub(super) answered: u32,
     /// What was said to it since its last turn.
-    pub(super) inbox: Vec<Heard>,
+    pub(super) inbox: Vec<HeardSpeech>,
     /// Whether it has had a turn.
     pub(super) has_begun: bool,
 }

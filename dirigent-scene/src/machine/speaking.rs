@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::actor::Output;
-use crate::cue::{Cue, CueKind, Heard};
+use crate::cue::{Cue, CueKind, HeardSpeech};
 use crate::director::Audience;
 use crate::ending::is_explicit_end;
 use crate::event::{CloseReason, EventKind};
@@ -123,7 +123,7 @@ impl Machine {
             let text = format!("Forwarding {speaker}'s speech to {listener}");
             effects.push(self.events().to(EventKind::Route, hearer, text));
             let frame = self.plan.frame.frame(&speaker, &listener, count);
-            let line = Heard { speaker: Arc::clone(&speaker), speech: speech.clone(), frame };
+            let line = HeardSpeech { speaker: Arc::clone(&speaker), speech: speech.clone(), frame };
             self.seats.of(hearer).inbox.push(line);
         }
     }

@@ -5,20 +5,20 @@ use super::shard::{Epoch, Shard};
 /// A shard, and the epoch under which it is held.
 ///
 /// ```
-/// use dirigent_store::lease::{Epoch, Held, Shard};
-/// let held = Held { shard: Shard::new(3), epoch: Epoch::new(9) };
+/// use dirigent_store::lease::{Epoch, HeldShard, Shard};
+/// let held = HeldShard { shard: Shard::new(3), epoch: Epoch::new(9) };
 /// assert_eq!(held.to_string(), "shard 3 in epoch 9");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "a pair that tables take apart and put together")]
-pub struct Held {
+pub struct HeldShard {
     /// Which shard.
     pub shard: Shard,
     /// The number of the term in which it is held.
     pub epoch: Epoch,
 }
 
-impl std::fmt::Display for Held {
+impl std::fmt::Display for HeldShard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "shard {} in epoch {}", self.shard, self.epoch)
     }
@@ -42,22 +42,22 @@ impl std::fmt::Display for Held {
 /// use dirigent_store::lease::{Leases, Terms};
 ///
 /// let mut leases = Leases::new(Terms::of(Duration::from_secs(10)), 256);
-/// let beat = leases.next_beat(Timestamp::from_millis(0)).unwrap();
+/// let beat = leases.next_heartbeat(Timestamp::from_millis(0)).unwrap();
 /// assert!(beat.is_member && beat.held.is_empty() && beat.take == 0);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Beat {
+pub struct Heartbeat {
     /// Which attempt it is, for the answer.
     pub number: u64,
     /// Whether the process counts among those that share the shards.
     pub is_member: bool,
     /// What the process holds.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldShard>,
     /// Whether that is to be renewed.
     pub renews: bool,
     /// What the process gives back.
-    pub release: Vec<Held>,
+    pub release: Vec<HeldShard>,
     /// How many more shards the process wants.
     pub take: u16,
 }
@@ -72,9 +72,9 @@ pub struct Beat {
 #[expect(clippy::exhaustive_structs, reason = "an answer that tables put together")]
 pub struct Answer {
     /// What was renewed, where that was asked for.
-    pub renewed: Vec<Held>,
+    pub renewed: Vec<HeldShard>,
     /// What was taken, each with its new epoch.
-    pub taken: Vec<Held>,
+    pub taken: Vec<HeldShard>,
     /// How many processes there are, this one included where it is a member.
     pub members: u16,
 }

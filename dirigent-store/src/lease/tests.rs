@@ -12,20 +12,25 @@ fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(1_000_000 + millis)
 }
 
-fn held(shard: u16, epoch: u64) -> Held {
-    Held { shard: Shard::new(shard), epoch: Epoch::new(epoch) }
+fn held(shard: u16, epoch: u64) -> HeldShard {
+    HeldShard { shard: Shard::new(shard), epoch: Epoch::new(epoch) }
 }
 
 /// One beat and its answer, `took` milliseconds later.
-fn beat(leases: &mut Leases, now: u64, took: u64, answer: impl Fn(&Beat) -> Answer) -> Beat {
-    let beat = leases.next_beat(at(now)).expect("a beat is due");
+fn beat(
+    leases: &mut Leases,
+    now: u64,
+    took: u64,
+    answer: impl Fn(&Heartbeat) -> Answer,
+) -> Heartbeat {
+    let beat = leases.next_heartbeat(at(now)).expect("a beat is due");
     let answer = answer(&beat);
     assert!(leases.answered(at(now + took), beat.number, &answer));
     beat
 }
 
 /// All that is held is renewed, and all that is wanted is taken, from the first shard on.
-fn granted(members: u16) -> impl Fn(&Beat) -> Answer {
+fn granted(members: u16) -> impl Fn(&Heartbeat) -> Answer {
     move |beat| Answer {
         renewed: beat.held.clone(),
         taken: (0..beat.take).map(|shard| held(shard, 1)).collect(),
@@ -100,13 +105,13 @@ fn what_is_not_renewed_is_lost_and_what_is_renewed_in_another_epoch_as_well() {
 #[test]
 fn a_lost_answer_gives_nothing_and_an_answer_of_an_earlier_attempt_counts_for_nothing() {
     let mut leases = alone();
-    let lost = leases.next_beat(at(3_000)).unwrap();
-    assert_eq!(leases.next_beat(at(3_000)), None, "one attempt at a time");
+    let lost = leases.next_heartbeat(at(3_000)).unwrap();
+    assert_eq!(leases.next_heartbeat(at(3_000)), None, "one attempt at a time");
     leases.failed(at(4_000), lost.number);
     assert_eq!(leases.next_deadline(at(4_000)), Some(at(5_000)));
     assert!(!leases.answered(at(4_500), lost.number, &granted(1)(&lost)));
     assert_eq!(standing(&leases, 0, 9_000), Standing::Lapsed, "it was not renewed");
-    let again = leases.next_beat(at(5_000)).unwrap();
+    let again = leases.next_heartbeat(at(5_000)).unwrap();
     assert!(again.renews && !leases.answered(at(5_000), lost.number, &granted(1)(&lost)));
     assert!(leases.answered(at(5_000), again.number, &granted(1)(&again)));
     assert_eq!(standing(&leases, 0, 9_000), Standing::Held);
@@ -130,13 +135,13 @@ fn when_a_process_comes_half_is_handed_over_after_a_while_and_not_before() {
 fn what_is_given_back_is_not_held_whatever_comes_of_the_attempt() {
     let mut leases = alone();
     leases.end();
-    let last = leases.next_beat(at(1_000)).unwrap();
+    let last = leases.next_heartbeat(at(1_000)).unwrap();
     assert_eq!((last.release.len(), last.held.len(), last.is_member), (8, 0, false));
     assert_eq!(standing(&leases, 0, 1_000), Standing::Elsewhere);
     assert!(!leases.is_over());
     leases.failed(at(1_000), last.number);
     assert!(leases.is_over());
-    assert_eq!(leases.next_beat(at(9_000)), None);
+    assert_eq!(leases.next_heartbeat(at(9_000)), None);
 }
 
 #[test]
@@ -164,25 +169,25 @@ fn shares_are_rounded_up_so_that_no_shard_is_left() {
         let mut leases = Leases::new(Terms::default(), SHARDS);
         let first = beat(&mut leases, 0, 0, granted(members));
         assert_eq!(first.take, 0, "nothing is taken before it is known who is there");
-        assert_eq!(leases.next_beat(at(0)).unwrap().take, share, "of {members}");
+        assert_eq!(leases.next_heartbeat(at(0)).unwrap().take, share, "of {members}");
     }
 }
 
 #[test]
 fn what_is_abandoned_is_not_held_even_while_an_attempt_is_under_way() {
     let mut leases = alone();
-    let renewal = leases.next_beat(at(3_000)).unwrap();
+    let renewal = leases.next_heartbeat(at(3_000)).unwrap();
     leases.abandon();
     assert_eq!(standing(&leases, 0, 3_000), Standing::Elsewhere);
     assert!(leases.is_over() && !leases.answered(at(3_000), renewal.number, &granted(1)(&renewal)));
-    assert_eq!(leases.next_beat(at(9_000)), None);
+    assert_eq!(leases.next_heartbeat(at(9_000)), None);
 }
 
 #[test]
 fn a_call_makes_the_next_look_come_at_once() {
     let mut leases = alone();
     beat(&mut leases, 1_400, 0, granted(2));
-    assert_eq!(leases.next_beat(at(1_500)), None);
+    assert_eq!(leases.next_heartbeat(at(1_500)), None);
     leases.look_now();
-    assert!(leases.next_beat(at(1_500)).is_some());
+    assert!(leases.next_heartbeat(at(1_500)).is_some());
 }

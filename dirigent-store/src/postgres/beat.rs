@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
-use crate::lease::{Answer, Beat, Epoch, Held, Shard};
+use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Shard};
 
 /// One atomic step. Rows are locked before the time is looked at, and those that another process has locked are passed over.
 /// A shard that is held or given back here is not taken as well: no row is changed twice.
@@ -53,7 +53,7 @@ pub(super) async fn ask(
     client: &Client,
     process: i64,
     ttl: Duration,
-    beat: &Beat,
+    beat: &Heartbeat,
 ) -> Result<Answer, Error> {
     let ttl = ttl.as_secs_f64() * 1_000.0;
     let (held, held_epochs) = columns(&beat.held);
@@ -79,7 +79,8 @@ pub(super) async fn ask(
     for row in rows {
         let (what, number, epoch): (&str, i32, i64) = (row.get(0), row.get(1), row.get(2));
         let number = u16::try_from(number).unwrap_or(u16::MAX);
-        let held = Held { shard: Shard::new(number), epoch: Epoch::new(epoch.cast_unsigned()) };
+        let held =
+            HeldShard { shard: Shard::new(number), epoch: Epoch::new(epoch.cast_unsigned()) };
         match what {
             "renewed" => answer.renewed.push(held),
             "taken" => answer.taken.push(held),
@@ -93,6 +94,6 @@ pub(super) async fn ask(
     Ok(answer)
 }
 
-fn columns(held: &[Held]) -> (Vec<i32>, Vec<i64>) {
+fn columns(held: &[HeldShard]) -> (Vec<i32>, Vec<i64>) {
     held.iter().map(|held| (i32::from(held.shard.get()), held.epoch.get().cast_signed())).unzip()
 }

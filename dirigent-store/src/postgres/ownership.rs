@@ -8,7 +8,7 @@ use dirigent::{ChannelId, Clock};
 use tokio::sync::Notify;
 
 use crate::error::StoreError;
-use crate::lease::{Answer, Beat, Epoch, Held, Leases, Shard, Terms};
+use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Shard, Terms};
 
 /// The leases, behind a lock that is held for moments.
 pub(super) struct LeaseDesk {
@@ -95,8 +95,8 @@ impl LeaseDesk {
         self.state().leases.next_deadline(self.clock.now())
     }
 
-    pub(super) fn next_beat(&self) -> Option<Beat> {
-        self.change(Leases::next_beat)
+    pub(super) fn next_heartbeat(&self) -> Option<Heartbeat> {
+        self.change(Leases::next_heartbeat)
     }
 
     pub(super) fn answered(&self, number: u64, answer: &Answer) {
@@ -112,7 +112,7 @@ impl LeaseDesk {
         let now = self.clock.now();
         let mut state = self.state();
         let outline = |leases: &Leases| {
-            let of = |held: Held| (held, leases.standing(held.shard, now) == Standing::Held);
+            let of = |held: HeldShard| (held, leases.standing(held.shard, now) == Standing::Held);
             leases.held().map(of).collect::<Vec<_>>()
         };
         let before = outline(&state.leases);
@@ -152,7 +152,7 @@ impl LeaseDesk {
     }
 
     /// What came since the driver was told, if there is any news.
-    fn news(&self) -> Option<Vec<Held>> {
+    fn news(&self) -> Option<Vec<HeldShard>> {
         let mut state = self.state();
         let State { leases, shown, has_news } = &mut *state;
         if !*has_news {
@@ -163,10 +163,10 @@ impl LeaseDesk {
     }
 
     /// Marks these as shown to the driver. What has changed since stays news.
-    fn show(&self, came: &[Held]) {
+    fn show(&self, came: &[HeldShard]) {
         let mut state = self.state();
         let State { leases, shown, has_news } = &mut *state;
-        for Held { shard, epoch } in came {
+        for HeldShard { shard, epoch } in came {
             if leases.epoch(*shard) == Some(*epoch) {
                 shown.insert(*shard, *epoch);
             }

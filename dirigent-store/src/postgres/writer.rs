@@ -28,7 +28,7 @@ impl Lines<'_> {
             return Ended::Lost;
         }
         loop {
-            if let Some(beat) = self.shared.desk.next_beat() {
+            if let Some(beat) = self.shared.desk.next_heartbeat() {
                 if !self.beat(client, &beat).await {
                     return Ended::Lost;
                 }
@@ -61,7 +61,7 @@ impl Lines<'_> {
     }
 
     /// Returns whether the connection may be used further.
-    async fn beat(&self, client: &Client, beat: &crate::lease::Beat) -> bool {
+    async fn beat(&self, client: &Client, beat: &crate::lease::Heartbeat) -> bool {
         let server = &self.shared.server;
         let asked = async {
             let asked = beat::ask(client, self.process, server.terms.ttl, beat).await;

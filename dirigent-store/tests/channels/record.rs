@@ -10,8 +10,8 @@ use dirigent::ports::{
 };
 use dirigent::snapshot::Snapshot;
 use dirigent::store::{
-    ChannelRecord, Discussion, GapFrom, Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd,
-    Revision, Writer,
+    ChannelRecord, Discussion, GapFrom, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
+    QueuedMessages, ReplyEnd, Revision, Writer,
 };
 use dirigent::{ChannelId, Config, MessageId, UserId};
 use dirigent_core::snapshot::Steering;
@@ -35,8 +35,8 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
     let numbers = (any::<u64>(), 0_u8..16, times, marks);
     (snapshot, texts, discussion, numbers).prop_map(
         |(snapshot, (text, (parts, extras)), discussion, (number, which, times, marks))| {
-            let letter = Letter {
-                kind: if which & 1 == 0 { LetterKind::Guide } else { LetterKind::Result },
+            let message = OutboxMessage {
+                kind: if which & 1 == 0 { OutboxKind::Guide } else { OutboxKind::Result },
                 to: ChannelId::new(number),
                 after: (which & 2 == 0).then(|| MessageId::new(number)),
                 at: Timestamp::from_millis(number),
@@ -63,9 +63,9 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                     let callback_guild = guild.map(GuildId::new);
                     Discussion { callback: ChannelId::new(callback), callback_guild, guide }.into()
                 }),
-                letters: vec![letter; usize::from(which % 3)],
+                outbox: vec![message; usize::from(which % 3)],
                 outgoing: (which & 4 == 0).then(|| Arc::new(outgoing)),
-                held: (which & 8 == 0).then(|| Held {
+                queued: (which & 8 == 0).then(|| QueuedMessages {
                     agent: AgentKey::new(u32::from(which)),
                     turn: TurnId::new(number),
                     first: MessageId::new(number),
@@ -293,7 +293,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
 fn what_a_channel_steers_by_is_refused_where_it_is_no_such_thing() {
     let mut snapshot = Snapshot { wake_pending: true, ..Snapshot::default() };
     let (first, last) = (MessageId::new(3), MessageId::new(5));
-    let mut steering = Steering { held: Some(Span { first, last }), ..Steering::default() };
+    let mut steering = Steering { queued: Some(Span { first, last }), ..Steering::default() };
     steering.budget.cost = 7;
     snapshot.steering = Some(steering.into());
     let record = ChannelRecord { snapshot, ..ChannelRecord::default() };

@@ -13,7 +13,7 @@ use dirigent::ports::{
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{
     Barred, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability, GapFrom,
-    Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd, Revision, Writer,
+    OutboxKind, OutboxMessage, Outgoing, OutgoingPart, QueuedMessages, ReplyEnd, Revision, Writer,
 };
 use dirigent::{ChannelId, MessageId, Mode, UserId};
 use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
@@ -342,19 +342,19 @@ fn discussing() -> ChannelRecord {
         nonce: Nonce::from_parts(1, 2, number),
         posted,
     };
-    let letter = |kind, to, after: Option<MessageId>, parts| {
+    let message = |kind, to, after: Option<MessageId>, parts| {
         let tried = after.is_some();
-        Letter { kind, to, after, at: after_ms(7), tried, parts }
+        OutboxMessage { kind, to, after, at: after_ms(7), tried, parts }
     };
     record.gap_from = Some(GapFrom::Start);
-    record.letters = vec![
-        letter(
-            LetterKind::Guide,
+    record.outbox = vec![
+        message(
+            OutboxKind::Guide,
             HERE,
             Some(MessageId::new(0)),
             vec![part(1, Some(MessageId::new(u64::MAX))), part(2, None)],
         ),
-        letter(LetterKind::Result, THERE, None, vec![part(3, None)]),
+        message(OutboxKind::Result, THERE, None, vec![part(3, None)]),
     ];
     record
 }
@@ -427,10 +427,10 @@ fn replying() -> ChannelRecord {
         extras: Some(Arc::new(extras())),
     };
     let (first, last) = (MessageId::new(3), MessageId::new(7));
-    let held = Held { agent: AgentKey::new(1), turn: TurnId::new(1), first, last };
+    let queued = QueuedMessages { agent: AgentKey::new(1), turn: TurnId::new(1), first, last };
     ChannelRecord {
         outgoing: Some(Arc::new(outgoing)),
-        held: Some(held),
+        queued: Some(queued),
         heard: Some(MessageId::new(7)),
         verified: Some(MessageId::new(6)),
         gap_from: Some(GapFrom::After(MessageId::new(5))),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::hooks::{Ending, RunId};
+use dirigent::hooks::{RunId, RunReport};
 use dirigent::ports::{Nonce, Post};
 use dirigent::{AgentId, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, MessageId, UserId};
 use dirigent_discord::{DiscordAccount, chat_message};
@@ -60,7 +60,7 @@ impl Asking {
         self.spoken.think().await;
         let missed = self.missed.remove(&channel).unwrap_or_default();
         let text = self.spoken.answer(missed.iter());
-        if permit.end(text.map_or(Ending::Pass, Ending::Text)).is_err() {
+        if permit.end(text.map_or(RunReport::Pass, RunReport::Text)).is_err() {
             return Ok(()); // The floor was taken away meanwhile: what was said is stale.
         }
         match text {

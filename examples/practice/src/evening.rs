@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dirigent::operate::{Cause, ChannelEvent, Heard};
+use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::{AgentId, Clock, Dirigent, Mode, command};
 use dirigent_loopback::CommandError;
 use dirigent_testkit::memory_discord::{Event, Events};
@@ -112,8 +112,8 @@ impl Watch<'_> {
                     continue;
                 }
                 heard = self.changes.next() => match heard {
-                    Some(Heard::Transition(change)) => change,
-                    Some(Heard::AgentFailed(failure)) if self.practice.has_model => {
+                    Some(EventOrLag::Transition(change)) => change,
+                    Some(EventOrLag::AgentFailed(failure)) if self.practice.has_model => {
                         note(&failure.to_string());
                         continue;
                     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::operate::{ChannelEvent, Heard};
+use dirigent::operate::{ChannelEvent, EventOrLag};
 use dirigent::{Agent, Dirigent};
 use dirigent_llm::{ChatAgent, Endpoint};
 
@@ -128,7 +128,7 @@ impl Place {
         }
         let mut changes = dirigent.events();
         while let Some(heard) = changes.next().await {
-            if let Heard::Transition(change) = heard {
+            if let EventOrLag::Transition(change) = heard {
                 show(&change);
             }
         }

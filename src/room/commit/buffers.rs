@@ -52,7 +52,7 @@ impl BufferPool {
             Arc::get_mut(&mut buffers.record).filter(|_| self.spare.len() < SPARE_MAX)
         {
             (record.discussion, record.outgoing) = (None, None);
-            record.letters.clear();
+            record.outbox.clear();
             self.spare.push(buffers);
         }
     }
@@ -98,7 +98,7 @@ mod tests {
     use crate::ChannelId;
     use crate::record::channel::ReplyEnd;
     use crate::record::discussion::Discussion;
-    use crate::record::letter::{Letter, LetterKind};
+    use crate::record::outbox::{OutboxKind, OutboxMessage};
     use crate::room::reply::compose;
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
         let record = ChannelRecord {
             discussion: Some(Arc::new(terms)),
             outgoing: Some(Arc::new(reply)),
-            letters: vec![Letter::new(LetterKind::Guide, channel, channel, now, "a secret")],
+            outbox: vec![OutboxMessage::new(OutboxKind::Guide, channel, channel, now, "a secret")],
             ..ChannelRecord::default()
         };
         let mut pool = BufferPool::default();

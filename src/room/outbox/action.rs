@@ -46,7 +46,7 @@ pub(crate) enum OutboxResult<'a> {
         began: Timestamp,
     },
     /// The callback room is awake, or refused.
-    Woken,
+    WakeOutcome,
 }
 
 /// What is known of the chat when a result comes in.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent_core::{MessageId, Timestamp};
 
 use super::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
-use super::unposted::{PostState, Unposted};
+use super::entry::{OutboxEntry, PostState};
 use super::{OutboxKind, OutboxMessage};
 use crate::ChatMessage;
 use crate::room::attempts::{LANDS_WITHIN, REPEAT_WITHIN, is_forgotten};
@@ -103,9 +103,9 @@ impl Delivery {
         self.message.kind
     }
 
-    pub(super) fn unposted(&self) -> Unposted {
+    pub(super) fn unposted(&self) -> OutboxEntry {
         let parts = &self.message.parts;
-        Unposted {
+        OutboxEntry {
             kind: self.message.kind,
             to: self.message.to,
             posted: parts.iter().filter(|part| part.posted.is_some()).count(),
@@ -214,7 +214,7 @@ impl Delivery {
                 self.look_through(now, messages, full, facts)
             }
             (Step::Post, OutboxResult::Posted { id }) => self.posted(now, id),
-            (Step::Wake, OutboxResult::Woken) => {
+            (Step::Wake, OutboxResult::WakeOutcome) => {
                 self.stage = Stage::Arrived;
                 Change::Eager
             }

@@ -40,7 +40,7 @@ pub(super) fn delivery(parts: &[OutgoingPart]) -> u64 {
 pub(super) struct Books {
     pub(super) broken: Option<String>,
     pub(super) words: Vec<Word>,
-    /// Where each part of a reply or letter belongs: by nonce, the delivery and the part's place.
+    /// Where each part of a reply or outbox message belongs: by nonce, the delivery and the part's place.
     parts: HashMap<String, (u64, usize)>,
     /// How many parts of each delivery are in their channel.
     landed: HashMap<u64, usize>,

@@ -12,7 +12,7 @@ use super::flight::{Fate, Flight, What};
 use super::start::later;
 use super::world::{Plan, World, note};
 use crate::ports::turn::Said;
-use crate::ports::waker::Woken;
+use crate::ports::waker::WakeOutcome;
 use crate::record::channel::ReplyEnd;
 use crate::runtime::admission::ClaimKind;
 use crate::runtime::perform::report_of;
@@ -121,11 +121,11 @@ impl World {
             What::Post { .. } => Outcome::Posted(flight.landed.unwrap_or_default()),
             What::Wake { agent } => {
                 if self.dice.chance(300) {
-                    return Outcome::Woken(Woken::PostTrigger);
+                    return Outcome::WakeOutcome(WakeOutcome::PostTrigger);
                 }
                 let at = later(self.now, self.dice.below(5_000));
                 self.plans.push((at, Plan::Ask(*agent)));
-                Outcome::Woken(Woken::Called)
+                Outcome::WakeOutcome(WakeOutcome::Delivered)
             }
             What::Delete(_) => Outcome::Deleted,
             What::Members => {

@@ -19,7 +19,7 @@ use crate::values::message::Nonce;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
     Part,
-    Letter,
+    Outbox,
     Trigger,
     Reminder,
     Notice,
@@ -189,7 +189,7 @@ impl World {
                     self.books
                         .fail(format!("{account:?} posts {:?}, which no record holds", post.nonce));
                 }
-                let exempt = matches!(stored, Stored::Letter | Stored::Notice);
+                let exempt = matches!(stored, Stored::Outbox | Stored::Notice);
                 if paused && !exempt {
                     self.books.fail(format!("{stored:?} starts although the room rests: {rest:?}"));
                 }
@@ -314,12 +314,12 @@ impl World {
             }
             return Stored::Part;
         }
-        for letter in &record.letters {
-            let at = letter.parts.iter().position(|part| part.nonce.as_str() == nonce);
+        for message in &record.outbox {
+            let at = message.parts.iter().position(|part| part.nonce.as_str() == nonce);
             if let Some(at) = at {
-                self.books.part_leaves(nonce, delivery(&letter.parts), at);
-                let before = letter.parts[..at].iter().all(|part| part.posted.is_some());
-                return if letter.tried && before { Stored::Letter } else { Stored::Nothing };
+                self.books.part_leaves(nonce, delivery(&message.parts), at);
+                let before = message.parts[..at].iter().all(|part| part.posted.is_some());
+                return if message.tried && before { Stored::Outbox } else { Stored::Nothing };
             }
         }
         for pending in &record.snapshot.pending {
@@ -367,7 +367,7 @@ fn told(action: &Action) -> String {
             commit.expected.get(),
             commit.record.snapshot.phase,
             commit.record.outgoing.as_ref().map(|out| out.run),
-            commit.record.held,
+            commit.record.queued,
             commit.record.gap_from,
         ),
         Action::Post { account, post } => {

@@ -9,7 +9,7 @@ use crate::room::Room;
 use crate::room::context::Context;
 use crate::runtime::Runtime;
 use crate::runtime::cell::RoomCell;
-use crate::runtime::events::{AgentFailure, AgentFault, Heard};
+use crate::runtime::events::{AgentFailure, AgentFault, EventOrLag};
 use crate::{AgentId, ChannelId};
 
 impl Runtime {
@@ -56,7 +56,7 @@ impl Runtime {
             }
         }
         // It is no error when the host has no listener.
-        let _ = self.events.send(Heard::AgentFailed(failure));
+        let _ = self.events.send(EventOrLag::AgentFailed(failure));
     }
 
     pub(crate) fn tell_all(self: &Arc<Self>) {

@@ -8,7 +8,7 @@ use dirigent_testkit::memory_discord::{Call, Fault, PushFault};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 
 use super::{
-    GUIDE, LetterKind, MINUTE, SECOND, conclude, hosted, open, open_with, outbox, places, result,
+    GUIDE, MINUTE, OutboxKind, SECOND, conclude, hosted, open, open_with, outbox, places, result,
     results,
 };
 
@@ -31,7 +31,7 @@ fn a_result_does_not_wait_for_a_guide_that_may_not_be_posted() {
     open_with(&mut stage, GUIDE);
     archive(&mut stage);
     assert_eq!(results(&stage), [closed(&stage)]);
-    assert_eq!(outbox(&stage), [LetterKind::Guide]);
+    assert_eq!(outbox(&stage), [OutboxKind::Guide]);
     stage.discord().channel(channel).set_read_only(moderator, false);
     stage.advance(MINUTE * 11);
     assert_eq!(stage.moderation(channel)[0], GUIDE);
@@ -56,7 +56,7 @@ fn a_result_does_not_wait_for_a_guide_whose_channel_is_gone() {
     stage.restart();
     stage.advance(MINUTE * 30);
     assert_eq!(results(&stage).len(), 1);
-    assert_eq!(outbox(&stage), [LetterKind::Guide], "an operator can see it");
+    assert_eq!(outbox(&stage), [OutboxKind::Guide], "an operator can see it");
 }
 
 /// R154, D89
@@ -149,13 +149,13 @@ fn a_discussion_may_be_its_own_callback_channel() {
     let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
     let channel = stage.channel();
     let made = super::opening_to(&stage, channel, GUIDE);
-    stage.call(move |d| async move { d.channel(channel).created(made).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).register(made).await }).unwrap();
     stage.until_dormant();
     assert_eq!(conclude_in(&mut stage), ResultPost::Posted);
     stage.advance(MINUTE * 30);
     let posted = stage.moderation(channel);
     assert_eq!(posted.iter().filter(|text| text.starts_with("Discussion <#")).count(), 1);
-    assert_eq!(stage.store().stored(channel).unwrap().record.letters, []);
+    assert_eq!(stage.store().stored(channel).unwrap().record.outbox, []);
 }
 
 fn conclude_in(stage: &mut Stage) -> ResultPost {
@@ -187,7 +187,7 @@ fn where_the_history_was_never_shown_a_result_in_doubt_is_not_posted_again() {
     stage.discord().channel(callback).set_history_hidden(moderator, false);
     stage.advance(MINUTE * 11);
     assert_eq!(results(&stage).len(), 1);
-    assert_eq!(stage.store().stored(channel).unwrap().record.letters, []);
+    assert_eq!(stage.store().stored(channel).unwrap().record.outbox, []);
 }
 
 /// R154: a channel that is empty for certain holds no result, and one in doubt is posted there.

@@ -294,9 +294,9 @@ async fn replay(visitor: &Visitor, server: &Server, recording: &Path) -> Result 
     for _ in 0..60 {
         slider.send_keys("\u{e014}").await?; // The arrow to the right.
         let told =
-            visitor.js("return document.querySelector('.told').textContent", Vec::new()).await?;
+            visitor.js("return document.querySelector('.events').textContent", Vec::new()).await?;
         if told.as_str().is_some_and(|told| told.contains("denied")) {
-            let why = "return document.querySelector('.told .denied').textContent";
+            let why = "return document.querySelector('.events .denied').textContent";
             let why = visitor.js(why, Vec::new()).await?;
             println!("  {}", why.as_str().unwrap_or_default());
             return Ok(());

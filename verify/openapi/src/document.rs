@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::correction::Correction;
 use super::exchange::{Exchange, Request};
 use super::finding::{Finding, Place};
-use super::manners;
+use super::header_rules;
 use super::operation::{Operation, Parameter, Token};
 use super::rule::Fault;
 
@@ -282,13 +282,15 @@ impl Document {
 }
 
 fn header_faults(operation: &Operation, request: &Request) -> Vec<(Place, String)> {
-    let said = manners::faults(request).into_iter();
+    let said = header_rules::faults(request).into_iter();
     let mut faults: Vec<_> =
         said.map(|(name, says)| (Place::Header(name.to_owned()), says)).collect();
     let authorization = request.get("authorization");
     let said = match operation.token {
-        Token::Wanted => manners::authorization_fault(authorization),
-        Token::Allowed => authorization.and_then(|value| manners::authorization_fault(Some(value))),
+        Token::Wanted => header_rules::authorization_fault(authorization),
+        Token::Allowed => {
+            authorization.and_then(|value| header_rules::authorization_fault(Some(value)))
+        }
         Token::Refused => Some("the operation is not for bots".to_owned()),
     };
     faults.extend(said.map(|says| (Place::Header("authorization".to_owned()), says)));

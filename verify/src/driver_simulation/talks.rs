@@ -19,7 +19,7 @@ use crate::stage::{Setup, Stage};
 
 /// How many discussions a run opens at most.
 const TALKS_MAX: usize = 4;
-/// How long a letter waits at most when nothing fails any more.
+/// How long an outbox message waits at most when nothing fails any more.
 const LETTERS_WITHIN: std::time::Duration = std::time::Duration::from_secs(1_300);
 
 /// Discussions of a run, and the channels that have no mode.
@@ -223,7 +223,7 @@ impl Play {
         let members = ["ann", "bob", "cis"].map(Into::into).to_vec();
         let opening = Some(Opening { initiator: "ann".into(), terms: Some(terms) });
         let made = CreatedChannel { mode: Mode::Discussion, members, opening };
-        let _ = self.stage.try_call(|d| async move { d.channel(channel).created(made).await });
+        let _ = self.stage.try_call(|d| async move { d.channel(channel).register(made).await });
     }
 
     fn everybody(&self) -> Vec<UserId> {
@@ -231,7 +231,7 @@ impl Play {
         agents.chain([self.stage.moderator(), self.stage.person()]).collect()
     }
 
-    /// The faults have ended: every guide and every result is there once, and no letter is left.
+    /// The faults have ended: every guide and every result is there once, and no outbox message is left.
     /// Says how many there were.
     pub(super) fn check_talks(&mut self) -> Result<u64, String> {
         let Some(talks) = self.talks.take() else {
@@ -287,9 +287,9 @@ impl Play {
             let words = said.len();
             return Err(format!("the guide of {channel} came wrong: {words} of its words"));
         }
-        let mut left = stored.record.letters.iter();
-        if let Some(letter) = left.find(|letter| !talks.deleted.contains(&letter.to)) {
-            return Err(format!("a letter of {channel} never arrived: {letter:?}"));
+        let mut left = stored.record.outbox.iter();
+        if let Some(message) = left.find(|message| !talks.deleted.contains(&message.to)) {
+            return Err(format!("an outbox message of {channel} never arrived: {message:?}"));
         }
         self.check_result(talks, talk)?;
         self.check_order(talk)
@@ -303,8 +303,8 @@ impl Play {
         if results == usize::from(is_over) || talks.deleted.contains(&talk.callback) {
             return Ok(());
         }
-        let letters = stored.map(|stored| stored.record.letters);
-        Err(format!("{results} results of {}, over: {is_over}, left: {letters:?}", talk.channel))
+        let messages = stored.map(|stored| stored.record.outbox);
+        Err(format!("{results} results of {}, over: {is_over}, left: {messages:?}", talk.channel))
     }
 
     /// What stands of the guide in its channel, word by word.

@@ -18,7 +18,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Steering {
             awaits_human: r.flag(),
         },
         waiting: r.maybe(waiting),
-        held: r.maybe(span),
+        queued: r.maybe(span),
         away: r.list(70, |r| Away { agent: agent(r), offline: r.flag() }),
         chosen: r.maybe(agent),
         round: r.list(70, agent),

@@ -3,7 +3,7 @@
 use dirigent_core::{Config, Effect, Input, Notice};
 
 use super::observation::begins_cycle;
-use super::{Glance, Invariant, Observation, Observer};
+use super::{Invariant, Observation, Observer, ViewSnapshot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "C2",
@@ -59,7 +59,7 @@ impl Observer for BudgetsHold {
         self.count_notices(seen)
     }
 
-    fn restarted(&mut self, now: &Glance) {
+    fn restarted(&mut self, now: &ViewSnapshot) {
         // A cost that was not stored was not taken in.
         self.turns = self.turns.min(now.budget.turns);
         self.cycles = self.cycles.min(now.budget.cycles);

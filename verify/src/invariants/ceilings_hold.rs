@@ -2,9 +2,9 @@
 
 use dirigent_core::{Author, Cause, Config, Effect, Notice};
 
-use super::glance::{cycles_max, turns_max};
 use super::observation::{begins_cycle, is_grant};
-use super::{Glance, Invariant, Observation, Observer};
+use super::view_snapshot::{cycles_max, turns_max};
+use super::{Invariant, Observation, Observer, ViewSnapshot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "C1",
@@ -64,7 +64,7 @@ impl Observer for CeilingsHold {
         self.count_notices(seen)
     }
 
-    fn restarted(&mut self, now: &Glance) {
+    fn restarted(&mut self, now: &ViewSnapshot) {
         // A word of an agent that asked for nothing need not have been stored.
         self.turns = self.turns.min(now.turns);
         self.cycles = self.cycles.min(now.cycles);

@@ -9,7 +9,7 @@ use dirigent_core::{
     Timestamp, Transition, TurnState,
 };
 
-use super::{Glance, Invariant, Observation, Restored, TwinStep};
+use super::{Invariant, Observation, Restored, TwinStep, ViewSnapshot};
 
 /// A step that can be bent in every respect. Starts as a tick in a dormant chat of two agents.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ pub(super) struct Forged {
     pub(super) input: Input,
     pub(super) answer: Result<Answer, Refusal>,
     pub(super) effects: Vec<Effect>,
-    pub(super) before: Glance,
-    pub(super) after: Glance,
+    pub(super) before: ViewSnapshot,
+    pub(super) after: ViewSnapshot,
     pub(super) rules: Config,
     pub(super) explained: Option<Reason>,
     pub(super) audit: Result<(), Breach>,
@@ -34,12 +34,12 @@ pub(super) const B: AgentKey = AgentKey::new(2);
 
 impl Default for Forged {
     fn default() -> Self {
-        let dormant = Glance {
+        let dormant = ViewSnapshot {
             mode: Mode::Chat,
             turn_state: TurnState::Normal,
             phase: PhaseKind::Dormant,
             seats: vec![seat(A, SeatTurn::Ahead), seat(B, SeatTurn::Ahead)],
-            ..Glance::default()
+            ..ViewSnapshot::default()
         };
         Self {
             now: 1_000_000,

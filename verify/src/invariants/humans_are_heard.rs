@@ -7,7 +7,7 @@ use dirigent_core::{
     Cause, Config, Effect, Input, MessageId, MessageKind, PhaseKind, Settlement, Ticket, TurnId,
 };
 
-use super::{Glance, Invariant, Observation, Observer};
+use super::{Invariant, Observation, Observer, ViewSnapshot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "H1",
@@ -56,7 +56,7 @@ impl Observer for HumansAreHeard {
         self.wait_on(seen, new)
     }
 
-    fn restarted(&mut self, _: &Glance) {
+    fn restarted(&mut self, _: &ViewSnapshot) {
         // A crash may have come before the word was stored; then it was not taken in at all.
         self.waiting.clear();
     }
@@ -119,7 +119,7 @@ impl HumansAreHeard {
 }
 
 /// Whether any agent could be granted at all.
-fn could_hear(glance: &Glance) -> bool {
+fn could_hear(glance: &ViewSnapshot) -> bool {
     let mut seats = glance.seats.iter();
     seats.any(|seat| seat.is_available() && !glance.capped.contains(&seat.agent))
 }
@@ -162,7 +162,7 @@ fn is_heard(seen: &Observation<'_>, id: MessageId, reached: bool) -> bool {
 }
 
 /// How long a whole cycle may take, with the reading of the list at both ends.
-fn longest_cycle(rules: &Config, glance: &Glance) -> Duration {
+fn longest_cycle(rules: &Config, glance: &ViewSnapshot) -> Duration {
     let start = rules.start_deadline.unwrap_or_default();
     let run = rules.run_deadline.unwrap_or_default();
     let parts = start * (u32::from(rules.retriggers) + 1) + run;

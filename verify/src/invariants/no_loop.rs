@@ -2,8 +2,8 @@
 
 use dirigent_core::{Author, Cause, Input, MessageKind, PhaseKind};
 
-use super::glance::is_active;
 use super::observation::{is_reply, is_wake};
+use super::view_snapshot::is_active;
 use super::{Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::view::Pause;
 use dirigent_core::{Config, Effect, PhaseKind};
 
-use super::{Glance, Invariant, Observation, Observer};
+use super::{Invariant, Observation, Observer, ViewSnapshot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I3",
@@ -62,7 +62,7 @@ impl Observer for NoLostWakeUp {
         }
     }
 
-    fn restarted(&mut self, _: &Glance) {}
+    fn restarted(&mut self, _: &ViewSnapshot) {}
 }
 
 /// The longest that any one phase may wait.
@@ -73,7 +73,7 @@ fn longest_wait(rules: &Config) -> Duration {
 }
 
 /// Whether the host chose that this phase has no end of its own.
-fn waits_for_ever(glance: &Glance, before: &Config, rules: &Config) -> bool {
+fn waits_for_ever(glance: &ViewSnapshot, before: &Config, rules: &Config) -> bool {
     let start = before.start_deadline.is_none() || rules.start_deadline.is_none();
     let run = before.run_deadline.is_none() || rules.run_deadline.is_none();
     let held = glance.rest == Some(Pause::Held);

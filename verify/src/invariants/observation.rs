@@ -8,8 +8,8 @@ use dirigent_core::{
     Refusal, Snapshot, Timestamp, Transition, WakeCause,
 };
 
-use super::Glance;
-use super::glance::is_active;
+use super::ViewSnapshot;
+use super::view_snapshot::is_active;
 
 /// One call of `handle` with what came before and after it.
 ///
@@ -30,9 +30,9 @@ pub struct Observation<'a> {
     /// What the channel asked for.
     pub effects: &'a [Effect],
     /// The channel before.
-    pub before: &'a Glance,
+    pub before: &'a ViewSnapshot,
     /// The channel after.
-    pub after: &'a Glance,
+    pub after: &'a ViewSnapshot,
     /// The rules before the step; other than `rules` only when the input changed them.
     pub rules_before: &'a Config,
     /// The rules.

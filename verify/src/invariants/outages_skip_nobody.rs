@@ -32,7 +32,7 @@ impl Observer for OutagesSkipNobody {
             )
         };
         for told in seen.transitions() {
-            let wakes = told.from == PhaseKind::Dormant && super::glance::is_active(told.to);
+            let wakes = told.from == PhaseKind::Dormant && super::view_snapshot::is_active(told.to);
             if late(told.cause) || wakes {
                 return Err(format!("{:?} while the chat is away", told.cause));
             }

@@ -6,7 +6,7 @@ use dirigent_core::{
     AgentKey, Answer, DeadlineReason, Effect, Input, Reason, Refusal, RunId, Verdict,
 };
 
-use super::{Glance, Invariant, Observation, Observer};
+use super::{Invariant, Observation, Observer, ViewSnapshot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I10",
@@ -65,7 +65,7 @@ impl Observer for StaleChangesNothing {
         }
     }
 
-    fn restarted(&mut self, _: &Glance) {
+    fn restarted(&mut self, _: &ViewSnapshot) {
         self.remembered.clear();
     }
 }
@@ -115,7 +115,7 @@ impl StaleChangesNothing {
 
 fn expect_nothing(refusal: Refusal, seen: &Observation<'_>) -> Result<(), String> {
     // With time alone changes who is capped, and that nobody's cap is waited for once a discussion's time is up.
-    let mut before = Glance { capped: seen.after.capped.clone(), ..seen.before.clone() };
+    let mut before = ViewSnapshot { capped: seen.after.capped.clone(), ..seen.before.clone() };
     let is_time_up = before.time_up.is_some_and(|at| at <= seen.now);
     if is_time_up && before.deadline.is_some_and(|due| due.reason == DeadlineReason::Cap) {
         before.deadline = seen.after.deadline;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use dirigent_core::view::Pause;
 use dirigent_core::{Config, Effect, PhaseKind};
 
-use super::glance::has_speaker;
-use super::{Glance, Invariant, Observation, Observer};
+use super::view_snapshot::has_speaker;
+use super::{Invariant, Observation, Observer, ViewSnapshot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I7",
@@ -87,14 +87,14 @@ impl Observer for TurnsEnd {
         }
     }
 
-    fn restarted(&mut self, _: &Glance) {
+    fn restarted(&mut self, _: &ViewSnapshot) {
         // What the clock did between the last storing and the crash is not known any more.
         self.lasted = Duration::ZERO;
     }
 }
 
 /// How long the phase may last; `None`: for ever.
-fn limit(glance: &Glance, rules: &Config, patience: Duration) -> Option<Duration> {
+fn limit(glance: &ViewSnapshot, rules: &Config, patience: Duration) -> Option<Duration> {
     let limits = [
         (PhaseKind::Granted, rules.start_deadline),
         (PhaseKind::Running, rules.run_deadline),

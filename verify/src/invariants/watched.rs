@@ -5,24 +5,24 @@ use std::time::Duration;
 
 use dirigent_core::{Answer, Channel, Config, Effect, Input, Refusal, Snapshot, Timestamp};
 
-use super::{ALL, Glance, Invariant, Observation, Observer, Restored, TwinStep, Violation};
+use super::{ALL, Invariant, Observation, Observer, Restored, TwinStep, ViewSnapshot, Violation};
 
 /// How often a channel is restored from its snapshot to live beside itself for a while.
 ///
 /// ```
-/// use dirigent_verify::invariants::Diligence;
-/// assert!(Diligence::default().twin_every > 0);
+/// use dirigent_verify::invariants::TwinSchedule;
+/// assert!(TwinSchedule::default().twin_every > 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Diligence {
+pub struct TwinSchedule {
     /// After how many steps a twin is restored; 0: never.
     pub twin_every: u32,
     /// How many steps a twin lives.
     pub twin_lives: u32,
 }
 
-impl Default for Diligence {
+impl Default for TwinSchedule {
     fn default() -> Self {
         Self { twin_every: 64, twin_lives: 16 }
     }
@@ -46,14 +46,14 @@ pub struct Watched {
     channel: Channel,
     twin: Option<Channel>,
     watch: Vec<(&'static Invariant, Box<dyn Observer>)>,
-    before: Glance,
-    after: Glance,
+    before: ViewSnapshot,
+    after: ViewSnapshot,
     now: Timestamp,
     effects: Vec<Effect>,
     twin_effects: Vec<Effect>,
     original: Box<Snapshot>,
     copy: Box<Snapshot>,
-    diligence: Diligence,
+    diligence: TwinSchedule,
     steps: u32,
 }
 
@@ -66,7 +66,7 @@ impl Watched {
     /// This channel, under watch from now on. It should be new: observers have seen nothing of
     /// what it went through before.
     pub fn of(channel: Channel) -> Self {
-        let mut after = Glance::default();
+        let mut after = ViewSnapshot::default();
         after.refill(&channel);
         Self {
             channel,
@@ -79,14 +79,14 @@ impl Watched {
             twin_effects: Vec::new(),
             original: Box::default(),
             copy: Box::default(),
-            diligence: Diligence::default(),
+            diligence: TwinSchedule::default(),
             steps: 0,
         }
     }
 
     /// The same, with another diligence.
     #[must_use]
-    pub const fn with_diligence(mut self, diligence: Diligence) -> Self {
+    pub const fn with_diligence(mut self, diligence: TwinSchedule) -> Self {
         self.diligence = diligence;
         self
     }
@@ -97,7 +97,7 @@ impl Watched {
     }
 
     /// The channel after the last step.
-    pub const fn glance(&self) -> &Glance {
+    pub const fn glance(&self) -> &ViewSnapshot {
         &self.after
     }
 
@@ -165,7 +165,7 @@ impl Watched {
     /// Now and then, a twin is made from the snapshot, or one that has lived long is compared.
     fn restore_now_and_then(&mut self) -> Result<bool, Violation> {
         self.steps = self.steps.wrapping_add(1);
-        let Diligence { twin_every, twin_lives } = self.diligence;
+        let TwinSchedule { twin_every, twin_lives } = self.diligence;
         if twin_every == 0 {
             return Ok(false);
         }

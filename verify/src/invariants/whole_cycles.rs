@@ -4,7 +4,7 @@ use dirigent_core::view::{Seat, SeatTurn};
 use dirigent_core::{AgentKey, Cause, Input, PhaseKind};
 
 use super::observation::{begins_cycle, is_grant, is_skip};
-use super::{Glance, Invariant, Observation, Observer};
+use super::{Invariant, Observation, Observer, ViewSnapshot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I8",
@@ -70,11 +70,11 @@ impl Observer for WholeCycles {
         Ok(())
     }
 
-    fn restarted(&mut self, _: &Glance) {}
+    fn restarted(&mut self, _: &ViewSnapshot) {}
 }
 
 /// Whether the agent's slot says that it completed a turn.
-fn has_completed(glance: &Glance, agent: AgentKey) -> bool {
+fn has_completed(glance: &ViewSnapshot, agent: AgentKey) -> bool {
     let seat = glance.seat(agent);
     seat.is_some_and(|seat| matches!(seat.turn, SeatTurn::Passed | SeatTurn::Spoke))
 }

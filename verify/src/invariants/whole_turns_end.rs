@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::PhaseKind;
 use dirigent_core::view::Pause;
 
-use super::{Glance, Invariant, Observation, Observer};
+use super::{Invariant, Observation, Observer, ViewSnapshot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I14",
@@ -50,7 +50,7 @@ impl Observer for WholeTurnsEnd {
         }
     }
 
-    fn restarted(&mut self, now: &Glance) {
+    fn restarted(&mut self, now: &ViewSnapshot) {
         // What the clock did between the last storing and the crash is not known any more.
         self.lasted = Duration::ZERO;
         if !counts(now.phase) {

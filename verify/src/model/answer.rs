@@ -142,7 +142,7 @@ impl Portrait {
             cycles: view.cycles_since_human(),
             deadline: channel.next_deadline().map(|deadline| deadline.at),
             initiator: view.initiator(),
-            held: view.held().map(|span| (span.first, span.last)),
+            held: view.queued().map(|span| (span.first, span.last)),
             asked: view.asked().map(|span| (span.first, span.last)),
             kept_in_mind: view.is_wake_pending(),
             away: view.away().iter().map(|away| (away.agent, away.offline)).collect(),

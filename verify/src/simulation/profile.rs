@@ -1,6 +1,6 @@
 //! How bad the world is: the rates of every fault, and how busy people are.
 
-use crate::invariants::Diligence;
+use crate::invariants::TwinSchedule;
 
 /// How often what goes wrong, each in a million.
 ///
@@ -117,20 +117,20 @@ pub struct Profile {
     pub faults: Faults,
     /// How often, in a million steps, something happens outside the turns: a message, a join, a
     /// leave, a stop, a mute, a question out of turn.
-    pub bustle: u32,
+    pub background_events: u32,
     /// The most agents in a channel.
     pub agents_max: u64,
     /// How often snapshots are compared.
-    pub diligence: Diligence,
+    pub diligence: TwinSchedule,
 }
 
 impl Default for Profile {
     fn default() -> Self {
         Self {
             faults: Faults::default(),
-            bustle: 120_000,
+            background_events: 120_000,
             agents_max: 6,
-            diligence: Diligence::default(),
+            diligence: TwinSchedule::default(),
         }
     }
 }

@@ -19,7 +19,7 @@ impl World {
     /// person who writes is answered within as much.
     pub(super) fn recover(&mut self) -> Result<(), Violation> {
         self.faults = Faults::none();
-        self.profile.bustle = 0;
+        self.profile.background_events = 0;
         self.crash_in = u64::MAX;
         for agent in &mut self.cast {
             agent.reform();

@@ -132,14 +132,14 @@ impl World {
             self.jump_clock();
             return self.feed(&Input::Tick).map(drop);
         }
-        if self.dice.hits(self.profile.bustle) {
-            return self.bustle();
+        if self.dice.hits(self.profile.background_events) {
+            return self.background_events();
         }
         let due = self.due();
         match (self.agenda.next_at(), due) {
             (None, None) => {
                 self.time += self.dice.between(1_000, 1_200_000);
-                self.bustle()
+                self.background_events()
             }
             (next, Some(due)) if next.is_none_or(|next| due <= next) => {
                 if self.agenda.len() > 0 && self.fault(self.faults.timer_late) {

@@ -43,13 +43,13 @@ impl StageAccount {
         })
     }
 
-    /// Whether this post is a part of a letter that is stored and not posted yet.
+    /// Whether this post is a part of an outbox message that is stored and not posted yet.
     fn is_in_a_letter(&self, post: &Post) -> bool {
         self.store.known().into_iter().filter_map(|channel| self.store.stored(channel)).any(
             |stored| {
-                let letters =
-                    stored.record.letters.iter().filter(|letter| letter.to == post.channel);
-                letters.flat_map(|letter| &letter.parts).any(|part| {
+                let messages =
+                    stored.record.outbox.iter().filter(|message| message.to == post.channel);
+                messages.flat_map(|message| &message.parts).any(|part| {
                     part.nonce == post.nonce
                         && part.posted.is_none()
                         && part.content == post.content

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// ```
 /// let points = dirigent_verify::stage::Points::default();
-/// points.strike_at([3]);
+/// points.crash_at([3]);
 /// assert_eq!(points.passed(), 0);
 /// assert!(!points.is_struck());
 /// ```
@@ -32,7 +32,7 @@ struct Inner {
 impl Points {
     /// Lets the process die at the points of these numbers, counted from the first one on, over all
     /// lives of the process.
-    pub fn strike_at(&self, points: impl IntoIterator<Item = u64>) {
+    pub fn crash_at(&self, points: impl IntoIterator<Item = u64>) {
         let mut strikes: Vec<_> = points.into_iter().collect();
         strikes.sort_unstable();
         self.lock().strikes = strikes.into();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use dirigent::hooks::{AgentWaker, Ending, RunId, WakeCall, Woken};
+use dirigent::hooks::{AgentWaker, RunId, RunReport, WakeCall, WakeOutcome};
 use dirigent::ports::{ApiError, Nonce, Post};
 use dirigent::{ChannelId, ChatMessage, Dirigent, DiscordApi, UserId};
 use dirigent_testkit::MemoryDiscord;
@@ -112,7 +112,7 @@ impl Run {
             Act::Hang | Act::Deaf => return std::future::pending().await,
             unknown @ (Act::Reply(_) | _) => panic!("no agent of this host does {unknown:?}"),
         };
-        let end = |text: &str| permit.end(Ending::Text(text));
+        let end = |text: &str| permit.end(RunReport::Text(text));
         if text == "NO_REPLY" {
             let _ = end(&text);
         } else if self.hooks.post_first {
@@ -167,18 +167,18 @@ pub(crate) struct DirectWaker {
 
 #[async_trait]
 impl AgentWaker for DirectWaker {
-    async fn wake(&self, call: WakeCall) -> Result<Woken, ApiError> {
+    async fn wake(&self, call: WakeCall) -> Result<WakeOutcome, ApiError> {
         self.hooks.points.pass("before a direct call").await;
         let agent = self.hooks.agents.iter().find(|agent| *agent.name() == call.agent);
         let Some((agent, dirigent)) = agent.and_then(|agent| Some((agent, agent.attached()?)))
         else {
-            return Ok(Woken::PostTrigger);
+            return Ok(WakeOutcome::PostTrigger);
         };
         if self.starts {
             self.hooks.start(dirigent, agent.clone(), call.channel);
         }
         self.calls.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(call);
         self.hooks.points.pass("after a direct call").await;
-        Ok(Woken::Called)
+        Ok(WakeOutcome::Delivered)
     }
 }

@@ -47,7 +47,7 @@ impl Setup {
     pub fn new() -> Self {
         let mut settings = Settings::default();
         settings.pacing = Pacing::off();
-        settings.lookout = None;
+        settings.backfill = None;
         let plan = Plan {
             config: Config::default(),
             settings,

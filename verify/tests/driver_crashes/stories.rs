@@ -192,7 +192,7 @@ fn discuss(stage: &mut Stage) {
     };
     let _ = stage.insist(move |d| {
         let made = made.clone();
-        async move { d.channel(channel).created(made).await }
+        async move { d.channel(channel).register(made).await }
     });
     stage.say("human: the guide");
 }
@@ -227,7 +227,7 @@ fn from_guide_to_result(stage: &mut Stage) {
     };
     let _ = stage.insist(move |d| {
         let made = made.clone();
-        async move { d.channel(channel).created(made).await }
+        async move { d.channel(channel).register(made).await }
     });
     stage.advance(SECOND * 60);
     stage.until_dormant();
@@ -240,8 +240,8 @@ fn from_guide_to_result(stage: &mut Stage) {
     assert_eq!(guide.count(), 2, "the guide's two parts");
     let results = stage.moderation(callback).into_iter().filter(|text| text.contains("Discussion"));
     assert_eq!(results.count(), 1, "the result");
-    let letters = stage.store().stored(channel).map(|stored| stored.record.letters.len());
-    assert_eq!(letters, Some(0), "nothing is left to be posted");
+    let messages = stage.store().stored(channel).map(|stored| stored.record.outbox.len());
+    assert_eq!(messages, Some(0), "nothing is left to be posted");
 }
 
 fn to_a_chat_and_back(stage: &mut Stage) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent::ChannelId;
 use dirigent::ports::{Standing, Timestamp};
-use dirigent_store::lease::{Answer, Beat, Epoch, Held, Leases, Shard, Terms, shard_of};
+use dirigent_store::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Shard, Terms, shard_of};
 use dirigent_testkit::Random;
 
 const PROCESSES: usize = 5;
@@ -87,13 +87,15 @@ struct Fleet {
     faults: u64,
 }
 
-fn pairs(held: impl IntoIterator<Item = Held>) -> Pairs {
+fn pairs(held: impl IntoIterator<Item = HeldShard>) -> Pairs {
     held.into_iter().map(|held| (held.shard.get(), held.epoch.get())).collect()
 }
 
-fn held(pairs: &Pairs) -> Vec<Held> {
-    let held =
-        |(shard, epoch): &(u16, u64)| Held { shard: Shard::new(*shard), epoch: Epoch::new(*epoch) };
+fn held(pairs: &Pairs) -> Vec<HeldShard> {
+    let held = |(shard, epoch): &(u16, u64)| HeldShard {
+        shard: Shard::new(*shard),
+        epoch: Epoch::new(*epoch),
+    };
     pairs.iter().map(held).collect()
 }
 
@@ -203,13 +205,13 @@ impl Fleet {
             let wait = process.paused_until - now;
             return self.after(wait, Event::Look(place));
         }
-        if let Some(beat) = process.leases.next_beat(process.time(now)) {
+        if let Some(beat) = process.leases.next_heartbeat(process.time(now)) {
             let number = beat.number;
             if process.cut_off_until > now {
                 // It is given up after half a TTL.
                 self.after(TTL_MS / 2, Event::BeatFailed(place, id, number));
             } else {
-                let Beat { is_member, renews, held, release, take, .. } = beat;
+                let Heartbeat { is_member, renews, held, release, take, .. } = beat;
                 let beat = (number, is_member, renews, pairs(held), pairs(release), take);
                 self.after(wait, Event::BeatArrives(place, id, beat));
             }

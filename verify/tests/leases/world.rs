@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use dirigent::ports::{Standing, Timestamp};
-use dirigent_store::lease::{Answer, Beat, Epoch, Held, Leases, Shard, Terms};
+use dirigent_store::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Shard, Terms};
 
 use super::setting::Setting;
 
@@ -35,7 +35,7 @@ pub(super) struct Record {
 /// What was sent and may arrive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Sent {
-    Beat(u8, Box<SentBeat>),
+    Heartbeat(u8, Box<SentBeat>),
     Commit { by: u8, epoch: u8, expected: u8, turn: u8, is_pending: bool },
     Post { by: u8, turn: u8 },
 }
@@ -45,8 +45,8 @@ struct SentBeat {
     number: u64,
     is_member: bool,
     renews: bool,
-    held: Vec<Held>,
-    release: Vec<Held>,
+    held: Vec<HeldShard>,
+    release: Vec<HeldShard>,
     take: u16,
 }
 
@@ -90,7 +90,7 @@ pub(super) enum Event {
     /// Time goes by; the clock of one process may miss it.
     Tick(Option<u8>),
     /// The table has it at once; the answer takes its time.
-    Beat(u8),
+    Heartbeat(u8),
     /// It is cut off from the table: the beat may still arrive.
     BeatCutOff(u8),
     BeatAnswered(u8),
@@ -138,7 +138,7 @@ impl Process {
     }
 
     fn has_beat(&self) -> bool {
-        self.beat.is_none() && self.leases.clone().next_beat(at(self.time)).is_some()
+        self.beat.is_none() && self.leases.clone().next_heartbeat(at(self.time)).is_some()
     }
 
     /// The post has arrived: that is to be stored.
@@ -163,7 +163,7 @@ impl World {
         let Self { table, processes, record, .. } = &mut world;
         for _ in 0..2 {
             for process in &mut *processes {
-                if let Some(beat) = process.leases.next_beat(at(0)) {
+                if let Some(beat) = process.leases.next_heartbeat(at(0)) {
                     let answer = table.beat(process.id, 0, &SentBeat::from(beat.clone()));
                     process.leases.answered(at(0), beat.number, &answer);
                 }
@@ -239,7 +239,7 @@ impl World {
                 }
             }
             None if process.has_beat() => {
-                events.push(Event::Beat(number));
+                events.push(Event::Heartbeat(number));
                 if may_be_cut && may_be_late {
                     events.push(Event::BeatCutOff(number));
                 }
@@ -309,9 +309,9 @@ impl World {
                 self.arrives(setting, &sent);
                 self.processes[usize::from(number)].posted();
             }
-            Event::Beat(number) => {
+            Event::Heartbeat(number) => {
                 let process = &mut self.processes[usize::from(number)];
-                let beat = process.leases.next_beat(at(process.time)).unwrap();
+                let beat = process.leases.next_heartbeat(at(process.time)).unwrap();
                 let (id, beat) = (process.id, SentBeat::from(beat));
                 let answer = self.table.beat(id, self.time, &beat);
                 self.processes[usize::from(number)].beat = Some((beat.number, answer));
@@ -351,9 +351,9 @@ impl World {
             Event::BeatCutOff(number) => {
                 let process = &mut processes[usize::from(number)];
                 let now = at(process.time);
-                let beat = process.leases.next_beat(now).unwrap();
+                let beat = process.leases.next_heartbeat(now).unwrap();
                 process.leases.failed(now, beat.number);
-                late.push(Sent::Beat(process.id, Box::new(SentBeat::from(beat))));
+                late.push(Sent::Heartbeat(process.id, Box::new(SentBeat::from(beat))));
                 *cuts += 1;
             }
             Event::Decide(number) => {
@@ -376,7 +376,7 @@ impl World {
                 process.post = Some(Sent::Post { by: process.id, turn });
             }
             Event::Tick(_)
-            | Event::Beat(_)
+            | Event::Heartbeat(_)
             | Event::CommitArrives(_)
             | Event::PostArrives(_)
             | Event::Crash(_)
@@ -397,7 +397,7 @@ impl World {
 
     fn arrives(&mut self, setting: &Setting, sent: &Sent) -> Arrived {
         match sent {
-            Sent::Beat(by, beat) => {
+            Sent::Heartbeat(by, beat) => {
                 self.table.beat(*by, self.time, beat);
                 Arrived::Other
             }
@@ -439,9 +439,9 @@ enum Arrived {
     Other,
 }
 
-impl From<Beat> for SentBeat {
-    fn from(beat: Beat) -> Self {
-        let Beat { number, is_member, renews, held, release, take, .. } = beat;
+impl From<Heartbeat> for SentBeat {
+    fn from(beat: Heartbeat) -> Self {
+        let Heartbeat { number, is_member, renews, held, release, take, .. } = beat;
         Self { number, is_member, renews, held, release, take }
     }
 }
@@ -465,7 +465,7 @@ impl Table {
             self.members.sort_unstable();
         }
         answer.members = u16::try_from(self.members.len()).unwrap();
-        let row = Held { shard: SHARD, epoch: Epoch::new(self.epoch.into()) };
+        let row = HeldShard { shard: SHARD, epoch: Epoch::new(self.epoch.into()) };
         let is_own = self.owner == Some(by);
         if beat.renews && is_own && beat.held.contains(&row) {
             self.expires = now + TTL;
@@ -478,7 +478,7 @@ impl Table {
         if beat.take > 0 && !named && (self.owner.is_none() || is_own || self.expires <= now) {
             self.epoch += 1;
             (self.owner, self.expires) = (Some(by), now + TTL);
-            answer.taken.push(Held { shard: SHARD, epoch: Epoch::new(self.epoch.into()) });
+            answer.taken.push(HeldShard { shard: SHARD, epoch: Epoch::new(self.epoch.into()) });
         }
         answer
     }

@@ -8,8 +8,8 @@ use dirigent::ports::{
     AllowedMentions, Embed, EmbedAuthor, EmbedField, EmbedFooter, Extras, GuildId, Nonce, RoleId,
 };
 use dirigent::store::{
-    ChannelRecord, Discussion, GapFrom, Held, Letter, LetterKind, Outgoing, OutgoingPart, ReplyEnd,
-    Writer,
+    ChannelRecord, Discussion, GapFrom, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
+    QueuedMessages, ReplyEnd, Writer,
 };
 use dirigent::{AgentId, ChannelId, UserId};
 use dirigent_core::snapshot::Archived;
@@ -27,9 +27,11 @@ structs! {
         /// Who the agents are that the record names by their keys.
         [opt] agents: BTreeMap<AgentKey, AgentId>,
         snapshot: Cow<'a, Snapshot>,
-        [opt] letters: Vec<Letter>,
+        #[serde(rename = "letters")]
+        [opt] outbox: Vec<OutboxMessage>,
         [opt] outgoing: Option<Arc<Outgoing>>,
-        [opt] held: Option<Held>,
+        #[serde(rename = "held")]
+        [opt] queued: Option<QueuedMessages>,
         [opt] heard: Option<MessageId>,
         [opt] verified: Option<MessageId>,
         [opt] gap_from: Option<GapFrom>,
@@ -43,8 +45,8 @@ structs! {
         guide: String,
     }
 
-    struct LetterFile for Letter as "Letter" {
-        kind: LetterKind,
+    struct OutboxFile for OutboxMessage as "OutboxMessage" {
+        kind: OutboxKind,
         to: ChannelId,
         [opt] after: Option<MessageId>,
         at: Timestamp,
@@ -116,7 +118,7 @@ structs! {
     }
 
     /// What people said and the agent that has the floor is handed.
-    struct HeldFile for Held as "Held" {
+    struct QueuedFile for QueuedMessages as "QueuedMessages" {
         agent: AgentKey,
         turn: TurnId,
         first: MessageId,
@@ -141,7 +143,7 @@ impl<'a> RecordFile<'a> {
     /// A record with the names of its agents.
     pub(super) fn new(record: &'a ChannelRecord, agents: &BTreeMap<AgentKey, AgentId>) -> Self {
         let ChannelRecord {
-            snapshot, held, heard, verified, gap_from, commanded_at, writer, ..
+            snapshot, queued, heard, verified, gap_from, commanded_at, writer, ..
         } = record;
         Self {
             mode: snapshot.mode,
@@ -150,9 +152,9 @@ impl<'a> RecordFile<'a> {
             discussion: record.discussion.clone(),
             agents: agents.clone(),
             snapshot: Cow::Borrowed(snapshot),
-            letters: record.letters.clone(),
+            outbox: record.outbox.clone(),
             outgoing: record.outgoing.clone(),
-            held: *held,
+            queued: *queued,
             heard: *heard,
             verified: *verified,
             gap_from: *gap_from,
@@ -164,17 +166,18 @@ impl<'a> RecordFile<'a> {
 
 impl From<RecordFile<'_>> for ChannelRecord {
     fn from(file: RecordFile<'_>) -> Self {
-        let RecordFile { mode, archived, initiator, discussion, snapshot, letters, .. } = file;
-        let RecordFile { outgoing, held, heard, verified, gap_from, commanded_at, writer, .. } =
-            file;
+        let RecordFile { mode, archived, initiator, discussion, snapshot, outbox, .. } = file;
+        let RecordFile {
+            outgoing, queued, heard, verified, gap_from, commanded_at, writer, ..
+        } = file;
         // What stands in front of the snapshot belongs to it, too.
         let snapshot = Snapshot { mode, archived, initiator, ..snapshot.into_owned() };
         Self {
             snapshot,
             discussion,
-            letters,
+            outbox,
             outgoing,
-            held,
+            queued,
             heard,
             verified,
             gap_from,

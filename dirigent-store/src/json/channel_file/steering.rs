@@ -10,7 +10,8 @@ structs! {
     struct SteeringFile for Steering as "Steering" {
         [opt] terms: TurnTerms,
         [opt] waiting: Option<Waiting>,
-        [opt] held: Option<Span>,
+        #[serde(rename = "held")]
+        [opt] queued: Option<Span>,
         [opt] away: Vec<Away>,
         [opt] chosen: Option<AgentKey>,
         [opt] round: Vec<AgentKey>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dirigent::store::{LetterKind, ReplyEnd};
+use dirigent::store::{OutboxKind, ReplyEnd};
 use dirigent_core::snapshot::RunFate;
 use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{Cause, MessageKind, Mode, PhaseKind, ReminderPlace, WakeCause};
@@ -68,7 +68,7 @@ named! {
     RunFate { Denied = "denied", Ended = "ended", }
     ReminderPlace { Discussion = "discussion", Callback = "callback", }
     ReplyEnd { Finished = "finished", Unfinished = "unfinished", AwaitsHuman = "awaits-human", }
-    LetterKind { Guide = "guide", Result = "result", }
+    OutboxKind { Guide = "guide", Result = "result", }
     WakeCause { Operator = "operator", Guide = "guide", Result = "result", }
     MessageKind {
         Conversation = "conversation",

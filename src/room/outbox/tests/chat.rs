@@ -30,7 +30,7 @@ pub(super) enum Answer {
     Page(Vec<ChatMessage>, bool, Option<bool>),
     Posted(MessageId),
     Failed(ErrorKind, Certainty, Option<Duration>),
-    Woken,
+    WakeOutcome,
 }
 
 #[derive(Clone)]
@@ -145,7 +145,7 @@ impl Chat {
                 let says = self.says_what_is_readable.then_some(is_readable);
                 Answer::Page(page, is_full, says)
             }
-            (Fault::None, OutboxAction::WakeRoom { .. }) => Answer::Woken,
+            (Fault::None, OutboxAction::WakeRoom { .. }) => Answer::WakeOutcome,
         }
     }
 

@@ -158,7 +158,7 @@ impl World {
                 retry_after: *retry_after,
                 began,
             },
-            Answer::Woken => OutboxResult::Woken,
+            Answer::WakeOutcome => OutboxResult::WakeOutcome,
         };
         self.outbox.done(self.now, kind, result, facts);
     }

@@ -6,8 +6,8 @@ use super::{Spoilt, Wrong};
 use crate::document::Document;
 use crate::exchange::Request;
 use crate::finding::Place;
+use crate::header_rules::REASON_CHARS_MAX;
 use crate::landmark::meant;
-use crate::manners::REASON_CHARS_MAX;
 use crate::operation::{Operation, Parameter, Token};
 
 /// What looks like an id and is none: a name, a negative number, one of 65 bits, another notation.

@@ -40,15 +40,15 @@ const TELL_AGAIN_MAX: Duration = Duration::from_secs(60);
 /// The longest wait before that.
 const AGAIN_AFTER_MAX: Duration = Duration::from_secs(600);
 
-/// What lies on the desk.
+/// What lies on the tasks.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
-    papers: Mutex<Papers>,
+pub(super) struct TaskQueue {
+    state: Mutex<QueueState>,
     more: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Papers {
+struct QueueState {
     /// The command is to be registered in these guilds.
     guilds: VecDeque<u64>,
     /// The command is registered there, or it was tried.
@@ -72,7 +72,7 @@ enum Diagnosis {
 }
 
 /// The next piece of work.
-enum Paper {
+enum Task {
     Use(Use),
     Guild(u64),
     Diagnose,
@@ -81,85 +81,85 @@ enum Paper {
     Closed,
 }
 
-impl Desk {
+impl TaskQueue {
     /// A person used the command; the same use again is the same use.
     pub(super) fn put(&self, used: Use) {
-        let mut papers = self.papers();
-        if papers.seen.contains(&used.id) || papers.uses.len() >= AT_ONCE {
+        let mut state = self.state();
+        if state.seen.contains(&used.id) || state.uses.len() >= AT_ONCE {
             return;
         }
-        if papers.seen.len() >= USES_MAX {
-            papers.seen.pop_front();
+        if state.seen.len() >= USES_MAX {
+            state.seen.pop_front();
         }
-        papers.seen.push_back(used.id);
-        papers.uses.push_back(used);
-        drop(papers);
+        state.seen.push_back(used.id);
+        state.uses.push_back(used);
+        drop(state);
         self.more.notify_one();
     }
 
     /// The command is to be registered in this guild, if it was not before.
     pub(super) fn register(&self, guild: u64) {
-        let mut papers = self.papers();
-        if papers.registered.insert(guild) {
-            papers.guilds.push_back(guild);
+        let mut state = self.state();
+        if state.registered.insert(guild) {
+            state.guilds.push_back(guild);
         }
-        drop(papers);
+        drop(state);
         self.more.notify_one();
     }
 
     /// The command may have to be registered there again one day.
     pub(super) fn forget(&self, guild: u64) {
-        let mut papers = self.papers();
-        papers.registered.remove(&guild);
-        papers.guilds.retain(|waiting| *waiting != guild);
+        let mut state = self.state();
+        state.registered.remove(&guild);
+        state.guilds.retain(|waiting| *waiting != guild);
     }
 
     /// The intents are to be looked at, if they were not before.
     pub(super) fn diagnose(&self) {
-        let mut papers = self.papers();
-        if papers.diagnosis == Diagnosis::NotWanted {
-            papers.diagnosis = Diagnosis::Wanted;
+        let mut state = self.state();
+        if state.diagnosis == Diagnosis::NotWanted {
+            state.diagnosis = Diagnosis::Wanted;
         }
-        drop(papers);
+        drop(state);
         self.more.notify_one();
     }
 
     /// A new session of a gateway that tells of no guilds: every channel is to be looked through.
     pub(super) fn reconnected(&self) {
-        self.papers().reconnected = true;
+        self.state().reconnected = true;
         self.more.notify_one();
     }
 
     /// Nothing is put here any more.
     pub(super) fn close(&self) {
-        self.papers().closed = true;
+        self.state().closed = true;
         self.more.notify_one();
     }
 
     fn is_closed(&self) -> bool {
-        self.papers().closed
+        self.state().closed
     }
 
-    fn take(&self) -> Paper {
-        let mut papers = self.papers();
-        if let Some(used) = papers.uses.pop_front() {
-            return Paper::Use(used);
+    fn take(&self) -> Task {
+        let mut state = self.state();
+        if let Some(used) = state.uses.pop_front() {
+            return Task::Use(used);
         }
-        if std::mem::take(&mut papers.reconnected) {
-            return Paper::Reconnected;
+        if std::mem::take(&mut state.reconnected) {
+            return Task::Reconnected;
         }
-        if papers.diagnosis == Diagnosis::Wanted {
-            papers.diagnosis = Diagnosis::Begun;
-            return Paper::Diagnose;
+        if state.diagnosis == Diagnosis::Wanted {
+            state.diagnosis = Diagnosis::Begun;
+            return Task::Diagnose;
         }
-        if let Some(guild) = papers.guilds.pop_front() {
-            return Paper::Guild(guild);
+        if let Some(guild) = state.guilds.pop_front() {
+            return Task::Guild(guild);
         }
-        if papers.closed { Paper::Closed } else { Paper::Nothing }
+        if state.closed { Task::Closed } else { Task::Nothing }
     }
 
-    fn papers(&self) -> MutexGuard<'_, Papers> {
-        self.papers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -175,7 +175,7 @@ type Job<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// deletions of messages are not repeated.
 #[must_use = "no command is answered and no channel is loaded until this runs"]
 pub struct FeedWork {
-    desk: Arc<Desk>,
+    tasks: Arc<TaskQueue>,
     queues: Arc<ChannelQueues>,
     dirigent: Dirigent,
     account: Arc<DiscordAccount>,
@@ -188,13 +188,13 @@ pub struct FeedWork {
 
 impl FeedWork {
     pub(super) fn new(
-        (desk, queues): (Arc<Desk>, Arc<ChannelQueues>),
+        (tasks, queues): (Arc<TaskQueue>, Arc<ChannelQueues>),
         dirigent: Dirigent,
         account: Arc<DiscordAccount>,
         intents: Intents,
     ) -> Self {
         let attempting = tokio::sync::Mutex::default();
-        Self { desk, queues, dirigent, account, intents, attempting }
+        Self { tasks, queues, dirigent, account, intents, attempting }
     }
 
     /// Works until the feed and all its clones and shards are dropped.
@@ -212,38 +212,38 @@ impl FeedWork {
             while let Some(job) = self.queues.next_job() {
                 telling.push(Box::pin(work.tell(job)));
             }
-            match self.desk.take() {
-                Paper::Use(used) => {
+            match self.tasks.take() {
+                Task::Use(used) => {
                     if answering.len() < AT_ONCE {
                         answering.push(Box::pin(work.answer(used)));
                     }
                     continue;
                 }
-                Paper::Guild(guild) => {
+                Task::Guild(guild) => {
                     registering.push(Box::pin(work.register(GuildId::new(guild))));
                     continue;
                 }
-                Paper::Reconnected => {
+                Task::Reconnected => {
                     telling.push(Box::pin(work.reconnected()));
                     continue;
                 }
-                Paper::Diagnose => {
+                Task::Diagnose => {
                     registering.push(Box::pin(work.diagnose()));
                     continue;
                 }
-                Paper::Closed
+                Task::Closed
                     if answering.is_empty() && registering.is_empty() && telling.is_empty() =>
                 {
                     return;
                 }
-                Paper::Closed | Paper::Nothing => {}
+                Task::Closed | Task::Nothing => {}
             }
             tokio::select! {
                 biased;
                 Some(()) = answering.next() => {}
                 () = self.queues.more() => {}
                 Some(()) = telling.next() => {}
-                () = self.desk.more.notified() => {}
+                () = self.tasks.more.notified() => {}
                 Some(()) = registering.next() => {}
             }
         }
@@ -276,7 +276,7 @@ impl FeedWork {
             self.queues.give_back(channel, condensed);
             self.account.clock().sleep_until(now + again_after).await;
             again_after = TELL_AGAIN_MAX.min(again_after * 2);
-            if self.desk.is_closed() {
+            if self.tasks.is_closed() {
                 return;
             }
         }
@@ -331,7 +331,7 @@ impl FeedWork {
             ),
             Err(error) => {
                 tracing::warn!(%guild, %error, "the slash commands are not registered yet");
-                self.desk.forget(guild.get());
+                self.tasks.forget(guild.get());
             }
         }
     }

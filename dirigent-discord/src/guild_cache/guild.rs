@@ -1,4 +1,4 @@
-//! One guild of the picture.
+//! One guild of the guild cache.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, UserId};
 use twilight_model::guild::Permissions;
 
-use super::{Sight, Watched};
+use super::{Visibility, Watched};
 use crate::permission::{GuildRules, Member, Overwrite};
 use crate::wire;
 use crate::wire::pushed::ThreadMembers;
@@ -273,30 +273,35 @@ impl Guild {
         Some((place, &decisive.overwrites))
     }
 
-    pub(super) fn sight(&mut self, channel: u64, among: &[UserId], now: Timestamp) -> Sight {
+    pub(super) fn visibility(
+        &mut self,
+        channel: u64,
+        among: &[UserId],
+        now: Timestamp,
+    ) -> Visibility {
         if self.overwrites(channel).is_none() {
-            return Sight::Unknown;
+            return Visibility::Unknown;
         }
         let unknown: Vec<UserId> =
             among.iter().copied().filter(|user| !self.knows(*user, now)).collect();
         if !unknown.is_empty() {
-            return Sight::WithMembers(self.rules.guild, unknown);
+            return Visibility::WithMembers(self.rules.guild, unknown);
         }
         let mut members = Vec::new();
         for user in among {
             members.extend(self.members.get_mut(user).map(|known| known.at(now).clone()));
         }
         let Some((place, overwrites)) = self.overwrites(channel) else {
-            return Sight::Unknown;
+            return Visibility::Unknown;
         };
         let added = match place.kind {
             PRIVATE_THREAD => match self.added(channel, among, now) {
                 Ok(added) => Some(added),
-                Err(unknown) => return Sight::WithThread(unknown),
+                Err(unknown) => return Visibility::WithThread(unknown),
             },
             _ => None,
         };
-        Sight::Known(self.rules.audience(overwrites, added.as_ref(), &members))
+        Visibility::Known(self.rules.audience(overwrites, added.as_ref(), &members))
     }
 
     /// Which of the accounts were added to a private thread, or of which that is not known.

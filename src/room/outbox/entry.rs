@@ -3,21 +3,21 @@
 use dirigent_core::Timestamp;
 
 use crate::ChannelId;
-use crate::record::letter::LetterKind;
+use crate::record::outbox::OutboxKind;
 
 /// A discussion's guide or result that is still to be posted. It holds no text.
 ///
 /// ```
-/// use dirigent::operate::{PostState, Unposted};
-/// fn is_stuck(unposted: &Unposted) -> bool {
+/// use dirigent::operate::{PostState, OutboxEntry};
+/// fn is_stuck(unposted: &OutboxEntry) -> bool {
 ///     unposted.state == PostState::GivenUp
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unposted {
+pub struct OutboxEntry {
     /// What it is.
-    pub kind: LetterKind,
+    pub kind: OutboxKind,
     /// Where it goes.
     pub to: ChannelId,
     /// How many of its messages are in the channel.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::operate::{Cause, ChannelEvent, Heard};
+use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::ports::GuildId;
 use dirigent::{AgentId, ChannelId, ChatMessage, Clock, SystemClock, UserId};
 use dirigent_testkit::memory_discord::{Event, Events};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::Result;
 use crate::agents::Member;
-use crate::house::House;
+use crate::process::Process;
 
 /// The changes that are worth a line.
 const LINES: [(Cause, &str); 8] = [
@@ -27,7 +27,7 @@ const LINES: [(Cause, &str); 8] = [
 ];
 
 /// The chat, its people and its agents.
-pub(crate) struct Town {
+pub(crate) struct World {
     discord: MemoryDiscord,
     clock: SystemClock,
     thinks: Duration,
@@ -52,7 +52,7 @@ pub(crate) enum Shown {
     Nothing,
 }
 
-impl Town {
+impl World {
     pub(crate) fn new(thinks: Duration) -> Self {
         let clock = SystemClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock));
@@ -133,7 +133,7 @@ impl Town {
 
     /// Shows what happens until all of these were seen, in whatever order, and forwards to the library
     /// what the chat pushes.
-    pub(crate) async fn until(&mut self, house: &mut House, last: &[Shown]) -> Result {
+    pub(crate) async fn until(&mut self, process: &mut Process, last: &[Shown]) -> Result {
         let mut missing = last.to_vec();
         let patience = self.clock.now() + Duration::from_secs(10);
         loop {
@@ -141,10 +141,10 @@ impl Town {
                 biased;
                 event = self.pushed.next() => {
                     let event = event.ok_or("the chat is gone")?;
-                    self.take_event(house, event).await?
+                    self.take_event(process, event).await?
                 }
-                heard = house.changes.next() => match heard {
-                    Some(Heard::Transition(change)) => self.show_change(&change),
+                heard = process.changes.next() => match heard {
+                    Some(EventOrLag::Transition(change)) => self.show_change(&change),
                     Some(other) => return Err(format!("an unexpected event: {other:?}").into()),
                     None => return Err("the library is gone".into()),
                 },
@@ -160,16 +160,16 @@ impl Town {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are not shown")]
-    async fn take_event(&self, house: &House, event: Event) -> Result<Shown> {
+    async fn take_event(&self, process: &Process, event: Event) -> Result<Shown> {
         match event {
             Event::MessageCreated(message) => {
                 let name = self.show_message(&message);
                 let is_result = message.content.contains("is concluded. Summary:");
-                house.dirigent.message_created(message).await?;
+                process.dirigent.message_created(message).await?;
                 Ok(if is_result { Shown::Result } else { Shown::Words(name) })
             }
             other => {
-                other.tell(&house.dirigent).await?;
+                other.tell(&process.dirigent).await?;
                 Ok(Shown::Nothing)
             }
         }

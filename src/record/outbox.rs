@@ -12,24 +12,24 @@ use crate::values::message::Nonce;
 ///
 /// ```
 /// use dirigent::{ChannelId, MessageId};
-/// use dirigent::store::{Letter, LetterKind};
+/// use dirigent::store::{OutboxMessage, OutboxKind};
 /// use dirigent::ports::Timestamp;
 ///
-/// let letter = Letter {
-///     kind: LetterKind::Result,
+/// let message = OutboxMessage {
+///     kind: OutboxKind::Result,
 ///     to: ChannelId::new(1),
 ///     after: Some(MessageId::new(7)),
 ///     at: Timestamp::from_millis(1_000),
 ///     tried: false,
 ///     parts: Vec::new(),
 /// };
-/// assert!(letter.parts.is_empty());
+/// assert!(message.parts.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
-pub struct Letter {
+pub struct OutboxMessage {
     /// What it is.
-    pub kind: LetterKind,
+    pub kind: OutboxKind,
     /// Where it goes.
     pub to: ChannelId,
     /// Up to here nothing stands there that is still to be posted; `None` until that was looked up.
@@ -44,28 +44,28 @@ pub struct Letter {
     pub parts: Vec<OutgoingPart>,
 }
 
-/// What a letter is.
+/// What an outbox message is.
 ///
 /// ```
-/// use dirigent::store::LetterKind;
-/// assert_ne!(LetterKind::Guide, LetterKind::Result);
+/// use dirigent::store::OutboxKind;
+/// assert_ne!(OutboxKind::Guide, OutboxKind::Result);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "plain data that stores map variant by variant")]
-pub enum LetterKind {
+pub enum OutboxKind {
     /// The discussion's guide, into its own channel. Then the first speaker is woken.
     Guide,
     /// The discussion's result, into its callback channel. Then that channel is woken.
     Result,
 }
 
-/// Keeps the names of letters apart from those of debts.
-const LETTERS: u64 = 1 << 31;
+/// Keeps the nonces of the outbox apart from those of effects.
+const OUTBOX: u64 = 1 << 31;
 
-impl Letter {
-    /// A letter of the channel `from`, written now.
+impl OutboxMessage {
+    /// A message of the channel `from`, written now.
     pub(crate) fn new(
-        kind: LetterKind,
+        kind: OutboxKind,
         from: ChannelId,
         to: ChannelId,
         now: Timestamp,
@@ -73,8 +73,8 @@ impl Letter {
     ) -> Self {
         let (number, after) = match kind {
             // Nothing of ours stands in a channel that was just created.
-            LetterKind::Guide => (LETTERS, Some(MessageId::new(0))),
-            LetterKind::Result => (LETTERS | 1 << 16, None),
+            OutboxKind::Guide => (OUTBOX, Some(MessageId::new(0))),
+            OutboxKind::Result => (OUTBOX | 1 << 16, None),
         };
         let parts = split_reply(text).into_iter().zip(number..).map(|(content, number)| {
             let nonce = Nonce::from_parts(from.get(), now.as_millis(), number);

@@ -22,7 +22,7 @@ const MEMBERS_MAX: usize = 200_000;
 /// What is known without asking. It is empty until a gateway feeds it, and believed only while that is
 /// connected.
 #[derive(Debug, Default)]
-pub(crate) struct Picture(Mutex<Inner>);
+pub(crate) struct GuildCache(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -38,7 +38,7 @@ struct Inner {
 
 /// Who sees a channel, as far as that is known.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum Visibility {
     /// Exactly these accounts see it.
     Known(Vec<UserId>),
     /// It would be known with what these accounts are in this guild.
@@ -51,7 +51,7 @@ pub(crate) enum Sight {
 
 /// Who gained or lost sight of which channel.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Moves {
+pub(crate) struct MembershipChanges {
     pub(crate) joined: Vec<(ChannelId, UserId)>,
     pub(crate) left: Vec<(ChannelId, UserId)>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Watched<'a> {
     pub(crate) channels: &'a (dyn Fn(ChannelId) -> bool + Sync),
 }
 
-impl Picture {
+impl GuildCache {
     /// Which account it is for, and what its gateway tells.
     pub(crate) fn begin(&self, intents: Intents) {
         self.inner().tells_members = intents.contains(Intents::GUILD_MEMBERS);
@@ -134,7 +134,7 @@ impl Picture {
     }
 
     /// Owner and roles.
-    pub(crate) fn rules(&self, rules: GuildRules, watched: &Watched<'_>) -> Moves {
+    pub(crate) fn rules(&self, rules: GuildRules, watched: &Watched<'_>) -> MembershipChanges {
         self.changing(rules.guild, watched, |guild, _| guild.rules = rules)
     }
 
@@ -144,7 +144,7 @@ impl Picture {
         role: u64,
         allowed: Option<Permissions>,
         watched: &Watched<'_>,
-    ) -> Moves {
+    ) -> MembershipChanges {
         self.changing(guild, watched, |guild, _| match allowed {
             Some(allowed) => drop(guild.rules.roles.insert(role, allowed)),
             None => drop(guild.rules.roles.remove(&role)),
@@ -152,9 +152,13 @@ impl Picture {
     }
 
     /// A channel or thread is new or has changed.
-    pub(crate) fn channel(&self, channel: &wire::Channel, watched: &Watched<'_>) -> Moves {
+    pub(crate) fn channel(
+        &self,
+        channel: &wire::Channel,
+        watched: &Watched<'_>,
+    ) -> MembershipChanges {
         let Some(guild) = channel.guild_id else {
-            return Moves::default();
+            return MembershipChanges::default();
         };
         let mut inner = self.inner();
         if inner.guilds.contains_key(&guild.0) {
@@ -184,18 +188,27 @@ impl Picture {
         pushed: &PushedMember,
         now: Timestamp,
         watched: &Watched<'_>,
-    ) -> Moves {
+    ) -> MembershipChanges {
         self.changing(pushed.guild_id.0, watched, |guild, me| {
             guild.save_member(&pushed.member, now, me);
         })
     }
 
-    pub(crate) fn member_gone(&self, guild: u64, user: UserId, watched: &Watched<'_>) -> Moves {
+    pub(crate) fn member_gone(
+        &self,
+        guild: u64,
+        user: UserId,
+        watched: &Watched<'_>,
+    ) -> MembershipChanges {
         self.changing(guild, watched, |guild, _| guild.remove_member(user))
     }
 
     /// Who came into a thread, and who left it. Only a private one is seen by that.
-    pub(crate) fn thread_members(&self, update: &ThreadMembers, watched: &Watched<'_>) -> Moves {
+    pub(crate) fn thread_members(
+        &self,
+        update: &ThreadMembers,
+        watched: &Watched<'_>,
+    ) -> MembershipChanges {
         let thread = ChannelId::new(update.id.0);
         let mut inner = self.inner();
         let guild = inner.guilds.get_mut(&update.guild_id.0);
@@ -205,7 +218,7 @@ impl Picture {
         let added = update.added_members.iter().filter_map(|member| member.user_id);
         let added = added.map(wire::Number::user).filter(is_watched);
         let removed = update.removed_member_ids.iter().map(|id| id.user()).filter(is_watched);
-        Moves {
+        MembershipChanges {
             joined: added.map(|user| (thread, user)).collect(),
             left: match is_private {
                 Some(true) => removed.map(|user| (thread, user)).collect(),
@@ -216,12 +229,17 @@ impl Picture {
     }
 
     /// Which of these accounts see a channel.
-    pub(crate) fn sight(&self, channel: ChannelId, among: &[UserId], now: Timestamp) -> Sight {
+    pub(crate) fn visibility(
+        &self,
+        channel: ChannelId,
+        among: &[UserId],
+        now: Timestamp,
+    ) -> Visibility {
         let mut inner = self.inner();
         let inner = &mut *inner;
         match inner.believed(channel.get()) {
-            Some(guild) => guild.sight(channel.get(), among, now),
-            None => Sight::Unknown,
+            Some(guild) => guild.visibility(channel.get(), among, now),
+            None => Visibility::Unknown,
         }
     }
 
@@ -278,7 +296,7 @@ impl Picture {
         }
     }
 
-    /// Whether this picture's own account may do this in the channel, where that is known.
+    /// Whether this cache's own account may do this in the channel, where that is known.
     pub(crate) fn may(
         &self,
         channel: ChannelId,
@@ -290,7 +308,7 @@ impl Picture {
         inner.believed(channel.get())?.may(channel.get(), me, wanted, now)
     }
 
-    /// What this picture's own account may do in a guild, and in each of its channels: for a
+    /// What this cache's own account may do in a guild, and in each of its channels: for a
     /// diagnosis.
     pub(crate) fn own_rules(&self, guild: u64) -> Option<(GuildRules, Member)> {
         let inner = self.inner();
@@ -311,16 +329,16 @@ impl Picture {
         guild: u64,
         watched: &Watched<'_>,
         change: impl FnOnce(&mut Guild, Option<UserId>),
-    ) -> Moves {
+    ) -> MembershipChanges {
         let mut inner = self.inner();
         let me = inner.me;
         let Some(guild) = inner.guilds.get_mut(&guild) else {
-            return Moves::default();
+            return MembershipChanges::default();
         };
         let before = guild.watch(watched);
         change(guild, me);
         let after = guild.watch(watched);
-        Moves {
+        MembershipChanges {
             joined: after.difference(&before).copied().collect(),
             left: before.difference(&after).copied().collect(),
         }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 /// Records the newest inputs of each channel in memory, so that the page can show why an agent was denied, and replay the
 /// room. Given to [`Builder::recorder`](dirigent::host::Builder::recorder) and to
-/// [`Builder::tape`](crate::Builder::tape); clones share it.
+/// [`Builder::recorder`](crate::Builder::recorder); clones share it.
 ///
 /// It keeps between `kept` and twice as many inputs of a channel, and of at most 1,000 channels; inputs hold no text but ends
 /// of at most 64 characters. When it is full, the older half is given to a turn machine, whose state the rest then begins
@@ -20,25 +20,25 @@ use rustc_hash::FxHashMap;
 ///
 /// ```
 /// use dirigent::ChannelId;
-/// let tape = dirigent_control::Tape::default();
-/// assert!(tape.channel(ChannelId::new(1)).is_none());
+/// let recorder = dirigent_control::MemoryRecorder::default();
+/// assert!(recorder.channel(ChannelId::new(1)).is_none());
 /// ```
 #[derive(Clone)]
-pub struct Tape {
+pub struct MemoryRecorder {
     kept: usize,
     channels: Arc<Mutex<FxHashMap<ChannelId, RecordedChannel>>>,
 }
 
 const CHANNELS_MAX: usize = 1_000;
 
-impl Default for Tape {
+impl Default for MemoryRecorder {
     /// Keeps 1,000 to 2,000 inputs of a channel: some hundred turns.
     fn default() -> Self {
         Self::new(1_000)
     }
 }
 
-impl Tape {
+impl MemoryRecorder {
     /// Keeps at least this number of inputs of each channel, and at most twice this number.
     pub fn new(kept: usize) -> Self {
         Self { kept: kept.max(1), channels: Arc::default() }
@@ -54,7 +54,7 @@ impl Tape {
     }
 }
 
-impl Recorder for Tape {
+impl Recorder for MemoryRecorder {
     fn began(&self, channel: ChannelId, config: &Arc<Config>, snapshot: Snapshot) {
         let mut channels = self.lock();
         let is_known = channels.contains_key(&channel);
@@ -98,8 +98,8 @@ fn shorten(recorded: &mut RecordedChannel, first: usize) {
     }
 }
 
-impl fmt::Debug for Tape {
+impl fmt::Debug for MemoryRecorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tape").field("kept", &self.kept).finish_non_exhaustive()
+        f.debug_struct("MemoryRecorder").field("kept", &self.kept).finish_non_exhaustive()
     }
 }

@@ -9,17 +9,17 @@ use dirigent_core::{
 ///
 /// ```
 /// use dirigent_core::{Channel, Config, PhaseKind};
-/// use dirigent_verify::invariants::Glance;
+/// use dirigent_verify::invariants::ViewSnapshot;
 ///
 /// let channel = Channel::new(Config::default().into(), 1);
-/// let mut glance = Glance::default();
+/// let mut glance = ViewSnapshot::default();
 /// glance.refill(&channel);
 /// assert_eq!(glance.phase, PhaseKind::Disabled);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct Glance {
+pub struct ViewSnapshot {
     /// What the channel is for.
     pub mode: Mode,
     /// How turns are kept.
@@ -82,7 +82,7 @@ pub struct Glance {
     pub allowed: usize,
 }
 
-impl Default for Glance {
+impl Default for ViewSnapshot {
     fn default() -> Self {
         Self {
             mode: Mode::None,
@@ -119,7 +119,7 @@ impl Default for Glance {
     }
 }
 
-impl Glance {
+impl ViewSnapshot {
     /// Looks again, reusing the buffers.
     pub fn refill(&mut self, channel: &Channel) {
         let view = channel.view();
@@ -148,7 +148,7 @@ impl Glance {
     /// Looks at what goes beyond the plain rotation.
     fn refill_steering(&mut self, channel: &Channel) {
         let view = channel.view();
-        self.held = view.held().map(|span| (span.first, span.last));
+        self.held = view.queued().map(|span| (span.first, span.last));
         self.asked = view.asked().map(|span| (span.first, span.last));
         self.kept_in_mind = view.is_wake_pending();
         self.away.clear();

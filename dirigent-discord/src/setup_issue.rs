@@ -15,13 +15,13 @@ pub(crate) const NEEDED_INTENTS: Intents =
 /// and says what will not work.
 ///
 /// ```
-/// use dirigent_discord::{Finding, NeededIntent};
-/// let finding = Finding::IntentNotGranted(NeededIntent::MessageContent);
+/// use dirigent_discord::{SetupIssue, NeededIntent};
+/// let finding = SetupIssue::IntentNotGranted(NeededIntent::MessageContent);
 /// assert!(finding.to_string().contains("Message Content Intent"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Finding {
+pub enum SetupIssue {
     /// The privileged intent is not switched on in the developer portal.
     IntentNotGranted(NeededIntent),
     /// The gateway was connected without asking for the intent.
@@ -36,7 +36,7 @@ pub enum Finding {
     Closed(CloseReason),
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for SetupIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::IntentNotGranted(intent) => write!(

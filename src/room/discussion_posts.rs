@@ -13,12 +13,12 @@ use super::requests::{Ask, Requests};
 use crate::ChannelId;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::record::discussion::Discussion;
-use crate::record::letter::{Letter, LetterKind};
+use crate::record::outbox::{OutboxKind, OutboxMessage};
 use crate::runtime::admission::ClaimKind;
 
 /// The outbox of a discussion, and what of it is stored.
 #[derive(Debug, Default)]
-pub(super) struct Letters {
+pub(super) struct DiscussionPosts {
     pub(super) outbox: OutboxMachine,
     /// The version of the outbox that the commit stamp takes into account.
     counted: u64,
@@ -28,14 +28,14 @@ pub(super) struct Letters {
     pub(super) result: Option<String>,
 }
 
-impl Letters {
+impl DiscussionPosts {
     pub(super) fn restored(outbox: OutboxMachine) -> Self {
         Self { outbox, ..Self::default() }
     }
 
     /// The guide of a discussion that was opened is to be posted in its channel.
     pub(super) fn owe_guide(&mut self, channel: ChannelId, now: Timestamp, terms: &Discussion) {
-        let guide = Letter::new(LetterKind::Guide, channel, channel, now, &terms.guide);
+        let guide = OutboxMessage::new(OutboxKind::Guide, channel, channel, now, &terms.guide);
         self.outbox.write(guide);
     }
 
@@ -53,11 +53,11 @@ impl Letters {
         } else {
             self.result.take().unwrap_or_else(|| cx.settings.result(channel, None))
         };
-        let result = Letter::new(LetterKind::Result, channel, terms.callback, now, &text);
+        let result = OutboxMessage::new(OutboxKind::Result, channel, terms.callback, now, &text);
         self.outbox.write(result);
     }
 
-    pub(super) fn first_attempt(&self, kind: LetterKind) -> FirstAttempt {
+    pub(super) fn first_attempt(&self, kind: OutboxKind) -> FirstAttempt {
         self.outbox.first_attempt(kind)
     }
 
@@ -134,7 +134,7 @@ impl Letters {
         cx: &Context<'_>,
         (room, now): (ChannelId, Timestamp),
         newest: Option<MessageId>,
-        kind: LetterKind,
+        kind: OutboxKind,
         outcome: Outcome,
     ) {
         let to = self.outbox.messages().find(|message| message.kind == kind).map(|m| m.to);
@@ -144,7 +144,7 @@ impl Letters {
         let asks_newest = self.outbox.asks_newest(kind);
         let page;
         if matches!(outcome, Outcome::RoomWoken) {
-            return self.outbox.done(now, kind, OutboxResult::Woken, facts);
+            return self.outbox.done(now, kind, OutboxResult::WakeOutcome, facts);
         }
         if let Outcome::Posted(id) = outcome {
             return self.outbox.done(now, kind, OutboxResult::Posted { id }, facts);

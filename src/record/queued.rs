@@ -7,17 +7,17 @@ use dirigent_core::{AgentKey, MessageId, TurnId};
 ///
 /// ```
 /// use dirigent::snapshot::AgentKey;
-/// use dirigent::store::Held;
+/// use dirigent::store::QueuedMessages;
 /// use dirigent::MessageId;
 /// use dirigent::hooks::TurnId;
 ///
 /// let (first, last) = (MessageId::new(7), MessageId::new(9));
-/// let held = Held { agent: AgentKey::new(1), turn: TurnId::new(2), first, last };
-/// assert!(held.first <= held.last);
+/// let queued = QueuedMessages { agent: AgentKey::new(1), turn: TurnId::new(2), first, last };
+/// assert!(queued.first <= queued.last);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
-pub struct Held {
+pub struct QueuedMessages {
     /// Who has the floor.
     pub agent: AgentKey,
     /// In which turn.

@@ -30,7 +30,7 @@ pub(crate) const MESSAGE: u64 = 1_383_825_040_998_400_000;
 /// The accounts that tests ask about: the guild's five members, and one that may come.
 pub(crate) const ASKED: [u64; 6] = [10, 31, 32, 33, 40, 500];
 
-pub(crate) struct Town {
+pub(crate) struct Fixture {
     pub(crate) server: Server,
     pub(crate) clock: ManualClock,
     pub(crate) account: Arc<DiscordAccount>,
@@ -55,7 +55,7 @@ impl Default for Plan {
     fn default() -> Self {
         let store: Arc<dyn ChannelStore> = Arc::new(MemoryChannels::default());
         let mut settings = Settings::default();
-        settings.lookout = None;
+        settings.backfill = None;
         Self {
             intents: Feed::INTENTS_WITH_MEMBERS,
             settings,
@@ -66,7 +66,7 @@ impl Default for Plan {
     }
 }
 
-impl Town {
+impl Fixture {
     pub(crate) async fn open() -> Self {
         Self::with(Plan::default()).await
     }
@@ -124,7 +124,7 @@ impl Town {
     pub(crate) async fn chat(&self) {
         let members = ["a", "b"].map(AgentId::from).to_vec();
         let chat = CreatedChannel { mode: Mode::Chat, members, ..CreatedChannel::default() };
-        self.dirigent.channel(CHANNEL).created(chat).await.unwrap();
+        self.dirigent.channel(CHANNEL).register(chat).await.unwrap();
     }
 
     pub(crate) async fn push(&self, kind: &str, data: &Value) {

@@ -13,7 +13,7 @@ use crate::invariants::Violation;
 
 impl World {
     /// Something happens that the machine did not ask for.
-    pub(super) fn bustle(&mut self) -> Result<(), Violation> {
+    pub(super) fn background_events(&mut self) -> Result<(), Violation> {
         if self.fault(self.faults.replay) {
             let all: Vec<_> = self.room.after(None, usize::MAX).collect();
             for id in all {

@@ -15,59 +15,59 @@ use tokio::task::JoinHandle;
 
 use crate::Result;
 use crate::agents::Speaker;
-use crate::town::Town;
+use crate::world::World;
 
 /// The library while it runs.
-pub(crate) struct House {
+pub(crate) struct Process {
     pub(crate) dirigent: Dirigent,
     /// What the library decides.
     pub(crate) changes: dirigent::operate::Events,
-    desk: Desk,
+    tools: ToolAccess,
     driver: JoinHandle<std::result::Result<(), RunError>>,
 }
 
 /// Where agents find their tools. Emptied when the process ends: the tools hold the library, which
 /// holds the agents.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct ToolAccess {
     tools: Arc<Mutex<Option<Tools>>>,
     guild: GuildId,
     data: PathBuf,
 }
 
-impl House {
+impl Process {
     /// Starts the library on the files in this folder, also on those of an earlier process.
-    pub(crate) async fn enter(town: &Town, data: &Path) -> Result<Self> {
+    pub(crate) async fn enter(world: &World, data: &Path) -> Result<Self> {
         std::fs::create_dir_all(data)?;
         let identities = JsonIdentities::open(data.join("dirigent-identity.json"))?;
         let channels = JsonChannels::open(data.join("state"))?;
         let mut settings = Settings::default();
         settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
-        let moderator = town.moderator();
+        let moderator = world.moderator();
         let (dirigent, driver) = Dirigent::builder(moderator.clone())
             .identities(identities)
-            .clock(town.clock())
+            .clock(world.clock())
             .channels(channels)
             .settings(settings)
             .build()?;
         let tools = Arc::new(Mutex::new(Some(Tools::new(dirigent.clone(), moderator))));
-        let desk = Desk { tools, guild: town.guild(), data: data.to_owned() };
-        for member in town.members() {
-            let account = town.discord().account(member.user);
+        let tools = ToolAccess { tools, guild: world.guild(), data: data.to_owned() };
+        for member in world.members() {
+            let account = world.discord().account(member.user);
             let speaker = Speaker {
                 member: member.clone(),
-                discord: town.discord().clone(),
-                clock: town.clock(),
-                thinks: town.thinks(),
-                desk: desk.clone(),
-                workspace: desk.workspace(member.name),
+                discord: world.discord().clone(),
+                clock: world.clock(),
+                thinks: world.thinks(),
+                tools: tools.clone(),
+                workspace: tools.workspace(member.name),
             };
             dirigent.host(member.name, speaker, account);
         }
         let (changes, driver) = (dirigent.events(), tokio::spawn(driver.run()));
         // The driver must have begun before it can be asked for anything.
         tokio::task::yield_now().await;
-        Ok(Self { dirigent, changes, desk, driver })
+        Ok(Self { dirigent, changes, tools, driver })
     }
 
     /// An agent calls a tool, as its model would.
@@ -78,12 +78,12 @@ impl House {
         tool: &str,
         arguments: &Value,
     ) -> Result<Value> {
-        self.desk.call(&self.desk.caller(agent, channel), tool, arguments).await
+        self.tools.call(&self.tools.caller(agent, channel), tool, arguments).await
     }
 
     /// Ends it without a word, as a power cut would.
     pub(crate) async fn kill(self) {
-        self.desk.clear();
+        self.tools.clear();
         self.driver.abort();
         // It was cancelled: that is what was asked for.
         let _ = self.driver.await;
@@ -92,13 +92,13 @@ impl House {
     /// Ends it in order.
     pub(crate) async fn leave(self) -> Result {
         self.dirigent.shutdown(Duration::from_secs(2)).await;
-        self.desk.clear();
+        self.tools.clear();
         self.driver.await??;
         Ok(())
     }
 }
 
-impl Desk {
+impl ToolAccess {
     /// The session: what the host knows of the agent, and no argument can change.
     pub(crate) fn caller(&self, agent: &str, channel: Option<ChannelId>) -> Caller {
         let workspace = Some(self.workspace(agent));

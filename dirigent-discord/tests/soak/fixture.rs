@@ -34,7 +34,7 @@ pub(crate) enum Agents {
     Asking,
 }
 
-pub(crate) struct House {
+pub(crate) struct Fixture {
     pub(crate) agents: Agents,
     pub(crate) clock: ManualClock,
     pub(crate) server: LoopbackDiscord,
@@ -56,7 +56,7 @@ pub(crate) struct House {
     running: JoinSet<()>,
 }
 
-impl House {
+impl Fixture {
     pub(crate) async fn build(agents: Agents, seed: u64) -> Self {
         Self::ruled(agents, seed, rules()).await
     }
@@ -134,13 +134,13 @@ impl House {
         }
         let (began, waiting, refused) = (clock.now(), BTreeMap::new(), 0);
         #[rustfmt::skip]
-        let mut house = Self {
+        let mut fixture = Self {
             agents, clock, server, dirigent, minutes, moderator, person, bots, channels, waiting, began,
             refused, agents_connect, library_connects, running,
         };
-        house.settle().await;
-        house.open_channels().await;
-        house
+        fixture.settle().await;
+        fixture.open_channels().await;
+        fixture
     }
 
     /// From now on turns are kept.
