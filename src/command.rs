@@ -286,6 +286,7 @@ const LOCKED: &str = "The mode of this channel is locked: it was given when the 
      changed.";
 const ARCHIVED: &str = "This channel is archived. It cannot be changed any more.";
 const NOT_RUNNING: &str = "Dirigent is not running at the moment. Nothing was changed.";
+const ELSEWHERE: &str = "Another process of this bot acts for this channel, or will in a moment. Try again in some seconds.";
 const UNREADABLE: &str =
     "The stored state of this channel cannot be read now. Nothing was changed.";
 const NOT_STORED: &str = "The mode could not be stored yet. It may change a little later; look again before you repeat \
@@ -359,6 +360,7 @@ async fn change_mode(channel: Channel<'_>, input: &str) -> CommandAnswer {
         Err(CallError::NotRunning | CallError::Ended(_)) => {
             return CommandAnswer::unchanged(NOT_RUNNING);
         }
+        Err(CallError::Elsewhere) => return CommandAnswer::unchanged(ELSEWHERE),
         Err(_) => return CommandAnswer::unchanged(UNREADABLE),
     };
     if before.is_locked() {
@@ -383,8 +385,8 @@ fn refusal(error: &CallError) -> CommandAnswer {
         CallError::Refused(Refusal::Archived) => ARCHIVED,
         CallError::NotRunning | CallError::Ended(_) => NOT_RUNNING,
         CallError::NotStored | CallError::Failed(_) => NOT_STORED,
+        CallError::Elsewhere => ELSEWHERE,
         CallError::Barred(_)
-        | CallError::Elsewhere
         | CallError::Unreadable(_)
         | CallError::Refused(_)
         | CallError::UnknownChannel

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use dirigent_core::view::Pause;
 use dirigent_core::{AgentKey, Mode, Reason};
 
-use super::{CommandAnswer, CommandCall, NOT_RUNNING, UNREADABLE};
+use super::{CommandAnswer, CommandCall, ELSEWHERE, NOT_RUNNING, UNREADABLE};
 use crate::host::status::Status;
 use crate::room::directory::Directory;
 use crate::text::mentions::mentioned;
@@ -108,11 +108,11 @@ pub(super) fn refusal(error: &CallError) -> String {
         CallError::UnknownChannel => FREE.to_owned(),
         CallError::Refused(refusal) => format!("Nothing was changed: {refusal}."),
         CallError::NotRunning | CallError::Ended(_) => NOT_RUNNING.to_owned(),
+        CallError::Elsewhere => ELSEWHERE.to_owned(),
         CallError::NotStored
         | CallError::Failed(_)
         | CallError::Unreadable(_)
         | CallError::Barred(_)
-        | CallError::Elsewhere
         | CallError::UnknownAgent(_)
         | CallError::Config(_) => UNREADABLE.to_owned(),
     }

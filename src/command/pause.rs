@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::view::Pause;
 use dirigent_core::{Input, Refusal};
 
-use super::{ARCHIVED, CommandAnswer, CommandCall, NOT_RUNNING, UNREADABLE};
+use super::{ARCHIVED, CommandAnswer, CommandCall, ELSEWHERE, NOT_RUNNING, UNREADABLE};
 use crate::{CallError, Channel};
 
 /// How long `/stop` and `/resume` take at most, whatever the store does.
@@ -91,11 +91,11 @@ fn refusal(error: &CallError) -> &'static str {
         CallError::Refused(Refusal::NotResting) => NOT_RESTING,
         CallError::Refused(Refusal::Archived) => ARCHIVED,
         CallError::NotRunning | CallError::Ended(_) => NOT_RUNNING,
+        CallError::Elsewhere => ELSEWHERE,
         CallError::NotStored
         | CallError::Failed(_)
         | CallError::Unreadable(_)
         | CallError::Barred(_)
-        | CallError::Elsewhere
         | CallError::Refused(_)
         | CallError::UnknownAgent(_)
         | CallError::Config(_) => UNREADABLE,

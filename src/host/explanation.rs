@@ -157,6 +157,9 @@ impl Explanation {
             Reason::NotRegistered => "Register it first.",
             Reason::RecordDamaged => "An operator who gives the channel a mode begins it anew.",
             Reason::RecordNewer => "The newer version can use it.",
+            Reason::Elsewhere => "That process can answer.",
+            Reason::LeaseEnding => "Then agents go on, in this process or in another.",
+            Reason::LeaseLapsed => "When the database answers again, agents go on.",
             Reason::Muted => "An operator can unmute it.",
             Reason::NotListed => "If it can see the channel, it is listed in the next cycle.",
             Reason::Unmanaged => {
@@ -236,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Reason; 26] = [
+    const ALL: [Reason; 31] = [
         Reason::Unmanaged,
         Reason::TooFewAgents,
         Reason::YourTurn,
@@ -261,6 +264,11 @@ mod tests {
         Reason::RunAlreadyDenied,
         Reason::RunAlreadyEnded,
         Reason::NotRegistered,
+        Reason::RecordDamaged,
+        Reason::RecordNewer,
+        Reason::Elsewhere,
+        Reason::LeaseEnding,
+        Reason::LeaseLapsed,
         Reason::Muted,
         Reason::NotListed,
     ];

@@ -8,6 +8,7 @@ use dirigent_core::{
 };
 
 use crate::host::explanation::{Explanation, OutageNote};
+use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
@@ -85,6 +86,16 @@ pub(crate) const fn reason_of(barred: Barred) -> Reason {
     }
 }
 
+/// Why everything is denied in a channel that is not, or not for much longer, this process's.
+const fn reason_of_standing(standing: Standing) -> Option<Reason> {
+    match standing {
+        Standing::Held => None,
+        Standing::Quiet => Some(Reason::LeaseEnding),
+        Standing::Lapsed => Some(Reason::LeaseLapsed),
+        Standing::Elsewhere => Some(Reason::Elsewhere),
+    }
+}
+
 impl Channel<'_> {
     /// Why this agent may, or may not, speak now, and what would change that: in words, and for
     /// programs.
@@ -102,6 +113,7 @@ impl Channel<'_> {
             Ok(Some(room)) => room,
             Ok(None) => return Ok(why(Reason::Unmanaged)),
             Err(CallError::Barred(barred)) => return Ok(why(reason_of(barred))),
+            Err(CallError::Elsewhere) => return Ok(why(Reason::Elsewhere)),
             Err(error) => return Err(error),
         };
         let Some(key) = self.dirigent.runtime.registry.key(agent) else {
@@ -110,7 +122,8 @@ impl Channel<'_> {
         let now = self.dirigent.runtime.clock.now();
         let state = room.lock();
         let machine = state.room.look().machine();
-        let (reason, view) = (machine.explain(key), machine.view());
+        let view = machine.view();
+        let reason = reason_of_standing(self.standing()).unwrap_or_else(|| machine.explain(key));
         let goes_on = |deadline: dirigent_core::Deadline| {
             // What a dormant channel waits for does not concern those who want to speak, nor when one without turns
             // leaves memory.
@@ -217,7 +230,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         phase: view.phase(),
         rest: view.pause(),
         speaker: view.speaker().map(name),
-        silence: view.silence(),
+        silence: reason_of_standing(runtime.standing(room.id())).or_else(|| view.silence()),
         has_word: room.look().has_word(),
         agents: listed.chain(unlisted).map(state).collect(),
         turn: view.turn(),

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
+use dirigent::operate::Reason;
 use dirigent::ports::{Ownership, Standing};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{CallError, ChannelId, Denial, async_trait};
@@ -55,6 +57,16 @@ fn set(stage: &mut Stage, leased: &Leased, standing: Standing) {
     stage.settle();
 }
 
+/// A slash command of a person who may do everything.
+fn command(stage: &mut Stage, command: SlashCommand, input: &'static str) -> String {
+    let invoker = Invoker { guild: Some(stage.guild()), permissions: u64::MAX, host_word: None };
+    let channel = stage.channel();
+    let answer = stage.call(move |d| async move {
+        d.channel(channel).command(command, invoker, input, ANSWER_WITHIN).await
+    });
+    answer.text
+}
+
 #[test]
 fn what_is_said_in_another_processs_channel_is_ignored_and_calls_are_refused() {
     let (mut stage, leased) = stage(["a1".into()], &["b1"]);
@@ -66,9 +78,37 @@ fn what_is_said_in_another_processs_channel_is_ignored_and_calls_are_refused() {
     let channel = stage.channel();
     let refused = stage.call(move |d| async move { d.channel(channel).stop().await });
     assert!(matches!(refused, Err(CallError::Elsewhere)), "{refused:?}");
-    let refused =
-        stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await.err() });
-    assert!(matches!(refused, Some(CallError::Elsewhere)), "{refused:?}");
+}
+
+/// What a person is told who asks why an agent says nothing, and what a program reads.
+#[test]
+fn that_a_lease_keeps_an_agent_silent_is_told_by_name() {
+    let (mut stage, leased) = stage(["a1".into()], &["b1"]);
+    stage.chat();
+    let channel = stage.channel();
+    for (standing, reason, words) in [
+        (Standing::Held, Reason::Dormant, "no agent has the floor"),
+        (Standing::Quiet, Reason::LeaseEnding, "may soon not act"),
+        (Standing::Lapsed, Reason::LeaseLapsed, "could not renew its lease"),
+        (Standing::Elsewhere, Reason::Elsewhere, "another process acts for this channel"),
+    ] {
+        set(&mut stage, &leased, standing);
+        let why = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
+        let why = why.unwrap();
+        assert_eq!((why.reason, why.allows()), (reason, false), "{standing:?}");
+        assert!(why.to_string().contains(words), "{why}");
+        let asked = command(&mut stage, SlashCommand::Why, "a");
+        assert!(asked.contains(words), "{asked}");
+        let all = command(&mut stage, SlashCommand::Why, "");
+        let status = command(&mut stage, SlashCommand::Status, "");
+        if standing == Standing::Elsewhere {
+            for answer in [all, status, command(&mut stage, SlashCommand::Stop, "")] {
+                assert!(answer.starts_with("Another process of this bot"), "{answer}");
+            }
+        } else {
+            assert!(status.contains(&reason.to_string()) || reason == Reason::Dormant, "{status}");
+        }
+    }
 }
 
 #[test]

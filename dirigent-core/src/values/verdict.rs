@@ -112,6 +112,12 @@ pub enum Reason {
     /// Denied: the channel's record was written by a newer version. Said by the driver, never by the
     /// machine.
     RecordNewer,
+    /// Denied: another process acts for the channel. Said by the driver, never by the machine, as the next two.
+    Elsewhere,
+    /// Denied: the channel is being handed to another process, or this one's lease on it was not renewed in time.
+    LeaseEnding,
+    /// Denied: this process's lease on the channel has lapsed, so that another process may act for it.
+    LeaseLapsed,
     /// Denied: the agent is muted.
     Muted,
     /// Denied: the agent is not in the speaker list of this cycle.
@@ -157,6 +163,9 @@ impl Reason {
             Self::NotRegistered => "not-registered",
             Self::RecordDamaged => "record-damaged",
             Self::RecordNewer => "record-newer",
+            Self::Elsewhere => "elsewhere",
+            Self::LeaseEnding => "lease-ending",
+            Self::LeaseLapsed => "lease-lapsed",
             Self::Muted => "muted",
             Self::NotListed => "not-listed",
         }
@@ -194,6 +203,11 @@ impl fmt::Display for Reason {
             Self::NotRegistered => "it is not registered",
             Self::RecordDamaged => "the channel's stored record is damaged",
             Self::RecordNewer => "a newer version wrote the channel's record",
+            Self::Elsewhere => "another process acts for this channel",
+            Self::LeaseEnding => "this process may soon not act for the channel any more",
+            Self::LeaseLapsed => {
+                "this process could not renew its lease, and another one may act for the channel"
+            }
             Self::Muted => "it is muted in this channel",
             Self::NotListed => "it is not in the speaker list of this cycle",
         })
