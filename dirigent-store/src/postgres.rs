@@ -1,6 +1,7 @@
 //! A store in a PostgreSQL database that several processes share: commits come in, and many of them together are on the disk;
 //! leases say which process acts for which channels.
 
+mod address;
 mod beat;
 mod commits;
 mod connect;
@@ -145,7 +146,7 @@ impl PostgresStore {
         Ok((Self { shared: Arc::clone(&shared) }, PostgresLink { shared }))
     }
 
-    /// Where the database is: `postgresql://host:port/database`, without user and password.
+    /// Where the database is: `postgresql://host:port/database`, by its first host, without user and password.
     pub fn address(&self) -> &Path {
         &self.shared.server.address
     }

@@ -1,8 +1,13 @@
 //! A real PostgreSQL, from the outside. Where none is installed each test says so and ends.
 
 mod contract;
+mod cut;
+mod keeper;
 mod leases;
 mod place;
+mod pooler;
 mod record;
+mod standby;
+mod tls;
 mod trace;
 mod worlds;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,28 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Runs as the server's user: PostgreSQL refuses root. It obeys lines, answers each with one, and removes everything when its
 /// input ends, however this process ends.
-const SCRIPT: &str = r#"
-bin=$1
-dir=$(mktemp -d /tmp/dirigent-postgres.XXXXXX) || exit 1
-start() {
-    "$bin/pg_ctl" -s -w -D "$dir/data" -l "$dir/log" -o "-c listen_addresses='' -c unix_socket_directories='$dir' \
-        -c max_connections=200 -c shared_buffers=128MB -c max_wal_size=2GB $1" start >/dev/null 2>&1
-}
-stop() { "$bin/pg_ctl" -s -w -D "$dir/data" -m "$1" stop >/dev/null 2>&1; }
-"$bin/initdb" -A trust -U postgres -E UTF8 --locale=C.UTF-8 -D "$dir/data" >/dev/null 2>&1 && start || { rm -rf "$dir"; exit 1; }
-echo "$dir"
-while read -r word rest; do
-    case $word in
-    stop) stop "$rest" ;;
-    start) start "$rest" ;;
-    pause) kill -STOP $(head -n 1 "$dir/data/postmaster.pid") $(pgrep -P "$(head -n 1 "$dir/data/postmaster.pid")") ;;
-    resume) kill -CONT $(head -n 1 "$dir/data/postmaster.pid") $(pgrep -P "$(head -n 1 "$dir/data/postmaster.pid")") ;;
-    esac
-    echo "$?"
-done
-stop immediate
-rm -rf "$dir"
-"#;
+const SCRIPT: &str = include_str!("database/keeper.sh");
 
 /// What the keeper is told, and what it answers.
 #[derive(Debug)]
@@ -72,6 +52,8 @@ impl Database {
         };
         let mut command = as_user("sh");
         command.args(["-c", SCRIPT, "sh"]).arg(&programs).current_dir("/");
+        // What interrupts this process, as a terminal does, would end it before it has stopped the server.
+        command.process_group(0);
         let mut keeper = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let ends = keeper.stdin.take().zip(keeper.stdout.take());
         let (input, output) = ends.ok_or_else(|| io::Error::other("no pipes"))?;
@@ -100,6 +82,14 @@ impl Database {
     /// The address of a database.
     pub fn address(&self, name: &str) -> String {
         format!("host={} user=postgres dbname={name}", self.folder.display())
+    }
+
+    /// The address of a database on the server and its standby, whichever of them takes writes.
+    pub fn address_of_both(&self, name: &str) -> String {
+        let first = self.folder.display();
+        format!(
+            "host={first},{first}/other user=postgres dbname={name} target_session_attrs=read-write"
+        )
     }
 
     /// Where the server's socket, data and log are.
@@ -157,6 +147,50 @@ impl Database {
     /// They could not be signalled.
     pub fn resume(&self) -> io::Result<()> {
         self.tell("resume")
+    }
+
+    /// Makes a synchronous standby of the server: from then on it acknowledges nothing that is not on both disks.
+    ///
+    /// # Errors
+    ///
+    /// It could not be made.
+    pub fn add_standby(&self) -> io::Result<()> {
+        self.tell("standby")
+    }
+
+    /// Kills the server and has its standby take its place, without a standby of its own.
+    ///
+    /// # Errors
+    ///
+    /// There is no standby, or it could not be promoted.
+    pub fn fail_over(&self) -> io::Result<()> {
+        self.stop("immediate")?;
+        self.promote()
+    }
+
+    /// Has the standby take the place of the server, whatever becomes of that one.
+    ///
+    /// # Errors
+    ///
+    /// There is no standby, or it could not be promoted.
+    pub fn promote(&self) -> io::Result<()> {
+        self.tell("promote")
+    }
+
+    /// Puts pgbouncer before the server, which gives a client a connection for the length of a transaction; returns the address of
+    /// a database through it, or `None` where pgbouncer is not installed.
+    ///
+    /// # Errors
+    ///
+    /// The keeper has ended.
+    pub fn add_pooler(&self, name: &str) -> io::Result<Option<String>> {
+        let folder = self.folder.display();
+        let address = format!("host={folder} port=6432 user=postgres dbname={name}");
+        match self.tell("pooler") {
+            Ok(()) => Ok(Some(address)),
+            Err(error) if error.kind() == io::ErrorKind::Other => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn tell(&self, line: &str) -> io::Result<()> {

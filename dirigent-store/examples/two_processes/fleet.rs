@@ -24,6 +24,15 @@ pub(super) enum How {
     Kill,
     Pause,
     RestartDatabase,
+    /// The database is killed, and its synchronous standby takes its place.
+    FailOver,
+}
+
+impl How {
+    /// Whether it is the database that it happens to, while the processes live.
+    fn is_of_database(self) -> bool {
+        matches!(self, Self::RestartDatabase | Self::FailOver)
+    }
 }
 
 /// What a process said: which start of which, and the line.
@@ -48,10 +57,14 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    pub(super) async fn start(ttl: Duration, channels: u32) -> Result<Self> {
+    pub(super) async fn start(ttl: Duration, channels: u32, has_standby: bool) -> Result<Self> {
         let database =
             Database::start()?.ok_or("no PostgreSQL is installed: apt-get install postgresql")?;
-        let address = database.create()?;
+        let mut address = database.create()?;
+        if has_standby {
+            database.add_standby()?;
+            address = database.address_of_both("d0");
+        }
         let discord = MemoryDiscord::new(Arc::new(SystemClock::new())).with_history_max(1_000_000);
         let (person, moderator) = (discord.add_human(), discord.add_bot());
         let guild = discord.add_guild(person);
@@ -188,11 +201,15 @@ impl Fleet {
                 self.talk();
                 self.database.start_again("")?;
             }
+            How::FailOver => {
+                self.database.stop("immediate")?;
+                self.talk();
+                self.database.promote()?;
+            }
         }
         self.talk();
-        let is_next = |(from, line): &Line| {
-            *line == speaks && (*from != owner || how == How::RestartDatabase)
-        };
+        let is_next =
+            |(from, line): &Line| *line == speaks && (*from != owner || how.is_of_database());
         self.until(is_next).await?;
         let took = self.clock.now().since(at);
         match how {
@@ -204,6 +221,7 @@ impl Fleet {
                 self.wait(self.ttl).await;
             }
             How::RestartDatabase => {}
+            How::FailOver => self.database.add_standby()?,
         }
         Ok(took)
     }

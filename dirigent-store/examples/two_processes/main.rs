@@ -7,8 +7,8 @@
 //!
 //! People keep talking meanwhile. At the end every word of theirs must have been heard by an agent, and no turn may stand in a
 //! channel twice. The last line is JSON: how many replies were `posted`, how many turns are `doubled`, how many words
-//! are `lost`, and the longest take-over in milliseconds, from the kill to the next agent that speaks. `--kills`, `--pauses`
-//! and `--ttl` make more of it.
+//! are `lost`, and the longest take-over in milliseconds, from the kill to the next agent that speaks. `--kills`, `--pauses`,
+//! `--restarts`, `--fail-overs` and `--ttl` make more of it.
 
 mod bot;
 mod fleet;
@@ -38,6 +38,7 @@ fn command() -> Command {
         .arg(number("kills", "1").help("How often the process that has the floor is killed"))
         .arg(number("pauses", "0").help("How often it is paused until another has gone on"))
         .arg(number("restarts", "0").help("How often the database is killed and started again"))
+        .arg(number("fail-overs", "0").help("How often its synchronous standby takes its place"))
         .arg(number("ttl", "2000").help("How long a lease lasts, in milliseconds"))
         .arg(number("channels", "4").help("In how many channels people talk"))
         .arg(Arg::new("bot").long("bot").action(ArgAction::SetTrue).hide(true))
@@ -51,7 +52,13 @@ async fn main() -> ExitCode {
         bot::run().await.map(|()| true)
     } else {
         let ttl = Duration::from_millis(number("ttl").into());
-        show(ttl, number("channels"), [number("kills"), number("pauses"), number("restarts")]).await
+        let strikes = [
+            (How::Kill, number("kills")),
+            (How::Pause, number("pauses")),
+            (How::RestartDatabase, number("restarts")),
+            (How::FailOver, number("fail-overs")),
+        ];
+        show(ttl, number("channels"), strikes).await
     };
     match ended {
         Ok(true) => ExitCode::SUCCESS,
@@ -64,11 +71,11 @@ async fn main() -> ExitCode {
 }
 
 /// Has people talk and processes die; returns whether nothing was doubled or lost.
-async fn show(ttl: Duration, channels: u32, [kills, pauses, restarts]: [u32; 3]) -> Result<bool> {
-    let mut fleet = Fleet::start(ttl, channels).await?;
+async fn show(ttl: Duration, channels: u32, strikes: [(How, u32); 4]) -> Result<bool> {
+    let has_standby = strikes.iter().any(|(how, times)| *how == How::FailOver && *times > 0);
+    let mut fleet = Fleet::start(ttl, channels, has_standby).await?;
     let mut takeovers = Vec::new();
-    let all = [(How::Kill, kills), (How::Pause, pauses), (How::RestartDatabase, restarts)];
-    for (how, times) in all {
+    for (how, times) in strikes {
         for number in 1..=times {
             let took = fleet.strike(how).await?;
             eprintln!(

@@ -1,29 +1,34 @@
 //! A connection to the server: made with the options, and what is said on it beside the answers.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dirigent::Clock;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::mpsc;
-use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::address;
 use super::options::PostgresOptions;
-use super::refusal::{no_answer, refused};
+use super::refusal::{away, no_answer, refused};
 use crate::error::{Action, StoreError};
 use crate::lease::Terms;
 
-/// How long a connection may take to be made.
+/// How long the way to a server may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);
+/// The least time that one of several hosts is given for all of a connection.
+const HOST_MIN: Duration = Duration::from_secs(1);
 
 /// The server, and how it is reached.
 pub(super) struct Server {
-    config: Config,
+    /// One for each host.
+    hosts: Vec<Config>,
+    /// The one that was reached last: after a fail-over the first may be gone for long.
+    reached: AtomicUsize,
     tls: Option<MakeRustlsConnect>,
     pub(super) address: PathBuf,
     pub(super) cluster: String,
@@ -42,36 +47,54 @@ pub(super) struct Session {
 impl Server {
     pub(super) fn new(options: PostgresOptions) -> Result<Self, StoreError> {
         let PostgresOptions { address, tls, cluster, shards, terms, clock, .. } = options;
-        let bad = |_| {
-            let bad = io::Error::new(io::ErrorKind::InvalidInput, "no address of a database");
-            StoreError::not_done(Action::Find, "postgresql".as_ref(), bad)
-        };
-        let mut config: Config = address.parse().map_err(bad)?;
-        config.connect_timeout(CONNECT);
-        if config.get_application_name().is_none() {
-            config.application_name("dirigent");
-        }
-        config.tcp_user_timeout(terms.ttl);
-        if tls.is_none() && config.get_ssl_mode() == SslMode::Prefer {
-            config.ssl_mode(SslMode::Disable);
+        let bad = |bad| StoreError::not_done(Action::Find, "postgresql".as_ref(), bad);
+        let mut hosts = address::read(&address, tls.is_some()).map_err(bad)?;
+        for config in &mut hosts {
+            if config.get_connect_timeout().is_none() {
+                config.connect_timeout(CONNECT);
+            }
+            if config.get_application_name().is_none() {
+                config.application_name("dirigent");
+            }
+            config.tcp_user_timeout(terms.ttl);
         }
         let tls = tls.map(MakeRustlsConnect::new);
-        let address = label(&config);
-        Ok(Self { config, tls, address, cluster, shards, terms, clock })
+        let address = hosts.first().map(address::label).unwrap_or_default();
+        let reached = AtomicUsize::new(0);
+        Ok(Self { hosts, reached, tls, address, cluster, shards, terms, clock })
     }
 
-    /// Makes a connection.
+    /// Makes a connection, to the host that was reached last or else the next that takes writes.
     pub(super) async fn connect(&self) -> Result<Session, StoreError> {
+        let first = self.reached.load(Ordering::Relaxed);
+        // A server that stands still must not use up the time in which another renews the leases.
+        let limit = match self.hosts.len() {
+            1 => 2 * CONNECT,
+            _ => (self.terms.ttl / 4).clamp(HOST_MIN, CONNECT),
+        };
+        let mut last = None;
+        let places = (0..self.hosts.len()).map(|place| (first + place) % self.hosts.len());
+        for (place, config) in places.filter_map(|place| Some((place, self.hosts.get(place)?))) {
+            match self.in_time(limit, Action::Find, self.connect_to(config)).await {
+                Ok(session) => {
+                    self.reached.store(place, Ordering::Relaxed);
+                    return Ok(session);
+                }
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(|| away(&self.address, Action::Find)))
+    }
+
+    async fn connect_to(&self, config: &Config) -> Result<Session, StoreError> {
         // Most of it is what encrypts.
         let connected = Box::pin(async {
             match &self.tls {
-                Some(tls) => self.config.connect(tls.clone()).await.map(session),
-                None => self.config.connect(NoTls).await.map(session),
+                Some(tls) => config.connect(tls.clone()).await.map(session),
+                None => config.connect(NoTls).await.map(session),
             }
         });
-        let connected =
-            async { connected.await.map_err(|error| refused(&self.address, Action::Find, &error)) };
-        self.in_time(2 * CONNECT, Action::Find, connected).await
+        connected.await.map_err(|error| refused(&self.address, Action::Find, &error))
     }
 
     /// Waits, but not longer than this.
@@ -105,17 +128,4 @@ where
         }
     };
     Session { client, pump: Box::pin(pump), notes }
-}
-
-/// Returns where the database is, without user and password.
-fn label(config: &Config) -> PathBuf {
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(host)) => host.clone(),
-        #[cfg(unix)]
-        Some(Host::Unix(path)) => path.display().to_string(),
-        None => "localhost".to_owned(),
-    };
-    let port = config.get_ports().first().copied().unwrap_or(5_432);
-    let database = config.get_dbname().or_else(|| config.get_user()).unwrap_or_default();
-    PathBuf::from(format!("postgresql://{host}:{port}/{database}"))
 }

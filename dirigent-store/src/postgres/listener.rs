@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::connect::Session;
 use super::lines::Lines;
 use super::problem::PostgresProblem;
+use super::queue::Read;
 use super::refusal::refused;
 use crate::error::{Action, StoreError};
 
@@ -23,9 +24,9 @@ impl Lines<'_> {
         loop {
             probes += 1;
             let probe = format!("probe {} {probes}", self.process);
-            let call = "SELECT pg_notify('dirigent', $1)";
-            let asked = [(&probe as _, tokio_postgres::types::Type::TEXT)];
-            session.client.query_typed(call, &asked).await.map_err(refused)?;
+            // On another connection: behind a pooler that has only one, the call would be heard where it is made.
+            let called = |answer| Read::Call(probe.clone(), answer);
+            self.shared.jobs.read(&server.address, called).await?;
             let heard = server.in_time(server.terms.ttl, Action::Read, async {
                 self.until_note(session, Some(&probe)).await;
                 Ok(())

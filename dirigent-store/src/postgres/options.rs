@@ -33,6 +33,9 @@ pub struct PostgresOptions {
 
 impl PostgresOptions {
     /// The address, as libpq has it (`postgresql://user:password@host:port/database` or `host=… user=…`); all else as by default.
+    ///
+    /// With several hosts (`postgresql://bot@first,second/bot`) the one that takes writes is used, whichever it is at the time; each
+    /// is given a quarter of the TTL to answer.
     pub fn new(address: impl Into<String>) -> Self {
         Self {
             address: address.into(),
@@ -45,8 +48,9 @@ impl PostgresOptions {
         }
     }
 
-    /// How connections are encrypted, and which certificates are trusted. Without it they are not encrypted, and an address with
-    /// `sslmode=require` is refused.
+    /// How connections are encrypted, and which certificates are trusted. With it every connection is encrypted: a server that
+    /// does not encrypt is not used, also with `sslmode=prefer`, and an address with `sslmode=disable` is refused. Without it none is,
+    /// and an address with `sslmode=require` is refused.
     #[must_use]
     pub fn tls(mut self, tls: rustls::ClientConfig) -> Self {
         self.tls = Some(tls);

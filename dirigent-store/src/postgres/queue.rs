@@ -63,6 +63,8 @@ pub(super) enum Read {
     Agents(Answer<Vec<AgentId>>),
     History(ChannelId, Answer<Vec<Transition>>),
     Identities(Answer<Vec<Identity>>),
+    /// Tells all connections that listen, on this one.
+    Call(String, Answer<()>),
 }
 
 /// A job that can be answered with a failure alone.
@@ -95,6 +97,7 @@ impl Job for Read {
             Self::Agents(to) => answer(to, Err(error)),
             Self::History(_, to) => answer(to, Err(error)),
             Self::Identities(to) => answer(to, Err(error)),
+            Self::Call(_, to) => answer(to, Err(error)),
         }
     }
 }

@@ -66,7 +66,8 @@ impl Reading<'_> {
                 | Read::ChannelsOf(..)
                 | Read::Agents(_)
                 | Read::History(..)
-                | Read::Identities(_)) => {
+                | Read::Identities(_)
+                | Read::Call(..)) => {
                     if is_lost {
                         other.fail(away(&self.shared.server.address, Action::Read));
                     } else {
@@ -87,6 +88,7 @@ impl Reading<'_> {
             Read::Agents(to) => self.answer(to, self.agents().await),
             Read::History(channel, to) => self.answer(to, self.history(channel).await),
             Read::Identities(to) => self.answer(to, self.identities().await),
+            Read::Call(text, to) => self.answer(to, self.call(&text).await),
         }
     }
 
@@ -155,6 +157,11 @@ impl Reading<'_> {
             let lines = rows.iter().rev().map(|row| row.get::<_, &str>(0).as_bytes());
             lines.filter_map(|line| history::parse(line, agents)).collect()
         }))
+    }
+
+    async fn call(&self, text: &str) -> Result<(), Error> {
+        let call = "SELECT pg_notify('dirigent', $1)";
+        self.client.query_typed(call, &[(&text, Type::TEXT)]).await.map(drop)
     }
 
     async fn identities(&self) -> Result<Vec<Identity>, Error> {

@@ -10,15 +10,19 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Action, StoreError};
 
-/// What the server said, without its text, which may quote what was to be stored.
+/// What the server said, without its text, which may quote what was to be stored; or how the connection failed.
 #[derive(Debug)]
-struct Said(Option<SqlState>);
+enum Said {
+    Code(SqlState),
+    Nothing(Option<String>),
+}
 
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some(code) => write!(f, "the server answered with SQLSTATE {}", code.code()),
-            None => f.write_str("the connection failed"),
+        match self {
+            Self::Code(code) => write!(f, "the server answered with SQLSTATE {}", code.code()),
+            Self::Nothing(Some(reason)) => write!(f, "the connection failed: {reason}"),
+            Self::Nothing(None) => f.write_str("the connection failed"),
         }
     }
 }
@@ -33,13 +37,20 @@ pub(super) fn refused(address: &Path, action: Action, error: &Error) -> StoreErr
     let is_refused = code.as_ref().is_some_and(|code| !is_cut_off(code));
     let certainty =
         if is_refused || action == Action::Read { Certainty::NotDone } else { Certainty::Unknown };
-    let source = io::Error::new(kind, Said(code));
+    let said = code.map_or_else(|| Said::Nothing(Some(reason(error))), Said::Code);
+    let source = io::Error::new(kind, said);
     StoreError::Io { action, path: address.to_owned(), certainty, source }
+}
+
+/// What the client says of a connection that failed: nothing of what was to be stored.
+fn reason(error: &Error) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("{error}{}", cause.unwrap_or_default())
 }
 
 /// The statement was not sent: there is no connection.
 pub(super) fn away(address: &Path, action: Action) -> StoreError {
-    let source = io::Error::new(io::ErrorKind::NotConnected, Said(None));
+    let source = io::Error::new(io::ErrorKind::NotConnected, Said::Nothing(None));
     StoreError::not_done(action, address, source)
 }
 

@@ -34,13 +34,22 @@ pub(crate) struct Opened {
 }
 
 impl Place {
+    pub(crate) const TTL: Duration = Duration::from_secs(2);
+
     pub(crate) fn new() -> Option<Self> {
         let server = server()?;
         Some(Self { server, address: server.create().unwrap() })
     }
 
+    /// On a server that no other test uses.
+    pub(crate) fn of_its_own() -> Option<Self> {
+        server()?;
+        let server: &'static Database = Box::leak(Box::new(Database::start().unwrap()?));
+        Some(Self { server, address: server.create().unwrap() })
+    }
+
     pub(crate) fn options(&self) -> PostgresOptions {
-        PostgresOptions::new(&*self.address).shards(8).ttl(Duration::from_secs(2))
+        PostgresOptions::new(&*self.address).shards(8).ttl(Self::TTL)
     }
 
     pub(crate) async fn open(&self) -> Opened {

@@ -3,18 +3,10 @@
 
 use dirigent::ports::{ApiError, Certainty, ErrorKind, Ownership, Standing};
 use dirigent::store::ChannelStore;
-use dirigent_verify::database::Database;
 
 use crate::postgres::leases::{follow, until};
-use crate::postgres::place::{Opened, Place, server};
+use crate::postgres::place::{Opened, Place};
 use crate::shared::commits::{HERE, fact, failure, request, stored, turn};
-
-/// A server of the test's own.
-fn own() -> Option<Place> {
-    server()?;
-    let server: &'static Database = Box::leak(Box::new(Database::start().unwrap()?));
-    Some(Place { server, address: server.create().unwrap() })
-}
 
 async fn opened(place: &Place) -> Opened {
     let opened = Opened::new(place.options()).await;
@@ -29,7 +21,7 @@ fn may_be_repeated(error: &ApiError) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_is_away_leases_lapse_and_afterwards_they_are_the_same() {
-    let Some(place) = own() else { return };
+    let Some(place) = Place::of_its_own() else { return };
     let opened = opened(&place).await;
     fact(&opened.store, HERE, 0, 1).await;
     let epochs = "SELECT string_agg(epoch::text, ' ' ORDER BY shard) FROM dirigent.shards";
@@ -50,7 +42,7 @@ async fn while_the_database_is_away_leases_lapse_and_afterwards_they_are_the_sam
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_stands_still_leases_lapse_and_what_was_asked_is_in_doubt() {
-    let Some(place) = own() else { return };
+    let Some(place) = Place::of_its_own() else { return };
     let opened = opened(&place).await;
     fact(&opened.store, HERE, 0, 1).await;
     place.server.pause().unwrap();
@@ -66,7 +58,7 @@ async fn while_the_database_stands_still_leases_lapse_and_what_was_asked_is_in_d
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_takes_no_writes_changes_nothing_and_the_leases_lapse() {
-    let Some(place) = own() else { return };
+    let Some(place) = Place::of_its_own() else { return };
     let opened = opened(&place).await;
     fact(&opened.store, HERE, 0, 1).await;
     let set = |value: &str| {
