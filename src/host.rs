@@ -16,6 +16,7 @@ pub(crate) mod erasure;
 pub(crate) mod explanation;
 pub(crate) mod gateway;
 pub(crate) mod handle;
+mod here;
 pub(crate) mod identity_line;
 pub(crate) mod operate;
 pub(crate) mod permit;

@@ -6,7 +6,7 @@
 //! | a chat | [`DiscordApi`](crate::DiscordApi), for the tools also [`GuildApi`] | the contract suite of `dirigent-testkit` |
 //! | the registry of agents | [`IdentityStore`](crate::IdentityStore) | the contract suite of `dirigent-testkit` |
 //! | time | [`Clock`](crate::Clock) | |
-//! | other processes on the same store | [`Ownership`] | |
+//! | other processes on the same store | [`Ownership`], [`Neighbours`] | |
 //!
 //! What an agent's [`Reply`](crate::Reply) may have besides its text is here, too: [`Embed`], [`AllowedMentions`].
 
@@ -16,6 +16,7 @@ pub(crate) mod clock;
 pub(crate) mod discord;
 pub(crate) mod identity;
 pub(crate) mod into_shared;
+pub(crate) mod neighbours;
 pub(crate) mod orchestrator;
 pub(crate) mod ownership;
 pub(crate) mod store;
@@ -35,4 +36,5 @@ pub use discord::{
     Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,
 };
 pub use identity::{Identity, RegisterError};
+pub use neighbours::{GatewayEvent, Neighbours};
 pub use ownership::{Ownership, Standing};

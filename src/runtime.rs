@@ -57,6 +57,7 @@ use self::signals::Signals;
 use self::tally::Counts;
 use self::timers::Timers;
 use self::workers::Workers;
+use crate::ports::neighbours::Neighbours;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
 use crate::ports::store::ChannelStore;
@@ -79,6 +80,8 @@ pub(crate) struct Runtime {
     pub(crate) store: Arc<dyn ChannelStore>,
     /// Which channels this process acts for; all of them where there is none.
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
+    /// Where events of channels go that are not this process's.
+    pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
     pub(crate) clock: Arc<dyn Clock>,
     /// Set when the library is put together, or later, once.
     pub(crate) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
@@ -156,6 +159,7 @@ pub(crate) struct Parts {
     pub(crate) registers_hosts: bool,
     pub(crate) store: Arc<dyn ChannelStore>,
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
+    pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) waker: Option<Arc<dyn AgentWaker>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
@@ -183,6 +187,7 @@ impl Runtime {
             registers_hosts: parts.registers_hosts,
             store: parts.store,
             ownership: parts.ownership,
+            neighbours: parts.neighbours,
             clock: parts.clock,
             waker: Arc::new(parts.waker.map_or_else(OnceLock::new, OnceLock::from)),
             recorder: parts.recorder,

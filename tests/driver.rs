@@ -10,6 +10,7 @@ mod gaps;
 mod interrupting;
 mod last_word;
 mod lifecycle;
+mod neighbours;
 mod notices;
 mod operator;
 mod ownership;

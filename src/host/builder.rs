@@ -12,6 +12,7 @@ use crate::host::handle::Dirigent;
 use crate::memory::{MemoryChannels, MemoryIdentities};
 use crate::ports::clock::SystemClock;
 use crate::ports::into_shared::IntoShared;
+use crate::ports::neighbours::Neighbours;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
 use crate::ports::store::ChannelStore;
@@ -44,6 +45,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     channels: Arc<dyn ChannelStore>,
     ownership: Option<Arc<dyn Ownership>>,
+    neighbours: Option<Arc<dyn Neighbours>>,
     waker: Option<Arc<dyn AgentWaker>>,
     orchestrator: Option<Arc<dyn Orchestrator>>,
     on_agent_error: Option<AgentErrorHook>,
@@ -80,6 +82,7 @@ impl Builder {
             clock: Arc::new(SystemClock::new()),
             channels: Arc::new(MemoryChannels::default()),
             ownership: None,
+            neighbours: None,
             waker: None,
             orchestrator: None,
             on_agent_error: None,
@@ -121,6 +124,14 @@ impl Builder {
     #[must_use]
     pub fn ownership(mut self, ownership: impl IntoShared<dyn Ownership>) -> Self {
         self.ownership = Some(ownership.into_shared());
+        self
+    }
+
+    /// Where events of channels go for which another process acts, where the processes do not all hear the same: each has some
+    /// of the gateway's shards. Default: they are left aside.
+    #[must_use]
+    pub fn neighbours(mut self, neighbours: impl IntoShared<dyn Neighbours>) -> Self {
+        self.neighbours = Some(neighbours.into_shared());
         self
     }
 
@@ -231,6 +242,7 @@ impl Builder {
             identities: self.identities.unwrap_or_else(|| Arc::new(MemoryIdentities::new())),
             store: self.channels,
             ownership: self.ownership,
+            neighbours: self.neighbours,
             clock: self.clock,
             waker: self.waker,
             orchestrator: self.orchestrator,

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dirigent_core::{Input, MessageId, Mode};
+use dirigent_core::MessageId;
 
-use crate::host::erasure::is_unsupported;
+use crate::host::here::Here;
+use crate::ports::neighbours::GatewayEvent;
+use crate::ports::ownership::Standing;
 use crate::room::connection::Gateway;
 use crate::runtime::cell::RoomCell;
 use crate::runtime::connections::Connections;
-use crate::runtime::room_table::RoomRef;
 use crate::{CallError, ChannelId, Dirigent, UserId};
 
 impl Dirigent {
@@ -23,6 +24,19 @@ impl Dirigent {
     ///
     /// When the driver is not running.
     pub async fn reconnected(&self) -> Result<(), CallError> {
+        if let Some(neighbours) = &self.runtime.neighbours {
+            neighbours.reconnected();
+        }
+        self.reconnected_here().await
+    }
+
+    /// As [`reconnected`](Self::reconnected), for what another process tells: it is carried no further
+    /// ([`Neighbours`](crate::ports::Neighbours)).
+    ///
+    /// # Errors
+    ///
+    /// When the driver is not running.
+    pub async fn reconnected_here(&self) -> Result<(), CallError> {
         self.live().await?;
         self.runtime.lost.clear();
         self.runtime.catch_up.forget_awaited();
@@ -95,13 +109,7 @@ impl Dirigent {
         channel: ChannelId,
         newest: MessageId,
     ) -> Result<(), CallError> {
-        self.live().await?;
-        let Some(room) = self.runtime.room_or_catch_up(channel).await? else {
-            return Ok(());
-        };
-        self.runtime.catch_up.told_newest(channel);
-        self.runtime.update(&room, |room, cx, now| room.gateway(cx, now, Gateway::Newest(newest)));
-        Ok(())
+        self.heard(GatewayEvent::NewestMessage { channel, message: newest }).await
     }
 
     /// A channel is gone for good. What ran in it ends; a discussion is archived, so that its callback
@@ -112,26 +120,7 @@ impl Dirigent {
     ///
     /// When the driver is not running, or as the store fails.
     pub async fn channel_deleted(&self, channel: ChannelId) -> Result<(), CallError> {
-        self.live().await?;
-        let room = match self.runtime.room(channel).await {
-            Ok(Some(room)) => Some(room),
-            Ok(None) | Err(CallError::Elsewhere) => return Ok(()),
-            // Whatever it stands at is deleted.
-            Err(CallError::Barred(_)) => None,
-            Err(error) => return Err(error),
-        };
-        let mode = |room: &RoomRef| room.lock().room.look().machine().view().mode();
-        if let Some(room) = room.filter(|room| mode(room) == Mode::Discussion) {
-            return match self.state_fact(&room, &Input::Archive).await {
-                // It was archived before, perhaps by this event told once already, and that may not be stored yet.
-                Err(CallError::Refused(_)) => self.newest_stored(&room).await,
-                archived => archived,
-            };
-        }
-        match self.channel(channel).erase().await {
-            Err(error) if !is_unsupported(&error) => Err(error),
-            Ok(_) | Err(_) => Ok(()),
-        }
+        self.heard(GatewayEvent::ChannelDeleted(channel)).await
     }
 
     /// Something is said in a thread. If it was never given a mode, it takes over that of its parent,
@@ -142,19 +131,30 @@ impl Dirigent {
     ///
     /// When the driver is not running, or as the store fails.
     pub async fn thread_seen(&self, thread: ChannelId, parent: ChannelId) -> Result<(), CallError> {
-        if !self.runtime.settings.inherit_parent_mode || self.channel(thread).is_known() {
+        self.heard(GatewayEvent::ThreadSeen { thread, parent }).await
+    }
+
+    /// Another process heard this event of a channel for which this one acts ([`Neighbours`](crate::ports::Neighbours)).
+    /// As what the gateway tells, but that it is carried no further.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Elsewhere`] where this process does not act for the channel either; else as the function that the event
+    /// is named after.
+    pub async fn event_here(&self, event: GatewayEvent) -> Result<(), CallError> {
+        if self.runtime.standing(event.channel()) == Standing::Elsewhere {
+            return Err(CallError::Elsewhere);
+        }
+        Here { dirigent: self }.tell(event).await
+    }
+
+    /// Tells this process's rooms, or the neighbours.
+    pub(super) async fn heard(&self, event: GatewayEvent) -> Result<(), CallError> {
+        if let Some(neighbours) = self.runtime.neighbours_of(event.channel()) {
+            neighbours.heard(event);
             return Ok(());
         }
-        self.live().await?;
-        let Some(room) = self.runtime.room_of_event(parent).await? else {
-            return Ok(());
-        };
-        let mode = room.lock().room.look().machine().view().mode();
-        drop(room);
-        match mode {
-            Mode::Chat | Mode::Report => self.channel(thread).set_mode(mode).await,
-            Mode::None | Mode::Work | Mode::Discussion => Ok(()),
-        }
+        Here { dirigent: self }.tell(event).await
     }
 
     /// The accounts of the registered agents, in ascending order.

@@ -7,7 +7,9 @@ use dirigent_core::{AgentKey, Input, MessageId};
 use tokio::sync::oneshot;
 
 use crate::host::builder::Builder;
+use crate::host::here::Here;
 use crate::ports::into_shared::IntoShared;
+use crate::ports::neighbours::GatewayEvent;
 use crate::ports::waker::AgentWaker;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
@@ -44,11 +46,11 @@ impl Dirigent {
     /// When the driver is not running or the channel cannot be read. Then it is loaded again later, and reads
     /// what was missed.
     pub async fn message_created(&self, message: ChatMessage) -> Result<(), CallError> {
-        self.live().await?;
-        if let Some(room) = self.runtime.room_or_catch_up(message.channel).await? {
-            self.runtime.update(&room, |room, cx, now| room.pushed(cx, now, message));
+        if let Some(neighbours) = self.runtime.neighbours_of(message.channel) {
+            neighbours.heard(GatewayEvent::MessageCreated(message));
+            return Ok(());
         }
-        Ok(())
+        Here { dirigent: self }.created(message).await
     }
 
     /// A message was edited.
@@ -57,11 +59,7 @@ impl Dirigent {
     ///
     /// As [`Dirigent::message_created`].
     pub async fn message_updated(&self, message: ChatMessage) -> Result<(), CallError> {
-        self.live().await?;
-        if let Some(room) = self.runtime.room_of_event(message.channel).await? {
-            self.runtime.update(&room, |room, cx, now| room.edited(cx, now, message))?;
-        }
-        Ok(())
+        self.heard(GatewayEvent::MessageUpdated(message)).await
     }
 
     /// A message was deleted: it is not handed to agents that missed it.
@@ -74,13 +72,7 @@ impl Dirigent {
         channel: ChannelId,
         message: MessageId,
     ) -> Result<(), CallError> {
-        self.live().await?;
-        if let Some(room) = self.runtime.rooms.awake(channel) {
-            if let Some(inbox) = room.lock().room.inbox() {
-                inbox.deleted(message);
-            }
-        }
-        Ok(())
+        self.heard(GatewayEvent::MessageDeleted { channel, message }).await
     }
 
     /// An account can see the channel from now on.
@@ -89,7 +81,7 @@ impl Dirigent {
     ///
     /// As [`Dirigent::message_created`].
     pub async fn member_joined(&self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
-        self.member(channel, user, Input::MemberJoined).await
+        self.heard(GatewayEvent::MemberJoined { channel, user }).await
     }
 
     /// An account can no longer see the channel.
@@ -98,23 +90,7 @@ impl Dirigent {
     ///
     /// As [`Dirigent::message_created`].
     pub async fn member_left(&self, channel: ChannelId, user: UserId) -> Result<(), CallError> {
-        self.member(channel, user, Input::MemberLeft).await
-    }
-
-    async fn member(
-        &self,
-        channel: ChannelId,
-        user: UserId,
-        input: impl Fn(AgentKey) -> Input,
-    ) -> Result<(), CallError> {
-        self.live().await?;
-        // Who is no agent is none of the channel's business: it may stay where it is.
-        if let Some(agent) = self.runtime.registry.of_user(user) {
-            if let Some(room) = self.runtime.room_of_event(channel).await? {
-                self.runtime.submit(&room, &input(agent))?;
-            }
-        }
-        Ok(())
+        self.heard(GatewayEvent::MemberLeft { channel, user }).await
     }
 
     /// The registry changed: it is read again. Agents that are gone leave every channel that is awake;

@@ -289,6 +289,8 @@ pub enum RunReport<'a> {
     AwaitsHuman(&'a str),
     /// Without a text.
     Failed,
+    /// As it was judged elsewhere, for example in the process that called the agent, by its own settings.
+    Outcome(&'a Outcome),
 }
 
 impl RunReport<'_> {
@@ -297,7 +299,11 @@ impl RunReport<'_> {
         match *self {
             Self::Text(text) | Self::Spoke(text) => Some(Cow::Borrowed(text)),
             Self::Transcript(messages) => Some(final_text(messages)),
-            Self::Pass | Self::Unfinished(_) | Self::AwaitsHuman(_) | Self::Failed => None,
+            Self::Pass
+            | Self::Unfinished(_)
+            | Self::AwaitsHuman(_)
+            | Self::Failed
+            | Self::Outcome(_) => None,
         }
     }
 
@@ -312,6 +318,7 @@ impl RunReport<'_> {
             Self::Unfinished(text) => Outcome::Unfinished { tail: settings.tail(text) },
             Self::AwaitsHuman(text) => Outcome::AwaitsHuman { tail: settings.tail(text) },
             Self::Failed => Outcome::Failed,
+            Self::Outcome(outcome) => *outcome,
         }
     }
 }
@@ -326,6 +333,7 @@ impl fmt::Debug for RunReport<'_> {
             Self::Unfinished(_) => "Unfinished",
             Self::AwaitsHuman(_) => "AwaitsHuman",
             Self::Failed => "Failed",
+            Self::Outcome(_) => "Outcome",
         })
     }
 }

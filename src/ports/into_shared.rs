@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::ports::neighbours::Neighbours;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
 use crate::ports::store::ChannelStore;
@@ -60,6 +61,7 @@ parts!(
     Clock,
     DiscordApi,
     IdentityStore,
+    Neighbours,
     Orchestrator,
     Ownership,
     Recorder

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Runtime;
 use super::cell::RoomCell;
 use crate::ChannelId;
+use crate::ports::neighbours::Neighbours;
 use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::values::stage::Stage;
@@ -13,6 +14,13 @@ impl Runtime {
     /// How this process stands to the channel. Without other processes every channel is its own.
     pub(crate) fn standing(&self, channel: ChannelId) -> Standing {
         self.ownership.as_ref().map_or(Standing::Held, |ownership| ownership.standing(channel))
+    }
+
+    /// What carries an event of the channel to the process that acts for it; `None` where that is this one, or no process
+    /// hears of it from here.
+    pub(crate) fn neighbours_of(&self, channel: ChannelId) -> Option<&Arc<dyn Neighbours>> {
+        let neighbours = self.neighbours.as_ref()?;
+        (self.standing(channel) == Standing::Elsewhere).then_some(neighbours)
     }
 
     /// How far the driver's life got for this channel: one that may soon be another process's is treated as by a driver

@@ -1,0 +1,138 @@
+//! What was heard of the channels for which this process acts, told to their rooms.
+
+use dirigent_core::{AgentKey, Input, MessageId, Mode};
+
+use crate::host::erasure::is_unsupported;
+use crate::ports::neighbours::GatewayEvent;
+use crate::room::connection::Gateway;
+use crate::runtime::room_table::RoomRef;
+use crate::{CallError, ChannelId, ChatMessage, Dirigent, UserId};
+
+/// Tells rooms of this process what was heard, from wherever it came.
+#[derive(Clone, Copy)]
+pub(super) struct Here<'a> {
+    pub(super) dirigent: &'a Dirigent,
+}
+
+impl Here<'_> {
+    pub(super) async fn tell(self, event: GatewayEvent) -> Result<(), CallError> {
+        match event {
+            GatewayEvent::MessageCreated(message) => self.created(message).await,
+            GatewayEvent::MessageUpdated(message) => self.updated(message).await,
+            GatewayEvent::MessageDeleted { channel, message } => {
+                self.message_deleted(channel, message).await
+            }
+            GatewayEvent::MemberJoined { channel, user } => {
+                self.member(channel, user, Input::MemberJoined).await
+            }
+            GatewayEvent::MemberLeft { channel, user } => {
+                self.member(channel, user, Input::MemberLeft).await
+            }
+            GatewayEvent::NewestMessage { channel, message } => self.newest(channel, message).await,
+            GatewayEvent::ThreadSeen { thread, parent } => self.thread_seen(thread, parent).await,
+            GatewayEvent::ChannelDeleted(channel) => self.channel_deleted(channel).await,
+        }
+    }
+
+    pub(super) async fn created(self, message: ChatMessage) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let runtime = &self.dirigent.runtime;
+        if let Some(room) = runtime.room_or_catch_up(message.channel).await? {
+            runtime.update(&room, |room, cx, now| room.pushed(cx, now, message));
+        }
+        Ok(())
+    }
+
+    async fn updated(self, message: ChatMessage) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let runtime = &self.dirigent.runtime;
+        if let Some(room) = runtime.room_of_event(message.channel).await? {
+            runtime.update(&room, |room, cx, now| room.edited(cx, now, message))?;
+        }
+        Ok(())
+    }
+
+    async fn message_deleted(
+        self,
+        channel: ChannelId,
+        message: MessageId,
+    ) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        if let Some(room) = self.dirigent.runtime.rooms.awake(channel) {
+            if let Some(inbox) = room.lock().room.inbox() {
+                inbox.deleted(message);
+            }
+        }
+        Ok(())
+    }
+
+    async fn member(
+        self,
+        channel: ChannelId,
+        user: UserId,
+        input: impl Fn(AgentKey) -> Input,
+    ) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let runtime = &self.dirigent.runtime;
+        // Who is no agent is none of the channel's business: it may stay where it is.
+        if let Some(agent) = runtime.registry.of_user(user) {
+            if let Some(room) = runtime.room_of_event(channel).await? {
+                runtime.submit(&room, &input(agent))?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn newest(self, channel: ChannelId, newest: MessageId) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let Some(room) = self.dirigent.runtime.room_or_catch_up(channel).await? else {
+            return Ok(());
+        };
+        self.dirigent.runtime.catch_up.told_newest(channel);
+        self.dirigent
+            .runtime
+            .update(&room, |room, cx, now| room.gateway(cx, now, Gateway::Newest(newest)));
+        Ok(())
+    }
+
+    async fn channel_deleted(self, channel: ChannelId) -> Result<(), CallError> {
+        self.dirigent.live().await?;
+        let room = match self.dirigent.runtime.room(channel).await {
+            Ok(Some(room)) => Some(room),
+            Ok(None) | Err(CallError::Elsewhere) => return Ok(()),
+            // Whatever it stands at is deleted.
+            Err(CallError::Barred(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let mode = |room: &RoomRef| room.lock().room.look().machine().view().mode();
+        if let Some(room) = room.filter(|room| mode(room) == Mode::Discussion) {
+            return match self.dirigent.state_fact(&room, &Input::Archive).await {
+                // It was archived before, perhaps by this event told once already, and that may not be stored yet.
+                Err(CallError::Refused(_)) => self.dirigent.newest_stored(&room).await,
+                archived => archived,
+            };
+        }
+        match self.dirigent.channel(channel).erase().await {
+            Err(error) if !is_unsupported(&error) => Err(error),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    async fn thread_seen(self, thread: ChannelId, parent: ChannelId) -> Result<(), CallError> {
+        if !self.dirigent.runtime.settings.inherit_parent_mode
+            || self.dirigent.channel(thread).is_known()
+        {
+            return Ok(());
+        }
+        self.dirigent.live().await?;
+        let Some(room) = self.dirigent.runtime.room_of_event(parent).await? else {
+            return Ok(());
+        };
+        let mode = room.lock().room.look().machine().view().mode();
+        drop(room);
+        match mode {
+            Mode::Chat | Mode::Report => self.dirigent.channel(thread).set_mode(mode).await,
+            Mode::None | Mode::Work | Mode::Discussion => Ok(()),
+        }
+    }
+}
