@@ -63,6 +63,11 @@ impl Client {
         &self.shared.clock
     }
 
+    /// How long an answer is waited for.
+    pub(crate) fn time_limit(&self) -> Duration {
+        self.shared.time_limit
+    }
+
     /// Asks one question.
     ///
     /// # Errors

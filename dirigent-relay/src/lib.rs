@@ -5,35 +5,57 @@
 //!
 //! | you | start with |
 //! | --- | --- |
-//! | write a transport | [`Relay`], [`Server::answer`], [`frame`] |
+//! | have one process that decides, and others that only ask | [`Master`], [`Slave`] |
+//! | have several that share a database | [`Instance`], [`Forwarding`] |
 //! | say who may ask what | [`Keyring`], [`Secret`], [`Role`] |
+//! | write a transport | [`Relay`], [`Server::answer`], [`frame`] |
 //! | ask or answer something of your own | [`Question`], [`Client`], [`Service`] |
 //! | test without a network | [`InProcess`] |
 
 mod client;
+mod denied;
 mod error;
+mod event;
+mod finished;
+mod forwarding;
 mod framing;
 mod host;
 mod in_process;
+mod instance;
 mod keyring;
+mod master;
+mod owners;
+mod peer_rules;
 mod rejection;
 mod relay;
 mod rule;
+pub mod rules;
+mod runs;
 mod seal;
 mod secret;
 mod server;
+mod slave;
+mod tool_use;
 
 pub use client::Client;
+pub use denied::Denied;
 pub use error::{Refused, RelayError};
+pub use forwarding::{Forwarding, ForwardingLink};
 pub use framing::{FRAME_RULE, frame, unframe};
 pub use host::{BadHostId, HostId};
 pub use in_process::InProcess;
+pub use instance::{Instance, OwnPermission};
 pub use keyring::{Keyring, Role};
+pub use master::Master;
+pub use owners::Owners;
+pub use peer_rules::Explained;
 pub use rejection::Rejection;
 pub use relay::{CarryError, Relay};
 pub use rule::{ANSWER_MAX, QUESTION_MAX, Question};
 pub use secret::{Secret, WeakSecret};
 pub use server::{Asker, Server, Service};
+pub use slave::{DirigentRole, Permission, Slave, UnknownRole, WhenUnavailable};
+pub use tool_use::{SlaveToolError, SlaveTools};
 
 /// The code of the README runs.
 #[cfg(doctest)]

@@ -1,0 +1,299 @@
+//! One of several processes that share a store: answers for any channel, and asks the process that acts for it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dirigent::hooks::{RunId, RunReport};
+use dirigent::{AgentId, ChannelId, Dirigent, IdentityStore, Settings};
+
+use crate::denied::Denied;
+use crate::forwarding::Heard;
+use crate::master::{Master, refused};
+use crate::peer_rules::{Explain, Explained};
+use crate::rule::{read, write};
+use crate::rules::{ChannelState, CheckTurn, CompleteAnswer, GetChannelState, TurnComplete};
+use crate::runs::Runs;
+use crate::{Asker, Client, HostId, Owners, Question, Refused, RelayError, Role, Service};
+
+/// How soon a question is asked again while the channel changes hands.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// One of several processes that share a store. It answers for any channel: for one of its own it decides, for another's
+/// it asks the process that acts for it, within the client's [time limit](Client::TIME_LIMIT). While a channel changes hands it asks again within that time.
+/// Clones share it.
+///
+/// It is also what the other processes are answered by: given to the [`Server`](crate::Server) of this process.
+///
+/// A run goes on in the process of its agent when the process that granted it ends: all of them choose
+/// [`LostRuns::Keep`](dirigent::settings::LostRuns::Keep), and a [`run_deadline`](dirigent::Config::run_deadline).
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use dirigent::{AgentId, ChannelId, Dirigent, IdentityStore, Settings};
+/// use dirigent::hooks::RunReport;
+/// use dirigent_relay::{Client, Instance, Keyring, Owners, Secret, Server};
+///
+/// # async fn model() -> String { String::new() }
+/// # async fn example(
+/// #     dirigent: Dirigent, registry: Arc<dyn IdentityStore>, client: Client, owners: Arc<dyn Owners>,
+/// #     keys: Keyring, start: Secret, channel: ChannelId,
+/// # ) -> Result<(), Box<dyn std::error::Error>> {
+/// let instance = Instance::new(dirigent, registry, client, owners, Settings::default());
+/// let server = Server::new(keys, start).with(Arc::new(instance.clone()));
+/// // In whatever process an agent with a gateway of its own lives:
+/// let permission = instance.may_speak(channel, &"poet".into(), None).await?;
+/// let text = model().await;
+/// if permission.end(RunReport::Text(&text)).await?.accepted {
+///     println!("{text}");
+/// }
+/// # let _ = server;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Instance {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    dirigent: Dirigent,
+    client: Client,
+    owners: Arc<dyn Owners>,
+    master: Master,
+    heard: Heard,
+    settings: Settings,
+    runs: Runs,
+    time_limit: Duration,
+}
+
+impl Instance {
+    /// Puts one together. The settings say what the texts of this process's agents mean: when one is silence, and when it is
+    /// complete.
+    pub fn new(
+        dirigent: Dirigent,
+        identities: Arc<dyn IdentityStore>,
+        client: Client,
+        owners: Arc<dyn Owners>,
+        settings: Settings,
+    ) -> Self {
+        let runs = Runs::new(client.me(), client.clock().now().as_millis());
+        let master = Master::new(dirigent.clone(), identities);
+        let heard = Heard { dirigent: dirigent.clone() };
+        let time_limit = client.time_limit();
+        let shared = Shared { dirigent, client, owners, master, heard, settings, runs, time_limit };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Returns the library of this process.
+    pub fn dirigent(&self) -> &Dirigent {
+        &self.shared.dirigent
+    }
+
+    /// Returns which process acts for the channel, as far as this one knows.
+    pub fn owner(&self, channel: ChannelId) -> Option<HostId> {
+        self.shared.owners.owner(channel)
+    }
+
+    /// May this agent run now? To be asked before its model is called, in whatever process that is. Asking again with the same run
+    /// changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Why it is to be silent; [`Denied::RelayUnavailable`] where the process that acts for the channel does not answer in
+    /// time, or none does.
+    pub async fn may_speak(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+        run: Option<RunId>,
+    ) -> Result<OwnPermission, Denied> {
+        let run = run.unwrap_or_else(|| self.shared.runs.next());
+        let question =
+            CheckTurn { agent_id: agent.clone(), channel_id: channel, run_id: Some(run) };
+        let here = || self.shared.master.check(question.clone());
+        match self.ask_owner(channel, &question, here).await {
+            Ok(answer) if answer.allowed => Ok(OwnPermission {
+                instance: self.clone(),
+                channel,
+                agent: agent.clone(),
+                run,
+                holds_floor: answer.holds_floor,
+            }),
+            Ok(answer) => Err(Denied::Denied {
+                reason: answer.reason,
+                speaker: answer.current_speaker,
+                no_reply_model: answer.no_reply_model,
+            }),
+            Err(error) => Err(Denied::of(error)),
+        }
+    }
+
+    /// An agent's run ended. For hosts that hear of it elsewhere than where they asked. Telling it again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// As the process that acts for the channel, or the way to it, fails: it may be told again, with the same run.
+    pub async fn turn_ended(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+        run: RunId,
+        report: RunReport<'_>,
+    ) -> Result<CompleteAnswer, RelayError> {
+        let outcome = report.outcome(&self.shared.settings);
+        let end = TurnComplete::new((channel, agent.clone()), Some(run), &outcome);
+        self.ask_owner(channel, &end, || self.shared.master.complete(end.clone())).await
+    }
+
+    /// Returns how a channel stands.
+    ///
+    /// # Errors
+    ///
+    /// As the process that acts for the channel, or the way to it, fails.
+    pub async fn channel_state(&self, channel: ChannelId) -> Result<ChannelState, RelayError> {
+        let question = GetChannelState { channel_id: channel };
+        self.ask_owner(channel, &question, || self.shared.master.state(&question)).await
+    }
+
+    /// Returns why the agent may, or may not, speak now, and which process acts for the channel.
+    ///
+    /// # Errors
+    ///
+    /// As the process that acts for the channel, or the way to it, fails.
+    pub async fn explain(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+    ) -> Result<Explained, RelayError> {
+        let question = Explain { channel_id: channel, agent_id: agent.clone() };
+        self.ask_owner(channel, &question, || self.shared.explain(&question)).await
+    }
+
+    /// Asks the process that acts for the channel, which may be this one.
+    async fn ask_owner<Q, F>(
+        &self,
+        channel: ChannelId,
+        question: &Q,
+        here: impl Fn() -> F,
+    ) -> Result<Q::Answer, RelayError>
+    where
+        Q: Question,
+        F: Future<Output = Result<Q::Answer, Refused>>,
+    {
+        let shared = &self.shared;
+        let clock = shared.client.clock();
+        let until = clock.now() + shared.time_limit;
+        loop {
+            let error = match here().await {
+                Err(Refused::Elsewhere) => match self.ask_other(channel, question).await {
+                    Err(error) if changes_hands(&error) => error,
+                    answer => return answer,
+                },
+                answer => {
+                    let host = shared.client.me().clone();
+                    return answer.map_err(|source| RelayError::Refused { host, source });
+                }
+            };
+            let again = clock.now() + ASK_AGAIN;
+            if again >= until {
+                return Err(error);
+            }
+            clock.sleep_until(again).await;
+        }
+    }
+
+    async fn ask_other<Q: Question>(
+        &self,
+        channel: ChannelId,
+        question: &Q,
+    ) -> Result<Q::Answer, RelayError> {
+        let owner = self.shared.owners.owner(channel);
+        let other = owner.filter(|host| host != self.shared.client.me());
+        self.shared.client.ask(&other.ok_or(RelayError::NoOwner)?, question).await
+    }
+}
+
+/// Whether another process may answer in a moment, and nothing was done.
+fn changes_hands(error: &RelayError) -> bool {
+    let is_away = matches!(error, RelayError::NoOwner | RelayError::Carry { .. });
+    (is_away && error.is_certain()) || error.refused() == Some(&Refused::Elsewhere)
+}
+
+impl Shared {
+    async fn explain(&self, question: &Explain) -> Result<Explained, Refused> {
+        let channel = self.dirigent.channel(question.channel_id);
+        let why = channel.explain(&question.agent_id).await.map_err(|error| refused(&error))?;
+        let owner = self.client.me().clone();
+        Ok(Explained { owner, allows: why.allows(), text: why.to_string() })
+    }
+}
+
+#[async_trait]
+impl Service for Instance {
+    fn rules(&self) -> &'static [&'static str] {
+        &[
+            "check-turn",
+            "turn-complete",
+            "get-identity",
+            "get-channel-state",
+            "gateway-events",
+            "explain",
+        ]
+    }
+
+    async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
+        let shared = &self.shared;
+        match rule {
+            Explain::RULE if asker.role == Role::Peer => {
+                shared.explain(&read(question)?).await.map(|answer| write(&answer))
+            }
+            Explain::RULE => Err(Refused::OnlyPeers),
+            "gateway-events" => shared.heard.serve(asker, rule, question).await,
+            _ => shared.master.serve(asker, rule, question).await,
+        }
+    }
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance").field("host", self.shared.client.me()).finish_non_exhaustive()
+    }
+}
+
+/// The permission of a run, from the process that acts for the channel. The end is to be [told](Self::end): where it is not,
+/// the run is ended by its deadline, and the channel waits until then.
+#[derive(Debug)]
+#[must_use = "the run's end is to be told, or the channel waits for the run's deadline"]
+pub struct OwnPermission {
+    instance: Instance,
+    channel: ChannelId,
+    agent: AgentId,
+    run: RunId,
+    holds_floor: bool,
+}
+
+impl OwnPermission {
+    /// Returns the run's name.
+    pub const fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Returns whether it holds the floor. Not where no turns are kept.
+    pub const fn holds_floor(&self) -> bool {
+        self.holds_floor
+    }
+
+    /// The run ended. What it said is posted only where the answer is `accepted`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Instance::turn_ended`], by which it may be told again.
+    pub async fn end(&self, report: RunReport<'_>) -> Result<CompleteAnswer, RelayError> {
+        if !self.holds_floor {
+            return Ok(CompleteAnswer { accepted: true, duplicate: false });
+        }
+        self.instance.turn_ended(self.channel, &self.agent, self.run, report).await
+    }
+}

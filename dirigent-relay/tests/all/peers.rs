@@ -1,0 +1,194 @@
+//! Several processes that act for channels: any of them answers, and what one hears reaches the one that it concerns.
+
+use std::sync::{Arc, Mutex};
+
+use dirigent::hooks::RunReport;
+use dirigent::{CallError, async_trait};
+use dirigent_relay::{CarryError, Denied, HostId, InProcess, Relay};
+
+use super::fleet::{Fleet, Process, SECOND, host};
+
+/// Two processes; the channel is the first one's.
+async fn pair() -> (Fleet, Process, Process) {
+    let mut fleet = Fleet::new().await;
+    let (a, b) = (fleet.start("a"), fleet.start("b"));
+    fleet.chat(&a).await;
+    (fleet, a, b)
+}
+
+#[tokio::test]
+async fn any_process_answers_whether_an_agent_may_speak() {
+    let (fleet, a, b) = pair().await;
+    fleet.say(&a, "Hello").await;
+    assert_eq!(b.instance.owner(fleet.channel), Some(host("a")));
+    let denied = b.instance.may_speak(fleet.channel, &"critic".into(), None).await.unwrap_err();
+    assert!(
+        matches!(&denied, Denied::Denied { speaker: Some(poet), .. } if poet.as_str() == "poet")
+    );
+    let permission = b.instance.may_speak(fleet.channel, &"poet".into(), None).await.unwrap();
+    assert!(permission.holds_floor());
+    assert!(permission.end(RunReport::Pass).await.unwrap().accepted);
+    fleet.settle().await;
+    for process in [&a, &b] {
+        let state = process.instance.channel_state(fleet.channel).await.unwrap();
+        assert_eq!(state.current_speaker, Some("critic".into()));
+        let why = process.instance.explain(fleet.channel, &"poet".into()).await.unwrap();
+        assert_eq!((why.owner, why.allows), (host("a"), false));
+        assert!(why.text.contains("critic"), "{}", why.text);
+    }
+    // In the process that acts for the channel it is the same.
+    let permission = a.instance.may_speak(fleet.channel, &"critic".into(), None).await.unwrap();
+    assert!(permission.end(RunReport::Pass).await.unwrap().accepted);
+    assert!(permission.end(RunReport::Pass).await.unwrap().duplicate);
+}
+
+#[tokio::test]
+async fn an_owner_that_is_away_is_a_reason_to_be_silent() {
+    let (fleet, mut a, b) = pair().await;
+    fleet.say(&a, "Hello").await;
+    a.kill();
+    fleet.relay.disconnect(&a.host);
+    let (instance, channel) = (b.instance.clone(), fleet.channel);
+    let asked =
+        tokio::spawn(
+            async move { instance.may_speak(channel, &"poet".into(), None).await.map(drop) },
+        );
+    fleet.pass(SECOND * 2).await;
+    let denied = asked.await.unwrap().unwrap_err();
+    assert!(denied.is_unavailable(), "{denied}");
+}
+
+/// A channel that changes hands while it is asked for: the question finds it within the time limit.
+#[tokio::test]
+async fn a_question_follows_the_channel_to_its_next_owner() {
+    let (mut fleet, a, b) = pair().await;
+    let c = fleet.start("c");
+    fleet.say(&a, "Hello").await;
+    fleet.table.give(fleet.channel, None);
+    let (instance, channel) = (c.instance.clone(), fleet.channel);
+    let asked =
+        tokio::spawn(async move { instance.may_speak(channel, &"poet".into(), None).await });
+    fleet.pass(SECOND).await;
+    assert!(!asked.is_finished(), "no process acts for it");
+    fleet.table.give(fleet.channel, Some(&b.host));
+    fleet.pass(SECOND).await;
+    let permission = asked.await.unwrap().unwrap();
+    // And so does the end of the run.
+    fleet.table.give(fleet.channel, Some(&a.host));
+    fleet.settle().await;
+    assert!(permission.end(RunReport::Pass).await.unwrap().accepted);
+    fleet.settle().await;
+    let state = c.instance.channel_state(fleet.channel).await.unwrap();
+    assert_eq!(state.current_speaker, Some("critic".into()));
+}
+
+#[tokio::test]
+async fn what_one_process_hears_reaches_the_process_that_it_concerns() {
+    let (fleet, a, b) = pair().await;
+    fleet.say(&b, "Hello").await;
+    let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()));
+    assert_eq!(b.forwarding.counts(), (1, 0, 0));
+    // The other way round it stays where it is.
+    fleet.say(&a, "And?").await;
+    assert_eq!(a.forwarding.counts(), (0, 0, 0));
+}
+
+/// Counts what is carried, and loses what it is told to lose.
+#[derive(Clone)]
+struct Counting {
+    inner: InProcess,
+    state: Arc<Mutex<(u32, u32)>>,
+}
+
+#[async_trait]
+impl Relay for Counting {
+    async fn carry(&self, to: &HostId, rule: &str, bytes: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        let lose = {
+            let mut state = self.state.lock().unwrap();
+            state.0 += 1;
+            let lose = state.1 > 0;
+            state.1 = state.1.saturating_sub(1);
+            lose
+        };
+        let answer = self.inner.carry(to, rule, bytes).await;
+        if lose { Err(CarryError::no_answer("lost")) } else { answer }
+    }
+}
+
+/// Lost answers: the events are carried again, and are heard once.
+#[tokio::test]
+async fn events_whose_answer_is_lost_are_carried_again_and_change_nothing_more() {
+    let mut fleet = Fleet::new().await;
+    let a = fleet.start("a");
+    let way = Counting { inner: fleet.relay.clone(), state: Arc::new(Mutex::new((0, 3))) };
+    let b = fleet.start_with("b", Fleet::keys("b"), Arc::new(way.clone()), Vec::new());
+    fleet.chat(&a).await;
+    fleet.say(&b, "stop").await;
+    fleet.pass(SECOND * 10).await;
+    assert_eq!(b.forwarding.counts(), (1, 0, 0));
+    assert!(way.state.lock().unwrap().0 >= 4);
+    let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert!(status.rest.is_some());
+}
+
+/// What is heard while the owner is away is carried to the process that takes the channel over.
+#[tokio::test]
+async fn events_of_a_dead_owner_reach_its_successor() {
+    let (mut fleet, mut a, b) = pair().await;
+    let c = fleet.start("c");
+    a.kill();
+    fleet.relay.disconnect(&a.host);
+    fleet.say(&b, "Hello").await;
+    fleet.pass(SECOND * 5).await;
+    assert_eq!(b.forwarding.counts(), (0, 0, 1));
+    fleet.table.give(fleet.channel, Some(&c.host));
+    fleet.pass(SECOND * 10).await;
+    assert_eq!(b.forwarding.counts(), (1, 0, 0));
+    let status = c.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()));
+    // And to the process itself, where that is the one.
+    fleet.table.give(fleet.channel, None);
+    fleet.say(&b, "stop").await;
+    fleet.table.give(fleet.channel, Some(&b.host));
+    fleet.pass(SECOND * 2).await;
+    let status = b.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert!(status.rest.is_some());
+}
+
+/// More events than may wait are left aside, and the process reads the history when it is back.
+#[tokio::test]
+async fn what_is_too_much_to_wait_is_read_from_the_chat() {
+    let (fleet, a, b) = pair().await;
+    fleet.relay.disconnect(&a.host);
+    let server = fleet.relay.clone();
+    fleet.say(&b, "Hello").await;
+    for _ in 0..10_001 {
+        let id = fleet.discord.say(fleet.channel, fleet.moderator, "A notice");
+        let message = fleet.discord.message(fleet.channel, id).unwrap();
+        b.dirigent.message_created(message).await.unwrap();
+    }
+    let (carried, dropped, waiting) = b.forwarding.counts();
+    assert_eq!(carried, 0);
+    assert!(dropped > 10_000 && waiting < 10, "{dropped} {waiting}");
+    drop(server);
+}
+
+#[tokio::test]
+async fn a_gap_that_concerns_all_reaches_all() {
+    let (fleet, a, b) = pair().await;
+    // Only the chat knows of it.
+    fleet.discord.say(fleet.channel, fleet.person, "Hello");
+    b.dirigent.reconnected().await.unwrap();
+    fleet.pass(SECOND * 5).await;
+    let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()));
+}
+
+/// Calls of the library itself say that another process acts for the channel.
+#[tokio::test]
+async fn the_library_itself_carries_no_call() {
+    let (fleet, _a, b) = pair().await;
+    let refused = b.dirigent.channel(fleet.channel).stop().await;
+    assert!(matches!(refused, Err(CallError::Elsewhere)));
+}

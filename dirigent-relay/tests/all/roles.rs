@@ -1,0 +1,163 @@
+//! A slave: it asks the master, and holds no state.
+
+use std::sync::Arc;
+
+use dirigent::hooks::RunReport;
+use dirigent::tools::{Caller, Tools};
+use dirigent::{Settings, async_trait};
+use dirigent_relay::{
+    CarryError, Client, Denied, DirigentRole, HostId, Keyring, Relay, Role, Slave, SlaveToolError,
+    SlaveTools, WhenUnavailable,
+};
+use dirigent_testkit::memory_discord::Permissions;
+use serde_json::json;
+
+use super::fleet::{Fleet, Process, SECOND, host, secret};
+
+async fn world(with_tools: bool) -> (Fleet, Process, Slave) {
+    let mut fleet = Fleet::new().await;
+    let keys =
+        Fleet::keys("master").with(host("slave"), secret(2), Role::slave(["poet", "critic"]));
+    let way = Arc::new(fleet.relay.clone());
+    let master = fleet.start_with("master", keys, way, Vec::new());
+    if with_tools {
+        // The tools need the library that they act on, and so the server is made anew.
+        let guild_api = Arc::new(fleet.discord.account(fleet.moderator));
+        let tools = Tools::new(master.dirigent.clone(), guild_api);
+        let keys = Fleet::keys("master").with(host("slave"), secret(2), Role::slave(["poet"]));
+        let server = dirigent_relay::Server::new(keys, secret(77))
+            .with(Arc::new(master.instance.clone()))
+            .with(Arc::new(SlaveTools::new(tools)));
+        fleet.relay.connect(Arc::new(server));
+    }
+    fleet.chat(&master).await;
+    let slave = slave(&fleet, Arc::new(fleet.relay.clone()), WhenUnavailable::Deny);
+    (fleet, master, slave)
+}
+
+fn slave(fleet: &Fleet, way: Arc<dyn Relay>, when: WhenUnavailable) -> Slave {
+    let keys = Keyring::new(host("slave"), secret(2));
+    let client = Client::new(keys, way, Arc::new(fleet.clock.clone()));
+    Slave::with(client, host("master"), Settings::default(), when)
+}
+
+/// R169.
+#[test]
+fn the_role_is_master_unless_something_else_is_said() {
+    assert_eq!(DirigentRole::default(), DirigentRole::Master);
+    assert_eq!("master".parse(), Ok(DirigentRole::Master));
+    assert_eq!("slave".parse(), Ok(DirigentRole::Slave));
+    assert!("Master".parse::<DirigentRole>().is_err());
+}
+
+/// R170, R171, R172: a whole turn of an agent that lives in a slave. Of the slave no request reaches the chat.
+#[tokio::test]
+async fn a_turn_of_an_agent_in_a_slave() {
+    let (fleet, master, slave) = world(false).await;
+    fleet.say(&master, "Hello").await;
+    let calls = fleet.discord.calls();
+    let permission = slave.may_speak(fleet.channel, &"poet".into(), None).await.unwrap();
+    assert!(permission.holds_floor());
+    let denied = slave.may_speak(fleet.channel, &"critic".into(), None).await.unwrap_err();
+    let Denied::Denied { speaker, no_reply_model, .. } = denied else { panic!("{denied}") };
+    assert_eq!(speaker, Some("poet".into()));
+    assert!(no_reply_model.is_some());
+    let end = permission.end(RunReport::Text("A line.")).await.unwrap();
+    assert!(end.accepted && !end.duplicate);
+    assert!(permission.end(RunReport::Text("A line.")).await.unwrap().duplicate);
+    assert_eq!(fleet.discord.calls(), calls, "nothing was asked of the chat");
+    fleet.post(&master, "poet", "A line.").await;
+    let state = slave.channel_state(fleet.channel).await.unwrap();
+    assert_eq!(state.current_speaker, Some("critic".into()));
+    // By the slave's settings this is silence.
+    let permission = slave.may_speak(fleet.channel, &"critic".into(), None).await.unwrap();
+    permission.end(RunReport::Text("NO_REPLY")).await.unwrap();
+    fleet.settle().await;
+    assert_eq!(
+        slave.channel_state(fleet.channel).await.unwrap().current_speaker,
+        Some("clerk".into())
+    );
+    let (_, poet) = fleet.agents[0];
+    assert_eq!(slave.identity(poet).await.unwrap().unwrap().agent_id, "poet".into());
+}
+
+/// A slave that ends in the middle of a run stalls nothing: the run has its deadline, as any.
+#[tokio::test]
+async fn a_run_whose_slave_is_gone_ends_by_its_deadline() {
+    let (fleet, master, slave) = world(false).await;
+    fleet.say(&master, "Hello").await;
+    drop(slave.may_speak(fleet.channel, &"poet".into(), None).await.unwrap());
+    fleet.pass(SECOND * 3_600).await;
+    let status = master.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_ne!(status.speaker, Some("poet".into()), "{status:?}");
+}
+
+/// A way that loses questions or answers.
+struct Lossy(bool);
+
+#[async_trait]
+impl Relay for Lossy {
+    async fn carry(&self, _: &HostId, _: &str, _: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        if self.0 {
+            return Err(CarryError::unreachable("connection refused"));
+        }
+        std::future::pending().await
+    }
+}
+
+/// R177, D101.
+#[tokio::test]
+async fn without_an_answer_in_time_a_slave_denies_unless_it_was_told_otherwise() {
+    let (fleet, _master, _) = world(false).await;
+    for at_once in [true, false] {
+        let denying = slave(&fleet, Arc::new(Lossy(at_once)), WhenUnavailable::Deny);
+        let channel = fleet.channel;
+        let asked = tokio::spawn(async move {
+            denying.may_speak(channel, &"poet".into(), None).await.map(|_| ())
+        });
+        fleet.settle().await;
+        assert_eq!(asked.is_finished(), at_once);
+        fleet.pass(SECOND * 2).await;
+        let denied = asked.await.unwrap().unwrap_err();
+        assert!(denied.is_unavailable() && denied.to_string().starts_with("RelayUnavailable"));
+        let allowing = slave(&fleet, Arc::new(Lossy(true)), WhenUnavailable::Allow);
+        let permission = allowing.may_speak(channel, &"poet".into(), None).await.unwrap();
+        assert!(!permission.holds_floor());
+        assert!(permission.end(RunReport::Pass).await.unwrap().accepted);
+    }
+}
+
+/// R179: tools are carried out by the master, for the agents that are bound to the slave, or say why not.
+#[tokio::test]
+async fn a_tool_is_carried_out_by_the_master() {
+    let (fleet, _master, slave) = world(true).await;
+    let guild = fleet.guild;
+    let role = fleet.discord.guild(guild).add_role("moderators", Permissions::ALL);
+    fleet.discord.guild(guild).set_role(fleet.moderator, role, true);
+    let caller = Caller { guild: Some(guild), ..Caller::new("poet") };
+    let (_, poet) = fleet.agents[0];
+    let arguments = json!({ "name": "corner", "participants": [poet.to_string()] });
+    let made = tokio::spawn({
+        let slave = slave.clone();
+        let (caller, arguments) = (caller.clone(), arguments.clone());
+        async move { slave.use_tool(&caller, "create-chat-channel", &arguments).await }
+    });
+    fleet.pass(SECOND).await;
+    let made = made.await.unwrap().unwrap();
+    assert!(made.to_string().contains("channel"), "{made}");
+    let bad = slave.use_tool(&caller, "create-chat-channel", &json!({})).await.unwrap_err();
+    assert!(
+        matches!(&bad, SlaveToolError::Tool(error) if error["error"] == "missing-argument"),
+        "{bad}"
+    );
+    let foreign = Caller { guild: Some(guild), ..Caller::new("clerk") };
+    let refused = slave.use_tool(&foreign, "create-chat-channel", &arguments).await.unwrap_err();
+    assert!(matches!(refused, SlaveToolError::Relay { .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn a_tool_says_not_master_where_the_master_carries_out_none() {
+    let (_fleet, _master, slave) = world(false).await;
+    let refused = slave.use_tool(&Caller::new("poet"), "discussion-complete", &json!({})).await;
+    assert!(matches!(refused, Err(SlaveToolError::NotMaster)), "{refused:?}");
+}
