@@ -10,6 +10,7 @@
 //! | say who may ask what | [`Keyring`], [`Secret`], [`Role`] |
 //! | write a transport | [`Relay`], [`Server::answer`], [`frame`] |
 //! | ask or answer something of your own | [`Question`], [`Client`], [`Service`] |
+//! | reach other machines | `http`, with the feature of that name |
 //! | test without a network | [`InProcess`] |
 
 mod client;
@@ -20,6 +21,8 @@ mod finished;
 mod forwarding;
 mod framing;
 mod host;
+#[cfg(feature = "http")]
+pub mod http;
 mod in_process;
 mod instance;
 mod keyring;

@@ -1,5 +1,5 @@
 //! All tests of the relay from outside, in one program.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![cfg(test)]
 
 #[path = "all/fleet.rs"]
 mod fleet;
@@ -11,3 +11,7 @@ mod peers;
 mod roles;
 #[path = "all/rules.rs"]
 mod rules;
+
+#[cfg(feature = "http")]
+#[path = "http/all.rs"]
+mod http;
