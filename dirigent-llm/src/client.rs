@@ -5,12 +5,14 @@ mod ask;
 mod body;
 mod chat;
 mod endpoint;
+mod json;
 mod limits;
 mod names;
 mod partial;
 mod prompt;
 mod reasoning;
 mod sender;
+mod shape;
 #[cfg(feature = "tls")]
 mod tls;
 mod tokens;

@@ -116,7 +116,8 @@ impl ChatAgent {
         let limits = &self.chat.limits;
         let offers = self.offers();
         let tools: Arc<[Tool]> = offers.iter().map(|(tool, _)| tool.clone()).collect();
-        let tool_tokens = tools.iter().map(|tool| estimate(&json!(tool).to_string())).sum();
+        let of_tool = |tool| serde_json::to_string(tool).map_or(0, |json| estimate(&json));
+        let tool_tokens = tools.iter().map(of_tool).sum();
         let report = |usage: &Usage| self.report(turn, usage);
         let asking = Asking { chat: &self.chat, turn: Some(turn), report: &report };
         let mut prompt = Prompt::of(turn, &self.persona, limits).await;

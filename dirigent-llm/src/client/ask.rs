@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::client::chat::Chat;
 use crate::client::endpoint::Endpoint;
+use crate::client::json;
 use crate::client::limits::Limits;
 use crate::client::sender::Sender;
 use crate::client::tokens::{OF_AN_IMAGE, estimate};
@@ -28,23 +29,25 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Question<'_> {
-    /// The body of a request.
-    fn body(&self, endpoint: &Endpoint) -> Result<Bytes, ChatError> {
+    /// The body of a request with these messages, as JSON.
+    fn body(&self, endpoint: &Endpoint, messages: &[u8]) -> Result<Bytes, ChatError> {
         let is_streaming = endpoint.is_streaming();
         let is_forbidden = !self.may_call && !self.tools.is_empty();
         let request = Request {
             model: endpoint.model(),
-            messages: &self.messages,
             stream: is_streaming,
             stream_options: is_streaming.then_some(StreamOptions { include_usage: true }),
             tools: &self.tools,
             tool_choice: is_forbidden.then_some("none"),
             fields: &self.fields(endpoint),
         };
-        let said: usize = self.messages.iter().map(|message| message.text().len()).sum();
-        let said = said + self.image_bytes();
-        let mut body = Vec::with_capacity(said + said / 4 + 1_024);
+        let mut body = Vec::with_capacity(messages.len() + 1_024);
         serde_json::to_writer(&mut body, &request).map_err(|_| ChatError::BadEndpoint)?;
+        // Before its end.
+        body.pop();
+        body.extend_from_slice(b",\"messages\":");
+        body.extend_from_slice(messages);
+        body.push(b'}');
         Ok(body.into())
     }
 
@@ -81,10 +84,11 @@ impl Asking<'_> {
     /// The last endpoint's last failure.
     pub(crate) async fn ask(&self, question: &Question<'_>) -> Result<ChatAnswer, ChatError> {
         let endpoints = &self.chat.endpoints;
+        let messages = json::of_messages(&question.messages).map_err(|_| ChatError::BadEndpoint)?;
         let mut failed = ChatError::BadEndpoint;
         for (at, endpoint) in endpoints.iter().enumerate() {
             let has_others = at + 1 < endpoints.len();
-            match self.ask_one(endpoint, question, has_others).await {
+            match self.ask_one(endpoint, question, &messages, has_others).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => failed = error,
             }
@@ -96,11 +100,12 @@ impl Asking<'_> {
         &self,
         endpoint: &Endpoint,
         question: &Question<'_>,
+        messages: &[u8],
         has_others: bool,
     ) -> Result<ChatAnswer, ChatError> {
         let Chat { clock, limits, .. } = self.chat;
         let sender = Sender { clock, limits, keeps_tags: question.keeps_tags };
-        let body = question.body(endpoint)?;
+        let body = question.body(endpoint, messages)?;
         let mut attempt = 0;
         loop {
             let mut outcome = sender.send(endpoint, body.clone()).await;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::calls::Calls;
 use crate::client::reasoning::{without_leading_think, without_reasoning};
+use crate::client::shape::{Place, Shape};
 use crate::client::tokens::estimate;
 use crate::client::wire::{Choice, Completion, Delta, Field};
 use crate::error::{ChatError, plain_code};
@@ -24,6 +25,8 @@ pub(crate) struct Partial {
     finish: Option<Finish>,
     usage: Option<Usage>,
     model: Option<String>,
+    /// What the newest chunk had around its words.
+    shape: Shape,
 }
 
 /// Why an answer ended.
@@ -38,6 +41,27 @@ enum Finish {
 }
 
 impl Partial {
+    /// Takes a chunk of a stream as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::NotChat`] for what is no chunk, and an error that the endpoint reports inside.
+    pub(crate) fn add_chunk(&mut self, data: &str) -> Result<(), ChatError> {
+        if let Some(words) = self.shape.words_of(data) {
+            self.text.push_str(words);
+            return Ok(());
+        }
+        let chunk: Completion<'_> = serde_json::from_str(data).map_err(|_| ChatError::NotChat)?;
+        let place = Place::of(&chunk, data);
+        self.add(chunk)?;
+        match place.filter(|place| self.choice == Some(place.choice)) {
+            Some(place) => self.shape.set(data, &place),
+            // What it told besides would not be told again.
+            None => self.shape = Shape::default(),
+        }
+        Ok(())
+    }
+
     /// Takes a chunk, or a whole answer.
     ///
     /// # Errors
@@ -76,7 +100,7 @@ impl Partial {
 
     /// Whether the choice is of the answer that is read: of the first that came.
     fn reads(&mut self, choice: &Choice<'_>) -> bool {
-        let index = choice.index.as_ref().and_then(Value::as_u64).unwrap_or_default();
+        let index = choice.index();
         *self.choice.get_or_insert(index) == index
     }
 
@@ -270,6 +294,57 @@ mod tests {
         assert_eq!(text_of(&[r#"{"error": null}"#]), Ok(String::new()));
     }
 
+    #[test]
+    fn a_chunk_whose_words_end_the_text_says_what_it_says_and_not_what_the_one_before_said() {
+        let chunks = [
+            r#"{"choices": [{"index": 0, "delta": {"content": "One"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": " two"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": "", "reasoning": "hidden"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": " \"three\""}}]}"#,
+            r#"{"choices": [{"index": 1, "delta": {"content": " other"}}]}"#,
+            r#"{"choices": [{"index": 1, "delta": {"content": " answer"}}]}"#,
+            r#"{"choices": [{"index": 0, "delta": {"content": " four"}}]}"#,
+        ];
+        let mut partial = Partial::default();
+        for chunk in chunks {
+            partial.add_chunk(chunk).unwrap();
+        }
+        assert!(partial.has_reasoning);
+        assert_eq!(partial.into_answer("small", false).1.unwrap().text, "One two \"three\" four");
+        let mut partial = Partial::default();
+        partial.add_chunk(chunks[0]).unwrap();
+        for none in ["\n", "\u{1f}", "a\"b"] {
+            let chunk = chunks[0].replace("One", none);
+            assert_eq!(partial.add_chunk(&chunk), Err(ChatError::NotChat), "{none:?}");
+        }
+        assert_eq!(partial.bytes(), 3);
+    }
+
+    #[test]
+    fn a_chunk_is_compared_with_the_newest_and_with_no_earlier_one() {
+        let chunk = |choice: u8, tokens: u8| {
+            format!(
+                r#"{{"choices": [{{"index": {choice}, "delta": {{"content": "a"}}}}], "usage": {{"prompt_tokens": {tokens}}}}}"#
+            )
+        };
+        let mut partial = Partial::default();
+        for chunk in [chunk(0, 1), chunk(1, 9), chunk(0, 1)] {
+            partial.add_chunk(&chunk).unwrap();
+        }
+        let (usage, answer) = partial.into_answer("small", false);
+        assert_eq!((usage.prompt_tokens, &*answer.unwrap().text), (1, "aa"));
+    }
+
+    #[test]
+    fn a_call_that_is_told_twice_in_one_shape_is_two_fragments() {
+        let chunk = r#"{"choices": [{"delta": {"content": "a", "tool_calls": [{"function": {"name": "roll", "arguments": "{}"}}]}}]}"#;
+        let mut partial = Partial::default();
+        for chunk in [chunk, chunk] {
+            partial.add_chunk(chunk).unwrap();
+        }
+        assert_eq!(partial.into_answer("small", false).1.unwrap().calls.len(), 2);
+    }
+
     /// Any JSON, of the names that are read.
     fn anything() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
@@ -303,6 +378,28 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn chunks_of_one_shape_say_what_each_of_them_says_by_itself(
+            said in prop::collection::vec((0..4_usize, "[a-z\"\\\\é\n]{0,6}", 0..3_u64), 0..20),
+        ) {
+            let (mut quick, mut slow) = (Partial::default(), Partial::default());
+            for (shape, words, number) in said {
+                let delta = match shape {
+                    0 => json!({ "content": words }),
+                    1 => json!({ "role": "assistant", "content": words, "reasoning": null }),
+                    2 => json!({ "reasoning": words }),
+                    _ => json!({ "tool_calls": [{ "function": { "arguments": words } }] }),
+                };
+                let choice = json!({ "index": number / 2, "delta": delta });
+                let usage = json!({ "prompt_tokens": number, "completion_tokens": 1 });
+                let chunk = json!({ "choices": [choice], "usage": usage }).to_string();
+                quick.add_chunk(&chunk).unwrap();
+                slow.add(serde_json::from_str(&chunk).unwrap()).unwrap();
+            }
+            prop_assert_eq!(quick.bytes(), slow.bytes());
+            prop_assert_eq!(quick.into_answer("small", false), slow.into_answer("small", false));
+        }
+
         #[test]
         fn whatever_an_endpoint_sends_is_an_answer_or_an_error(
             deltas in prop::collection::vec(anything(), 1..5),

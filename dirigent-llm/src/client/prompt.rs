@@ -1,5 +1,6 @@
 //! What a model reads: the briefing, the channel's messages, and the rounds of tools of this turn.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use dirigent::{ChatMessage, MessageId, Turn, UserId};
@@ -130,12 +131,10 @@ impl Prompt {
         if said.first().is_some_and(|first| first.is_mine) {
             messages.push(Message::user(EARLIER));
         }
-        for Said { is_mine, line, .. } in said {
-            push(&mut messages, *is_mine, line);
-        }
+        messages.extend(said.chunk_by(|one, next| one.is_mine == next.is_mine).map(told));
         match said.last() {
-            None => push(&mut messages, false, NOTHING_SAID),
-            Some(last) if last.is_mine => push(&mut messages, false, NOTHING_NEW),
+            None => messages.push(Message::user(NOTHING_SAID)),
+            Some(last) if last.is_mine => messages.push(Message::user(NOTHING_NEW)),
             Some(_) => {}
         }
         for round in rounds {
@@ -146,13 +145,14 @@ impl Prompt {
 
     /// The message as a line, unless it is known already or says nothing; and whether it is the agent's own.
     fn line(&mut self, message: &ChatMessage) -> Option<(bool, String)> {
-        let says_nothing = message.content.trim().is_empty() && message.attachments.is_empty();
+        let says_nothing = message.content.trim().is_empty() && !shows(message);
         if says_nothing || self.known.contains(&message.id) {
             return None;
         }
         self.known.push(message.id);
         let is_mine = message.author == self.me;
         let line = match message.content.trim() {
+            "" if is_mine && message.attachments.is_empty() => "(an embed)".to_owned(),
             "" if is_mine => "(a file)".to_owned(),
             words if is_mine => words.to_owned(),
             _ => {
@@ -180,12 +180,17 @@ impl Prompt {
             self.authors.push((author, name, bare.to_string()));
             self.authors.len() - 1
         });
-        if !message.attachments.is_empty() {
+        if shows(message) {
             return message.to_string();
         }
         let before = self.authors.get(at).map_or("", |(_, _, before)| before);
         [before, &message.content].concat()
     }
+}
+
+/// Whether it has more than words.
+fn shows(message: &ChatMessage) -> bool {
+    !message.attachments.is_empty() || message.embeds > 0
 }
 
 impl Round {
@@ -196,21 +201,30 @@ impl Round {
             let (call, text) = (call.id.as_str().into(), answer.as_str().into());
             messages.push(Message::Tool { call, text });
         }
-        self.heard.iter().for_each(|line| push(messages, false, line));
+        self.heard.iter().for_each(|line| push(messages, line));
     }
 }
 
-/// Adds a line of the agent's or of another, to the message before it where that has the same role: many models want the roles to alternate.
-fn push<'a>(messages: &mut Vec<Message<'a>>, is_mine: bool, line: &'a str) {
-    let text = match (messages.last_mut(), is_mine) {
-        (Some(Message::User { text, .. }), false) => text,
-        (Some(Message::Assistant { text, calls }), true) if calls.is_empty() => text,
-        (_, false) => return messages.push(Message::user(line)),
-        (_, true) => return messages.push(Message::assistant(line)),
+/// Lines of the agent's, or of others, as one message: many models want the roles to alternate.
+fn told(said: &[Said]) -> Message<'_> {
+    let is_mine = said.first().is_some_and(|first| first.is_mine);
+    let text = match said {
+        [one] => Cow::Borrowed(one.line.as_str()),
+        _ => said.iter().map(|said| said.line.as_str()).collect::<Vec<_>>().join("\n").into(),
     };
-    let text = text.to_mut();
-    text.push('\n');
-    text.push_str(line);
+    if is_mine { Message::assistant(text) } else { Message::user(text) }
+}
+
+/// Adds a line of another, to the message before it where that is of others, too.
+fn push<'a>(messages: &mut Vec<Message<'a>>, line: &'a str) {
+    match messages.last_mut() {
+        Some(Message::User { text, .. }) => {
+            let text = text.to_mut();
+            text.push('\n');
+            text.push_str(line);
+        }
+        _ => messages.push(Message::user(line)),
+    }
 }
 
 /// From where on the newest fit into what is left; the newest itself always does.

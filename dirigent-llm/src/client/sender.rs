@@ -156,11 +156,11 @@ impl Sender<'_> {
             if data.is_empty() {
                 continue;
             }
-            let completion = serde_json::from_str(data).map_err(|_| {
+            if let Err(error) = partial.add_chunk(data) {
                 // At the very end it is an event that was cut.
-                if is_over.load(Ordering::Relaxed) { ChatError::Broken } else { ChatError::NotChat }
-            });
-            partial.add(completion?)?;
+                let is_cut = error == ChatError::NotChat && is_over.load(Ordering::Relaxed);
+                return Err(if is_cut { ChatError::Broken } else { error });
+            }
             self.check_size(&partial)?;
         }
         // Some endpoints end without saying so once the answer is whole.

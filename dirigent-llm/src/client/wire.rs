@@ -9,14 +9,12 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::message::Message;
 use crate::toolbox::Tool;
 
-/// The body of a request.
+/// The body of a request, without its messages.
 #[derive(Serialize)]
 pub(crate) struct Request<'a> {
     pub(crate) model: &'a str,
-    pub(crate) messages: &'a [Message<'a>],
     pub(crate) stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stream_options: Option<StreamOptions>,
@@ -61,6 +59,13 @@ pub(crate) struct Choice<'a> {
     pub(crate) message: Option<Delta<'a>>,
     #[serde(borrow, default)]
     pub(crate) finish_reason: Option<Field<'a>>,
+}
+
+impl Choice<'_> {
+    /// Its number: some endpoints give none, or none that is a number.
+    pub(crate) fn index(&self) -> u64 {
+        self.index.as_ref().and_then(Value::as_u64).unwrap_or_default()
+    }
 }
 
 /// A message, or what is added to it.

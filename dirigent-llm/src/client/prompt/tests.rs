@@ -100,15 +100,27 @@ fn a_line_in_a_message_does_not_pass_for_another_speaker() {
 }
 
 #[test]
-fn files_are_named_and_messages_without_anything_are_left_out() {
-    let file = ChatMessage {
-        attachments: vec![Attachment::new("cat.png", "https://example.org/secret", 5)],
-        ..ChatMessage::clone(&message(1, 3, ""))
+fn files_and_embeds_are_named_and_messages_without_anything_are_left_out() {
+    let shows = |id, author, words: &str, files: usize, embeds| {
+        let file = Attachment::new("cat.png", "https://example.org/secret", 5);
+        let attachments = vec![file; files];
+        let message = ChatMessage::clone(&message(id, author, words));
+        Arc::new(ChatMessage { attachments, embeds, ..message })
     };
-    assert_eq!(
-        of(&[Arc::new(file), message(2, 2, " ")]),
-        [(Role::User, "Ann:  [file: cat.png]".to_owned())]
-    );
+    let messages = [
+        shows(1, 3, "", 1, 0),
+        message(2, 2, " "),
+        shows(3, 3, "", 0, 2),
+        shows(4, 3, "Look!", 0, 1),
+        shows(5, ME, "", 1, 1),
+        shows(6, ME, "", 0, 1),
+    ];
+    let expected = [
+        (Role::User, "Ann:  [file: cat.png]\nAnn:  [embed] [embed]\nAnn: Look! [embed]"),
+        (Role::Assistant, "(a file)\n(an embed)"),
+        (Role::User, NOTHING_NEW),
+    ];
+    assert_eq!(of(&messages), expected.map(|(role, text)| (role, text.to_owned())));
 }
 
 #[test]

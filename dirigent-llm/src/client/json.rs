@@ -1,0 +1,109 @@
+//! The messages of a request as JSON. A prompt has some ten thousand letters, nearly all of which stand in JSON as they are: they
+//! are copied by the run.
+
+use crate::message::Message;
+
+/// Writes messages as their `Serialize` does.
+pub(crate) fn of_messages(messages: &[Message<'_>]) -> serde_json::Result<Vec<u8>> {
+    let texts: usize = messages.iter().map(|message| message.text().len()).sum();
+    let images = messages.iter().flat_map(Message::images);
+    let images: usize = images.map(|image| image.data.len()).sum();
+    let mut json = Vec::with_capacity(texts + texts / 16 + images + 64 * messages.len());
+    json.push(b'[');
+    for message in messages {
+        if json.len() > 1 {
+            json.push(b',');
+        }
+        write(message, &mut json)?;
+    }
+    json.push(b']');
+    Ok(json)
+}
+
+fn write(message: &Message<'_>, json: &mut Vec<u8>) -> serde_json::Result<()> {
+    let (beginning, text) = match message {
+        Message::System(text) => (r#"{"role":"system","content":""#, text),
+        Message::User { text, images } if images.is_empty() => {
+            (r#"{"role":"user","content":""#, text)
+        }
+        Message::Assistant { text, calls } if calls.is_empty() => {
+            (r#"{"role":"assistant","content":""#, text)
+        }
+        Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => {
+            return serde_json::to_writer(json, message);
+        }
+    };
+    json.extend_from_slice(beginning.as_bytes());
+    write_text(text.as_bytes(), json);
+    json.extend_from_slice(b"\"}");
+    Ok(())
+}
+
+fn write_text(mut text: &[u8], json: &mut Vec<u8>) {
+    loop {
+        let (plain, rest) = text.split_at(plain(text));
+        json.extend_from_slice(plain);
+        let Some((special, rest)) = rest.split_first() else {
+            return;
+        };
+        let short = match special {
+            b'"' | b'\\' => *special,
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x08 => b'b',
+            0x0c => b'f',
+            _ => b'u',
+        };
+        json.extend_from_slice(&[b'\\', short]);
+        if short == b'u' {
+            json.extend_from_slice(format!("{special:04x}").as_bytes());
+        }
+        text = rest;
+    }
+}
+
+/// How many bytes at the beginning stand in JSON as they are.
+fn plain(text: &[u8]) -> usize {
+    // Blocks are looked through without a branch for each byte.
+    let is_special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    let has_special = |block: &[u8]| block.iter().fold(false, |any, byte| any | is_special(byte));
+    let blocks = text.chunks_exact(32).take_while(|block| !has_special(block)).count() * 32;
+    let rest = text.get(blocks..).unwrap_or_default();
+    blocks + rest.iter().position(is_special).unwrap_or(rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::calls::ToolCall;
+    use crate::message::Image;
+
+    proptest! {
+        #[test]
+        fn messages_are_written_as_serde_writes_them(
+            texts in prop::collection::vec("[ -~]{0,70}|\\PC{0,40}|[\\x00-\\x7f]{0,90}", 0..5),
+        ) {
+            let mut messages = Vec::new();
+            for text in &texts {
+                let call = ToolCall::new(text.as_str(), "roll", Some(json!({ "sides": text })));
+                messages.extend([
+                    Message::system(text.as_str()),
+                    Message::user(text.as_str()),
+                    Message::assistant(text.as_str()),
+                    Message::User {
+                        text: text.into(),
+                        images: vec![Image::new("image/png", "AAAA")].into(),
+                    },
+                    Message::Assistant { text: text.into(), calls: vec![call].into() },
+                    Message::Tool { call: text.into(), text: text.into() },
+                ]);
+            }
+            let written = String::from_utf8(of_messages(&messages).unwrap()).unwrap();
+            prop_assert_eq!(written, serde_json::to_string(&messages).unwrap());
+        }
+    }
+}
