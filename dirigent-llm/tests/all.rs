@@ -12,6 +12,8 @@ mod chat;
 mod examples;
 mod failures;
 mod fixture;
+mod hostile;
+mod meanwhile;
 mod room;
 mod secrets;
 mod tools;

@@ -6,7 +6,7 @@ use dirigent::{Agent as _, Clock as _, Reply};
 use dirigent_llm::{ChatAgent, ChatError, Endpoint, Limits};
 use dirigent_llm_loopback::{Answer, LoopbackLlm};
 
-use crate::fixture::{Fixture, SECOND, endpoint, say, told, turn};
+use crate::fixture::{Fixture, SECOND, endpoint, say, soon, told, turn};
 
 /// An agent that never asks again.
 async fn once() -> Fixture {
@@ -98,7 +98,7 @@ async fn an_endpoint_that_never_begins_is_given_up_in_time() {
         fixture.clock.advance(SECOND);
     });
     assert_eq!(reply, Err(ChatError::NoFirstByte { after: SECOND * 120 }));
-    fixture.model.given_up(1).await;
+    soon(fixture.model.given_up(1)).await;
 }
 
 #[tokio::test]
@@ -108,12 +108,14 @@ async fn an_answer_that_stops_is_given_up_in_time_and_nothing_of_it_is_said() {
         fixture
             .model
             .script([Answer { stalls_after: Some(chunks), ..Answer::text("One two three four") }]);
+        let began = fixture.clock.now();
         let reply = fixture.speak_in_time().await;
-        let expected = match chunks {
-            0 => ChatError::NoFirstByte { after: SECOND * 120 },
-            _ => ChatError::Stalled { after: SECOND * 30 },
+        let (expected, seconds) = match chunks {
+            0 => (ChatError::NoFirstByte { after: SECOND * 120 }, 120),
+            _ => (ChatError::Stalled { after: SECOND * 30 }, 30),
         };
         assert_eq!(reply, Err(expected), "after {chunks} chunks");
+        assert_eq!(fixture.clock.now().since(began), SECOND * seconds, "after {chunks} chunks");
     }
 }
 

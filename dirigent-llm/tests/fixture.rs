@@ -40,7 +40,7 @@ impl Fixture {
 
     /// Takes a turn after one message of a person.
     pub(crate) async fn speak(&self) -> Result<Reply, ChatError> {
-        told(self.agent.speak(turn()).await)
+        told(soon(self.agent.speak(turn())).await)
     }
 
     /// Takes a turn, and lets the time pass whenever the agent waits for it and not for the model.
@@ -66,6 +66,16 @@ impl Fixture {
     /// The texts that the model was told as this role, in its last request.
     pub(crate) fn last_told(&self, role: &str) -> Vec<String> {
         self.model.requests().last().unwrap().said_by(role)
+    }
+}
+
+/// What comes of this, which comes soon: a test that waits for ever tells nothing.
+pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
+    let clock = SystemClock::new();
+    tokio::select! {
+        biased;
+        come = what => come,
+        () = clock.sleep_until(clock.now() + SECOND * 30) => panic!("it does not come"),
     }
 }
 

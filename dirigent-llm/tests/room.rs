@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use dirigent::host::Builder;
 use dirigent::operate::{Cause, EventOrLag};
 use dirigent::ports::GuildId;
 use dirigent::prelude::*;
 use dirigent::snapshot::PhaseKind;
-use dirigent_llm::{ChatAgent, ChatError, DirigentTools, Tool, Toolbox};
+use dirigent_llm::{ChatAgent, ChatError, DirigentTools, Toolbox as _};
 use dirigent_llm_loopback::{Answer, LoopbackLlm};
 use dirigent_testkit::memory_discord::{Event, Events};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
-use serde_json::{Value, json};
-use tokio::sync::{Notify, oneshot};
+use serde_json::json;
 
-use crate::fixture::{SECOND, endpoint};
+use crate::fixture::{SECOND, endpoint, soon};
 
 /// An agent that has nothing to say.
 struct Quiet;
@@ -44,6 +44,15 @@ impl Room {
         config: Config,
         change: impl FnOnce(ChatAgent, GuildId) -> ChatAgent,
     ) -> Self {
+        Self::built(config, change, |builder| builder).await
+    }
+
+    /// The same with a change of the library's builder.
+    pub(crate) async fn built(
+        config: Config,
+        change: impl FnOnce(ChatAgent, GuildId) -> ChatAgent,
+        build: impl FnOnce(Builder) -> Builder,
+    ) -> Self {
         let (model, clock) = (LoopbackLlm::start().await.unwrap(), ManualClock::new());
         let discord = MemoryDiscord::new(Arc::new(clock.clone()));
         let [moderator, poet, critic] = [discord.add_bot(), discord.add_bot(), discord.add_bot()];
@@ -55,14 +64,13 @@ impl Room {
         let agent = agent.limits(|limits| {
             (limits.first_byte, limits.between_bytes) = (SECOND * 3_600, SECOND * 3_600);
         });
-        let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+        let builder = Dirigent::builder(discord.account(moderator))
             .clock(clock.clone())
             .config(config)
             .settings(Settings::default().with(|settings| settings.typing = true))
             .host("poet", change(agent, guild), discord.account(poet))
-            .host("critic", Quiet, discord.account(critic))
-            .build()
-            .unwrap();
+            .host("critic", Quiet, discord.account(critic));
+        let (dirigent, driver) = build(builder).build().unwrap();
         tokio::spawn(driver.run());
         dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
         let (heard, pushed) = (dirigent.events(), discord.events());
@@ -86,7 +94,7 @@ impl Room {
     /// Goes on until this is heard, which must be before the room sleeps.
     pub(crate) async fn until(&mut self, cause: Cause) {
         loop {
-            if let EventOrLag::Transition(change) = self.heard.next().await.unwrap() {
+            if let EventOrLag::Transition(change) = soon(self.heard.next()).await.unwrap() {
                 let change = change.transition;
                 if change.cause == cause {
                     break;
@@ -101,7 +109,7 @@ impl Room {
 
     async fn until_dormant(&mut self) {
         loop {
-            if let EventOrLag::Transition(change) = self.heard.next().await.unwrap() {
+            if let EventOrLag::Transition(change) = soon(self.heard.next()).await.unwrap() {
                 if change.transition.to == PhaseKind::Dormant
                     && change.transition.from != PhaseKind::Dormant
                 {
@@ -114,7 +122,7 @@ impl Room {
 
     pub(crate) async fn until_failed(&mut self) -> ChatError {
         loop {
-            if let EventOrLag::AgentFailed(failure) = self.heard.next().await.unwrap() {
+            if let EventOrLag::AgentFailed(failure) = soon(self.heard.next()).await.unwrap() {
                 let dirigent::operate::AgentFault::Error(error) = failure.fault else {
                     panic!("a panic")
                 };
@@ -124,7 +132,7 @@ impl Room {
         }
     }
 
-    fn words(&self) -> Vec<String> {
+    pub(crate) fn words(&self) -> Vec<String> {
         self.discord
             .messages(self.channel)
             .iter()
@@ -155,9 +163,9 @@ async fn a_turn_that_is_taken_away_ends_the_request() {
     let mut room = Room::new(Config::default(), |agent, _| agent).await;
     room.model.script([Answer { stalls_after: Some(2), ..Answer::text("The sea is") }]);
     room.say("A line, please.").await;
-    room.model.requested(1).await;
+    soon(room.model.requested(1)).await;
     room.dirigent.channel(room.channel).stop().await.unwrap();
-    room.model.given_up(1).await;
+    soon(room.model.given_up(1)).await;
     assert_eq!(room.words()[0], "A line, please.");
     assert!(!room.words().iter().any(|words| words.contains("sea")), "{:?}", room.words());
 }
@@ -201,7 +209,7 @@ async fn a_repetition_within_the_turns_deadline_is_waited_for() {
     let mut room = Room::new(config, |agent, _| agent).await;
     room.model.script([limited(40), Answer::text("The sea.")]);
     room.say("A line, please.").await;
-    room.model.requested(1).await;
+    soon(room.model.requested(1)).await;
     let began = room.clock.now();
     while room.model.requests().len() < 2 {
         crate::fixture::pause().await;
@@ -212,47 +220,6 @@ async fn a_repetition_within_the_turns_deadline_is_waited_for() {
     }
     room.until(Cause::ReceiptGiven).await;
     assert_eq!(room.words(), ["A line, please.", "The sea."]);
-}
-
-/// A tool that waits until its gate opens.
-struct Gate {
-    entered: Arc<Notify>,
-    let_go: std::sync::Mutex<Option<oneshot::Receiver<()>>>,
-}
-
-#[dirigent::async_trait]
-impl Toolbox for Gate {
-    fn tools(&self) -> Vec<Tool> {
-        vec![Tool::new("wait", "Waits.")]
-    }
-
-    async fn call(&self, _: &Turn, _: &str, _: Value) -> Value {
-        self.entered.notify_one();
-        let gate = self.let_go.lock().unwrap().take();
-        gate.unwrap().await.unwrap();
-        json!("waited")
-    }
-}
-
-#[tokio::test]
-async fn what_people_say_meanwhile_is_told_with_the_next_round() {
-    let (entered, (let_go, gate)) = (Arc::<Notify>::default(), oneshot::channel());
-    let toolbox = Gate { entered: Arc::clone(&entered), let_go: Some(gate).into() };
-    let mut room = Room::new(Config::default(), |agent, _| agent.tools(toolbox)).await;
-    room.model.script([
-        Answer::call("wait", &json!({})),
-        Answer::text("Two lines, then."),
-        Answer::text("NO_REPLY"),
-    ]);
-    room.say("A line, please.").await;
-    entered.notified().await;
-    room.say("No, two lines!").await;
-    let_go.send(()).unwrap();
-    room.until(Cause::ReceiptGiven).await;
-    let told = room.model.requests()[1].said_by("user");
-    assert!(told[0].ends_with("A line, please."), "{told:?}");
-    assert!(told[1].ends_with("No, two lines!"), "{told:?}");
-    assert_eq!(room.words(), ["A line, please.", "No, two lines!", "Two lines, then."]);
 }
 
 #[tokio::test]
@@ -296,7 +263,7 @@ async fn an_agent_types_while_its_model_thinks() {
     let mut room = Room::new(Config::default(), |agent, _| agent).await;
     room.model.script([Answer { is_mute: true, ..Answer::default() }]);
     room.say("A line, please.").await;
-    room.model.requested(1).await;
+    soon(room.model.requested(1)).await;
     let calls = room.discord.calls();
     assert!(calls.of(dirigent_testkit::memory_discord::Call::Typing) >= 1);
 }

@@ -8,10 +8,12 @@ use dirigent::{Agent as _, Reply};
 use dirigent_llm::{ChatAgent, ChatError, Endpoint};
 use dirigent_testkit::ManualClock;
 
-use crate::fixture::{SECOND, pause, say, told, turn};
+use crate::fixture::{SECOND, pause, say, soon, told, turn};
 
 /// Answers each connection's one request with what `write` writes; returns the base address.
-fn serve(write: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + 'static) -> String {
+pub(crate) fn serve(
+    write: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -41,17 +43,17 @@ fn read_request(stream: &TcpStream) -> std::io::Result<()> {
     reader.read_exact(&mut vec![0; length])
 }
 
-fn agent(url: &str) -> ChatAgent {
+pub(crate) fn agent(url: &str) -> ChatAgent {
     let agent = ChatAgent::new(Endpoint::new(url, "small")).clock(ManualClock::new());
     agent.limits(|limits| limits.retries = 0)
 }
 
-async fn speak(agent: &ChatAgent) -> Result<Reply, ChatError> {
-    told(agent.speak(turn()).await)
+pub(crate) async fn speak(agent: &ChatAgent) -> Result<Reply, ChatError> {
+    told(soon(agent.speak(turn())).await)
 }
 
 /// What is said where an endpoint answers with this body, whole.
-async fn whole(head: &str, body: &[u8]) -> Result<Reply, ChatError> {
+pub(crate) async fn whole(head: &str, body: &[u8]) -> Result<Reply, ChatError> {
     let mut answer = format!("HTTP/1.1 200 OK\r\n{head}content-length: {}\r\n", body.len());
     answer.push_str("connection: close\r\n\r\n");
     let answer = [answer.as_bytes(), body].concat();
@@ -59,7 +61,7 @@ async fn whole(head: &str, body: &[u8]) -> Result<Reply, ChatError> {
 }
 
 /// The same, in pieces of this many bytes each.
-async fn in_pieces(kind: &str, body: &[u8], size: usize) -> Result<Reply, ChatError> {
+pub(crate) async fn in_pieces(kind: &str, body: &[u8], size: usize) -> Result<Reply, ChatError> {
     let mut answer = chunked_head(kind).into_bytes();
     for piece in body.chunks(size) {
         answer.extend(format!("{:x}\r\n", piece.len()).bytes());
@@ -69,16 +71,16 @@ async fn in_pieces(kind: &str, body: &[u8], size: usize) -> Result<Reply, ChatEr
     speak(&agent(&serve(move |stream| stream.write_all(&answer)))).await
 }
 
-fn chunked_head(kind: &str) -> String {
+pub(crate) fn chunked_head(kind: &str) -> String {
     format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
     )
 }
 
-const JSON: &str = "content-type: application/json\r\n";
-const EVENTS: &str = "content-type: text/event-stream\r\n";
+pub(crate) const JSON: &str = "content-type: application/json\r\n";
+pub(crate) const EVENTS: &str = "content-type: text/event-stream\r\n";
 
-fn message(message: &str) -> String {
+pub(crate) fn message(message: &str) -> String {
     format!(r#"{{"choices":[{{"index":0,"message":{message},"finish_reason":"stop"}}]}}"#)
 }
 
@@ -234,13 +236,16 @@ async fn a_body_that_never_ends_is_given_up_long_before_memory_is() {
     ];
     for (at, (url, has_ended)) in worlds.into_iter().enumerate() {
         assert_eq!(speak(&agent(&url)).await, Err(ChatError::TooLong { most }), "world {at}");
-        let written = loop {
-            // The connection is closed when there is time for it.
-            pause().await;
-            if let Ok(written) = has_ended.try_recv() {
-                break written;
+        let written = soon(async {
+            loop {
+                // The connection is closed when there is time for it.
+                pause().await;
+                if let Ok(written) = has_ended.try_recv() {
+                    break written;
+                }
             }
-        };
+        });
+        let written = written.await;
         // What waits in the sockets is counted, too.
         let bound = 32 * 1_024 * 1_024;
         assert!(written < bound, "world {at}: {written} bytes were sent");
@@ -260,7 +265,7 @@ async fn reasoning_may_be_much_longer_than_an_answer() {
 }
 
 /// An endpoint that sends a piece each time it is told to.
-fn on_demand(pieces: &'static [&'static str]) -> (String, Sender<()>) {
+pub(crate) fn on_demand(pieces: &'static [&'static str]) -> (String, Sender<()>) {
     let (demand, demanded) = channel();
     let url = serve(move |stream| {
         stream.write_all(chunked_head("text/event-stream").as_bytes())?;

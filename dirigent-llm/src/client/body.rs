@@ -25,6 +25,17 @@ pub(crate) enum BodyError {
     TooLong,
 }
 
+impl BodyError {
+    /// What is late at `until`, where all of it must have come until `end`.
+    pub(crate) fn late(has_begun: bool, until: Timestamp, end: Timestamp) -> Self {
+        match has_begun {
+            _ if until >= end => Self::TooSlow,
+            true => Self::Stalled,
+            false => Self::NoFirstByte,
+        }
+    }
+}
+
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the body ended before its end")
@@ -84,6 +95,7 @@ impl EventBytes {
 }
 
 impl<'a> PacedBody<'a> {
+    /// `until` is not after `end`.
     pub(crate) fn new<E: 'a>(
         pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'a,
         clock: &'a Arc<dyn Clock>,
@@ -95,7 +107,7 @@ impl<'a> PacedBody<'a> {
             pieces,
             clock,
             wait: None,
-            until: until.min(end),
+            until,
             has_begun: false,
             is_waiting: false,
             between,
@@ -157,11 +169,7 @@ impl Stream for PacedBody<'_> {
             }
             body.wait = None;
             if body.clock.now() >= body.until {
-                let late = match body.has_begun {
-                    false => BodyError::NoFirstByte,
-                    true if body.until >= body.end => BodyError::TooSlow,
-                    true => BodyError::Stalled,
-                };
+                let late = BodyError::late(body.has_begun, body.until, body.end);
                 return Poll::Ready(Some(Err(late)));
             }
         }

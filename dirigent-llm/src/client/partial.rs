@@ -29,6 +29,9 @@ pub(crate) struct Partial {
     shape: Shape,
 }
 
+/// The longest name of a model that is taken over from an endpoint, in bytes.
+const MODEL_MAX: usize = 200;
+
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finish {
@@ -75,12 +78,11 @@ impl Partial {
             // Some endpoints count on in each chunk: the last is the sum.
             self.usage = Some(usage);
         }
-        if let (None, Some(model)) =
-            (&self.model, completion.model.as_ref().and_then(Field::as_str))
-        {
+        let model = completion.model.as_ref().and_then(Field::as_str);
+        if let (None, Some(model)) = (&self.model, model.filter(|name| name.len() <= MODEL_MAX)) {
             self.model = Some(model.to_owned());
         }
-        let mut choices = completion.choices.unwrap_or_default().into_iter();
+        let mut choices = completion.choices.0.into_iter();
         let Some(choice) = choices.find(|choice| self.reads(choice)) else {
             return Ok(());
         };

@@ -24,6 +24,8 @@ use crate::usage::Usage;
 
 /// The longest body of a refusal that is read.
 const REFUSAL_MAX: usize = 64 * 1_024;
+/// How long it is waited for.
+const REFUSAL_WAIT: Duration = Duration::from_secs(2);
 /// How many bytes of JSON there may be for each byte of answer: letters may be escaped, and reasoning is not counted.
 const WHOLE_FACTOR: usize = 8;
 /// An event may always have this number of bytes: a piece may bring many events, which count before they are read.
@@ -69,7 +71,8 @@ impl Sender<'_> {
     async fn receive(&self, endpoint: &Endpoint, body: Bytes) -> Result<Partial, ChatError> {
         let (url, headers, client) = endpoint.target()?;
         let began = self.clock.now();
-        let (until, end) = (began + self.limits.first_byte, began + self.limits.whole_answer);
+        let end = began + self.limits.whole_answer;
+        let until = end.min(began + self.limits.first_byte);
         let request = client
             .post(url)
             .headers(headers)
@@ -86,26 +89,28 @@ impl Sender<'_> {
                 return Err(ChatError::Unreachable);
             }
             Either::Left((Err(_), _)) => return Err(ChatError::Broken),
-            Either::Right(_) => {
-                return Err(ChatError::NoFirstByte { after: self.limits.first_byte });
-            }
+            Either::Right(_) => return Err(self.body_error(BodyError::late(false, until, end))),
         };
         let is_stream = content_type(&response).contains("event-stream");
         let (status, headers) = (response.status(), response.headers().clone());
         let pieces = response.bytes_stream();
-        let mut body = PacedBody::new(pieces, self.clock, (until, end), self.limits.between_bytes);
         if !status.is_success() {
             // What a refusal says beyond its status is of little use: a body that does not come changes nothing.
+            let until = end.min(self.clock.now() + REFUSAL_WAIT);
+            let mut body = PacedBody::new(pieces, self.clock, (until, until), REFUSAL_WAIT);
             let words = body.read_all(REFUSAL_MAX).await.unwrap_or_default();
             return Err(refusal(status, &headers, &words, self.clock.as_ref()));
         }
+        let body = PacedBody::new(pieces, self.clock, (until, end), self.limits.between_bytes);
         if is_stream { self.read_stream(body).await } else { self.read_whole(body).await }
     }
 
     async fn read_whole(&self, mut body: PacedBody<'_>) -> Result<Partial, ChatError> {
         let most = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR);
         let bytes = body.read_all(most).await.map_err(|error| self.body_error(error))?;
-        let completion: Completion<'_> = match serde_json::from_slice(&bytes) {
+        // Some endpoints begin with a mark of the byte order.
+        let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        let completion: Completion<'_> = match serde_json::from_slice(json) {
             Ok(completion) => completion,
             // A stream under another name.
             Err(_) if is_event_stream(&bytes) => {

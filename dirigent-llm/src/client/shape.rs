@@ -45,7 +45,7 @@ impl Place {
     /// Where the words of this chunk stand, if it has words without escapes in one answer, and does nothing that must not be
     /// done again with the next.
     pub(crate) fn of(completion: &Completion<'_>, data: &str) -> Option<Self> {
-        let [choice] = completion.choices.as_deref()? else {
+        let [choice] = completion.choices.0.as_slice() else {
             return None;
         };
         let (Some(delta), None) = (&choice.delta, &choice.message) else {

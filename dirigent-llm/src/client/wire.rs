@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -36,7 +36,7 @@ pub(crate) struct StreamOptions {
 #[derive(Deserialize)]
 pub(crate) struct Completion<'a> {
     #[serde(borrow, default)]
-    pub(crate) choices: Option<Vec<Choice<'a>>>,
+    pub(crate) choices: Choices<'a>,
     #[serde(default)]
     pub(crate) usage: Option<Value>,
     #[serde(default)]
@@ -44,6 +44,13 @@ pub(crate) struct Completion<'a> {
     #[serde(borrow, default)]
     pub(crate) model: Option<Field<'a>>,
 }
+
+/// The answers, of which one is read. No more are kept than an endpoint can be asked for: one that means harm sends a million.
+#[derive(Default)]
+pub(crate) struct Choices<'a>(pub(crate) Vec<Choice<'a>>);
+
+/// The most answers that a chunk can have.
+const CHOICES_MAX: usize = 128;
 
 /// One of several answers, of which the first is read.
 #[derive(Deserialize)]
@@ -140,6 +147,37 @@ impl<'de> Deserialize<'de> for Words {
     }
 }
 
+impl<'de: 'a, 'a> Deserialize<'de> for Choices<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyChoices)
+    }
+}
+
+struct AnyChoices;
+
+impl<'de> Visitor<'de> for AnyChoices {
+    type Value = Choices<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of answers")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Choices::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut choices = Vec::new();
+        while let Some(choice) = list.next_element()? {
+            choices.push(choice);
+            if choices.len() == CHOICES_MAX {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+            }
+        }
+        Ok(Choices(choices))
+    }
+}
+
 fn part_of(part: Value, text: &mut String) -> bool {
     match part {
         Value::String(words) => text.push_str(&words),
@@ -206,5 +244,25 @@ impl<'de> Visitor<'de> for AnyField {
 
     fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
         Value::deserialize(MapAccessDeserializer::new(fields)).map(Field::Other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_answers_without_number_few_are_kept() {
+        fn read(json: &str) -> serde_json::Result<Vec<Choice<'_>>> {
+            serde_json::from_str::<Completion<'_>>(json).map(|it| it.choices.0)
+        }
+        let choices = [r#"{"index": 3}"#; 1_000].join(",");
+        let many = format!(r#"{{"choices": [{choices}]}}"#);
+        let kept = read(&many).unwrap();
+        assert_eq!((kept.len(), kept[0].index()), (CHOICES_MAX, 3));
+        assert!(read(r#"{"choices": null}"#).unwrap().is_empty());
+        assert!(read("{}").unwrap().is_empty());
+        assert!(read(r#"{"choices": {}}"#).is_err());
+        assert!(read(&format!(r#"{{"choices": [{choices}, 7"#)).is_err());
     }
 }
