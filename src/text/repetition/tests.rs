@@ -111,3 +111,74 @@ fn any_text_has_a_digest_or_none_and_repeats_itself_where_it_has_one() {
         );
     }
 }
+
+/// F29
+#[test]
+fn each_sign_of_another_fact_keeps_a_reply_and_each_sign_of_none_does_not() {
+    // Long enough that one word may be another.
+    let long = "river mountain window table chair lamp carpet kitchen cellar attic roof door \
+                stairs hallway balcony fence";
+    let said = |words: &str| format!("{words} {long}");
+    let same = [
+        ("Poet likes garden, house and river", "Critic likes garden, house and river"),
+        (
+            "<@123456789012345678> likes garden, house and river",
+            "<@876543210987654321> likes garden, house and river",
+        ),
+        ("A garden, a house, a river, a mountain", "Garden, house, river, mountain"),
+        ("It’s garden, house, river", "It's garden, house, river"),
+        ("b) garden, house, river, mountain", "c) garden, house, river, mountain"),
+        ("Point 4: garden, house, river, mountain", "Point 5: garden, house, river, mountain"),
+        ("我们明天去公园散步", "我们明天去公园散步"),
+    ];
+    for (first, second) in same {
+        assert!(repeats(ONE, first, second), "{first} | {second}");
+    }
+    let others = [
+        ("Garden, house, river, mountain.", "Garden, house, river, mountain?"),
+        ("Garden, house A; river, mountain B", "Garden, house B; river, mountain A"),
+        ("Garden, house A – river B – mountain", "Garden, house B – river A – mountain"),
+    ];
+    for (first, second) in others {
+        assert!(!repeats(ONE, first, second), "{first} | {second}");
+    }
+    for (first, second) in [("plan x", "plan y"), ("plan 17", "plan 18"), ("don’t go", "must go")]
+    {
+        assert!(!repeats(ONE, &said(first), &said(second)), "{first} | {second}");
+    }
+    assert!(repeats(ONE, &said("we may go"), &said("we must go")), "one word is another");
+}
+
+/// F29
+#[test]
+fn a_short_reply_of_another_agent_may_be_agreement_and_a_shorter_one_of_its_own_an_answer() {
+    let words = ["garden", "house", "river", "mountain", "window", "table", "chair"];
+    for count in 0..=words.len() {
+        let said = words[..count].join(" ");
+        assert_eq!(repeats(OTHER, &said, &said), count >= 7, "{count} words of another");
+        assert_eq!(repeats(ONE, &said, &said), count >= 4, "{count} words of its own");
+    }
+    let endless = "garden ".repeat(256 + 3);
+    assert!(repeats(ONE, &endless, &endless));
+}
+
+/// F29
+#[test]
+fn how_many_words_may_be_others_depends_on_the_length() {
+    // The fewest words of a reply in which this number of sums may differ.
+    for (fewest, allowed) in [(12, 1), (16, 2), (28, 3), (40, 4)] {
+        let reply = |count: u8, differing: usize| {
+            let mut digest = Digest { count, sequence: u16::from(count), ..Digest::default() };
+            digest.buckets[..differing].fill(1);
+            digest.sequence ^= u16::from(differing > 0);
+            digest
+        };
+        let holds = |count: u8, differing| reply(count, differing).repeats(&reply(count, 0));
+        assert!(holds(fewest, allowed) && !holds(fewest, allowed + 1), "from {fewest} words");
+        assert!(!holds(fewest - 1, allowed), "below {fewest} words");
+        // One word of eight may be more or less.
+        let more = fewest / 8;
+        assert!(reply(fewest + more, 1).repeats(&reply(fewest, 0)), "{fewest} words and {more}");
+        assert!(!reply(fewest + more + 1, 1).repeats(&reply(fewest, 0)), "{fewest} words and more");
+    }
+}
