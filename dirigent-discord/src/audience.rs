@@ -61,7 +61,7 @@ impl DiscordAccount {
             match self.guild_cache.visibility(channel, among, self.clock().now()) {
                 Visibility::Known(people) => return Ok(people),
                 Visibility::WithMembers(guild, unknown) => {
-                    self.learn_members(guild, &unknown).await?
+                    self.learn_members(guild, &unknown).await?;
                 }
                 Visibility::WithThread(unknown) => self.learn_thread(channel, &unknown).await?,
                 Visibility::Unknown => break,
