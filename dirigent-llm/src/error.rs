@@ -164,3 +164,35 @@ pub(crate) fn plain_code(code: &str) -> Option<Box<str>> {
     let fits = (1..=CODE_MAX).contains(&code.len());
     (fits && code.chars().all(is_plain)).then(|| code.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_told_from_what_will_not() {
+        let (after, code, retry_after) = (Duration::from_secs(1), None, None);
+        let may_pass = [
+            ChatError::Unreachable,
+            ChatError::RateLimited { retry_after },
+            ChatError::Unavailable { status: 503, retry_after },
+            ChatError::NoFirstByte { after },
+            ChatError::Stalled { after },
+            ChatError::Broken,
+            ChatError::NotChat,
+            ChatError::Reported { code: code.clone() },
+        ];
+        assert!(may_pass.iter().all(ChatError::is_retryable));
+        let stays = [
+            ChatError::BadEndpoint,
+            ChatError::Refused { status: 404, code },
+            ChatError::TooSlow { after },
+            ChatError::OnlyReasoning { is_cut: true },
+            ChatError::Withheld,
+            ChatError::TooLong { most: 1 },
+            ChatError::ToolRounds { rounds: 1 },
+            ChatError::Cancelled,
+        ];
+        assert!(!stays.iter().any(ChatError::is_retryable));
+    }
+}

@@ -165,6 +165,16 @@ impl DirigentTools {
         *self.connected.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Who calls, and from where.
+    fn caller(&self, turn: &Turn) -> Caller {
+        Caller {
+            guild: Some(self.guild),
+            channel: Some(turn.channel()),
+            workspace: self.workspace.clone(),
+            ..Caller::new(turn.agent().clone())
+        }
+    }
+
     fn connected(&self) -> Option<Tools> {
         self.connected.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -190,13 +200,7 @@ impl Toolbox for DirigentTools {
         let Some(tools) = self.connected() else {
             return json!({ "error": "unavailable" });
         };
-        let caller = Caller {
-            guild: Some(self.guild),
-            channel: Some(turn.channel()),
-            workspace: self.workspace.clone(),
-            ..Caller::new(turn.agent().clone())
-        };
-        match tools.call(&caller, tool, &arguments).await {
+        match tools.call(&self.caller(turn), tool, &arguments).await {
             Ok(answer) => answer,
             Err(error) => json!(error),
         }
@@ -209,5 +213,22 @@ impl fmt::Debug for DirigentTools {
             .field("guild", &self.guild)
             .field("is_connected", &self.connected().is_some())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent::ChannelId;
+    use dirigent::hooks::TurnId;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_is_called_in_the_turns_channel_the_hosts_guild_and_its_workspace() {
+        let tools = DirigentTools::new(GuildId::new(7)).workspace("/srv/poet");
+        let turn = Turn::new(ChannelId::new(9), "poet".into(), TurnId::new(1));
+        let caller = tools.caller(&turn);
+        assert_eq!((caller.guild, caller.channel), (Some(GuildId::new(7)), Some(turn.channel())));
+        assert_eq!(caller.workspace, Some(PathBuf::from("/srv/poet")));
     }
 }

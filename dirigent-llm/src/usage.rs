@@ -147,6 +147,10 @@ mod tests {
         );
         let openai = openai.unwrap();
         assert_eq!((openai.prompt_tokens, openai.cached_tokens, openai.reply_tokens), (9, 3, 4));
+        let deepseek = told(r#"{"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}"#).unwrap();
+        assert_eq!((deepseek.cached_tokens, deepseek.reply_tokens), (4, 0));
+        let odd = r#"{"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 90}}"#;
+        assert_eq!(told(odd).unwrap().cached_tokens, 9, "no more than there were");
         assert_eq!(told(r#"{"input_tokens": 9.0, "output_tokens": 1}"#).unwrap().total(), 10);
         assert_eq!(told("{}"), None);
         assert_eq!(told(r#"{"prompt_tokens": -4}"#), None);

@@ -59,6 +59,7 @@ async fn what_a_host_sets_of_an_endpoint_is_sent() {
     };
     assert_eq!(header("authorization").unwrap(), "Bearer sk-1");
     assert_eq!(header("x-title").unwrap(), "Round table");
+    assert_eq!(header("content-type").unwrap(), "application/json");
     assert_eq!(
         (&request.body["temperature"], &request.body["model"]),
         (&json!(0.5), &json!("small"))

@@ -35,6 +35,8 @@ async fn the_quickstart_talks_with_a_model_in_less_than_forty_lines() {
     model.script(["The sea, the sea.", "Too short."].map(Answer::text));
     let mut quickstart = example("llm_quickstart", &[]);
     quickstart.env("DIRIGENT_LLM_URL", model.url()).env("DIRIGENT_LLM_MODEL", "small");
+    // A proxy is for what lies outside.
+    quickstart.env("http_proxy", "http://127.0.0.1:1").env("HTTP_PROXY", "http://127.0.0.1:1");
     let said = said(&quickstart.output().await.unwrap());
     let words: Vec<&str> =
         said.lines().filter_map(|line| line.split_once(": ")).map(|(_, words)| words).collect();
@@ -51,9 +53,14 @@ async fn the_round_table_stands_all_that_a_model_does_wrong() {
     let model = LoopbackLlm::start().await.unwrap();
     model.cycle(Answer::evening());
     let url = model.url();
-    let mut table =
-        example("llm_roundtable", &["--url", &url, "--model", "small", "--turns", "24"]);
-    let said = said(&table.output().await.unwrap());
+    let record = std::env::temp_dir().join(format!("evening-{}.jsonl", std::process::id()));
+    let flags = ["--url", &url, "--model", "small", "--turns", "24", "--record"];
+    let mut table = example("llm_roundtable", &flags);
+    let said = said(&table.arg(&record).output().await.unwrap());
+    let recorded = std::fs::read_to_string(&record).unwrap();
+    std::fs::remove_file(&record).unwrap();
+    assert!(recorded.lines().count() > 24 && recorded.contains("optimist"), "{recorded}");
+    assert!(!recorded.contains("hidden-thought"), "{recorded}");
     assert!(!said.contains("hidden-thought"), "reasoning was said: {said}");
     let counted: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
     assert_eq!((&counted["turns"], &counted["ended"]), (&24.into(), &"turns".into()), "{counted}");

@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 use std::net::TcpStream;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 
 use dirigent::operate::Cause;
 use dirigent::{Clock as _, Config};
@@ -10,6 +11,7 @@ use dirigent_llm::{ChatError, Endpoint};
 use dirigent_llm_loopback::Answer;
 use dirigent_testkit::ManualClock;
 use serde_json::json;
+use tokio::sync::oneshot;
 
 use crate::fixture::{Fixture, SECOND, pause, say, soon};
 use crate::room::Room;
@@ -18,8 +20,9 @@ use crate::worlds::{
 };
 
 /// An endpoint that writes this, and then this again and again; how many bytes it could write.
-fn endless(head: String, piece: Vec<u8>) -> (String, Receiver<usize>) {
-    let (ended, has_ended) = channel();
+fn endless(head: String, piece: Vec<u8>) -> (String, oneshot::Receiver<usize>) {
+    let (ended, has_ended) = oneshot::channel();
+    let ended = Mutex::new(Some(ended));
     let url = serve(move |stream: &mut TcpStream| {
         let mut written = head.len();
         let mut result = stream.write_all(head.as_bytes());
@@ -27,23 +30,11 @@ fn endless(head: String, piece: Vec<u8>) -> (String, Receiver<usize>) {
             written += piece.len();
             result = stream.write_all(&piece);
         }
-        ended.send(written).unwrap();
+        let ended = ended.lock().unwrap().take();
+        let _ = ended.unwrap().send(written);
         result
     });
     (url, has_ended)
-}
-
-/// How many bytes an endpoint without end could write until its connection was closed.
-async fn written(has_ended: &Receiver<usize>) -> usize {
-    soon(async {
-        loop {
-            if let Ok(written) = has_ended.try_recv() {
-                break written;
-            }
-            pause().await;
-        }
-    })
-    .await
 }
 
 const MEGABYTE: usize = 1_024 * 1_024;
@@ -51,7 +42,7 @@ const MEGABYTE: usize = 1_024 * 1_024;
 #[tokio::test]
 async fn what_is_no_http_is_an_answer_that_broke_off() {
     let ok = "HTTP/1.1 200 OK\r\n";
-    let many: String = (0..10_000).map(|number| format!("x-{number}: y\r\n")).collect();
+    let many: String = (0..10_000).flat_map(|_| ["x: y", "\r\n"]).collect();
     let chunked = chunked_head("application/json");
     let worlds = [
         String::new(),
@@ -91,7 +82,7 @@ async fn a_head_without_end_is_given_up_after_less_than_a_few_megabytes() {
         let shown: String = piece.chars().take(20).collect();
         let (url, has_ended) = endless(head, piece.into_bytes());
         assert_eq!(speak(&agent(&url)).await, Err(ChatError::Broken), "{shown:?}");
-        assert!(written(&has_ended).await < 16 * MEGABYTE, "{shown:?}");
+        assert!(soon(has_ended).await.unwrap() < 16 * MEGABYTE, "{shown:?}");
     }
 }
 
@@ -106,7 +97,7 @@ async fn answers_before_the_answer_are_no_sign_of_life() {
         clock.advance(SECOND * 120);
     });
     assert_eq!(reply, Err(ChatError::NoFirstByte { after: SECOND * 120 }));
-    written(&has_ended).await;
+    soon(has_ended).await.unwrap();
 }
 
 #[tokio::test]
@@ -117,10 +108,10 @@ async fn a_refusal_is_known_by_its_status_however_long_or_slow_its_words_are() {
     let (url, has_ended) = endless(refused.to_owned(), piece.into_bytes());
     let expected = ChatError::Unavailable { status: 503, retry_after: Some(SECOND * 7) };
     assert_eq!(speak(&agent(&url)).await, Err(expected.clone()));
-    assert!(written(&has_ended).await < 16 * MEGABYTE);
+    assert!(soon(has_ended).await.unwrap() < 16 * MEGABYTE);
 
     let (demand, demanded) = channel::<()>();
-    let demanded = std::sync::Mutex::new(demanded);
+    let demanded = Mutex::new(demanded);
     let url = serve(move |stream| {
         stream.write_all(refused.as_bytes())?;
         // Until the test is over.
@@ -232,7 +223,7 @@ async fn a_budget_is_spent_by_an_answer_that_costs_more_than_can_be_counted() {
 
 #[tokio::test]
 async fn the_name_that_an_endpoint_gives_its_model_is_no_longer_than_a_name() {
-    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
     let hook = std::sync::Arc::clone(&seen);
     let fixture = Fixture::new().await.with(|agent| {
         agent.on_usage(move |_, usage| hook.lock().unwrap().push(usage.model.clone()))

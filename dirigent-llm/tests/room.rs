@@ -9,7 +9,7 @@ use dirigent::prelude::*;
 use dirigent::snapshot::PhaseKind;
 use dirigent_llm::{ChatAgent, ChatError, DirigentTools, Toolbox as _};
 use dirigent_llm_loopback::{Answer, LoopbackLlm};
-use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::memory_discord::{Call, Event, Events, Fault, Faults};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::json;
 
@@ -159,6 +159,19 @@ async fn an_agent_speaks_and_passes_in_its_room() {
 }
 
 #[tokio::test]
+async fn an_agent_whose_channel_cannot_be_read_is_told_what_it_missed() {
+    let mut room = Room::new(Config::default(), |agent, _| agent).await;
+    room.discord.inject(|faults| {
+        *faults = Faults::new(1).with_call_rate(Call::History, Fault::Forbidden, 1_000);
+    });
+    room.model.script([Answer::text("The sea."), Answer::text("NO_REPLY")]);
+    room.say("A line, please.").await;
+    room.until(Cause::ReceiptGiven).await;
+    let told = room.model.requests()[0].said_by("user");
+    assert!(told[0].ends_with("A line, please."), "{told:?}");
+}
+
+#[tokio::test]
 async fn a_turn_that_is_taken_away_ends_the_request() {
     let mut room = Room::new(Config::default(), |agent, _| agent).await;
     room.model.script([Answer { stalls_after: Some(2), ..Answer::text("The sea is") }]);
@@ -265,7 +278,7 @@ async fn an_agent_types_while_its_model_thinks() {
     room.say("A line, please.").await;
     soon(room.model.requested(1)).await;
     let calls = room.discord.calls();
-    assert!(calls.of(dirigent_testkit::memory_discord::Call::Typing) >= 1);
+    assert!(calls.of(Call::Typing) >= 1);
 }
 
 #[tokio::test]

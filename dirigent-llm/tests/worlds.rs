@@ -107,6 +107,15 @@ async fn whole_answers_are_read_in_all_their_shapes() {
         (format!("\n\n  {}\n\n", message(r#"{"content":"Hi."}"#)), hi.clone()),
         // A stream that bears another name.
         (format!(": alive\n\ndata: {}\n\ndata: [DONE]\n\n", message(r#"{"content":"Hi."}"#)), hi),
+        (
+            format!("id: 7\ndata: {}\n\ndata: [DONE]\n\n", message(r#"{"content":"Hi."}"#)),
+            say("Hi."),
+        ),
+        (format!("event: message\ndata: {}\n\n", message(r#"{"content":"Hi."}"#)), say("Hi.")),
+        (
+            message(&format!(r#"{{"content":"{}"}}"#, "long ".repeat(60_000))),
+            Err(ChatError::TooLong { most: 256 * 1_024 }),
+        ),
         (message(r#"{"content":"","reasoning":"Hm."}"#), reasoned.clone()),
         (message(r#"{"content":null,"reasoning_content":"Hm."}"#), reasoned.clone()),
         (message(r#"{"content":null,"reasoning_details":[{"type":"reasoning.text"}]}"#), reasoned),

@@ -28,6 +28,7 @@ fn command() -> Command {
     let interactive = Arg::new("interactive").long("interactive").action(ArgAction::SetTrue);
     let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
     let temperature = Arg::new("temperature").long("temperature").value_name("T");
+    let record = Arg::new("record").long("record").value_name("FILE");
     let keep = Arg::new("keep-repetitions").long("keep-repetitions").action(ArgAction::SetTrue);
     Command::new("llm_roundtable")
         .about("Three personas with a model, in a Discord in memory")
@@ -48,6 +49,7 @@ fn command() -> Command {
                 .help("How much chance there is in what the model says; 0 for none"),
         )
         .arg(keep.help("Posts also what says what was said, to compare evenings"))
+        .arg(record.help("Writes down everything that the library was told, for dirigent-trace"))
         .arg(interactive.help("You are the person; an empty end of input ends it"))
 }
 
@@ -62,6 +64,7 @@ fn flags(matches: &ArgMatches) -> Flags {
         seed: matches.get_one("seed").copied(),
         temperature: matches.get_one("temperature").copied(),
         keeps_repetitions: matches.get_flag("keep-repetitions"),
+        record: matches.get_one("record").cloned(),
         is_interactive: matches.get_flag("interactive"),
     }
 }

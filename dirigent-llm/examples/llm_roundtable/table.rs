@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use dirigent::operate::{Cause, EventOrLag};
 use dirigent::prelude::*;
+use dirigent::replay::Recording;
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
 use dirigent_llm::{ChatAgent, Endpoint};
+use dirigent_store::ChannelRecording;
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::Event;
 use tokio::sync::mpsc;
@@ -27,6 +29,8 @@ pub(crate) struct Flags {
     pub(crate) seed: Option<u64>,
     pub(crate) temperature: Option<f64>,
     pub(crate) keeps_repetitions: bool,
+    /// Where the evening is written down.
+    pub(crate) record: Option<String>,
     pub(crate) is_interactive: bool,
 }
 
@@ -56,6 +60,22 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How long the wait before a repetition is at first; no service is spared here.
 const RETRY_WAIT: Duration = Duration::from_millis(100);
 
+impl Flags {
+    fn endpoint(&self) -> Endpoint {
+        let mut endpoint = Endpoint::new(&self.url, &self.model).field("max_tokens", self.tokens);
+        if let Ok(key) = std::env::var("DIRIGENT_LLM_KEY") {
+            endpoint = endpoint.key(key);
+        }
+        if let Some(seed) = self.seed {
+            endpoint = endpoint.field("seed", seed);
+        }
+        if let Some(temperature) = self.temperature {
+            endpoint = endpoint.field("temperature", temperature);
+        }
+        endpoint
+    }
+}
+
 /// A persona that counts how often it is called.
 struct Persona {
     agent: ChatAgent,
@@ -82,6 +102,7 @@ pub(crate) struct Table {
     tokens: Arc<[AtomicU64; 2]>,
     count: Count,
     said: usize,
+    recording: Recording,
 }
 
 impl Table {
@@ -95,17 +116,7 @@ impl Table {
         let members = [&[moderator, person][..], &agents].concat();
         let channel = discord.add_channel(guild, "round-table", &members);
 
-        let mut endpoint =
-            Endpoint::new(&flags.url, &flags.model).field("max_tokens", flags.tokens);
-        if let Ok(key) = std::env::var("DIRIGENT_LLM_KEY") {
-            endpoint = endpoint.key(key);
-        }
-        if let Some(seed) = flags.seed {
-            endpoint = endpoint.field("seed", seed);
-        }
-        if let Some(temperature) = flags.temperature {
-            endpoint = endpoint.field("temperature", temperature);
-        }
+        let endpoint = flags.endpoint();
         let (calls, tokens) = (Arc::<AtomicU64>::default(), Arc::<[AtomicU64; 2]>::default());
         let settings = Settings::default().with(|settings| {
             settings.typing = true;
@@ -113,8 +124,10 @@ impl Table {
             settings.pacing = Pacing::off();
             settings.skip_repetitions = !flags.keeps_repetitions;
         });
+        let recording = Recording::default();
         let mut builder = Dirigent::builder(discord.account(moderator))
             .settings(settings)
+            .recorder(recording.clone())
             .seed(flags.seed.unwrap_or_default());
         for ((name, persona), user) in PERSONAS.into_iter().zip(agents) {
             let counted = Arc::clone(&tokens);
@@ -136,7 +149,19 @@ impl Table {
         tokio::spawn(driver.run());
         dirigent.channel(channel).set_mode(Mode::Chat).await?;
         let count = Count::default();
-        Ok(Self { flags, discord, channel, person, dirigent, clock, calls, tokens, count, said: 0 })
+        Ok(Self {
+            flags,
+            discord,
+            channel,
+            person,
+            dirigent,
+            clock,
+            calls,
+            tokens,
+            count,
+            said: 0,
+            recording,
+        })
     }
 
     /// Lets them talk until the turns are used up.
@@ -163,6 +188,11 @@ impl Table {
                     self.count.ended = "stalled";
                 }
             }
+        }
+        if let Some(path) = &self.flags.record {
+            let recorded = self.recording.channel(self.channel).ok_or("nothing was recorded")?;
+            let names = PERSONAS.map(|(name, _)| name.into()).into();
+            ChannelRecording::new(self.channel, names, recorded).save(path)?;
         }
         self.dirigent.shutdown(Duration::from_secs(5)).await;
         self.count.calls = self.calls.load(Ordering::Relaxed);

@@ -226,6 +226,17 @@ mod tests {
     }
 
     #[test]
+    fn of_several_counts_the_last_holds_and_of_several_models_the_first() {
+        let chunk = |tokens: u8, model: &str| {
+            format!(
+                r#"{{"choices": [{{"delta": {{"content": "{tokens}"}}}}], "usage": {{"prompt_tokens": 3, "completion_tokens": {tokens}}}, "model": "{model}"}}"#
+            )
+        };
+        let (usage, text) = read(&[&chunk(1, "small-2"), &chunk(2, "another")]).unwrap();
+        assert_eq!((usage.reply_tokens, &*usage.model, &*text), (2, "small-2", "12"));
+    }
+
+    #[test]
     fn without_numbers_the_reply_is_estimated() {
         let chunks =
             [r#"{"choices": [{"message": {"content": "12345678"}, "finish_reason": "stop"}]}"#];
@@ -242,6 +253,8 @@ mod tests {
             );
             assert_eq!(text_of(&[&chunk]), Err(ChatError::OnlyReasoning { is_cut: false }));
         }
+        let blank = r#"{"choices": [{"message": {"content": "", "reasoning": " \n"}}]}"#;
+        assert_eq!(text_of(&[blank]), Ok(String::new()), "nothing was thought");
         let cut = r#"{"choices": [{"message": {"content": "<think>And so"}, "finish_reason": "length"}]}"#;
         assert_eq!(text_of(&[cut]), Err(ChatError::OnlyReasoning { is_cut: true }));
     }
@@ -255,6 +268,7 @@ mod tests {
         };
         assert_eq!(ended("stop"), Ok(String::new()));
         assert_eq!(ended("length"), Err(ChatError::Withheld));
+        assert_eq!(ended("max_tokens"), Err(ChatError::Withheld));
         assert_eq!(ended("content_filter"), Err(ChatError::Withheld));
         assert_eq!(ended("error"), Err(ChatError::Broken));
     }
@@ -292,6 +306,7 @@ mod tests {
         assert_eq!(reported(r#"{"code": 429}"#), ChatError::RateLimited { retry_after: None });
         let down = ChatError::Unavailable { status: 502, retry_after: None };
         assert_eq!(reported(r#"{"code": 502}"#), down);
+        assert_eq!(reported(r#"{"code": "bad_gateway", "status": 502}"#), down);
         assert_eq!(reported(r#""overloaded""#), ChatError::Reported { code: None });
         assert_eq!(text_of(&[r#"{"error": null}"#]), Ok(String::new()));
     }

@@ -149,6 +149,7 @@ mod tests {
             "<think>\nHm.\n</think>\n\nYes.\n",
             "<THINK>Hm.</THINK> Yes.",
             "<thinking>Hm.</thinking>Yes.",
+            "<thought>Hm.</thought>Yes.",
             "<reasoning >Hm.</reasoning >Yes.",
             "[THINK]Hm.[/THINK]Yes.",
             "◁think▷Hm.◁/think▷Yes.",
@@ -193,6 +194,11 @@ mod tests {
         let text = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>";
         assert_eq!(without_reasoning(text), (Cow::Borrowed("Yes."), true));
         assert_eq!(said("<|channel|>analysis<|message|>Hm."), "");
+        let said_part = "<|channel|>final<|message|>Yes.";
+        for end in ["<|return|>", "<|end|>", "<|start|>assistant<|channel|>analysis<|message|>Hm."]
+        {
+            assert_eq!(said(&format!("{said_part}{end}")), "Yes.", "{end}");
+        }
     }
 
     #[test]

@@ -308,8 +308,9 @@ mod tests {
             read(404, r#"{"error": {"code": "model_not_found"}}"#),
             refused(404, "model_not_found")
         );
-        assert_eq!(read(503, "<html>"), unavailable(503));
-        assert_eq!(read(529, ""), unavailable(529));
+        for status in [408, 409, 425, 500, 529] {
+            assert_eq!(read(status, "<html>"), unavailable(status));
+        }
         let key = r#"{"error": {"code": "sk-proj-abc", "type": "sk_proj_4"}}"#;
         assert_eq!(read(401, key), ChatError::Refused { status: 401, code: None });
         assert_eq!(read(302, ""), ChatError::Refused { status: 302, code: None });

@@ -164,6 +164,20 @@ fn a_call_is_never_parted_from_its_answers() {
 }
 
 #[test]
+fn what_a_call_is_given_counts_towards_the_tokens() {
+    let rounds_told = |letters: usize| {
+        let mut prompt = prompt(&[message(1, 3, "Roll!")], &Limits::default());
+        for _ in 0..2 {
+            let words = ToolCall::new("a", "roll", Some(json!({ "words": "x".repeat(letters) })));
+            prompt.add_round(String::new(), vec![words], vec![String::new()]);
+        }
+        let messages = prompt.messages(&Limits::default(), 0);
+        messages.iter().filter(|message| message.role() == Role::Tool).count()
+    };
+    assert_eq!((rounds_told(1_000), rounds_told(10_000)), (2, 1));
+}
+
+#[test]
 fn what_is_said_during_the_turn_is_told_once() {
     let limits = Limits::default();
     let mut prompt = prompt(&[message(1, 3, "Hello"), message(2, 3, "Still there?")], &limits);
