@@ -1,6 +1,5 @@
 //! Makes a connection, and keeps it until it ends.
 
-use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -104,7 +103,7 @@ impl Connector {
             .initial_connection_window_size(CONNECTION_WINDOW)
             .handshake(socket)
             .await;
-        let failed = |error| no_http2(address, error);
+        let failed = |error| self.no_http2(address, error);
         let (requests, mut connection) = opened.map_err(failed)?;
         let mut pings = connection.ping_pong();
         if let Some(pings) = &mut pings {
@@ -134,13 +133,18 @@ impl Connector {
         }
         Ok(Box::new(stream))
     }
-}
 
-/// The other end does not answer as HTTP/2 has it.
-fn no_http2(address: &HostAddress, error: h2::Error) -> HttpError {
-    let address = address.clone();
-    let Some(source) = error.into_io() else { return HttpError::NotHttp2 { address } };
-    let is_tls = source.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>);
-    let source = Arc::new(source);
-    if is_tls { HttpError::Tls { address, source } } else { HttpError::Connect { address, source } }
+    /// The other end does not answer as HTTP/2 has it.
+    fn no_http2(&self, address: &HostAddress, error: h2::Error) -> HttpError {
+        let address = address.clone();
+        let Some(source) = error.into_io() else { return HttpError::NotHttp2 { address } };
+        // So TLS says that a certificate was refused; h2 keeps the kind and the words of an error.
+        let is_tls = self.tls.is_some() && source.kind() == io::ErrorKind::InvalidData;
+        let source = Arc::new(source);
+        if is_tls {
+            HttpError::Tls { address, source }
+        } else {
+            HttpError::Connect { address, source }
+        }
+    }
 }

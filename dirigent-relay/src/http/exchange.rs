@@ -94,9 +94,17 @@ impl Line {
     }
 }
 
+/// Why a question that was begun has no answer.
+pub(super) enum Unanswered {
+    /// The connection was being closed by the other end, which says that it did not look at the question.
+    NotLookedAt(HttpError),
+    /// Anything else.
+    Failed(CarryError),
+}
+
 impl Exchange {
     /// Sends what is left of the question, and reads the answer.
-    pub(super) async fn finish(self) -> Result<Vec<u8>, CarryError> {
+    pub(super) async fn finish(self) -> Result<Vec<u8>, Unanswered> {
         let Self { response, mut stream, question, mut watch } = self;
         let answer = answer(response, &mut stream, question).await;
         watch.is_over = true;
@@ -108,7 +116,7 @@ async fn answer(
     response: ResponseFuture,
     stream: &mut SendStream<Bytes>,
     question: Bytes,
-) -> Result<Vec<u8>, CarryError> {
+) -> Result<Vec<u8>, Unanswered> {
     let response = {
         tokio::pin!(response);
         tokio::select! {
@@ -123,6 +131,13 @@ async fn answer(
     let status = response.status();
     let max = if status == StatusCode::OK { ANSWER_MAX } else { status::CODE_MAX };
     let body = body::read(response.body_mut(), max, None).await;
+    understood(status, body).map_err(Unanswered::Failed)
+}
+
+fn understood(
+    status: StatusCode,
+    body: Result<body::Body<'_>, ReadError>,
+) -> Result<Vec<u8>, CarryError> {
     let other = || HttpError::Status { status: status.as_u16() }.no_answer();
     match (status, body) {
         (StatusCode::OK, Ok(body)) => Ok(body.bytes),
@@ -137,10 +152,18 @@ async fn answer(
     }
 }
 
-/// There is no response. Of all reasons, only one says that the question was surely not looked at.
-fn lost(error: h2::Error) -> CarryError {
-    let is_refused =
-        error.is_reset() && error.is_remote() && error.reason() == Some(Reason::REFUSED_STREAM);
+/// There is no response. Two of the reasons say that the question was surely not looked at: the stream was refused, or is one of
+/// those that the other end names when it closes the connection.
+fn lost(error: h2::Error) -> Unanswered {
+    let is_refused = error.is_reset() && error.reason() == Some(Reason::REFUSED_STREAM);
+    let (is_refused, is_left_out) =
+        (error.is_remote() && is_refused, error.is_remote() && error.is_go_away());
     let error = HttpError::lost(error);
-    if is_refused { error.unreachable() } else { error.no_answer() }
+    if is_left_out {
+        Unanswered::NotLookedAt(error)
+    } else if is_refused {
+        Unanswered::Failed(error.unreachable())
+    } else {
+        Unanswered::Failed(error.no_answer())
+    }
 }

@@ -10,12 +10,12 @@ use dirigent::{Clock, SystemClock};
 use tokio::sync::{mpsc, watch};
 
 use super::connector::Connector;
-use super::exchange::{Line, head};
+use super::exchange::{Line, Unanswered, head};
 use super::pool::{Order, Phase, Pool};
 use crate::http::{Addresses, ClientTls, HostAddress, HttpError, HttpLink};
 use crate::{CarryError, HostId, Relay};
 
-/// How often a question is tried where the connection turns out to have ended before it was sent.
+/// How often a question is tried where the connection turns out to have ended before it was sent, or looked at.
 const ATTEMPTS: usize = 2;
 
 /// Carries questions over HTTP/2, one connection to each process. Clones share them. The work is done by an [`HttpLink`].
@@ -140,14 +140,16 @@ impl Relay for HttpRelay {
                 }
             });
             let Some(line) = line.map_err(HttpError::unreachable)? else { continue };
-            match line.begin(head, question.clone()).await {
-                Ok(exchange) => return exchange.finish().await,
+            why = match line.begin(head, question.clone()).await {
+                Ok(exchange) => match exchange.finish().await {
+                    Ok(answer) => return Ok(answer),
+                    Err(Unanswered::Failed(error)) => return Err(error),
+                    Err(Unanswered::NotLookedAt(why)) => why,
+                },
                 // Found closed: surely not sent.
-                Err(closed) => {
-                    shared.pool.forget(to, &phase);
-                    why = closed;
-                }
-            }
+                Err(why) => why,
+            };
+            shared.pool.forget(to, &phase);
         }
         Err(why.unreachable())
     }

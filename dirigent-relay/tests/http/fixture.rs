@@ -1,8 +1,8 @@
 //! Processes on loopback.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::{SystemClock, async_trait};
@@ -19,6 +19,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
 use super::certificates::Authority;
+use super::wire::Keeping;
 
 /// Answered with the same text.
 #[derive(Serialize, Deserialize)]
@@ -141,7 +142,7 @@ impl Answering {
         let keys = Keyring::of_cluster(host("bot-1"), &cluster());
         let start = Secret::new(&[9; 32]).unwrap();
         let server = Arc::new(Server::new(keys, start).with(answers.clone()));
-        let listener = TcpListener::bind(address).await.unwrap();
+        let listener = bind(address).await;
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let http = build(server.clone()).build();
@@ -205,12 +206,36 @@ impl Asking {
     }
 }
 
+/// Listens there, as soon as what listened there before has stopped.
+async fn bind(address: SocketAddr) -> TcpListener {
+    loop {
+        match TcpListener::bind(address).await {
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+                tokio::task::yield_now().await;
+            }
+            bound => return bound.unwrap(),
+        }
+    }
+}
+
 /// The patience of a test: its questions have as long as they need.
 const LONG: Duration = Duration::from_secs(60);
 
 pub(super) fn client(relay: Arc<dyn Relay>) -> Client {
     let keys = Keyring::of_cluster(host("bot-2"), &cluster());
     Client::with_time_limit(keys, relay, Arc::new(SystemClock::new()), LONG)
+}
+
+/// A question as it would be sent next.
+pub(super) async fn sealed<Q: Question>(answering: &Answering, question: &Q) -> Vec<u8> {
+    let relay = Asking::plain(answering).relay;
+    let keeping = Keeping { relay, keep: AtomicBool::new(false), kept: Mutex::default() };
+    let keeping = Arc::new(keeping);
+    let client = client(keeping.clone());
+    client.ask(&host("bot-1"), &Echo("for a session".to_owned())).await.unwrap();
+    keeping.keep.store(true, Ordering::SeqCst);
+    assert!(client.ask(&host("bot-1"), question).await.is_err());
+    std::mem::take(&mut keeping.kept.lock().unwrap())
 }
 
 /// What the transport says, and whether the question was surely not sent.
