@@ -377,7 +377,7 @@ impl Room {
         if let Some(active) = &mut self.active {
             match id {
                 Some(id) => active.try_again(now, id),
-                None => active.hurry(),
+                None => active.retry_now(),
             }
         }
     }

@@ -139,7 +139,7 @@ impl Rules {
         let obeyed = own.filter(|config| match config.validate() {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%channel, %error, "a channel's own rules cannot be obeyed: it follows the general ones");
+                tracing::warn!(%channel, %error, "a channel's own settings are invalid: the general settings are used");
                 false
             }
         });

@@ -74,9 +74,7 @@ impl Shared {
 
     /// Scans `ego.json` exactly where it is there.
     pub(crate) async fn scan(&self) -> Result<ScanReport, Problem> {
-        let absent = || {
-            Problem::new(409, "no-ego-file", "padded-cell is not there: no ego.json names accounts")
-        };
+        let absent = || Problem::new(409, "no-ego-file", "no ego.json of padded-cell was found");
         let ego = self.ego.as_ref().ok_or_else(absent)?;
         if !ego.is_there().await {
             return Err(absent());

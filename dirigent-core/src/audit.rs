@@ -6,7 +6,7 @@ use crate::channel::Channel;
 use crate::state::floor::TurnTerms;
 use crate::state::pending::PendingEffect;
 use crate::state::speaker_list::{SeatTurn, Slot};
-use crate::state::{Grant, Phase, Plans, Purpose, Rested, State};
+use crate::state::{Grant, Phase, Plans, Purpose, State, WaitingFrom};
 use crate::{Effect, Mode, Ticket};
 
 /// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
@@ -140,13 +140,13 @@ const RULES: &[Rule] = &[
     }),
     ("an end is kept only of a run", |c| {
         let ended = c.floor.waiting.as_ref().filter(|waiting| waiting.end.is_some());
-        ended.is_none_or(|waiting| matches!(waiting.rested, Rested::Running { .. }))
+        ended.is_none_or(|waiting| matches!(waiting.from, WaitingFrom::Running { .. }))
     }),
     ("an agent that is asked to go on has spoken", |c| {
         let continues = matches!(c.floor.phase, Phase::Continuing { .. });
         let waiting = c.floor.waiting.as_ref();
-        let rests = waiting.is_some_and(|waiting| waiting.rested == Rested::Continuing);
-        c.floor.has_spoken() || !(rests || continues)
+        let waits = waiting.is_some_and(|waiting| waiting.from == WaitingFrom::Continuing);
+        c.floor.has_spoken() || !(waits || continues)
     }),
     ("what a turn has been through is forgotten with it", |c| {
         c.floor.speaker().is_some() || c.floor.terms.value() == TurnTerms::default()

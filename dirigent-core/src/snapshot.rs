@@ -12,7 +12,7 @@ pub use crate::audit::Breach;
 pub use crate::state::delivery::Piece;
 pub use crate::state::floor::TurnTerms;
 pub use crate::state::hourly::SpokenTurn;
-pub use crate::state::interruption::{Rested, Waiting};
+pub use crate::state::interruption::{Waiting, WaitingFrom};
 pub use crate::state::outage::Outage;
 pub use crate::state::pending::{PendingEffect, StaleTrigger};
 pub use crate::state::reminders::{Permit, PermitRun};

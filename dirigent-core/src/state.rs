@@ -30,7 +30,7 @@ pub(crate) use cycle::{Cycle, Plans};
 pub(crate) use delivery::{Delivery, PIECES_MAX, POSTS_MAX, Polls};
 pub(crate) use floor::{Floor, TurnTerms};
 pub(crate) use hourly::Hourly;
-pub(crate) use interruption::{Rested, Waiting, join};
+pub(crate) use interruption::{Waiting, WaitingFrom, join};
 pub(crate) use limits::Limits;
 pub(crate) use outage::Outage;
 pub(crate) use pending::{PENDING_MAX, Pending, STALE_MAX, StaleTrigger};

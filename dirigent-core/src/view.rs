@@ -178,12 +178,12 @@ impl<'a> View<'a> {
     pub fn pending_reply(&self) -> Option<PendingReply> {
         let State { floor, reminders, .. } = self.state();
         if let Some(run) = floor.turn_run().filter(|_| floor.has_replied()) {
-            let rests = !matches!(floor.phase, Phase::Delivering { .. });
+            let waits = !matches!(floor.phase, Phase::Delivering { .. });
             let TurnRun { agent, id: run, .. } = run;
-            return Some(PendingReply { agent, run, turn: Some(floor.turn), rests });
+            return Some(PendingReply { agent, run, turn: Some(floor.turn), waits });
         }
         let permit = reminders.permit().filter(Permit::is_delivering)?;
-        Some(PendingReply { agent: permit.agent, run: permit.run_id(), turn: None, rests: false })
+        Some(PendingReply { agent: permit.agent, run: permit.run_id(), turn: None, waits: false })
     }
 
     /// When something is due next, and why.
@@ -335,8 +335,8 @@ impl<'a> View<'a> {
 /// ```
 /// use dirigent_core::view::PendingReply;
 /// use dirigent_core::AgentKey;
-/// let reply = PendingReply { agent: AgentKey::new(1), run: None, turn: None, rests: false };
-/// assert!(!reply.rests);
+/// let reply = PendingReply { agent: AgentKey::new(1), run: None, turn: None, waits: false };
+/// assert!(!reply.waits);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests compare")]
@@ -348,7 +348,7 @@ pub struct PendingReply {
     /// Its turn; none for the run that an idle reminder permitted.
     pub turn: Option<TurnId>,
     /// The turn waits until a person was answered; the reply is delivered when it goes on.
-    pub rests: bool,
+    pub waits: bool,
 }
 
 /// One place in the speaker list.

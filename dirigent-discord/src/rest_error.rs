@@ -41,7 +41,7 @@ pub enum RestError {
     Unreadable,
     /// No connection came about: its name was not found, it was refused, or TLS or TCP took more than four
     /// seconds. Nothing was sent. ([`ErrorKind::Unavailable`], [`Certainty::NotDone`])
-    #[error("no connection to Discord came about")]
+    #[error("no connection to Discord could be made")]
     NotConnected,
     /// The connection broke after the request may have been sent. ([`ErrorKind::NoAnswer`],
     /// [`Certainty::Unknown`])
@@ -52,7 +52,7 @@ pub enum RestError {
     #[error("no answer was there in time")]
     Late,
     /// Not sent: it would have been answered with 429.
-    #[error("not sent, since the limits that Discord told allow no request now")]
+    #[error("not sent, since a rate limit of Discord allows no request now")]
     Paced,
     /// Not sent: the token was refused with 401 a short while ago.
     #[error("not sent, since Discord refused the token a short while ago")]
@@ -61,7 +61,9 @@ pub enum RestError {
     #[error("not sent, since Discord forbade this several times in a row")]
     RouteRefused,
     /// Not sent: the [`BanGuard`](crate::BanGuard) is closed.
-    #[error("not sent, since this address is turned away, or would be after more invalid requests")]
+    #[error(
+        "not sent, since Discord blocks this IP address, or would do so after more invalid requests"
+    )]
     NearBan,
     /// Not sent: the account lacks the permission, by what the gateway told.
     #[error("not sent, since this account lacks the permission {0}")]

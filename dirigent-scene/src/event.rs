@@ -157,7 +157,7 @@ pub enum CloseReason {
     SoftCap,
     /// The characters reached the most turns that they may have.
     HardCap,
-    /// An actor failed, or did not find the protocol's form, or the host stopped the scene.
+    /// An actor failed, or did not keep to the protocol, or the host stopped the scene.
     Aborted,
 }
 

@@ -111,7 +111,7 @@ pub async fn scan_ego(
         Ok(ego) => ego,
         Err(EgoAbsent::NoFile) => return Ok(absent(EgoAbsent::NoFile)),
         Err(reason) => {
-            tracing::warn!(path = %path.display(), %reason, "no padded-cell to read from");
+            tracing::warn!(path = %path.display(), %reason, "the ego.json of padded-cell is not read");
             return Ok(absent(reason));
         }
     };

@@ -23,7 +23,7 @@ const STOPPED_NOT_STORED: &str = "Stopped: no agent speaks in this channel until
 const RESUMED: &str = "Resumed: agents take turns again.";
 const RESUMED_NOT_STORED: &str = "Resumed: agents take turns again. This could not be stored yet; if the bot is restarted \
      now, the channel may be as before.";
-const NOT_RESTING: &str = "This channel is not stopped.";
+const NOT_PAUSED: &str = "This channel is not stopped.";
 
 impl CommandCall<'_> {
     pub(super) async fn stop(&self) -> CommandAnswer {
@@ -88,7 +88,7 @@ enum Paused {
 fn refusal(error: &CallError) -> &'static str {
     match error {
         CallError::Refused(Refusal::NotManaged) | CallError::UnknownChannel => NOT_MANAGED,
-        CallError::Refused(Refusal::NotResting) => NOT_RESTING,
+        CallError::Refused(Refusal::NotPaused) => NOT_PAUSED,
         CallError::Refused(Refusal::Archived) => ARCHIVED,
         CallError::NotRunning | CallError::Ended(_) => NOT_RUNNING,
         CallError::Elsewhere => ELSEWHERE,

@@ -163,7 +163,7 @@ impl Channel<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NotResting`](crate::operate::Refusal::NotResting).
+    /// [`Refusal::NotPaused`](crate::operate::Refusal::NotPaused).
     pub async fn resume(self) -> Result<(), CallError> {
         self.fact(&Input::Resume).await
     }

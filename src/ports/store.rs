@@ -162,7 +162,7 @@ pub struct Commit {
     /// Whether this commit may take the place of a damaged record. Then, and only then, a damaged
     /// record counts as none, of revision 0, and the store keeps what is left of it aside; the commit
     /// survives as a [`Durability::Fact`], whatever it asks for. Set it for an operator's act alone
-    /// (giving the channel a mode): what the channel stood at is lost. It changes nothing where the
+    /// (giving the channel a mode): what state the channel was in is lost. It changes nothing where the
     /// stored record is sound, newer, or absent.
     pub replaces_damaged: bool,
 }

@@ -231,7 +231,7 @@ pub(crate) enum Signal {
     /// Drop the call of an agent that did not return after it was cancelled.
     Drop(ActionId),
     /// Tell the agent of this call that its turn waits, or goes on.
-    Pause { id: ActionId, rests: bool },
+    Pause { id: ActionId, waits: bool },
     /// Tell the agent of this call that it takes long.
     Slow(ActionId),
     /// Tell listeners that a reply could not be posted.

@@ -138,13 +138,13 @@ impl Active {
     }
 
     /// The chat answers again: what waits for it may be tried at once.
-    pub(super) fn hurry(&mut self) {
-        self.voice.attempts().hurry();
+    pub(super) fn retry_now(&mut self) {
+        self.voice.attempts().retry_now();
         if let Some(posts) = &mut self.posts {
             posts.outbox.chat_back();
         }
         if let Some(reply) = &mut self.reply {
-            reply.hurry();
+            reply.retry_now();
         }
     }
 
@@ -153,13 +153,13 @@ impl Active {
     pub(super) fn try_again(&mut self, now: Timestamp, id: ActionId) {
         match self.requests.claims.call(id) {
             Some(Lane::Voice) => {
-                self.voice.attempts().hurry();
+                self.voice.attempts().retry_now();
                 if let Some(reply) = &mut self.reply {
-                    reply.hurry();
+                    reply.retry_now();
                 }
             }
-            Some(Lane::Cleanup) => self.cleanup.iter_mut().for_each(|cleanup| cleanup.hurry()),
-            Some(Lane::Read(kind)) => self.reads.hurry(kind),
+            Some(Lane::Cleanup) => self.cleanup.iter_mut().for_each(|cleanup| cleanup.retry_now()),
+            Some(Lane::Read(kind)) => self.reads.retry_now(kind),
             Some(Lane::Probe) => self.chat.probe_now(now),
             // These wait for a place, or once for all of their kind.
             Some(Lane::Call | Lane::Consult) | None => {}

@@ -142,7 +142,7 @@ impl Attempts {
     }
 
     /// The next attempt may be made at once, unless the other side asked to wait.
-    pub(crate) const fn hurry(&mut self) {
+    pub(crate) const fn retry_now(&mut self) {
         if !self.is_asked {
             self.next_at = None;
         }
@@ -186,13 +186,13 @@ mod tests {
     fn the_return_of_the_chat_shortens_no_wait_that_it_asked_for() {
         let mut attempts = Attempts::default();
         attempts.back_off(NOW, None);
-        attempts.hurry();
+        attempts.retry_now();
         assert!(attempts.is_due(NOW));
         attempts.back_off(NOW, Some(SECOND * 60));
-        attempts.hurry();
+        attempts.retry_now();
         assert!(!attempts.is_due(NOW + SECOND * 59) && attempts.is_due(NOW + SECOND * 60));
         attempts.wait_until(NOW + SECOND * 90);
-        attempts.hurry();
+        attempts.retry_now();
         assert!(!attempts.is_due(NOW + SECOND * 89));
     }
 }

@@ -142,8 +142,8 @@ impl Cleanup {
     }
 
     /// All may be tried at once.
-    pub(crate) fn hurry(&mut self) {
-        self.items.iter_mut().for_each(|item| item.attempts.hurry());
+    pub(crate) fn retry_now(&mut self) {
+        self.items.iter_mut().for_each(|item| item.attempts.retry_now());
     }
 
     pub(crate) fn next_at(&self) -> Option<Timestamp> {

@@ -22,7 +22,7 @@ impl Closing<'_> {
 
     /// The driver is about to end: a record that was refused is tried once more.
     pub(crate) fn store_before_end(self) {
-        self.turns.commit.hurry();
+        self.turns.commit.retry_now();
     }
 
     /// The store answers again: what waits for its next attempt is stored at once.

@@ -175,12 +175,12 @@ impl CommitState {
     pub(crate) fn change_for_good(&mut self) {
         self.change();
         self.durability = Durability::Fact;
-        self.hurry();
+        self.retry_now();
     }
 
     /// A record that was refused is tried at once: what was done may have made it one that the store takes.
-    pub(crate) fn hurry(&mut self) {
-        self.refused.hurry();
+    pub(crate) fn retry_now(&mut self) {
+        self.refused.retry_now();
     }
 
     /// An attempt that failed is repeated at once.

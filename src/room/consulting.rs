@@ -178,7 +178,7 @@ impl<'a> Consulting<'a> {
         consult.posted += 1;
         let is_over = consult.posted >= consult.parts.len();
         let answer = consult.answer;
-        self.voice.attempts().hurry();
+        self.voice.attempts().retry_now();
         if let Some(author) = self.handing.cx.directory.moderator() {
             let (cx, place) = (self.handing.cx, (self.turns.channel, message));
             let own = own_message(cx, place, (author, None), shown, content);

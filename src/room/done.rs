@@ -39,7 +39,7 @@ impl Concluding<'_, '_> {
         match failure.map(|failure| (failure.trouble(), failure.kind)) {
             Some((Trouble::Away, kind)) => chat.failed(account, now, kind),
             Some((Trouble::Limited(wait), _)) => {
-                // An answer, but none after which anything may hurry.
+                // An answer, but none after which anything may be retried at once.
                 chat.answered(account, is_post);
                 if is_post {
                     chat.limited(account, now, now + wait);
@@ -47,7 +47,7 @@ impl Concluding<'_, '_> {
             }
             Some((Trouble::Definite, _)) | None => {
                 if chat.answered(account, is_post) {
-                    self.step.lanes.hurry();
+                    self.step.lanes.retry_now();
                     self.step.tell_chat();
                 }
             }

@@ -303,9 +303,9 @@ impl Reads {
     }
 
     /// It may be tried at once.
-    pub(crate) fn hurry(&mut self, kind: ReadKind) {
+    pub(crate) fn retry_now(&mut self, kind: ReadKind) {
         if let Some(attempts) = self.attempts(kind) {
-            attempts.hurry();
+            attempts.retry_now();
         }
     }
 
@@ -339,8 +339,8 @@ impl Reads {
     /// An outage is over, whatever its cause: the chat, the gateway, a limit on posts or the store. What could not
     /// be read for a call meanwhile is read anew, and waited for anew.
     pub(crate) fn chat_back(&mut self, now: Timestamp) {
-        self.hurry(ReadKind::Context);
-        self.hurry(ReadKind::Pending);
+        self.retry_now(ReadKind::Context);
+        self.retry_now(ReadKind::Pending);
         self.context_until = self.context_until.map(|_| now + CONTEXT_MAX);
         self.pending_until = None;
         self.fetched.take_if(|fetched| fetched.progress == Fetching::GivenUp);

@@ -48,7 +48,7 @@ impl Room {
     }
 
     /// A channel as it was stored. What it owed is offered again, with the same nonces; a reply that was
-    /// being delivered goes on. Nothing happens to it yet: see [`Room::take_up`].
+    /// being delivered goes on. Nothing happens to it yet: see [`Room::resume_after_restart`].
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Room {
 
     /// Takes up what was left: opens a gap where events may have been missed, puts what is owed into its
     /// lanes, and ends the runs that the earlier process took with it.
-    pub(crate) fn take_up(
+    pub(crate) fn resume_after_restart(
         &mut self,
         cx: &Context<'_>,
         now: Timestamp,

@@ -48,7 +48,7 @@ impl Refusals {
     }
 
     /// The next attempt may be made at once.
-    pub(super) fn hurry(&mut self) {
+    pub(super) fn retry_now(&mut self) {
         if let Some(refused) = &mut self.0 {
             refused.is_hurried = true;
         }

@@ -263,8 +263,8 @@ impl ReplyDelivery {
     }
 
     /// The chat answers again: the next attempt may be made at once.
-    pub(crate) const fn hurry(&mut self) {
-        self.attempts.hurry();
+    pub(crate) const fn retry_now(&mut self) {
+        self.attempts.retry_now();
     }
 
     pub(crate) const fn wait_until(&mut self, at: Timestamp) {

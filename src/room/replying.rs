@@ -154,7 +154,7 @@ impl Replying<'_> {
 
     /// A reply that the machine waits for and nothing here delivers is given up: nothing else would end it.
     fn end_lost(&mut self) -> bool {
-        let lost = self.turns.view().pending_reply().filter(|reply| !reply.rests);
+        let lost = self.turns.view().pending_reply().filter(|reply| !reply.waits);
         lost.is_some_and(|lost| {
             let undelivered =
                 Input::Undelivered { agent: lost.agent, run: lost.run, posted: false };

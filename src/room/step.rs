@@ -223,8 +223,8 @@ impl Step<'_> {
         if to == PhaseKind::Dormant {
             self.lanes.inbox.talk.begin();
         }
-        let (was, rests) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
-        if was && !rests {
+        let (was, waits) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
+        if was && !waits {
             self.consulting().withdraw();
         }
         let Active { calls, signals, .. } = &mut *self.lanes;
@@ -234,8 +234,8 @@ impl Step<'_> {
         let Some(&Call { agent: called, under_way: Some(id), .. }) = calls.current() else {
             return;
         };
-        if was != rests {
-            signals.push_back(Signal::Pause { id, rests });
+        if was != waits {
+            signals.push_back(Signal::Pause { id, waits });
         }
         if cause == Cause::RunSlow && agent == Some(called) {
             signals.push_back(Signal::Slow(id));
@@ -256,7 +256,7 @@ impl Step<'_> {
             return false;
         };
         if !away {
-            self.lanes.hurry();
+            self.lanes.retry_now();
             self.lanes.reads.chat_back(self.now);
         }
         let _ = self.submit(&Input::Chat { away });

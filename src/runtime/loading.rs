@@ -113,7 +113,7 @@ impl Runtime {
         let is_behind = parked.epochs.gap != gap;
         let epochs = Epochs { gap, ..parked.epochs };
         let room = self.publish_room(room, &general, epochs, |room, cx, now| {
-            room.take_up(cx, now, origin, is_behind);
+            room.resume_after_restart(cx, now, origin, is_behind);
         });
         Ok(Some(room))
     }
@@ -125,21 +125,21 @@ impl Runtime {
         mut room: Room,
         general: &Arc<Config>,
         epochs: Epochs,
-        take_up: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
+        resume_after_restart: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
     ) -> RoomRef {
         if let Some(recorder) = &self.recorder {
             recorder.began(room.id(), room.look().machine().config(), room.snapshot());
         }
         // Taken up while it is a bare value: no other task sees it half done, and the driver is not called
         // for a room that the table does not have.
-        self.with_context(|cx| take_up(&mut room, cx, self.clock.now()));
+        self.with_context(|cx| resume_after_restart(&mut room, cx, self.clock.now()));
         let cell = Arc::new(RoomCell::new(room, epochs));
         let room = Connections { runtime: self }
             .publish_and_tell_lost(&cell, || self.rooms.publish(&cell));
         if !Arc::ptr_eq(general, &self.rules.config()) {
             self.tell_rules(&cell);
         }
-        // What is said from now on reaches the channel here. Also performs what `take_up` asked for.
+        // What is said from now on reaches the channel here. Also performs what `resume_after_restart` asked for.
         self.tell_news(&cell);
         room
     }

@@ -51,8 +51,8 @@ impl Signals<'_> {
                     state.link(id).into_iter().for_each(TurnLink::cancel);
                 }
                 Signal::Drop(id) | Signal::DropConsult(id) => state.abort(id),
-                Signal::Pause { id, rests } => {
-                    state.link(id).into_iter().for_each(|link| link.pause(rests));
+                Signal::Pause { id, waits } => {
+                    state.link(id).into_iter().for_each(|link| link.pause(waits));
                 }
                 Signal::Overrun { agent, turn, ends_at } => {
                     let agent = cx.directory.name(agent).map(AgentId::as_str);

@@ -331,7 +331,7 @@ pub enum ToolError {
     #[error("Dirigent is not running at the moment. Try again later.")]
     NotRunning,
     /// The chat or the store failed; what was asked for may be done or not, as the source says.
-    #[error("Something outside failed: {0}. {advice}", advice = advice(.0))]
+    #[error("A service that this needs failed: {0}. {advice}", advice = advice(.0))]
     Failed(#[source] ApiError),
     /// The channel's state does not allow it, or cannot be read.
     #[error("The channel cannot be used for this: {0}.")]

@@ -19,12 +19,12 @@ use dirigent_core::snapshot::RestoreError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must know what ends each")]
 pub enum Barred {
-    /// The record is not as it was written. What the channel stood at is lost. An operator ends it by
+    /// The record is not as it was written. The channel's mode and turns are lost. An operator ends it by
     /// giving the channel a mode, which replaces the record; so does restoring the record from a
     /// backup.
     #[error(
-        "the channel's stored record is damaged: what the channel stood at is unknown, and it may have \
-         been stopped. No agent may speak there until an operator gives the channel a mode, or until \
+        "the channel's stored record is damaged: the channel's mode and turns are unknown, and it may \
+         have been stopped. No agent may speak there until an operator gives the channel a mode, or until \
          its record is restored from a backup"
     )]
     Damaged,
@@ -32,7 +32,7 @@ pub enum Barred {
     /// can use the channel; this one never changes the record.
     #[error(
         "the channel's stored record was written by a newer version of this library and was not \
-         touched: what the channel stood at is unknown to this version. No agent may speak there until \
+         touched: this version does not know the channel's mode and turns. No agent may speak there until \
          that version, or a later one, runs again"
     )]
     Newer,

@@ -67,7 +67,7 @@ fn a_command_that_is_refused_undoes_no_stop_word_that_was_not_heard() {
     stage.advance(SECOND);
     let channel = stage.channel();
     let refused = stage.call(move |d| async move { d.channel(channel).resume().await });
-    assert!(matches!(refused, Err(dirigent::CallError::Refused(Refusal::NotResting))));
+    assert!(matches!(refused, Err(dirigent::CallError::Refused(Refusal::NotPaused))));
     stage.cut_gateway(false);
     stage.call(|d| async move { d.reconnected().await }).unwrap();
     stage.advance(SECOND * 10);

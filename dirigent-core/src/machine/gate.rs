@@ -9,9 +9,9 @@ use crate::{AgentKey, MessageId, Mode, Reason, RunId, Verdict};
 /// Why the agent may, or may not, speak now. Changes nothing.
 pub(crate) fn explain(look: &Look<'_>, agent: AgentKey) -> Reason {
     let reason = reason(look, Some(agent), None);
-    let rests = reason == Reason::YourTurn && matches!(look.state.floor.phase, Phase::Waiting(_));
+    let waits = reason == Reason::YourTurn && matches!(look.state.floor.phase, Phase::Waiting(_));
     // A run that is under way may ask again while its turn waits, but its agent is not to speak.
-    if rests { Reason::Waiting } else { reason }
+    if waits { Reason::Waiting } else { reason }
 }
 
 /// Why the agent may, or may not, run now.
@@ -32,8 +32,8 @@ fn reason(look: &Look<'_>, agent: Option<AgentKey>, run: Option<RunId>) -> Reaso
     }
     if floor.speaker() == Some(agent) {
         let is_over = matches!(floor.phase, Phase::Confirming { .. }) || floor.has_replied();
-        let rests = matches!(floor.phase, Phase::Waiting(_)) && !rests_running(look.state, run);
-        return match (is_over, rests) {
+        let waits = matches!(floor.phase, Phase::Waiting(_)) && !waits_running(look.state, run);
+        return match (is_over, waits) {
             (true, _) => Reason::TurnAlreadyUsed,
             (false, true) => Reason::Waiting,
             (false, false) => Reason::YourTurn,
@@ -47,7 +47,7 @@ fn reason(look: &Look<'_>, agent: Option<AgentKey>, run: Option<RunId>) -> Reaso
 }
 
 /// Whether the run of the turn that waits runs on, and this is it, as far as its name tells.
-fn rests_running(state: &State, id: Option<RunId>) -> bool {
+fn waits_running(state: &State, id: Option<RunId>) -> bool {
     let open = state.floor.waiting.as_ref().is_some_and(|waiting| waiting.end.is_none());
     let run = state.floor.turn_run().filter(|_| open);
     run.is_some_and(|run| id.is_none() || run.id == id)
@@ -61,8 +61,8 @@ fn runs_now(state: &State, agent: AgentKey, id: RunId) -> bool {
     let permit = reminders.permit().filter(|it| it.agent == agent && !it.is_delivering());
     let is_permitted = permit.is_some_and(|permit| permit.run_id() == Some(id));
     let runs = matches!(floor.phase, Phase::Running { .. });
-    let rests = !floor.rests_replied() && rests_running(state, Some(id));
-    is_permitted || in_turn.is_some_and(|run| (runs && run.id == Some(id)) || rests)
+    let waits = !floor.waits_replied() && waits_running(state, Some(id));
+    is_permitted || in_turn.is_some_and(|run| (runs && run.id == Some(id)) || waits)
 }
 
 /// A reason that holds for every agent.

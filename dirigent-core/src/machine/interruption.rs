@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use crate::machine::caller::Caller;
 use crate::machine::out::Out;
 use crate::state::queue::Span;
-use crate::state::{Floor, Grant, Phase, Rested, Standing, TurnRun, Waiting, Words, join};
+use crate::state::{Floor, Grant, Phase, Standing, TurnRun, Waiting, WaitingFrom, Words, join};
 use crate::values::config::HumanInterrupt;
 use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Settlement, Ticket};
 
@@ -17,7 +17,7 @@ pub(crate) struct Interruption<'a, 'o> {
     pub(crate) out: &'a mut Out<'o>,
 }
 
-/// A run that ended while its turn rested: that takes effect when the turn goes on.
+/// A run that ended while its turn waited: that takes effect when the turn goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndedRun {
     pub(crate) run: TurnRun,
@@ -74,13 +74,13 @@ impl<'o> Interruption<'_, 'o> {
 
     /// The turn waits, and the orchestrator is asked.
     fn rest(&mut self, asked: Span) {
-        let (agent, rested) = if let Phase::Granted(grant) = &self.floor.phase {
-            (grant.agent, Rested::Granted { attempt: grant.attempt })
+        let (agent, from) = if let Phase::Granted(grant) = &self.floor.phase {
+            (grant.agent, WaitingFrom::Granted { attempt: grant.attempt })
         } else if let Phase::Running { run, until, receipt } = self.floor.phase {
             let TurnRun { agent, id: run, anchor } = run;
-            (agent, Rested::Running { run, anchor, until, receipt, replied: false })
+            (agent, WaitingFrom::Running { run, anchor, until, receipt, replied: false })
         } else if let Phase::Continuing { agent, .. } = self.floor.phase {
-            (agent, Rested::Continuing)
+            (agent, WaitingFrom::Continuing)
         } else {
             // What is delivered or confirmed has been said: there is nothing to rest.
             return;
@@ -89,7 +89,7 @@ impl<'o> Interruption<'_, 'o> {
         let (consult, since) = (self.consult(agent, asked), self.out.now);
         let until = since + self.out.config.consult_deadline;
         let (more, unanswered, end) = (None, None, None);
-        let waiting = Waiting { rested, since, consult, until, asked, more, unanswered, end };
+        let waiting = Waiting { from, since, consult, until, asked, more, unanswered, end };
         self.floor.waiting = Some(Box::new(waiting));
     }
 
@@ -137,20 +137,20 @@ impl<'o> Interruption<'_, 'o> {
             return None;
         };
         self.put_off_ends(waiting);
-        match waiting.rested {
-            Rested::Granted { attempt } => {
+        match waiting.from {
+            WaitingFrom::Granted { attempt } => {
                 let phase = Phase::Granted(Grant { agent, until: None, attempt });
                 self.out.shift(self.floor, phase, Some(agent), cause);
                 self.caller().trigger(waiting.unanswered);
                 None
             }
-            Rested::Continuing => {
+            WaitingFrom::Continuing => {
                 let phase = Phase::Continuing { agent, until: None };
                 self.out.shift(self.floor, phase, Some(agent), cause);
                 self.caller().trigger(waiting.unanswered);
                 None
             }
-            Rested::Running { run: id, anchor, until, receipt, replied } => {
+            WaitingFrom::Running { run: id, anchor, until, receipt, replied } => {
                 let run = TurnRun { agent, id, anchor };
                 let until = until.map(|until| until + self.out.now.since(waiting.since));
                 let phase = if replied {
@@ -199,7 +199,7 @@ impl<'o> Interruption<'_, 'o> {
         waiting.fail_to_answer();
         let more = waiting.more.take();
         join(&mut waiting.unanswered, more);
-        if matches!(waiting.rested, Rested::Running { .. }) {
+        if matches!(waiting.from, WaitingFrom::Running { .. }) {
             let unanswered = waiting.unanswered.take();
             self.caller().keep(unanswered);
         }

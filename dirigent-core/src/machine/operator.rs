@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use crate::machine::listing::Listing;
 use crate::machine::step::Step;
 use crate::state::budget::Budget;
-use crate::state::interruption::Rested;
+use crate::state::interruption::WaitingFrom;
 use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::standing::Pause;
 use crate::state::{Archived, Limits, Permit, Phase, Purpose, Start};
@@ -163,7 +163,7 @@ impl Operator<'_, '_> {
         let now = self.step.out.now;
         let state = &mut *self.step.state;
         state.standing.require_unarchived()?;
-        let pause = state.standing.pause.take().ok_or(Refusal::NotResting)?;
+        let pause = state.standing.pause.take().ok_or(Refusal::NotPaused)?;
         // A discussion that was stopped or on hold has all its time before it, and is not overdue.
         state.floor.last_activity_at = now;
         state.reminders.restart_count();
@@ -350,10 +350,10 @@ impl Operator<'_, '_> {
     /// Whose reply may be on its way: the agent that runs, has spoken, or waits after either.
     fn reply_under_way(&self) -> Option<AgentKey> {
         let floor = &self.step.state.floor;
-        let rested = floor.waiting.as_ref().map(|waiting| waiting.rested);
+        let from = floor.waiting.as_ref().map(|waiting| waiting.from);
         let has_started = floor.phase.run().is_some()
             || matches!(floor.phase, Phase::Continuing { .. })
-            || rested.is_some_and(|it| !matches!(it, Rested::Granted { .. }));
+            || from.is_some_and(|it| !matches!(it, WaitingFrom::Granted { .. }));
         floor.speaker().filter(|_| has_started)
     }
 }

@@ -44,8 +44,8 @@ impl Outages<'_, '_> {
             delivery.last_seen = delivery.last_seen + away;
         }
         // Of a turn that waits, the end is put off by the whole rest when it goes on.
-        let rested = self.floor.waiting.as_ref().map(|waiting| waiting.since);
-        let by = rested.map_or(away, |rested| rested.since(since));
+        let waited = self.floor.waiting.as_ref().map(|waiting| waiting.since);
+        let by = waited.map_or(away, |waited| waited.since(since));
         if let Some(until) = self.floor.terms.existing().and_then(|terms| terms.until.as_mut()) {
             *until = *until + by;
         }

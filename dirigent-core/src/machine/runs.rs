@@ -90,7 +90,7 @@ impl<'o> Runs<'_, 'o> {
         Ok(())
     }
 
-    /// A run that ended while its turn rested takes effect.
+    /// A run that ended while its turn waited takes effect.
     pub(crate) fn end_kept(&mut self, ended: &EndedRun) -> Option<TurnEnd> {
         self.end(ended.run, ended.receipt, &ended.outcome)
     }

@@ -117,7 +117,7 @@ impl Step<'_> {
         }
     }
 
-    /// The turn went on after it had rested; its run may have ended meanwhile.
+    /// The turn went on after it had waited; its run may have ended meanwhile.
     pub(crate) fn go_on(&mut self, ended: Option<&EndedRun>) {
         let end = ended.and_then(|ended| self.runs().end_kept(ended));
         self.complete_if(end);

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::state::interruption::{Rested, Waiting};
+use crate::state::interruption::{Waiting, WaitingFrom};
 use crate::state::pending::Pending;
 use crate::state::phase::{Grant, Phase, TurnRun};
 use crate::state::rare::Rare;
@@ -64,11 +64,11 @@ impl Floor {
     /// The run of the turn under way, whether the turn waits or not.
     pub(crate) fn turn_run(&self) -> Option<TurnRun> {
         match (&self.phase, &self.waiting) {
-            (Phase::Waiting(agent), Some(waiting)) => match waiting.rested {
-                Rested::Running { run: id, anchor, .. } => {
+            (Phase::Waiting(agent), Some(waiting)) => match waiting.from {
+                WaitingFrom::Running { run: id, anchor, .. } => {
                     Some(TurnRun { agent: *agent, id, anchor })
                 }
-                Rested::Granted { .. } | Rested::Continuing => None,
+                WaitingFrom::Granted { .. } | WaitingFrom::Continuing => None,
             },
             (phase, _) => phase.run().copied(),
         }
@@ -81,11 +81,11 @@ impl Floor {
 
     /// Whether the agent that has the floor has made its reply, which waits to be delivered or is.
     pub(crate) fn has_replied(&self) -> bool {
-        matches!(self.phase, Phase::Delivering { .. }) || self.rests_replied()
+        matches!(self.phase, Phase::Delivering { .. }) || self.waits_replied()
     }
 
     /// Whether the turn waits with a reply that is delivered when it goes on.
-    pub(crate) fn rests_replied(&self) -> bool {
+    pub(crate) fn waits_replied(&self) -> bool {
         self.waiting.as_deref().is_some_and(Waiting::is_replied)
     }
 

@@ -6,12 +6,12 @@ use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 /// A turn that waits until a human was answered.
 ///
 /// ```
-/// use dirigent_core::snapshot::{Rested, Waiting};
+/// use dirigent_core::snapshot::{WaitingFrom, Waiting};
 /// use dirigent_core::view::Span;
 /// use dirigent_core::{MessageId, Ticket};
 ///
 /// let waiting = Waiting {
-///     rested: Rested::Granted { attempt: 0 },
+///     from: WaitingFrom::Granted { attempt: 0 },
 ///     since: Default::default(),
 ///     consult: Ticket::new(1),
 ///     until: Default::default(),
@@ -26,7 +26,7 @@ use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Waiting {
     /// How far the turn had got.
-    pub rested: Rested,
+    pub from: WaitingFrom,
     /// Since when it waits.
     pub since: Timestamp,
     /// The pending effect that the answer settles.
@@ -46,12 +46,12 @@ pub struct Waiting {
 /// How far a turn had got when it began to wait.
 ///
 /// ```
-/// use dirigent_core::snapshot::Rested;
-/// assert_ne!(Rested::Continuing, Rested::Granted { attempt: 0 });
+/// use dirigent_core::snapshot::WaitingFrom;
+/// assert_ne!(WaitingFrom::Continuing, WaitingFrom::Granted { attempt: 0 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "no other phase waits")]
-pub enum Rested {
+pub enum WaitingFrom {
     /// Its agent had not started.
     Granted {
         /// Re-triggers made.
@@ -86,7 +86,7 @@ pub(crate) fn join(range: &mut Option<Span>, other: Option<Span>) {
 impl Waiting {
     /// Whether a reply was made, which is delivered when the turn goes on.
     pub(crate) const fn is_replied(&self) -> bool {
-        matches!(self.rested, Rested::Running { replied: true, .. })
+        matches!(self.from, WaitingFrom::Running { replied: true, .. })
     }
 
     /// The orchestrator gave no answer: what was asked stays open.
@@ -101,18 +101,20 @@ impl Waiting {
 
     /// The run made its reply, which has no deadline; `false` where that was known, or there is none.
     pub(crate) fn mark_replied(&mut self) -> bool {
-        match &mut self.rested {
-            Rested::Running { replied, until, .. } if self.end.is_none() && !*replied => {
+        match &mut self.from {
+            WaitingFrom::Running { replied, until, .. } if self.end.is_none() && !*replied => {
                 (*replied, *until) = (true, None);
                 true
             }
-            Rested::Granted { .. } | Rested::Continuing | Rested::Running { .. } => false,
+            WaitingFrom::Granted { .. } | WaitingFrom::Continuing | WaitingFrom::Running { .. } => {
+                false
+            }
         }
     }
 
     /// The host has confirmed the whole reply; `false` where no run could have made one.
     pub(crate) const fn mark_received(&mut self) -> bool {
-        if let Rested::Running { receipt, .. } = &mut self.rested {
+        if let WaitingFrom::Running { receipt, .. } = &mut self.from {
             *receipt = true;
             return true;
         }
@@ -122,7 +124,7 @@ impl Waiting {
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
         visit(&mut self.since);
         visit(&mut self.until);
-        if let Rested::Running { until: Some(until), .. } = &mut self.rested {
+        if let WaitingFrom::Running { until: Some(until), .. } = &mut self.from {
             visit(until);
         }
     }
@@ -132,40 +134,43 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    fn waiting(rested: Rested) -> Waiting {
+    fn waiting(from: WaitingFrom) -> Waiting {
         let (since, until) = (Timestamp::from_millis(1), Timestamp::from_millis(2));
         let (consult, asked) = (Ticket::new(1), Span::of(MessageId::new(5)));
         let (more, unanswered, end) = (None, None, None);
-        Waiting { rested, since, consult, until, asked, more, unanswered, end }
+        Waiting { from, since, consult, until, asked, more, unanswered, end }
     }
 
-    fn running() -> Rested {
+    fn running() -> WaitingFrom {
         let until = Some(Timestamp::from_millis(9));
-        Rested::Running { run: None, anchor: None, until, receipt: false, replied: false }
+        WaitingFrom::Running { run: None, anchor: None, until, receipt: false, replied: false }
     }
 
     #[test]
     fn a_reply_is_made_once_and_by_a_run_that_has_not_ended() {
-        let mut rests = waiting(running());
-        assert!(rests.mark_replied() && rests.is_replied() && !rests.mark_replied());
-        assert!(matches!(rests.rested, Rested::Running { until: None, .. }), "no deadline is left");
+        let mut waits = waiting(running());
+        assert!(waits.mark_replied() && waits.is_replied() && !waits.mark_replied());
+        assert!(
+            matches!(waits.from, WaitingFrom::Running { until: None, .. }),
+            "no deadline is left"
+        );
         let mut ended = Waiting { end: Some(Outcome::Pass), ..waiting(running()) };
         assert!(!ended.mark_replied());
-        assert!(!waiting(Rested::Continuing).mark_replied());
+        assert!(!waiting(WaitingFrom::Continuing).mark_replied());
     }
 
     #[test]
     fn a_receipt_is_of_a_run() {
         assert!(waiting(running()).mark_received());
-        assert!(!waiting(Rested::Granted { attempt: 0 }).mark_received());
+        assert!(!waiting(WaitingFrom::Granted { attempt: 0 }).mark_received());
     }
 
     #[test]
     fn what_was_asked_in_vain_stays_open_beside_what_was_said_since() {
-        let mut rests = waiting(running());
-        rests.fail_to_answer();
-        join(&mut rests.more, Some(Span::of(MessageId::new(8))));
-        let [asked, more, unanswered] = rests.everything_open();
+        let mut waits = waiting(running());
+        waits.fail_to_answer();
+        join(&mut waits.more, Some(Span::of(MessageId::new(8))));
+        let [asked, more, unanswered] = waits.everything_open();
         assert_eq!((asked, more), (unanswered, Some(Span::of(MessageId::new(8)))));
     }
 }

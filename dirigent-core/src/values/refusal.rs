@@ -70,7 +70,7 @@ refusals! {
     /// The channel is stopped.
     Stopped = "stopped": "the channel is stopped; resume it first",
     /// The channel is neither stopped nor on hold.
-    NotResting = "not-resting": "the channel is neither stopped nor on hold",
+    NotPaused = "not-paused": "the channel is neither stopped nor on hold",
     /// The ceiling without a human was reached; only a human's word lifts it.
     CeilingReached = "ceiling-reached": "the ceiling was reached; a person must write first",
     /// The work is done; resume the channel first.

@@ -167,7 +167,7 @@ fn several_messages_of_a_person_can_be_written_in_peace() {
 #[test]
 fn resting_twice_changes_nothing_and_resuming_needs_a_rest() {
     let mut room = Room::chat(2);
-    assert_eq!(room.refusal(Input::Resume), Refusal::NotResting);
+    assert_eq!(room.refusal(Input::Resume), Refusal::NotPaused);
     room.tell(Input::Hold);
     let held = room.snapshot();
     assert!(room.tell(Input::Hold).is_silent());
@@ -289,7 +289,7 @@ fn a_word_that_changes_nothing_is_not_acknowledged() {
     assert!(room.post(Author::Human, stop, "stop").asks().is_empty(), "stopped already");
     assert!(room.tell(Input::Resume).asks().is_empty(), "an operator knows");
     let asks = room.post(Author::Human, resume, "resume").asks();
-    assert_eq!(asks, ["trigger A"], "nothing rested: that is conversation");
+    assert_eq!(asks, ["trigger A"], "nothing was paused: that is conversation");
     assert!(room.tell(Input::Stop).asks().is_empty(), "an operator knows");
 }
 

@@ -46,7 +46,7 @@ fn a_reply_that_is_delivered_has_no_deadline() {
         agent: A,
         run: Some(room.run_of(A)),
         turn: Some(room.channel.view().turn()),
-        rests: false,
+        waits: false,
     };
     assert_eq!(room.channel.view().pending_reply(), Some(reply));
     receipt(&mut room);
@@ -218,7 +218,7 @@ fn a_reply_that_is_made_while_its_turn_rests_is_delivered_when_it_goes_on() {
     room.human("one question");
     assert_eq!(room.phase(), PhaseKind::Waiting);
     replied(&mut room);
-    assert!(room.channel.view().pending_reply().is_some_and(|reply| reply.rests));
+    assert!(room.channel.view().pending_reply().is_some_and(|reply| reply.waits));
     assert_eq!(room.explain(A), Reason::TurnAlreadyUsed);
     let ticket = room.consult.take().expect("the orchestrator is asked");
     room.settle(ticket, Settlement::Failed { retry_at: None });

@@ -173,7 +173,7 @@ fn each_refusal_has_a_name_for_machines_and_a_sentence_for_people() {
         ),
         (Refusal::AlreadyConcluded, "already-concluded", "the discussion was concluded before"),
         (Refusal::Stopped, "stopped", "the channel is stopped; resume it first"),
-        (Refusal::NotResting, "not-resting", "the channel is neither stopped nor on hold"),
+        (Refusal::NotPaused, "not-paused", "the channel is neither stopped nor on hold"),
         (
             Refusal::CeilingReached,
             "ceiling-reached",

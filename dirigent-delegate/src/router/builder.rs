@@ -194,7 +194,7 @@ impl fmt::Debug for Builder {
 /// ```
 /// use dirigent_delegate::{AgentKind, BuildError};
 /// let error = BuildError::SameName { kind: AgentKind::Research };
-/// assert_eq!(error.to_string(), "the kind or the tool of the agent research is taken");
+/// assert_eq!(error.to_string(), "another agent already has the kind or the tool name of research");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -203,7 +203,7 @@ pub enum BuildError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Another agent has this kind, or its tool; `orchestrator` is the routing model's.
-    #[error("the kind or the tool of the agent {kind} is taken")]
+    #[error("another agent already has the kind or the tool name of {kind}")]
     SameName {
         /// The agent's kind.
         kind: AgentKind,

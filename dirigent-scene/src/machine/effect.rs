@@ -138,7 +138,7 @@ pub struct Refusal;
 #[non_exhaustive]
 pub enum AbortCause {
     /// An actor did not bring its output into the protocol's form, however often it was asked.
-    #[error("an actor did not find the protocol's form")]
+    #[error("an actor did not keep to the protocol")]
     Protocol(Seat),
     /// An actor could not be created or briefed, or did not answer; or a speech could not be shown.
     #[error("an actor failed")]

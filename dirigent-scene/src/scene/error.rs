@@ -128,7 +128,7 @@ pub enum SceneError {
         source: ActorError,
     },
     /// An actor did not bring its output into the protocol's form. The scene is closed as aborted; its files are final.
-    #[error("the actor of {slug} did not find the protocol's form in {outputs} outputs")]
+    #[error("the actor of {slug} did not keep to the protocol in {outputs} outputs")]
     Protocol {
         /// Whose actor.
         slug: Slug,

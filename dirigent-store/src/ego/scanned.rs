@@ -54,13 +54,13 @@ struct Shared<S> {
 /// ```
 /// use dirigent_store::ego::{EgoAbsent, RescanError};
 /// let refused = RescanError::Absent(EgoAbsent::NoFile);
-/// assert_eq!(refused.to_string(), "padded-cell is not there: there is no file");
+/// assert_eq!(refused.to_string(), "the ego.json of padded-cell cannot be used: there is no file");
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RescanError {
     /// There is no padded-cell to read from.
-    #[error("padded-cell is not there: {0}")]
+    #[error("the ego.json of padded-cell cannot be used: {0}")]
     Absent(EgoAbsent),
     /// The registry could not be read.
     #[error(transparent)]

@@ -144,7 +144,7 @@ fn a_driver_that_ends_waits_for_no_record_that_is_refused() {
     begin(&mut commit, NOW).unwrap();
     commit.failed(NOW, &failure(ErrorKind::Invalid));
     assert!(commit.is_given_up());
-    commit.hurry();
+    commit.retry_now();
     assert!(!commit.is_given_up());
     begin(&mut commit, NOW).unwrap();
     assert!(!commit.is_given_up());
@@ -159,7 +159,7 @@ fn what_led_to_a_record_that_is_refused_is_no_part_of_the_history() {
     begin(&mut commit, NOW).unwrap();
     commit.failed(NOW, &failure(ErrorKind::Invalid));
     record(&mut commit, 1..2);
-    commit.hurry();
+    commit.retry_now();
     let terms = begin(&mut commit, NOW).unwrap();
     let turns = terms.buffers.transitions.iter().map(|transition| transition.turn.get());
     assert!(turns.eq([1]), "it may be what was refused");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::snapshot::{PermitRun, PhaseData, Rested};
+use dirigent_core::snapshot::{PermitRun, PhaseData, WaitingFrom};
 use dirigent_core::{Effect, RunId, Snapshot, Timestamp};
 
 use super::super::action::{Account, Action, Started};
@@ -355,8 +355,8 @@ fn runs(snapshot: &Snapshot, run: RunId) -> bool {
     let running =
         matches!(snapshot.phase, PhaseData::Running { run: Some(known), .. } if known == run);
     let waiting = snapshot.steering.as_ref().and_then(|steering| steering.waiting.as_ref());
-    let rested = waiting.map(|waiting| waiting.rested);
-    let rests = matches!(rested, Some(Rested::Running { run: Some(known), .. }) if known == run);
+    let from = waiting.map(|waiting| waiting.from);
+    let rests = matches!(from, Some(WaitingFrom::Running { run: Some(known), .. }) if known == run);
     permitted || running || rests
 }
 

@@ -374,7 +374,7 @@ impl World {
                     }
                 }
                 self.books.loaded();
-                self.room.take_up(&self.fixed.context(), self.now, origin, false);
+                self.room.resume_after_restart(&self.fixed.context(), self.now, origin, false);
                 self.after();
                 self.ready = true;
             }

@@ -1,6 +1,6 @@
 //! What a snapshot keeps beyond the plain rotation, from bytes.
 
-use dirigent_core::snapshot::{Outage, Rested, SpokenTurn, Steering, TurnTerms, Waiting};
+use dirigent_core::snapshot::{Outage, SpokenTurn, Steering, TurnTerms, Waiting, WaitingFrom};
 use dirigent_core::view::{Away, Budget, Span};
 use dirigent_core::{Outcome, Tail};
 
@@ -41,7 +41,7 @@ fn span(r: &mut Reader<'_>) -> Span {
 
 fn waiting(r: &mut Reader<'_>) -> Waiting {
     Waiting {
-        rested: rested(r),
+        from: waiting_from(r),
         since: r.moment(),
         consult: ticket(r),
         until: r.moment(),
@@ -52,11 +52,11 @@ fn waiting(r: &mut Reader<'_>) -> Waiting {
     }
 }
 
-fn rested(r: &mut Reader<'_>) -> Rested {
+fn waiting_from(r: &mut Reader<'_>) -> WaitingFrom {
     match r.byte() % 4 {
-        0 => Rested::Granted { attempt: r.byte() },
-        1 => Rested::Continuing,
-        _ => Rested::Running {
+        0 => WaitingFrom::Granted { attempt: r.byte() },
+        1 => WaitingFrom::Continuing,
+        _ => WaitingFrom::Running {
             run: r.maybe(run),
             anchor: r.maybe(message),
             until: r.maybe(Reader::moment),

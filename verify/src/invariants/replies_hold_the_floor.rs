@@ -50,7 +50,7 @@ mod tests {
         let mut step = Forged::default();
         step.after.phase = PhaseKind::Delivering;
         step.after.speaker = Some(A);
-        step.after.reply = Some(PendingReply { agent: A, run: None, turn: None, rests: false });
+        step.after.reply = Some(PendingReply { agent: A, run: None, turn: None, waits: false });
         step
     }
 

@@ -93,13 +93,13 @@ impl Model {
     /// The reply that waits or is delivered.
     pub(super) fn pending_reply(&self) -> Option<PendingReply> {
         if let Phase::Turn(turn) = &self.phase {
-            let rests = turn.stage != Stage::Delivering;
+            let waits = turn.stage != Stage::Delivering;
             let turn = Some(turn).filter(|turn| turn.has_replied())?;
             let number = Some(TurnId::new(self.turn));
-            return Some(PendingReply { agent: turn.agent, run: turn.run, turn: number, rests });
+            return Some(PendingReply { agent: turn.agent, run: turn.run, turn: number, waits });
         }
         let permit = self.permit.as_ref().filter(|_| self.permit_delivers())?;
         let run = permit.running.as_ref().and_then(|running| running.run);
-        Some(PendingReply { agent: permit.agent, run, turn: None, rests: false })
+        Some(PendingReply { agent: permit.agent, run, turn: None, waits: false })
     }
 }

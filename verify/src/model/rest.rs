@@ -111,7 +111,7 @@ impl Model {
             return Err(Refusal::Archived);
         }
         let Some(rest) = self.rest.take() else {
-            return Err(Refusal::NotResting);
+            return Err(Refusal::NotPaused);
         };
         if let Some(away) = &mut self.chat_away {
             away.patience_from = self.now; // rule 71

@@ -34,7 +34,7 @@ impl Range {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     /// What it will be again.
-    pub(super) rested: Rested,
+    pub(super) from: WaitingFrom,
     /// What remained until its run is slow.
     pub(super) slow_left: Option<Duration>,
     /// What remained until the turn's end.
@@ -57,14 +57,14 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Whether it rests as Running.
-    pub(super) fn rests_running(&self) -> bool {
-        matches!(self.rested, Rested::Running { .. })
+    pub(super) fn waits_running(&self) -> bool {
+        matches!(self.from, WaitingFrom::Running { .. })
     }
 }
 
 /// The phase in which a turn rests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rested {
+pub(super) enum WaitingFrom {
     /// Granted, after this many re-triggers.
     Granted {
         /// Re-triggers made.

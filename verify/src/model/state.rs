@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent_core::view::SeatTurn;
 use dirigent_core::{AgentKey, MessageId, PhaseKind, RunId, Tail, Ticket, Timestamp};
 
-use super::resting::{Rested, Waiting};
+use super::resting::{Waiting, WaitingFrom};
 
 /// Where a channel is in its life.
 #[expect(clippy::large_enum_variant, reason = "a model is one of a kind; plain beats small")]
@@ -191,7 +191,7 @@ impl Turn {
         match &self.stage {
             Stage::Running { .. } => true,
             Stage::Waiting(waiting) => {
-                waiting.rests_running() && waiting.kept.is_none() && !waiting.replied
+                waiting.waits_running() && waiting.kept.is_none() && !waiting.replied
             }
             Stage::Granted { .. }
             | Stage::Delivering
@@ -226,7 +226,7 @@ impl Turn {
             | Stage::Delivering
             | Stage::Confirming(_)
             | Stage::Continuing { .. } => true,
-            Stage::Waiting(waiting) => !matches!(waiting.rested, Rested::Granted { .. }),
+            Stage::Waiting(waiting) => !matches!(waiting.from, WaitingFrom::Granted { .. }),
         }
     }
 
@@ -234,7 +234,7 @@ impl Turn {
     pub(super) fn listens(&self) -> bool {
         match &self.stage {
             Stage::Running { .. } | Stage::Delivering => true,
-            Stage::Waiting(waiting) => waiting.rests_running(),
+            Stage::Waiting(waiting) => waiting.waits_running(),
             Stage::Granted { .. } | Stage::Confirming(_) | Stage::Continuing { .. } => false,
         }
     }

@@ -3,7 +3,7 @@
 use dirigent_core::{Cause, MessageId, Outcome, RunId, Settlement, Ticket};
 
 use super::Model;
-use super::resting::{Range, Rested, Waiting};
+use super::resting::{Range, Waiting, WaitingFrom};
 use super::state::{Fate, Phase, Stage};
 
 impl Model {
@@ -34,14 +34,16 @@ impl Model {
     /// A human spoke: the turn rests, and the orchestrator is asked.
     pub(super) fn rest_turn(&mut self, id: MessageId) {
         let (now, asked) = (self.now, Range::of(id));
-        let Some((agent, rested)) = self.phase.turn().and_then(|turn| {
-            let rested = match &turn.stage {
-                Stage::Granted { attempt, .. } => Rested::Granted { attempt: *attempt },
-                Stage::Running { due } => Rested::Running { left: due.map(|at| at.since(now)) },
-                Stage::Continuing { .. } => Rested::Continuing,
+        let Some((agent, from)) = self.phase.turn().and_then(|turn| {
+            let from = match &turn.stage {
+                Stage::Granted { attempt, .. } => WaitingFrom::Granted { attempt: *attempt },
+                Stage::Running { due } => {
+                    WaitingFrom::Running { left: due.map(|at| at.since(now)) }
+                }
+                Stage::Continuing { .. } => WaitingFrom::Continuing,
                 Stage::Delivering | Stage::Confirming(_) | Stage::Waiting(_) => return None,
             };
-            Some((turn.agent, rested))
+            Some((turn.agent, from))
         }) else {
             return;
         };
@@ -51,7 +53,7 @@ impl Model {
         if let Some(turn) = self.phase.turn_mut() {
             let (slow, end) = (turn.slow.take(), turn.end.take());
             turn.stage = Stage::Waiting(Waiting {
-                rested,
+                from,
                 slow_left: slow.map(|at| at.since(now)),
                 end_left: end.map(|at| at.since(now)),
                 ticket,
@@ -124,24 +126,24 @@ impl Model {
         }
     }
 
-    /// The turn is what it was before it rested.
+    /// The turn is what it was before it waited.
     fn restore_stage(&mut self) -> Option<Waiting> {
         let (now, held) = (self.now, self.is_held());
         let fresh = self.fresh_start();
         let waiting = self.waiting()?.clone();
         let turn = self.phase.turn_mut()?;
         let end = waiting.end_left.map(|left| now + left);
-        match waiting.rested {
-            Rested::Granted { attempt } => {
+        match waiting.from {
+            WaitingFrom::Granted { attempt } => {
                 turn.stage = Stage::Granted { attempt, due: fresh };
                 turn.end = end.filter(|_| !held); // rule 50
             }
-            Rested::Continuing => {
+            WaitingFrom::Continuing => {
                 turn.stage = Stage::Continuing { due: fresh };
                 turn.end = end.filter(|_| !held);
             }
-            Rested::Running { .. } if waiting.replied => turn.stage = Stage::Delivering,
-            Rested::Running { left } => {
+            WaitingFrom::Running { .. } if waiting.replied => turn.stage = Stage::Delivering,
+            WaitingFrom::Running { left } => {
                 turn.stage = Stage::Running { due: left.map(|left| now + left) };
                 turn.slow = waiting.slow_left.map(|left| now + left);
                 turn.end = end;
@@ -167,10 +169,10 @@ impl Model {
             self.hold(waiting.over);
             return;
         }
-        match waiting.rested {
-            Rested::Granted { attempt } => self.emit_trigger(agent, attempt, waiting.over),
-            Rested::Continuing => self.emit_trigger(agent, 0, waiting.over),
-            Rested::Running { .. } => self.emit_deliver(agent, waiting.over),
+        match waiting.from {
+            WaitingFrom::Granted { attempt } => self.emit_trigger(agent, attempt, waiting.over),
+            WaitingFrom::Continuing => self.emit_trigger(agent, 0, waiting.over),
+            WaitingFrom::Running { .. } => self.emit_deliver(agent, waiting.over),
         }
     }
 
@@ -194,7 +196,7 @@ impl Model {
         };
         let asked = Range::both(Some(waiting.asked), waiting.next.take());
         waiting.over = Range::both(asked, waiting.over);
-        let runs = waiting.rests_running() && waiting.kept.is_none();
+        let runs = waiting.waits_running() && waiting.kept.is_none();
         let (ticket, over) = (waiting.ticket, waiting.over);
         self.causes.push(Cause::OrchestratorFailed);
         self.forget_pending(ticket);

@@ -271,7 +271,7 @@ impl World {
             return Ok(());
         };
         let (key, run) = (agent.key, reply.run);
-        if reply.rests {
+        if reply.waits {
             let at = self.time + self.dice.between(1_000, 60_000);
             let (run, epoch) = (run.unwrap_or_default(), self.epoch);
             self.agenda.add(at, Happening::End { agent: place, run, ending, epoch });

@@ -27,7 +27,7 @@ pub(crate) fn everything() -> impl Iterator<Item = (&'static str, &'static str)>
         capped budget-spent awaiting-human members-unknown";
     let refusals = "repeated-message stale-run unknown-ticket not-managed mode-locked \
         creation-only already-created initiator-mismatch archived not-a-discussion \
-        not-the-initiator already-concluded stopped not-resting ceiling-reached too-many-agents \
+        not-the-initiator already-concluded stopped not-paused ceiling-reached too-many-agents \
         empty-receipt bad-config finished not-listed muted agent-offline has-the-floor \
         budget-spent awaiting-human chat-away";
     let causes = "created mode-changed human-message agent-message bot-message operator-wake \

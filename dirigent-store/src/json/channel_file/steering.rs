@@ -1,6 +1,6 @@
 //! What is beyond the plain rotation, as it stands in a file. Absent is what is empty.
 
-use dirigent_core::snapshot::{Outage, Rested, SpokenTurn, Steering, TurnTerms, Waiting};
+use dirigent_core::snapshot::{Outage, SpokenTurn, Steering, TurnTerms, Waiting, WaitingFrom};
 use dirigent_core::view::{Away, Budget, Span};
 use dirigent_core::{AgentKey, MessageId, Outcome, RunId, Tail, Ticket, Timestamp};
 
@@ -41,7 +41,8 @@ structs! {
     }
 
     struct WaitingFile for Waiting as "Waiting" {
-        rested: Rested,
+        #[serde(rename = "rested")]
+        from: WaitingFrom,
         since: Timestamp,
         consult: Ticket,
         until: Timestamp,
@@ -70,7 +71,7 @@ structs! {
 }
 
 enums! {
-    enum RestedFile for Rested {
+    enum WaitingFromFile for WaitingFrom {
         Granted { attempt: u8, },
         Running {
             [opt] run: Option<RunId>,
