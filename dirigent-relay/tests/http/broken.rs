@@ -1,15 +1,18 @@
 //! Connections that are cut, servers that end and begin, addresses that change.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dirigent_relay::http::{HttpError, HttpRelay, HttpServer};
 use dirigent_relay::{CarryError, Relay as _, RelayError};
 use dirigent_testkit::ManualClock;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::fixture::{Answering, Asking, Echo, Wait, client, host, http_error, sealed, until};
 use super::proxy::Proxy;
+use super::wire::frame;
 
 /// A relay that reaches the server through the proxy only.
 fn through(proxy: &Proxy, clock: &ManualClock) -> Asking {
@@ -270,11 +273,11 @@ async fn the_connection_to_an_old_address_is_closed() {
 async fn a_process_that_is_away_costs_ten_attempts_a_second() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let attempts = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let attempts = Arc::new(AtomicUsize::new(0));
     let counted = attempts.clone();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            counted.fetch_add(1, Ordering::SeqCst);
             drop(stream);
         }
     });
@@ -286,7 +289,7 @@ async fn a_process_that_is_away_costs_ten_attempts_a_second() {
             let error = asking.echo("is it there?").await.unwrap_err();
             assert!(http_error(&error).1 && error.is_certain(), "{error}");
         }
-        assert_eq!(attempts.load(std::sync::atomic::Ordering::SeqCst), round);
+        assert_eq!(attempts.load(Ordering::SeqCst), round);
         clock.advance(Duration::from_millis(100));
     }
 }
@@ -322,4 +325,55 @@ async fn questions_at_once_share_one_connection() {
     }
     assert!(questions.join_all().await.iter().all(Result::is_ok));
     assert_eq!(proxy.connections(), 1);
+}
+
+/// Listens, and closes its first connection as soon as a question comes: it says which was the last that it looked at.
+async fn closing(last: u32) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        drop(listener);
+        stream.read_exact(&mut [0; 24]).await.unwrap();
+        stream.write_all(&frame(4, 0, 0, &[])).await.unwrap();
+        loop {
+            let mut start = [0; 9];
+            stream.read_exact(&mut start).await.unwrap();
+            let length = u32::from_be_bytes([0, start[0], start[1], start[2]]);
+            let mut payload = vec![0; usize::try_from(length).unwrap()];
+            stream.read_exact(&mut payload).await.unwrap();
+            match (start[3], start[4]) {
+                // A ping.
+                (6, 0) => stream.write_all(&frame(6, 1, 0, &payload)).await.unwrap(),
+                // A question.
+                (1, _) => {
+                    let reason = [last.to_be_bytes(), [0; 4]].concat();
+                    stream.write_all(&frame(7, 0, 0, &reason)).await.unwrap();
+                    return;
+                }
+                _ => {}
+            }
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_question_that_was_left_out_when_its_connection_was_closed_is_asked_over_a_new_one() {
+    let answering = Answering::plain().await;
+    let question = sealed(&answering, &Echo("once".to_owned())).await;
+    for (last, is_asked_again) in [(0, true), (1, false)] {
+        let (first, second) = (closing(last).await, answering.address);
+        let lookups = AtomicUsize::new(0);
+        let addresses = move |_: &_| {
+            let is_first = lookups.fetch_add(1, Ordering::SeqCst) == 0;
+            Some(if is_first { first } else { second }.into())
+        };
+        let asking = Asking::new(HttpRelay::plain_on_loopback(addresses));
+        let carried = asking.relay.carry(&host("bot-1"), "echo", question.clone()).await;
+        match carried {
+            Ok(_) => assert!(is_asked_again),
+            Err(error) => assert!(!is_asked_again && matches!(error, CarryError::NoAnswer(_))),
+        }
+    }
 }
