@@ -1,10 +1,14 @@
 //! Which process acts for which channel.
 
+use std::sync::Arc;
+
 use dirigent::ChannelId;
+use dirigent::ports::Ownership;
 
 use crate::HostId;
 
-/// Says which process acts for which channel, as far as this one knows. It is asked before each question, and answers at once,
+/// Says which process acts for which channel, as far as this one knows. Every [`Ownership`] that knows the names of processes
+/// does: a `PostgresStore` that was opened with a [`HostId`] as the name of its process. It is asked before each question, and answers at once,
 /// from memory: what it says may be old, which the process that is asked says then.
 ///
 /// ```
@@ -30,4 +34,19 @@ pub trait Owners: Send + Sync + 'static {
 
     /// The processes that act for channels, this one included.
     fn all(&self) -> Vec<HostId>;
+}
+
+impl<O: Ownership> Owners for O {
+    fn owner(&self, channel: ChannelId) -> Option<HostId> {
+        host(&Ownership::owner(self, channel)?)
+    }
+
+    fn all(&self) -> Vec<HostId> {
+        self.processes().iter().filter_map(host).collect()
+    }
+}
+
+/// A process whose name cannot be a host's is none that can be asked.
+fn host(name: &Arc<str>) -> Option<HostId> {
+    name.parse().ok()
 }

@@ -9,6 +9,7 @@ mod known;
 mod lines;
 mod listener;
 mod options;
+mod owners;
 mod ownership;
 mod problem;
 mod queue;
@@ -317,6 +318,14 @@ impl IdentityStore for PostgresStore {
 impl Ownership for PostgresStore {
     fn standing(&self, channel: ChannelId) -> Standing {
         self.shared.desk.standing(shard_of(channel, self.shared.shards))
+    }
+
+    fn owner(&self, channel: ChannelId) -> Option<Arc<str>> {
+        self.shared.desk.owner(shard_of(channel, self.shared.shards))
+    }
+
+    fn processes(&self) -> Vec<Arc<str>> {
+        self.shared.desk.processes()
     }
 
     async fn changed(&self) -> Vec<ChannelId> {

@@ -1,5 +1,7 @@
 //! Which channels this process acts for, where several processes share a store.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::ChannelId;
@@ -55,6 +57,18 @@ pub trait Ownership: Send + Sync + 'static {
     /// How this process stands to the channel now. Asked before each action: it must answer at once, from memory, and
     /// trust a lease no longer than it is surely this process's.
     fn standing(&self, channel: ChannelId) -> Standing;
+
+    /// By what name the process is called that acts for the channel, this one included, as far as is known from memory: it may
+    /// be old. The default knows none.
+    fn owner(&self, channel: ChannelId) -> Option<Arc<str>> {
+        let _ = channel;
+        None
+    }
+
+    /// The names of all processes that act for channels, this one included. The default knows none.
+    fn processes(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
 
     /// Waits until the standing of any channel has changed since the last call returned. Returns the channels with a
     /// record that came to this process since: only from then on are they [`Standing::Held`], so that the driver knows

@@ -5,14 +5,15 @@ use std::time::Duration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
+use super::owners::Owners;
 use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Shard};
 
 /// One atomic step. Rows are locked before the time is looked at, and those that another process has locked are passed over.
 /// A shard that is held or given back here is not taken as well: no row is changed twice.
 const BEAT: &str = "
 WITH member AS (
-    INSERT INTO dirigent.members AS m (process, expires_at)
-    SELECT $1, clock_timestamp() + $2 * interval '1 millisecond' WHERE $3
+    INSERT INTO dirigent.members AS m (process, expires_at, name)
+    SELECT $1, clock_timestamp() + $2 * interval '1 millisecond', $10 WHERE $3
     ON CONFLICT (process) DO UPDATE SET expires_at = excluded.expires_at
     RETURNING m.process
 ), gone AS (
@@ -51,7 +52,7 @@ const CALL: &str = "SELECT pg_notify('dirigent', 'look')";
 /// Asks the table. `process` is this start of this process, never its host.
 pub(super) async fn ask(
     client: &Client,
-    process: i64,
+    (process, name): (i64, &str),
     ttl: Duration,
     beat: &Heartbeat,
 ) -> Result<Answer, Error> {
@@ -72,6 +73,7 @@ pub(super) async fn ask(
                 (&back, Type::INT4_ARRAY),
                 (&back_epochs, Type::INT8_ARRAY),
                 (&take, Type::INT8),
+                (&name, Type::TEXT),
             ],
         )
         .await?;
@@ -92,6 +94,25 @@ pub(super) async fn ask(
         client.query_typed(CALL, &[]).await?;
     }
     Ok(answer)
+}
+
+/// Which process holds which shard, and which processes there are, by their names.
+const OWNERS: &str = "
+SELECT s.shard, m.name FROM dirigent.shards s JOIN dirigent.members m ON m.process = s.owner
+WHERE s.expires_at >= clock_timestamp() AND m.name <> ''
+UNION ALL SELECT -1, name FROM dirigent.members WHERE expires_at >= clock_timestamp() AND name <> ''";
+
+/// Reads the names.
+pub(super) async fn owners(client: &Client) -> Result<Owners, Error> {
+    let mut owners = Owners::default();
+    for row in client.query_typed(OWNERS, &[]).await? {
+        let (shard, name): (i32, &str) = (row.get(0), row.get(1));
+        match u16::try_from(shard) {
+            Ok(shard) => owners.holds(Shard::new(shard), name),
+            Err(_) => owners.is_here(name),
+        }
+    }
+    Ok(owners)
 }
 
 fn columns(held: &[HeldShard]) -> (Vec<i32>, Vec<i64>) {

@@ -32,6 +32,8 @@ pub(super) struct Server {
     tls: Option<MakeRustlsConnect>,
     pub(super) address: PathBuf,
     pub(super) cluster: String,
+    /// How the others call this process; empty where they need not.
+    pub(super) process: String,
     pub(super) shards: u16,
     pub(super) terms: Terms,
     pub(super) clock: Arc<dyn Clock>,
@@ -46,7 +48,7 @@ pub(super) struct Session {
 
 impl Server {
     pub(super) fn new(options: PostgresOptions) -> Result<Self, StoreError> {
-        let PostgresOptions { address, tls, cluster, shards, terms, clock, .. } = options;
+        let PostgresOptions { address, tls, cluster, process, shards, terms, clock, .. } = options;
         let bad = |bad| StoreError::not_done(Action::Find, "postgresql".as_ref(), bad);
         let mut hosts = address::read(&address, tls.is_some()).map_err(bad)?;
         for config in &mut hosts {
@@ -61,7 +63,7 @@ impl Server {
         let tls = tls.map(MakeRustlsConnect::new);
         let address = hosts.first().map(address::label).unwrap_or_default();
         let reached = AtomicUsize::new(0);
-        Ok(Self { hosts, reached, tls, address, cluster, shards, terms, clock })
+        Ok(Self { hosts, reached, tls, address, cluster, process, shards, terms, clock })
     }
 
     /// Makes a connection, to the host that was reached last or else the next that takes writes.

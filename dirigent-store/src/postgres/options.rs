@@ -25,6 +25,7 @@ pub struct PostgresOptions {
     pub(super) address: String,
     pub(super) tls: Option<rustls::ClientConfig>,
     pub(super) cluster: String,
+    pub(super) process: String,
     pub(super) shards: u16,
     pub(super) terms: Terms,
     pub(super) history_max: usize,
@@ -41,6 +42,7 @@ impl PostgresOptions {
             address: address.into(),
             tls: None,
             cluster: "dirigent".to_owned(),
+            process: String::new(),
             shards: 256,
             terms: Terms::default(),
             history_max: 100,
@@ -62,6 +64,15 @@ impl PostgresOptions {
     #[must_use]
     pub fn cluster(mut self, name: impl Into<String>) -> Self {
         self.cluster = name.into();
+        self
+    }
+
+    /// How the other processes call this one, by default nothing. With a name it knows theirs as well: which of them acts for a
+    /// channel ([`Ownership::owner`](dirigent::ports::Ownership::owner)), so that it can be asked. The name decides nothing: a
+    /// process is told from another, and from an earlier start, by a random number.
+    #[must_use]
+    pub fn process(mut self, name: impl Into<String>) -> Self {
+        self.process = name.into();
         self
     }
 

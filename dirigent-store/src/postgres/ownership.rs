@@ -7,6 +7,7 @@ use dirigent::ports::{Standing, Timestamp};
 use dirigent::{ChannelId, Clock};
 use tokio::sync::Notify;
 
+use super::owners::Owners;
 use crate::error::StoreError;
 use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Shard, Terms};
 
@@ -27,12 +28,14 @@ struct State {
     shown: BTreeMap<Shard, Epoch>,
     /// What changed since the driver was told.
     has_news: bool,
+    owners: Owners,
 }
 
 impl LeaseDesk {
     pub(super) fn new(terms: Terms, shards: u16, clock: Arc<dyn Clock>) -> Self {
         let leases = Leases::new(terms, shards);
-        let state = State { leases, shown: BTreeMap::new(), has_news: false };
+        let state =
+            State { leases, shown: BTreeMap::new(), has_news: false, owners: Owners::default() };
         let (called, changed) = (Notify::new(), Notify::new());
         Self { clock, terms, state: Mutex::new(state), called, changed }
     }
@@ -55,6 +58,21 @@ impl LeaseDesk {
     /// The epoch that a commit names.
     pub(super) fn epoch(&self, shard: Shard) -> Option<Epoch> {
         self.state().leases.epoch(shard)
+    }
+
+    /// Which process held the shard when it was looked at last.
+    pub(super) fn owner(&self, shard: Shard) -> Option<Arc<str>> {
+        self.state().owners.of(shard)
+    }
+
+    /// Which processes there were.
+    pub(super) fn processes(&self) -> Vec<Arc<str>> {
+        self.state().owners.all()
+    }
+
+    /// The table was looked at.
+    pub(super) fn looked(&self, owners: Owners) {
+        self.state().owners = owners;
     }
 
     pub(super) fn share(&self) -> (usize, u16) {
@@ -154,7 +172,7 @@ impl LeaseDesk {
     /// What came since the driver was told, if there is any news.
     fn news(&self) -> Option<Vec<HeldShard>> {
         let mut state = self.state();
-        let State { leases, shown, has_news } = &mut *state;
+        let State { leases, shown, has_news, .. } = &mut *state;
         if !*has_news {
             return None;
         }
@@ -165,7 +183,7 @@ impl LeaseDesk {
     /// Marks these as shown to the driver. What has changed since stays news.
     fn show(&self, came: &[HeldShard]) {
         let mut state = self.state();
-        let State { leases, shown, has_news } = &mut *state;
+        let State { leases, shown, has_news, .. } = &mut *state;
         for HeldShard { shard, epoch } in came {
             if leases.epoch(*shard) == Some(*epoch) {
                 shown.insert(*shard, *epoch);

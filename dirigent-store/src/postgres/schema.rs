@@ -11,7 +11,8 @@ use crate::error::{Action, BadFile, OpenError, StoreError};
 ///
 /// Ids and revisions stand there as integers with a sign: one from 2^63 on is negative. Names stand as JSON, since a text may
 /// not hold U+0000.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
 CREATE TABLE dirigent.cluster (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
     name text NOT NULL,
@@ -54,7 +55,11 @@ CREATE TABLE dirigent.shards (
     expires_at timestamptz NOT NULL DEFAULT '-infinity'
 ) WITH (fillfactor = 50);
 CREATE TABLE dirigent.members (process bigint PRIMARY KEY, expires_at timestamptz NOT NULL);
-"];
+",
+    "
+ALTER TABLE dirigent.members ADD COLUMN name text NOT NULL DEFAULT '';
+",
+];
 
 /// Two processes that make the tables at once do it one after the other.
 const LOCK: i64 = 0x6469_7267;

@@ -64,8 +64,17 @@ impl Lines<'_> {
     async fn beat(&self, client: &Client, beat: &crate::lease::Heartbeat) -> bool {
         let server = &self.shared.server;
         let asked = async {
-            let asked = beat::ask(client, self.process, server.terms.ttl, beat).await;
-            asked.map_err(|error| refused(&server.address, Action::Write, &error))
+            let refused = |error| refused(&server.address, Action::Write, &error);
+            let process = (self.process, server.process.as_str());
+            let asked =
+                beat::ask(client, process, server.terms.ttl, beat).await.map_err(refused)?;
+            if !server.process.is_empty() {
+                // Only names: the leases count without them, and the next look has them.
+                if let Ok(owners) = beat::owners(client).await {
+                    self.shared.desk.looked(owners);
+                }
+            }
+            Ok(asked)
         };
         match server.in_time(server.terms.ttl / 2, Action::Write, asked).await {
             Ok(answer) => {

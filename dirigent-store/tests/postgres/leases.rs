@@ -41,6 +41,37 @@ fn channels() -> impl Iterator<Item = ChannelId> {
     (0..200).map(|number| ChannelId::new(100_000_000_000_000_000 + (number << 22)))
 }
 
+/// R178: whom to ask for a channel. A process without a name is asked nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_named_process_knows_by_name_which_one_acts_for_a_channel() {
+    let Some(place) = Place::new() else { return };
+    let first = Opened::new(place.options().process("bot-1")).await;
+    let second = Opened::new(place.options().process("bot-2")).await;
+    let nameless = joined(&place).await;
+    follow(&first.store);
+    follow(&second.store);
+    let names = |store: &PostgresStore| {
+        store.processes().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    until("each knows both", || {
+        [&first, &second].iter().all(|opened| names(&opened.store) == ["bot-1", "bot-2"])
+    })
+    .await;
+    assert!(names(&nameless.store).is_empty());
+    let is_true = |channel: ChannelId| {
+        let owners = [&first, &second].map(|opened| opened.store.owner(channel));
+        let of = |opened: &Opened, name: &str| {
+            let holds = opened.store.standing(channel) != Standing::Elsewhere;
+            owners.iter().all(|owner| (owner.as_deref() == Some(name)) == holds)
+        };
+        of(&first, "bot-1") && of(&second, "bot-2")
+    };
+    until("it is so of every channel", || channels().all(is_true)).await;
+    first.store.resign();
+    first.store.close().await;
+    until("one is gone", || names(&second.store) == ["bot-2"]).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_share_the_shards_and_hand_them_over_when_one_comes_or_goes() {
     let Some(place) = Place::new() else { return };
