@@ -52,6 +52,7 @@
 //! | a dialogue by a script of turns, beats and endings | `dirigent-scene` |
 //! | a message that is routed to specialised agents | `dirigent-delegate` |
 //! | a page in the browser to see and to steer every channel | `dirigent-control` |
+//! | several processes that ask each other | `dirigent-relay` |
 //! | tests | `dirigent-testkit` |
 
 pub mod command;

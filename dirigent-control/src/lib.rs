@@ -61,6 +61,7 @@ mod registry;
 mod replays;
 mod serve;
 mod shared;
+mod slave;
 
 pub use auth::Role;
 pub use control::{BuildError, Builder, Control};
@@ -72,6 +73,7 @@ pub use memory_recorder::MemoryRecorder;
 pub use order::Order;
 pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};
 pub use problem::Problem;
+pub use slave::on_slave;
 
 /// The code of the README runs.
 #[cfg(doctest)]

@@ -17,3 +17,4 @@ mod escaping;
 mod fixture;
 mod live;
 mod pages;
+mod slave;

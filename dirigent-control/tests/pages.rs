@@ -209,10 +209,10 @@ async fn a_long_recording_is_shortened_and_still_ends_in_the_rooms_state() {
         machine.handle(at, &input, &mut Vec::new()).unwrap();
         recorder.recorded(id, at, &input);
     }
-    let recorded = recorder.channel(id).unwrap();
-    assert!((10..20).contains(&recorded.inputs.len()), "{}", recorded.inputs.len());
-    let mut again = Channel::restore(recorded.config.clone(), &recorded.start).unwrap();
-    for (at, input) in &recorded.inputs {
+    let kept = recorder.channel(id).unwrap();
+    assert!((10..20).contains(&kept.inputs.len()), "{}", kept.inputs.len());
+    let mut again = Channel::restore(kept.config.clone(), &kept.start).unwrap();
+    for (at, input) in &kept.inputs {
         again.handle(*at, input, &mut Vec::new()).unwrap();
     }
     let (mut one, mut other) = Default::default();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::hooks::{RunId, RunReport};
+use dirigent::ports::Standing;
 use dirigent::{AgentId, ChannelId, Dirigent, IdentityStore, Settings};
 
 use crate::denied::Denied;
@@ -224,6 +225,9 @@ fn changes_hands(error: &RelayError) -> bool {
 impl Shared {
     async fn explain(&self, question: &Explain) -> Result<Explained, Refused> {
         let channel = self.dirigent.channel(question.channel_id);
+        if channel.standing() == Standing::Elsewhere {
+            return Err(Refused::Elsewhere);
+        }
         let why = channel.explain(&question.agent_id).await.map_err(|error| refused(&error))?;
         let owner = self.client.me().clone();
         Ok(Explained { owner, allows: why.allows(), text: why.to_string() })

@@ -73,7 +73,7 @@ fn what_is_handed_over_twice_has_one_effect() {
     assert!(once.0.len() > 6, "{once:?}");
 }
 
-/// R002, F23
+/// R002, R168, F23
 #[test]
 fn turns_are_kept_with_nothing_but_a_chat_and_a_registry() {
     // The stage's chat has no guild administration, no relay and no scanned files.

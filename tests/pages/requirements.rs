@@ -68,6 +68,16 @@ fn rows_are_unique_and_sorted() {
     }
 }
 
+/// R001 to R319, and F01 to F29.
+#[test]
+fn no_requirement_is_missing() {
+    let numbers: Vec<_> = rows().into_iter().map(|row| row.number).collect();
+    let all = (1..=319).map(|number| format!("R{number:03}"));
+    let all: Vec<_> = all.chain((1..=29).map(|number| format!("F{number:02}"))).collect();
+    assert_eq!(all.len(), 348);
+    assert_eq!(numbers, all);
+}
+
 #[test]
 fn every_row_says_what_is_required() {
     for Row { number, requirement, .. } in rows() {

@@ -16,6 +16,7 @@ async fn pair() -> (Fleet, Process, Process) {
     (fleet, a, b)
 }
 
+/// R178.
 #[tokio::test]
 async fn any_process_answers_whether_an_agent_may_speak() {
     let (fleet, a, b) = pair().await;

@@ -41,7 +41,7 @@ fn slave(fleet: &Fleet, way: Arc<dyn Relay>, when: WhenUnavailable) -> Slave {
     Slave::with(client, host("master"), Settings::default(), when)
 }
 
-/// R169.
+/// R168, R169: without a word the process holds the state.
 #[test]
 fn the_role_is_master_unless_something_else_is_said() {
     assert_eq!(DirigentRole::default(), DirigentRole::Master);
