@@ -19,6 +19,9 @@ use crate::lease::shard_of;
 
 /// A shard whose row is locked so cannot get another owner before this statement has ended, and one that has another owner is not
 /// found. So a commit comes as a whole before a take-over or not at all.
+///
+/// What is cut of a history is found by its index, channel by channel. As a plain join the planner reads all histories for it, since
+/// it does not know how few lines are too old.
 const COMMIT: &str = "
 WITH held AS MATERIALIZED (
     SELECT s.shard FROM dirigent.shards s
@@ -52,7 +55,12 @@ WITH held AS MATERIALIZED (
 ), newest AS MATERIALIZED (
     SELECT channel, max(number) AS number FROM lines GROUP BY channel
 ), cut AS (
-    DELETE FROM dirigent.history h USING newest n WHERE h.channel = n.channel AND h.number <= n.number - $14
+    DELETE FROM dirigent.history WHERE ctid = ANY (ARRAY(
+        SELECT old.line FROM newest n CROSS JOIN LATERAL (
+            SELECT h.ctid AS line FROM dirigent.history h
+            WHERE h.channel = n.channel AND h.number <= n.number - $14 ORDER BY h.number LIMIT 1000
+        ) old
+    ))
 )
 SELECT 'done' AS what, id FROM done UNION ALL SELECT 'held', shard::int8 FROM held";
 

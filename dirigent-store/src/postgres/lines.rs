@@ -11,8 +11,8 @@ use crate::error::{Action, StoreError};
 
 /// The wait before a connection is made again; doubles.
 const AGAIN: Duration = Duration::from_millis(50);
-/// The longest wait before that.
-const AGAIN_MAX: Duration = Duration::from_secs(2);
+/// The longest wait before that, in parts of the TTL: what a process may take over, it takes over that much later at most.
+const AGAIN_PARTS: u32 = 5;
 
 /// The three connections at work.
 pub(super) struct Lines<'a> {
@@ -113,10 +113,11 @@ impl<'a> Lines<'a> {
     async fn pause(&self, wait: &mut Duration) {
         let clock = &self.shared.server.clock;
         clock.sleep_until(clock.now() + *wait).await;
-        *wait = AGAIN_MAX.min(*wait * 2);
+        *wait = (self.shared.server.terms.ttl / AGAIN_PARTS).min(*wait * 2);
     }
 }
 
 fn not_connected(what: &str, error: &StoreError) {
-    tracing::warn!(%error, "the connection that {what} could not be made; trying again");
+    let cause = std::error::Error::source(error).map(tracing::field::display);
+    tracing::warn!(%error, cause, "the connection that {what} could not be made; trying again");
 }

@@ -102,6 +102,24 @@ async fn an_answer_that_is_lost_gives_nothing_and_costs_nothing() {
     two.end().await;
 }
 
+/// What a lost answer has taken belongs to this process in the table, and expires only a TTL later.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_lost_answer_has_taken_is_taken_again_at_once() {
+    let Some(place) = Place::new() else { return };
+    let line = Line::to(place.server.folder());
+    let (_, name) = place.address.rsplit_once("dbname=").unwrap();
+    // The first beat asks who is there, and only then it is known how much to take.
+    line.fail(BEAT, Fault::AnswerLate(Duration::ZERO), 1);
+    line.fail(BEAT, Fault::AnswerCut(0), 3);
+    let behind = Place { address: line.address(name), ..place.clone() };
+    let opened = Opened::new(behind.options().ttl(Duration::from_secs(30))).await;
+    follow(&opened.store);
+    let took = until("held", || opened.store.share().0 == 8).await;
+    assert_eq!((line.met(), place.sql("SELECT max(epoch) FROM dirigent.shards")), (4, "4".into()));
+    assert!(took < Duration::from_secs(20), "{took:?}");
+    opened.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_cannot_renew_stops_before_another_begins_and_shares_again_later() {
     for fault in [Fault::RequestCut, Fault::AnswerLate(Duration::from_secs(3))] {

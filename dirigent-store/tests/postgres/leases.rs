@@ -21,6 +21,20 @@ pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) -> Duration {
     clock.now().since(start)
 }
 
+/// The revision that is stored, as soon as the store answers; within a minute.
+pub(crate) async fn found(store: &PostgresStore) -> u64 {
+    let clock = SystemClock::new();
+    let start = clock.now();
+    loop {
+        match store.load(HERE).await {
+            Ok(found) => return found.map_or(0, |found| found.revision.get()),
+            Err(error) => {
+                assert!(clock.now().since(start) < Duration::from_secs(60), "no answer: {error}");
+            }
+        }
+    }
+}
+
 /// Has a store told what changed, as the driver does.
 pub(crate) fn follow(store: &PostgresStore) {
     let store = store.clone();
@@ -37,8 +51,8 @@ async fn joined(place: &Place) -> Opened {
     opened
 }
 
-fn channels() -> impl Iterator<Item = ChannelId> {
-    (0..200).map(|number| ChannelId::new(100_000_000_000_000_000 + (number << 22)))
+fn channels(count: u64) -> impl Iterator<Item = ChannelId> {
+    (0..count).map(|number| ChannelId::new(100_000_000_000_000_000 + (number << 22)))
 }
 
 /// R178: whom to ask for a channel. A process without a name is asked nothing.
@@ -66,7 +80,7 @@ async fn each_named_process_knows_by_name_which_one_acts_for_a_channel() {
         };
         of(&first, "bot-1") && of(&second, "bot-2")
     };
-    until("it is so of every channel", || channels().all(is_true)).await;
+    until("it is so of every channel", || channels(200).all(is_true)).await;
     first.store.resign();
     first.store.close().await;
     until("one is gone", || names(&second.store) == ["bot-2"]).await;
@@ -81,7 +95,7 @@ async fn processes_share_the_shards_and_hand_them_over_when_one_comes_or_goes() 
     let second = joined(&place).await;
     until("shared by two", || first.store.share() == (4, 2) && second.store.share() == (4, 2))
         .await;
-    for channel in channels() {
+    for channel in channels(200) {
         let both = [&first.store, &second.store].map(|store| store.standing(channel));
         assert!(both.contains(&Standing::Elsewhere), "{both:?}");
     }
@@ -123,6 +137,114 @@ async fn what_a_killed_process_held_is_taken_over_within_the_ttl_and_a_fifth() {
     second.close().await;
 }
 
+/// The others are called: they do not wait for their next look, which is a minute away here.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_process_gives_back_is_taken_at_once() {
+    let Some(place) = Place::new() else { return };
+    let options = || place.options().ttl(Duration::from_secs(600));
+    let first = Opened::new(options()).await;
+    follow(&first.store);
+    until("alone", || first.store.share() == (8, 1)).await;
+    let second = Opened::new(options()).await;
+    follow(&second.store);
+    let both_know = || first.store.share().1 == 2 && second.store.share() == (0, 2);
+    let took = until("known", both_know).await;
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    first.close().await;
+    let took = until("taken", || second.store.share() == (8, 1)).await;
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    second.close().await;
+}
+
+/// A commit that the database is slow with keeps its shard until it is over: it is there before the next owner is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_take_over_waits_for_the_commit_that_is_under_way() {
+    let Some(place) = Place::new() else { return };
+    let opened = place.open().await;
+    fact(&opened.store, HERE, 0, 1).await;
+    place.sql(
+        "CREATE FUNCTION slow() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(0.8); RETURN NEW; END $$ LANGUAGE plpgsql;
+         CREATE TRIGGER slow BEFORE UPDATE ON dirigent.channels FOR EACH ROW EXECUTE FUNCTION slow()",
+    );
+    let taking = tokio::task::spawn_blocking({
+        let place = place.clone();
+        move || {
+            let begun = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' \
+                AND datname = current_database()";
+            while place.sql(begun) == "0" {}
+            place.sql("UPDATE dirigent.shards SET owner = 1, epoch = epoch + 1");
+            place.sql("SELECT revision FROM dirigent.channels")
+        }
+    });
+    let made = opened.store.commit(request(HERE, 1, 2)).await;
+    assert_eq!(taking.await.unwrap(), "2", "the record changed after the take-over");
+    assert_eq!(made.unwrap().get(), 2);
+    assert!(matches!(opened.store.commit(request(HERE, 2, 3)).await, Err(CommitError::Elsewhere)));
+    opened.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leases_are_renewed_while_more_commits_wait_than_are_ever_done() {
+    let Some(place) = Place::new() else { return };
+    let opened = place.open().await;
+    follow(&opened.store);
+    let clock = SystemClock::new();
+    let end = clock.now() + 2 * Place::TTL;
+    // One statement makes at most 1,024 of them: others wait at all times.
+    let commits = channels(2_500).map(|channel| {
+        let (store, clock) = (&opened.store, &clock);
+        async move {
+            for revision in 0.. {
+                if clock.now() > end {
+                    return;
+                }
+                store.commit(request(channel, revision, 1)).await.unwrap();
+                assert_ne!(store.standing(channel), Standing::Lapsed);
+            }
+        }
+    });
+    futures_util::future::join_all(commits).await;
+    opened.close().await;
+}
+
+/// Renewing and giving back name owner and epoch: where either has changed, they change nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_lost_its_shards_neither_renews_nor_gives_back_what_is_anothers() {
+    for change in ["owner = 1", "owner = 1, epoch = epoch + 1", "epoch = epoch + 1"] {
+        let Some(place) = Place::new() else { return };
+        let opened = Opened::new(place.options().ttl(Duration::from_secs(600))).await;
+        follow(&opened.store);
+        until("alone", || opened.store.share() == (8, 1)).await;
+        let hour = "expires_at = clock_timestamp() + interval '1 hour'";
+        place.sql(&format!("UPDATE dirigent.shards SET {change}, {hour}"));
+        let rows = "SELECT string_agg(format('%s %s %s', owner, epoch, expires_at), ',' ORDER BY shard) \
+            FROM dirigent.shards";
+        let before = place.sql(rows);
+        // Its last beat gives back what it believes to have.
+        opened.close().await;
+        assert_eq!(place.sql(rows), before, "{change}");
+    }
+}
+
+/// As above, with the beats of a process that goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renewal_leaves_alone_what_has_another_owner() {
+    for change in ["owner = 1", "owner = 1, epoch = epoch + 1"] {
+        let Some(place) = Place::new() else { return };
+        let opened = place.open().await;
+        follow(&opened.store);
+        let hour = "expires_at = clock_timestamp() + interval '1 hour'";
+        place.sql(&format!("UPDATE dirigent.shards SET {change}, {hour}"));
+        let rows = "SELECT string_agg(format('%s %s %s', owner, epoch, expires_at), ',' ORDER BY shard) \
+            FROM dirigent.shards";
+        let before = place.sql(rows);
+        until("noticed", || opened.store.share().0 == 0).await;
+        assert_eq!(opened.store.standing(HERE), Standing::Elsewhere);
+        assert_eq!(place.sql(rows), before, "{change}");
+        opened.close().await;
+    }
+}
+
 /// Whoever resigns starts nothing new, and still stores what is under way.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_resigned_is_quiet_and_stores_until_it_is_closed() {
@@ -142,21 +264,21 @@ async fn a_process_that_resigned_is_quiet_and_stores_until_it_is_closed() {
 async fn the_driver_is_told_which_channels_came_before_they_are_held() {
     let Some(place) = Place::new() else { return };
     let first = place.open().await;
-    for channel in channels() {
+    for channel in channels(200) {
         first.store.commit(request(channel, 0, 1)).await.unwrap();
     }
     let second = Opened::new(place.options()).await;
     follow(&first.store);
     until("handed over", || second.store.share().0 == 4).await;
-    assert!(channels().all(|channel| second.store.standing(channel) == Standing::Elsewhere));
+    assert!(channels(200).all(|channel| second.store.standing(channel) == Standing::Elsewhere));
     let mut came = Vec::new();
-    while channels().filter(|channel| second.store.standing(*channel) == Standing::Held).count()
+    while channels(200).filter(|channel| second.store.standing(*channel) == Standing::Held).count()
         < 50
     {
         came.extend(second.store.changed().await);
     }
     let held: Vec<_> =
-        channels().filter(|channel| second.store.standing(*channel) == Standing::Held).collect();
+        channels(200).filter(|channel| second.store.standing(*channel) == Standing::Held).collect();
     came.sort_unstable();
     assert_eq!(came, held);
     first.close().await;

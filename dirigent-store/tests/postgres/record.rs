@@ -1,12 +1,13 @@
 //! What stands in the tables, and what a commit must be made under.
 
-use dirigent::store::{ChannelStore, CommitError, Durability};
+use dirigent::store::{ChannelStore, Commit, CommitError, Durability};
 
 use crate::postgres::place::Place;
 use crate::shared::commits::{
     HERE, THERE, cause, fact, nothing_of_a_commit_is_kept, request, stored, turn,
 };
 use crate::shared::refused::too_large;
+use crate::shared::story::transition;
 use dirigent::ports::{Certainty, Ownership, Standing};
 use dirigent_store::{OpenError, PostgresStore, StoreError};
 
@@ -24,6 +25,30 @@ async fn a_record_that_is_too_large_is_refused_and_the_channel_goes_on() {
     let opened = place.open().await;
     too_large(&opened.store).await;
     opened.close().await;
+}
+
+/// More commits at once than others have lines: what is too old is cut of each channel, and of no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_each_history_the_newest_lines_stay_in_the_table_and_no_others() {
+    let Some(place) = Place::new() else { return };
+    let count = "SELECT string_agg(format('%s: %s to %s', of, least, most), ', ') FROM (
+        SELECT count(*) AS of, min(number) AS least, max(number) AS most FROM dirigent.history
+        GROUP BY channel ORDER BY channel) AS kept";
+    for (history_max, revision, expected) in [
+        (4, 0, "4: 1 to 4, 2: 1 to 2"),
+        (4, 1, "4: 5 to 8, 4: 1 to 4"),
+        (1, 2, "1: 9 to 9, 1: 5 to 5"),
+    ] {
+        let opened = place.open_as(place.options().history_max(history_max)).await;
+        let commit = |channel, lines: u32| {
+            let transitions = (0..lines).map(transition).collect::<Vec<_>>().into();
+            opened.store.commit(Commit { transitions, ..request(channel, revision, 1) })
+        };
+        let (long, short) = tokio::join!(commit(HERE, 5), commit(THERE, 2));
+        assert!(long.is_ok() && short.is_ok());
+        assert_eq!(place.sql(count), expected);
+        opened.close().await;
+    }
 }
 
 /// F27
@@ -62,7 +87,7 @@ async fn a_commit_under_an_epoch_that_is_over_is_refused_and_changes_nothing() {
     // As if another process had taken all shards over; this one does not know yet.
     place.sql("UPDATE dirigent.shards SET owner = 7, epoch = epoch + 1, expires_at = now() + interval '1 hour'");
     for durability in [Durability::Fact, Durability::Turn] {
-        let commit = dirigent::store::Commit { durability, ..request(HERE, 1, 2) };
+        let commit = Commit { durability, ..request(HERE, 1, 2) };
         let refused = opened.store.commit(commit).await;
         assert!(matches!(refused, Err(CommitError::Elsewhere)), "{refused:?}");
         let first = opened.store.commit(request(THERE, 0, 2)).await;

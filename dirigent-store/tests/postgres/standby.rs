@@ -7,7 +7,7 @@ use dirigent::ports::{Ownership, Standing};
 use dirigent::store::ChannelStore;
 use dirigent::{Clock, SystemClock};
 
-use crate::postgres::leases::{follow, until};
+use crate::postgres::leases::{follow, found, until};
 use crate::postgres::place::{Opened, Place};
 use crate::shared::commits::{HERE, fact, request, turn};
 
@@ -53,11 +53,7 @@ async fn what_was_acknowledged_is_on_the_standby_that_takes_over() {
         }
         failing.await.unwrap();
         until("held", || opened.store.standing(HERE) == Standing::Held).await;
-        let found = loop {
-            if let Ok(found) = opened.store.load(HERE).await {
-                break found.map_or(0, |found| found.revision.get());
-            }
-        };
+        let found = found(&opened.store).await;
         // The last one may have been on its way.
         assert!(found == acknowledged || found == acknowledged + 1, "round {round}: {found}");
         turn(&opened.store, HERE, found, 7).await;

@@ -4,7 +4,7 @@
 use dirigent::ports::{ApiError, Certainty, ErrorKind, Ownership, Standing};
 use dirigent::store::ChannelStore;
 
-use crate::postgres::leases::{follow, until};
+use crate::postgres::leases::{follow, found, until};
 use crate::postgres::place::{Opened, Place};
 use crate::shared::commits::{HERE, fact, failure, request, stored, turn};
 
@@ -124,11 +124,7 @@ async fn what_was_acknowledged_is_stored_whenever_the_connections_are_cut() {
         }
         cutting.await.unwrap();
         until("held", || opened.store.standing(HERE) == Standing::Held).await;
-        let found = loop {
-            if let Ok(found) = opened.store.load(HERE).await {
-                break found.map_or(0, |found| found.revision.get());
-            }
-        };
+        let found = found(&opened.store).await;
         assert!(found == acknowledged || found == acknowledged + 1, "round {round}: {found}");
         revision = found;
     }
