@@ -7,6 +7,7 @@
 //! | the registry of agents | [`IdentityStore`](crate::IdentityStore) | the contract suite of `dirigent-testkit` |
 //! | time | [`Clock`](crate::Clock) | |
 //! | other processes on the same store | [`Ownership`], [`Neighbours`] | |
+//! | agents in other processes | [`TurnSource`], with [`TurnControl`] and [`TurnWatch`] | |
 //!
 //! What an agent's [`Reply`](crate::Reply) may have besides its text is here, too: [`Embed`], [`AllowedMentions`].
 
@@ -22,6 +23,7 @@ pub(crate) mod ownership;
 pub(crate) mod store;
 pub(crate) mod surroundings;
 pub(crate) mod turn;
+pub(crate) mod turn_control;
 pub(crate) mod turn_link;
 pub(crate) mod waker;
 
@@ -38,3 +40,4 @@ pub use discord::{
 pub use identity::{Identity, RegisterError};
 pub use neighbours::{GatewayEvent, Neighbours};
 pub use ownership::{Ownership, Standing};
+pub use turn_control::{TurnControl, TurnSource, TurnWatch};

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | have one process that decides, and others that only ask | [`Master`], [`Slave`] |
 //! | have several that share a database | [`Instance`], [`Forwarding`] |
+//! | have agents that live in other processes | [`Hosting`] there, [`Guests`] here |
 //! | say who may ask what | [`Keyring`], [`Secret`], [`Role`] |
 //! | write a transport | [`Relay`], [`Server::answer`], [`frame`] |
 //! | ask or answer something of your own | [`Question`], [`Client`], [`Service`] |
@@ -31,6 +32,7 @@ mod owners;
 mod peer_rules;
 mod rejection;
 mod relay;
+mod remote;
 mod rule;
 pub mod rules;
 mod runs;
@@ -54,6 +56,10 @@ pub use owners::Owners;
 pub use peer_rules::Explained;
 pub use rejection::Rejection;
 pub use relay::{CarryError, Relay};
+pub use remote::{
+    AgentConflict, GuestStatus, Guests, GuestsLink, Hosting, HostingLink, RemoteAccount,
+    RemoteAgent, RemoteCallError,
+};
 pub use rule::{ANSWER_MAX, QUESTION_MAX, Question};
 pub use secret::{Secret, WeakSecret};
 pub use server::{Asker, Server, Service};

@@ -6,6 +6,7 @@ mod forgery;
 #[cfg(feature = "http")]
 mod http;
 mod peers;
+mod remote;
 mod roles;
 mod rules;
 mod worlds;

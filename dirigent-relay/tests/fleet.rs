@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dirigent::host::Builder;
 use dirigent::operate::Transition;
 use dirigent::ports::{ApiError, GuildId, Identity, Ownership, Standing};
 use dirigent::settings::LostRuns;
@@ -147,6 +148,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// Runs something of the process beside the others.
+    pub(crate) fn run(&mut self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.push(tokio::spawn(work));
+    }
+
     /// It is gone at once.
     pub(crate) fn kill(&mut self) {
         self.tasks.drain(..).for_each(|task| task.abort());
@@ -225,6 +231,19 @@ impl Fleet {
         way: Arc<dyn Relay>,
         more: Vec<Arc<dyn Service>>,
     ) -> Process {
+        let client = Client::new(keys.clone(), way, Arc::new(self.clock.clone()));
+        self.start_as(name, keys, client, more, |builder| builder)
+    }
+
+    /// The same, with a client that others of the process share, and a library of another making.
+    pub(crate) fn start_as(
+        &mut self,
+        name: &str,
+        keys: Keyring,
+        client: Client,
+        more: Vec<Arc<dyn Service>>,
+        build: impl FnOnce(Builder) -> Builder,
+    ) -> Process {
         let host = host(name);
         let changed = Arc::new(Notify::new());
         self.table.changed.lock().unwrap().insert(host.clone(), Arc::clone(&changed));
@@ -235,29 +254,32 @@ impl Fleet {
             }
         }
         let (clock, table) = (Arc::new(self.clock.clone()), Arc::clone(&self.table));
-        let client = Client::new(keys.clone(), way, Arc::clone(&clock) as _);
         let (forwarding, link) = Forwarding::new(client.clone(), Arc::clone(&table) as _);
         let store = Fenced { me: host.clone(), table: Arc::clone(&table), all: self.store.clone() };
         // A run outlives the process that granted it.
         let settings = Settings::default().with(|settings| settings.lost_runs = LostRuns::Keep);
         let lease = Lease { me: host.clone(), table: Arc::clone(&table), changed };
-        let (dirigent, driver) = Dirigent::builder(self.discord.account(self.moderator))
+        let builder = Dirigent::builder(self.discord.account(self.moderator))
             .clock(clock as Arc<dyn Clock>)
             .identities(Arc::clone(&self.registry))
             .channels(store)
             .ownership(lease)
             .neighbours(forwarding.clone())
-            .settings(settings.clone())
-            .build()
-            .unwrap();
+            .settings(settings.clone());
+        let (dirigent, driver) = build(builder).build().unwrap();
         let registry = Arc::clone(&self.registry) as Arc<dyn IdentityStore>;
         let instance = Instance::new(dirigent.clone(), registry, client, table, settings);
-        self.starts += 1;
-        let server = Server::new(keys, secret(self.starts)).with(Arc::new(instance.clone()));
+        let server = Server::new(keys, secret(self.next_start())).with(Arc::new(instance.clone()));
         self.relay.connect(Arc::new(more.into_iter().fold(server, Server::with)));
         let driver = tokio::spawn(async move { driver.run().await.unwrap() });
         let link = tokio::spawn(link.run(dirigent.clone()));
         Process { host, dirigent, instance, forwarding, tasks: vec![driver, link] }
+    }
+
+    /// Something that no other start of a process has.
+    pub(crate) const fn next_start(&mut self) -> u8 {
+        self.starts += 1;
+        self.starts
     }
 
     /// Lets the tasks run until all of them wait.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::identity::Identity;
+use super::turn_control::TurnSource;
 use crate::host::identity_line::IdentityLine;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::error::ApiError;
@@ -46,7 +47,7 @@ pub(crate) trait Surroundings: Send + Sync {
 pub(super) enum Around {
     /// At the driver that gave it.
     Driver(Weak<dyn Surroundings>),
-    /// At what a test gave it.
+    /// At what a test, or a process that carries turns, gave it.
     Given(Arc<Given>),
 }
 
@@ -62,7 +63,7 @@ impl Around {
     }
 }
 
-/// What a test lets a turn see.
+/// What a turn that no driver of this process gave may see.
 #[derive(Clone, Default)]
 pub(super) struct Given {
     /// The agent itself, and the others.
@@ -70,6 +71,10 @@ pub(super) struct Given {
     pub(super) history: Vec<Arc<ChatMessage>>,
     /// What the discussion is about.
     pub(super) guide: Option<String>,
+    /// How many missed messages are left out.
+    pub(super) left_out: usize,
+    /// Where the turn was given.
+    pub(super) source: Option<Arc<dyn TurnSource>>,
 }
 
 /// The text that tells an agent about itself and its turn.

@@ -8,6 +8,7 @@ use dirigent_core::{MessageId, TurnId};
 
 use super::identity::Identity;
 use super::surroundings::{Around, Surroundings, TRANSCRIPT_MAX, briefing};
+use super::turn_control::{TurnControl, TurnSource, TurnWatch};
 use super::turn_link::TurnLink;
 use crate::values::embed::Embed;
 use crate::values::error::{ApiError, ErrorKind};
@@ -124,6 +125,71 @@ impl Turn {
         self
     }
 
+    /// The same, with the embeds of that answer.
+    #[must_use]
+    pub fn with_late_embeds(mut self, embeds: Vec<Embed>) -> Self {
+        if !embeds.is_empty() {
+            let late = self.late.get_or_insert_with(|| Box::new(Said::words("")));
+            late.extras = Some(Arc::new(Extras { embeds, ..Extras::default() }));
+        }
+        self
+    }
+
+    /// The same, where this number of older messages is left out of what was missed.
+    #[must_use]
+    pub fn with_left_out(mut self, messages: usize) -> Self {
+        self.around = self.around.given(|given| given.left_out = messages);
+        self
+    }
+
+    /// The same, given and steered by something else than a driver of this process, such as one that carries the turns of
+    /// another process: what comes during the turn comes from the [`TurnControl`], and what the agent asks for from the source.
+    /// `newest` is the newest message of the channel.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use dirigent::hooks::TurnId;
+    /// use dirigent::ports::{ApiError, TurnSource};
+    /// use dirigent::{ChannelId, ChatMessage, Turn};
+    ///
+    /// struct Nothing;
+    ///
+    /// #[dirigent::async_trait]
+    /// impl TurnSource for Nothing {
+    ///     async fn transcript(&self, _limit: usize) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
+    ///         Ok(Vec::new())
+    ///     }
+    ///     fn time_left(&self) -> Option<Duration> {
+    ///         Some(Duration::from_secs(9))
+    ///     }
+    ///     fn report_cost(&self, _cost: u64) {}
+    /// }
+    ///
+    /// let turn = Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(3));
+    /// let (turn, control) = turn.controlled(None, Arc::new(Nothing));
+    /// assert_eq!(turn.time_left(), Some(Duration::from_secs(9)));
+    /// control.cancel();
+    /// assert!(turn.is_cancelled());
+    /// ```
+    pub fn controlled(
+        mut self,
+        newest: Option<MessageId>,
+        source: Arc<dyn TurnSource>,
+    ) -> (Self, TurnControl) {
+        self.newest = newest;
+        self.around = self.around.given(|given| given.source = Some(source));
+        self.link = Arc::default();
+        let control = TurnControl::new(Arc::clone(&self.link));
+        (self, control)
+    }
+
+    /// Returns what tells of all that comes during the turn, for an agent that passes the turn on. It takes no message.
+    pub fn watch(&self) -> TurnWatch {
+        TurnWatch::new(Arc::clone(&self.link))
+    }
+
     /// The same, for a test: the agent is registered as the first of these, and the others are here.
     #[must_use]
     pub fn with_agents(mut self, agents: Vec<Identity>) -> Self {
@@ -229,6 +295,9 @@ impl Turn {
         }
         match &self.around {
             Around::Given(given) => {
+                if let Some(source) = &given.source {
+                    return source.transcript(limit).await;
+                }
                 let first = given.history.len().saturating_sub(limit);
                 Ok(given.history.iter().skip(first).cloned().collect())
             }
@@ -279,6 +348,15 @@ impl Turn {
         &self.missed
     }
 
+    /// Returns how many older messages are left out of [`missed`](Self::missed): 0, but where the agent lives in another process
+    /// and more was missed than is carried there at once. The [transcript](Self::transcript) may have them.
+    pub fn left_out(&self) -> usize {
+        match &self.around {
+            Around::Given(given) => given.left_out,
+            Around::Driver(_) => 0,
+        }
+    }
+
     /// Takes a human's message that came during the turn, oldest first. At most 100 wait to be taken. What is
     /// not taken, and what comes while 100 wait, is handed to the next agent.
     pub fn take_injected(&self) -> Option<Arc<ChatMessage>> {
@@ -297,7 +375,7 @@ impl Turn {
     pub fn time_left(&self) -> Option<Duration> {
         match &self.around {
             _ if self.is_cancelled() => Some(Duration::ZERO),
-            Around::Given(_) => None,
+            Around::Given(given) => given.source.as_ref()?.time_left(),
             Around::Driver(driver) => driver.upgrade()?.time_left(self.channel, &self.agent),
         }
     }
@@ -306,8 +384,14 @@ impl Turn {
     /// [`Channel::report_cost`](crate::Channel::report_cost) does from outside. It may be called several times; a budget that is spent by it
     /// ends no turn, and gives none after it.
     pub fn report_cost(&self, cost: u64) {
-        if let Around::Driver(driver) = &self.around {
-            driver.upgrade().into_iter().for_each(|driver| driver.report_cost(self.channel, cost));
+        match &self.around {
+            Around::Driver(driver) => {
+                let driver = driver.upgrade();
+                driver.into_iter().for_each(|driver| driver.report_cost(self.channel, cost));
+            }
+            Around::Given(given) => {
+                given.source.iter().for_each(|source| source.report_cost(cost));
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! What connects the driver with an agent that it calls.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
@@ -17,6 +17,8 @@ pub(crate) struct TurnLink {
     cancelled: AtomicBool,
     slow: AtomicBool,
     paused: AtomicBool,
+    /// How often anything of this has changed.
+    changes: AtomicU64,
     changed: Notify,
     injected: Mutex<Injected>,
 }
@@ -25,13 +27,47 @@ pub(crate) struct TurnLink {
 #[derive(Debug, Default)]
 struct Injected {
     waiting: VecDeque<Arc<ChatMessage>>,
+    /// How many the agent took.
+    taken: usize,
     is_closed: bool,
 }
 
 impl TurnLink {
     /// Takes the oldest message that waits.
     pub(super) fn take(&self) -> Option<Arc<ChatMessage>> {
-        self.injected.lock().unwrap_or_else(PoisonError::into_inner).waiting.pop_front()
+        let mut injected = self.injected();
+        let message = injected.waiting.pop_front();
+        injected.taken += usize::from(message.is_some());
+        message
+    }
+
+    /// The messages that wait, oldest first.
+    pub(super) fn waiting(&self) -> Vec<Arc<ChatMessage>> {
+        self.injected().waiting.iter().cloned().collect()
+    }
+
+    /// How many messages the agent took.
+    pub(super) fn taken(&self) -> usize {
+        self.injected().taken
+    }
+
+    fn injected(&self) -> MutexGuard<'_, Injected> {
+        self.injected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often anything has changed.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// Waits until anything has changed since this count of changes.
+    pub(super) async fn changed_since(&self, seen: u64) {
+        self.until(|| self.changes() != seen).await;
+    }
+
+    fn tell(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        self.changed.notify_waiters();
     }
 
     pub(super) fn is_slow(&self) -> bool {
@@ -49,7 +85,7 @@ impl TurnLink {
 
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
-        self.changed.notify_waiters();
+        self.tell();
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -69,13 +105,13 @@ impl TurnLink {
     /// The turn takes longer than it should.
     pub(crate) fn mark_slow(&self) {
         self.slow.store(true, Ordering::Release);
-        self.changed.notify_waiters();
+        self.tell();
     }
 
     /// The turn waits, or goes on.
     pub(crate) fn pause(&self, paused: bool) {
         self.paused.store(paused, Ordering::Release);
-        self.changed.notify_waiters();
+        self.tell();
     }
 
     async fn until(&self, is_so: impl Fn() -> bool) {
@@ -93,17 +129,19 @@ impl TurnLink {
 
     /// Hands a message over; `false` when the agent has answered and would not see it, or has too many to take.
     pub(crate) fn inject(&self, message: Arc<ChatMessage>) -> bool {
-        let mut injected = self.injected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut injected = self.injected();
         if injected.is_closed || injected.waiting.len() >= INJECTED_MAX {
             return false;
         }
         injected.waiting.push_back(message);
+        drop(injected);
+        self.tell();
         true
     }
 
     /// The agent has answered. Returns whether it took every message that it was handed.
     pub(crate) fn close(&self) -> bool {
-        let mut injected = self.injected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut injected = self.injected();
         injected.is_closed = true;
         injected.waiting.is_empty()
     }
