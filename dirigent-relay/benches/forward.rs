@@ -16,6 +16,7 @@ use dirigent_relay::http::{ClientTls, HttpRelay, HttpServer, ServerTls};
 use dirigent_relay::{Asker, Client, Keyring, Question, Refused, Secret, Server, Service};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What 99 of 100 questions may take.
@@ -115,11 +116,18 @@ fn rank(count: usize, share: f64) -> usize {
 
 /// Asks so many questions at this rate; returns how long each took from when it was due.
 async fn ask(client: &Client, rate: u64, count: u64) -> Vec<Duration> {
-    let start = Instant::now();
+    let (due, mut dues) = mpsc::unbounded_channel();
+    // A thread of its own: the timers of the runtime are exact to a millisecond, which is more than a question takes.
+    let pace = std::thread::spawn(move || {
+        let start = Instant::now();
+        for number in 0..count {
+            let next = start + Duration::from_nanos(1_000_000_000 * number / rate);
+            std::thread::sleep(next.saturating_duration_since(Instant::now()));
+            due.send((number, next)).unwrap();
+        }
+    });
     let mut questions = JoinSet::new();
-    for number in 0..count {
-        let due = start + Duration::from_nanos(1_000_000_000 * number / rate);
-        tokio::time::sleep_until(due.into()).await;
+    while let Some((number, due)) = dues.recv().await {
         let client = client.clone();
         questions.spawn(async move {
             let told = client.ask(&"bot-1".parse().unwrap(), &asked(number)).await.unwrap();
@@ -127,6 +135,7 @@ async fn ask(client: &Client, rate: u64, count: u64) -> Vec<Duration> {
             due.elapsed()
         });
     }
+    pace.join().unwrap();
     questions.join_all().await
 }
 

@@ -74,6 +74,7 @@ async fn the_link_ends_when_no_relay_is_left() {
     let Asking { relay, client, link } = Asking::plain(&answering);
     client.ask(&host("bot-1"), &Long(1)).await.unwrap();
     drop((relay, client));
+    until("it has ended", || link.is_finished()).await;
     link.await.unwrap();
 }
 

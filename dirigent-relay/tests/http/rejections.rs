@@ -91,14 +91,16 @@ async fn a_rule_that_cannot_stand_in_a_path_is_not_sent() {
     assert!(matches!(http_error(&error), (HttpError::BadRule, true)), "{error}");
 }
 
-/// Answers each request with this status and body.
+/// Answers each request with this status and body, and reads none.
 async fn pretending(status: u16, body: &'static [u8]) -> std::net::SocketAddr {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
         let mut connection = h2::server::handshake(stream).await.unwrap();
-        while let Some(Ok((_request, mut respond))) = connection.accept().await {
+        let mut unread = Vec::new();
+        while let Some(Ok((request, mut respond))) = connection.accept().await {
+            unread.push(request);
             let response = ::http::Response::builder().status(status).body(()).unwrap();
             let mut stream = respond.send_response(response, false).unwrap();
             stream.send_data(bytes::Bytes::from_static(body), true).unwrap();
@@ -123,7 +125,8 @@ async fn what_is_no_relay_is_no_answer() {
         (200, &LARGE),
     ] {
         answering.book.set(host("bot-1"), pretending(status, body).await.into());
-        let error = asking.echo("?").await.unwrap_err();
+        // More than is sent before the other end reads.
+        let error = asking.echo(&"?".repeat(200_000)).await.unwrap_err();
         match http_error(&error) {
             (HttpError::Status { status: told, .. }, false) => assert_eq!(*told, status),
             (HttpError::AnswerTooLarge, false) => assert_eq!(status, 200),
