@@ -372,3 +372,50 @@ fn what_is_posted_with_a_file_is_not_compared() {
     let causes = causes(&mut events);
     assert!(!causes.contains(&Cause::Repeated), "{causes:?}");
 }
+
+/// F29
+#[test]
+fn an_agent_that_fails_then_was_told_and_is_not_told_again() {
+    let lines = [RAIN[0].into(), RAIN[2].into(), Line::from(Act::Fail), "Snow is quiet.".into()];
+    let mut stage = Setup::new().hosted("a", lines).hosted("b", [RAIN[1].into()]).stage();
+    stage.chat();
+    for question in ["What do you like about rain?", "And about snow?", "And about fog?"] {
+        stage.say(question);
+        stage.until_dormant();
+    }
+    let told: Vec<_> = stage.agent("a").turns().iter().map(|turn| turn.repeated).collect();
+    assert_eq!(told[..4], [false, false, true, false]);
+}
+
+/// F29
+#[test]
+fn an_agent_that_posts_again_without_the_floor_what_was_said_is_not_told() {
+    let mut own = Own::of(Setup::new().direct());
+    let person = own.0.person();
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
+    own.turn("b", "NO_REPLY", false, RunReport::Pass);
+    own.turn("a", "NO_REPLY", false, RunReport::Pass);
+    own.0.advance(std::time::Duration::from_secs(60));
+    own.says("a", RAIN[2]);
+    own.0.until_dormant();
+    own.posts(person, AuthorKind::Human, "And about snow?");
+    own.has_floor("a");
+    own.0.settle();
+    assert!(own.0.wake_calls().iter().all(|call| !call.repeated));
+}
+
+/// F29
+#[test]
+fn what_a_run_said_whose_turn_is_over_is_not_compared() {
+    let mut own = Own::of(Setup::new().direct());
+    own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
+    own.turn("b", "I like its smell, and that people stay at home.", false, RunReport::Pass);
+    let late = own.permitted("a");
+    own.0.advance(std::time::Duration::from_secs(600));
+    own.has_floor("b");
+    assert!(late.end(RunReport::Text(RAIN[2])).is_err(), "the turn is over");
+    own.turn("b", "And it is good for the garden, of course.", false, RunReport::Pass);
+    own.has_floor("a");
+    own.0.settle();
+    assert!(own.0.wake_calls().iter().all(|call| !call.repeated));
+}
