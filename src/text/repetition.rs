@@ -43,9 +43,15 @@ impl Digest {
     fn of(author: AgentKey, text: &str, names: &[u64]) -> Option<Self> {
         let author = u16::try_from(author.get() & 0xFFFF).unwrap_or_default();
         let mut digest = Self { author, ..Self::default() };
+        let (mut total, mut newest, mut again) = (0_u8, None, 0_u8);
         for word in words(text, names) {
+            total = total.saturating_add(1);
+            again = if newest == Some(word) { again.saturating_add(1) } else { 0 };
+            newest = Some(word);
             match word {
                 Word::Vote => return None,
+                // "No, no, no" says the same however often.
+                Word::Fact(_) if again >= 2 => {}
                 Word::Fact(hash) => digest.facts = mixed(digest.facts, hash),
                 Word::Light(hash) => digest.sequence = mixed(digest.sequence, hash),
                 Word::Plain(hash) => {
@@ -58,17 +64,22 @@ impl Digest {
                 }
             }
         }
-        (digest.count >= OWN_MIN).then_some(digest)
+        (digest.count >= OWN_MIN || total >= LONG).then_some(digest)
     }
 
     /// Whether this one says nothing but what the earlier one said.
     fn repeats(&self, earlier: &Self) -> bool {
         let is_own = self.author == earlier.author;
         let enough = if is_own { OWN_MIN } else { OTHERS_MIN };
-        if self.count.min(earlier.count) < enough || self.facts != earlier.facts {
+        if self.facts != earlier.facts {
             return false;
         }
-        if self.count == earlier.count && self.sequence == earlier.sequence {
+        let is_same = self.count == earlier.count && self.sequence == earlier.sequence;
+        if self.count.min(earlier.count) < enough {
+            // Long, and next to nothing in it but facts: numbers, letters, "no".
+            return is_same && self.count < OWN_MIN;
+        }
+        if is_same {
             return true;
         }
         let pairs = self.buckets.iter().zip(&earlier.buckets);

@@ -182,3 +182,16 @@ fn how_many_words_may_be_others_depends_on_the_length() {
         assert!(!reply(fewest + more + 1, 1).repeats(&reply(fewest, 0)), "{fewest} words and more");
     }
 }
+
+/// F29
+#[test]
+fn a_long_chant_of_one_word_repeats_a_longer_one_and_a_short_one_is_an_answer() {
+    let chant = |word: &str, times: usize| vec![word; times].join(", ");
+    assert!(repeats(ONE, &chant("no", 18), &chant("No", 20)));
+    assert!(repeats(OTHER, &chant("no", 18), &chant("No", 20)));
+    assert!(!repeats(ONE, &chant("no", 18), &chant("never", 18)));
+    assert!(!repeats(ONE, &chant("no", 11), &chant("no", 11)));
+    let numbers = |last: u32| (1..=12).chain([last]).map(|n| n.to_string()).collect::<Vec<_>>();
+    assert!(repeats(ONE, &numbers(13).join(" "), &numbers(13).join(" ")));
+    assert!(!repeats(ONE, &numbers(13).join(" "), &numbers(14).join(" ")));
+}
