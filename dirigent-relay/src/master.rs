@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use dirigent::hooks::RunReport;
 use dirigent::operate::Refusal;
-use dirigent::ports::Standing;
 use dirigent::{AgentId, CallError, ChannelId, Denial, Dirigent, IdentityStore};
 use std::sync::Arc;
 
@@ -105,11 +104,7 @@ impl Master {
 
     /// How the channel stands.
     pub(crate) async fn state(&self, question: &GetChannelState) -> Result<ChannelState, Refused> {
-        let channel = self.dirigent.channel(question.channel_id);
-        if channel.standing() == Standing::Elsewhere {
-            return Err(Refused::Elsewhere);
-        }
-        let status = channel.status().await;
+        let status = self.dirigent.channel(question.channel_id).status().await;
         let status = status.map_err(|error| refused(&error))?;
         Ok(match status {
             Some(status) => ChannelState {

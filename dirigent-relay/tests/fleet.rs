@@ -144,6 +144,8 @@ pub(crate) struct Process {
     pub(crate) dirigent: Dirigent,
     pub(crate) instance: Instance,
     pub(crate) forwarding: Forwarding,
+    /// What the others reach it by.
+    pub(crate) server: Arc<Server>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -270,10 +272,11 @@ impl Fleet {
         let registry = Arc::clone(&self.registry) as Arc<dyn IdentityStore>;
         let instance = Instance::new(dirigent.clone(), registry, client, table, settings);
         let server = Server::new(keys, secret(self.next_start())).with(Arc::new(instance.clone()));
-        self.relay.connect(Arc::new(more.into_iter().fold(server, Server::with)));
+        let server = Arc::new(more.into_iter().fold(server, Server::with));
+        self.relay.connect(Arc::clone(&server));
         let driver = tokio::spawn(async move { driver.run().await.unwrap() });
         let link = tokio::spawn(link.run(dirigent.clone()));
-        Process { host, dirigent, instance, forwarding, tasks: vec![driver, link] }
+        Process { host, dirigent, instance, forwarding, server, tasks: vec![driver, link] }
     }
 
     /// Something that no other start of a process has.

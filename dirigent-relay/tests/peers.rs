@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::hooks::RunReport;
-use dirigent::{CallError, async_trait};
+use dirigent::{CallError, ChannelId, async_trait};
 use dirigent_relay::{CarryError, Denied, HostId, InProcess, Relay};
 
-use super::fleet::{Fleet, Process, SECOND, host};
+use super::fleet::{Fleet, Process, SECOND, Table, host};
 
 /// Two processes; the channel is the first one's.
 async fn pair() -> (Fleet, Process, Process) {
@@ -162,17 +162,59 @@ async fn events_of_a_dead_owner_reach_its_successor() {
 async fn what_is_too_much_to_wait_is_read_from_the_chat() {
     let (fleet, a, b) = pair().await;
     fleet.relay.disconnect(&a.host);
-    let server = fleet.relay.clone();
     fleet.say(&b, "Hello").await;
+    let other = fleet.discord.add_channel(fleet.guild, "other", &[fleet.moderator, fleet.person]);
     for _ in 0..10_001 {
-        let id = fleet.discord.say(fleet.channel, fleet.moderator, "A notice");
-        let message = fleet.discord.message(fleet.channel, id).unwrap();
+        let id = fleet.discord.say(other, fleet.person, "Hello");
+        let message = fleet.discord.message(other, id).unwrap();
         b.dirigent.message_created(message).await.unwrap();
     }
     let (carried, dropped, waiting) = b.forwarding.counts();
     assert_eq!(carried, 0);
     assert!(dropped > 10_000 && waiting < 10, "{dropped} {waiting}");
-    drop(server);
+    fleet.relay.connect(Arc::clone(&a.server));
+    fleet.pass(SECOND * 20).await;
+    let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()), "it read what was left aside");
+}
+
+/// A way on which the channel goes to another process before the first events arrive.
+struct JustGone {
+    inner: InProcess,
+    table: Arc<Table>,
+    channel: ChannelId,
+    to: Mutex<Option<HostId>>,
+}
+
+#[async_trait]
+impl Relay for JustGone {
+    async fn carry(&self, to: &HostId, rule: &str, bytes: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        let next = self.to.lock().unwrap().take();
+        if let Some(next) = next {
+            self.table.give(self.channel, Some(&next));
+        }
+        self.inner.carry(to, rule, bytes).await
+    }
+}
+
+/// The process that was asked does not act for the channel any more: the events go on to the one that does.
+#[tokio::test]
+async fn events_that_come_too_late_for_one_owner_reach_the_next() {
+    let mut fleet = Fleet::new().await;
+    let (a, c) = (fleet.start("a"), fleet.start("c"));
+    fleet.chat(&a).await;
+    let way = JustGone {
+        inner: fleet.relay.clone(),
+        table: Arc::clone(&fleet.table),
+        channel: fleet.channel,
+        to: Mutex::new(Some(c.host.clone())),
+    };
+    let b = fleet.start_with("b", Fleet::keys("b"), Arc::new(way), Vec::new());
+    fleet.say(&b, "stop").await;
+    fleet.pass(SECOND * 3).await;
+    assert_eq!(b.forwarding.counts(), (1, 0, 0));
+    let status = c.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert!(status.rest.is_some());
 }
 
 #[tokio::test]
