@@ -7,23 +7,17 @@
 
 mod account;
 mod agent;
+mod directory;
 mod error;
 mod guests;
 mod hosting;
+mod pace;
 mod rules;
 mod wire;
 
-use std::time::Duration;
-
 pub use account::RemoteAccount;
 pub use agent::RemoteAgent;
+pub use directory::{AgentConflict, GuestStatus};
 pub use error::RemoteCallError;
-pub use guests::{AgentConflict, GuestStatus, Guests, GuestsLink};
+pub use guests::{Guests, GuestsLink};
 pub use hosting::{Hosting, HostingLink};
-
-/// How often a process announces its agents.
-const ANNOUNCE_EVERY: Duration = Duration::from_secs(1);
-/// How long an announcement counts.
-const LEASE: Duration = Duration::from_secs(3);
-/// How soon a question is asked again that has no answer.
-const ASK_AGAIN: Duration = Duration::from_millis(100);

@@ -2,5 +2,9 @@
 
 mod account;
 mod conversation;
+mod failures;
 mod fixture;
 mod refusals;
+mod signals;
+mod way;
+mod worlds;

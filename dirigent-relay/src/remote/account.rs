@@ -3,19 +3,17 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::ports::{ApiError, Certainty, ErrorKind, HistoryRequest, Post, Posted};
 use dirigent::{AgentId, ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
-use super::guests::Shared;
+use super::directory::Directory;
+use super::pace::CHAT_LIMIT;
 use super::rules::{AccountAsk, AccountDone, UseAccount};
 use super::wire::{WirePost, unanswered};
 use crate::rules::MessageText;
 
-/// How long the other process may take.
-pub(super) const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// Of how many channels it is remembered whether the account may read them.
 const CHANNELS_MAX: usize = 10_000;
 
@@ -26,22 +24,22 @@ const CHANNELS_MAX: usize = 10_000;
 /// While no process announces the agent, requests fail as where the chat is out of order.
 #[derive(Clone)]
 pub struct RemoteAccount {
-    shared: Arc<Shared>,
+    directory: Arc<Directory>,
     agent: AgentId,
     /// As the answers about the history say.
     reads: Arc<Mutex<HashMap<ChannelId, bool>>>,
 }
 
 impl RemoteAccount {
-    pub(super) fn new(shared: Arc<Shared>, agent: AgentId) -> Self {
-        Self { shared, agent, reads: Arc::default() }
+    pub(super) fn new(directory: Arc<Directory>, agent: AgentId) -> Self {
+        Self { directory, agent, reads: Arc::default() }
     }
 
     async fn ask(&self, ask: AccountAsk) -> Result<AccountDone, ApiError> {
         let away = || ApiError::new(ErrorKind::Unavailable).with_certainty(Certainty::NotDone);
-        let host = self.shared.state().host_of(&self.agent).ok_or_else(away)?;
+        let host = self.directory.state().host_of(&self.agent).ok_or_else(away)?;
         let question = UseAccount { agent_id: self.agent.clone(), ask };
-        let answer = self.shared.client.ask_within(&host, &question, TIME_LIMIT).await;
+        let answer = self.directory.client.ask_within(&host, &question, CHAT_LIMIT).await;
         answer.map_err(unanswered)?.map_err(ApiError::from)
     }
 

@@ -9,10 +9,11 @@ use dirigent::ports::TurnWatch;
 use dirigent::{Agent, AgentError, AgentId, Reply, Turn};
 use tokio::sync::oneshot;
 
-use super::guests::{Ended, OpenCall, Shared};
+use super::directory::{Directory, Ended, OpenCall};
+use super::error::RemoteCallError;
+use super::pace::{ASK_AGAIN, LEASE};
 use super::rules::{Announced, BeginAnswer, BeginCall, SteerCall, Steering, WireEnd, WireTurn};
 use super::wire::{WireEmbed, newest_of, within};
-use super::{ASK_AGAIN, LEASE, RemoteCallError};
 use crate::rules::MessageText;
 use crate::{QUESTION_MAX, Refused, RelayError};
 
@@ -32,7 +33,7 @@ const INJECTED_MAX: usize = QUESTION_MAX / 4;
 /// A [`RemoteCallError`].
 #[derive(Clone)]
 pub struct RemoteAgent {
-    pub(super) shared: Arc<Shared>,
+    pub(super) directory: Arc<Directory>,
     pub(super) agent: AgentId,
 }
 
@@ -68,13 +69,13 @@ impl RemoteAgent {
         &self,
         turn: &Turn,
     ) -> Result<(OpenCall, oneshot::Receiver<Ended>), RemoteCallError> {
-        let clock = self.shared.client.clock();
+        let clock = self.directory.client.clock();
         let until = clock.now() + LEASE;
         loop {
             if turn.is_cancelled() {
                 return Err(RemoteCallError::Cancelled);
             }
-            if let Some(open) = self.shared.open(&self.agent, turn) {
+            if let Some(open) = self.directory.open(&self.agent, turn) {
                 return Ok(open);
             }
             if clock.now() >= until {
@@ -131,7 +132,7 @@ impl<'c> Carrying<'c> {
             steering: self.steering(),
         };
         loop {
-            match self.agent.shared.client.ask(host, &question).await {
+            match self.agent.directory.client.ask(host, &question).await {
                 Ok(BeginAnswer::Begun { announced, injected }) => {
                     self.call.begun(announced);
                     self.sent = injected;
@@ -161,7 +162,7 @@ impl<'c> Carrying<'c> {
         while let Some(announced) = self.announced() {
             let steering = self.steering();
             let question = SteerCall { call: self.call.call(), announced, steering };
-            match self.agent.shared.client.ask(host, &question).await {
+            match self.agent.directory.client.ask(host, &question).await {
                 Ok(answer) => {
                     // Where the call does not run any more, its end is on the way.
                     self.sent = answer.injected.unwrap_or(self.sent);
@@ -174,12 +175,12 @@ impl<'c> Carrying<'c> {
     }
 
     async fn wait(&self) {
-        let clock = self.agent.shared.client.clock();
+        let clock = self.agent.directory.client.clock();
         clock.sleep_until(clock.now() + ASK_AGAIN).await;
     }
 
     fn announced(&self) -> Option<Announced> {
-        self.agent.shared.state().announced(self.call.host())
+        self.agent.directory.state().announced(self.call.host())
     }
 
     fn steering(&mut self) -> Steering {

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, mpsc};
 
 use self::calls::{Call, call_of};
 use self::state::{Begin, Lives, State};
-use super::account::TIME_LIMIT;
+use super::pace::CHAT_LIMIT;
 use super::rules::{
     AccountAsk, AccountDone, BeginAnswer, BeginCall, Start, SteerAnswer, SteerCall, UseAccount,
 };
@@ -155,7 +155,7 @@ impl Shared {
         let gone = || ApiError::new(ErrorKind::Unavailable).with_certainty(Certainty::NotDone);
         let discord = lives.ok_or_else(|| WireError::from(&gone()))?.discord;
         let clock = self.client.clock();
-        let late = clock.sleep_until(clock.now() + TIME_LIMIT);
+        let late = clock.sleep_until(clock.now() + CHAT_LIMIT);
         let done = tokio::select! {
             biased;
             done = ask_chat(&*discord, question.ask) => done,

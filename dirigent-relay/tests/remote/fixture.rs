@@ -1,8 +1,10 @@
 //! Processes in which agents live, beside those of the fleet that act for channels.
 
 use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use dirigent::host::Builder;
 use dirigent::ports::HistoryRequest;
 use dirigent::{Agent, AgentError, Clock, Config, DiscordApi, Reply, Turn, UserId, async_trait};
 use dirigent_relay::{Client, Guests, Hosting, Relay, Server};
@@ -19,34 +21,61 @@ pub(crate) struct Floor {
 
 #[derive(Default)]
 struct FloorState {
-    running: Vec<(u64, String, Turn)>,
+    running: Vec<Entry>,
     next: u64,
-    begun: Vec<String>,
     overlaps: Vec<String>,
+}
+
+/// An agent that runs.
+struct Entry {
+    number: u64,
+    agent: String,
+    turn: Turn,
+    /// Its process stands still: it does nothing until it is polled again.
+    is_frozen: bool,
+}
+
+impl FloorState {
+    /// This one runs: no other may, unless its turn was taken away.
+    fn check(&mut self, number: u64, agent: &str) {
+        let others = self.running.iter().filter(|entry| {
+            entry.number != number && !entry.is_frozen && !entry.turn.is_cancelled()
+        });
+        let overlaps: Vec<_> =
+            others.map(|other| format!("{agent} beside {}", other.agent)).collect();
+        self.overlaps.extend(overlaps);
+    }
 }
 
 impl Floor {
     fn begin(self: &Arc<Self>, agent: &str, turn: &Turn) -> OnFloor {
         let mut state = self.state.lock().unwrap();
-        let others = state.running.iter().filter(|(_, _, turn)| !turn.is_cancelled());
-        let overlaps: Vec<_> =
-            others.map(|(_, other, _)| format!("{agent} beside {other}")).collect();
-        state.overlaps.extend(overlaps);
         state.next += 1;
         let number = state.next;
-        state.begun.push(agent.to_owned());
-        state.running.push((number, agent.to_owned(), turn.clone()));
+        state.check(number, agent);
+        let (agent, turn) = (agent.to_owned(), turn.clone());
+        state.running.push(Entry { number, agent, turn, is_frozen: false });
         OnFloor { floor: Arc::clone(self), number }
     }
 
-    /// Which agents were called, in order.
-    pub(crate) fn begun(&self) -> Vec<String> {
-        self.state.lock().unwrap().begun.clone()
+    fn freeze(&self, agents: &[String]) {
+        let mut state = self.state.lock().unwrap();
+        let of_agents = state.running.iter_mut().filter(|entry| agents.contains(&entry.agent));
+        of_agents.for_each(|entry| entry.is_frozen = true);
+    }
+
+    fn polled(&self, number: u64) {
+        let mut state = self.state.lock().unwrap();
+        let entry = state.running.iter_mut().find(|entry| entry.number == number).unwrap();
+        if std::mem::take(&mut entry.is_frozen) && !entry.turn.is_cancelled() {
+            let agent = entry.agent.clone();
+            state.check(number, &agent);
+        }
     }
 
     /// Which agents run now.
     pub(crate) fn running(&self) -> Vec<String> {
-        self.state.lock().unwrap().running.iter().map(|(_, agent, _)| agent.clone()).collect()
+        self.state.lock().unwrap().running.iter().map(|entry| entry.agent.clone()).collect()
     }
 
     /// Which agents ran at once.
@@ -62,7 +91,7 @@ struct OnFloor {
 
 impl Drop for OnFloor {
     fn drop(&mut self) {
-        self.floor.state.lock().unwrap().running.retain(|(number, _, _)| *number != self.number);
+        self.floor.state.lock().unwrap().running.retain(|entry| entry.number != self.number);
     }
 }
 
@@ -79,18 +108,63 @@ pub(crate) struct Speaker {
 #[async_trait]
 impl Agent for Speaker {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
-        let _on_floor = self.floor.begin(&self.name, &turn);
-        (self.speak)(turn).await
+        let on_floor = self.floor.begin(&self.name, &turn);
+        let mut speaking = (self.speak)(turn);
+        std::future::poll_fn(|cx| {
+            self.floor.polled(on_floor.number);
+            speaking.as_mut().poll(cx)
+        })
+        .await
     }
 }
 
 /// A process in which agents live.
 pub(crate) struct Home {
     pub(crate) hosting: Hosting,
+    floor: Arc<Floor>,
+    agents: Vec<String>,
+    still: Arc<Still>,
     task: JoinHandle<()>,
 }
 
+/// Whether a process stands still.
+#[derive(Default)]
+struct Still {
+    state: Mutex<(bool, Option<Waker>)>,
+}
+
+impl Still {
+    /// Is polled only while the process does not stand still.
+    async fn run(self: Arc<Self>, work: impl Future<Output = ()>) {
+        let mut work = std::pin::pin!(work);
+        std::future::poll_fn(|cx| {
+            {
+                let mut state = self.state.lock().unwrap();
+                state.1 = Some(cx.waker().clone());
+                if state.0 {
+                    return Poll::Pending;
+                }
+            }
+            work.as_mut().poll(cx)
+        })
+        .await;
+    }
+}
+
 impl Home {
+    /// Its agents and its announcements stand still, or go on.
+    pub(crate) fn stand_still(&self, still: bool) {
+        if still {
+            self.floor.freeze(&self.agents);
+        }
+        let waker = {
+            let mut state = self.still.state.lock().unwrap();
+            state.0 = still;
+            state.1.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+
     /// It is gone at once.
     pub(crate) fn kill(&self) {
         self.task.abort();
@@ -107,30 +181,40 @@ pub(crate) struct Owner {
 pub(crate) struct Hall {
     pub(crate) fleet: Fleet,
     pub(crate) floor: Arc<Floor>,
+    /// The rules of the processes that are started from now on.
+    pub(crate) rules: Config,
 }
 
 impl Hall {
     pub(crate) async fn new() -> Self {
-        Self { fleet: Fleet::new().await, floor: Arc::default() }
+        let mut rules = Config::default();
+        rules.auto_requeue = true;
+        Self { fleet: Fleet::new().await, floor: Arc::default(), rules }
     }
 
     /// A process that acts for channels and calls agents elsewhere.
     pub(crate) fn owner(&mut self, name: &str) -> Owner {
         let way = Arc::new(self.fleet.relay.clone());
-        self.owner_by(name, way)
+        self.owner_by(name, way, |builder| builder)
     }
 
-    pub(crate) fn owner_by(&mut self, name: &str, way: Arc<dyn Relay>) -> Owner {
+    pub(crate) fn owner_by(
+        &mut self,
+        name: &str,
+        way: Arc<dyn Relay>,
+        more: impl FnOnce(Builder) -> Builder,
+    ) -> Owner {
         let keys = Fleet::keys(name);
         let client = Client::new(keys.clone(), way, Arc::new(self.fleet.clock.clone()));
         let (guests, link) = Guests::new(client.clone());
-        let mut config = Config::default();
-        config.auto_requeue = true;
+        let rules = self.rules.clone();
         let hosted = AGENTS.map(|agent| (agent, guests.agent(agent), guests.account(agent)));
-        let build = |builder: dirigent::host::Builder| {
-            hosted.into_iter().fold(builder.config(config), |builder, (name, agent, account)| {
-                builder.host(name, agent, account)
-            })
+        let build = |builder: Builder| {
+            hosted
+                .into_iter()
+                .fold(more(builder.config(rules)), |builder, (name, agent, account)| {
+                    builder.host(name, agent, account)
+                })
         };
         let services = vec![Arc::new(guests.clone()) as _];
         let mut process = self.fleet.start_as(name, keys, client, services, build);
@@ -154,7 +238,10 @@ impl Hall {
         }
         let server = Server::new(keys, secret(self.fleet.next_start()));
         self.fleet.relay.connect(Arc::new(server.with(Arc::new(hosting.clone()))));
-        Home { hosting, task: tokio::spawn(link.run()) }
+        let still = Arc::<Still>::default();
+        let task = tokio::spawn(Arc::clone(&still).run(link.run()));
+        let agents = agents.iter().map(|agent| agent.name.clone()).collect();
+        Home { hosting, floor: Arc::clone(&self.floor), agents, still, task }
     }
 
     /// An agent that does this in each turn.

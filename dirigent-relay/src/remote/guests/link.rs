@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use dirigent::{AgentId, CallError, Dirigent};
 
-use super::Shared;
-use super::state::{News, Presence};
-use crate::remote::{RemoteAccount, RemoteAgent};
+use crate::remote::account::RemoteAccount;
+use crate::remote::agent::RemoteAgent;
+use crate::remote::directory::{Directory, News, Presence};
 
 /// How soon an agent's presence is reported again that the library did not take.
 const TELL_AGAIN: Duration = Duration::from_secs(1);
@@ -16,7 +16,7 @@ const TELL_AGAIN: Duration = Duration::from_secs(1);
 /// What keeps the library up to date about the agents of other processes: the host runs it, once.
 #[must_use = "no agent of another process is known until the link runs"]
 pub struct GuestsLink {
-    pub(super) shared: Arc<Shared>,
+    pub(super) directory: Arc<Directory>,
 }
 
 impl GuestsLink {
@@ -26,13 +26,13 @@ impl GuestsLink {
     ///
     /// When dropped, lost processes are noticed no more.
     pub async fn run(self, dirigent: Dirigent) {
-        let clock = self.shared.client.clock();
+        let clock = self.directory.client.clock();
         loop {
             let now = clock.now();
-            self.shared.state().lapse(now);
-            let news = self.shared.state().news(now);
+            self.directory.state().lapse(now);
+            let news = self.directory.state().news(now);
             let is_told = self.tell(&dirigent, news).await;
-            let lapse = self.shared.state().next_lapse(clock.now());
+            let lapse = self.directory.state().next_lapse(clock.now());
             let again = (!is_told).then(|| clock.now() + TELL_AGAIN);
             let until = lapse.into_iter().chain(again).min();
             let wait = async {
@@ -42,7 +42,7 @@ impl GuestsLink {
                 }
             };
             tokio::select! {
-                () = self.shared.changed.notified() => {}
+                () = self.directory.changed.notified() => {}
                 () = wait => {}
             }
         }
@@ -52,9 +52,9 @@ impl GuestsLink {
     async fn tell(&self, dirigent: &Dirigent, news: Vec<News>) -> bool {
         let mut is_new = false;
         for News { agent, .. } in news.iter().filter(|news| !news.is_hosted) {
-            let shared = || Arc::clone(&self.shared);
-            let speaks = RemoteAgent { shared: shared(), agent: agent.clone() };
-            dirigent.host(agent.clone(), speaks, RemoteAccount::new(shared(), agent.clone()));
+            let directory = || Arc::clone(&self.directory);
+            let speaks = RemoteAgent { directory: directory(), agent: agent.clone() };
+            dirigent.host(agent.clone(), speaks, RemoteAccount::new(directory(), agent.clone()));
             is_new = true;
         }
         if is_new {
@@ -66,7 +66,7 @@ impl GuestsLink {
         for News { agent, presence, .. } in news {
             let taken = tell_presence(dirigent, &agent, presence).await;
             match taken {
-                Ok(()) => self.shared.state().told(&agent, presence),
+                Ok(()) => self.directory.state().told(&agent, presence),
                 Err(error) => {
                     tracing::debug!(%agent, %error, "the library does not take an agent's presence");
                     is_told = false;

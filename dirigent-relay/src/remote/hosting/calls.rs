@@ -14,7 +14,7 @@ use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
 
 use super::Shared;
 use super::state::{Lives, Running, order};
-use crate::remote::ASK_AGAIN;
+use crate::remote::pace::{ASK_AGAIN, CHAT_LIMIT};
 use crate::remote::rules::{BeginCall, CallId, CallTranscript, EndCall, WireEnd, WireTurn};
 use crate::remote::wire::{WireReply, unanswered};
 use crate::{Client, HostId, RelayError};
@@ -146,8 +146,7 @@ struct Elsewhere {
 impl TurnSource for Elsewhere {
     async fn transcript(&self, limit: usize) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
         let question = CallTranscript { call: self.call, limit };
-        let limit = crate::remote::account::TIME_LIMIT;
-        let answer = self.client.ask_within(&self.host, &question, limit).await;
+        let answer = self.client.ask_within(&self.host, &question, CHAT_LIMIT).await;
         let messages = answer.map_err(unanswered)?.map_err(ApiError::from)?;
         Ok(messages.into_iter().map(|message| Arc::new(ChatMessage::from(message))).collect())
     }

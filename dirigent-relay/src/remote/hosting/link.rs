@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::Shared;
 use super::calls::Call;
 use crate::HostId;
-use crate::remote::ANNOUNCE_EVERY;
+use crate::remote::pace::ANNOUNCE_EVERY;
 
 /// What announces the agents of a [`Hosting`](super::Hosting) and runs their calls: the host runs it, once. Like a driver it polls
 /// all agents on its own task: code that blocks the thread belongs elsewhere.

@@ -10,7 +10,7 @@ use dirigent::{Agent, AgentId, ChannelId, ChatMessage, DiscordApi};
 use futures_util::future::AbortHandle;
 
 use crate::HostId;
-use crate::remote::LEASE;
+use crate::remote::pace::LEASE;
 use crate::remote::rules::{
     Announce, Announced, BeginAnswer, BeginCall, CallId, RunningCall, Start, Steering,
 };
@@ -130,12 +130,14 @@ impl State {
         let BeginCall { call, announced, .. } = question;
         if let Some(running) = self.calls.get(&(host.clone(), *call)) {
             let injected = running.injected;
+            self.prove(host, *announced, start);
             let announced = self.callers.get(host).map_or(0, |caller| caller.last);
             return Begin::Known(BeginAnswer::Begun { announced, injected });
         }
         if !self.take_start(host, call.start) {
             return Begin::Known(BeginAnswer::Over);
         }
+        self.prove(host, *announced, start);
         let caller = self.callers.entry(host.clone()).or_default();
         if caller.is_begun(call.number) {
             return Begin::Known(BeginAnswer::Over);
@@ -150,7 +152,6 @@ impl State {
             return Begin::Known(BeginAnswer::NoSuchAgent);
         };
         if let Some(caller) = self.callers.get_mut(host) {
-            caller.prove(announced.number);
             caller.begin(call.number);
         }
         self.overtake(question.channel_id);

@@ -7,10 +7,10 @@ use dirigent::ports::Timestamp;
 use dirigent::{AgentId, Turn};
 use tokio::sync::oneshot;
 
-use super::Ended;
 use crate::HostId;
+use crate::remote::error::RemoteCallError;
+use crate::remote::pace::LEASE;
 use crate::remote::rules::{Announce, AnnounceAnswer, Announced, CallId, Start, WireEnd};
-use crate::remote::{LEASE, RemoteCallError};
 
 /// A process in which agents live.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,16 +77,24 @@ struct Seat {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Presence {
+pub(in crate::remote) enum Presence {
     Online,
     Offline,
 }
 
 /// What the library is to be told of an agent.
-pub(super) struct News {
-    pub(super) agent: AgentId,
-    pub(super) is_hosted: bool,
-    pub(super) presence: Presence,
+pub(in crate::remote) struct News {
+    pub(in crate::remote) agent: AgentId,
+    pub(in crate::remote) is_hosted: bool,
+    pub(in crate::remote) presence: Presence,
+}
+
+/// How a call ended.
+pub(in crate::remote) enum Ended {
+    /// By the agent, which took this number of the messages that it was handed.
+    There { end: WireEnd, taken: usize },
+    /// Its process was lost, or runs it no more.
+    Lost(RemoteCallError),
 }
 
 pub(super) struct LiveCall {
@@ -134,7 +142,7 @@ impl State {
         }
     }
 
-    pub(super) fn expect(&mut self, agent: &AgentId) {
+    pub(in crate::remote) fn expect(&mut self, agent: &AgentId) {
         let seat = self.seats.entry(agent.clone()).or_default();
         seat.is_hosted = true;
     }
@@ -215,7 +223,10 @@ impl State {
                 return false;
             }
             if !is_same {
-                self.lose(|_, live| live.host == *host, |host| RemoteCallError::Restarted { host });
+                // A call that has not begun is begun by the new start.
+                let has_begun =
+                    |_: &u64, live: &LiveCall| live.host == *host && live.begun_at.is_some();
+                self.lose(has_begun, |host| RemoteCallError::Restarted { host });
             }
         }
         let agents = agents.iter().cloned().collect();
@@ -265,7 +276,7 @@ impl State {
     }
 
     /// Gives up the processes that were not heard of for too long.
-    pub(super) fn lapse(&mut self, now: Timestamp) {
+    pub(in crate::remote) fn lapse(&mut self, now: Timestamp) {
         let lapsed = self
             .guests
             .iter_mut()
@@ -283,13 +294,13 @@ impl State {
     }
 
     /// When the next process is given up that is not heard of until then.
-    pub(super) fn next_lapse(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(in crate::remote) fn next_lapse(&self, now: Timestamp) -> Option<Timestamp> {
         let heard = self.guests.values().filter(|guest| !guest.is_lost).map(|guest| guest.heard);
         heard.chain([self.since]).map(|at| at + LEASE).filter(|at| *at > now).min()
     }
 
     /// What the library has not been told yet.
-    pub(super) fn news(&self, now: Timestamp) -> Vec<News> {
+    pub(in crate::remote) fn news(&self, now: Timestamp) -> Vec<News> {
         let may_still_come = now.since(self.since) < LEASE;
         let news = self.seats.iter().filter_map(|(agent, seat)| {
             let presence = match self.host_of(agent) {
@@ -304,13 +315,13 @@ impl State {
         news.collect()
     }
 
-    pub(super) fn told(&mut self, agent: &AgentId, presence: Presence) {
+    pub(in crate::remote) fn told(&mut self, agent: &AgentId, presence: Presence) {
         if let Some(seat) = self.seats.get_mut(agent) {
             (seat.is_hosted, seat.told) = (true, Some(presence));
         }
     }
 
-    pub(super) fn status(&self) -> Vec<GuestStatus> {
+    pub(in crate::remote) fn status(&self) -> Vec<GuestStatus> {
         let is_called_in = |agent: &AgentId, host: &HostId| {
             self.seats.get(agent).is_some_and(|seat| seat.host.as_ref() == Some(host))
         };
@@ -328,7 +339,7 @@ impl State {
         status.collect()
     }
 
-    pub(super) fn conflicts(&self) -> Vec<AgentConflict> {
+    pub(in crate::remote) fn conflicts(&self) -> Vec<AgentConflict> {
         self.conflicts.iter().cloned().collect()
     }
 }

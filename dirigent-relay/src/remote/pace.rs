@@ -1,0 +1,12 @@
+//! How often, and how long.
+
+use std::time::Duration;
+
+/// How often a process announces its agents.
+pub(super) const ANNOUNCE_EVERY: Duration = Duration::from_secs(1);
+/// How long an announcement counts.
+pub(super) const LEASE: Duration = Duration::from_secs(3);
+/// How soon a question is asked again that has no answer.
+pub(super) const ASK_AGAIN: Duration = Duration::from_millis(100);
+/// How long a question may take that the other process has to ask the chat for.
+pub(super) const CHAT_LIMIT: Duration = Duration::from_secs(10);

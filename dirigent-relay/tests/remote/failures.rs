@@ -1,0 +1,223 @@
+//! Processes that end, stand still and come back in the middle of a call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::operate::EventOrLag;
+use dirigent::{Clock, Reply, Turn};
+use futures_util::FutureExt;
+
+use super::fixture::{Hall, Owner, Speaker, named};
+use super::way::Ways;
+use crate::fleet::SECOND;
+
+/// An agent that says this in each turn, after a while.
+fn steady(hall: &Hall, name: &str, takes: Duration) -> Speaker {
+    let (clock, who) = (hall.fleet.clock.clone(), name.to_owned());
+    let count = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    hall.speaker(name, move |turn: Turn| {
+        let (clock, count, who) = (clock.clone(), Arc::clone(&count), who.clone());
+        async move {
+            tokio::select! {
+                () = clock.sleep_until(clock.now() + takes) => {}
+                () = turn.cancelled() => return Err("taken away".into()),
+            }
+            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let word = ["alpha", "beta", "gamma", "delta", "epsilon"][number as usize % 5];
+            Ok(Reply::text(format!("{word} {number} of {who}")))
+        }
+    })
+}
+
+fn ways(hall: &Hall) -> Ways {
+    Ways::new(&hall.fleet.relay, &hall.fleet.clock, 1)
+}
+
+/// What went wrong in agents since the last look.
+fn faults(events: &mut dirigent::operate::Events) -> Vec<String> {
+    let mut faults = Vec::new();
+    while let Some(Some(event)) = events.next().now_or_never() {
+        if let EventOrLag::AgentFailed(failure) = event {
+            faults.push(failure.fault.to_string());
+        }
+    }
+    faults
+}
+
+async fn speaker(hall: &Hall, owner: &Owner) -> Option<String> {
+    let status = owner.process.dirigent.channel(hall.fleet.channel).status().await.unwrap();
+    status.unwrap().speaker.map(|agent| agent.as_str().to_owned())
+}
+
+#[tokio::test]
+async fn a_process_that_is_killed_in_the_middle_of_a_call_loses_that_turn_and_no_other() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    let poet = steady(&hall, "poet", SECOND * 100);
+    let critic = steady(&hall, "critic", SECOND);
+    let one = hall.home("one", &[poet]);
+    let _two = hall.home("two", &[critic]);
+    hall.chat(&a).await;
+    hall.fleet.pass(SECOND * 3).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    assert_eq!(hall.floor.running(), ["poet"]);
+    one.kill();
+    hall.fleet.relay.disconnect(&named("one"));
+    hall.fleet.pass(SECOND * 2).await;
+    assert_eq!(speaker(&hall, &a).await.as_deref(), Some("poet"), "it may come back");
+    hall.fleet.pass(SECOND).await;
+    assert_eq!(speaker(&hall, &a).await.as_deref(), Some("critic"));
+    assert!(a.guests.processes()[0].is_lost);
+    hall.fleet.pass(SECOND * 2).await;
+    assert!(hall.posts().await.iter().all(|(who, _)| who == "critic"));
+    // Where it is back, its agent is asked again.
+    let poet = steady(&hall, "poet", SECOND);
+    let _one = hall.home("one", &[poet]);
+    hall.fleet.pass(SECOND * 5).await;
+    hall.fleet.say(&a.process, "Is the poet back?").await;
+    hall.fleet.pass(SECOND * 5).await;
+    assert!(hall.posts().await.iter().any(|(who, _)| who == "poet"));
+    assert_eq!(hall.floor.overlaps(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_process_that_stands_still_for_half_a_minute_says_nothing_of_that_time() {
+    let mut hall = Hall::new().await;
+    let ways = ways(&hall);
+    let a = hall.owner_by("a", ways.of("a"), |builder| builder);
+    let poet = steady(&hall, "poet", SECOND * 5);
+    let critic = steady(&hall, "critic", SECOND * 2);
+    let one = hall.home_by("one", ways.of("one"), &[poet]);
+    let _two = hall.home_by("two", ways.of("two"), &[critic]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    assert_eq!(hall.floor.running(), ["poet"]);
+    ways.cut("one");
+    one.stand_still(true);
+    hall.fleet.pass(SECOND * 30).await;
+    assert!(hall.posts().await.iter().all(|(who, _)| who == "critic"));
+    ways.mend("one");
+    one.stand_still(false);
+    hall.fleet.settle().await;
+    assert!(
+        !hall.floor.running().contains(&"poet".to_owned()),
+        "its call is over, and was not polled"
+    );
+    hall.fleet.pass(SECOND * 3).await;
+    hall.fleet.say(&a.process, "And the poet?").await;
+    hall.fleet.pass(SECOND * 20).await;
+    assert!(hall.posts().await.iter().any(|(who, _)| who == "poet"));
+    assert_eq!(hall.floor.overlaps(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_process_that_is_started_anew_is_noticed_at_once() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    let poet = steady(&hall, "poet", SECOND * 100);
+    let one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    let mut events = a.process.dirigent.events();
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    one.kill();
+    hall.fleet.pass(Duration::from_millis(500)).await;
+    let poet = steady(&hall, "poet", SECOND);
+    let _one = hall.home("one", &[poet]);
+    hall.fleet.settle().await;
+    assert_eq!(faults(&mut events), ["one was started anew during the call"]);
+    assert!(!a.guests.processes()[0].is_lost);
+    hall.fleet.say(&a.process, "Once more").await;
+    hall.fleet.pass(SECOND * 3).await;
+    assert!(!hall.posts().await.is_empty());
+}
+
+/// A rolling restart: what runs ends, what comes meanwhile is done by the new process, and no turn is lost.
+#[tokio::test]
+async fn a_process_that_drains_before_it_is_started_anew_loses_no_turn() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    let agents = |hall: &Hall| ["poet", "critic"].map(|name| steady(hall, name, SECOND * 2));
+    let one = {
+        let agents = agents(&hall);
+        hall.home("one", &agents)
+    };
+    hall.chat(&a).await;
+    let mut events = a.process.dirigent.events();
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    let hosting = one.hosting.clone();
+    let draining = tokio::spawn(async move { hosting.drain().await });
+    hall.fleet.pass(Duration::from_millis(1_500)).await;
+    assert!(draining.is_finished(), "the turn is over");
+    assert_eq!(hall.posts().await.len(), 1);
+    assert_eq!(speaker(&hall, &a).await.as_deref(), Some("critic"));
+    assert_eq!(hall.floor.running(), [""; 0], "it is taken by the next process");
+    one.kill();
+    hall.fleet.relay.disconnect(&named("one"));
+    hall.fleet.pass(SECOND).await;
+    let _one = {
+        let agents = agents(&hall);
+        hall.home("one", &agents)
+    };
+    hall.fleet.pass(SECOND * 3).await;
+    let posts = hall.posts().await;
+    assert_eq!(posts[1].0, "critic");
+    assert_eq!(faults(&mut events), [""; 0]);
+}
+
+/// The process that acts for the channel ends in the middle of a call, and another takes the channel over.
+#[tokio::test]
+async fn a_call_of_a_process_that_ended_is_over_when_its_successor_calls() {
+    let mut hall = Hall::new().await;
+    let ways = ways(&hall);
+    let mut a = hall.owner_by("a", ways.of("a"), |builder| builder);
+    let b = hall.owner_by("b", ways.of("b"), |builder| builder);
+    let poet = steady(&hall, "poet", SECOND * 5);
+    let critic = steady(&hall, "critic", SECOND * 5);
+    let _one = hall.home_by("one", ways.of("one"), &[poet]);
+    let _two = hall.home_by("two", ways.of("two"), &[critic]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    assert_eq!(hall.floor.running(), ["poet"]);
+    a.process.kill();
+    hall.fleet.relay.disconnect(&named("a"));
+    hall.fleet.pass(SECOND * 12).await;
+    assert!(hall.posts().await.is_empty(), "what it answered was for the dead process");
+    assert_eq!(hall.floor.running(), [""; 0]);
+    hall.fleet.table.give(hall.fleet.channel, Some(&named("b")));
+    hall.fleet.pass(SECOND * 4).await;
+    hall.fleet.say(&b.process, "Go on").await;
+    hall.fleet.pass(SECOND * 30).await;
+    let posts = hall.posts().await;
+    assert!(posts.len() >= 4, "{posts:?}");
+    let mut texts: Vec<_> = posts.iter().map(|(_, text)| text).collect();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), posts.len());
+    assert_eq!(hall.floor.overlaps(), [""; 0]);
+}
+
+/// The channel changes hands while the call runs: its earlier owner's call is cancelled by that of the next one.
+#[tokio::test]
+async fn a_channel_that_is_taken_over_at_once_has_one_agent_at_a_time() {
+    let mut hall = Hall::new().await;
+    let mut a = hall.owner("a");
+    let b = hall.owner("b");
+    let poet = steady(&hall, "poet", SECOND * 5);
+    let critic = steady(&hall, "critic", SECOND * 5);
+    let _one = hall.home("one", &[poet, critic]);
+    hall.chat(&a).await;
+    hall.fleet.pass(SECOND).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    a.process.kill();
+    hall.fleet.table.give(hall.fleet.channel, Some(&named("b")));
+    hall.fleet.say(&b.process, "Go on").await;
+    hall.fleet.pass(SECOND * 30).await;
+    assert!(hall.posts().await.len() >= 3);
+    assert_eq!(hall.floor.overlaps(), [""; 0]);
+}

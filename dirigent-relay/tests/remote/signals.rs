@@ -1,0 +1,206 @@
+//! What comes during a turn crosses while the agent runs.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dirigent::host::{Consultation, Orchestrator};
+use dirigent::settings::HumanInterrupt;
+use dirigent::{AgentError, Clock, Reply, Turn, async_trait};
+
+use super::fixture::{Hall, Speaker};
+use crate::fleet::SECOND;
+
+type Log = Arc<Mutex<Vec<String>>>;
+
+fn lines(log: &Log) -> Vec<String> {
+    log.lock().unwrap().clone()
+}
+
+/// An agent that writes down what it is told in its turn, and takes this long.
+fn listener(hall: &Hall, name: &str, log: &Log, takes: Duration) -> Speaker {
+    let (clock, log) = (hall.fleet.clock.clone(), Arc::clone(log));
+    let who = name.to_owned();
+    hall.speaker(name, move |turn: Turn| {
+        let (clock, log, who) = (clock.clone(), Arc::clone(&log), who.clone());
+        async move {
+            let note = |text: String| log.lock().unwrap().push(format!("{who}: {text}"));
+            for message in turn.missed() {
+                note(format!("missed {}", message.content));
+            }
+            if let Some(late) = turn.late_answer() {
+                note(format!("late {late}"));
+            }
+            tokio::select! {
+                () = turn.slow() => note("slow".to_owned()),
+                () = clock.sleep_until(clock.now() + takes) => {}
+            }
+            tokio::select! {
+                () = turn.cancelled() => note("cancelled".to_owned()),
+                () = clock.sleep_until(clock.now() + takes) => {}
+            }
+            if who == "poet" {
+                while let Some(message) = turn.take_injected() {
+                    note(format!("took {}", message.content));
+                }
+            }
+            Ok(Reply::text(format!("words of {who}")))
+        }
+    })
+}
+
+#[tokio::test]
+async fn words_that_come_during_the_turn_reach_the_agent_and_what_it_does_not_take_the_next_one() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    let log = Log::default();
+    let poet = listener(&hall, "poet", &log, SECOND * 2);
+    let critic = listener(&hall, "critic", &log, SECOND * 2);
+    let clerk = listener(&hall, "clerk", &log, SECOND * 2);
+    let _one = hall.home("one", &[poet, critic, clerk]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    hall.fleet.say(&a.process, "for the poet").await;
+    hall.fleet.pass(SECOND * 5).await;
+    assert_eq!(lines(&log)[..2], ["poet: missed Hello", "poet: took for the poet"]);
+    hall.fleet.say(&a.process, "for the critic").await;
+    hall.fleet.pass(SECOND * 6).await;
+    let lines = lines(&log);
+    assert!(lines.contains(&"clerk: missed for the critic".to_owned()), "{lines:?}");
+    assert!(!lines.contains(&"critic: took for the critic".to_owned()), "{lines:?}");
+}
+
+#[tokio::test]
+async fn a_slow_turn_is_hurried_and_one_that_is_stopped_is_taken_away() {
+    let mut hall = Hall::new().await;
+    hall.rules.slow_after = Some(SECOND * 3);
+    hall.rules.run_deadline = Some(SECOND * 200);
+    let a = hall.owner("a");
+    let log = Log::default();
+    let poet = listener(&hall, "poet", &log, SECOND * 60);
+    let _one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND * 2).await;
+    assert_eq!(lines(&log), ["poet: missed Hello"]);
+    hall.fleet.pass(SECOND * 2).await;
+    assert_eq!(lines(&log).last().unwrap(), "poet: slow");
+    let channel = a.process.dirigent.channel(hall.fleet.channel);
+    channel.stop().await.unwrap();
+    hall.fleet.settle().await;
+    assert_eq!(lines(&log).last().unwrap(), "poet: cancelled");
+    // What it answered all the same is handed back with its next turn.
+    hall.fleet.pass(SECOND).await;
+    assert!(hall.posts().await.is_empty());
+    hall.fleet.say(&a.process, "resume").await;
+    hall.fleet.say(&a.process, "And now?").await;
+    hall.fleet.pass(SECOND).await;
+    assert!(lines(&log).contains(&"poet: late words of poet".to_owned()), "{:?}", lines(&log));
+}
+
+#[tokio::test]
+async fn what_remains_of_the_turn_is_known_there() {
+    let mut hall = Hall::new().await;
+    hall.rules.run_deadline = Some(SECOND * 100);
+    let a = hall.owner("a");
+    let left = Arc::new(Mutex::new(Vec::new()));
+    let (clock, kept) = (hall.fleet.clock.clone(), Arc::clone(&left));
+    let poet = hall.speaker("poet", move |turn: Turn| {
+        let (clock, kept) = (clock.clone(), Arc::clone(&kept));
+        async move {
+            kept.lock().unwrap().push(turn.time_left());
+            clock.sleep_until(clock.now() + SECOND * 40).await;
+            kept.lock().unwrap().push(turn.time_left());
+            Ok(Reply::Pass)
+        }
+    });
+    let _one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND * 50).await;
+    assert_eq!(left.lock().unwrap()[..2], [Some(SECOND * 100), Some(SECOND * 60)]);
+}
+
+/// Answers after five seconds.
+struct Desk(dirigent_testkit::ManualClock);
+
+#[async_trait]
+impl Orchestrator for Desk {
+    async fn answer(&self, _asked: Consultation) -> Result<Reply, AgentError> {
+        self.0.sleep_until(self.0.now() + SECOND * 5).await;
+        Ok(Reply::Pass)
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_waits_for_an_orchestrator_waits_there() {
+    let mut hall = Hall::new().await;
+    hall.rules.human_interrupt = HumanInterrupt::Interrupt;
+    let desk = Desk(hall.fleet.clock.clone());
+    let way = Arc::new(hall.fleet.relay.clone());
+    let a = hall.owner_by("a", way, |builder| builder.orchestrator(desk));
+    let log = Log::default();
+    let (clock, kept) = (hall.fleet.clock.clone(), Arc::clone(&log));
+    let poet = hall.speaker("poet", move |turn: Turn| {
+        let (clock, kept) = (clock.clone(), Arc::clone(&kept));
+        async move {
+            for _ in 0..10 {
+                clock.sleep_until(clock.now() + SECOND).await;
+                let paused = if turn.is_paused() { "waits" } else { "goes on" };
+                kept.lock().unwrap().push(paused.to_owned());
+            }
+            Ok(Reply::Pass)
+        }
+    });
+    let _one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(Duration::from_millis(1_500)).await;
+    hall.fleet.say(&a.process, "A question").await;
+    hall.fleet.pass(SECOND * 9).await;
+    let expected = [
+        "goes on", "waits", "waits", "waits", "waits", "waits", "goes on", "goes on", "goes on",
+        "goes on",
+    ];
+    assert_eq!(lines(&log), expected);
+}
+
+/// More than a question may hold is cut, oldest first, and the agent is told how much.
+#[tokio::test]
+async fn what_is_too_much_is_left_out_and_counted() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    let clock = hall.fleet.clock.clone();
+    let seen = Arc::new(Mutex::new(None));
+    let kept = Arc::clone(&seen);
+    let injected = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&injected);
+    let poet = hall.speaker("poet", move |turn: Turn| {
+        let (clock, counted) = (clock.clone(), Arc::clone(&counted));
+        async move {
+            clock.sleep_until(clock.now() + SECOND * 20).await;
+            while turn.take_injected().is_some() {
+                *counted.lock().unwrap() += 1;
+            }
+            Err("it read all of it, and failed".into())
+        }
+    });
+    let critic = hall.speaker("critic", move |turn: Turn| {
+        let kept = Arc::clone(&kept);
+        async move {
+            let newest = turn.missed().last().map(|message| message.id) == turn.newest();
+            *kept.lock().unwrap() = Some((turn.left_out(), turn.missed().len(), newest));
+            Ok(Reply::Pass)
+        }
+    });
+    let _one = hall.home("one", &[poet, critic]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    for _ in 0..90 {
+        hall.fleet.say(&a.process, &"\u{1}".repeat(2_000)).await;
+    }
+    hall.fleet.pass(SECOND * 25).await;
+    assert_eq!(*injected.lock().unwrap(), 90, "in several questions");
+    let (left_out, missed, newest) = seen.lock().unwrap().unwrap();
+    assert!(left_out > 0 && missed > 30 && newest, "{left_out} {missed}");
+}
