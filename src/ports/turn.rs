@@ -387,7 +387,9 @@ impl Turn {
         match &self.around {
             Around::Driver(driver) => {
                 let driver = driver.upgrade();
-                driver.into_iter().for_each(|driver| driver.report_cost(self.channel, cost));
+                if let Some(driver) = driver {
+                    driver.report_cost(self.channel, cost);
+                }
             }
             Around::Given(given) => {
                 given.source.iter().for_each(|source| source.report_cost(cost));
