@@ -135,13 +135,14 @@ async fn tables_of_another_version_or_another_cluster_are_refused_and_left_alone
             matches!(&refused, OpenError::OtherCluster { found, .. } if found.starts_with("dirigent, with 8 "))
         );
     }
+    let version = place.sql("SELECT number FROM dirigent.version");
     place.sql("UPDATE dirigent.version SET number = 99");
     let refused = PostgresStore::open(place.options()).await.unwrap_err();
     let OpenError::Store(StoreError::BadFile { source, .. }) = refused else {
         panic!("{refused:?}")
     };
     assert!(source.is_newer());
-    place.sql("UPDATE dirigent.version SET number = 1");
+    place.sql(&format!("UPDATE dirigent.version SET number = {version}"));
     let opened = place.open().await;
     assert_eq!(stored(&opened.store, HERE).await, Some((1, 1)));
     opened.close().await;
