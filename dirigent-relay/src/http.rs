@@ -58,6 +58,3 @@ pub use link::HttpLink;
 pub use relay::{HttpRelay, HttpRelayBuilder};
 pub use server::{HttpServer, HttpServerBuilder};
 pub use tls::{ClientTls, ServerTls, TlsError};
-
-/// What stands before the rule in a path. The number is the version of what is carried.
-const PATH: &str = "/dirigent/relay/1/";

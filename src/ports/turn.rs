@@ -386,14 +386,11 @@ impl Turn {
     pub fn report_cost(&self, cost: u64) {
         match &self.around {
             Around::Driver(driver) => {
-                let driver = driver.upgrade();
-                if let Some(driver) = driver {
+                if let Some(driver) = driver.upgrade() {
                     driver.report_cost(self.channel, cost);
                 }
             }
-            Around::Given(given) => {
-                given.source.iter().for_each(|source| source.report_cost(cost));
-            }
+            Around::Given(given) => given.source.iter().for_each(|source| source.report_cost(cost)),
         }
     }
 

@@ -85,8 +85,8 @@ pub struct ChannelRecord {
     /// From where messages are being read that may not have been pushed; `None` while no such gap is
     /// open.
     pub gap_from: Option<GapFrom>,
-    /// When an operator last stopped, held or finished the channel, while it rests: what people said before
-    /// that, and is read later, does not end the rest.
+    /// When an operator last stopped, held or finished the channel, while it is paused: what people said before
+    /// that, and is read later, does not end the pause.
     pub commanded_at: Option<Timestamp>,
     /// Which process wrote this record, and with which of its commits. By it a process finds out whether a
     /// commit of its own was made whose answer was lost, or another process has the channel. `None`: an

@@ -14,12 +14,13 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::Notify;
 use tokio_rustls::TlsConnector;
 
+use super::address::HostAddress;
+use super::error::HttpError;
 use super::exchange::Line;
 use super::keep_alive::until_silent;
 use super::limits::{CONNECTION_WINDOW, HEAD_MAX, STREAM_WINDOW};
 use super::pool::{Order, Phase};
 use super::socket::{ALPN, Socket};
-use crate::http::{HostAddress, HttpError};
 
 /// Makes connections.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::http::HostAddress;
+use super::address::HostAddress;
 use crate::{CarryError, HostId};
 
 /// Why a question was not carried over HTTP: the source of a [`CarryError`], which says what may be concluded.

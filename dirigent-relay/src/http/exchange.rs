@@ -9,9 +9,11 @@ use h2::client::{ResponseFuture, SendRequest};
 use h2::{Reason, SendStream};
 use tokio::sync::Notify;
 
+use super::address::HostAddress;
 use super::body::{self, ReadError};
-use super::{PATH, status};
-use crate::http::{HostAddress, HttpError};
+use super::error::HttpError;
+use super::status;
+use super::status::PATH;
 use crate::{ANSWER_MAX, CarryError};
 
 /// The most bytes of a rule's name.

@@ -7,9 +7,10 @@ use std::time::Duration;
 use dirigent::ports::Timestamp;
 use tokio::sync::watch;
 
+use super::address::HostAddress;
+use super::error::HttpError;
 use super::exchange::Line;
 use crate::HostId;
-use crate::http::{HostAddress, HttpError};
 
 /// So long after a failure no connection is tried again, and questions fail at once: a process that is away costs no more than
 /// ten attempts a second, however many questions there are.

@@ -9,10 +9,13 @@ use bytes::Bytes;
 use dirigent::{Clock, SystemClock};
 use tokio::sync::{mpsc, watch};
 
+use super::address::{Addresses, HostAddress};
 use super::connector::Connector;
+use super::error::HttpError;
 use super::exchange::{Line, Unanswered, head};
+use super::link::HttpLink;
 use super::pool::{Order, Phase, Pool};
-use crate::http::{Addresses, ClientTls, HostAddress, HttpError, HttpLink};
+use super::tls::ClientTls;
 use crate::{CarryError, HostId, Relay};
 
 /// How often a question is tried where the connection turns out to have ended before it was sent, or looked at.

@@ -11,9 +11,10 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::connection::serve_connection;
+use super::error::ServeError;
 use super::limits::Limits;
+use super::tls::ServerTls;
 use crate::Server;
-use crate::http::{ServeError, ServerTls};
 
 /// How long is waited after a connection could not be accepted, since file descriptors ran out, for example.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);

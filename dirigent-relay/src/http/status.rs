@@ -4,6 +4,9 @@ use ::http::StatusCode;
 
 use crate::Rejection;
 
+/// What stands before the rule in a path. The number is the version of what is carried.
+pub(super) const PATH: &str = "/dirigent/relay/1/";
+
 /// The longest code of a rejection.
 pub(super) const CODE_MAX: usize = 64;
 

@@ -11,7 +11,8 @@ use h2::{Reason, RecvStream};
 use super::body::{self, ReadError};
 use super::exchange::is_rule;
 use super::server::Shared;
-use super::{PATH, status};
+use super::status;
+use super::status::PATH;
 use crate::{QUESTION_MAX, Rejection};
 
 /// Serves one question: reads it, has it answered, sends the answer.

@@ -63,17 +63,18 @@ fn strange() -> ApiError {
 #[async_trait]
 impl DiscordApi for RemoteAccount {
     async fn me(&self) -> Result<UserId, ApiError> {
-        match self.ask(AccountAsk::Me).await? {
-            AccountDone::Me(user) => Ok(user),
-            _ => Err(strange()),
-        }
+        let AccountDone::Me(user) = self.ask(AccountAsk::Me).await? else {
+            return Err(strange());
+        };
+        Ok(user)
     }
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
-        match self.ask(AccountAsk::Post(WirePost::from(&post))).await? {
-            AccountDone::Posted { id, deduplicated } => Ok(Posted { id: id.0, deduplicated }),
-            _ => Err(strange()),
-        }
+        let answer = self.ask(AccountAsk::Post(WirePost::from(&post))).await?;
+        let AccountDone::Posted { id, deduplicated } = answer else {
+            return Err(strange());
+        };
+        Ok(Posted { id: id.0, deduplicated })
     }
 
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
@@ -84,13 +85,12 @@ impl DiscordApi for RemoteAccount {
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
         let HistoryRequest { channel, after, limit } = request;
         let after = after.map(MessageText);
-        match self.ask(AccountAsk::History { channel, after, limit }).await? {
-            AccountDone::History { messages, reads } => {
-                self.remember(channel, reads);
-                Ok(messages.into_iter().map(ChatMessage::from).collect())
-            }
-            _ => Err(strange()),
-        }
+        let answer = self.ask(AccountAsk::History { channel, after, limit }).await?;
+        let AccountDone::History { messages, reads } = answer else {
+            return Err(strange());
+        };
+        self.remember(channel, reads);
+        Ok(messages.into_iter().map(ChatMessage::from).collect())
     }
 
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
@@ -102,10 +102,11 @@ impl DiscordApi for RemoteAccount {
         channel: ChannelId,
         among: Vec<UserId>,
     ) -> Result<Vec<UserId>, ApiError> {
-        match self.ask(AccountAsk::Members { channel, among }).await? {
-            AccountDone::Members(members) => Ok(members),
-            _ => Err(strange()),
-        }
+        let answer = self.ask(AccountAsk::Members { channel, among }).await?;
+        let AccountDone::Members(members) = answer else {
+            return Err(strange());
+        };
+        Ok(members)
     }
 
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {

@@ -23,7 +23,8 @@ fn steady(hall: &Hall, name: &str, takes: Duration) -> Speaker {
                 () = turn.cancelled() => return Err("taken away".into()),
             }
             let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let word = ["alpha", "beta", "gamma", "delta", "epsilon"][number as usize % 5];
+            let word = ["alpha", "beta", "gamma", "delta", "epsilon"]
+                [usize::try_from(number % 5).unwrap()];
             Ok(Reply::text(format!("{word} {number} of {who}")))
         }
     })

@@ -48,7 +48,7 @@ impl fmt::Display for AgentConflict {
     }
 }
 
-pub(in crate::remote) struct State {
+pub(crate) struct State {
     guests: BTreeMap<HostId, Guest>,
     seats: BTreeMap<AgentId, Seat>,
     pub(super) calls: BTreeMap<u64, LiveCall>,
@@ -77,20 +77,20 @@ struct Seat {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::remote) enum Presence {
+pub(crate) enum Presence {
     Online,
     Offline,
 }
 
 /// What the library is to be told of an agent.
-pub(in crate::remote) struct News {
-    pub(in crate::remote) agent: AgentId,
-    pub(in crate::remote) is_hosted: bool,
-    pub(in crate::remote) presence: Presence,
+pub(crate) struct News {
+    pub(crate) agent: AgentId,
+    pub(crate) is_hosted: bool,
+    pub(crate) presence: Presence,
 }
 
 /// How a call ended.
-pub(in crate::remote) enum Ended {
+pub(crate) enum Ended {
     /// By the agent, which took this number of the messages that it was handed.
     There { end: WireEnd, taken: usize },
     /// Its process was lost, or runs it no more.
@@ -142,7 +142,7 @@ impl State {
         }
     }
 
-    pub(in crate::remote) fn expect(&mut self, agent: &AgentId) {
+    pub(crate) fn expect(&mut self, agent: &AgentId) {
         let seat = self.seats.entry(agent.clone()).or_default();
         seat.is_hosted = true;
     }
@@ -153,14 +153,14 @@ impl State {
     }
 
     /// Where the agent lives, if that process is not lost.
-    pub(in crate::remote) fn host_of(&self, agent: &AgentId) -> Option<HostId> {
+    pub(crate) fn host_of(&self, agent: &AgentId) -> Option<HostId> {
         let host = self.seats.get(agent)?.host.as_ref()?;
         let guest = self.guests.get(host)?;
         (!guest.is_lost && guest.agents.contains(agent)).then(|| host.clone())
     }
 
     /// The newest announcement of the process.
-    pub(in crate::remote) fn announced(&self, host: &HostId) -> Option<Announced> {
+    pub(crate) fn announced(&self, host: &HostId) -> Option<Announced> {
         let guest = self.guests.get(host)?;
         Some(Announced { start: guest.start, number: guest.number })
     }
@@ -272,11 +272,13 @@ impl State {
         let (lost, live) = calls.into_iter().partition(|(number, live)| is_lost(number, live));
         self.calls = live;
         let lost: BTreeMap<u64, LiveCall> = lost;
-        lost.into_values().for_each(|live| live.lose(&why));
+        for live in lost.into_values() {
+            live.lose(&why);
+        }
     }
 
     /// Gives up the processes that were not heard of for too long.
-    pub(in crate::remote) fn lapse(&mut self, now: Timestamp) {
+    pub(crate) fn lapse(&mut self, now: Timestamp) {
         let lapsed = self
             .guests
             .iter_mut()
@@ -294,13 +296,13 @@ impl State {
     }
 
     /// When the next process is given up that is not heard of until then.
-    pub(in crate::remote) fn next_lapse(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn next_lapse(&self, now: Timestamp) -> Option<Timestamp> {
         let heard = self.guests.values().filter(|guest| !guest.is_lost).map(|guest| guest.heard);
         heard.chain([self.since]).map(|at| at + LEASE).filter(|at| *at > now).min()
     }
 
     /// What the library has not been told yet.
-    pub(in crate::remote) fn news(&self, now: Timestamp) -> Vec<News> {
+    pub(crate) fn news(&self, now: Timestamp) -> Vec<News> {
         let may_still_come = now.since(self.since) < LEASE;
         let news = self.seats.iter().filter_map(|(agent, seat)| {
             let presence = match self.host_of(agent) {
@@ -315,13 +317,13 @@ impl State {
         news.collect()
     }
 
-    pub(in crate::remote) fn told(&mut self, agent: &AgentId, presence: Presence) {
+    pub(crate) fn told(&mut self, agent: &AgentId, presence: Presence) {
         if let Some(seat) = self.seats.get_mut(agent) {
             (seat.is_hosted, seat.told) = (true, Some(presence));
         }
     }
 
-    pub(in crate::remote) fn status(&self) -> Vec<GuestStatus> {
+    pub(crate) fn status(&self) -> Vec<GuestStatus> {
         let is_called_in = |agent: &AgentId, host: &HostId| {
             self.seats.get(agent).is_some_and(|seat| seat.host.as_ref() == Some(host))
         };
@@ -339,7 +341,7 @@ impl State {
         status.collect()
     }
 
-    pub(in crate::remote) fn conflicts(&self) -> Vec<AgentConflict> {
+    pub(crate) fn conflicts(&self) -> Vec<AgentConflict> {
         self.conflicts.iter().cloned().collect()
     }
 }

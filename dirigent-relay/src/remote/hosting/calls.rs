@@ -26,7 +26,7 @@ const ERROR_CHARS_MAX: usize = 500;
 pub(super) struct Call {
     shared: Arc<Shared>,
     host: HostId,
-    call: CallId,
+    id: CallId,
     agent: Arc<dyn Agent>,
     turn: Turn,
     control: TurnControl,
@@ -68,7 +68,7 @@ pub(super) fn call_of(
     };
     running.steer(steering, now);
     let (shared, host, agent) = (Arc::clone(shared), host.clone(), lives.agent);
-    (Call { shared, host, call, agent, turn, control, cost, registration }, running)
+    (Call { shared, host, id: call, agent, turn, control, cost, registration }, running)
 }
 
 /// The turn as it was when it was given.
@@ -95,7 +95,7 @@ fn given(channel: ChannelId, agent: AgentId, turn: WireTurn) -> Turn {
 impl Call {
     /// Calls the agent, and tells the other process what it answers until that is taken.
     pub(super) async fn run(self) {
-        let Self { shared, host, call, agent, turn, control, cost, registration } = self;
+        let Self { shared, host, id: call, agent, turn, control, cost, registration } = self;
         let speaking = AssertUnwindSafe(async { agent.speak(turn).await }).catch_unwind();
         if let Ok(spoken) = Abortable::new(speaking, registration).await {
             let end = match spoken {
