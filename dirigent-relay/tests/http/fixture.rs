@@ -219,7 +219,7 @@ async fn bind(address: SocketAddr) -> TcpListener {
 }
 
 /// The patience of a test: its questions have as long as they need.
-const LONG: Duration = Duration::from_secs(60);
+pub(super) const LONG: Duration = Duration::from_secs(60);
 
 pub(super) fn client(relay: Arc<dyn Relay>) -> Client {
     let keys = Keyring::of_cluster(host("bot-2"), &cluster());

@@ -84,7 +84,7 @@ async fn a_head_that_never_ends_is_cut() {
     let mut sent = 0;
     while stream.write_all(&more).await.is_ok() {
         sent += more.len();
-        assert!(sent < 64 << 20, "the head may be endless");
+        assert!(sent < 12 << 20, "the head may be endless");
         tokio::task::yield_now().await;
     }
     goes_on(&answering).await;
@@ -97,9 +97,8 @@ async fn a_head_that_is_too_large_is_refused() {
     let mut large = request(Method::POST, ECHO);
     large.headers_mut().insert("x-large", "x".repeat(9 << 10).parse().unwrap());
     let (response, _stream) = stranger.begin(large).await;
-    let refused = response.await;
-    let status = refused.as_ref().map(::http::Response::status);
-    assert_ne!(status.ok(), Some(StatusCode::OK));
+    let status = response.await.unwrap().status();
+    assert_eq!(status, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     let mut large = request(Method::POST, ECHO);
     large.headers_mut().insert("x-large", "x".repeat(7 << 10).parse().unwrap());
     let stranger = Stranger::at(answering.address).await;

@@ -6,6 +6,7 @@ use dirigent_relay::RelayError;
 use dirigent_relay::http::{
     ClientTls, HttpError, HttpRelay, HttpServer, ServeError, ServerTls, TlsError,
 };
+use dirigent_testkit::ManualClock;
 use rustls::pki_types::ServerName;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -13,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsConnector;
 
 use super::certificates::{Authority, Identity};
-use super::fixture::{Answering, Asking, host, http_error};
+use super::fixture::{Answering, Asking, LONG, host, http_error};
 use super::wire::closed;
 
 async fn showing(identity: &Identity) -> Answering {
@@ -117,7 +118,10 @@ async fn nothing_older_than_tls_1_3_and_nothing_but_http2_is_spoken() {
 #[tokio::test]
 async fn a_client_that_does_not_say_what_it_speaks_is_closed() {
     let authority = Authority::new();
-    let answering = Answering::encrypted(&authority).await;
+    let tls = authority.certify("localhost").server();
+    // No ping closes it.
+    let clock = Arc::new(ManualClock::new());
+    let answering = Answering::new(|server| HttpServer::builder(server, tls).clock(clock)).await;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut roots = rustls::RootCertStore::empty();
     roots.add(authority.der().into()).unwrap();
@@ -142,7 +146,7 @@ async fn without_tls_only_this_machine_is_reached_and_answered() {
 
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let server = HttpServer::plain_on_loopback(answering.server.clone()).build();
-    let refused = server.serve(listener).await.unwrap_err();
+    let refused = tokio::time::timeout(LONG, server.serve(listener)).await.unwrap().unwrap_err();
     assert!(matches!(refused, ServeError::PlainNotLoopback { .. }), "{refused}");
 }
 

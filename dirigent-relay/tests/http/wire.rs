@@ -14,6 +14,8 @@ use h2::{RecvStream, SendStream};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use super::fixture::LONG;
+
 /// An HTTP/2 client of another make.
 pub(super) struct Stranger {
     requests: SendRequest<Bytes>,
@@ -92,7 +94,9 @@ pub(super) async fn send_and_be_closed(address: SocketAddr, bytes: &[u8]) {
 /// Waits until the other end closes the connection.
 pub(super) async fn closed(stream: &mut (impl AsyncRead + Unpin)) {
     // Closed or reset.
-    drop(stream.read_to_end(&mut Vec::new()).await);
+    let mut rest = Vec::new();
+    let end = tokio::time::timeout(LONG, stream.read_to_end(&mut rest)).await;
+    assert!(end.is_ok(), "in vain: the connection is closed");
 }
 
 /// Keeps the last question instead of carrying it, when that is wanted.
