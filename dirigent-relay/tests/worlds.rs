@@ -318,7 +318,7 @@ async fn whatever_happens_one_agent_at_most_is_allowed_and_every_word_is_heard()
     let worlds = std::env::var("DIRIGENT_FLEET_WORLDS").ok().and_then(|worlds| worlds.parse().ok());
     let seed = std::env::var("DIRIGENT_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let mut allowed = 0;
-    for number in seed..seed + worlds.unwrap_or(12_u64) {
+    for number in seed..seed + worlds.unwrap_or(8_u64) {
         let mut world = World::new(number).await;
         world.word().await;
         for _ in 0..150 {
@@ -330,5 +330,5 @@ async fn whatever_happens_one_agent_at_most_is_allowed_and_every_word_is_heard()
         allowed += world.allowed;
         world.fleet.pass(SECOND).await;
     }
-    assert!(allowed > 50, "hardly any agent was allowed: {allowed}");
+    assert!(allowed > 40, "hardly any agent was allowed: {allowed}");
 }
