@@ -132,7 +132,7 @@ pub struct Refusal;
 /// What aborted a scene.
 ///
 /// ```
-/// assert!(dirigent_scene::machine::AbortCause::Protocol(dirigent_scene::machine::Seat::new(0)).to_string().contains("form"));
+/// assert!(dirigent_scene::machine::AbortCause::Protocol(dirigent_scene::machine::Seat::new(0)).to_string().contains("protocol"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
