@@ -68,7 +68,7 @@ fn rows_are_unique_and_sorted() {
     }
 }
 
-/// R001 to R319, and F01 to F29.
+/// All numbers of both kinds, without a gap.
 #[test]
 fn no_requirement_is_missing() {
     let numbers: Vec<_> = rows().into_iter().map(|row| row.number).collect();
