@@ -35,12 +35,16 @@ async fn behind_a_pooler_the_store_notices_that_it_hears_nothing_and_finds_by_lo
     fact(&first.store, HERE, 0, 1).await;
     let second = joined(&place).await;
     until("shared", || first.store.share() == (4, 2) && second.store.share() == (4, 2)).await;
-    let commits = (1..=100).map(|number| {
-        let channel = dirigent::ChannelId::new(HERE.get() + (number << 22));
+    let channel = |number: u64| dirigent::ChannelId::new(HERE.get() + (number << 22));
+    let holder = |number| {
         let both = [&first.store, &second.store];
-        let holds = both.into_iter().find(|store| store.standing(channel) == Standing::Held);
-        let store = holds.expect("each channel is one's").clone();
-        async move { store.commit(request(channel, 0, number)).await }
+        both.into_iter().find(|store| store.standing(channel(number)) == Standing::Held)
+    };
+    // The driver of each is told a moment after the table.
+    until("each channel is one's", || (1..=100).all(|number| holder(number).is_some())).await;
+    let commits = (1..=100).map(|number| {
+        let store = holder(number).expect("each channel is one's").clone();
+        async move { store.commit(request(channel(number), 0, number)).await }
     });
     futures_util::future::try_join_all(commits).await.unwrap();
     // What one gives back the other finds with its next look, a tenth of the TTL later.
