@@ -26,7 +26,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// The most events that wait for a channel to have an owner. What is left aside its next owner reads in the history.
 const HOMELESS_MAX: usize = 10_000;
 
-/// Carries events of channels for which another process acts to that process: once, in order within a channel, and again until they are
+/// Carries events of channels for which another process acts to that process: in order within a channel while nothing fails, and again until they are
 /// taken. Given to [`Builder::neighbours`](dirigent::host::Builder::neighbours) where the processes share the gateway's
 /// shards; its [link](ForwardingLink) is run beside the driver. Clones share the queue.
 ///
