@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 
 use crate::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
 use crate::order::Order;
+use crate::peers::PageQuestion;
 use crate::ports::ScanReport;
 use crate::problem::Problem;
 use crate::shared::Shared;
@@ -108,7 +109,7 @@ async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answe
 /// One channel: who speaks, why the others do not, and what can be done.
 #[utoipa::path(get, path = "/channels/{id}", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = ChannelLook), Problem))]
 async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<ChannelLook> {
-    shared.channel(channel_id(&id)?).await.map(Json)
+    shared.sheet(channel_id(&id)?).await.map(|sheet| Json(sheet.look))
 }
 
 /// Gives a channel an order.
@@ -129,7 +130,7 @@ async fn order(
     responses((status = 200, body = String, content_type = "image/svg+xml"), Problem))]
 async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
     let id = channel_id(&id)?;
-    let svg = shared.score(id).await?.file();
+    let svg = shared.file(id, &PageQuestion::Score { channel: id }).await?;
     let name = format!("attachment; filename=\"score-{id}.svg\"");
     // Opened from here it may run nothing; its own style is its only one.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -144,8 +145,10 @@ async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response,
 /// The channel's own recording, replayed by the turn machine.
 #[utoipa::path(get, path = "/channels/{id}/replay", params(("id" = String, Path, description = "The channel")),
     responses((status = 200, body = serde_json::Value), Problem))]
-async fn replay(State(shared): Ctl, Named(id): Named<String>) -> Answer<dirigent_viewer::Replay> {
-    shared.replay(channel_id(&id)?).await.map(Json)
+async fn replay(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
+    let channel = channel_id(&id)?;
+    let json = shared.file(channel, &PageQuestion::Replay { channel }).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 
 /// A recording from a file, replayed by the turn machine. Nothing is kept of it.

@@ -16,6 +16,8 @@ use tokio::sync::{Semaphore, watch};
 use crate::auth::Auth;
 use crate::drawn::Drawn;
 use crate::memory_recorder::MemoryRecorder;
+use crate::peer_rows::PeerRows;
+use crate::peers::{PageAnswer, PageQuestion, Peers};
 use crate::places::PlacesCache;
 use crate::ports::{Check, EgoFile, ReadRecording};
 use crate::shared::{ReadAddress, Shared};
@@ -56,6 +58,7 @@ pub struct Builder {
     ego: Option<Arc<dyn EgoFile>>,
     recordings: Option<Arc<dyn ReadRecording>>,
     recorder: Option<MemoryRecorder>,
+    peers: Option<Arc<dyn Peers>>,
     address: ReadAddress,
     base: String,
     streams_max: usize,
@@ -104,6 +107,7 @@ impl Control {
             ego: None,
             recordings: None,
             recorder: None,
+            peers: None,
             address: Arc::new(peer),
             base: BASE.to_owned(),
             streams_max: STREAMS_MAX,
@@ -113,6 +117,17 @@ impl Control {
     /// The routes, to be nested at the path that the builder was given.
     pub fn router(&self) -> Router {
         crate::access::guarded(&self.shared)
+    }
+
+    /// Answers another process's page, for the channels of this process only. To be called for processes that act for
+    /// channels themselves and are trusted with every channel: an order is carried out without asking whose it is. The log says
+    /// who gave it.
+    ///
+    /// # Cancellation
+    ///
+    /// An order may have been carried out or not.
+    pub async fn answer(&self, question: &PageQuestion) -> PageAnswer {
+        self.shared.answer(question).await
     }
 }
 
@@ -151,6 +166,13 @@ impl Builder {
     /// no denials, and rooms cannot be replayed.
     pub fn recorder(mut self, recorder: MemoryRecorder) -> Self {
         self.recorder = Some(recorder);
+        self
+    }
+
+    /// The other processes on the same store: the page shows their channels, too, and carries orders to them. Default: none;
+    /// a channel for which another process acts is shown as that.
+    pub fn peers(mut self, peers: impl Peers) -> Self {
+        self.peers = Some(Arc::new(peers));
         self
     }
 
@@ -210,6 +232,8 @@ impl Builder {
             ego: self.ego,
             recordings: self.recordings,
             recorder: self.recorder,
+            peers: self.peers,
+            peer_rows: PeerRows::default(),
             address: self.address,
             base: self.base,
             streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),

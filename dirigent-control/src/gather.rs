@@ -1,6 +1,7 @@
 //! Asks the driver, the registry and the chat, and makes looks of what they tell.
 
 use dirigent::operate::EventOrLag;
+use dirigent::ports::Timestamp;
 use dirigent::replay::Trace;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::Barred;
@@ -8,11 +9,15 @@ use dirigent::{AgentId, CallError, ChannelId};
 use dirigent_viewer::Score;
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::look::{ChannelFacts, ChannelLook, Known, Names, Overview, Query, Row};
+use crate::look::{ChannelFacts, ChannelLook, Known, Names, Row};
 use crate::order::Order;
+use crate::peers::ChannelSheet;
+use crate::places::Places;
 use crate::problem::Problem;
 use crate::shared::Shared;
 
+/// The most rows in one answer to another process: each has at most some 5 KB.
+const ROWS_AT_ONCE: usize = 500;
 /// The number of channels that are read from the store at once.
 const READ_AT_ONCE: usize = 32;
 
@@ -21,48 +26,76 @@ impl Shared {
         Ok(Names::new(&self.identities.all().await?))
     }
 
-    /// Every channel that is asked for.
-    pub(crate) async fn overview(&self, query: &Query) -> Result<Overview, Problem> {
-        let places = self.places.get(&self.dirigent).await;
-        let names = self.names().await?;
+    /// The rows of those of these channels for which this process acts.
+    pub(crate) async fn rows_of_ours(
+        &self,
+        channels: &[ChannelId],
+    ) -> Result<Vec<(ChannelId, Row)>, Problem> {
+        let places = &self.places.get(&self.dirigent).await;
+        let names = &self.names().await?;
         let now = self.clock.now();
-        let known = self.dirigent.channels();
-        let listed = places.channels.keys().copied().filter(|id| places.lists(*id));
-        let listed = listed.filter(|id| known.binary_search(id).is_err());
-        let unmanaged = listed.map(|id| Row::of(id, (&Known::Unmanaged, &names), &places, now));
-        let mut rows: Vec<Row> = unmanaged.collect();
-        let places = &places;
-        let names = &names;
-        let managed = stream::iter(known.iter().copied())
+        let ours = channels.iter().copied().filter(|id| self.is_ours(*id));
+        let rows = stream::iter(ours)
             .map(|id| async move {
-                let known = self.known(id).await?;
-                let row = Row::of(id, (&known, names), places, now);
-                Ok::<_, Problem>(is_listed(&row, places.lists(id)).then_some(row))
+                match self.known(id).await {
+                    Ok(known) => Ok(Some((id, self.row_of(id, (&known, names), places, now)))),
+                    // It went to another process just now.
+                    Err(problem) if problem.is_elsewhere() => Ok(None),
+                    Err(problem) => Err(problem),
+                }
             })
             .buffer_unordered(READ_AT_ONCE);
-        let managed: Vec<_> = managed.collect().await;
-        for row in managed {
-            rows.extend(row?);
-        }
-        Ok(Overview::of(rows, query, places.trouble.clone()))
+        let rows: Vec<_> = rows.collect().await;
+        rows.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// Those of these channels that there are, each in one line.
-    pub(crate) async fn row(&self, id: ChannelId) -> Result<Row, Problem> {
+    /// Some rows of the channels of this process, by id, those after this one; and whether there are more.
+    pub(crate) async fn own_rows(
+        &self,
+        after: Option<ChannelId>,
+    ) -> Result<(Vec<Row>, bool), Problem> {
+        let mut ours = self.dirigent.channels();
+        ours.retain(|id| after.is_none_or(|after| *id > after) && self.is_ours(*id));
+        let has_more = ours.len() > ROWS_AT_ONCE;
+        ours.truncate(ROWS_AT_ONCE);
+        let mut rows = self.rows_of_ours(&ours).await?;
+        rows.sort_unstable_by_key(|(id, _)| *id);
+        Ok((rows.into_iter().map(|(_, row)| row).collect(), has_more))
+    }
+
+    fn row_of(
+        &self,
+        id: ChannelId,
+        (known, names): (&Known, &Names),
+        places: &Places,
+        now: Timestamp,
+    ) -> Row {
+        let row = Row::of(id, (known, names), places, now);
+        Row { owner: self.owner(id), ..row }
+    }
+
+    async fn row(&self, id: ChannelId) -> Result<Row, Problem> {
         let places = self.places.get(&self.dirigent).await;
         self.must_exist(id).await?;
         let known = self.known(id).await?;
-        Ok(Row::of(id, (&known, &self.names().await?), &places, self.clock.now()))
+        Ok(self.row_of(id, (&known, &self.names().await?), &places, self.clock.now()))
+    }
+
+    /// What the page of a channel of this process is drawn of.
+    pub(crate) async fn own_sheet(&self, id: ChannelId) -> Result<ChannelSheet, Problem> {
+        let look = self.own_channel(id).await?;
+        let score = self.own_score(id).await?.sheet();
+        Ok(ChannelSheet::new(look, score, self.recorder.is_some()))
     }
 
     /// One channel, with everything that explains it.
-    pub(crate) async fn channel(&self, id: ChannelId) -> Result<ChannelLook, Problem> {
+    async fn own_channel(&self, id: ChannelId) -> Result<ChannelLook, Problem> {
         let row = self.row(id).await?;
         let names = self.names().await?;
         let channel = self.dirigent.channel(id);
         let status = match self.known(id).await? {
             Known::Status(status) => Some(status),
-            Known::Unmanaged | Known::Unusable(_) => None,
+            Known::Unmanaged | Known::Unusable(_) | Known::Elsewhere(_) => None,
         };
         let mut explanations = Vec::new();
         for (agent, _) in status.iter().flat_map(|status| &status.agents) {
@@ -83,7 +116,7 @@ impl Shared {
     }
 
     /// The channel's score: from its recording where it is recorded, else from its history, which knows of no denials.
-    pub(crate) async fn score(&self, id: ChannelId) -> Result<Score, Problem> {
+    pub(crate) async fn own_score(&self, id: ChannelId) -> Result<Score, Problem> {
         self.must_exist(id).await?;
         let names = self.names().await?;
         let name = |key: AgentKey| self.agent_name(&names, key);
@@ -109,11 +142,24 @@ impl Shared {
         Ok(Score::of(newest(trace.entries()), agent, now))
     }
 
-    /// Gives a channel an order, and has open pages look again.
-    pub(crate) async fn order(&self, id: ChannelId, order: Order) -> Result<(), Problem> {
+    /// Gives a channel of this process an order, and has open pages look again.
+    pub(crate) async fn own_order(
+        &self,
+        id: ChannelId,
+        order: Order,
+        by: &str,
+    ) -> Result<(), Problem> {
         self.must_exist(id).await?;
+        let named = order.name();
         let given = order.give(self.dirigent.channel(id)).await;
         self.orders.send_modify(|orders| *orders += 1);
+        match &given {
+            Ok(()) => tracing::info!(channel = %id, order = named, by, "an order was carried out"),
+            Err(problem) => {
+                let why = &problem.kind;
+                tracing::info!(channel = %id, order = named, by, why, "an order was refused");
+            }
+        }
         given
     }
 
@@ -150,7 +196,7 @@ fn newest<T>(entries: &[T]) -> &[T] {
 }
 
 /// A channel that was given the mode none is nothing to list where it is public.
-fn is_listed(row: &Row, is_private: bool) -> bool {
+pub(crate) fn is_listed(row: &Row, is_private: bool) -> bool {
     row.mode != "none" || row.needs_person.is_some() || is_private
 }
 

@@ -42,6 +42,7 @@
 //! ([`Channel::progress`](dirigent::Channel::progress)).
 
 mod access;
+mod across;
 mod api;
 mod assets;
 mod auth;
@@ -54,6 +55,8 @@ mod memory_recorder;
 mod metrics;
 mod order;
 mod pages;
+mod peer_rows;
+mod peers;
 mod places;
 mod ports;
 mod problem;
@@ -71,6 +74,7 @@ pub use look::{
 };
 pub use memory_recorder::MemoryRecorder;
 pub use order::Order;
+pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};
 pub use problem::Problem;
 pub use slave::on_slave;

@@ -30,6 +30,8 @@ use crate::shared::Shared;
 const TOGETHER: Duration = Duration::from_millis(150);
 /// Some of what is shown changes without an event: it is looked at so often.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
+/// What another process tells is asked for so often.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A stream ends then; the page asks for another one, and is judged again.
 const LASTS: Duration = Duration::from_secs(15 * 60);
 /// So often something is sent, so that a broken connection is noticed.
@@ -55,7 +57,9 @@ async fn channel(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = channel_id(&id)?;
-    shared.must_exist(id).await?;
+    if !shared.is_told_elsewhere(id) {
+        shared.must_exist(id).await?;
+    }
     stream(shared, role, Shown::Channel(id), &headers)
 }
 
@@ -137,7 +141,7 @@ impl Live {
         if now >= self.ends_at {
             return None;
         }
-        let look_again = (now + LOOK_AGAIN).min(self.ends_at);
+        let look_again = (now + self.look_again()).min(self.ends_at);
         loop {
             let heard = tokio::select! {
                 heard = self.events.next() => heard?,
@@ -152,6 +156,15 @@ impl Live {
         clock.sleep_until(clock.now() + TOGETHER).await;
         while self.events.try_next().is_some() {}
         Some(())
+    }
+
+    /// How long it may be before something is looked at that changes without an event here.
+    fn look_again(&self) -> Duration {
+        let is_told_elsewhere = match self.shown {
+            Shown::Overview(_) => self.shared.peers.is_some(),
+            Shown::Channel(id) => self.shared.is_told_elsewhere(id),
+        };
+        if is_told_elsewhere { ASK_AGAIN } else { LOOK_AGAIN }
     }
 
     fn is_about(&self, heard: &EventOrLag) -> bool {
@@ -195,9 +208,8 @@ impl Live {
                 Ok(regions)
             }
             Shown::Channel(id) => {
-                let look = shared.channel(*id).await?;
-                let score = shared.score(*id).await?.sheet();
-                let regions = channel_regions(&shared.base, &look, &score, may_change)?;
+                let sheet = shared.sheet(*id).await?;
+                let regions = channel_regions(&shared.base, &sheet.look, &sheet.score, may_change)?;
                 let region = |(id, html): (&str, String)| Region::new(id.to_owned(), html);
                 Ok(regions.into_iter().map(region).collect())
             }

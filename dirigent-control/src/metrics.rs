@@ -16,7 +16,6 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
-use crate::look::Query;
 use crate::problem::Problem;
 use crate::shared::Shared;
 
@@ -37,11 +36,15 @@ pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Result<Respons
             budget_used += status.budget.cost;
         }
     }
-    let overview = shared.overview(&Query::default()).await?;
+    // Of the channels of this process: each process tells of its own.
+    let rows = shared.rows_of_ours(&shared.dirigent.channels()).await?;
+    let owned = rows.len();
+    let needs_person = rows.iter().filter(|(_, row)| row.needs_person.is_some()).count();
     let numbers = Numbers {
         tally: shared.dirigent.tally(),
         phases,
-        needs_person: u64::try_from(overview.need_person).unwrap_or(u64::MAX),
+        needs_person: u64::try_from(needs_person).unwrap_or(u64::MAX),
+        owned: u64::try_from(owned).unwrap_or(u64::MAX),
         budget_used,
         budget_limit,
     };
@@ -58,6 +61,7 @@ struct Numbers {
     tally: Tally,
     phases: Vec<u64>,
     needs_person: u64,
+    owned: u64,
     budget_used: u64,
     budget_limit: u64,
 }
@@ -82,7 +86,7 @@ const TURNS: [(&str, &[Cause]); 6] = [
 
 impl Collector for Numbers {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let Self { tally, phases, needs_person, budget_used, budget_limit } = self;
+        let Self { tally, phases, needs_person, owned, budget_used, budget_limit } = self;
         let causes =
             |causes: &[Cause]| causes.iter().map(|cause| tally.changes(*cause)).sum::<u64>();
         let turns = TURNS.iter().map(|(end, ends)| (*end, causes(ends)));
@@ -109,6 +113,8 @@ impl Collector for Numbers {
             ("needs_person", "Channels that need a person", ""),
             [("", *needs_person)],
         )?;
+        let about = "Channels with a record for which this process acts";
+        gauges(&mut encoder, ("channels_owned", about, ""), [("", *owned)])?;
         let budget = [("used", *budget_used), ("limit", *budget_limit)];
         gauges(
             &mut encoder,

@@ -1,7 +1,7 @@
 //! What an operator tells a channel, as a value.
 
 use dirigent::{AgentId, CallError, Channel, Mode};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 /// assert_eq!(order, Order::Mute { agent: "poet".to_owned() });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Order {
@@ -65,6 +65,24 @@ pub enum Order {
 }
 
 impl Order {
+    /// What it is called, as it is written.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::SetMode { .. } => "set-mode",
+            Self::Stop => "stop",
+            Self::Hold => "hold",
+            Self::Resume => "resume",
+            Self::Finish => "finish",
+            Self::Wake { .. } => "wake",
+            Self::SpeakNext { .. } => "speak-next",
+            Self::Mute { .. } => "mute",
+            Self::Unmute { .. } => "unmute",
+            Self::Assign { .. } => "assign",
+            Self::ResetBudget => "reset-budget",
+            Self::Archive => "archive",
+        }
+    }
+
     /// Carries it out. Stored for good when it returns, but for waking.
     pub(crate) async fn give(self, channel: Channel<'_>) -> Result<(), Problem> {
         let agent = |name: String| AgentId::from(name);

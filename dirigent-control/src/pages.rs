@@ -16,6 +16,7 @@ use crate::api::{Asked, Named, channel_id, refused};
 use crate::auth::Role;
 use crate::look::{ChannelLook, Overview, Query, RegistryLook, Row};
 use crate::order::Order;
+use crate::peers::ChannelSheet;
 use crate::ports::ScanReport;
 use crate::problem::Problem;
 use crate::shared::Shared;
@@ -200,12 +201,11 @@ async fn channel(
     Named(id): Named<String>,
 ) -> Page {
     let id = channel_id(&id)?;
-    let look = shared.channel(id).await?;
-    let score = shared.score(id).await?.sheet();
+    let ChannelSheet { look, score, is_recorded } = shared.sheet(id).await?;
     let mut frame = Frame::new(&shared, role, "channels", &look.channel.name);
     frame.live = format!("{}/live/channels/{id}", shared.base);
     let regions = channel_regions(&shared.base, &look, &score, role.may_change())?;
-    page(&ChannelPage { frame, look: &look, regions, is_recorded: shared.recorder.is_some() })
+    page(&ChannelPage { frame, look: &look, regions, is_recorded })
 }
 
 /// An order from a form. A script that sends it is answered without a page.
@@ -226,7 +226,7 @@ async fn replay(
     Extension(role): Extension<Role>,
     Named(id): Named<String>,
 ) -> Page {
-    let row = shared.row(channel_id(&id)?).await?;
+    let row = shared.sheet(channel_id(&id)?).await?.look.channel;
     let frame = Frame::new(&shared, role, "channels", format!("Replay of {}", row.name));
     page(&ReplayPage { frame, row: Some(&row) })
 }

@@ -8,9 +8,14 @@ use dirigent::CallError;
 use dirigent::ports::{ApiError, RegisterError};
 use dirigent::tools::ToolError;
 use http::{HeaderValue, StatusCode, header};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::openapi::{self, RefOr};
 use utoipa::{IntoResponses, ToSchema};
+
+/// What each kind of problem begins with.
+const KIND: &str = "urn:dirigent:problem:";
+/// The kind of problem that another process acts for the channel.
+const ELSEWHERE: &str = "elsewhere";
 
 /// What went wrong with a request, and what to do.
 ///
@@ -18,7 +23,7 @@ use utoipa::{IntoResponses, ToSchema};
 /// let problem = dirigent_control::Problem::new(404, "channel-unknown", "there is no such channel");
 /// assert_eq!(problem.status, 404);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[non_exhaustive]
 pub struct Problem {
     /// A stable name of the kind of problem, after `urn:dirigent:problem:`.
@@ -33,7 +38,12 @@ pub struct Problem {
 impl Problem {
     /// A problem of this kind.
     pub fn new(status: u16, kind: &str, detail: impl Into<String>) -> Self {
-        Self { kind: format!("urn:dirigent:problem:{kind}"), status, detail: detail.into() }
+        Self { kind: format!("{KIND}{kind}"), status, detail: detail.into() }
+    }
+
+    /// Whether another process acts for the channel, so that nothing was done here.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.kind.strip_prefix(KIND) == Some(ELSEWHERE)
     }
 
     pub(crate) fn not_found(what: &str) -> Self {
@@ -87,6 +97,7 @@ impl From<CallError> for Problem {
             CallError::Barred(_) | CallError::Unreadable(_) => {
                 Self::new(409, "record-unusable", detail)
             }
+            CallError::Elsewhere => Self::new(503, ELSEWHERE, detail),
             CallError::NotRunning | CallError::Ended(_) => Self::new(503, "not-running", detail),
             CallError::NotStored => Self::new(503, "not-stored", detail),
             CallError::Failed(error) => error.into(),

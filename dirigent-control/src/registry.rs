@@ -48,7 +48,10 @@ impl Shared {
             let caller = Caller { guild: Some(*guild), ..Caller::new(agent) };
             let arguments = DirigentRegister { discord_user_id: account, agent_name: name.clone() };
             match self.tools.dirigent_register(&caller, arguments).await {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    self.tell_registry_changed().await;
+                    return Ok(());
+                }
                 // It may be in the next one.
                 Err(error @ ToolError::AccountNotInGuild) => refused = error,
                 Err(error) => return Err(error.into()),
@@ -62,7 +65,9 @@ impl Shared {
         if !self.identities.remove(AgentId::from(agent)).await? {
             return Err(Problem::not_found("agent in the registry"));
         }
-        Ok(self.dirigent.identities_changed().await?)
+        self.dirigent.identities_changed().await?;
+        self.tell_registry_changed().await;
+        Ok(())
     }
 
     pub(crate) async fn can_scan(&self) -> bool {
@@ -81,6 +86,7 @@ impl Shared {
         }
         let report = ego.scan().await.map_err(|why| Problem::new(409, "not-scanned", why))?;
         self.dirigent.identities_changed().await?;
+        self.tell_registry_changed().await;
         Ok(report)
     }
 }

@@ -11,8 +11,8 @@ use crate::problem::Problem;
 use crate::shared::Shared;
 
 impl Shared {
-    /// The channel's own recording, replayed.
-    pub(crate) async fn replay(&self, id: ChannelId) -> Result<Replay, Problem> {
+    /// The own recording of a channel of this process, replayed, as JSON.
+    pub(crate) async fn own_replay(&self, id: ChannelId) -> Result<String, Problem> {
         self.must_exist(id).await?;
         let recorded = self.recorder.as_ref().and_then(|recorder| recorder.channel(id));
         let recorded = recorded.ok_or_else(|| {
@@ -25,7 +25,12 @@ impl Shared {
         let names = self.names().await?;
         let dirigent = self.dirigent.clone();
         let name = move |key: AgentKey| dirigent.agent(key).map(|agent| names.of(&agent).into());
-        self.beside(move || Replay::of(&recorded, name).map_err(unreadable)).await
+        let replay = move || {
+            let replay = Replay::of(&recorded, name).map_err(unreadable)?;
+            serde_json::to_string(&replay)
+                .map_err(|_| Problem::new(500, "failed", "the replay cannot be written"))
+        };
+        self.beside(replay).await
     }
 
     /// A recording from a file, replayed. Nothing is kept of it.

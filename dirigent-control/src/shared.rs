@@ -11,6 +11,8 @@ use tokio::sync::{Semaphore, watch};
 use crate::auth::Auth;
 use crate::drawn::Drawn;
 use crate::memory_recorder::MemoryRecorder;
+use crate::peer_rows::PeerRows;
+use crate::peers::Peers;
 use crate::places::PlacesCache;
 use crate::ports::{Check, EgoFile, ReadRecording};
 
@@ -24,6 +26,9 @@ pub(crate) struct Shared {
     pub(crate) identities: Arc<dyn IdentityStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) places: PlacesCache,
+    /// The other processes, where there are several.
+    pub(crate) peers: Option<Arc<dyn Peers>>,
+    pub(crate) peer_rows: PeerRows,
     pub(crate) auth: Mutex<Auth>,
     pub(crate) check: Option<Arc<dyn Check>>,
     pub(crate) ego: Option<Arc<dyn EgoFile>>,

@@ -17,4 +17,5 @@ mod escaping;
 mod fixture;
 mod live;
 mod pages;
+mod peers;
 mod slave;

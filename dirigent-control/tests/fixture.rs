@@ -63,6 +63,14 @@ impl Fixture {
     }
 
     pub(crate) async fn open_with(change: impl FnOnce(Builder) -> Builder) -> Self {
+        Self::open_as(|library| library, change).await
+    }
+
+    /// The same, with a library of another making.
+    pub(crate) async fn open_as(
+        make: impl FnOnce(dirigent::host::Builder) -> dirigent::host::Builder,
+        change: impl FnOnce(Builder) -> Builder,
+    ) -> Self {
         let clock = SystemClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock));
         let (moderator, person) = (discord.add_bot(), discord.add_human());
@@ -100,7 +108,7 @@ impl Fixture {
             });
             library = library.host(agent, speaks, discord.account(account));
         }
-        let (dirigent, driver) = library.build().unwrap();
+        let (dirigent, driver) = make(library).build().unwrap();
         let mut pushed = discord.events();
         let told = dirigent.clone();
         let tasks = vec![

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::fixture::{Fixture, OPERATOR, VIEWER, request};
 
 /// An open stream.
-struct Stream(Body);
+pub(crate) struct Stream(Body);
 
 impl Stream {
-    async fn open(fixture: &Fixture, path: &str, had: Option<&str>) -> Self {
+    pub(crate) async fn open(fixture: &Fixture, path: &str, had: Option<&str>) -> Self {
         let mut asked = request(Method::GET, path, VIEWER, Body::empty());
         if let Some(had) = had {
             asked.headers_mut().insert("last-event-id", had.parse().unwrap());
@@ -24,7 +24,7 @@ impl Stream {
     }
 
     /// The next event: its id, and what it changes.
-    async fn next(&mut self) -> Option<(String, Value)> {
+    pub(crate) async fn next(&mut self) -> Option<(String, Value)> {
         loop {
             // Sooner than a stream looks again by itself: what changed is heard of.
             let frame = tokio::time::timeout(Duration::from_secs(8), self.0.frame()).await;
@@ -40,7 +40,7 @@ impl Stream {
     }
 
     /// Reads on until a part has this in it.
-    async fn until(&mut self, part: &str, text: &str) -> String {
+    pub(crate) async fn until(&mut self, part: &str, text: &str) -> String {
         loop {
             let (id, regions) = self.next().await.expect("the stream ended");
             let parts = regions.as_array().unwrap();

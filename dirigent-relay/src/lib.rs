@@ -11,6 +11,7 @@
 //! | say who may ask what | [`Keyring`], [`Secret`], [`Role`] |
 //! | write a transport | [`Relay`], [`Server::answer`], [`frame`] |
 //! | ask or answer something of your own | [`Question`], [`Client`], [`Service`] |
+//! | have a control page that shows the channels of all processes | `PagePeers`, `PageService`, with the feature `control` |
 //! | reach other machines | `http`, with the feature of that name |
 //! | test without a network | [`InProcess`] |
 
@@ -29,6 +30,8 @@ mod instance;
 mod keyring;
 mod master;
 mod owners;
+#[cfg(feature = "control")]
+mod page;
 mod peer_rules;
 mod rejection;
 mod relay;
@@ -53,6 +56,8 @@ pub use instance::{Instance, OwnPermission};
 pub use keyring::{Keyring, Role};
 pub use master::Master;
 pub use owners::Owners;
+#[cfg(feature = "control")]
+pub use page::{PagePeers, PageService};
 pub use peer_rules::Explained;
 pub use rejection::Rejection;
 pub use relay::{CarryError, Relay};

@@ -5,6 +5,8 @@ mod fleet;
 mod forgery;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "control")]
+mod page;
 mod peers;
 mod remote;
 mod roles;

@@ -1,10 +1,12 @@
 //! One channel, with everything that explains it.
 
+use std::borrow::Cow;
+
 use dirigent::operate::{ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
 use dirigent::snapshot::{AgentState, PhaseKind, Seat, SeatTurn};
 use dirigent::{AgentId, Config};
 use dirigent_viewer::{Ring, RingSeat, SeatMark};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::discussion::DiscussionLook;
@@ -19,7 +21,7 @@ use crate::places::Places;
 ///     look.agents.iter().filter(|agent| !agent.may_speak).map(|agent| agent.why.as_str()).collect()
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChannelLook {
@@ -28,7 +30,7 @@ pub struct ChannelLook {
     /// How it came to be quiet, in a sentence, where it waits for a person and the change is known.
     pub because: Option<String>,
     /// What would let agents speak, in a sentence, where none may.
-    pub advice: Option<&'static str>,
+    pub advice: Option<Cow<'static, str>>,
     /// Its agents, in speaking order.
     pub agents: Vec<AgentLook>,
     /// Who was chosen to speak next.
@@ -48,7 +50,7 @@ pub struct ChannelLook {
     /// Its newest changes, the newest first.
     pub changes: Vec<ChangeLook>,
     /// The orders that can be given to it now, as [`Order`](crate::Order) names them.
-    pub orders: Vec<&'static str>,
+    pub orders: Vec<Cow<'static, str>>,
 }
 
 /// One agent in a channel.
@@ -58,7 +60,7 @@ pub struct ChannelLook {
 ///     format!("{}: {}", agent.name, agent.why)
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[non_exhaustive]
@@ -68,9 +70,9 @@ pub struct AgentLook {
     /// Its name for people.
     pub name: String,
     /// What became of its turn in this cycle: `has the floor`, `to come`, `spoke`, `passed`, `skipped`, `muted`, `away`.
-    pub turn: &'static str,
+    pub turn: Cow<'static, str>,
     /// What it does here: `idle`, `queued`, `active`, `waiting` or `offline`.
-    pub doing: &'static str,
+    pub doing: Cow<'static, str>,
     /// Whether it may speak now.
     pub may_speak: bool,
     /// Why it may, or may not, speak, and what would change that.
@@ -90,7 +92,7 @@ pub struct AgentLook {
 ///     format!("{}: {}", work.worker, work.so_far)
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkLook {
@@ -109,12 +111,12 @@ pub struct WorkLook {
 ///     budget.used >= budget.limit
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BudgetLook {
     /// `turns`, `cycles` or `cost`.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// So much.
     pub used: u64,
     /// Of so much.
@@ -128,7 +130,7 @@ pub struct BudgetLook {
 ///     format!("{}: {}", change.at, change.cause)
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChangeLook {
@@ -141,12 +143,13 @@ pub struct ChangeLook {
     /// The cause, as the core names it.
     pub cause: String,
     /// The phase afterwards.
-    pub phase: &'static str,
+    pub phase: Cow<'static, str>,
     /// The turn.
     pub turn: u64,
 }
 
 /// What the driver tells of a channel.
+#[derive(Default)]
 pub(crate) struct ChannelFacts {
     pub(crate) status: Option<Box<Status>>,
     pub(crate) explanations: Vec<Explanation>,
@@ -178,9 +181,9 @@ impl ChannelLook {
                 .map(|told| DiscussionLook::of(told, names, places)),
             workers: facts.workers.iter().map(work).collect(),
             changes: changes(&facts.history, names, CHANGES),
-            orders: orders(&channel, status),
+            orders: orders(&channel, status).into_iter().map(Cow::Borrowed).collect(),
             because: status.and_then(|status| because(status, &facts.history, names)),
-            advice: advice(&channel, status),
+            advice: advice(&channel, status).map(Cow::Borrowed),
             channel,
         }
     }
@@ -192,7 +195,7 @@ impl ChannelLook {
 
     /// The speaker list as a picture.
     pub(crate) fn ring(&self) -> String {
-        let mark = |agent: &AgentLook| match agent.turn {
+        let mark = |agent: &AgentLook| match &*agent.turn {
             "has the floor" => SeatMark::Speaks,
             "spoke" => SeatMark::Spoke,
             "passed" => SeatMark::Passed,
@@ -204,11 +207,12 @@ impl ChannelLook {
         let listed = self.agents.iter().filter(|agent| agent.is_listed);
         let seats = listed.map(|agent| RingSeat { name: agent.name.clone(), mark: mark(agent) });
         let row = &self.channel;
-        let (middle, below) = match (&row.speaker, row.pause) {
-            (Some(speaker), None) => (speaker.clone(), row.doing),
+        let doing = &*row.doing;
+        let (middle, below) = match (&row.speaker, row.pause.as_deref()) {
+            (Some(speaker), None) => (speaker.clone(), doing),
             (_, Some(pause)) => (pause.to_owned(), "no agent speaks"),
-            (None, None) if row.doing == "quiet" => ("quiet".to_owned(), "no agent speaks"),
-            (None, None) => ("no agent speaks".to_owned(), row.doing),
+            (None, None) if doing == "quiet" => ("quiet".to_owned(), "no agent speaks"),
+            (None, None) => ("no agent speaks".to_owned(), doing),
         };
         Ring { seats: seats.collect(), middle, below: below.to_owned() }.svg()
     }
@@ -223,7 +227,7 @@ impl ChannelLook {
 
     /// Whether this order can be given now.
     pub(crate) fn can(&self, order: &str) -> bool {
-        self.orders.contains(&order)
+        self.orders.iter().any(|can| can == order)
     }
 }
 
@@ -237,8 +241,8 @@ fn agents(status: &Status, explanations: &[Explanation], names: &Names) -> Vec<A
         AgentLook {
             id: agent.as_str().to_owned(),
             name: names.of(agent),
-            turn: turn_of(seat, status.speaker.as_ref() == Some(agent)),
-            doing: words::doing(*state),
+            turn: turn_of(seat, status.speaker.as_ref() == Some(agent)).into(),
+            doing: words::doing(*state).into(),
             may_speak: why.is_some_and(Explanation::allows),
             why: why.map(|why| told(why, names)).unwrap_or_default(),
             is_muted: seat.is_some_and(|seat| seat.muted),
@@ -282,7 +286,7 @@ fn budgets(status: &Status) -> Vec<BudgetLook> {
         ("cost", status.budget.cost, *budget_cost),
     ];
     let look = |(what, used, limit): (&'static str, u64, Option<u64>)| {
-        limit.map(|limit| BudgetLook { what, used, limit })
+        limit.map(|limit| BudgetLook { what: what.into(), used, limit })
     };
     rows.into_iter().filter_map(look).collect()
 }
@@ -293,7 +297,7 @@ fn changes(history: &[ChannelEvent], names: &Names, most: usize) -> Vec<ChangeLo
         agent: event.agent.as_ref().map(|agent| names.of(agent)),
         sentence: sentence_of(event, names),
         cause: words::cause(event.transition.cause),
-        phase: event.transition.to.as_str(),
+        phase: event.transition.to.as_str().into(),
         turn: event.transition.turn.get(),
     };
     history.iter().rev().take(most).map(look).collect()
@@ -320,7 +324,7 @@ fn advice(row: &Row, status: Option<&Status>) -> Option<&'static str> {
     match status {
         Some(_) if row.is_locked && row.turns == "disabled" => None,
         Some(status) => words::advice(status.silence?),
-        None if row.mode == "none" => {
+        None if row.mode == "none" && !row.is_away => {
             Some("Give it the mode chat, and the agents in it take turns.")
         }
         None => None,
@@ -341,6 +345,9 @@ fn work(work: &Work) -> WorkLook {
 /// What can be told to the channel as it stands. The machine is asked all the same.
 fn orders(row: &Row, status: Option<&Status>) -> Vec<&'static str> {
     let mut orders = Vec::new();
+    if row.is_away {
+        return orders;
+    }
     let is_managed = status.is_some_and(|status| status.list.len() > 1);
     let is_over = row.turns == "archived";
     if !row.is_locked && !is_over {
@@ -349,8 +356,8 @@ fn orders(row: &Row, status: Option<&Status>) -> Vec<&'static str> {
     if is_over || status.is_none() {
         return orders;
     }
-    let is_kept = matches!(row.turns, "normal" | "shuffle");
-    match row.pause {
+    let is_kept = matches!(&*row.turns, "normal" | "shuffle");
+    match row.pause.as_deref() {
         Some(pause) => {
             orders.push("resume");
             if pause == "on hold" {

@@ -1,10 +1,12 @@
 //! A discussion, and what of it is still to be posted.
 
+use std::borrow::Cow;
+
 use dirigent::ChannelId;
 use dirigent::operate::{DiscussionState, DiscussionStatus, OutboxEntry, PostState};
 use dirigent::ports::Timestamp;
 use dirigent::store::OutboxKind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::row::Names;
@@ -17,12 +19,12 @@ use crate::places::Places;
 ///     discussion.state != "open"
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscussionLook {
     /// `open`, `concluded` or `archived`.
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
     /// Who opened it.
     pub initiator: Option<String>,
     /// Where the result goes, by name or id.
@@ -42,12 +44,12 @@ pub struct DiscussionLook {
 ///     post.state == "given-up"
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OutboxLook {
     /// `guide` or `result`.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// Where it goes, by name or id.
     pub to: String,
     /// That channel's id.
@@ -57,7 +59,7 @@ pub struct OutboxLook {
     /// How many messages it has.
     pub parts: usize,
     /// `ready`, `under-way`, `waiting` or `given-up`.
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
     /// When it is tried again, in milliseconds of Unix time, where that is known.
     pub until: Option<u64>,
     /// Whether its next message may be in the channel already.
@@ -74,7 +76,8 @@ impl DiscussionLook {
                 DiscussionState::Concluded => "concluded",
                 DiscussionState::Archived => "archived",
                 DiscussionState::Open | _ => "open",
-            },
+            }
+            .into(),
             initiator: told.initiator.as_ref().map(|initiator| names.of(initiator)),
             callback: terms.map(|terms| called(terms.callback, places)),
             callback_id: terms.map(|terms| terms.callback.to_string()),
@@ -111,12 +114,12 @@ impl OutboxLook {
         let sentence = format!("The {what} {waits}{progress}{doubt}.");
         let to = called(unposted.to, places);
         Self {
-            what,
+            what: what.into(),
             to,
             to_id: unposted.to.to_string(),
             posted,
             parts,
-            state,
+            state: state.into(),
             until,
             in_doubt,
             sentence,

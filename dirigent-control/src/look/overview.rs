@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::row::Row;
+use crate::places::Places;
 
 /// How many channels a page has.
 pub(crate) const PAGE: usize = 50;
@@ -54,10 +55,12 @@ pub struct Overview {
     pub need_person: usize,
     /// Why guilds and names may be out of date.
     pub trouble: Option<String>,
+    /// The other processes that do not answer: their channels are shown as they told last.
+    pub silent: Vec<String>,
 }
 
 impl Overview {
-    pub(crate) fn of(mut rows: Vec<Row>, query: &Query, trouble: Option<String>) -> Self {
+    pub(crate) fn of(mut rows: Vec<Row>, query: &Query, places: &Places) -> Self {
         let all = rows.len();
         let live = rows.iter().filter(|row| row.is_live).count();
         let need_person = rows.iter().filter(|row| row.needs_person.is_some()).count();
@@ -68,7 +71,8 @@ impl Overview {
         let page = query.page.and_then(|page| usize::try_from(page).ok()).unwrap_or(1);
         let page = page.clamp(1, pages);
         let channels = rows.into_iter().skip((page - 1) * PAGE).take(PAGE).collect();
-        Self { channels, page, pages, found, all, live, need_person, trouble }
+        let (trouble, silent) = (places.trouble.clone(), Vec::new());
+        Self { channels, page, pages, found, all, live, need_person, trouble, silent }
     }
 }
 
@@ -101,7 +105,7 @@ fn rank(row: &Row) -> (u8, &str, &str, &str, &str) {
     let group = u8::from(row.needs_person.is_none());
     // What is elsewhere stands behind all guilds.
     let guild = if row.guild.is_empty() { "\u{10FFFF}" } else { &row.guild };
-    let quiet = match (row.mode, row.turns) {
+    let quiet = match (&*row.mode, &*row.turns) {
         (_, "archived") => "2",
         ("none", _) => "1",
         _ => "0",

@@ -1,12 +1,13 @@
 //! One channel in one line.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dirigent::operate::{Reason, Status};
 use dirigent::ports::{Identity, Timestamp};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{AgentId, CallError, ChannelId, Mode};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::words;
@@ -19,7 +20,7 @@ use crate::places::Places;
 ///     row.needs_person.is_some()
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[non_exhaustive]
@@ -35,24 +36,24 @@ pub struct Row {
     /// Whether everyone in its guild sees it.
     pub is_public: bool,
     /// `none`, `work`, `report`, `discussion` or `chat`; `unknown` where the record cannot be used.
-    pub mode: &'static str,
+    pub mode: Cow<'static, str>,
     /// Whether the mode was given at creation, for good.
     pub is_locked: bool,
     /// How turns are kept: `disabled`, `dead`, `normal`, `shuffle` or `archived`; `unknown` where the record cannot be
     /// used.
-    pub turns: &'static str,
+    pub turns: Cow<'static, str>,
     /// The phase.
-    pub phase: &'static str,
+    pub phase: Cow<'static, str>,
     /// The phase in words.
-    pub doing: &'static str,
+    pub doing: Cow<'static, str>,
     /// `stopped`, `on hold` or `finished`, where it is.
-    pub pause: Option<&'static str>,
+    pub pause: Option<Cow<'static, str>>,
     /// The name of the agent that has the floor.
     pub speaker: Option<String>,
     /// When something happens by itself, in milliseconds of Unix time.
     pub until: Option<u64>,
     /// What happens then.
-    pub until_what: Option<&'static str>,
+    pub until_what: Option<Cow<'static, str>>,
     /// Who speaks, or why the room is quiet, in a sentence.
     pub why: String,
     /// Why a person is needed.
@@ -61,6 +62,12 @@ pub struct Row {
     pub is_live: bool,
     /// Whether the channel was ever given a mode.
     pub is_known: bool,
+    /// The process that acts for it, where there are several and one is known to.
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// Whether that process does not answer now: what is shown is what it told last.
+    #[serde(default)]
+    pub is_away: bool,
 }
 
 /// What the driver says of a channel.
@@ -68,6 +75,8 @@ pub(crate) enum Known {
     Unmanaged,
     Status(Box<Status>),
     Unusable(CallError),
+    /// Another process acts for it, which does not tell: why.
+    Elsewhere(String),
 }
 
 /// The names of agents, for people.
@@ -101,11 +110,11 @@ impl Row {
             topic: info.and_then(|info| info.topic.clone()),
             guild: guild.unwrap_or_default(),
             is_public: info.is_some_and(|info| !info.private),
-            mode: Mode::None.as_str(),
+            mode: Mode::None.as_str().into(),
             is_locked: false,
-            turns: "disabled",
-            phase: "disabled",
-            doing: words::phase(PhaseKind::Disabled),
+            turns: "disabled".into(),
+            phase: "disabled".into(),
+            doing: words::phase(PhaseKind::Disabled).into(),
             pause: None,
             speaker: None,
             until: None,
@@ -114,19 +123,43 @@ impl Row {
             needs_person: None,
             is_live: false,
             is_known: !matches!(known, Known::Unmanaged),
+            owner: None,
+            is_away: false,
         };
         match known {
             Known::Unmanaged => blank,
             Known::Unusable(error) => Self {
-                mode: "unknown",
-                turns: "unknown",
-                phase: "unknown",
-                doing: "unknown",
                 why: words::sentence(&error.to_string()),
                 needs_person: Some("Its record cannot be used".to_owned()),
-                ..blank
+                ..blank.unknown()
             },
+            Known::Elsewhere(why) => {
+                Self { why: words::sentence(why), is_away: true, ..blank.unknown() }
+            }
             Known::Status(status) => blank.with(status, names, now),
+        }
+    }
+
+    /// The same, of which no state is known.
+    fn unknown(self) -> Self {
+        let unknown = Cow::Borrowed("unknown");
+        let (mode, turns, phase, doing) =
+            (unknown.clone(), unknown.clone(), unknown.clone(), unknown);
+        Self { mode, turns, phase, doing, ..self }
+    }
+
+    /// The same, as it was when its process told it last; now that process does not answer.
+    pub(crate) fn grey(self, why: &str) -> Self {
+        let why = words::sentence(why);
+        Self {
+            why,
+            is_away: true,
+            needs_person: None,
+            is_live: false,
+            speaker: None,
+            until: None,
+            until_what: None,
+            ..self
         }
     }
 
@@ -144,14 +177,14 @@ impl Row {
             (_, _, None) => words::sentence(words::phase(status.phase)),
         };
         Self {
-            mode: status.mode.as_str(),
+            mode: status.mode.as_str().into(),
             is_locked: matches!(status.mode, Mode::Work | Mode::Discussion),
-            turns: status.turn_state.as_str(),
-            phase: status.phase.as_str(),
-            doing: words::phase(status.phase),
-            pause: status.rest.map(words::pause),
+            turns: status.turn_state.as_str().into(),
+            phase: status.phase.as_str().into(),
+            doing: words::phase(status.phase).into(),
+            pause: status.rest.map(|pause| words::pause(pause).into()),
             until: deadline.map(|due| due.at.as_millis()),
-            until_what: deadline.map(|due| words::deadline(due.reason)),
+            until_what: deadline.map(|due| words::deadline(due.reason).into()),
             why,
             needs_person: needs_person(status),
             is_live,

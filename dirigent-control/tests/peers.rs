@@ -1,0 +1,344 @@
+//! The page of one of several processes. The others are played.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Body;
+use dirigent::ports::{Ownership, Standing};
+use dirigent::{ChannelId, Clock, async_trait};
+use dirigent_control::{Order, PageAnswer, PageQuestion, PeerError, Peers, Problem};
+use dirigent_testkit::ManualClock;
+use http::{Method, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::fixture::{Answer, Fixture, OPERATOR, VIEWER, request};
+use crate::live::Stream;
+
+/// The channels of the other process, and what it does.
+#[derive(Clone, Default)]
+struct Other(Arc<Mutex<Played>>);
+
+#[derive(Default)]
+struct Played {
+    channels: BTreeSet<ChannelId>,
+    /// What the other process answers for a channel.
+    sheet: Option<PageAnswer>,
+    rows: Vec<Value>,
+    at_once: usize,
+    error: Option<PeerError>,
+    problem: Option<Problem>,
+    asked: Vec<PageQuestion>,
+}
+
+impl Other {
+    fn play(&self, change: impl FnOnce(&mut Played)) {
+        change(&mut self.0.lock().unwrap());
+    }
+
+    fn asked(&self) -> Vec<PageQuestion> {
+        std::mem::take(&mut self.0.lock().unwrap().asked)
+    }
+}
+
+#[async_trait]
+impl Ownership for Other {
+    fn standing(&self, channel: ChannelId) -> Standing {
+        let is_other = self.0.lock().unwrap().channels.contains(&channel);
+        if is_other { Standing::Elsewhere } else { Standing::Held }
+    }
+
+    async fn changed(&self) -> Vec<ChannelId> {
+        std::future::pending().await
+    }
+}
+
+#[async_trait]
+impl Peers for Other {
+    fn me(&self) -> String {
+        "bot-1".to_owned()
+    }
+
+    fn others(&self) -> Vec<String> {
+        vec!["bot-2".to_owned()]
+    }
+
+    fn owner(&self, channel: ChannelId) -> Option<String> {
+        let is_other = self.0.lock().unwrap().channels.contains(&channel);
+        Some(if is_other { "bot-2" } else { "bot-1" }.to_owned())
+    }
+
+    async fn ask(&self, peer: &str, question: &PageQuestion) -> Result<PageAnswer, PeerError> {
+        assert_eq!(peer, "bot-2");
+        let mut played = self.0.lock().unwrap();
+        played.asked.push(question.clone());
+        if let Some(error) = played.error {
+            return Err(error);
+        }
+        if let Some(problem) = &played.problem {
+            return Ok(PageAnswer::Problem(problem.clone()));
+        }
+        Ok(match question {
+            PageQuestion::Rows { after } => {
+                let id = |row: &&Value| row["id"].as_str().unwrap().parse::<ChannelId>().unwrap();
+                let rest =
+                    played.rows.iter().filter(|row| after.is_none_or(|after| id(row) > after));
+                let rest: Vec<_> = rest.collect();
+                let some = &rest[..rest.len().min(played.at_once)];
+                let has_more = some.len() < rest.len();
+                let answer = json!({ "rows": { "rows": some, "has_more": has_more } });
+                serde_json::from_value(answer).unwrap()
+            }
+            PageQuestion::Channel { .. } => played.sheet.clone().unwrap_or(PageAnswer::Elsewhere),
+            PageQuestion::Score { .. } | PageQuestion::Replay { .. } => {
+                PageAnswer::File("<svg/>".to_owned())
+            }
+            _ => PageAnswer::Done,
+        })
+    }
+}
+
+/// A process with two channels of its own, of which the second one became the other process's.
+struct Pair {
+    fixture: Fixture,
+    other: Other,
+    clock: ManualClock,
+    own: ChannelId,
+    theirs: ChannelId,
+}
+
+impl Pair {
+    async fn open() -> Self {
+        let (other, clock) = (Other::default(), ManualClock::new());
+        other.play(|played| played.at_once = 500);
+        let (owned, peers) = (other.clone(), other.clone());
+        let time: Arc<dyn Clock> = Arc::new(clock.clone());
+        let fixture = Fixture::open_as(
+            |library| library.ownership(owned),
+            |builder| builder.peers(peers).clock(time),
+        )
+        .await;
+        let (own, theirs) = (fixture.chat("den").await, fixture.chat("attic").await);
+        let pair = Self { fixture, other, clock, own, theirs };
+        let (mut look, mut row) = (pair.look(theirs).await, pair.row(theirs).await);
+        row["owner"] = json!("bot-2");
+        look["channel"]["owner"] = json!("bot-2");
+        let sheet = json!({ "look": look, "score": "<svg/>", "isRecorded": true });
+        let sheet = serde_json::from_value(json!({ "channel": sheet })).unwrap();
+        pair.other.play(|played| {
+            played.channels.insert(theirs);
+            played.sheet = Some(sheet);
+            played.rows.push(row);
+        });
+        pair.pass(5).await;
+        pair.other.asked();
+        pair
+    }
+
+    /// Lets so many seconds pass.
+    async fn pass(&self, seconds: u64) {
+        for _ in 0..seconds {
+            for _ in 0..50 {
+                tokio::task::yield_now().await;
+            }
+            self.clock.set(self.clock.now() + Duration::from_secs(1));
+        }
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.fixture.page(&format!("/dirigent{path}"), OPERATOR).await
+    }
+
+    async fn look(&self, channel: ChannelId) -> Value {
+        let answer = self.fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        answer.json()
+    }
+
+    async fn overview(&self) -> Value {
+        self.fixture.get("/dirigent/api/channels", VIEWER).await.json()
+    }
+
+    async fn row(&self, channel: ChannelId) -> Value {
+        let rows = self.overview().await["channels"].as_array().unwrap().clone();
+        rows.into_iter().find(|row| row["id"] == channel.to_string()).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn another_process_is_asked_for_its_rows_at_most_once_a_second() {
+    let pair = Pair::open().await;
+    for _ in 0..3 {
+        assert_eq!(pair.row(pair.own).await["owner"], "bot-1");
+        assert_eq!(pair.row(pair.theirs).await["owner"], "bot-2");
+    }
+    assert_eq!(pair.other.asked(), [PageQuestion::Rows { after: None }]);
+    pair.pass(1).await;
+    pair.overview().await;
+    assert_eq!(pair.other.asked().len(), 1);
+    // One that does not answer is left alone for three.
+    pair.other.play(|played| played.error = Some(PeerError::NoAnswer));
+    for second in 0..4 {
+        pair.pass(1).await;
+        let row = pair.row(pair.theirs).await;
+        assert_eq!((&row["why"], &row["mode"]), (&json!("Bot-2 does not answer."), &json!("chat")));
+        assert_eq!(pair.other.asked().len(), usize::from(second % 3 == 0), "second {second}");
+    }
+}
+
+#[tokio::test]
+async fn rows_that_do_not_fit_into_one_answer_come_in_several() {
+    let pair = Pair::open().await;
+    let mut row = pair.row(pair.theirs).await;
+    pair.other.play(|played| {
+        for id in [1_u64, 2] {
+            let id = ChannelId::new(pair.theirs.get() + id);
+            row["id"] = json!(id.to_string());
+            played.channels.insert(id);
+            played.rows.push(row.clone());
+        }
+        played.at_once = 1;
+    });
+    pair.pass(1).await;
+    pair.other.asked();
+    assert_eq!(pair.overview().await["all"], 4);
+    assert_eq!(pair.other.asked().len(), 3);
+    // A process that brings nothing new, and says that there is more, is asked no further.
+    pair.other.play(|played| played.at_once = 0);
+    pair.pass(1).await;
+    pair.overview().await;
+    assert_eq!(pair.other.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_process_without_a_page_is_named() {
+    let pair = Pair::open().await;
+    pair.other.play(|played| played.error = Some(PeerError::NoPage));
+    let row = pair.row(pair.theirs).await;
+    assert_eq!(row["why"], "Bot-2 has no page, or one of another version.");
+    assert_eq!((&row["mode"], &row["isAway"]), (&json!("unknown"), &json!(true)));
+    let page = pair.get("").await.text;
+    assert!(page.contains("bot-2 does not answer: its channels"), "{page}");
+    assert_eq!(page.matches("name=\"mode\" id=\"mode-").count(), 1, "no control for the grey one");
+    let path = format!("/channels/{}", pair.theirs);
+    let asked = async { pair.get(&path).await };
+    let (page, ()) = tokio::join!(asked, pair.pass(3));
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.text.contains("Bot-2 acts for this channel, and has no page"), "{}", page.text);
+    assert!(!page.text.contains("data-order"), "nothing can be ordered");
+}
+
+#[tokio::test]
+async fn the_live_page_of_another_processs_channel_is_drawn_anew_each_second() {
+    let pair = Pair::open().await;
+    let path = format!("/dirigent/live/channels/{}", pair.theirs);
+    let mut page = Stream::open(&pair.fixture, &path, None).await;
+    page.until("state", "bot-2 acts for this channel.").await;
+    pair.other.asked();
+    pair.other.play(|played| {
+        let Some(PageAnswer::Channel(sheet)) = &mut played.sheet else { panic!("no sheet") };
+        sheet.look.channel.why = "Something happened there.".to_owned();
+    });
+    tokio::join!(page.until("state", "Something happened there."), pair.pass(1));
+    assert_eq!(pair.other.asked().len(), 1, "once a second");
+    // It does not answer, and later does.
+    pair.other.play(|played| played.error = Some(PeerError::NoAnswer));
+    tokio::join!(page.until("state", "Bot-2 does not answer."), pair.pass(1));
+    pair.other.play(|played| played.error = None);
+    tokio::join!(page.until("state", "Something happened there."), pair.pass(1));
+    // It has no such channel any more: the stream ends, and the page is told.
+    let gone = Problem::new(404, "not-found", "there is no such channel");
+    pair.other.play(|played| played.problem = Some(gone));
+    let (end, ()) = tokio::join!(page.next(), pair.pass(1));
+    assert!(end.is_none());
+}
+
+#[tokio::test]
+async fn an_order_says_who_gave_it_and_what_the_owner_refuses_is_passed_on() {
+    let pair = Pair::open().await;
+    let order =
+        async || pair.fixture.order(pair.theirs, OPERATOR, &json!({ "order": "stop" })).await;
+    assert_eq!(order().await.status, StatusCode::OK);
+    let (channel, by) = (pair.theirs, "operator at bot-1".to_owned());
+    assert_eq!(pair.other.asked(), [PageQuestion::Order { channel, order: Order::Stop, by }]);
+    let problem = Problem::new(409, "archived", "it is archived");
+    pair.other.play(|played| played.problem = Some(problem));
+    let refused = order().await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert_eq!(refused.json()["type"], "urn:dirigent:problem:archived");
+    assert_eq!(pair.other.asked().len(), 1, "it is not given twice");
+    // A form without a script comes back to the page.
+    pair.other.play(|played| played.problem = None);
+    let path = format!("/dirigent/channels/{}", pair.theirs);
+    let mut form = request(Method::POST, &path, OPERATOR, Body::from("order=hold"));
+    let kind = "application/x-www-form-urlencoded".parse().unwrap();
+    form.headers_mut().insert(header::CONTENT_TYPE, kind);
+    assert_eq!(pair.fixture.ask(form).await.header(header::LOCATION), path);
+    assert_eq!(pair.other.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_replay_and_a_score_are_made_by_the_process_that_has_the_recording() {
+    let pair = Pair::open().await;
+    let path = format!("/channels/{}", pair.theirs);
+    assert!(pair.get(&path).await.text.contains(">Replay</a>"));
+    assert_eq!(pair.get(&format!("{path}/replay")).await.status, StatusCode::OK);
+    pair.other.asked();
+    for file in ["score.svg", "replay"] {
+        let answer = pair.get(&format!("/api{path}/{file}")).await;
+        assert_eq!((answer.status, answer.text.as_str()), (StatusCode::OK, "<svg/>"));
+    }
+    let channel = pair.theirs;
+    let questions = [PageQuestion::Score { channel }, PageQuestion::Replay { channel }];
+    assert_eq!(pair.other.asked(), questions);
+}
+
+#[tokio::test]
+async fn a_change_of_the_registry_is_told_to_all() {
+    let pair = Pair::open().await;
+    let answer = pair
+        .fixture
+        .send_json(Method::DELETE, "/dirigent/api/identities/poet", OPERATOR, &Value::Null)
+        .await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    assert_eq!(pair.other.asked(), [PageQuestion::RegistryChanged]);
+}
+
+#[tokio::test]
+async fn what_another_process_tells_is_escaped() {
+    let pair = Pair::open().await;
+    pair.other.play(|played| {
+        played.rows[0]["why"] = json!("<script>alert(1)</script>");
+        played.rows[0]["owner"] = json!("<b>bot</b>");
+    });
+    let page = pair.get("").await.text;
+    assert!(!page.contains("<script>alert") && !page.contains("<b>bot"), "{page}");
+}
+
+#[tokio::test]
+async fn each_process_counts_its_own_channels_only() {
+    let pair = Pair::open().await;
+    let metrics = pair.get("/metrics").await.text;
+    assert!(metrics.contains("dirigent_channels_owned 1\n"), "{metrics}");
+    assert_eq!(pair.other.asked(), [], "no other process is asked for them");
+}
+
+#[tokio::test]
+async fn without_a_way_to_the_others_their_channels_are_shown_as_theirs() {
+    let other = Other::default();
+    let owned = other.clone();
+    let fixture = Fixture::open_as(|library| library.ownership(owned), |builder| builder).await;
+    let (own, theirs) = (fixture.chat("den").await, fixture.chat("attic").await);
+    other.play(|played| played.channels.extend([theirs]));
+    let overview = fixture.get("/dirigent/api/channels", VIEWER).await.json();
+    assert_eq!((&overview["all"], &overview["silent"]), (&json!(2), &json!([])));
+    let look = fixture.get(&format!("/dirigent/api/channels/{theirs}"), VIEWER).await.json();
+    assert_eq!(look["channel"]["why"], "Another process acts for this channel.");
+    assert_eq!(look["orders"], json!([]));
+    let order = json!({ "order": "stop" });
+    assert_eq!(
+        fixture.order(theirs, OPERATOR, &order).await.status,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+    assert_eq!(fixture.order(own, OPERATOR, &order).await.status, StatusCode::OK);
+}

@@ -1,0 +1,127 @@
+//! The control pages of several processes, each of which shows the channels of all.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent::ChannelId;
+use dirigent_control::{Control, PageAnswer, PageQuestion, PeerError, Peers, Problem};
+use serde::{Deserialize, Serialize};
+
+use crate::rule::{read, write};
+use crate::{
+    ANSWER_MAX, Asker, Client, HostId, Owners, Question, Refused, RelayError, Role, Service,
+};
+
+/// What the seal adds to an answer, and more, in bytes.
+const SEAL_MAX: usize = 1_024;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+struct AskPage(PageQuestion);
+
+impl Question for AskPage {
+    const RULE: &'static str = "page";
+    type Answer = PageAnswer;
+}
+
+/// The pages of the other processes, as the page of this one asks them: given to
+/// [`Builder::peers`](dirigent_control::Builder::peers). Each process that does so answers the others with a [`PageService`].
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use dirigent_control::{Builder, BuildError, Control};
+/// use dirigent_relay::{Client, Owners, PagePeers, PageService, Server};
+///
+/// # fn example(page: Builder, client: Client, owners: Arc<dyn Owners>, server: Server) -> Result<(Control, Server), BuildError> {
+/// let control = page.peers(PagePeers::new(client, owners)).build()?;
+/// let server = server.with(Arc::new(PageService::new(control.clone())));
+/// # Ok((control, server))
+/// # }
+/// ```
+pub struct PagePeers {
+    client: Client,
+    owners: Arc<dyn Owners>,
+}
+
+impl PagePeers {
+    /// Asks the processes that act for the channels, by this client.
+    pub const fn new(client: Client, owners: Arc<dyn Owners>) -> Self {
+        Self { client, owners }
+    }
+}
+
+#[async_trait]
+impl Peers for PagePeers {
+    fn me(&self) -> String {
+        self.client.me().to_string()
+    }
+
+    fn others(&self) -> Vec<String> {
+        let all = self.owners.all().into_iter().filter(|host| host != self.client.me());
+        all.map(|host| host.to_string()).collect()
+    }
+
+    fn owner(&self, channel: ChannelId) -> Option<String> {
+        self.owners.owner(channel).map(|host| host.to_string())
+    }
+
+    async fn ask(&self, peer: &str, question: &PageQuestion) -> Result<PageAnswer, PeerError> {
+        let host: HostId = peer.parse().map_err(|_| PeerError::NotReached)?;
+        let asked = AskPage(question.clone());
+        let answer = self.client.ask_within(&host, &asked, question.time_limit()).await;
+        answer.map_err(|error| {
+            tracing::debug!(%host, %error, "another process's page did not answer");
+            why(&error)
+        })
+    }
+}
+
+fn why(error: &RelayError) -> PeerError {
+    match error.refused() {
+        Some(Refused::Failed { .. } | Refused::Elsewhere) => PeerError::NoAnswer,
+        Some(_) => PeerError::NoPage,
+        None if error.is_certain() => PeerError::NotReached,
+        None => PeerError::NoAnswer,
+    }
+}
+
+impl fmt::Debug for PagePeers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PagePeers").field("client", &self.client).finish_non_exhaustive()
+    }
+}
+
+/// Answers the pages of other processes, for the channels of this one: given to the [`Server`](crate::Server). Only peers may ask: a
+/// slave is refused with [`Refused::OnlyPeers`].
+#[derive(Debug)]
+pub struct PageService {
+    control: Control,
+}
+
+impl PageService {
+    /// Answers from the page of this process.
+    pub const fn new(control: Control) -> Self {
+        Self { control }
+    }
+}
+
+#[async_trait]
+impl Service for PageService {
+    fn rules(&self) -> &'static [&'static str] {
+        &[AskPage::RULE]
+    }
+
+    async fn serve(&self, asker: &Asker, _rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
+        if asker.role != Role::Peer {
+            return Err(Refused::OnlyPeers);
+        }
+        let AskPage(question) = read(question)?;
+        let answer = write(&self.control.answer(&question).await);
+        if answer.len() <= ANSWER_MAX - SEAL_MAX {
+            return Ok(answer);
+        }
+        let detail = "this is too large for the way between two processes; open the page of the channel's own process";
+        Ok(write(&PageAnswer::Problem(Problem::new(413, "too-large", detail))))
+    }
+}

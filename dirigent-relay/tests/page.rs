@@ -1,0 +1,305 @@
+//! The control pages of several processes: each shows all channels, and carries orders to the one that acts for the channel.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use dirigent::ports::GuildApi;
+use dirigent::{ChannelId, Mode, async_trait};
+use dirigent_control::Control;
+use dirigent_relay::{
+    CarryError, Client, HostId, InProcess, Keyring, PagePeers, PageService, Relay, Role, Server,
+};
+use http::{Method, Request, StatusCode, header};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::fleet::{Fleet, Process, SECOND, host, secret};
+
+const OPERATOR: &str = "operator-operator-1";
+const VIEWER: &str = "viewer-viewer-viewer";
+
+/// How the way to another process fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// Questions get no answer, as of a process that stands still.
+    Silent,
+    /// Answers are lost.
+    Lost,
+}
+
+/// A way that fails where the test wants it.
+#[derive(Clone)]
+struct Way {
+    inner: InProcess,
+    fault: Arc<std::sync::Mutex<Fault>>,
+}
+
+#[async_trait]
+impl Relay for Way {
+    async fn carry(&self, to: &HostId, rule: &str, bytes: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        let fault = *self.fault.lock().unwrap();
+        if fault == Fault::Silent {
+            return std::future::pending().await;
+        }
+        let answer = self.inner.carry(to, rule, bytes).await;
+        if fault == Fault::Lost { Err(CarryError::no_answer("lost")) } else { answer }
+    }
+}
+
+/// One process with its page.
+struct Paged {
+    process: Process,
+    router: Router,
+    way: Way,
+}
+
+impl Paged {
+    fn start(fleet: &mut Fleet, name: &str) -> Self {
+        let keys = Fleet::keys(name).with(host("slave"), secret(9), Role::slave(["poet"]));
+        let fault = Arc::new(std::sync::Mutex::new(Fault::None));
+        let way = Way { inner: fleet.relay.clone(), fault };
+        let client =
+            Client::new(keys.clone(), Arc::new(way.clone()), Arc::new(fleet.clock.clone()));
+        let process = fleet.start_as(name, keys.clone(), client.clone(), Vec::new(), |b| b);
+        let chat: Arc<dyn GuildApi> = Arc::new(fleet.discord.account(fleet.moderator));
+        let control = Control::builder(process.dirigent.clone(), chat, Arc::clone(&fleet.registry))
+            .operator_token(OPERATOR)
+            .viewer_token(VIEWER)
+            .clock(Arc::new(fleet.clock.clone()) as Arc<dyn dirigent::Clock>)
+            .peers(PagePeers::new(client, Arc::clone(&fleet.table) as _))
+            .build()
+            .unwrap();
+        let router = Router::new().nest("/dirigent", control.router());
+        let server = Server::new(keys, secret(fleet.next_start()))
+            .with(Arc::new(process.instance.clone()))
+            .with(Arc::new(PageService::new(control)));
+        fleet.relay.connect(Arc::new(server));
+        Self { process, router, way }
+    }
+
+    fn fail(&self, fault: Fault) {
+        *self.way.fault.lock().unwrap() = fault;
+    }
+
+    async fn ask(&self, request: Request<Body>) -> (StatusCode, String) {
+        let answer = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = answer.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (parts.status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    async fn get(&self, path: &str) -> (StatusCode, String) {
+        self.ask(request(Method::GET, path, VIEWER, Body::empty())).await
+    }
+
+    async fn json(&self, path: &str) -> Value {
+        let (status, text) = self.get(path).await;
+        assert_eq!(status, StatusCode::OK, "{text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    async fn channel(&self, channel: ChannelId) -> Value {
+        self.json(&format!("/dirigent/api/channels/{channel}")).await
+    }
+
+    /// The rows by channel: owner, mode, why, and whether it is grey.
+    async fn row(&self, channel: ChannelId) -> Value {
+        let overview = self.json("/dirigent/api/channels").await;
+        let rows = overview["channels"].as_array().unwrap().clone();
+        rows.into_iter().find(|row| row["id"] == channel.to_string()).unwrap()
+    }
+
+    async fn order(&self, channel: ChannelId, order: &Value) -> (StatusCode, Value) {
+        let path = format!("/dirigent/api/channels/{channel}/orders");
+        let mut request = request(Method::POST, &path, OPERATOR, Body::from(order.to_string()));
+        let kind = "application/json".parse().unwrap();
+        request.headers_mut().insert(header::CONTENT_TYPE, kind);
+        let (status, text) = self.ask(request).await;
+        (status, serde_json::from_str(&text).unwrap())
+    }
+}
+
+fn request(method: Method, path: &str, token: &str, body: Body) -> Request<Body> {
+    let request = Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1");
+    request.header(header::AUTHORIZATION, format!("Bearer {token}")).body(body).unwrap()
+}
+
+/// Two processes; the fleet's channel is the first one's, another one the second one's.
+async fn pair() -> (Fleet, Paged, Paged, ChannelId) {
+    let mut fleet = Fleet::new().await;
+    let (a, b) = (Paged::start(&mut fleet, "a"), Paged::start(&mut fleet, "b"));
+    let accounts: Vec<_> = fleet.agents.iter().map(|(_, account)| *account).collect();
+    let members = [&[fleet.moderator][..], &accounts].concat();
+    let other = fleet.discord.add_channel(fleet.guild, "other", &members);
+    fleet.table.give(other, Some(&host("b")));
+    fleet.chat(&a.process).await;
+    b.process.dirigent.channel(other).set_mode(Mode::Report).await.unwrap();
+    fleet.settle().await;
+    (fleet, a, b, other)
+}
+
+#[tokio::test]
+async fn every_process_shows_all_channels_with_their_owner() {
+    let (fleet, a, b, other) = pair().await;
+    fleet.say(&a.process, "Hello").await;
+    for page in [&a, &b] {
+        let (first, second) = (page.row(fleet.channel).await, page.row(other).await);
+        assert_eq!((&first["owner"], &first["mode"]), (&json!("a"), &json!("chat")));
+        assert_eq!((&first["speaker"], &first["isAway"]), (&json!("poet"), &json!(false)));
+        assert_eq!((&second["owner"], &second["mode"]), (&json!("b"), &json!("report")));
+    }
+    let (here, there) = (a.channel(fleet.channel).await, b.channel(fleet.channel).await);
+    assert_eq!(here, there, "both tell the same of it");
+    assert!(there["agents"][1]["why"].as_str().unwrap().contains("poet has the floor"));
+    let page = b.get(&format!("/dirigent/channels/{}", fleet.channel)).await.1;
+    assert!(page.contains("a acts for this channel."), "{page}");
+    let score = |page: &Paged| {
+        let (router, channel) = (page.router.clone(), fleet.channel);
+        let path = format!("/dirigent/api/channels/{channel}/score.svg");
+        async move {
+            let answer =
+                router.oneshot(request(Method::GET, &path, VIEWER, Body::empty())).await.unwrap();
+            answer.into_body().collect().await.unwrap().to_bytes()
+        }
+    };
+    assert_eq!(score(&a).await, score(&b).await);
+    let missing = b.get("/dirigent/api/channels/123456789012345678").await;
+    assert_eq!(missing.0, StatusCode::NOT_FOUND, "its process says that there is none");
+}
+
+#[tokio::test]
+async fn an_order_reaches_the_process_that_acts_for_the_channel() {
+    let (fleet, a, b, _) = pair().await;
+    fleet.say(&a.process, "Hello").await;
+    let (status, answer) = b.order(fleet.channel, &json!({ "order": "stop" })).await;
+    assert_eq!((status, &answer["done"]), (StatusCode::OK, &json!(true)));
+    let status = a.process.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert!(status.rest.is_some());
+    // What the owner refuses is answered as by itself.
+    let order = json!({ "order": "set-mode", "mode": "work" });
+    let (there, here) =
+        (b.order(fleet.channel, &order).await, a.order(fleet.channel, &order).await);
+    assert_eq!(there, here);
+    assert_eq!(there.1["type"], "urn:dirigent:problem:creation-only");
+    // A viewer's order is refused where the viewer is.
+    let path = format!("/dirigent/api/channels/{}/orders", fleet.channel);
+    let body = Body::from(r#"{"order":"resume"}"#);
+    let mut viewer = request(Method::POST, &path, VIEWER, body);
+    viewer.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+    assert_eq!(b.ask(viewer).await.0, StatusCode::FORBIDDEN);
+    let status = a.process.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert!(status.rest.is_some(), "it is stopped still");
+}
+
+/// Runs a request while time passes.
+async fn within<T: Send + 'static>(
+    fleet: &Fleet,
+    time: Duration,
+    asked: impl Future<Output = T> + Send + 'static,
+) -> T {
+    let asked = tokio::spawn(asked);
+    fleet.pass(time).await;
+    assert!(asked.is_finished(), "no answer within {time:?}");
+    asked.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_process_that_does_not_answer_is_shown_as_that_and_the_page_stays_up() {
+    let (fleet, _a, b, other) = pair().await;
+    let b = Arc::new(b);
+    assert_eq!(b.row(fleet.channel).await["mode"], "chat");
+    b.fail(Fault::Silent);
+    fleet.pass(SECOND * 2).await;
+    let (page, id) = (Arc::clone(&b), fleet.channel);
+    let row = within(&fleet, SECOND * 2, async move { page.row(id).await }).await;
+    assert_eq!((&row["why"], &row["isAway"]), (&json!("A does not answer."), &json!(true)));
+    assert_eq!(row["mode"], "chat", "as it was told last");
+    let overview = b.json("/dirigent/api/channels").await;
+    assert_eq!(overview["silent"], json!(["a"]));
+    assert_eq!(b.row(other).await["isAway"], false);
+    let path = format!("/dirigent/channels/{}", fleet.channel);
+    let page = Arc::clone(&b);
+    let (status, html) = within(&fleet, SECOND * 2, async move { page.get(&path).await }).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(html.contains("A does not answer.") && html.contains("a acts for this channel."));
+    let page = Arc::clone(&b);
+    let stop = json!({ "order": "stop" });
+    let (status, answer) =
+        within(&fleet, SECOND * 2, async move { page.order(id, &stop).await }).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer["type"], "urn:dirigent:problem:owner-silent");
+    assert!(answer["detail"].as_str().unwrap().contains("it may have been done"), "{answer}");
+    // It answers again.
+    b.fail(Fault::None);
+    fleet.pass(SECOND * 3).await;
+    assert_eq!(b.row(id).await["isAway"], false);
+}
+
+#[tokio::test]
+async fn an_order_whose_answer_is_lost_is_not_given_twice() {
+    let (fleet, a, b, _) = pair().await;
+    fleet.say(&a.process, "Hello").await;
+    // Sessions are known, so that the question is taken at once.
+    b.channel(fleet.channel).await;
+    b.fail(Fault::Lost);
+    let (id, taken) = (fleet.channel, a.process.dirigent.clone());
+    let stop = json!({ "order": "stop" });
+    let (status, answer) = within(&fleet, SECOND, async move { b.order(id, &stop).await }).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer["detail"].as_str().unwrap().contains("it may have been done"), "{answer}");
+    assert!(taken.channel(id).status().await.unwrap().unwrap().rest.is_some(), "it was done");
+}
+
+#[tokio::test]
+async fn an_order_follows_a_channel_that_changes_hands() {
+    let (mut fleet, a, b, _) = pair().await;
+    let c = Paged::start(&mut fleet, "c");
+    fleet.say(&a.process, "Hello").await;
+    fleet.table.give(fleet.channel, None);
+    let (id, dirigent) = (fleet.channel, b.process.dirigent.clone());
+    let stop = json!({ "order": "stop" });
+    let asked = tokio::spawn(async move { c.order(id, &stop).await });
+    fleet.pass(SECOND).await;
+    assert!(!asked.is_finished(), "no process acts for it");
+    fleet.table.give(fleet.channel, Some(&host("b")));
+    fleet.pass(SECOND).await;
+    assert_eq!(asked.await.unwrap().0, StatusCode::OK);
+    assert!(dirigent.channel(id).status().await.unwrap().unwrap().rest.is_some());
+}
+
+#[tokio::test]
+async fn a_channel_without_an_owner_is_shown_and_nothing_is_done() {
+    let (fleet, _a, b, _) = pair().await;
+    assert_eq!(b.row(fleet.channel).await["isAway"], false);
+    fleet.table.give(fleet.channel, None);
+    fleet.pass(SECOND * 2).await;
+    let row = b.row(fleet.channel).await;
+    assert_eq!((&row["isAway"], &row["owner"]), (&json!(true), &Value::Null));
+    let id = fleet.channel;
+    let stop = json!({ "order": "stop" });
+    let (status, answer) =
+        within(&fleet, SECOND * 2, async move { b.order(id, &stop).await }).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer["detail"].as_str().unwrap().contains("nothing was done"), "{answer}");
+}
+
+/// R179
+#[tokio::test]
+async fn only_peers_ask_a_page() {
+    let (fleet, a, _b, _) = pair().await;
+    let keys = Keyring::new(host("slave"), secret(9));
+    let clock = Arc::new(fleet.clock.clone());
+    let client = Client::new(keys, Arc::new(fleet.relay.clone()), clock);
+    let peers = PagePeers::new(client, Arc::clone(&fleet.table) as _);
+    let order = dirigent_control::Order::Stop;
+    let by = "operator at slave".to_owned();
+    let question = dirigent_control::PageQuestion::Order { channel: fleet.channel, order, by };
+    let answer = dirigent_control::Peers::ask(&peers, "a", &question).await;
+    assert_eq!(answer.unwrap_err(), dirigent_control::PeerError::NoPage);
+    let status = a.process.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert!(status.rest.is_none());
+}
