@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::hooks::RunReport;
-use dirigent::{CallError, ChannelId, async_trait};
-use dirigent_relay::{CarryError, Denied, HostId, InProcess, Relay};
+use dirigent::{CallError, ChannelId, Mode, Settings, async_trait};
+use dirigent_relay::{CarryError, Client, Denied, HostId, InProcess, Relay};
 
 use super::fleet::{Fleet, Process, SECOND, Table, host};
 
@@ -226,6 +226,41 @@ async fn a_gap_that_concerns_all_reaches_all() {
     fleet.pass(SECOND * 5).await;
     let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
     assert_eq!(status.speaker, Some("poet".into()));
+}
+
+/// The parent of a thread may be another process's channel: its mode is read from the store that both share.
+#[tokio::test]
+async fn a_thread_takes_over_the_mode_of_a_parent_for_which_another_process_acts() {
+    for (given, inherited) in [(Mode::Chat, "chat"), (Mode::Report, "report"), (Mode::None, "none")]
+    {
+        let mut fleet = Fleet::new().await;
+        let inheriting = |fleet: &mut Fleet, name| {
+            let (keys, clock) = (Fleet::keys(name), Arc::new(fleet.clock.clone()));
+            let client = Client::new(keys.clone(), Arc::new(fleet.relay.clone()), clock);
+            let settings = Settings::default().with(|settings| settings.inherit_parent_mode = true);
+            fleet.start_as(name, keys, client, Vec::new(), |builder| builder.settings(settings))
+        };
+        // The parent is the second process's, the threads are the first one's.
+        let (a, b) = (inheriting(&mut fleet, "a"), inheriting(&mut fleet, "b"));
+        let parent = fleet.channel;
+        fleet.table.give(parent, Some(&b.host));
+        let members = [fleet.moderator, fleet.agents[0].1, fleet.agents[1].1];
+        let [one, other] =
+            ["one", "two"].map(|name| fleet.discord.add_channel(fleet.guild, name, &members));
+        fleet.settle().await;
+        let mode_of = async |thread| a.instance.channel_state(thread).await.unwrap().mode;
+        // Without a mode of its parent a thread has none.
+        a.dirigent.thread_seen(one, parent).await.unwrap();
+        assert_eq!(mode_of(one).await, "none");
+        b.dirigent.channel(parent).set_mode(given).await.unwrap();
+        // Whichever process hears of it.
+        a.dirigent.thread_seen(one, parent).await.unwrap();
+        b.dirigent.thread_seen(other, parent).await.unwrap();
+        fleet.pass(SECOND).await;
+        for thread in [one, other] {
+            assert_eq!(mode_of(thread).await, inherited, "{given} {thread}");
+        }
+    }
 }
 
 /// Calls of the library itself say that another process acts for the channel.

@@ -125,14 +125,21 @@ impl Here<'_> {
             return Ok(());
         }
         self.dirigent.live().await?;
-        let Some(room) = self.dirigent.runtime.room_of_event(parent).await? else {
-            return Ok(());
-        };
-        let mode = room.lock().room.look().machine().view().mode();
-        drop(room);
+        let mode = self.mode_of_parent(parent).await?;
         match mode {
             Mode::Chat | Mode::Report => self.dirigent.channel(thread).set_mode(mode).await,
             Mode::None | Mode::Work | Mode::Discussion => Ok(()),
+        }
+    }
+
+    /// The parent of a thread may be another process's channel: then its mode is what is stored.
+    async fn mode_of_parent(self, parent: ChannelId) -> Result<Mode, CallError> {
+        let runtime = &self.dirigent.runtime;
+        match runtime.room(parent).await {
+            Ok(Some(room)) => Ok(room.lock().room.look().machine().view().mode()),
+            Ok(None) => Ok(Mode::None),
+            Err(CallError::Elsewhere) => runtime.stored_mode(parent).await,
+            Err(error) => Err(error),
         }
     }
 }

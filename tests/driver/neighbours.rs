@@ -3,8 +3,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use dirigent::ports::{GatewayEvent, Neighbours, Ownership, Standing};
-use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, Mode, UserId, async_trait};
+use dirigent::ports::{ApiError, ErrorKind, GatewayEvent, Neighbours, Ownership, Standing};
+use dirigent::snapshot::{AgentKey, Snapshot};
+use dirigent::store::{
+    ChannelRecord, ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision,
+    StoredChannel,
+};
+use dirigent::{
+    AgentId, CallError, ChannelId, ChatMessage, Dirigent, MessageId, Mode, Settings, UserId,
+    async_trait,
+};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 
 /// Channels with an even id are this process's.
@@ -121,4 +129,89 @@ async fn a_channel_hears_what_a_neighbour_tells() {
     dirigent.event_here(GatewayEvent::MessageCreated(said)).await.unwrap();
     let status = dirigent.channel(OURS).status().await.unwrap().unwrap();
     assert!(status.rest.is_some(), "a person's stop word was told: {status:?}");
+}
+
+/// What the store has of [`THEIRS`].
+#[derive(Clone, Copy, Debug)]
+enum Theirs {
+    Mode(Mode),
+    Nothing,
+    Damaged,
+    Newer,
+    Failing,
+}
+
+/// A store that several processes share.
+struct Shared {
+    ours: MemoryChannels,
+    theirs: Theirs,
+}
+
+#[async_trait]
+impl ChannelStore for Shared {
+    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
+        self.ours.channels().await
+    }
+
+    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
+        if channel != THEIRS {
+            return self.ours.load(channel).await;
+        }
+        match self.theirs {
+            Theirs::Mode(mode) => {
+                let snapshot = Snapshot { mode, ..Snapshot::default() };
+                let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
+                Ok(Some(StoredChannel { revision: Revision::default(), record }))
+            }
+            Theirs::Nothing => Ok(None),
+            Theirs::Damaged => Err(LoadError::damaged("cut in a test")),
+            Theirs::Newer => Err(LoadError::newer("of another version in a test")),
+            Theirs::Failing => Err(ApiError::new(ErrorKind::Store).into()),
+        }
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
+        assert_ne!(commit.channel, THEIRS);
+        self.ours.commit(commit).await
+    }
+
+    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
+        self.ours.agents().await
+    }
+
+    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
+        self.ours.add_agent(agent).await
+    }
+}
+
+/// The mode of the parent is read from the store; where it is not known, the thread is left without one.
+#[tokio::test]
+async fn a_thread_takes_over_the_stored_mode_of_anothers_channel() {
+    for (theirs, wanted, inherited) in [
+        (Theirs::Mode(Mode::Chat), true, Ok(Some(Mode::Chat))),
+        (Theirs::Mode(Mode::Report), true, Ok(Some(Mode::Report))),
+        (Theirs::Mode(Mode::Discussion), true, Ok(None)),
+        (Theirs::Mode(Mode::Chat), false, Ok(None)),
+        (Theirs::Nothing, true, Ok(None)),
+        (Theirs::Damaged, true, Ok(None)),
+        (Theirs::Newer, true, Ok(None)),
+        (Theirs::Failing, true, Err(())),
+    ] {
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let settings = Settings::default().with(|settings| settings.inherit_parent_mode = wanted);
+        let (dirigent, driver) = Dirigent::builder(discord.account(discord.add_bot()))
+            .clock(clock)
+            .channels(Shared { ours: MemoryChannels::default(), theirs })
+            .ownership(Even)
+            .settings(settings)
+            .build()
+            .unwrap();
+        tokio::spawn(driver.run());
+        let seen = dirigent.thread_seen(OURS, THEIRS).await;
+        assert_eq!(seen.is_ok(), inherited.is_ok(), "{theirs:?}: {seen:?}");
+        let status = dirigent.channel(OURS).status().await.unwrap();
+        let mode = status.map(|status| status.mode);
+        assert_eq!(mode, inherited.unwrap_or(None), "{theirs:?}");
+    }
 }
