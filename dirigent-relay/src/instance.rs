@@ -13,10 +13,14 @@ use crate::denied::Denied;
 use crate::forwarding::Heard;
 use crate::master::{Master, refused};
 use crate::peer_rules::{Explain, Explained};
+use crate::permission::{Asking, Way};
 use crate::rule::{read, write};
-use crate::rules::{ChannelState, CheckTurn, CompleteAnswer, GetChannelState, TurnComplete};
-use crate::runs::Runs;
-use crate::{Asker, Client, HostId, Owners, Question, Refused, RelayError, Role, Service};
+use crate::rules::{
+    ChannelState, CheckAnswer, CheckTurn, CompleteAnswer, GetChannelState, TurnComplete,
+};
+use crate::{
+    Asker, Client, HostId, Owners, Permission, Question, Refused, RelayError, Role, Service,
+};
 
 /// How soon a question is asked again while the channel changes hands.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
@@ -56,6 +60,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub struct Instance {
     shared: Arc<Shared>,
+    asking: Asking,
 }
 
 struct Shared {
@@ -64,8 +69,6 @@ struct Shared {
     owners: Arc<dyn Owners>,
     master: Master,
     heard: Heard,
-    settings: Settings,
-    runs: Runs,
     time_limit: Duration,
 }
 
@@ -79,12 +82,12 @@ impl Instance {
         owners: Arc<dyn Owners>,
         settings: Settings,
     ) -> Self {
-        let runs = Runs::new(client.me(), client.clock().now().as_millis());
         let master = Master::new(dirigent.clone(), identities);
         let heard = Heard { dirigent: dirigent.clone() };
         let time_limit = client.time_limit();
-        let shared = Shared { dirigent, client, owners, master, heard, settings, runs, time_limit };
-        Self { shared: Arc::new(shared) }
+        let shared = Arc::new(Shared { dirigent, client, owners, master, heard, time_limit });
+        let asking = Asking::new(Arc::clone(&shared) as _, &shared.client, settings);
+        Self { shared, asking }
     }
 
     /// Returns the library of this process.
@@ -109,26 +112,8 @@ impl Instance {
         channel: ChannelId,
         agent: &AgentId,
         run: Option<RunId>,
-    ) -> Result<OwnPermission, Denied> {
-        let run = run.unwrap_or_else(|| self.shared.runs.next());
-        let question =
-            CheckTurn { agent_id: agent.clone(), channel_id: channel, run_id: Some(run) };
-        let here = || self.shared.master.check(question.clone());
-        match self.ask_owner(channel, &question, here).await {
-            Ok(answer) if answer.allowed => Ok(OwnPermission {
-                instance: self.clone(),
-                channel,
-                agent: agent.clone(),
-                run,
-                holds_floor: answer.holds_floor,
-            }),
-            Ok(answer) => Err(Denied::Denied {
-                reason: answer.reason,
-                speaker: answer.current_speaker,
-                no_reply_model: answer.no_reply_model,
-            }),
-            Err(error) => Err(Denied::of(error)),
-        }
+    ) -> Result<Permission, Denied> {
+        self.asking.may_speak(channel, agent, run, |_| false).await
     }
 
     /// An agent's run ended. For hosts that hear of it elsewhere than where they asked. Telling it again changes nothing.
@@ -143,9 +128,7 @@ impl Instance {
         run: RunId,
         report: RunReport<'_>,
     ) -> Result<CompleteAnswer, RelayError> {
-        let outcome = report.outcome(&self.shared.settings);
-        let end = TurnComplete::new((channel, agent.clone()), Some(run), &outcome);
-        self.ask_owner(channel, &end, || self.shared.master.complete(end.clone())).await
+        self.asking.turn_ended(channel, agent, run, report).await
     }
 
     /// Returns how a channel stands.
@@ -155,7 +138,7 @@ impl Instance {
     /// As the process that acts for the channel, or the way to it, fails.
     pub async fn channel_state(&self, channel: ChannelId) -> Result<ChannelState, RelayError> {
         let question = GetChannelState { channel_id: channel };
-        self.ask_owner(channel, &question, || self.shared.master.state(&question)).await
+        self.shared.ask_owner(channel, &question, || self.shared.master.state(&question)).await
     }
 
     /// Returns why the agent may, or may not, speak now, and which process acts for the channel.
@@ -169,9 +152,17 @@ impl Instance {
         agent: &AgentId,
     ) -> Result<Explained, RelayError> {
         let question = Explain { channel_id: channel, agent_id: agent.clone() };
-        self.ask_owner(channel, &question, || self.shared.explain(&question)).await
+        self.shared.ask_owner(channel, &question, || self.shared.explain(&question)).await
     }
+}
 
+/// Whether another process may answer in a moment, and nothing was done.
+fn changes_hands(error: &RelayError) -> bool {
+    let is_away = matches!(error, RelayError::NoOwner | RelayError::Carry { .. });
+    (is_away && error.is_certain()) || error.refused() == Some(&Refused::Elsewhere)
+}
+
+impl Shared {
     /// Asks the process that acts for the channel, which may be this one.
     async fn ask_owner<Q, F>(
         &self,
@@ -183,9 +174,8 @@ impl Instance {
         Q: Question,
         F: Future<Output = Result<Q::Answer, Refused>>,
     {
-        let shared = &self.shared;
-        let clock = shared.client.clock();
-        let until = clock.now() + shared.time_limit;
+        let clock = self.client.clock();
+        let until = clock.now() + self.time_limit;
         loop {
             let error = match here().await {
                 Err(Refused::Elsewhere) => match self.ask_other(channel, question).await {
@@ -193,7 +183,7 @@ impl Instance {
                     answer => return answer,
                 },
                 answer => {
-                    let host = shared.client.me().clone();
+                    let host = self.client.me().clone();
                     return answer.map_err(|source| RelayError::Refused { host, source });
                 }
             };
@@ -210,19 +200,11 @@ impl Instance {
         channel: ChannelId,
         question: &Q,
     ) -> Result<Q::Answer, RelayError> {
-        let owner = self.shared.owners.owner(channel);
-        let other = owner.filter(|host| host != self.shared.client.me());
-        self.shared.client.ask(&other.ok_or(RelayError::NoOwner)?, question).await
+        let owner = self.owners.owner(channel);
+        let other = owner.filter(|host| host != self.client.me());
+        self.client.ask(&other.ok_or(RelayError::NoOwner)?, question).await
     }
-}
 
-/// Whether another process may answer in a moment, and nothing was done.
-fn changes_hands(error: &RelayError) -> bool {
-    let is_away = matches!(error, RelayError::NoOwner | RelayError::Carry { .. });
-    (is_away && error.is_certain()) || error.refused() == Some(&Refused::Elsewhere)
-}
-
-impl Shared {
     async fn explain(&self, question: &Explain) -> Result<Explained, Refused> {
         let channel = self.dirigent.channel(question.channel_id);
         if channel.standing() == Standing::Elsewhere {
@@ -231,6 +213,18 @@ impl Shared {
         let why = channel.explain(&question.agent_id).await.map_err(|error| refused(&error))?;
         let owner = self.client.me().clone();
         Ok(Explained { owner, allows: why.allows(), text: why.to_string() })
+    }
+}
+
+#[async_trait]
+impl Way for Shared {
+    async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError> {
+        let here = || self.master.check(question.clone());
+        self.ask_owner(question.channel_id, &question, here).await
+    }
+
+    async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, RelayError> {
+        self.ask_owner(end.channel_id, &end, || self.master.complete(end.clone())).await
     }
 }
 
@@ -263,41 +257,5 @@ impl Service for Instance {
 impl fmt::Debug for Instance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Instance").field("host", self.shared.client.me()).finish_non_exhaustive()
-    }
-}
-
-/// The permission of a run, from the process that acts for the channel. The end is to be [told](Self::end): where it is not,
-/// the run is ended by its deadline, and the channel waits until then.
-#[derive(Debug)]
-#[must_use = "the run's end is to be told, or the channel waits for the run's deadline"]
-pub struct OwnPermission {
-    instance: Instance,
-    channel: ChannelId,
-    agent: AgentId,
-    run: RunId,
-    holds_floor: bool,
-}
-
-impl OwnPermission {
-    /// Returns the run's name.
-    pub const fn run(&self) -> RunId {
-        self.run
-    }
-
-    /// Returns whether it holds the floor. Not where no turns are kept.
-    pub const fn holds_floor(&self) -> bool {
-        self.holds_floor
-    }
-
-    /// The run ended. What it said is posted only where the answer is `accepted`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Instance::turn_ended`], by which it may be told again.
-    pub async fn end(&self, report: RunReport<'_>) -> Result<CompleteAnswer, RelayError> {
-        if !self.holds_floor {
-            return Ok(CompleteAnswer { accepted: true, duplicate: false });
-        }
-        self.instance.turn_ended(self.channel, &self.agent, self.run, report).await
     }
 }

@@ -33,6 +33,7 @@ mod owners;
 #[cfg(feature = "control")]
 mod page;
 mod peer_rules;
+mod permission;
 mod rejection;
 mod relay;
 mod remote;
@@ -52,13 +53,14 @@ pub use forwarding::{Forwarding, ForwardingLink};
 pub use framing::{FRAME_RULE, frame, unframe};
 pub use host::{BadHostId, HostId};
 pub use in_process::InProcess;
-pub use instance::{Instance, OwnPermission};
+pub use instance::Instance;
 pub use keyring::{Keyring, Role};
 pub use master::Master;
 pub use owners::Owners;
 #[cfg(feature = "control")]
 pub use page::{PagePeers, PageService};
 pub use peer_rules::Explained;
+pub use permission::Permission;
 pub use rejection::Rejection;
 pub use relay::{CarryError, Relay};
 pub use remote::{
@@ -68,7 +70,7 @@ pub use remote::{
 pub use rule::{ANSWER_MAX, QUESTION_MAX, Question};
 pub use secret::{Secret, WeakSecret};
 pub use server::{Asker, Server, Service};
-pub use slave::{DirigentRole, Permission, Slave, UnknownRole, WhenUnavailable};
+pub use slave::{DirigentRole, Slave, UnknownRole, WhenUnavailable};
 pub use tool_use::{SlaveToolError, SlaveTools};
 
 /// The code of the README runs.

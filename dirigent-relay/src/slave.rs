@@ -4,16 +4,18 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use dirigent::hooks::{RunId, RunReport};
 use dirigent::ports::Identity;
 use dirigent::{AgentId, ChannelId, Settings, UserId};
 
 use crate::denied::Denied;
+use crate::permission::{Asking, Way};
 use crate::rules::{
-    ChannelState, CheckTurn, CompleteAnswer, GetChannelState, GetIdentity, TurnComplete,
+    ChannelState, CheckAnswer, CheckTurn, CompleteAnswer, GetChannelState, GetIdentity,
+    TurnComplete,
 };
-use crate::runs::Runs;
-use crate::{Client, HostId, RelayError};
+use crate::{Client, HostId, Permission, RelayError};
 
 /// What a process is to the others: the setting `dirigentRole`.
 ///
@@ -85,14 +87,24 @@ pub enum WhenUnavailable {
 #[derive(Clone)]
 pub struct Slave {
     shared: Arc<Shared>,
+    asking: Asking,
 }
 
 struct Shared {
     client: Client,
     master: HostId,
-    settings: Settings,
     when_unavailable: WhenUnavailable,
-    runs: Runs,
+}
+
+#[async_trait]
+impl Way for Shared {
+    async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError> {
+        self.client.ask(&self.master, &question).await
+    }
+
+    async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, RelayError> {
+        self.client.ask(&self.master, &end).await
+    }
 }
 
 impl Slave {
@@ -108,8 +120,9 @@ impl Slave {
         settings: Settings,
         when_unavailable: WhenUnavailable,
     ) -> Self {
-        let runs = Runs::new(client.me(), client.clock().now().as_millis());
-        Self { shared: Arc::new(Shared { client, master, settings, when_unavailable, runs }) }
+        let shared = Arc::new(Shared { client, master, when_unavailable });
+        let asking = Asking::new(Arc::clone(&shared) as _, &shared.client, settings);
+        Self { shared, asking }
     }
 
     /// May this agent run now? To be asked before its model is called. Asking again with the same run changes nothing.
@@ -123,29 +136,10 @@ impl Slave {
         agent: &AgentId,
         run: Option<RunId>,
     ) -> Result<Permission, Denied> {
-        let shared = &self.shared;
-        let run = run.unwrap_or_else(|| shared.runs.next());
-        let question =
-            CheckTurn { agent_id: agent.clone(), channel_id: channel, run_id: Some(run) };
-        let permission = |holds_floor| Permission {
-            slave: self.clone(),
-            channel,
-            agent: agent.clone(),
-            run,
-            holds_floor,
+        let unanswered = |denied: &Denied| {
+            denied.is_unavailable() && self.shared.when_unavailable == WhenUnavailable::Allow
         };
-        match shared.client.ask(&shared.master, &question).await {
-            Ok(answer) if answer.allowed => Ok(permission(answer.holds_floor)),
-            Ok(answer) => Err(Denied::Denied {
-                reason: answer.reason,
-                speaker: answer.current_speaker,
-                no_reply_model: answer.no_reply_model,
-            }),
-            Err(error) => match (Denied::of(error), shared.when_unavailable) {
-                (Denied::RelayUnavailable(_), WhenUnavailable::Allow) => Ok(permission(false)),
-                (denied, _) => Err(denied),
-            },
-        }
+        self.asking.may_speak(channel, agent, run, unanswered).await
     }
 
     /// An agent's run ended. For hosts that hear of it elsewhere than where they asked. Telling it again changes nothing.
@@ -158,11 +152,9 @@ impl Slave {
         channel: ChannelId,
         agent: &AgentId,
         run: RunId,
-        ending: RunReport<'_>,
+        report: RunReport<'_>,
     ) -> Result<CompleteAnswer, RelayError> {
-        let outcome = ending.outcome(&self.shared.settings);
-        let end = TurnComplete::new((channel, agent.clone()), Some(run), &outcome);
-        self.shared.client.ask(&self.shared.master, &end).await
+        self.asking.turn_ended(channel, agent, run, report).await
     }
 
     /// Returns the registry's entry for an account.
@@ -194,41 +186,5 @@ impl Slave {
 impl fmt::Debug for Slave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Slave").field("master", &self.shared.master).finish_non_exhaustive()
-    }
-}
-
-/// The permission of a run, from the master. The end is to be [told](Self::end): where it is not, the master ends the run by its
-/// deadline, and the channel waits until then.
-#[derive(Debug)]
-#[must_use = "the run's end is to be told, or the channel waits for the run's deadline"]
-pub struct Permission {
-    slave: Slave,
-    channel: ChannelId,
-    agent: AgentId,
-    run: RunId,
-    holds_floor: bool,
-}
-
-impl Permission {
-    /// Returns the run's name.
-    pub const fn run(&self) -> RunId {
-        self.run
-    }
-
-    /// Returns whether it holds the floor. Not where no turns are kept, nor where the master did not answer.
-    pub const fn holds_floor(&self) -> bool {
-        self.holds_floor
-    }
-
-    /// The run ended. What it said is posted only where the answer is `accepted`.
-    ///
-    /// # Errors
-    ///
-    /// As the master, or the way to it, fails: it may be told again, by [`Slave::turn_ended`].
-    pub async fn end(&self, ending: RunReport<'_>) -> Result<CompleteAnswer, RelayError> {
-        if !self.holds_floor {
-            return Ok(CompleteAnswer { accepted: true, duplicate: false });
-        }
-        self.slave.turn_ended(self.channel, &self.agent, self.run, ending).await
     }
 }

@@ -1,0 +1,132 @@
+//! The permission of a run, from the process that acts for the channel, and the end of the run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dirigent::hooks::{RunId, RunReport};
+use dirigent::{AgentId, ChannelId, Settings};
+
+use crate::denied::Denied;
+use crate::rules::{CheckAnswer, CheckTurn, CompleteAnswer, TurnComplete};
+use crate::runs::Runs;
+use crate::{Client, RelayError};
+
+/// The way to the process that acts for a channel.
+#[async_trait]
+pub(crate) trait Way: Send + Sync + 'static {
+    async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError>;
+
+    async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, RelayError>;
+}
+
+/// Asks for permissions, and tells the ends of runs. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Asking {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    way: Arc<dyn Way>,
+    settings: Settings,
+    runs: Runs,
+}
+
+impl Asking {
+    /// Asks this way, for the process of this client. The settings say what an agent's text means.
+    pub(crate) fn new(way: Arc<dyn Way>, client: &Client, settings: Settings) -> Self {
+        let runs = Runs::new(client.me(), client.clock().now().as_millis());
+        Self { shared: Arc::new(Shared { way, settings, runs }) }
+    }
+
+    /// May this agent run? A question without an answer is a permission where `unanswered` says so.
+    pub(crate) async fn may_speak(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+        run: Option<RunId>,
+        unanswered: impl FnOnce(&Denied) -> bool,
+    ) -> Result<Permission, Denied> {
+        let run = run.unwrap_or_else(|| self.shared.runs.next());
+        let question =
+            CheckTurn { agent_id: agent.clone(), channel_id: channel, run_id: Some(run) };
+        let permission = |holds_floor| {
+            let (asking, agent) = (self.clone(), agent.clone());
+            Permission { asking, channel, agent, run, holds_floor }
+        };
+        match self.shared.way.check(question).await {
+            Ok(answer) if answer.allowed => Ok(permission(answer.holds_floor)),
+            Ok(answer) => Err(Denied::Denied {
+                reason: answer.reason,
+                speaker: answer.current_speaker,
+                no_reply_model: answer.no_reply_model,
+            }),
+            Err(error) => match Denied::of(error) {
+                denied if unanswered(&denied) => Ok(permission(false)),
+                denied => Err(denied),
+            },
+        }
+    }
+
+    /// An agent's run ended.
+    pub(crate) async fn turn_ended(
+        &self,
+        channel: ChannelId,
+        agent: &AgentId,
+        run: RunId,
+        report: RunReport<'_>,
+    ) -> Result<CompleteAnswer, RelayError> {
+        let outcome = report.outcome(&self.shared.settings);
+        let end = TurnComplete::new((channel, agent.clone()), Some(run), &outcome);
+        self.shared.way.complete(end).await
+    }
+}
+
+/// The permission of a run, from the process that acts for the channel: made by [`Instance::may_speak`](crate::Instance::may_speak)
+/// and [`Slave::may_speak`](crate::Slave::may_speak). The end is to be [told](Self::end): where it is not, that process ends the run by
+/// its deadline, and the channel waits until then.
+#[must_use = "the run's end is to be told, or the channel waits for the run's deadline"]
+pub struct Permission {
+    asking: Asking,
+    channel: ChannelId,
+    agent: AgentId,
+    run: RunId,
+    holds_floor: bool,
+}
+
+impl Permission {
+    /// Returns the run's name.
+    pub const fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Returns whether it holds the floor. Not where no turns are kept, nor where the master did not answer and the slave
+    /// [allows](crate::WhenUnavailable::Allow) its agents to run then.
+    pub const fn holds_floor(&self) -> bool {
+        self.holds_floor
+    }
+
+    /// The run ended. What it said is posted only where the answer is `accepted`.
+    ///
+    /// # Errors
+    ///
+    /// As the process that acts for the channel, or the way to it, fails: it may be told again, by
+    /// [`Instance::turn_ended`](crate::Instance::turn_ended) or [`Slave::turn_ended`](crate::Slave::turn_ended).
+    pub async fn end(&self, report: RunReport<'_>) -> Result<CompleteAnswer, RelayError> {
+        if !self.holds_floor {
+            return Ok(CompleteAnswer { accepted: true, duplicate: false });
+        }
+        self.asking.turn_ended(self.channel, &self.agent, self.run, report).await
+    }
+}
+
+impl fmt::Debug for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permission")
+            .field("channel", &self.channel)
+            .field("agent", &self.agent)
+            .field("run", &self.run)
+            .field("holds_floor", &self.holds_floor)
+            .finish_non_exhaustive()
+    }
+}
