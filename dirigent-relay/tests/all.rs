@@ -3,6 +3,7 @@
 
 mod fleet;
 mod forgery;
+mod forwarding;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "control")]

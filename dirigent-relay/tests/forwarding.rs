@@ -1,0 +1,214 @@
+//! In which order events of the gateway are carried to the process that they concern.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dirigent::hooks::RunReport;
+use dirigent::{Dirigent, async_trait};
+use dirigent_relay::{Asker, CarryError, HostId, InProcess, Refused, Relay, Server, Service};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::fleet::{Fleet, Process, SECOND, secret};
+
+/// Stands in the place of the process that acts for the channel, and writes down what is carried to it.
+#[derive(Default)]
+struct Scribe {
+    /// The texts of each question.
+    heard: Mutex<Vec<Vec<String>>>,
+    /// The places of the next questions that are not taken.
+    refuse: Mutex<VecDeque<Vec<usize>>>,
+}
+
+#[async_trait]
+impl Service for Scribe {
+    fn rules(&self) -> &'static [&'static str] {
+        &["gateway-events"]
+    }
+
+    async fn serve(&self, _: &Asker, _rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
+        let question: Value = serde_json::from_slice(question).unwrap();
+        let text = |event: &Value| event["content"].as_str().unwrap().to_owned();
+        self.heard
+            .lock()
+            .unwrap()
+            .push(question["events"].as_array().unwrap().iter().map(text).collect());
+        let refused = self.refuse.lock().unwrap().pop_front().unwrap_or_default();
+        Ok(json!({ "elsewhere": refused }).to_string().into_bytes())
+    }
+}
+
+/// What becomes of a question.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Answered,
+    AnswerLost,
+    Unreachable,
+}
+
+/// A way over which each question goes when the test lets it, with the fate that the test has for it.
+#[derive(Clone)]
+struct Gated {
+    inner: InProcess,
+    gate: Arc<Semaphore>,
+    fates: Arc<Mutex<VecDeque<Fate>>>,
+}
+
+impl Gated {
+    fn let_go(&self, fate: Fate) {
+        self.fates.lock().unwrap().push_back(fate);
+        self.gate.add_permits(1);
+    }
+}
+
+#[async_trait]
+impl Relay for Gated {
+    async fn carry(&self, to: &HostId, rule: &str, bytes: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        self.gate.acquire().await.unwrap().forget();
+        let fate = self.fates.lock().unwrap().pop_front().unwrap();
+        match fate {
+            Fate::Answered => self.inner.carry(to, rule, bytes).await,
+            Fate::AnswerLost => {
+                self.inner.carry(to, rule, bytes).await?;
+                Err(CarryError::no_answer("lost"))
+            }
+            Fate::Unreachable => Err(CarryError::unreachable("away")),
+        }
+    }
+}
+
+/// Two processes: `a`, a scribe in its place, acts for the channel, and `b` hears its events.
+struct Stage {
+    fleet: Fleet,
+    _a: Process,
+    b: Process,
+    scribe: Arc<Scribe>,
+    way: Gated,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let mut fleet = Fleet::new().await;
+        let a = fleet.start("a");
+        let scribe = Arc::<Scribe>::default();
+        let server = Server::new(Fleet::keys("a"), secret(200)).with(Arc::clone(&scribe) as _);
+        fleet.relay.connect(Arc::new(server));
+        let (inner, gate) = (fleet.relay.clone(), Arc::new(Semaphore::new(0)));
+        let way = Gated { inner, gate, fates: Arc::default() };
+        let b = fleet.start_with("b", Fleet::keys("b"), Arc::new(way.clone()), Vec::new());
+        fleet.settle().await;
+        let stage = Self { fleet, _a: a, b, scribe, way };
+        // The first question of a process is answered with its session.
+        stage.hear(&["first"]).await;
+        stage.carry(&[Fate::Answered, Fate::Answered]).await;
+        assert_eq!(stage.heard(), [["first"]]);
+        stage
+    }
+
+    /// The process hears messages, all before anything is carried.
+    async fn hear(&self, texts: &[&str]) {
+        for text in texts {
+            let id = self.fleet.discord.say(self.fleet.channel, self.fleet.person, *text);
+            let message = self.fleet.discord.message(self.fleet.channel, id).unwrap();
+            self.b.dirigent.message_created(message).await.unwrap();
+        }
+    }
+
+    /// Lets the next questions go, and time for them to be asked again.
+    async fn carry(&self, fates: &[Fate]) {
+        for fate in fates {
+            self.way.let_go(*fate);
+            self.fleet.pass(SECOND).await;
+        }
+    }
+
+    /// What was carried since the last look.
+    fn heard(&self) -> Vec<Vec<String>> {
+        std::mem::take(&mut self.scribe.heard.lock().unwrap())
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_is_sent_again_keeps_its_order_and_goes_before_what_came_meanwhile() {
+    for fate in [Fate::AnswerLost, Fate::Unreachable] {
+        let stage = Stage::new().await;
+        stage.hear(&["1", "2", "3"]).await;
+        stage.fleet.settle().await;
+        // The batch is under way.
+        stage.hear(&["4", "5"]).await;
+        stage.carry(&[fate, Fate::Unreachable, Fate::Answered]).await;
+        let mut heard = stage.heard();
+        if matches!(fate, Fate::AnswerLost) {
+            assert_eq!(heard.remove(0), ["1", "2", "3"]);
+        }
+        assert_eq!(heard, [["1", "2", "3", "4", "5"]], "{fate:?}");
+        assert_eq!(stage.b.forwarding.counts(), (6, 0, 0));
+    }
+}
+
+#[tokio::test]
+async fn many_batches_keep_their_order_where_one_of_them_is_sent_again() {
+    let stage = Stage::new().await;
+    let texts: Vec<_> = (0..250).map(|number| number.to_string()).collect();
+    stage.hear(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    stage.carry(&[Fate::Answered, Fate::AnswerLost, Fate::Answered, Fate::Answered]).await;
+    let heard = stage.heard();
+    let sizes: Vec<_> = heard.iter().map(Vec::len).collect();
+    assert_eq!(sizes, [100, 100, 100, 50]);
+    assert_eq!(heard[1], heard[2], "sent again");
+    assert_eq!([&heard[0], &heard[1], &heard[3]].map(Vec::as_slice).concat(), texts);
+}
+
+/// They changed hands, and come back: the process that is asked next has them in order.
+#[tokio::test]
+async fn what_was_not_taken_keeps_its_order() {
+    let stage = Stage::new().await;
+    stage.scribe.refuse.lock().unwrap().push_back(vec![0, 2, 3]);
+    stage.hear(&["1", "2", "3", "4"]).await;
+    stage.carry(&[Fate::Answered, Fate::Answered]).await;
+    assert_eq!(stage.heard(), [vec!["1", "2", "3", "4"], vec!["1", "3", "4"]]);
+    assert_eq!(stage.b.forwarding.counts(), (5, 0, 0));
+}
+
+/// A batch has at most 100 KiB of texts, so that it is never too large for a question, however its texts are written.
+#[tokio::test]
+async fn long_texts_go_in_several_batches() {
+    let stage = Stage::new().await;
+    let long = "\u{1}".repeat(2_000);
+    stage.hear(&[long.as_str(); 100]).await;
+    stage.carry(&[Fate::Answered, Fate::Answered, Fate::Answered]).await;
+    let sizes: Vec<_> = stage.heard().iter().map(Vec::len).collect();
+    assert_eq!(sizes, [45, 45, 10]);
+}
+
+/// What is heard in one batch is told in its order: an agent that left and came back is there, one that came and left is not.
+#[tokio::test]
+async fn the_process_that_acts_for_the_channel_tells_events_in_their_order() {
+    async fn leaves(dirigent: &Dirigent, fleet: &Fleet) {
+        dirigent.member_left(fleet.channel, fleet.agents[1].1).await.unwrap();
+    }
+    async fn joins(dirigent: &Dirigent, fleet: &Fleet) {
+        dirigent.member_joined(fleet.channel, fleet.agents[1].1).await.unwrap();
+    }
+    for (comes_back, next) in [(true, "critic"), (false, "clerk")] {
+        let mut fleet = Fleet::new().await;
+        let (a, b) = (fleet.start("a"), fleet.start("b"));
+        fleet.chat(&a).await;
+        fleet.say(&a, "Hello").await;
+        let permission = a.instance.may_speak(fleet.channel, &"poet".into(), None).await.unwrap();
+        if comes_back {
+            leaves(&b.dirigent, &fleet).await;
+            joins(&b.dirigent, &fleet).await;
+        } else {
+            joins(&b.dirigent, &fleet).await;
+            leaves(&b.dirigent, &fleet).await;
+        }
+        fleet.pass(Duration::from_millis(100)).await;
+        assert_eq!(b.forwarding.counts(), (2, 0, 0));
+        assert!(permission.end(RunReport::Pass).await.unwrap().accepted);
+        fleet.settle().await;
+        let state = b.instance.channel_state(fleet.channel).await.unwrap();
+        assert_eq!(state.current_speaker, Some(next.into()));
+    }
+}
