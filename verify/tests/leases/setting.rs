@@ -1,6 +1,6 @@
 //! What bounds a world of leases.
 
-/// What bounds the world, and what of the rule is left out on purpose.
+/// What bounds the world, and which rule is left out on purpose.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) processes: u8,
@@ -8,7 +8,11 @@ pub(super) struct Setting {
     pub(super) turns_max: u8,
     pub(super) crashes_max: u8,
     pub(super) pauses_max: u8,
-    /// How many requests and answers may be lost.
+    /// How often a process is cut off from the table and the record, until it is connected again; Discord it reaches.
+    pub(super) partitions_max: u8,
+    /// How many processes resign.
+    pub(super) resigns_max: u8,
+    /// How many beats, or their answers, and commits are lost one by one.
     pub(super) cuts_max: u8,
     /// How many ticks a clock may miss.
     pub(super) lags_max: u8,
@@ -16,27 +20,115 @@ pub(super) struct Setting {
     pub(super) lag_promised: u8,
     /// How many requests that were given up may still arrive.
     pub(super) late_max: usize,
-    pub(super) fences: bool,
-    pub(super) stores_first: bool,
-    /// How much earlier than its expiry a lease is trusted no more, in ticks.
-    pub(super) margin: u8,
+    pub(super) without: Option<Rule>,
+}
+
+/// A rule of the leases, which a world may be without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// A commit is refused where the shard has been given back, though its epoch is the newest.
+    CommitNamesTheOwner,
+    /// It is refused where the shard is held in another epoch than the one that it names.
+    CommitNamesTheEpoch,
+    /// Nothing is posted before it is stored.
+    StoreBeforeEffect,
+    /// A lease is trusted for less than it lasts.
+    Margin,
+    /// It is trusted from the start of the attempt, not from when the answer came.
+    TrustFromTheStart,
+    /// In the last of that time nothing new is started.
+    QuietEnd,
+    /// A renewal is without effect where the owner or the epoch has changed.
+    RenewalNamesTheTerm,
+    /// It is without effect where the epoch alone has changed.
+    RenewalNamesTheEpoch,
+    /// What is given back stays where the owner or the epoch has changed.
+    ResignationNamesTheTerm,
+    /// A lease is taken over when it has expired, and not earlier.
+    TakeOverAfterTheEnd,
+    /// Each owner has an epoch of its own.
+    NextEpoch,
+    /// A process that has resigned starts nothing new.
+    ResignFirst,
+    /// It gives its shards back when nothing is under way any more.
+    DrainBeforeTheEnd,
+    /// What was refused, or is not known to be stored, is forgotten, and the record loaded.
+    LoadAfterRefusal,
 }
 
 impl Setting {
+    /// Nothing goes wrong, and no process resigns.
     pub(super) fn of(processes: u8) -> Self {
         Self {
             processes,
-            ticks_max: 4,
+            ticks_max: TICKS + more(),
             turns_max: 2,
             crashes_max: 0,
             pauses_max: 0,
-            cuts_max: 1,
+            partitions_max: 0,
+            resigns_max: 0,
+            cuts_max: 0,
             lags_max: 0,
             lag_promised: 1,
             late_max: 0,
-            fences: true,
-            stores_first: true,
-            margin: 1,
+            without: None,
         }
     }
+
+    pub(super) fn crash(self) -> Self {
+        Self { crashes_max: self.crashes_max + 1, ..self }
+    }
+
+    pub(super) fn pause(self) -> Self {
+        Self { pauses_max: self.pauses_max + 1, ..self }
+    }
+
+    pub(super) fn partition(self) -> Self {
+        Self { partitions_max: self.partitions_max + 1, ..self }
+    }
+
+    /// A clock misses a tick.
+    pub(super) fn drift(self) -> Self {
+        Self { lags_max: self.lags_max + 1, ..self }
+    }
+
+    /// A request or an answer is lost.
+    pub(super) fn loss(self) -> Self {
+        Self { cuts_max: self.cuts_max + 1, ..self }
+    }
+
+    /// A request is given up and arrives all the same.
+    pub(super) fn late(self) -> Self {
+        Self { late_max: self.late_max + 1, ..self.loss() }
+    }
+
+    pub(super) fn resignation(self) -> Self {
+        Self { resigns_max: self.resigns_max + 1, ..self }
+    }
+
+    /// It lives for one tick more.
+    pub(super) fn longer(self) -> Self {
+        Self { ticks_max: self.ticks_max + 1, ..self }
+    }
+
+    pub(super) fn without(self, rule: Rule) -> Self {
+        Self { without: Some(rule), ..self }
+    }
+
+    /// Whether anything goes wrong that can cost a process its lease.
+    pub(super) fn has_faults(&self) -> bool {
+        self.crashes_max + self.pauses_max + self.partitions_max + self.cuts_max > 0
+    }
+
+    pub(super) fn has(&self, rule: Rule) -> bool {
+        self.without != Some(rule)
+    }
+}
+
+/// How long the world lives: until a lease that is renewed never has expired.
+const TICKS: u8 = 4;
+
+/// How many ticks longer than usual: `DIRIGENT_LEASE_MORE` makes a hunt of it.
+fn more() -> u8 {
+    std::env::var("DIRIGENT_LEASE_MORE").ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }

@@ -1,485 +1,336 @@
 //! One shard with one channel, and everything around it. Time goes by in ticks.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
+use dirigent::ports::Standing;
+use dirigent_store::lease::Answer;
 
-use dirigent::ports::{Standing, Timestamp};
-use dirigent_store::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Shard, Terms};
-
-use super::setting::Setting;
-
-const SHARD: Shard = Shard::new(0);
-const TICK: Duration = Duration::from_secs(1);
-/// How long a lease lasts, in ticks.
-const TTL: u8 = 4;
-
-/// The table of leases, of one row.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Table {
-    owner: Option<u8>,
-    epoch: u8,
-    expires: u8,
-    /// Until when each start of a process counts.
-    members: Vec<(u8, u8)>,
-}
-
-/// What is stored of the channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Record {
-    revision: u8,
-    turn: u8,
-    /// The turn is to be announced.
-    is_pending: bool,
-}
-
-/// What was sent and may arrive.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Sent {
-    Heartbeat(u8, Box<SentBeat>),
-    Commit { by: u8, epoch: u8, expected: u8, turn: u8, is_pending: bool },
-    Post { by: u8, turn: u8 },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct SentBeat {
-    number: u64,
-    is_member: bool,
-    renews: bool,
-    held: Vec<HeldShard>,
-    release: Vec<HeldShard>,
-    take: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Process {
-    /// This start of it.
-    id: u8,
-    leases: Leases,
-    /// By its own clock.
-    time: u8,
-    is_paused: bool,
-    room: Option<Record>,
-    /// A beat that the table has had, and its answer.
-    beat: Option<(u64, Answer)>,
-    commit: Option<Sent>,
-    post: Option<Sent>,
-}
+use super::events::Event;
+use super::process::{Life, Process, QUIET, Record, Sent, at};
+use super::promises::Promise;
+use super::setting::{Rule, Setting};
+use super::table::{SentBeat, TTL, Table};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct World {
-    time: u8,
-    table: Table,
-    record: Record,
-    processes: Vec<Process>,
-    late: Vec<Sent>,
+    pub(super) time: u8,
+    pub(super) table: Table,
+    pub(super) record: Record,
+    pub(super) processes: Vec<Process>,
+    /// What was given up, or sent by a process that has died since, and may still arrive.
+    pub(super) late: Vec<Sent>,
     /// The turns that were announced, as they stand in the channel: the same nonce again is the same message.
     pub(super) chat: Vec<u8>,
-    pub(super) authors: BTreeSet<u8>,
-    crashes: u8,
-    pauses: u8,
-    cuts: u8,
+    pub(super) spent: Spent,
+    /// The first promise that did not hold.
+    pub(super) broken: Option<Promise>,
+}
+
+/// How much of what the setting allows has happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Spent {
+    pub(super) crashes: u8,
+    pub(super) pauses: u8,
+    pub(super) partitions: u8,
+    pub(super) resigns: u8,
+    pub(super) cuts: u8,
     pub(super) lag: u8,
-    pub(super) posted_unstored: bool,
-    pub(super) changed_behind: bool,
-    pub(super) refused: bool,
-}
-
-/// What may happen next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
-    /// Time goes by; the clock of one process may miss it.
-    Tick(Option<u8>),
-    /// The table has it at once; the answer takes its time.
-    Heartbeat(u8),
-    /// It is cut off from the table: the beat may still arrive.
-    BeatCutOff(u8),
-    BeatAnswered(u8),
-    BeatLost(u8),
-    Decide(u8),
-    CommitArrives(u8),
-    /// It is given up; it may still arrive.
-    CommitLost(u8),
-    Post(u8),
-    PostArrives(u8),
-    Crash(u8),
-    Pause(u8),
-    Resume(u8),
-    LateArrives,
-}
-
-fn terms(setting: &Setting) -> Terms {
-    let mut terms = Terms::of(TICK * u32::from(TTL));
-    (terms.margin, terms.quiet) = (TICK * u32::from(setting.margin), TICK);
-    (terms.renew_every, terms.look_every, terms.drain) = (TICK * 2, TICK, TICK);
-    terms
-}
-
-fn at(ticks: u8) -> Timestamp {
-    Timestamp::from_millis(1_000_000) + TICK * u32::from(ticks)
-}
-
-impl Process {
-    fn new(setting: &Setting, id: u8, time: u8) -> Self {
-        let leases = Leases::new(terms(setting), 1);
-        Self {
-            id,
-            leases,
-            time,
-            is_paused: false,
-            room: None,
-            beat: None,
-            commit: None,
-            post: None,
-        }
-    }
-
-    fn standing(&self) -> Standing {
-        self.leases.standing(SHARD, at(self.time))
-    }
-
-    fn has_beat(&self) -> bool {
-        self.beat.is_none() && self.leases.clone().next_heartbeat(at(self.time)).is_some()
-    }
-
-    /// The post has arrived: that is to be stored.
-    fn posted(&mut self) {
-        self.post = None;
-        let settled = self.room.filter(|room| room.is_pending && self.commit.is_none());
-        if let Some(room) = settled {
-            let sent = self.commit_of(room, (room.turn, false));
-            self.commit = sent;
-        }
-    }
-
-    fn is_trusting(&self) -> bool {
-        self.standing() <= Standing::Quiet
-    }
 }
 
 impl World {
     /// The first process holds the shard, and the others wait for it.
     pub(super) fn begin(setting: &Setting) -> Self {
-        let mut world = Self::empty(setting);
-        let Self { table, processes, record, .. } = &mut world;
-        for _ in 0..2 {
-            for process in &mut *processes {
-                if let Some(beat) = process.leases.next_heartbeat(at(0)) {
-                    let answer = table.beat(process.id, 0, &SentBeat::from(beat.clone()));
-                    process.leases.answered(at(0), beat.number, &answer);
-                }
-            }
-        }
-        processes[0].room = Some(*record);
-        world
-    }
-
-    fn empty(setting: &Setting) -> Self {
-        Self {
+        let mut world = Self {
             time: 0,
-            table: Table { owner: None, epoch: 0, expires: 0, members: Vec::new() },
+            table: Table::new(),
             record: Record { revision: 0, turn: 0, is_pending: false },
             processes: (0..setting.processes).map(|id| Process::new(setting, id, 0)).collect(),
             late: Vec::new(),
             chat: Vec::new(),
-            authors: BTreeSet::new(),
-            crashes: 0,
-            pauses: 0,
-            cuts: 0,
-            lag: 0,
-            posted_unstored: false,
-            changed_behind: false,
-            refused: false,
+            spent: Spent::default(),
+            broken: None,
+        };
+        for number in (0..world.processes.len()).cycle().take(2 * world.processes.len()) {
+            if world.processes[number].has_beat() {
+                world.heartbeat(setting, number);
+                world.processes[number].answered(setting);
+            }
         }
+        world.processes[0].room = Some(world.record);
+        world
     }
 
     pub(super) fn trusting(&self) -> usize {
         self.processes.iter().filter(|process| process.is_trusting()).count()
     }
 
-    pub(super) fn epoch(&self) -> u8 {
-        self.table.epoch
-    }
-
-    pub(super) fn events(&self, setting: &Setting, events: &mut Vec<Event>) {
-        // A process that stands still or is cut off may be late; others are not.
-        let is_due = |process: &Process| !process.is_paused && process.has_beat();
-        if self.time < setting.ticks_max && !self.processes.iter().any(is_due) {
-            events.push(Event::Tick(None));
-            if self.lag < setting.lags_max {
-                events.extend((0..setting.processes).map(|number| Event::Tick(Some(number))));
-            }
-        }
-        if !self.late.is_empty() {
-            events.push(Event::LateArrives);
-        }
-        for (number, process) in (0..).zip(&self.processes) {
-            network_events(number, process, events);
-            if process.is_paused {
-                events.push(Event::Resume(number));
-            } else {
-                self.own_events(setting, number, process, events);
-            }
-        }
-    }
-
-    fn own_events(
-        &self,
-        setting: &Setting,
-        number: u8,
-        process: &Process,
-        events: &mut Vec<Event>,
-    ) {
-        let may_be_late = self.late.len() < setting.late_max;
-        let may_be_cut = self.cuts < setting.cuts_max;
-        match &process.beat {
-            Some(_) => {
-                events.push(Event::BeatAnswered(number));
-                if may_be_cut {
-                    events.push(Event::BeatLost(number));
-                }
-            }
-            None if process.has_beat() => {
-                events.push(Event::Heartbeat(number));
-                if may_be_cut && may_be_late {
-                    events.push(Event::BeatCutOff(number));
-                }
-            }
-            None => {}
-        }
-        match (&process.commit, &process.room) {
-            (Some(_), _) if may_be_late && may_be_cut => events.push(Event::CommitLost(number)),
-            (Some(_), _) | (None, None) => {}
-            (None, Some(room)) => {
-                let may_decide = !room.is_pending && room.turn < setting.turns_max;
-                if may_decide && process.standing() == Standing::Held {
-                    events.push(Event::Decide(number));
-                }
-            }
-        }
-        // Only what is stored, one post at a time, and while the lease is trusted.
-        if let (None, Some(room)) = (&process.post, &process.room) {
-            let is_decided = match &process.commit {
-                Some(Sent::Commit { is_pending: true, .. }) => !setting.stores_first,
-                Some(_) => false,
-                None => room.is_pending,
-            };
-            if is_decided && process.is_trusting() {
-                events.push(Event::Post(number));
-            }
-        }
-        if self.crashes < setting.crashes_max {
-            events.push(Event::Crash(number));
-        }
-        if self.pauses < setting.pauses_max {
-            events.push(Event::Pause(number));
-        }
-    }
-
     pub(super) fn apply(&mut self, setting: &Setting, event: Event) {
-        match event {
-            Event::Tick(lagging) => {
-                self.time += 1;
-                self.lag += u8::from(lagging.is_some());
-                for (number, process) in (0..).zip(&mut self.processes) {
-                    process.time += u8::from(lagging != Some(number));
-                }
+        if let Event::Tick(lagging) = event {
+            self.time += 1;
+            self.spent.lag += u8::from(lagging.is_some());
+            for (number, process) in self.processes.iter_mut().enumerate() {
+                process.time += u8::from(lagging != Some(number));
             }
-            Event::LateArrives => {
-                let sent = self.late.remove(0);
+        }
+        match event {
+            Event::Tick(_) => {}
+            Event::LateArrives(place) => {
+                let sent = self.late.remove(place);
                 self.arrives(setting, &sent);
+            }
+            Event::Heartbeat(number) => {
+                self.heartbeat(setting, number);
+                self.processes[number].answered(setting);
+            }
+            Event::BeatSlow(number) => {
+                self.spent.cuts += 1;
+                self.heartbeat(setting, number);
+            }
+            Event::BeatAnswered(number) => self.processes[number].answered(setting),
+            Event::BeatLost(number) | Event::BeatCutOff(number) => {
+                self.beat_lost(setting, number, event);
+            }
+            Event::Decide(number) => self.decide(setting, number),
+            Event::CommitArrives(number) => self.commit_arrives(setting, number),
+            Event::CommitLost(number) => self.commit_lost(setting, number),
+            Event::Post(number) => self.post(number),
+            Event::PostArrives(number) => {
+                let process = &mut self.processes[number];
+                if let Some(sent) = process.post.clone() {
+                    process.posted();
+                    self.arrives(setting, &sent);
+                }
             }
             Event::Crash(number) => self.crash(setting, number),
             Event::Pause(number) => {
-                self.pauses += 1;
-                self.processes[usize::from(number)].is_paused = true;
+                self.spent.pauses += 1;
+                self.processes[number].is_paused = true;
             }
-            Event::Resume(number) => self.processes[usize::from(number)].is_paused = false,
-            Event::CommitArrives(number) => {
-                let commit = self.processes[usize::from(number)].commit.take();
-                let Some(sent) = commit else { return };
-                let is_made = self.arrives(setting, &sent) == Arrived::Commit(true);
-                self.refused |= !is_made;
-                let process = &mut self.processes[usize::from(number)];
-                // A refused commit is the end of the room; what the record says is loaded anew.
-                process.room = process.room.and(is_made.then_some(self.record));
+            Event::Resume(number) => self.processes[number].is_paused = false,
+            Event::CutOff(number) => {
+                self.spent.partitions += 1;
+                self.processes[number].is_cut_off = true;
             }
-            Event::PostArrives(number) => {
-                let post = self.processes[usize::from(number)].post.take();
-                let Some(sent) = post else { return };
-                self.arrives(setting, &sent);
-                self.processes[usize::from(number)].posted();
+            Event::Reconnect(number) => self.processes[number].is_cut_off = false,
+            Event::Resign(number) => {
+                self.spent.resigns += 1;
+                self.processes[number].life = Life::Leaving;
+                self.processes[number].leases.resign();
             }
-            Event::Heartbeat(number) => {
-                let process = &mut self.processes[usize::from(number)];
-                let beat = process.leases.next_heartbeat(at(process.time)).unwrap();
-                let (id, beat) = (process.id, SentBeat::from(beat));
-                let answer = self.table.beat(id, self.time, &beat);
-                self.processes[usize::from(number)].beat = Some((beat.number, answer));
+            Event::End(number) => {
+                self.processes[number].life = Life::Gone;
+                self.processes[number].leases.end();
             }
-            Event::BeatAnswered(_)
-            | Event::BeatLost(_)
-            | Event::BeatCutOff(_)
-            | Event::Decide(_)
-            | Event::CommitLost(_)
-            | Event::Post(_) => self.acts(event),
         }
         // A room whose shard is elsewhere is abandoned before anything else happens.
         for process in &mut self.processes {
             if process.standing() == Standing::Elsewhere {
                 process.room = None;
-            } else if process.room.is_none() && process.commit.is_none() && !process.is_paused {
+            } else if process.room.is_none()
+                && process.commit.is_none()
+                && !process.is_paused
+                && !process.is_cut_off
+                && process.life != Life::Gone
+            {
                 process.room = Some(self.record);
             }
         }
+        self.sort_processes();
     }
 
-    /// What a process does, or what it learns.
-    fn acts(&mut self, event: Event) {
-        let Self { processes, record, late, posted_unstored, cuts, .. } = self;
-        match event {
-            Event::BeatAnswered(number) => {
-                let process = &mut processes[usize::from(number)];
-                let Some((beat, answer)) = process.beat.take() else { return };
-                process.leases.answered(at(process.time), beat, &answer);
-            }
-            Event::BeatLost(number) => {
-                let process = &mut processes[usize::from(number)];
-                let Some((beat, _)) = process.beat.take() else { return };
-                process.leases.failed(at(process.time), beat);
-                *cuts += 1;
-            }
-            Event::BeatCutOff(number) => {
-                let process = &mut processes[usize::from(number)];
-                let now = at(process.time);
-                let beat = process.leases.next_heartbeat(now).unwrap();
-                process.leases.failed(now, beat.number);
-                late.push(Sent::Heartbeat(process.id, Box::new(SentBeat::from(beat))));
-                *cuts += 1;
-            }
-            Event::Decide(number) => {
-                let process = &mut processes[usize::from(number)];
-                let room = process.room.unwrap();
-                process.commit = process.commit_of(room, (room.turn + 1, true));
-            }
-            Event::CommitLost(number) => {
-                let process = &mut processes[usize::from(number)];
-                // Whose record is stored is read back.
-                process.room = None;
-                late.extend(process.commit.take());
-                *cuts += 1;
-            }
-            Event::Post(number) => {
-                let process = &mut processes[usize::from(number)];
-                let room = process.room.unwrap();
-                let turn = if room.is_pending { room.turn } else { room.turn + 1 };
-                *posted_unstored |= record.turn < turn;
-                process.post = Some(Sent::Post { by: process.id, turn });
-            }
-            Event::Tick(_)
-            | Event::Heartbeat(_)
-            | Event::CommitArrives(_)
-            | Event::PostArrives(_)
-            | Event::Crash(_)
-            | Event::Pause(_)
-            | Event::Resume(_)
-            | Event::LateArrives => {}
+    /// The table has it, and the answer is on its way; a process that is cut off learns that it failed.
+    fn heartbeat(&mut self, setting: &Setting, number: usize) {
+        let process = &mut self.processes[number];
+        let beat = process.send_beat(setting);
+        if process.is_cut_off {
+            process.leases.failed(at(process.time), beat.number);
+            return;
+        }
+        let id = process.id;
+        let answer = self.beat_arrives(setting, id, &beat);
+        self.processes[number].beat = Some((beat.number, answer));
+    }
+
+    fn beat_arrives(&mut self, setting: &Setting, by: u8, beat: &SentBeat) -> Answer {
+        let before = self.table.clone();
+        let answer = self.table.beat(setting, by, self.time, beat);
+        let after = &self.table;
+        let row = |table: &Table| (table.owner, table.epoch, table.expires);
+        // Its own, that it does not know of.
+        let is_known = before.owner == Some(by) && (beat.names(before.epoch) || beat.takes());
+        let lasts = before.owner.is_some() && before.expires > self.time;
+        if row(after) != row(&before) && lasts && !is_known {
+            self.breaks(Promise::OnlyTheHolderChangesALease);
+        }
+        if !answer.taken.is_empty() && self.table.epoch <= before.epoch {
+            self.breaks(Promise::EachOwnerHasANewEpoch);
+        }
+        let is_given_back = before.owner == Some(by) && self.table.owner.is_none();
+        let sender = self.processes.iter().find(|process| process.id == by);
+        if is_given_back && sender.is_some_and(Process::is_sending) {
+            self.breaks(Promise::WhatIsGivenBackIsNotInUse);
+        }
+        answer
+    }
+
+    fn beat_lost(&mut self, setting: &Setting, number: usize, event: Event) {
+        let process = &mut self.processes[number];
+        let (id, now) = (process.id, at(process.time));
+        if event == Event::BeatCutOff(number) {
+            self.spent.cuts += 1;
+            let beat = process.send_beat(setting);
+            process.leases.failed(now, beat.number);
+            self.late.push(Sent::Heartbeat { by: id, beat: Box::new(beat) });
+        } else if let Some((beat, _)) = process.beat.take() {
+            process.leases.failed(now, beat);
         }
     }
 
-    /// All that the process knew is gone; what it sent may still arrive.
-    fn crash(&mut self, setting: &Setting, number: u8) {
-        self.crashes += 1;
-        let process = &mut self.processes[usize::from(number)];
-        let fresh = Process::new(setting, process.id + setting.processes, process.time);
-        let dead = std::mem::replace(process, fresh);
+    fn decide(&mut self, setting: &Setting, number: usize) {
+        let process = &mut self.processes[number];
+        let Some(room) = process.room else { return };
+        process.commit = process.commit_of(room, room.turn + 1, true);
+        // So long it must still be this process's, by the clock of the table: what the margin is for, and the quiet end.
+        let least = self.time + QUIET + 1_u8.saturating_sub(self.spent.lag);
+        let is_held = self.table.owner == Some(process.id) && self.table.expires > least;
+        // A clock that lags by more than the margin is not promised anything but the fence.
+        if !is_held && self.spent.lag <= setting.lag_promised {
+            self.breaks(Promise::ATurnBeginsWhileTheLeaseLasts);
+        }
+    }
+
+    fn commit_arrives(&mut self, setting: &Setting, number: usize) {
+        let Some(sent) = self.processes[number].commit.take() else { return };
+        let is_made = self.arrives(setting, &sent);
+        // A refused commit is the end of the room; what the record says is loaded anew.
+        let room = is_made.then_some(self.record);
+        let process = &mut self.processes[number];
+        process.room = process.room.and(room.or_else(|| believed(setting, &sent)));
+    }
+
+    /// It is given up: whether it is stored is not known, and the record is read.
+    fn commit_lost(&mut self, setting: &Setting, number: usize) {
+        let process = &mut self.processes[number];
+        let Some(sent) = process.commit.take() else { return };
+        process.room = believed(setting, &sent);
+        self.spent.cuts += u8::from(!process.is_cut_off);
+        if self.late.len() < setting.late_max {
+            self.late.push(sent);
+        }
+    }
+
+    fn post(&mut self, number: usize) {
+        let process = &mut self.processes[number];
+        let Some(room) = process.room else { return };
+        let turn = if room.is_pending { room.turn } else { room.turn + 1 };
+        process.post = Some(Sent::Post { by: process.id, turn });
+        if self.record.turn < turn {
+            self.breaks(Promise::WhatIsPostedWasStored);
+        }
+    }
+
+    /// All that the process knew is gone; what it sent may still arrive. Its next start has its number, and it another.
+    fn crash(&mut self, setting: &Setting, number: usize) {
+        let dead = setting.processes + self.spent.crashes;
+        self.spent.crashes += 1;
+        let id = self.processes[number].id;
+        self.rename(|name| if name == id { dead } else { name });
+        let fresh = Process::new(setting, id, self.processes[number].time);
+        let dead = std::mem::replace(&mut self.processes[number], fresh);
         self.late.extend(dead.commit.into_iter().chain(dead.post));
     }
 
-    fn arrives(&mut self, setting: &Setting, sent: &Sent) -> Arrived {
+    /// Returns whether a commit was made.
+    fn arrives(&mut self, setting: &Setting, sent: &Sent) -> bool {
         match sent {
-            Sent::Heartbeat(by, beat) => {
-                self.table.beat(*by, self.time, beat);
-                Arrived::Other
+            Sent::Heartbeat { by, beat } => {
+                self.beat_arrives(setting, *by, beat);
+                false
             }
             Sent::Commit { by, epoch, expected, turn, is_pending } => {
-                let is_owner = self.table.owner == Some(*by) && self.table.epoch == *epoch;
-                let is_made = (is_owner || !setting.fences) && self.record.revision == *expected;
+                let is_owner = self.table.owner == Some(*by);
+                let is_epoch = self.table.epoch == *epoch;
+                let is_made = (is_owner || !setting.has(Rule::CommitNamesTheOwner))
+                    && (is_epoch || !setting.has(Rule::CommitNamesTheEpoch))
+                    && self.record.revision == *expected;
                 if is_made {
-                    self.changed_behind |= !is_owner && self.table.owner.is_some();
                     let revision = expected + 1;
                     self.record = Record { revision, turn: *turn, is_pending: *is_pending };
                 }
-                Arrived::Commit(is_made)
+                if is_made && !(is_owner && is_epoch) {
+                    self.breaks(Promise::OnlyTheHolderChangesTheRecord);
+                }
+                is_made
             }
-            Sent::Post { by, turn } => {
+            Sent::Post { turn, .. } => {
                 // The chat knows the nonce.
                 if !self.chat.contains(turn) {
                     self.chat.push(*turn);
-                    self.authors.insert(by % setting.processes);
                 }
-                Arrived::Other
+                false
             }
         }
     }
-}
 
-/// What happens to what was sent, whether its sender stands still or not.
-fn network_events(number: u8, process: &Process, events: &mut Vec<Event>) {
-    if process.commit.is_some() {
-        events.push(Event::CommitArrives(number));
+    pub(super) fn breaks(&mut self, promise: Promise) {
+        self.broken.get_or_insert(promise);
     }
-    if process.post.is_some() {
-        events.push(Event::PostArrives(number));
+
+    fn rename(&mut self, name: impl Fn(u8) -> u8) {
+        self.table.rename(&name);
+        for process in &mut self.processes {
+            process.rename(&name);
+        }
+        for sent in &mut self.late {
+            sent.rename(&name);
+        }
+    }
+
+    /// Which of the processes is which makes no difference: worlds that differ in nothing else become one.
+    fn sort_processes(&mut self) {
+        let key = |process: &Process| {
+            let id = process.id;
+            let until = self.table.members.iter().find(|(member, _)| *member == id);
+            let late =
+                (0..).zip(&self.late).map(|(place, sent)| u8::from(sent.by() == id) << place);
+            let is_owner = self.table.owner == Some(id);
+            (process.outline(), is_owner, until.map(|(_, until)| *until), late.sum::<u8>())
+        };
+        let mut keys: Vec<_> =
+            self.processes.iter().map(|process| (key(process), process.id)).collect();
+        if keys.is_sorted_by(|one, other| one.0 <= other.0) {
+            return;
+        }
+        keys.sort_unstable();
+        let place = |id: u8| (0..).zip(&keys).find(|(_, (_, old))| *old == id).map(|(new, _)| new);
+        self.rename(|id| place(id).unwrap_or(id));
+        self.processes.sort_unstable_by_key(|process| process.id);
+    }
+
+    /// A shard that was given back has another owner, before its lease would have expired.
+    pub(super) fn is_taken_early(&self) -> bool {
+        self.time < TTL && self.table.epoch > 1 && self.table.owner.is_some()
+    }
+
+    /// An owner that took the shard over has posted.
+    pub(super) fn is_posted_by_a_successor(&self) -> bool {
+        let posts = |process: &Process| process.post.is_some() && process.is_trusting();
+        self.table.epoch > 1 && !self.chat.is_empty() && self.processes.iter().any(posts)
+    }
+
+    /// A commit is under way that will be refused.
+    pub(super) fn has_commit_of_an_earlier_term(&self) -> bool {
+        let sent = self.processes.iter().filter_map(|process| process.commit.as_ref());
+        sent.chain(&self.late).any(
+            |sent| matches!(sent, Sent::Commit { by, epoch, .. } if !self.table.is_of(*by, *epoch)),
+        )
     }
 }
 
-#[derive(PartialEq, Eq)]
-enum Arrived {
-    Commit(bool),
-    Other,
-}
-
-impl From<Heartbeat> for SentBeat {
-    fn from(beat: Heartbeat) -> Self {
-        let Heartbeat { number, is_member, renews, held, release, take, .. } = beat;
-        Self { number, is_member, renews, held, release, take }
-    }
-}
-
-impl Process {
-    /// A commit names the epoch that is held when it is sent.
-    fn commit_of(&self, room: Record, (turn, is_pending): (u8, bool)) -> Option<Sent> {
-        let epoch = u8::try_from(self.leases.epoch(SHARD)?.get()).unwrap();
-        let expected = room.revision;
-        Some(Sent::Commit { by: self.id, epoch, expected, turn, is_pending })
-    }
-}
-
-impl Table {
-    /// The four steps of a beat, as one.
-    fn beat(&mut self, by: u8, now: u8, beat: &SentBeat) -> Answer {
-        self.members.retain(|(member, until)| *member != by && *until > now);
-        let mut answer = Answer::default();
-        if beat.is_member {
-            self.members.push((by, now + TTL));
-            self.members.sort_unstable();
+/// What a process would go on from that takes a commit for made whose end it does not know.
+fn believed(setting: &Setting, sent: &Sent) -> Option<Record> {
+    match sent {
+        Sent::Commit { expected, turn, is_pending, .. } if !setting.has(Rule::LoadAfterRefusal) => {
+            Some(Record { revision: expected + 1, turn: *turn, is_pending: *is_pending })
         }
-        answer.members = u16::try_from(self.members.len()).unwrap();
-        let row = HeldShard { shard: SHARD, epoch: Epoch::new(self.epoch.into()) };
-        let is_own = self.owner == Some(by);
-        if beat.renews && is_own && beat.held.contains(&row) {
-            self.expires = now + TTL;
-            answer.renewed.push(row);
-        }
-        if is_own && beat.release.contains(&row) {
-            (self.owner, self.expires) = (None, now);
-        }
-        let named = beat.held.iter().chain(&beat.release).any(|held| held.shard == SHARD);
-        if beat.take > 0 && !named && (self.owner.is_none() || is_own || self.expires <= now) {
-            self.epoch += 1;
-            (self.owner, self.expires) = (Some(by), now + TTL);
-            answer.taken.push(HeldShard { shard: SHARD, epoch: Epoch::new(self.epoch.into()) });
-        }
-        answer
+        Sent::Commit { .. } | Sent::Heartbeat { .. } | Sent::Post { .. } => None,
     }
 }
