@@ -17,234 +17,23 @@ use std::time::Duration;
 
 use dirigent_core::{Mode, Refusal};
 
-use crate::values::id::GuildId;
+use crate::ports::ownership::Standing;
 use crate::{CallError, Channel};
 
+mod carry;
 mod look;
 mod next;
 mod pause;
 
+pub use crate::values::command::{
+    CHOICES, CommandAnswer, CommandCarried, CommandOption, CommandUse, DEFAULT_PERMISSIONS,
+    DESCRIPTION, EPHEMERAL, IN_DIRECT_MESSAGES, Invoker, NAME, OptionKind, SlashCommand,
+};
 pub use pause::PAUSE_WITHIN;
-
-/// The name of the command that sets a channel's mode.
-pub const NAME: &str = "set-channel-mode";
-/// What people are told of it.
-pub const DESCRIPTION: &str = "Sets how agents take turns in this channel";
-/// What may be chosen: exactly these.
-pub const CHOICES: [Mode; 3] = [Mode::None, Mode::Chat, Mode::Report];
-/// Who may set a channel's mode unless the guild says otherwise: Discord's permission bits, of which it
-/// is Manage Channels.
-pub const DEFAULT_PERMISSIONS: u64 = MANAGE_CHANNELS;
-/// Whether the commands are offered in direct messages.
-pub const IN_DIRECT_MESSAGES: bool = false;
-/// Whether the answers are shown only to the person who asked.
-pub const EPHEMERAL: bool = true;
-
-const ADMINISTRATOR: u64 = 1 << 3;
-const MANAGE_CHANNELS: u64 = 1 << 4;
-const SEND_MESSAGES: u64 = 1 << 11;
-const SEND_MESSAGES_IN_THREADS: u64 = 1 << 38;
-
-/// A command that people use.
-///
-/// ```
-/// use dirigent::command::SlashCommand;
-/// let names = SlashCommand::ALL.map(SlashCommand::name);
-/// assert_eq!(names, ["set-channel-mode", "stop", "resume", "status", "why", "next"]);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SlashCommand {
-    /// Sets how agents take turns in the channel.
-    SetChannelMode,
-    /// Stops all agents of the channel until it is resumed.
-    Stop,
-    /// Ends a stop or a hold.
-    Resume,
-    /// Says how the channel stands: its mode, who has the floor, who follows.
-    Status,
-    /// Says why an agent may or may not speak now: the one that is named, or each one that takes turns here.
-    Why,
-    /// Chooses which agent speaks next.
-    Next,
-}
-
-/// The option of a command: each has one at most.
-///
-/// ```
-/// use dirigent::command::{OptionKind, SlashCommand};
-///
-/// let option = SlashCommand::Next.option().unwrap();
-/// assert_eq!((option.name, option.kind, option.is_required), ("agent", OptionKind::Agent, true));
-/// assert_eq!(SlashCommand::Stop.option(), None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct CommandOption {
-    /// Its name.
-    pub name: &'static str,
-    /// What people are told of it; at most 100 characters.
-    pub description: &'static str,
-    /// What may be given.
-    pub kind: OptionKind,
-    /// Whether the command is not carried out without it.
-    pub is_required: bool,
-}
-
-/// What may be given for an option.
-///
-/// ```
-/// use dirigent::command::OptionKind;
-/// assert_ne!(OptionKind::Mode, OptionKind::Agent);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum OptionKind {
-    /// One of [`CHOICES`], as its word.
-    Mode,
-    /// An agent: the id of its account, its mention, its id in the registry, or its name.
-    Agent,
-}
-
-impl SlashCommand {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::SetChannelMode, Self::Stop, Self::Resume, Self::Status, Self::Why, Self::Next];
-
-    /// The command of this name, if it is one of these.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|command| command.name() == name)
-    }
-
-    /// Its name, without the slash.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SetChannelMode => NAME,
-            Self::Stop => "stop",
-            Self::Resume => "resume",
-            Self::Status => "status",
-            Self::Why => "why",
-            Self::Next => "next",
-        }
-    }
-
-    /// Its option, if it has one.
-    pub const fn option(self) -> Option<CommandOption> {
-        let (name, kind) = ("agent", OptionKind::Agent);
-        match self {
-            Self::SetChannelMode => Some(CommandOption {
-                name: "mode",
-                description: "none: no rules; chat: one after the other; report: no agent is woken",
-                kind: OptionKind::Mode,
-                is_required: true,
-            }),
-            Self::Why => Some(CommandOption {
-                name,
-                description: "Which agent; all that take turns here unless one is named",
-                kind,
-                is_required: false,
-            }),
-            Self::Next => {
-                let description = "Which agent is to speak next";
-                Some(CommandOption { name, description, kind, is_required: true })
-            }
-            Self::Stop | Self::Resume | Self::Status => None,
-        }
-    }
-
-    /// What people are told of it; at most 100 characters.
-    pub const fn description(self) -> &'static str {
-        match self {
-            Self::SetChannelMode => DESCRIPTION,
-            Self::Stop => "Stops the agents in this channel until it is resumed",
-            Self::Resume => "Lets the agents in this channel take turns again",
-            Self::Status => "Shows whose turn it is in this channel, and who follows",
-            Self::Why => "Says why an agent may or may not speak now",
-            Self::Next => "Chooses which agent speaks next",
-        }
-    }
-
-    /// Who may use it unless the guild says otherwise: Discord's permission bits. A mode is set by who
-    /// may manage channels. The others take only the right to write, as the stop word does.
-    pub const fn default_permissions(self) -> u64 {
-        match self {
-            Self::SetChannelMode => DEFAULT_PERMISSIONS,
-            Self::Stop | Self::Resume | Self::Status | Self::Why | Self::Next => SEND_MESSAGES,
-        }
-    }
-}
 
 /// How long to wait for an answer where it cannot be given later: Discord waits three seconds for it, and
 /// the way there and back takes some of them.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
-
-/// Who uses the command, as the chat says it.
-///
-/// ```
-/// use dirigent::ports::GuildId;
-/// use dirigent::command::{DEFAULT_PERMISSIONS, Invoker};
-///
-/// let guild = Some(GuildId::new(7));
-/// assert!(Invoker { guild, permissions: DEFAULT_PERMISSIONS, host_word: None }.is_allowed());
-/// assert!(!Invoker { guild, permissions: 0, host_word: None }.is_allowed());
-/// assert!(Invoker { guild, permissions: 0, host_word: Some(true) }.is_allowed());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
-pub struct Invoker {
-    /// The guild in which it is used; none in a direct message.
-    pub guild: Option<GuildId>,
-    /// The invoker's permissions in the channel: Discord's bits.
-    pub permissions: u64,
-    /// What the host says, where it decides itself who may use the command.
-    pub host_word: Option<bool>,
-}
-
-impl Invoker {
-    /// Whether the invoker may change a channel's mode.
-    pub fn is_allowed(self) -> bool {
-        let may_manage = self.permissions & (MANAGE_CHANNELS | ADMINISTRATOR) != 0;
-        self.host_word.unwrap_or(may_manage)
-    }
-
-    /// Whether the invoker may stop and resume a channel: who may write there, and who manages it.
-    ///
-    /// ```
-    /// use dirigent::ports::GuildId;
-    /// use dirigent::command::{Invoker, SlashCommand};
-    ///
-    /// let permissions = SlashCommand::Stop.default_permissions();
-    /// let writer = Invoker { guild: Some(GuildId::new(7)), permissions, host_word: None };
-    /// assert!(writer.may_pause() && !writer.is_allowed());
-    /// ```
-    pub fn may_pause(self) -> bool {
-        const WRITES: u64 = SEND_MESSAGES | SEND_MESSAGES_IN_THREADS;
-        let may_write = self.permissions & (WRITES | MANAGE_CHANNELS | ADMINISTRATOR) != 0;
-        self.host_word.unwrap_or(may_write)
-    }
-}
-
-/// The answer to the person who used the command.
-///
-/// ```
-/// use dirigent::command::CommandAnswer;
-/// let answer = CommandAnswer { text: "The mode is now chat.".to_owned(), changed: true };
-/// assert!(answer.changed);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "an answer that hosts pass on")]
-pub struct CommandAnswer {
-    /// What to answer.
-    pub text: String,
-    /// Whether the command changed the channel, stored for good.
-    pub changed: bool,
-}
-
-impl CommandAnswer {
-    fn unchanged(text: impl Into<String>) -> Self {
-        Self { text: text.into(), changed: false }
-    }
-}
 
 /// Why a word is not accepted. `Display` is the answer to the person who used the command.
 ///
@@ -298,6 +87,9 @@ impl Channel<'_> {
     /// [`PAUSE_WITHIN`] is the most for [`SlashCommand::Stop`] and [`SlashCommand::Resume`]. A stop that could not be
     /// stored in that time is in force all the same, and the answer says so.
     ///
+    /// In a channel for which another process acts, that process carries it out, where the [neighbours](crate::ports::Neighbours)
+    /// carry commands; it is waited for for at most [`ANSWER_WITHIN`].
+    ///
     /// # Cancellation
     ///
     /// The command may have been carried out or not.
@@ -314,6 +106,19 @@ impl Channel<'_> {
     /// # }
     /// ```
     pub async fn command(
+        self,
+        command: SlashCommand,
+        invoker: Invoker,
+        input: &str,
+        within: Duration,
+    ) -> CommandAnswer {
+        if self.standing() == Standing::Elsewhere {
+            return self.carried(command, invoker, input, within).await;
+        }
+        self.command_here(command, invoker, input, within).await
+    }
+
+    async fn command_here(
         self,
         command: SlashCommand,
         invoker: Invoker,

@@ -1,6 +1,7 @@
 //! Plain values that everything else passes around: ids, messages, errors.
 
 pub(crate) mod call_error;
+pub(crate) mod command;
 pub(crate) mod deferral_key;
 pub(crate) mod embed;
 pub(crate) mod error;

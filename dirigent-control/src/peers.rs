@@ -135,7 +135,7 @@ pub enum PageQuestion {
     Order {
         /// Which channel.
         channel: ChannelId,
-        /// What it is told.
+        /// The order.
         order: Order,
         /// Who gave it, for people: `operator at bot-1`.
         by: String,

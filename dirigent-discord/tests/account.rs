@@ -16,6 +16,7 @@ mod posting;
 mod reading;
 mod server;
 mod slash;
+mod slash_elsewhere;
 mod slow_store;
 mod told_again;
 mod troubled_store;

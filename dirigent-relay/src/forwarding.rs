@@ -1,5 +1,6 @@
 //! Events of the gateway that reach a process which does not act for their channel are carried to the one that does.
 
+mod command;
 mod lanes;
 
 use std::fmt;
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use dirigent::command::{CommandCarried, CommandUse};
 use dirigent::ports::{GatewayEvent, Neighbours};
 use dirigent::{CallError, Dirigent};
 use futures_util::StreamExt;
@@ -14,8 +16,10 @@ use futures_util::future::{BoxFuture, join_all};
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::Notify;
 
+use self::command::{CommandText, UseCommand};
 use self::lanes::{Batch, Lanes};
 use crate::event::{HeardElsewhere, NotOurs};
+use crate::master::refused;
 use crate::rule::{read, write};
 use crate::{Asker, Client, HostId, Owners, Question, Refused, RelayError, Role, Service};
 
@@ -26,7 +30,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// The most events that wait for a channel to have an owner. What is left aside its next owner reads in the history.
 const HOMELESS_MAX: usize = 10_000;
 
-/// Carries events of channels for which another process acts to that process: in order within a channel while nothing fails, and again until they are
+/// Carries events of channels for which another process acts, and slash commands that are used there, to that process. Events: in order within a channel while nothing fails, and again until they are
 /// taken. Given to [`Builder::neighbours`](dirigent::host::Builder::neighbours) where the processes share the gateway's
 /// shards; its [link](ForwardingLink) is run beside the driver. Clones share the queue.
 ///
@@ -87,6 +91,7 @@ impl Forwarding {
     }
 }
 
+#[async_trait]
 impl Neighbours for Forwarding {
     fn heard(&self, event: GatewayEvent) {
         self.shared.push([event]);
@@ -101,6 +106,14 @@ impl Neighbours for Forwarding {
         }
         drop(queue);
         self.shared.called.notify_one();
+    }
+
+    async fn command(&self, used: &CommandUse, within: Duration) -> CommandCarried {
+        let Shared { client, owners, .. } = &*self.shared;
+        let owner = owners.owner(used.channel).filter(|host| host != client.me());
+        let Some(owner) = owner else { return CommandCarried::NoOwner };
+        let question = UseCommand::new(used, within);
+        command::carried(client.ask_within(&owner, &question, within).await)
     }
 }
 
@@ -238,12 +251,18 @@ impl Heard {
 #[async_trait]
 impl Service for Heard {
     fn rules(&self) -> &'static [&'static str] {
-        &[HeardElsewhere::RULE]
+        &[HeardElsewhere::RULE, UseCommand::RULE]
     }
 
-    async fn serve(&self, asker: &Asker, _rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
+    async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
         if asker.role != Role::Peer {
             return Err(Refused::OnlyPeers);
+        }
+        if rule == UseCommand::RULE {
+            let (used, within) = read::<UseCommand>(question)?.read()?;
+            let answer = self.dirigent.command_here(&used, within).await;
+            let answer = answer.map_err(|error| refused(&error))?;
+            return Ok(write(&CommandText::from(answer)));
         }
         let elsewhere = self.tell(read(question)?).await;
         Ok(write(&NotOurs { elsewhere }))

@@ -237,6 +237,7 @@ impl Service for Instance {
             "get-identity",
             "get-channel-state",
             "gateway-events",
+            "slash-command",
             "explain",
         ]
     }
@@ -248,7 +249,7 @@ impl Service for Instance {
                 shared.explain(&read(question)?).await.map(|answer| write(&answer))
             }
             Explain::RULE => Err(Refused::OnlyPeers),
-            "gateway-events" => shared.heard.serve(asker, rule, question).await,
+            "gateway-events" | "slash-command" => shared.heard.serve(asker, rule, question).await,
             _ => shared.master.serve(asker, rule, question).await,
         }
     }

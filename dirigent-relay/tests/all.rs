@@ -1,6 +1,7 @@
 //! All tests of the relay from outside, in one program.
 #![cfg(test)]
 
+mod commands;
 mod fleet;
 mod forgery;
 mod forwarding;

@@ -91,6 +91,10 @@ impl Ownership for Lease {
         if is_mine { Standing::Held } else { Standing::Elsewhere }
     }
 
+    fn owner(&self, channel: ChannelId) -> Option<Arc<str>> {
+        self.table.of(channel).map(|host| host.as_str().into())
+    }
+
     async fn changed(&self) -> Vec<ChannelId> {
         self.changed.notified().await;
         self.table.state.lock().unwrap().came.remove(&self.me).unwrap_or_default()

@@ -1,6 +1,7 @@
 //! Why an agent may or may not speak, in a sentence that a person understands.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::Reason;
@@ -45,6 +46,8 @@ pub struct Explanation {
     /// not call, and once its failures have taken it offline. A turn whose call fails counts as passing, and what the agent was given is
     /// given again with its next turn.
     pub failed_calls: u32,
+    /// The process that acts for the channel, where it is another one and its name is known.
+    pub owner: Option<Arc<str>>,
 }
 
 /// That the chat does not answer a channel, and what waits for it.
@@ -113,6 +116,7 @@ impl Explanation {
             waits_for_call: false,
             unrecognised: None,
             failed_calls: 0,
+            owner: None,
         }
     }
 
@@ -177,6 +181,10 @@ impl fmt::Display for Explanation {
         write!(f, "{} {may}: ", self.agent)?;
         match (&self.speaker, self.reason) {
             (Some(speaker), Reason::NotYourTurn { .. }) => write!(f, "{speaker} has the floor.")?,
+            (_, Reason::Elsewhere) if self.owner.is_some() => {
+                let owner = self.owner.as_deref().unwrap_or_default();
+                write!(f, "{owner} acts for this channel.")?;
+            }
             _ => write!(f, "{}.", self.reason)?,
         }
         let goes_on = !self.allows() && self.reason != Reason::Archived;

@@ -113,7 +113,10 @@ impl Channel<'_> {
             Ok(Some(room)) => room,
             Ok(None) => return Ok(why(Reason::Unmanaged)),
             Err(CallError::Barred(barred)) => return Ok(why(reason_of(barred))),
-            Err(CallError::Elsewhere) => return Ok(why(Reason::Elsewhere)),
+            Err(CallError::Elsewhere) => {
+                let owner = self.dirigent.runtime.owner(self.id);
+                return Ok(Explanation { owner, ..why(Reason::Elsewhere) });
+            }
             Err(error) => return Err(error),
         };
         let Some(key) = self.dirigent.runtime.registry.key(agent) else {

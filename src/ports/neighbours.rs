@@ -1,7 +1,11 @@
 //! Where what is heard of channels goes, for which another process acts.
 
+use std::time::Duration;
+
+use async_trait::async_trait;
 use dirigent_core::MessageId;
 
+use crate::values::command::{CommandCarried, CommandUse};
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// One event of the gateway that concerns one channel. `Debug` shows no text.
@@ -78,7 +82,8 @@ impl GatewayEvent {
 /// that are another's, and carries it there; from [`Builder::neighbours`](crate::host::Builder::neighbours). `dirigent-relay` has
 /// one. Where every process has a gateway connection for all guilds there is no need for it.
 ///
-/// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event, and carries it no further.
+/// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event, and
+/// [`Dirigent::command_here`](crate::Dirigent::command_here) a slash command; neither carries it further.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -96,6 +101,7 @@ impl GatewayEvent {
 ///     fn reconnected(&self) {}
 /// }
 /// ```
+#[async_trait]
 pub trait Neighbours: Send + Sync + 'static {
     /// An event was heard of a channel for which another process acts. It must return at once. Duplicates are fine at the
     /// other end; the order within a channel should stay.
@@ -104,4 +110,11 @@ pub trait Neighbours: Send + Sync + 'static {
     /// Events of any channel may have been missed: each of the others is to be told, by
     /// [`Dirigent::reconnected_here`](crate::Dirigent::reconnected_here). It must return at once.
     fn reconnected(&self);
+
+    /// A slash command was used in a channel for which another process acts: that process is to carry it out, and to answer
+    /// within this time. It is given to that process once at most. By default commands are not carried.
+    async fn command(&self, used: &CommandUse, within: Duration) -> CommandCarried {
+        let _ = (used, within);
+        CommandCarried::NoWay
+    }
 }

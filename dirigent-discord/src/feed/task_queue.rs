@@ -292,7 +292,8 @@ impl FeedWork {
     /// request to wait for that.
     async fn answer(&self, used: Use) {
         let (command, channel, invoker) = (used.command, used.channel, used.invoker);
-        if self.dirigent.channel(channel).standing() == Standing::Elsewhere {
+        let is_elsewhere = self.dirigent.channel(channel).standing() == Standing::Elsewhere;
+        if is_elsewhere && !self.dirigent.has_neighbours() {
             // The process that acts for the channel gets the same event, and answers.
             return;
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dirigent::operate::{CreatedChannel, Status};
-use dirigent::ports::Identity;
+use dirigent::ports::{Identity, Neighbours, Ownership};
 use dirigent::replay::Recording;
 use dirigent::snapshot::SeatTurn;
 use dirigent::store::{ChannelStore, MemoryChannels};
@@ -49,6 +49,9 @@ pub(crate) struct Plan {
     pub(crate) flags: u64,
     /// Whether a host asks who may use the command.
     pub(crate) may_set_mode: Option<bool>,
+    /// Which channels are another process's, and what carries to it.
+    pub(crate) ownership: Option<Arc<dyn Ownership>>,
+    pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
 }
 
 impl Default for Plan {
@@ -62,6 +65,8 @@ impl Default for Plan {
             store,
             flags: 1 << 15 | 1 << 19,
             may_set_mode: None,
+            ownership: None,
+            neighbours: None,
         }
     }
 }
@@ -101,14 +106,19 @@ impl Fixture {
             agent_name: name.to_owned(),
         };
         let registry = MemoryIdentities::with([("a", A), ("b", B)].map(identity)).unwrap();
-        let built = Dirigent::builder(account.clone())
+        let mut builder = Dirigent::builder(account.clone())
             .identities(registry)
             .clock(clock.clone())
             .channels(Shared(plan.store))
             .settings(plan.settings)
-            .recorder(recording.clone())
-            .build();
-        let (dirigent, driver) = built.unwrap();
+            .recorder(recording.clone());
+        if let Some(ownership) = plan.ownership {
+            builder = builder.ownership(ownership);
+        }
+        if let Some(neighbours) = plan.neighbours {
+            builder = builder.neighbours(neighbours);
+        }
+        let (dirigent, driver) = builder.build().unwrap();
         tokio::spawn(driver.run());
         let feed = Feed::builder(dirigent.clone(), account.clone(), plan.intents);
         let (feed, work) = match plan.may_set_mode {

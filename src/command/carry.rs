@@ -1,0 +1,83 @@
+//! Commands in channels for which another process acts.
+
+use std::time::Duration;
+
+use super::{
+    ANSWER_WITHIN, CommandAnswer, CommandCarried, CommandUse, ELSEWHERE, Invoker, SlashCommand,
+};
+use crate::ports::ownership::Standing;
+use crate::{CallError, Channel, Dirigent};
+
+/// How soon a command is carried again while the channel changes hands.
+const CARRY_AGAIN: Duration = Duration::from_millis(100);
+
+const NO_OWNER: &str = "No process of this bot acts for this channel at the moment. Nothing was changed; try again in some seconds.";
+const NOT_CARRIED: &str = "The process of this bot that acts for this channel cannot be reached. Nothing was changed; try again in \
+     some seconds.";
+const IN_DOUBT: &str = "The process of this bot that acts for this channel does not answer. The command may have been carried out: look \
+     with /status in some seconds, before you repeat it.";
+
+impl Dirigent {
+    /// Carries out a command that another process was given in a channel for which this one acts
+    /// ([`Neighbours`](crate::ports::Neighbours)). As [`Channel::command`], but that it is carried no further.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Elsewhere`] where this process does not act for the channel either.
+    pub async fn command_here(
+        &self,
+        used: &CommandUse,
+        within: Duration,
+    ) -> Result<CommandAnswer, CallError> {
+        let channel = self.channel(used.channel);
+        if channel.standing() == Standing::Elsewhere {
+            return Err(CallError::Elsewhere);
+        }
+        Ok(channel.command_here(used.command, used.invoker, &used.input, within).await)
+    }
+
+    /// Whether what concerns a channel of another process is carried there, as the host chose with
+    /// [`Builder::neighbours`](crate::host::Builder::neighbours). If not, the other process hears of it by itself.
+    pub fn has_neighbours(&self) -> bool {
+        self.runtime.neighbours.is_some()
+    }
+}
+
+impl Channel<'_> {
+    /// Has the process that acts for the channel carry it out. While the channel changes hands it is carried again.
+    pub(super) async fn carried(
+        self,
+        command: SlashCommand,
+        invoker: Invoker,
+        input: &str,
+        within: Duration,
+    ) -> CommandAnswer {
+        let runtime = &self.dirigent.runtime;
+        let Some(neighbours) = &runtime.neighbours else {
+            return CommandAnswer::unchanged(ELSEWHERE);
+        };
+        let used = CommandUse { channel: self.id, command, invoker, input: input.to_owned() };
+        let begun = runtime.clock.now();
+        let until = begun + within.min(ANSWER_WITHIN);
+        loop {
+            let now = runtime.clock.now();
+            let left = until.since(now);
+            let here = self.dirigent.command_here(&used, (begun + within).since(now));
+            let carried = match here.await {
+                // It came to this process meanwhile.
+                Ok(answer) => return answer,
+                Err(_) => runtime.within(left, neighbours.command(&used, left)).await,
+            };
+            match carried {
+                Ok(CommandCarried::Answered(answer)) => return answer,
+                Ok(CommandCarried::NoOwner | CommandCarried::NotCarried)
+                    if runtime.clock.now() + CARRY_AGAIN < until => {}
+                Ok(CommandCarried::NoOwner) => return CommandAnswer::unchanged(NO_OWNER),
+                Ok(CommandCarried::NotCarried) => return CommandAnswer::unchanged(NOT_CARRIED),
+                Ok(CommandCarried::NoWay) => return CommandAnswer::unchanged(ELSEWHERE),
+                Ok(CommandCarried::InDoubt) | Err(_) => return CommandAnswer::unchanged(IN_DOUBT),
+            }
+            runtime.clock.sleep_until(runtime.clock.now() + CARRY_AGAIN).await;
+        }
+    }
+}
