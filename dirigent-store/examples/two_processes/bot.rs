@@ -22,7 +22,31 @@ fn account(token: &str) -> Result<Arc<DiscordAccount>> {
     Ok(Arc::new(account.proxy(env::var("PROXY")?).build()?))
 }
 
-/// Says which words of people it heard, and in which turn. It tells the terminal when it begins.
+/// A run that goes on; it tells the terminal when it begins, and when it ends, however it does.
+struct Run {
+    channel: ChannelId,
+    clock: SystemClock,
+}
+
+impl Run {
+    fn begin(channel: ChannelId) -> Self {
+        let run = Self { channel, clock: SystemClock::new() };
+        run.say("speaking");
+        run
+    }
+
+    fn say(&self, what: &str) {
+        say(&format!("{what} {} {}", self.channel, self.clock.now().as_millis()));
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.say("ends");
+    }
+}
+
+/// Says which words of people it heard, and in which turn.
 async fn speak(turn: Turn) -> std::result::Result<Reply, AgentError> {
     let words = turn.missed().iter().filter(|message| message.is_by_person());
     let words: Vec<_> = words.map(|message| message.content.to_string()).collect();
@@ -30,9 +54,8 @@ async fn speak(turn: Turn) -> std::result::Result<Reply, AgentError> {
         return Ok(Reply::Pass);
     }
     let number = turn.turn().get();
-    say(&format!("speaking {}", turn.channel()));
-    let clock = SystemClock::new();
-    clock.sleep_until(clock.now() + THINKS).await;
+    let run = Run::begin(turn.channel());
+    run.clock.sleep_until(run.clock.now() + THINKS).await;
     Ok(format!("turn {number} heard {}", words.join(" ")).as_str().into())
 }
 

@@ -1,7 +1,7 @@
 //! The database, the Discord, the processes, and the people.
 
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
@@ -14,6 +14,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
 use super::Result;
+use super::runs::Runs;
 
 /// How long anything may take that must happen.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -52,6 +53,7 @@ pub(super) struct Fleet {
     words: Vec<(ChannelId, String)>,
     processes: Vec<(u32, Child)>,
     starts: u32,
+    runs: Arc<Mutex<Runs>>,
     tell: mpsc::UnboundedSender<Line>,
     lines: mpsc::UnboundedReceiver<Line>,
 }
@@ -89,6 +91,7 @@ impl Fleet {
             words: Vec::new(),
             processes: Vec::new(),
             starts: 0,
+            runs: Arc::default(),
             tell,
             lines,
         };
@@ -117,6 +120,11 @@ impl Fleet {
         by_agents.map(|message| (message.author, message.content.to_string())).collect()
     }
 
+    /// How many runs began while another process had one in the same channel.
+    pub(super) fn overlapping(&self) -> usize {
+        locked(&self.runs).overlapping(self.clock.now())
+    }
+
     pub(super) fn channels(&self) -> &[ChannelId] {
         &self.channels
     }
@@ -140,10 +148,11 @@ impl Fleet {
         }
         let mut child = command.kill_on_drop(true).stdout(Stdio::piped()).spawn()?;
         let output = child.stdout.take().ok_or("no pipe")?;
-        let tell = self.tell.clone();
+        let (tell, runs) = (self.tell.clone(), Arc::clone(&self.runs));
         tokio::spawn(async move {
             let mut lines = BufReader::new(output).lines();
             while let Ok(Some(line)) = lines.next_line().await {
+                locked(&runs).heard(number, &line);
                 let _ = tell.send((number, line));
             }
         });
@@ -182,11 +191,11 @@ impl Fleet {
     /// an agent of another process spoke there.
     pub(super) async fn strike(&mut self, how: How) -> Result<Duration> {
         let first = self.channels.first().ok_or("there is no channel")?;
-        let speaks = format!("speaking {first}");
+        let speaks = format!("speaking {first} ");
         // What was said before does not tell who has the floor now.
         while self.lines.try_recv().is_ok() {}
         self.talk();
-        let (owner, _) = self.until(|(_, line)| *line == speaks).await?;
+        let (owner, _) = self.until(|(_, line)| line.starts_with(&speaks)).await?;
         let at = self.clock.now();
         let place = self.processes.iter().position(|(number, _)| *number == owner);
         let place = place.ok_or("a process that has ended spoke")?;
@@ -207,9 +216,13 @@ impl Fleet {
                 self.database.promote()?;
             }
         }
+        if !how.is_of_database() {
+            locked(&self.runs).stopped(owner, self.clock.now());
+        }
         self.talk();
-        let is_next =
-            |(from, line): &Line| *line == speaks && (*from != owner || how.is_of_database());
+        let is_next = |(from, line): &Line| {
+            line.starts_with(&speaks) && (*from != owner || how.is_of_database())
+        };
         self.until(is_next).await?;
         let took = self.clock.now().since(at);
         match how {
@@ -240,4 +253,8 @@ impl Fleet {
         self.loopback.shutdown().await;
         Ok(())
     }
+}
+
+fn locked(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
+    runs.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,13 +5,15 @@
 //! cargo run -p dirigent-store --features postgres --example two_processes
 //! ```
 //!
-//! People keep talking meanwhile. At the end every word of theirs must have been heard by an agent, and no turn may stand in a
-//! channel twice. The last line is JSON: how many replies were `posted`, how many turns are `doubled`, how many words
-//! are `lost`, and the longest take-over in milliseconds, from the kill to the next agent that speaks. `--kills`, `--pauses`,
-//! `--restarts`, `--fail-overs` and `--ttl` make more of it.
+//! People keep talking meanwhile. At the end every word of theirs must have been heard by an agent, no turn may stand in a
+//! channel twice, and no process may have had an agent speak in a channel while another process had one speak there. The last
+//! line is JSON: how many replies were `posted`, how many turns are `doubled`, how many words are `lost`, how many runs were
+//! `overlapping` one of another process, and the longest take-over in milliseconds, from the kill to the next agent
+//! that speaks. `--kills`, `--pauses`, `--restarts`, `--fail-overs` and `--ttl` make more of it.
 
 mod bot;
 mod fleet;
+mod runs;
 mod verdict;
 
 use std::error::Error;
@@ -70,7 +72,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Has people talk and processes die; returns whether nothing was doubled or lost.
+/// Has people talk and processes die; returns whether nothing was doubled or lost, and one process at a time had the floor.
 async fn show(ttl: Duration, channels: u32, strikes: [(How, u32); 4]) -> Result<bool> {
     let has_standby = strikes.iter().any(|(how, times)| *how == How::FailOver && *times > 0);
     let mut fleet = Fleet::start(ttl, channels, has_standby).await?;
@@ -93,12 +95,12 @@ async fn show(ttl: Duration, channels: u32, strikes: [(How, u32); 4]) -> Result<
     }
     fleet.end().await?;
     let longest = takeovers.iter().max().map_or(0, Duration::as_millis);
-    let Verdict { posted, doubled, lost } = verdict;
+    let Verdict { posted, doubled, lost, overlapping } = verdict;
     #[expect(clippy::print_stdout, reason = "it is what the program is for")]
     {
         println!(
-            "{{\"posted\": {posted}, \"doubled\": {doubled}, \"lost\": {lost}, \"takeover_ms\": {longest}}}"
+            "{{\"posted\": {posted}, \"doubled\": {doubled}, \"lost\": {lost}, \"overlapping\": {overlapping}, \"takeover_ms\": {longest}}}"
         );
     }
-    Ok(doubled == 0 && lost == 0)
+    Ok(doubled == 0 && lost == 0 && overlapping == 0)
 }

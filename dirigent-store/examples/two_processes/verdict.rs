@@ -12,6 +12,8 @@ pub(super) struct Verdict {
     pub(super) doubled: usize,
     /// Words of people that no agent heard.
     pub(super) lost: usize,
+    /// Runs that began while another process had one in the same channel.
+    pub(super) overlapping: usize,
 }
 
 impl Verdict {
@@ -30,6 +32,6 @@ impl Verdict {
             }
         }
         let lost = fleet.words().iter().filter(|word| !heard.contains(*word)).count();
-        Self { posted, doubled, lost }
+        Self { posted, doubled, lost, overlapping: fleet.overlapping() }
     }
 }

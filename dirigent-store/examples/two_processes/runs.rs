@@ -1,0 +1,60 @@
+//! When which process had an agent speak in which channel: by the clock of the machine, as the processes say it.
+
+use std::collections::BTreeMap;
+
+use dirigent::ChannelId;
+use dirigent::ports::Timestamp;
+
+/// A run of an agent, in one start of a process.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    process: u32,
+    began: Timestamp,
+    ended: Option<Timestamp>,
+}
+
+/// All runs, by channel.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    runs: BTreeMap<ChannelId, Vec<Run>>,
+    /// When a process was killed or paused.
+    stops: Vec<(u32, Timestamp)>,
+}
+
+impl Runs {
+    /// Takes a line of a process, `speaking` or `ends` with channel and time; others are ignored.
+    pub(super) fn heard(&mut self, process: u32, line: &str) {
+        let mut words = line.split(' ');
+        let what = words.next();
+        let mut number = || words.next().and_then(|word| word.parse().ok());
+        let (Some(channel), Some(at)) = (number().map(ChannelId::new), number()) else { return };
+        let at = Timestamp::from_millis(at);
+        let runs = self.runs.entry(channel).or_default();
+        if what == Some("speaking") {
+            runs.push(Run { process, began: at, ended: None });
+        } else if let Some(run) = runs.iter_mut().rev().find(|run| run.process == process) {
+            run.ended.get_or_insert(at);
+        }
+    }
+
+    /// The process was killed or paused: what it had begun is over for now, and if it goes on nothing of that may be posted.
+    pub(super) fn stopped(&mut self, process: u32, at: Timestamp) {
+        self.stops.push((process, at));
+    }
+
+    /// How many runs began in a channel while one of another process was going on there.
+    pub(super) fn overlapping(&self, now: Timestamp) -> usize {
+        let end = |run: &Run| {
+            let stops = self.stops.iter().filter(|(process, _)| *process == run.process);
+            let stop = stops.map(|(_, at)| *at).filter(|at| *at >= run.began).min();
+            run.ended.into_iter().chain(stop).min().unwrap_or(now)
+        };
+        let is_within = |run: &Run, other: &Run| {
+            run.process != other.process && other.began <= run.began && run.began < end(other)
+        };
+        let count = |runs: &Vec<Run>| {
+            runs.iter().filter(|run| runs.iter().any(|other| is_within(run, other))).count()
+        };
+        self.runs.values().map(count).sum()
+    }
+}
