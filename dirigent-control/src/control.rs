@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Auth;
 use crate::drawn::Drawn;
+use crate::figures::Figures;
 use crate::memory_recorder::MemoryRecorder;
 use crate::peer_rows::PeerRows;
 use crate::peers::{PageAnswer, PageQuestion, Peers};
@@ -59,6 +60,7 @@ pub struct Builder {
     recordings: Option<Arc<dyn ReadRecording>>,
     recorder: Option<MemoryRecorder>,
     peers: Option<Arc<dyn Peers>>,
+    figures: Vec<Arc<dyn Figures>>,
     address: ReadAddress,
     base: String,
     streams_max: usize,
@@ -108,6 +110,7 @@ impl Control {
             recordings: None,
             recorder: None,
             peers: None,
+            figures: Vec::new(),
             address: Arc::new(peer),
             base: BASE.to_owned(),
             streams_max: STREAMS_MAX,
@@ -176,6 +179,13 @@ impl Builder {
         self
     }
 
+    /// More numbers for `/metrics`, beside those of the library. May be given several times; of figures of one name the first
+    /// counts. Default: none.
+    pub fn figures(mut self, figures: impl Figures) -> Self {
+        self.figures.push(Arc::new(figures));
+        self
+    }
+
     /// Where time comes from. Default: the [`SystemClock`].
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
         self.clock = clock.into_shared();
@@ -233,6 +243,7 @@ impl Builder {
             recordings: self.recordings,
             recorder: self.recorder,
             peers: self.peers,
+            figures: self.figures,
             peer_rows: PeerRows::default(),
             address: self.address,
             base: self.base,

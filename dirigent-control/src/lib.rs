@@ -48,6 +48,7 @@ mod assets;
 mod auth;
 mod control;
 mod drawn;
+mod figures;
 mod gather;
 mod live;
 mod look;
@@ -68,6 +69,7 @@ mod slave;
 
 pub use auth::Role;
 pub use control::{BuildError, Builder, Control};
+pub use figures::{Figure, Figures};
 pub use look::{
     AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OutboxLook,
     Overview, RegistryLook, Row, WorkLook,

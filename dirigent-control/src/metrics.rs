@@ -1,5 +1,6 @@
 //! Numbers for Prometheus, in a registry of our own, made anew for each scrape.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
+use crate::figures::Figure;
 use crate::problem::Problem;
 use crate::shared::Shared;
 
@@ -50,6 +52,8 @@ pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Result<Respons
     };
     let mut registry = Registry::with_prefix("dirigent");
     registry.register_collector(Box::new(numbers));
+    let figures: Vec<_> = shared.figures.iter().flat_map(|figures| figures.figures()).collect();
+    registry.register_collector(Box::new(HostFigures(figures)));
     let mut text = String::new();
     let encoded = encode(&mut text, &registry);
     encoded.map_err(|_| Problem::new(500, "failed", "the numbers cannot be written"))?;
@@ -122,6 +126,32 @@ impl Collector for Numbers {
             budget,
         )?;
         histograms(&mut encoder, tally)
+    }
+}
+
+/// What the host adds.
+#[derive(Debug)]
+struct HostFigures(Vec<Figure>);
+
+impl Collector for HostFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut seen = HashSet::new();
+        let fit = self.0.iter().filter(|figure| figure.is_fit());
+        for figure in fit.filter(|figure| seen.insert(figure.name())) {
+            let kind = if figure.is_counter { MetricType::Counter } else { MetricType::Gauge };
+            let mut family = encoder.encode_descriptor(figure.name(), figure.help(), None, kind)?;
+            for (labels, value) in &figure.values {
+                let labels: Vec<_> =
+                    labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+                if figure.is_counter {
+                    ConstCounter::new(*value).encode(family.encode_family(&labels)?)?;
+                } else {
+                    let value = i64::try_from(*value).unwrap_or(i64::MAX);
+                    ConstGauge::new(value).encode(family.encode_family(&labels)?)?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

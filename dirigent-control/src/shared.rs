@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Auth;
 use crate::drawn::Drawn;
+use crate::figures::Figures;
 use crate::memory_recorder::MemoryRecorder;
 use crate::peer_rows::PeerRows;
 use crate::peers::Peers;
@@ -34,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) ego: Option<Arc<dyn EgoFile>>,
     pub(crate) recordings: Option<Arc<dyn ReadRecording>>,
     pub(crate) recorder: Option<MemoryRecorder>,
+    pub(crate) figures: Vec<Arc<dyn Figures>>,
     pub(crate) address: ReadAddress,
     pub(crate) base: String,
     pub(crate) streams: Arc<Semaphore>,

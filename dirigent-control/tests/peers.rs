@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use dirigent::ports::{Ownership, Standing};
 use dirigent::{ChannelId, Clock, async_trait};
-use dirigent_control::{Order, PageAnswer, PageQuestion, PeerError, Peers, Problem};
+use dirigent_control::{Figure, Order, PageAnswer, PageQuestion, PeerError, Peers, Problem};
 use dirigent_testkit::ManualClock;
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
@@ -341,4 +341,28 @@ async fn without_a_way_to_the_others_their_channels_are_shown_as_theirs() {
         StatusCode::SERVICE_UNAVAILABLE
     );
     assert_eq!(fixture.order(own, OPERATOR, &order).await.status, StatusCode::OK);
+}
+
+/// What a host's number is called is the host's choice, but one that Prometheus cannot read must not spoil the others.
+#[tokio::test]
+async fn figures_that_cannot_be_read_are_left_out() {
+    let figures = || {
+        vec![
+            Figure::gauge("good", "Good").value(3),
+            Figure::gauge("good", "Again").value(4),
+            Figure::gauge("two words", "Bad").value(5),
+            Figure::gauge("", "Bad").value(6),
+            Figure::counter("label", "Bad").labelled(&[("a b", "c")], 7),
+            Figure::counter("quoted", "A \"quoted\"\nhelp").labelled(&[("of", "a\"b\nc")], 8),
+        ]
+    };
+    let fixture = Fixture::open_with(|builder| builder.figures(figures)).await;
+    let metrics = fixture.get("/dirigent/metrics", VIEWER).await.text;
+    assert!(metrics.contains("dirigent_good 3\n"), "{metrics}");
+    assert!(metrics.contains("dirigent_quoted_total{of=\"a\\\"b\\nc\"} 8\n"), "{metrics}");
+    for bad in [" 4\n", " 5\n", " 6\n", " 7\n"] {
+        let lines = metrics.lines().filter(|line| line.starts_with("dirigent_"));
+        let ours = lines.filter(|line| ["good", "two", "label"].iter().any(|of| line.contains(of)));
+        assert!(!ours.collect::<Vec<_>>().join("\n").contains(bad.trim_end()), "{metrics}");
+    }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use dirigent::Clock;
 
+use crate::counts::{AskCount, AskCounts};
 use crate::rule::{read, write};
 use crate::seal::{Header, SessionId, Status, open_answer};
 use crate::{ANSWER_MAX, CarryError, HostId, Keyring, QUESTION_MAX, Question, Relay, RelayError};
@@ -30,6 +31,7 @@ struct Shared {
     time_limit: Duration,
     numbers: AtomicU64,
     sessions: Mutex<HashMap<HostId, SessionId>>,
+    counts: AskCounts,
 }
 
 impl Client {
@@ -49,7 +51,8 @@ impl Client {
         time_limit: Duration,
     ) -> Self {
         let (numbers, sessions) = (AtomicU64::new(0), Mutex::default());
-        let shared = Shared { keys, relay, clock, time_limit, numbers, sessions };
+        let counts = AskCounts::default();
+        let shared = Shared { keys, relay, clock, time_limit, numbers, sessions, counts };
         Self { shared: Arc::new(shared) }
     }
 
@@ -100,17 +103,25 @@ impl Client {
         let body = write(question);
         let clock = &self.shared.clock;
         let late = clock.sleep_until(clock.now() + limit);
-        tokio::select! {
+        let answer = tokio::select! {
             biased;
             answer = self.shared.ask(host, Q::RULE, &body) => {
                 let bad = |_| RelayError::BadAnswer { host: host.clone() };
-                read(&answer?).map_err(bad)
+                answer.and_then(|answer| read(&answer).map_err(bad))
             }
             () = late => {
                 let within_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
                 Err(RelayError::NoAnswer { host: host.clone(), within_ms })
             }
-        }
+        };
+        self.shared.counts.count(Q::RULE, &answer);
+        answer
+    }
+
+    /// Returns how many questions this process asked since its start, by rule and outcome; a question that was dropped is not
+    /// counted.
+    pub fn counts(&self) -> Vec<AskCount> {
+        self.shared.counts.all()
     }
 }
 

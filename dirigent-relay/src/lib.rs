@@ -16,6 +16,7 @@
 //! | test without a network | [`InProcess`] |
 
 mod client;
+mod counts;
 mod denied;
 mod error;
 mod event;
@@ -47,6 +48,7 @@ mod slave;
 mod tool_use;
 
 pub use client::Client;
+pub use counts::{AskCount, AskOutcome};
 pub use denied::Denied;
 pub use error::{Refused, RelayError};
 pub use forwarding::{Forwarding, ForwardingLink};
@@ -58,7 +60,7 @@ pub use keyring::{Keyring, Role};
 pub use master::Master;
 pub use owners::Owners;
 #[cfg(feature = "control")]
-pub use page::{PagePeers, PageService};
+pub use page::{PagePeers, PageService, RelayFigures};
 pub use peer_rules::Explained;
 pub use permission::Permission;
 pub use rejection::Rejection;

@@ -1,5 +1,7 @@
 //! The control pages of several processes, each of which shows the channels of all.
 
+mod figures;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use crate::rule::{read, write};
 use crate::{
     ANSWER_MAX, Asker, Client, HostId, Owners, Question, Refused, RelayError, Role, Service,
 };
+
+pub use figures::RelayFigures;
 
 /// What the seal adds to an answer, and more, in bytes.
 const SEAL_MAX: usize = 1_024;

@@ -39,8 +39,20 @@ pub struct Server {
     keys: Keyring,
     sessions: Sessions,
     services: Vec<Arc<dyn Service>>,
+    counts: Arc<ServerCounts>,
+}
+
+/// How many questions were taken and rejected.
+#[derive(Debug, Default)]
+pub(crate) struct ServerCounts {
     taken: AtomicU64,
     rejected: AtomicU64,
+}
+
+impl ServerCounts {
+    pub(crate) fn get(&self) -> (u64, u64) {
+        (self.taken.load(Ordering::Relaxed), self.rejected.load(Ordering::Relaxed))
+    }
 }
 
 impl Server {
@@ -48,8 +60,7 @@ impl Server {
     /// questions of before strange.
     pub fn new(keys: Keyring, start: Secret) -> Self {
         let sessions = Sessions::new(start);
-        let (taken, rejected) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { keys, sessions, services: Vec::new(), taken, rejected }
+        Self { keys, sessions, services: Vec::new(), counts: Arc::default() }
     }
 
     /// Answers the rules of this service, too. Where two have one rule, the first answers.
@@ -66,7 +77,13 @@ impl Server {
 
     /// How many questions were taken, and how many were rejected, since the start.
     pub fn counts(&self) -> (u64, u64) {
-        (self.taken.load(Ordering::Relaxed), self.rejected.load(Ordering::Relaxed))
+        self.counts.get()
+    }
+
+    /// The counts, for what is read while the server answers.
+    #[cfg(feature = "control")]
+    pub(crate) fn shared_counts(&self) -> Arc<ServerCounts> {
+        Arc::clone(&self.counts)
     }
 
     /// Answers a question as it arrived. Any bytes may be given.
@@ -81,10 +98,10 @@ impl Server {
     pub async fn answer(&self, rule: &str, question: &[u8]) -> Result<Vec<u8>, Rejection> {
         let answer = self.checked(rule, question).await;
         match &answer {
-            Ok(_) => self.taken.fetch_add(1, Ordering::Relaxed),
+            Ok(_) => self.counts.taken.fetch_add(1, Ordering::Relaxed),
             Err(rejection) => {
                 tracing::warn!(%rejection, "a question of another process was rejected");
-                self.rejected.fetch_add(1, Ordering::Relaxed)
+                self.counts.rejected.fetch_add(1, Ordering::Relaxed)
             }
         };
         answer

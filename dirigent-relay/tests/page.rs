@@ -7,9 +7,10 @@ use axum::Router;
 use axum::body::Body;
 use dirigent::ports::GuildApi;
 use dirigent::{ChannelId, Mode, async_trait};
-use dirigent_control::Control;
+use dirigent_control::{Control, Figure};
 use dirigent_relay::{
-    CarryError, Client, HostId, InProcess, Keyring, PagePeers, PageService, Relay, Role, Server,
+    CarryError, Client, HostId, InProcess, Keyring, PagePeers, PageService, Relay, RelayFigures,
+    Role, Server,
 };
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
@@ -66,17 +67,20 @@ impl Paged {
             Client::new(keys.clone(), Arc::new(way.clone()), Arc::new(fleet.clock.clone()));
         let process = fleet.start_as(name, keys.clone(), client.clone(), Vec::new(), |b| b);
         let chat: Arc<dyn GuildApi> = Arc::new(fleet.discord.account(fleet.moderator));
+        let server =
+            Server::new(keys, secret(fleet.next_start())).with(Arc::new(process.instance.clone()));
+        let figures = RelayFigures::of(&client, &server, &process.forwarding);
         let control = Control::builder(process.dirigent.clone(), chat, Arc::clone(&fleet.registry))
             .operator_token(OPERATOR)
             .viewer_token(VIEWER)
             .clock(Arc::new(fleet.clock.clone()) as Arc<dyn dirigent::Clock>)
+            .figures(figures)
+            .figures(|| Figure::leases(7, 2, 9))
             .peers(PagePeers::new(client, Arc::clone(&fleet.table) as _))
             .build()
             .unwrap();
         let router = Router::new().nest("/dirigent", control.router());
-        let server = Server::new(keys, secret(fleet.next_start()))
-            .with(Arc::new(process.instance.clone()))
-            .with(Arc::new(PageService::new(control)));
+        let server = server.with(Arc::new(PageService::new(control)));
         fleet.relay.connect(Arc::new(server));
         Self { process, router, way }
     }
@@ -302,4 +306,48 @@ async fn only_peers_ask_a_page() {
     assert_eq!(answer.unwrap_err(), dirigent_control::PeerError::NoPage);
     let status = a.process.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
     assert!(status.rest.is_none());
+}
+
+#[tokio::test]
+async fn the_metrics_tell_of_leases_and_forwards() {
+    let (fleet, a, b, _) = pair().await;
+    fleet.say(&b.process, "Hello").await;
+    b.order(fleet.channel, &json!({ "order": "stop" })).await;
+    b.order(fleet.channel, &json!({ "order": "stop" })).await;
+    let why = b.process.instance.explain(fleet.channel, &"poet".into()).await;
+    why.unwrap();
+    // A question that none knows the asker of.
+    let keys = Keyring::new(host("stranger"), secret(8));
+    let clock = Arc::new(fleet.clock.clone());
+    let stranger = Client::new(keys, Arc::new(fleet.relay.clone()), clock);
+    let peers = PagePeers::new(stranger, Arc::clone(&fleet.table) as _);
+    let rows = dirigent_control::PageQuestion::Rows { after: None };
+    dirigent_control::Peers::ask(&peers, "a", &rows).await.unwrap_err();
+    let metrics = b.get("/dirigent/metrics").await.1;
+    for line in [
+        "dirigent_channels_owned 1",
+        "dirigent_leases_held 7",
+        "dirigent_processes 2",
+        "dirigent_leases_taken_total 9",
+        "dirigent_forwards_total{rule=\"page\",outcome=\"answered\"} 2",
+        "dirigent_forwards_total{rule=\"explain\",outcome=\"answered\"} 1",
+        "dirigent_forwards_total{rule=\"gateway-events\",outcome=\"answered\"} 1",
+        "dirigent_forwarded_events_total{outcome=\"carried\"} 1",
+        "dirigent_forwarded_events_total{outcome=\"dropped\"} 0",
+        "dirigent_forwarded_events_waiting 0",
+        "dirigent_questions_total{outcome=\"taken\"} 0",
+    ] {
+        assert!(metrics.lines().any(|is| is == line), "{line} is not in {metrics}");
+    }
+    let metrics = a.get("/dirigent/metrics").await.1;
+    for line in ["dirigent_questions_total{outcome=\"rejected\"} 1", "dirigent_channels_owned 1"] {
+        assert!(metrics.lines().any(|is| is == line), "{line} is not in {metrics}");
+    }
+    // What is not answered is counted as that.
+    b.fail(Fault::Lost);
+    let id = fleet.channel;
+    b.get(&format!("/dirigent/channels/{id}")).await;
+    let metrics = b.get("/dirigent/metrics").await.1;
+    let line = "dirigent_forwards_total{rule=\"page\",outcome=\"no-answer\"} 1";
+    assert!(metrics.lines().any(|is| is == line), "{metrics}");
 }

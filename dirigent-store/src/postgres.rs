@@ -169,6 +169,12 @@ impl PostgresStore {
         self.shared.desk.share()
     }
 
+    /// How many shards this process has taken since its start: first its share, then those of processes that came, went or were
+    /// lost. A number that rises while no process was started or ended is a process that was lost, or did not renew in time.
+    pub fn taken(&self) -> u64 {
+        self.shared.desk.taken()
+    }
+
     /// Tells the other processes that this one will end: it takes no more shards and starts nothing new in those it
     /// has, which may take up to a tenth of the TTL to be known. To be followed by
     /// [`Dirigent::shutdown`](dirigent::Dirigent::shutdown) and [`close`](Self::close).

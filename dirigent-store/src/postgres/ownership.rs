@@ -29,13 +29,20 @@ struct State {
     /// What changed since the driver was told.
     has_news: bool,
     owners: Owners,
+    /// How many shards were taken since the start.
+    taken: u64,
 }
 
 impl LeaseDesk {
     pub(super) fn new(terms: Terms, shards: u16, clock: Arc<dyn Clock>) -> Self {
         let leases = Leases::new(terms, shards);
-        let state =
-            State { leases, shown: BTreeMap::new(), has_news: false, owners: Owners::default() };
+        let state = State {
+            leases,
+            shown: BTreeMap::new(),
+            has_news: false,
+            owners: Owners::default(),
+            taken: 0,
+        };
         let (called, changed) = (Notify::new(), Notify::new());
         Self { clock, terms, state: Mutex::new(state), called, changed }
     }
@@ -80,6 +87,11 @@ impl LeaseDesk {
         (state.leases.held().count(), state.leases.members())
     }
 
+    /// How many shards were taken since the start.
+    pub(super) fn taken(&self) -> u64 {
+        self.state().taken
+    }
+
     pub(super) fn resign(&self) {
         self.change(|leases, _| leases.resign());
         self.called.notify_one();
@@ -118,7 +130,9 @@ impl LeaseDesk {
     }
 
     pub(super) fn answered(&self, number: u64, answer: &Answer) {
-        self.change(|leases, now| leases.answered(now, number, answer));
+        if self.change(|leases, now| leases.answered(now, number, answer)) {
+            self.state().taken += answer.taken.len() as u64;
+        }
     }
 
     pub(super) fn failed(&self, number: u64) {

@@ -54,6 +54,7 @@ impl Two {
         follow(&near.store);
         let both_in = || far.store.share() == (4, 2) && near.store.share() == (4, 2);
         until("shared", both_in).await;
+        assert_eq!((far.store.taken(), near.store.taken()), (8, 4));
         until("held", || far.store.standing(HERE) == Standing::Held).await;
         let both = Arc::<AtomicBool>::default();
         let watch = tokio::spawn(watch(far.store.clone(), near.store.clone(), Arc::clone(&both)));

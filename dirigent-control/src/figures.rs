@@ -1,0 +1,104 @@
+//! Numbers of a host for `/metrics`.
+
+/// More numbers for `/metrics`, asked for at each scrape; given to [`Builder::figures`](crate::Builder::figures).
+///
+/// ```
+/// use dirigent_control::{Figure, Figures};
+///
+/// fn figures(held: usize) -> impl Figures {
+///     move || vec![Figure::gauge("leases_held", "Leases of this process").value(held as u64)]
+/// }
+/// assert_eq!(figures(3).figures().len(), 1);
+/// ```
+pub trait Figures: Send + Sync + 'static {
+    /// The numbers now. It must return at once.
+    fn figures(&self) -> Vec<Figure>;
+}
+
+impl<F> Figures for F
+where
+    F: Fn() -> Vec<Figure> + Send + Sync + 'static,
+{
+    fn figures(&self) -> Vec<Figure> {
+        self()
+    }
+}
+
+/// A number, or several that differ in their labels.
+///
+/// ```
+/// use dirigent_control::Figure;
+///
+/// let questions = Figure::counter("questions", "Questions of other processes, by outcome")
+///     .labelled(&[("outcome", "taken")], 12)
+///     .labelled(&[("outcome", "rejected")], 0);
+/// assert_eq!(questions.name(), "questions");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    name: String,
+    help: String,
+    pub(crate) is_counter: bool,
+    pub(crate) values: Vec<(Vec<(String, String)>, u64)>,
+}
+
+impl Figure {
+    /// A number that only rises while the process runs. `name` stands between `dirigent_` and `_total`: letters of `a` to `z`,
+    /// digits and `_`, and no other figure has it; one with another name is left out.
+    pub fn counter(name: impl Into<String>, help: impl Into<String>) -> Self {
+        let (name, help) = (name.into(), help.into());
+        Self { name, help, is_counter: true, values: Vec::new() }
+    }
+
+    /// A number that rises and falls. `name` stands after `dirigent_`, as that of a [counter](Self::counter).
+    pub fn gauge(name: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { is_counter: false, ..Self::counter(name, help) }
+    }
+
+    /// What a store with leases tells: how many this process holds, how many processes there are, and how many leases it has
+    /// taken since its start. `PostgresStore` of `dirigent-store` has `share` and `taken` for it.
+    pub fn leases(held: usize, processes: u16, taken: u64) -> Vec<Self> {
+        let held = u64::try_from(held).unwrap_or(u64::MAX);
+        vec![
+            Self::gauge("leases_held", "Shards of channels on which this process has the lease")
+                .value(held),
+            Self::gauge("processes", "Processes that share the store").value(processes.into()),
+            Self::counter("leases_taken", "Leases that this process has taken since its start")
+                .value(taken),
+        ]
+    }
+
+    /// The number itself.
+    #[must_use]
+    pub fn value(self, value: u64) -> Self {
+        self.labelled(&[], value)
+    }
+
+    /// One of the numbers, with its labels.
+    #[must_use]
+    pub fn labelled(mut self, labels: &[(&str, &str)], value: u64) -> Self {
+        let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.values.push((labels.collect(), value));
+        self
+    }
+
+    /// Its name, without `dirigent_`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn help(&self) -> &str {
+        &self.help
+    }
+
+    /// Whether Prometheus can read it.
+    pub(crate) fn is_fit(&self) -> bool {
+        let is_word = |text: &str| {
+            let is_plain =
+                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+            text.bytes().all(is_plain) && text.starts_with(|first: char| first.is_ascii_lowercase())
+        };
+        let labels = self.values.iter().flat_map(|(labels, _)| labels);
+        is_word(&self.name) && labels.into_iter().all(|(name, _)| is_word(name))
+    }
+}
