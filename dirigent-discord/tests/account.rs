@@ -2,6 +2,7 @@
 //! and what it makes of each answer.
 
 mod diagnosis;
+mod elsewhere;
 mod events;
 mod failures;
 mod feed;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dirigent::command::SlashCommand;
+use dirigent::ports::Standing;
 use dirigent::{ChannelId, ChatMessage, MessageId};
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{Intents, ShardId};
@@ -133,7 +134,7 @@ impl ShardFeed {
         let Shared { dirigent, account, .. } = &*self.shared;
         let (guild_cache, now) = (&account.guild_cache, account.clock().now());
         let users = dirigent.agent_accounts();
-        let channels = |channel| dirigent.channel(channel).is_known();
+        let channels = |channel| self.concerns(channel);
         let watched = Watched { users: &users, channels: &channels };
         match news {
             News::GuildUpdated(guild) => guild_cache.rules(guild.rules(), &watched),
@@ -205,7 +206,7 @@ impl ShardFeed {
     }
 
     fn guild(&self, guild: &PushedGuild) {
-        let Shared { dirigent, account, tasks, registers, .. } = &*self.shared;
+        let Shared { account, tasks, registers, .. } = &*self.shared;
         account.guild_cache.guild(self.shard, guild, account.clock().now());
         if guild.unavailable == Some(true) || guild.owner_id.is_none() {
             return;
@@ -218,12 +219,16 @@ impl ShardFeed {
         }
         for channel in guild.channels.iter().chain(&guild.threads) {
             let id = ChannelId::new(channel.id.0);
-            if let Some(newest) =
-                channel.last_message_id.filter(|_| dirigent.channel(id).is_known())
-            {
+            if let Some(newest) = channel.last_message_id.filter(|_| self.concerns(id)) {
                 self.tell(id, ChannelEvent::Newest(MessageId::new(newest.0)));
             }
         }
+    }
+
+    /// Whether the channel is kept in order: here, or for all that is known here by the process that acts for it.
+    fn concerns(&self, channel: ChannelId) -> bool {
+        let channel = self.shared.dirigent.channel(channel);
+        channel.is_known() || channel.standing() == Standing::Elsewhere
     }
 
     /// Says what is missing in a guild, and in those of its channels that are kept in order.

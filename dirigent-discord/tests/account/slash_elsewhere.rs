@@ -12,7 +12,7 @@ use crate::account::CHANNEL;
 use crate::account::fixture::{Fixture, Plan, settle, until};
 
 /// All channels are another process's.
-struct Elsewhere;
+pub(super) struct Elsewhere;
 
 #[async_trait]
 impl Ownership for Elsewhere {
