@@ -1,0 +1,109 @@
+//! An agent with a gateway connection of its own: it is woken by the moderator's message, and asks the process in which it lives, which
+//! asks the one that acts for the channel.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dirigent::hooks::RunReport;
+use dirigent::ports::{HistoryRequest, Nonce, Post};
+use dirigent::prelude::*;
+use dirigent_discord::DiscordAccount;
+use dirigent_relay::{Instance, Permission};
+use twilight_gateway::{Event, EventTypeFlags, Shard, StreamExt as _};
+use twilight_model::gateway::payload::incoming::MessageCreate;
+
+use crate::agents::{THINKS, pause, say};
+
+/// How often, and how soon, the end of a run is reported again where the other process does not answer.
+const TOLD_AGAIN: (u32, Duration) = (20, Duration::from_millis(500));
+
+pub(crate) struct Asking {
+    pub(crate) agent: AgentId,
+    pub(crate) me: UserId,
+    pub(crate) moderator: UserId,
+    pub(crate) account: Arc<DiscordAccount>,
+    pub(crate) instance: Instance,
+    pub(crate) under_way: AtomicUsize,
+}
+
+impl Asking {
+    /// Listens until the connection ends.
+    pub(crate) async fn run(self: Arc<Self>, mut shard: Shard, channels: Vec<ChannelId>) {
+        let wanted = EventTypeFlags::READY | EventTypeFlags::MESSAGE_CREATE;
+        while let Some(event) = shard.next_event(wanted).await {
+            match event {
+                Ok(Event::MessageCreate(message)) if self.is_called_by(&message) => {
+                    self.begin(ChannelId::new(message.channel_id.get()));
+                }
+                // It may have missed that it was called.
+                Ok(Event::Ready(_)) => channels.iter().for_each(|channel| self.begin(*channel)),
+                // It connects again by itself.
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+
+    fn is_called_by(&self, message: &MessageCreate) -> bool {
+        let is_named = message.mentions.iter().any(|user| user.id.get() == self.me.get());
+        is_named && message.author.id.get() == self.moderator.get()
+    }
+
+    fn begin(self: &Arc<Self>, channel: ChannelId) {
+        tokio::spawn(Arc::clone(self).take_turn(channel));
+    }
+
+    async fn take_turn(self: Arc<Self>, channel: ChannelId) {
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        if let Ok(permission) = self.instance.may_speak(channel, &self.agent, None).await {
+            let words = self.missed(channel).await;
+            self.speak(channel, &words, &permission).await;
+        }
+        self.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// What people said since this agent spoke.
+    async fn missed(&self, channel: ChannelId) -> Vec<String> {
+        let newest = HistoryRequest { channel, after: None, limit: 50 };
+        let mut messages = self.account.history(newest).await.unwrap_or_default();
+        messages.sort_by_key(|message| message.id);
+        let mine = messages.iter().rposition(|message| message.author == self.me);
+        let missed = messages.iter().skip(mine.map_or(0, |mine| mine + 1));
+        let words = missed.filter(|message| message.is_by_person());
+        words.map(|message| message.content.to_string()).collect()
+    }
+
+    async fn speak(&self, channel: ChannelId, words: &[String], permission: &Permission) {
+        let run = permission.run();
+        let clock = SystemClock::new();
+        let from = clock.now().as_millis();
+        pause(THINKS).await;
+        let text = format!("run {} heard {}", run.get(), words.join(" "));
+        let report = if words.is_empty() { RunReport::Pass } else { RunReport::Text(&text) };
+        let to = clock.now().as_millis();
+        for _ in 0..TOLD_AGAIN.0 {
+            let Ok(answer) = permission.end(report).await else {
+                pause(TOLD_AGAIN.1).await;
+                continue;
+            };
+            if answer.accepted {
+                say(&format!("spoke {channel} {} {from} {to}", run.get()));
+            }
+            if answer.accepted && !words.is_empty() {
+                let nonce = Nonce::from_parts(channel.get(), to, run.get());
+                if let Err(error) = self.account.post(Post::new(channel, text, nonce)).await {
+                    say(&format!("silent {channel} {}", run.get()));
+                    eprintln!("{}: {error}", self.agent);
+                }
+            }
+            return;
+        }
+    }
+
+    /// Waits until no run is under way.
+    pub(crate) async fn drain(&self) {
+        while self.under_way.load(Ordering::Relaxed) > 0 {
+            pause(Duration::from_millis(10)).await;
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The database, the Discord, the processes, and the people.
+
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dirigent::ports::Timestamp;
+use dirigent::{ChannelId, ChatMessage, Clock, SystemClock, UserId};
+use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_testkit::MemoryDiscord;
+use dirigent_verify::database::Database;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::Result;
+use crate::agents::{ASKED, CALLED, NAMES};
+use crate::certificates::Certificates;
+use crate::orders::Order;
+use crate::process::{Line, Process};
+use crate::strike::Strike;
+use crate::verdict::Ledger;
+
+/// How many processes there are; as many gateway shards and agents.
+const COUNT: usize = NAMES.len();
+/// How long anything may take that must happen.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What the program was told.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting {
+    pub(crate) ttl: Duration,
+    pub(crate) channels: u32,
+    /// How often a word is said.
+    pub(crate) word: Duration,
+}
+
+/// What a person said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) channel: ChannelId,
+    pub(crate) text: String,
+    pub(crate) at: Timestamp,
+}
+
+/// The people and the channels in which they talk.
+struct People {
+    words: Arc<Mutex<Vec<Word>>>,
+    talk: JoinHandle<()>,
+}
+
+pub(crate) struct Fleet {
+    clock: SystemClock,
+    ttl: Duration,
+    _database: Database,
+    loopback: LoopbackDiscord,
+    channels: Vec<ChannelId>,
+    agents: [UserId; COUNT],
+    people: People,
+    variables: Vec<(&'static str, String)>,
+    tokens: Vec<String>,
+    processes: Vec<Process>,
+    tell: mpsc::UnboundedSender<Line>,
+    lines: mpsc::UnboundedReceiver<Line>,
+    ledger: Ledger,
+}
+
+/// Who is in the chat.
+struct Cast {
+    discord: MemoryDiscord,
+    person: UserId,
+    moderator: UserId,
+    agents: [UserId; COUNT],
+    channels: Vec<ChannelId>,
+}
+
+impl Cast {
+    /// As many channels, in guilds of all shards.
+    fn new(channels: u32) -> Self {
+        let discord = MemoryDiscord::new(Arc::new(SystemClock::new())).with_history_max(1_000_000);
+        let (person, moderator) = (discord.add_human(), discord.add_bot());
+        let agents = [(); COUNT].map(|()| discord.add_bot());
+        // A guild's number decides its shard.
+        let mut guilds = std::iter::repeat_with(|| discord.add_guild(person));
+        let guilds: Vec<_> = (0..COUNT as u64)
+            .filter_map(|shard| guilds.find(|guild| (guild.get() >> 22) % COUNT as u64 == shard))
+            .collect();
+        let channels = guilds.iter().cycle().zip(0..channels).map(|(guild, number)| {
+            let count = if (number as usize) < ASKED { COUNT } else { CALLED };
+            let mut all = vec![moderator, person];
+            all.extend(agents.iter().take(count));
+            discord.add_channel(*guild, &format!("room-{number}"), &all)
+        });
+        let channels = channels.collect();
+        Self { discord, person, moderator, agents, channels }
+    }
+
+    /// Has the person say a word in one channel after the other.
+    fn talk(&self, every: Duration) -> People {
+        let words = Arc::<Mutex<Vec<Word>>>::default();
+        let (discord, person) = (self.discord.clone(), self.person);
+        let (channels, said) = (self.channels.clone(), Arc::clone(&words));
+        let talk = tokio::spawn(async move {
+            let clock = SystemClock::new();
+            for (number, channel) in channels.iter().cycle().enumerate() {
+                let word = Word { channel: *channel, text: format!("w{number}"), at: clock.now() };
+                discord.say(*channel, person, word.text.clone());
+                said.lock().unwrap_or_else(PoisonError::into_inner).push(word);
+                clock.sleep_until(clock.now() + every).await;
+            }
+        });
+        People { words, talk }
+    }
+}
+
+fn joined(values: impl IntoIterator<Item = impl ToString>) -> String {
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// Ports of this machine that are free now, below those that it gives to connections.
+async fn free_ports() -> Result<Vec<u16>> {
+    let mut listeners = Vec::new();
+    let first = 20_000 + u16::try_from(std::process::id() % 10_000)?;
+    for port in first..32_000 {
+        listeners.extend(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.ok());
+        if listeners.len() == COUNT {
+            break;
+        }
+    }
+    listeners.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+}
+
+impl Fleet {
+    pub(crate) async fn start(setting: Setting) -> Result<Self> {
+        let database =
+            Database::start()?.ok_or("no PostgreSQL is installed: apt-get install postgresql")?;
+        database.create()?;
+        let cast = Cast::new(setting.channels);
+        let loopback = LoopbackDiscord::start(cast.discord.clone()).await?;
+        // People type faster here than Discord lets bots answer.
+        loopback.set_limits(Limits::generous());
+        let certificates = Certificates::new()?;
+        let socket = database.folder().join(".s.PGSQL.5432");
+        let variables = vec![
+            ("DATABASE_SOCKET", socket.display().to_string()),
+            ("DISCORD", loopback.address().to_string()),
+            ("MODERATOR", loopback.token(cast.moderator)),
+            ("AGENTS", joined(cast.agents)),
+            ("CHANNELS", joined(&cast.channels)),
+            ("TTL", setting.ttl.as_millis().to_string()),
+            ("PORTS", joined(free_ports().await?)),
+            ("CLUSTER", "what all of the five know, and no other".to_owned()),
+            ("AUTHORITY", certificates.authority),
+            ("CHAIN", certificates.chain),
+            ("KEY", certificates.key),
+        ];
+        let tokens = cast.agents.iter().map(|agent| loopback.token(*agent)).collect();
+        let (tell, lines) = mpsc::unbounded_channel();
+        let mut fleet = Self {
+            clock: SystemClock::new(),
+            ttl: setting.ttl,
+            _database: database,
+            loopback,
+            channels: cast.channels.clone(),
+            agents: cast.agents,
+            people: People { words: Arc::default(), talk: tokio::spawn(async {}) },
+            variables,
+            tokens,
+            processes: Vec::new(),
+            tell,
+            lines,
+            ledger: Ledger::default(),
+        };
+        for number in 0..COUNT {
+            let process = fleet.begin(number)?;
+            fleet.processes.push(process);
+            fleet.until_ready(number).await?;
+        }
+        fleet.people = cast.talk(setting.word);
+        Ok(fleet)
+    }
+
+    /// Starts the process with this number.
+    fn begin(&self, number: usize) -> Result<Process> {
+        let mut variables = self.variables.clone();
+        variables.push(("AGENT", self.tokens.get(number).cloned().unwrap_or_default()));
+        if number == 0 && self.processes.is_empty() {
+            variables.push(("FIRST", "1".to_owned()));
+        }
+        Process::start(number, &variables, self.tell.clone())
+    }
+
+    pub(crate) async fn wait(&mut self, time: Duration) {
+        self.clock.sleep_until(self.clock.now() + time).await;
+        while let Ok(line) = self.lines.try_recv() {
+            self.ledger.note(&line.text);
+        }
+    }
+
+    /// Waits for a line.
+    async fn until(&mut self, wanted: impl Fn(&Line) -> bool) -> Result<Line> {
+        let over = self.clock.sleep_until(self.clock.now() + LIMIT);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                line = self.lines.recv() => {
+                    let line = line.ok_or("no process is left")?;
+                    self.ledger.note(&line.text);
+                    if wanted(&line) {
+                        return Ok(line);
+                    }
+                }
+                () = &mut over => return Err(format!("nothing happened within {LIMIT:?}").into()),
+            }
+        }
+    }
+
+    async fn until_ready(&mut self, number: usize) -> Result<()> {
+        self.until(|line| line.from == number && line.text == "ready").await.map(drop)
+    }
+
+    /// Waits until an agent is called; every other time it is its process that is struck, otherwise one after the other.
+    async fn victim(&mut self, number: usize) -> Result<usize> {
+        // What was said before does not tell who speaks now.
+        self.wait(Duration::ZERO).await;
+        let called = self.until(|line| line.text.starts_with("called")).await?.from;
+        Ok(if number.is_multiple_of(2) { called } else { number / 2 % COUNT })
+    }
+
+    fn process(&mut self, number: usize) -> Result<&mut Process> {
+        self.processes.get_mut(number).ok_or_else(|| "there is no such process".into())
+    }
+
+    pub(crate) async fn strike(&mut self, strike: Strike, number: usize) -> Result<()> {
+        let victim = self.victim(number).await?;
+        match strike {
+            Strike::Kill => {
+                self.process(victim)?.kill().await?;
+                self.wait(self.ttl * 2).await;
+                *self.process(victim)? = self.begin(victim)?;
+                self.until_ready(victim).await?;
+            }
+            Strike::Pause(time) => {
+                self.process(victim)?.signal("STOP").await?;
+                self.wait(time).await;
+                self.process(victim)?.signal("CONT").await?;
+            }
+            Strike::Cut(way, time) => {
+                self.process(victim)?.order(Order::Cut(way)).await?;
+                self.wait(time).await;
+                self.process(victim)?.order(Order::Heal).await?;
+            }
+            Strike::Roll => {
+                for number in 0..COUNT {
+                    self.process(number)?.order(Order::End).await?;
+                    self.process(number)?.ended().await?;
+                    *self.process(number)? = self.begin(number)?;
+                    self.until_ready(number).await?;
+                }
+            }
+        }
+        // They find out, and each takes its share again.
+        self.wait(self.ttl * 2).await;
+        Ok(())
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The people say nothing more.
+    pub(crate) fn hush(&self) {
+        self.people.talk.abort();
+    }
+
+    pub(crate) fn words(&self) -> Vec<Word> {
+        self.people.words.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn channels(&self) -> &[ChannelId] {
+        &self.channels
+    }
+
+    pub(crate) const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What agents said, in order.
+    pub(crate) fn replies(&self, channel: ChannelId) -> Vec<ChatMessage> {
+        let mut messages = self.loopback.discord().messages(channel);
+        messages.retain(|message| self.agents.contains(&message.author));
+        messages
+    }
+
+    pub(crate) async fn end(mut self) -> Result<()> {
+        for process in &mut self.processes {
+            process.kill().await?;
+        }
+        self.loopback.shutdown().await;
+        Ok(())
+    }
+}

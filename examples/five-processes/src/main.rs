@@ -1,0 +1,115 @@
+//! One bot as five processes on one PostgreSQL and one Discord on this machine. Each acts for a share of the channels, has one of the
+//! five agents, and one of the five gateway shards; they ask each other over HTTP/2 and TLS.
+//!
+//! ```text
+//! cargo run -p five-processes --features postgres
+//! ```
+//!
+//! People keep talking, while processes are killed (`--kills`), stand still (`--pauses`), are cut off from the others, the
+//! database or everything (`--cuts`), or are restarted one after the other as for an upgrade (`--rolls`). The last line is JSON; the
+//! program fails unless `doubled`, `lost` and `two_allowed` are 0, and `lost_turns` too where only `--rolls` happened.
+//!
+//! | | |
+//! | --- | --- |
+//! | `posted` | messages of agents |
+//! | `doubled` | turns that stand in a channel twice, or after a later one |
+//! | `lost` | words of people that no agent heard |
+//! | `lost_turns` | turns for which an agent was called that posted nothing in the end |
+//! | `two_allowed` | times at which two agents had permission to speak in one channel |
+//! | `longest_wait_ms` | from a word to the first reply of who heard it |
+
+mod agents;
+mod ask;
+mod bot;
+mod certificates;
+mod fleet;
+mod gate;
+mod orders;
+mod process;
+mod strike;
+mod verdict;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use fleet::{Fleet, Setting};
+use strike::Strike;
+use verdict::Verdict;
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+fn command() -> Command {
+    let number = |name: &'static str, default: &'static str| {
+        let arg = Arg::new(name).long(name).value_name("N").value_parser(value_parser!(u32));
+        arg.default_value(default)
+    };
+    Command::new("five-processes")
+        .about("One bot as five processes, while processes and networks fail")
+        .arg(number("kills", "2").help("How often a process is killed in the middle of a turn"))
+        .arg(number("pauses", "1").help("How often one stands still"))
+        .arg(
+            number("cuts", "3")
+                .help("How often one is cut off: from the others, the database, everything"),
+        )
+        .arg(number("rolls", "0").help("How often all are restarted, one after the other"))
+        .arg(number("pause-ms", "30000").help("How long one stands still"))
+        .arg(number("cut-ms", "10000").help("How long one is cut off"))
+        .arg(number("ttl", "2000").help("How long a lease lasts, in milliseconds"))
+        .arg(number("channels", "10").help("In how many channels people talk"))
+        .arg(number("word-ms", "500").help("A word is said in the next channel this often"))
+        .arg(number("talk-ms", "5000").help("How long they talk before the first"))
+        .arg(Arg::new("bot").long("bot").action(ArgAction::SetTrue).hide(true))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let matches = command().get_matches();
+    let ended = if matches.get_flag("bot") {
+        bot::run().await.map(|()| true)
+    } else {
+        show(&matches).await
+    };
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Has people talk and processes fail; returns whether all is as it should be.
+async fn show(matches: &ArgMatches) -> Result<bool> {
+    let number = |name: &str| matches.get_one::<u32>(name).copied().unwrap_or_default();
+    let millis = |name: &str| Duration::from_millis(number(name).into());
+    let setting = Setting {
+        ttl: millis("ttl"),
+        channels: number("channels").max(1),
+        word: millis("word-ms"),
+    };
+    let mut fleet = Fleet::start(setting).await?;
+    fleet.wait(millis("talk-ms")).await;
+    let (pause, cut) = (millis("pause-ms"), millis("cut-ms"));
+    let strikes = Strike::all(
+        number("kills"),
+        (number("pauses"), pause),
+        (number("cuts"), cut),
+        number("rolls"),
+    );
+    let only_rolls = strikes.iter().all(|strike| *strike == Strike::Roll);
+    for (number, strike) in strikes.iter().enumerate() {
+        eprintln!("{} of {}: {strike}", number + 1, strikes.len());
+        fleet.strike(*strike, number).await?;
+    }
+    let verdict = Verdict::when_all_is_heard(&mut fleet).await?;
+    fleet.end().await?;
+    #[expect(clippy::print_stdout, reason = "it is what the program is for")]
+    {
+        println!("{}", verdict.json());
+    }
+    Ok(verdict.is_right(only_rolls))
+}
