@@ -15,7 +15,7 @@ use super::fleet::{Fleet, Process, SECOND, secret};
 /// Stands in the place of the process that acts for the channel, and writes down what is carried to it.
 #[derive(Default)]
 struct Scribe {
-    /// The texts of each question.
+    /// The texts of each question, after a mark where anything may have been missed before.
     heard: Mutex<Vec<Vec<String>>>,
     /// The places of the next questions that are not taken.
     refuse: Mutex<VecDeque<Vec<usize>>>,
@@ -30,10 +30,9 @@ impl Service for Scribe {
     async fn serve(&self, _: &Asker, _rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
         let question: Value = serde_json::from_slice(question).unwrap();
         let text = |event: &Value| event["content"].as_str().unwrap().to_owned();
-        self.heard
-            .lock()
-            .unwrap()
-            .push(question["events"].as_array().unwrap().iter().map(text).collect());
+        let missed = question["missed"].as_bool().unwrap().then(|| "missed".to_owned());
+        let texts = question["events"].as_array().unwrap().iter().map(text);
+        self.heard.lock().unwrap().push(missed.into_iter().chain(texts).collect());
         let refused = self.refuse.lock().unwrap().pop_front().unwrap_or_default();
         Ok(json!({ "elsewhere": refused }).to_string().into_bytes())
     }
@@ -158,6 +157,23 @@ async fn many_batches_keep_their_order_where_one_of_them_is_sent_again() {
     assert_eq!(sizes, [100, 100, 100, 50]);
     assert_eq!(heard[1], heard[2], "sent again");
     assert_eq!([&heard[0], &heard[1], &heard[3]].map(Vec::as_slice).concat(), texts);
+}
+
+/// That events were missed is told with the next batch, again until it is taken, and not after that.
+#[tokio::test]
+async fn a_gap_is_told_until_it_is_taken() {
+    let stage = Stage::new().await;
+    stage.b.dirigent.reconnected().await.unwrap();
+    stage.hear(&["1"]).await;
+    stage.carry(&[Fate::Unreachable, Fate::AnswerLost, Fate::Answered]).await;
+    assert_eq!(stage.heard(), [["missed", "1"], ["missed", "1"]]);
+    stage.hear(&["2"]).await;
+    stage.carry(&[Fate::Answered]).await;
+    assert_eq!(stage.heard(), [["2"]]);
+    // Also where nothing else waits.
+    stage.b.dirigent.reconnected().await.unwrap();
+    stage.carry(&[Fate::Unreachable, Fate::Answered]).await;
+    assert_eq!(stage.heard(), [["missed"]]);
 }
 
 /// They changed hands, and come back: the process that is asked next has them in order.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use dirigent::{Clock, DiscordApi, Reply, Turn, async_trait};
 use dirigent_relay::{CarryError, HostId, InProcess, Relay};
 
-use super::fixture::{Hall, Owner, Speaker};
+use super::fixture::{Hall, Owner, Speaker, named};
 use crate::fleet::SECOND;
 
 /// Before the body of an answer stand its status and its seal.
@@ -159,6 +159,43 @@ async fn a_call_of_an_earlier_start_of_its_caller_is_dropped() {
     let _a = hall.owner("a");
     hall.fleet.pass(SECOND).await;
     assert_eq!((hall.floor.running(), one.hosting.calls()), (Vec::new(), 0));
+}
+
+/// The first answer is lost, and the question that is asked again arrives when the agent has answered already.
+#[tokio::test]
+async fn a_question_that_comes_after_the_end_of_its_call_begins_no_other() {
+    let mut hall = Hall::new().await;
+    let way = Watched::new(&hall);
+    let a = hall.owner_by("a", Arc::new(way.clone()), |builder| builder);
+    let (poet, runs) = stubborn(&hall, "poet", Duration::from_millis(1_500));
+    let one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    a.guests.account("poet").me().await.unwrap();
+    way.lose_answer("begin-call");
+    hall.fleet.say(&a.process, "Hello").await;
+    way.hold("begin-call");
+    hall.fleet.pass(SECOND * 2).await;
+    assert_eq!(hall.posts().await, [("poet".to_owned(), "A line.".to_owned())]);
+    assert_eq!(way.release().await, "\"over\"");
+    assert_eq!((runs.load(Ordering::SeqCst), one.hosting.calls()), (1, 0));
+}
+
+/// They are over with the lease, and not when the driver drops them.
+#[tokio::test]
+async fn nothing_is_left_of_the_calls_of_a_lost_process() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    let (poet, _) = stubborn(&hall, "poet", SECOND * 100);
+    let one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    assert_eq!(a.guests.processes()[0].calls, 1);
+    one.kill();
+    hall.fleet.relay.disconnect(&named("one"));
+    hall.fleet.pass(SECOND * 4).await;
+    let status = &a.guests.processes()[0];
+    assert_eq!((status.is_lost, status.calls), (true, 0));
 }
 
 #[tokio::test]

@@ -1,5 +1,8 @@
 //! Which process was heard when, which agents live where, and which calls are under way.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 

@@ -1,5 +1,8 @@
 //! Which agents live here, which calls run, and until when each calling process is known to trust this one.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
