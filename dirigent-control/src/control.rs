@@ -17,6 +17,7 @@ use crate::auth::Auth;
 use crate::drawn::Drawn;
 use crate::figures::Figures;
 use crate::memory_recorder::MemoryRecorder;
+use crate::order_log::OrderLog;
 use crate::peer_rows::PeerRows;
 use crate::peers::{PageAnswer, PageQuestion, Peers};
 use crate::places::PlacesCache;
@@ -250,6 +251,7 @@ impl Builder {
             streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),
             replays: Arc::new(Semaphore::new(REPLAYS_MAX)),
             orders: watch::Sender::new(0),
+            order_log: OrderLog::default(),
             drawn: Drawn::default(),
         };
         Ok(Control { shared: Arc::new(shared) })

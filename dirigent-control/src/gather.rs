@@ -9,7 +9,7 @@ use dirigent::{AgentId, CallError, ChannelId};
 use dirigent_viewer::Score;
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::look::{ChannelFacts, ChannelLook, Known, Names, Row};
+use crate::look::{ChannelFacts, ChannelLook, Known, Names, OrderLook, Row};
 use crate::order::Order;
 use crate::peers::ChannelSheet;
 use crate::places::Places;
@@ -111,7 +111,8 @@ impl Shared {
             None => Vec::new(),
         };
         let workers = channel.workers();
-        let facts = ChannelFacts { status, explanations, discussion, workers, history };
+        let given = self.order_log.of(id);
+        let facts = ChannelFacts { status, explanations, discussion, workers, history, given };
         Ok(ChannelLook::of(row, &facts, &names, &places))
     }
 
@@ -152,15 +153,33 @@ impl Shared {
         self.must_exist(id).await?;
         let named = order.name();
         let given = order.give(self.dirigent.channel(id)).await;
+        self.record_order(id, named, by, &given);
         self.orders.send_modify(|orders| *orders += 1);
-        match &given {
+        given
+    }
+
+    /// Writes down who gave an order, in the log and for the page. One that another process is given instead is its matter.
+    fn record_order(
+        &self,
+        id: ChannelId,
+        named: &'static str,
+        by: &str,
+        given: &Result<(), Problem>,
+    ) {
+        if given.as_ref().is_err_and(Problem::is_elsewhere) {
+            return;
+        }
+        let refused = given.as_ref().err().map(|problem| problem.name().to_owned());
+        let at = self.clock.now().as_millis();
+        let order = OrderLook { at, order: named.into(), by: by.to_owned(), refused };
+        self.order_log.add(id, order);
+        match given {
             Ok(()) => tracing::info!(channel = %id, order = named, by, "an order was carried out"),
             Err(problem) => {
                 let why = &problem.kind;
                 tracing::info!(channel = %id, order = named, by, why, "an order was refused");
             }
         }
-        given
     }
 
     /// A channel is there when it has a record, or when the chat tells of it.

@@ -55,6 +55,7 @@ mod look;
 mod memory_recorder;
 mod metrics;
 mod order;
+mod order_log;
 mod pages;
 mod peer_rows;
 mod peers;
@@ -71,8 +72,8 @@ pub use auth::Role;
 pub use control::{BuildError, Builder, Control};
 pub use figures::{Figure, Figures};
 pub use look::{
-    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OutboxLook,
-    Overview, RegistryLook, Row, WorkLook,
+    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OrderLook,
+    OutboxLook, Overview, RegistryLook, Row, WorkLook,
 };
 pub use memory_recorder::MemoryRecorder;
 pub use order::Order;

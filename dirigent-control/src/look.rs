@@ -7,7 +7,7 @@ mod row;
 mod words;
 
 pub(crate) use channel::ChannelFacts;
-pub use channel::{AgentLook, BudgetLook, ChangeLook, ChannelLook, WorkLook};
+pub use channel::{AgentLook, BudgetLook, ChangeLook, ChannelLook, OrderLook, WorkLook};
 pub use discussion::{DiscussionLook, OutboxLook};
 pub use overview::Overview;
 pub(crate) use overview::Query;

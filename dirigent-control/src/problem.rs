@@ -41,9 +41,14 @@ impl Problem {
         Self { kind: format!("{KIND}{kind}"), status, detail: detail.into() }
     }
 
+    /// The name of its kind, without what all begin with.
+    pub(crate) fn name(&self) -> &str {
+        self.kind.strip_prefix(KIND).unwrap_or(&self.kind)
+    }
+
     /// Whether another process acts for the channel, so that nothing was done here.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        self.kind.strip_prefix(KIND) == Some(ELSEWHERE)
+        self.name() == ELSEWHERE
     }
 
     pub(crate) fn not_found(what: &str) -> Self {

@@ -12,6 +12,7 @@ use crate::auth::Auth;
 use crate::drawn::Drawn;
 use crate::figures::Figures;
 use crate::memory_recorder::MemoryRecorder;
+use crate::order_log::OrderLog;
 use crate::peer_rows::PeerRows;
 use crate::peers::Peers;
 use crate::places::PlacesCache;
@@ -43,5 +44,6 @@ pub(crate) struct Shared {
     pub(crate) replays: Arc<Semaphore>,
     /// How many orders were given: some change what is shown without an event.
     pub(crate) orders: watch::Sender<u64>,
+    pub(crate) order_log: OrderLog,
     pub(crate) drawn: Drawn,
 }

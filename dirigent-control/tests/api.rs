@@ -382,3 +382,35 @@ async fn orders_that_race_an_archive_are_done_or_refused() {
     let status = fixture.dirigent.channel(channel).status().await.unwrap().unwrap();
     assert_eq!(status.turn_state.as_str(), "archived");
 }
+
+#[tokio::test]
+async fn who_gave_an_order_stands_on_the_channels_page() {
+    let fixture = Fixture::open().await;
+    let (channel, other) = (fixture.chat("den").await, fixture.chat("other").await);
+    let order = async |order: Value| fixture.order(channel, OPERATOR, &order).await;
+    order(json!({ "order": "stop" })).await;
+    order(json!({ "order": "set-mode", "mode": "work" })).await;
+    let look = async |channel| {
+        let path = format!("/dirigent/api/channels/{channel}");
+        fixture.get(&path, VIEWER).await.json()["given"].clone()
+    };
+    let given = look(channel).await;
+    let said = |at: usize| {
+        let order = &given[at];
+        (order["order"].clone(), order["by"].clone(), order["refused"].clone())
+    };
+    let by = json!("operator");
+    assert_eq!(said(0), (json!("set-mode"), by.clone(), json!("creation-only")));
+    assert_eq!(said(1), (json!("stop"), by, Value::Null));
+    assert_eq!(look(other).await, json!([]));
+    let page = fixture.page(&format!("/dirigent/channels/{channel}"), VIEWER).await.text;
+    assert!(page.contains("</time> stop, by operator</li>"), "{page}");
+    for _ in 0..12 {
+        order(json!({ "order": "resume" })).await;
+        order(json!({ "order": "hold" })).await;
+    }
+    let given = look(channel).await;
+    let orders: Vec<_> = given.as_array().unwrap().iter().map(|one| &one["order"]).collect();
+    assert_eq!(orders.len(), 10);
+    assert_eq!(orders[0], "hold", "the newest first");
+}

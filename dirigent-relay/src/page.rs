@@ -121,11 +121,34 @@ impl Service for PageService {
             return Err(Refused::OnlyPeers);
         }
         let AskPage(question) = read(question)?;
-        let answer = write(&self.control.answer(&question).await);
-        if answer.len() <= ANSWER_MAX - SEAL_MAX {
-            return Ok(answer);
+        Ok(fitting(&self.control.answer(&question).await))
+    }
+}
+
+/// The answer as it is sent. Where it is too large for that, the visitor reads so.
+fn fitting(answer: &PageAnswer) -> Vec<u8> {
+    let written = write(answer);
+    if written.len() <= ANSWER_MAX - SEAL_MAX {
+        return written;
+    }
+    let detail = "this is too large for the way between two processes; open the page of the channel's own process";
+    write(&PageAnswer::Problem(Problem::new(413, "too-large", detail)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_too_large_for_the_way_is_a_problem_and_not_silence() {
+        let most = ANSWER_MAX - SEAL_MAX - write(&PageAnswer::File(String::new())).len();
+        for (length, is_sent) in [(most, true), (most + 1, false)] {
+            let file = PageAnswer::File("a".repeat(length));
+            let sent: PageAnswer = serde_json::from_slice(&fitting(&file)).unwrap();
+            assert_eq!(sent == file, is_sent);
+            if let PageAnswer::Problem(problem) = sent {
+                assert_eq!(problem.status, 413);
+            }
         }
-        let detail = "this is too large for the way between two processes; open the page of the channel's own process";
-        Ok(write(&PageAnswer::Problem(Problem::new(413, "too-large", detail))))
     }
 }

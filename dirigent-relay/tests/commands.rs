@@ -129,6 +129,8 @@ async fn a_command_is_answered_by_the_process_that_acts_for_the_channel() {
 #[tokio::test]
 async fn a_person_reads_within_two_seconds_that_the_owner_does_not_answer() {
     let (fleet, a, b, way) = pair().await;
+    // Both know each other.
+    give(&fleet, &b, SlashCommand::Status, writer(&fleet), "").await;
     // A process that stands still.
     *way.fault.lock().unwrap() = Fault::Silent;
     let answer = asked(&b.dirigent, fleet.channel, writer(&fleet));
@@ -142,6 +144,15 @@ async fn a_person_reads_within_two_seconds_that_the_owner_does_not_answer() {
     *way.fault.lock().unwrap() = Fault::Lost;
     let answer = asked(&b.dirigent, fleet.channel, writer(&fleet)).await.unwrap();
     assert!(answer.text.contains("may have been carried out"), "{}", answer.text);
+    assert!(is_stopped(&a, fleet.channel).await);
+    // One that is reached again in time.
+    *way.fault.lock().unwrap() = Fault::None;
+    fleet.relay.disconnect(&a.host);
+    let answer = asked(&b.dirigent, fleet.channel, writer(&fleet));
+    fleet.pass(SECOND).await;
+    fleet.relay.connect(Arc::clone(&a.server));
+    fleet.pass(SECOND).await;
+    assert_eq!(answer.await.unwrap().text, "This channel is stopped already.");
     // One that cannot be reached.
     *way.fault.lock().unwrap() = Fault::None;
     fleet.relay.disconnect(&a.host);
@@ -200,4 +211,27 @@ async fn an_explanation_names_the_owner() {
     );
     let why = a.dirigent.channel(fleet.channel).explain(&"poet".into()).await.unwrap();
     assert_eq!(why.owner, None);
+}
+
+/// The owner's store is slow: the owner says so in time, and the person does not read of a process that does not answer.
+#[tokio::test]
+async fn the_way_leaves_the_owner_time_to_answer() {
+    let (fleet, a, b, _) = pair().await;
+    fleet.hold_commits(true);
+    let stop = asked(&b.dirigent, fleet.channel, writer(&fleet));
+    fleet.pass(SECOND * 2).await;
+    let text = stop.await.unwrap().text;
+    assert!(text.contains("could not be stored yet"), "{text}");
+    let (dirigent, channel) = (b.dirigent.clone(), fleet.channel);
+    let manager = Invoker { host_word: Some(true), ..writer(&fleet) };
+    let mode = tokio::spawn(async move {
+        let channel = dirigent.channel(channel);
+        channel.command(SlashCommand::SetChannelMode, manager, "none", SECOND * 60).await
+    });
+    fleet.pass(SECOND * 2).await;
+    let text = mode.await.unwrap().text;
+    assert!(text.contains("could not be stored yet"), "{text}");
+    fleet.hold_commits(false);
+    fleet.pass(SECOND * 60).await;
+    drop(a);
 }

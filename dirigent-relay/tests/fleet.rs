@@ -22,7 +22,7 @@ use dirigent_relay::{
     Service,
 };
 use dirigent_testkit::{ManualClock, MemoryDiscord};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -106,6 +106,8 @@ struct Fenced {
     me: HostId,
     table: Arc<Table>,
     all: MemoryChannels,
+    /// Whether commits are taken, or wait.
+    open: watch::Sender<bool>,
 }
 
 #[async_trait]
@@ -122,6 +124,8 @@ impl ChannelStore for Fenced {
         if self.table.of(commit.channel).as_ref() != Some(&self.me) {
             return Err(CommitError::Elsewhere);
         }
+        let mut open = self.open.subscribe();
+        open.wait_for(|open| *open).await.unwrap();
         self.all.commit(commit).await
     }
 
@@ -178,6 +182,7 @@ pub(crate) struct Fleet {
     pub(crate) guild: GuildId,
     pub(crate) channel: ChannelId,
     store: MemoryChannels,
+    open: watch::Sender<bool>,
     starts: u8,
 }
 
@@ -215,6 +220,7 @@ impl Fleet {
             guild,
             channel,
             store,
+            open: watch::Sender::new(true),
             starts,
         }
     }
@@ -261,7 +267,8 @@ impl Fleet {
         }
         let (clock, table) = (Arc::new(self.clock.clone()), Arc::clone(&self.table));
         let (forwarding, link) = Forwarding::new(client.clone(), Arc::clone(&table) as _);
-        let store = Fenced { me: host.clone(), table: Arc::clone(&table), all: self.store.clone() };
+        let (all, open) = (self.store.clone(), self.open.clone());
+        let store = Fenced { me: host.clone(), table: Arc::clone(&table), all, open };
         // A run outlives the process that granted it.
         let settings = Settings::default().with(|settings| settings.lost_runs = LostRuns::Keep);
         let lease = Lease { me: host.clone(), table: Arc::clone(&table), changed };
@@ -281,6 +288,11 @@ impl Fleet {
         let driver = tokio::spawn(async move { driver.run().await.unwrap() });
         let link = tokio::spawn(link.run(dirigent.clone()));
         Process { host, dirigent, instance, forwarding, server, tasks: vec![driver, link] }
+    }
+
+    /// Commits wait from now on, or are taken.
+    pub(crate) fn hold_commits(&self, hold: bool) {
+        self.open.send_replace(!hold);
     }
 
     /// Something that no other start of a process has.

@@ -183,6 +183,8 @@ async fn an_order_reaches_the_process_that_acts_for_the_channel() {
     assert_eq!((status, &answer["done"]), (StatusCode::OK, &json!(true)));
     let status = a.process.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
     assert!(status.rest.is_some());
+    let given = a.channel(fleet.channel).await["given"].clone();
+    assert_eq!((&given[0]["order"], &given[0]["by"]), (&json!("stop"), &json!("operator at b")));
     // What the owner refuses is answered as by itself.
     let order = json!({ "order": "set-mode", "mode": "work" });
     let (there, here) =
@@ -256,6 +258,7 @@ async fn an_order_whose_answer_is_lost_is_not_given_twice() {
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(answer["detail"].as_str().unwrap().contains("it may have been done"), "{answer}");
     assert!(taken.channel(id).status().await.unwrap().unwrap().rest.is_some(), "it was done");
+    assert_eq!(a.channel(id).await["given"].as_array().unwrap().len(), 1, "once");
 }
 
 #[tokio::test]
@@ -350,4 +353,34 @@ async fn the_metrics_tell_of_leases_and_forwards() {
     let metrics = b.get("/dirigent/metrics").await.1;
     let line = "dirigent_forwards_total{rule=\"page\",outcome=\"no-answer\"} 1";
     assert!(metrics.lines().any(|is| is == line), "{metrics}");
+}
+
+#[tokio::test]
+async fn a_change_of_the_registry_on_one_page_is_known_to_all_processes() {
+    let (fleet, a, b, _) = pair().await;
+    fleet.say(&a.process, "Hello").await;
+    let request = request(Method::DELETE, "/dirigent/api/identities/poet", OPERATOR, Body::empty());
+    assert_eq!(b.ask(request).await.0, StatusCode::OK);
+    fleet.settle().await;
+    let status = a.process.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("critic".into()), "the turn of the removed agent was skipped");
+}
+
+#[tokio::test]
+async fn a_process_without_a_page_says_so() {
+    let (mut fleet, _a, b, _) = pair().await;
+    let c = fleet.start("c");
+    fleet.table.give(fleet.channel, Some(&c.host));
+    fleet.pass(SECOND * 2).await;
+    let id = fleet.channel;
+    let b = Arc::new(b);
+    let page = Arc::clone(&b);
+    let look = within(&fleet, SECOND * 2, async move { page.channel(id).await }).await;
+    let why = "C acts for this channel, and has no page, or one of another version.";
+    assert_eq!(look["channel"]["why"], why);
+    let stop = json!({ "order": "stop" });
+    let (status, answer) =
+        within(&fleet, SECOND * 2, async move { b.order(id, &stop).await }).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer["detail"].as_str().unwrap().contains("nothing was done"), "{answer}");
 }

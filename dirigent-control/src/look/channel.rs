@@ -49,8 +49,32 @@ pub struct ChannelLook {
     pub workers: Vec<WorkLook>,
     /// Its newest changes, the newest first.
     pub changes: Vec<ChangeLook>,
+    /// The newest orders that it was given on a page since its process began, the newest first; at most 10.
+    #[serde(default)]
+    pub given: Vec<OrderLook>,
     /// The orders that can be given to it now, as [`Order`](crate::Order) names them.
     pub orders: Vec<Cow<'static, str>>,
+}
+
+/// An order that a channel was given on a page.
+///
+/// ```
+/// fn line(order: &dirigent_control::OrderLook) -> String {
+///     format!("{} by {}", order.order, order.by)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OrderLook {
+    /// When, in milliseconds of Unix time.
+    pub at: u64,
+    /// Which, as [`Order`](crate::Order) names it.
+    pub order: Cow<'static, str>,
+    /// Who gave it: `operator`, and where there are several processes on whose page: `operator at bot-1`.
+    pub by: String,
+    /// Why it was not carried out, as the problem's `type` ends.
+    pub refused: Option<String>,
 }
 
 /// One agent in a channel.
@@ -156,6 +180,7 @@ pub(crate) struct ChannelFacts {
     pub(crate) discussion: Option<DiscussionStatus>,
     pub(crate) workers: Vec<Work>,
     pub(crate) history: Vec<ChannelEvent>,
+    pub(crate) given: Vec<OrderLook>,
 }
 
 /// The most characters that are shown of what a worker says.
@@ -181,6 +206,7 @@ impl ChannelLook {
                 .map(|told| DiscussionLook::of(told, names, places)),
             workers: facts.workers.iter().map(work).collect(),
             changes: changes(&facts.history, names, CHANGES),
+            given: facts.given.clone(),
             orders: orders(&channel, status).into_iter().map(Cow::Borrowed).collect(),
             because: status.and_then(|status| because(status, &facts.history, names)),
             advice: advice(&channel, status).map(Cow::Borrowed),
