@@ -36,6 +36,9 @@ pub(crate) struct Pace {
     per_second: usize,
     /// The requests of the last second, oldest first.
     sent: VecDeque<Timestamp>,
+    /// When each of the requests may come again that the number for one second kept back, earliest first. Told the same moment, all of them
+    /// would come at once, and all but one in vain.
+    returning: VecDeque<Timestamp>,
     /// Until when nothing may leave.
     all: Option<Timestamp>,
     /// Until when a route is barred that has no bucket.
@@ -63,6 +66,7 @@ impl Pace {
         Self {
             per_second: per_second.max(1),
             sent: VecDeque::new(),
+            returning: VecDeque::new(),
             all: None,
             barred: HashMap::new(),
             routes: HashMap::new(),
@@ -75,11 +79,26 @@ impl Pace {
         while self.sent.front().is_some_and(|at| *at + SECOND <= now) {
             self.sent.pop_front();
         }
-        let crowded = self.sent.front().filter(|_| self.sent.len() >= self.per_second);
-        let global = crowded.map(|oldest| *oldest + SECOND).max(self.all);
-        let until = global.max(self.barred.get(&route).copied());
+        let until = self.all.max(self.barred.get(&route).copied());
         let by_bucket = self.bucket_of(route).and_then(|(_, bucket)| bucket.free_at(now));
-        until.max(by_bucket).filter(|until| *until > now).map(|until| until.since(now))
+        let until = until.max(by_bucket).filter(|until| *until > now);
+        let until = until.or_else(|| self.next_place(now));
+        until.map(|until| until.since(now))
+    }
+
+    /// When a request may come again that is one too many for this second. Each is promised the place of another request of
+    /// the last second; where more wait, the places of those.
+    fn next_place(&mut self, now: Timestamp) -> Option<Timestamp> {
+        if self.sent.len() < self.per_second {
+            return None;
+        }
+        while self.returning.front().is_some_and(|at| *at <= now) {
+            self.returning.pop_front();
+        }
+        let earlier = self.sent.iter().chain(&self.returning);
+        let place = earlier.copied().nth(self.returning.len())? + SECOND;
+        self.returning.push_back(place);
+        Some(place)
     }
 
     /// A request leaves. Returns the places that it takes.

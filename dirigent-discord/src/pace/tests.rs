@@ -260,3 +260,21 @@ proptest::proptest! {
         }
     }
 }
+
+/// What waits for the limit of a second comes back one after the other, and not all at once when the first place is free.
+#[test]
+fn each_request_that_is_one_too_many_is_promised_a_place_of_its_own() {
+    let mut pace = Pace::new(2);
+    let after = |millis| START + Duration::from_millis(millis);
+    pace.leave(START, POST);
+    pace.leave(after(10), POST);
+    let other = |number| RouteKey::new("create message", number);
+    let waits: Vec<_> = (8..13)
+        .map(|number| pace.wait(after(20), other(number)).unwrap().as_millis() + 20)
+        .collect();
+    assert_eq!(waits, [1_000, 1_010, 2_000, 2_010, 3_000]);
+    for millis in [1_000, 1_010, 2_000, 2_010, 3_000] {
+        assert_eq!(pace.wait(after(millis), POST), None, "after {millis} ms");
+        pace.leave(after(millis), POST);
+    }
+}
