@@ -13,13 +13,13 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::Result;
 use crate::agents::{ASKED, CALLED, NAMES};
 use crate::certificates::Certificates;
 use crate::orders::Order;
 use crate::process::{Line, Process};
 use crate::strike::Strike;
 use crate::verdict::Ledger;
+use crate::{Result, bot};
 
 /// How many processes there are; as many gateway shards and agents.
 const COUNT: usize = NAMES.len();
@@ -252,15 +252,25 @@ impl Fleet {
             }
             Strike::Roll => {
                 for number in 0..COUNT {
-                    self.process(number)?.order(Order::End).await?;
-                    self.process(number)?.ended().await?;
-                    *self.process(number)? = self.begin(number)?;
-                    self.until_ready(number).await?;
+                    self.restart(number).await?;
                 }
             }
         }
         // They find out, and each takes its share again.
         self.wait(self.ttl * 2).await;
+        Ok(())
+    }
+
+    /// Ends a process as for an upgrade, and starts it again.
+    async fn restart(&mut self, number: usize) -> Result<()> {
+        let ordered = self.now();
+        self.process(number)?.order(Order::End).await?;
+        self.process(number)?.ended().await?;
+        let ended = self.now();
+        *self.process(number)? = self.begin(number)?;
+        self.until_ready(number).await?;
+        let (ending, starting) = (ended.since(ordered), self.now().since(ended));
+        eprintln!("  {} ended in {ending:?} and started in {starting:?}", bot::name(number));
         Ok(())
     }
 

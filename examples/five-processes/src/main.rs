@@ -7,7 +7,8 @@
 //!
 //! People keep talking, while processes are killed (`--kills`), stand still (`--pauses`), are cut off from the others, the
 //! database or everything (`--cuts`), or are restarted one after the other as for an upgrade (`--rolls`). The last line is JSON; the
-//! program fails unless `doubled`, `lost` and `two_allowed` are 0, and `lost_turns` too where only `--rolls` happened.
+//! program fails unless `doubled`, `lost` and `two_allowed` are 0, and `lost_turns` too where only `--rolls` happened. For these take a
+//! time to live as in earnest, `--ttl 10000`: a turn that takes longer than half of it is lost when its channel changes hands.
 //!
 //! | | |
 //! | --- | --- |
