@@ -304,40 +304,6 @@ async fn a_transport_that_doubles_questions_changes_nothing() {
     assert_eq!(world.added(), 100);
 }
 
-/// All of them find that there is no session yet, or that it was one of an earlier start: the first answer counts for all.
-#[tokio::test]
-async fn questions_that_are_asked_at_once_share_a_session() {
-    struct Slow(InProcess);
-    #[async_trait]
-    impl Relay for Slow {
-        async fn carry(
-            &self,
-            to: &HostId,
-            rule: &str,
-            bytes: Vec<u8>,
-        ) -> Result<Vec<u8>, CarryError> {
-            tokio::task::yield_now().await;
-            let answer = self.0.carry(to, rule, bytes).await;
-            tokio::task::yield_now().await;
-            answer
-        }
-    }
-    let world = world();
-    let client = peer(Arc::new(Slow(world.relay.clone())));
-    for start in [10, 11] {
-        let questions = (0..50).map(|a| {
-            let client = client.clone();
-            async move { client.ask(&host("b"), &Add { a, b: 1 }).await.unwrap() }
-        });
-        let sums = futures_util::future::join_all(questions).await;
-        assert_eq!(sums, (1..=50).collect::<Vec<_>>());
-        let keys = Keyring::of_cluster(host("b"), &secret(1));
-        let server = Server::new(keys, secret(start)).with(Arc::clone(&world.adder) as _);
-        world.relay.connect(Arc::new(server));
-    }
-    assert_eq!(world.added(), 100);
-}
-
 #[tokio::test]
 async fn who_does_not_answer_is_waited_for_as_long_as_is_said() {
     struct Silent;

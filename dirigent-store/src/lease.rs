@@ -62,6 +62,8 @@ pub struct Leases {
     members: u16,
     /// When the next beat is due; at once where there is none.
     next_at: Option<Timestamp>,
+    /// A look was asked for while an attempt was under way, which may have been too early for it.
+    looks_again: bool,
     /// When the leases were renewed last: the start of that attempt.
     renewed_at: Option<Timestamp>,
 }
@@ -103,6 +105,7 @@ impl Leases {
             attempts: 0,
             members: 0,
             next_at: None,
+            looks_again: false,
             renewed_at: None,
         }
     }
@@ -227,7 +230,8 @@ impl Leases {
         self.members = answer.members;
         self.balance(now);
         let has_more = !answer.taken.is_empty() || is_first;
-        let at_once = self.stage == Stage::Gone || (has_more && self.wanted() > 0);
+        let looks_again = std::mem::take(&mut self.looks_again);
+        let at_once = looks_again || self.stage == Stage::Gone || (has_more && self.wanted() > 0);
         self.next_at = (!at_once).then(|| self.next_look(now));
         true
     }
@@ -262,9 +266,11 @@ impl Leases {
         }
     }
 
-    /// Another process gave shards back, or came or left: the next beat is due now.
+    /// Another process gave shards back, or came or left: the next beat is due now, or as soon as the attempt under way is
+    /// answered.
     pub const fn look_now(&mut self) {
         self.next_at = None;
+        self.looks_again = self.attempt.is_some();
     }
 
     /// The process will end: the others learn so, nothing new is started here, and what is under way may end.

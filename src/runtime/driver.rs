@@ -18,7 +18,7 @@ use super::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
 use super::backfill::Backfilling;
 use super::cell::RoomCell;
 use super::ownership::Following;
-use super::perform::{Begun, Performer, Prepared, report_of};
+use super::perform::{Begun, Performer, Prepared, not_called, report_of};
 use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
@@ -302,9 +302,13 @@ impl<'p> Loop<'p> {
             Prepared::Call(request, link, registration) => {
                 return self.running.push(Box::pin(async move {
                     let (agent, run, channel) = (request.agent, request.run, room.id);
-                    let returned = |fault| runtime.call_ended(channel, agent, run, fault);
-                    let called = performer.call(&room, request, link, registration, returned);
-                    let outcome = called.await;
+                    // The process may have stood still since the room asked for it.
+                    let outcome = if runtime.standing(channel) > Standing::Quiet {
+                        not_called(&link)
+                    } else {
+                        let returned = |fault| runtime.call_ended(channel, agent, run, fault);
+                        performer.call(&room, request, link, registration, returned).await
+                    };
                     Finished { room, id, claim, outcome }
                 }));
             }

@@ -276,6 +276,12 @@ pub(super) enum Prepared {
     WakeRoom(ChannelId, Option<AgentKey>),
 }
 
+/// The agent is not called: another process may act for the channel by now.
+#[cold]
+pub(super) fn not_called(link: &TurnLink) -> Outcome {
+    answered(AgentAnswer::Failed, link.close())
+}
+
 const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
     Outcome::Answered { answer, took_all }
 }

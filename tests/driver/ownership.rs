@@ -1,7 +1,8 @@
 //! Several processes share a store: each acts for the channels that are its own, and for no other (D78).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
@@ -9,6 +10,7 @@ use dirigent::operate::Reason;
 use dirigent::ports::{Ownership, Standing};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{CallError, ChannelId, Denial, async_trait};
+use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
 use tokio::sync::Notify;
@@ -98,11 +100,12 @@ fn that_a_lease_keeps_an_agent_silent_is_told_by_name() {
         assert_eq!((why.reason, why.allows()), (reason, false), "{standing:?}");
         assert!(why.to_string().contains(words), "{why}");
         let asked = command(&mut stage, SlashCommand::Why, "a");
-        assert!(asked.contains(words), "{asked}");
+        let is_elsewhere = standing == Standing::Elsewhere;
+        assert!(asked.contains(words) != is_elsewhere, "{asked}");
         let all = command(&mut stage, SlashCommand::Why, "");
         let status = command(&mut stage, SlashCommand::Status, "");
-        if standing == Standing::Elsewhere {
-            for answer in [all, status, command(&mut stage, SlashCommand::Stop, "")] {
+        if is_elsewhere {
+            for answer in [asked, all, status, command(&mut stage, SlashCommand::Stop, "")] {
                 assert!(answer.starts_with("Another process of this bot"), "{answer}");
             }
         } else {
@@ -184,4 +187,61 @@ fn a_channel_that_went_and_came_back_is_taken_up_from_its_record() {
     // The run that was lost is skipped, and nothing of it is posted; each line stands there once.
     assert_eq!(stage.words(), ["Hello", "b1", "a1", "b2", "a2"]);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+}
+
+/// A process that stands still while it calls agents: once one was called, the leases of the other channels have lapsed.
+#[derive(Default)]
+struct StandsStill {
+    agent: OnceLock<ScriptedAgent>,
+    goes_on: AtomicBool,
+    changed: Notify,
+}
+
+#[async_trait]
+impl Ownership for StandsStill {
+    fn standing(&self, channel: ChannelId) -> Standing {
+        let turns = self.agent.get().map(ScriptedAgent::turns).unwrap_or_default();
+        let is_called_elsewhere = turns.iter().any(|turn| turn.channel != Some(channel));
+        if is_called_elsewhere && !self.goes_on.load(Ordering::Relaxed) {
+            Standing::Lapsed
+        } else {
+            Standing::Held
+        }
+    }
+
+    async fn changed(&self) -> Vec<ChannelId> {
+        self.changed.notified().await;
+        Vec::new()
+    }
+}
+
+/// A process may stand still between the decision to call an agent and the call: by then another may act for the channel.
+#[test]
+fn an_agent_is_not_called_after_the_lease_of_its_channel_has_lapsed() {
+    let leases = Arc::<StandsStill>::default();
+    let thinks = || Line::from("a1").taking(SECOND * 5);
+    let setup = Setup::new().hosted("a", [thinks(), thinks()]).hosted("b", []).rooms(2);
+    let mut stage = setup.ownership(Arc::clone(&leases) as _).stage();
+    stage.chat();
+    assert!(leases.agent.set(stage.agent("a").clone()).is_ok());
+    let (rooms, person, discord) =
+        (stage.rooms().to_vec(), stage.person(), stage.discord().clone());
+    for room in &rooms {
+        discord.say(*room, person, "Hello");
+    }
+    stage.settle();
+    assert_eq!(stage.agent("a").turns().len(), 1, "both calls were decided, and one was made");
+    leases.goes_on.store(true, Ordering::Relaxed);
+    leases.changed.notify_one();
+    for room in rooms {
+        stage.say_in(room, "Hello?");
+    }
+    stage.until_dormant();
+    let turns = stage.agent("a").turns();
+    for room in stage.rooms() {
+        let heard = turns.iter().filter(|turn| turn.channel == Some(*room));
+        let heard: Vec<_> =
+            heard.flat_map(|turn| turn.missed.iter().chain(&turn.injected)).collect();
+        assert_eq!(heard, ["Hello", "Hello?"], "no word is lost");
+    }
 }

@@ -57,13 +57,13 @@ fn every_order_of_events_around_a_shard_of_three_processes() {
 fn every_order_of_events_around_a_shard_that_one_of_two_processes_gives_back() {
     let of = || Setting::of(2).longer().resignation();
     explore_all([
-        (of().late(), 162),
-        (of().crash(), 147),
-        (of().pause(), 67),
-        (of().partition(), 100),
+        (of().late(), 150),
+        (of().crash(), 140),
+        (of().pause(), 60),
+        (of().partition(), 95),
         (of().drift(), 18),
         (of().resignation(), 23),
-        (Setting::of(2).resignation().resignation().late(), 527),
+        (Setting::of(2).resignation().resignation().late(), 500),
     ]);
 }
 
@@ -71,10 +71,10 @@ fn every_order_of_events_around_a_shard_that_one_of_two_processes_gives_back() {
 fn every_order_of_events_around_a_shard_that_one_of_three_processes_gives_back() {
     let of = || Setting::of(3).resignation();
     explore_all([
-        (of().late(), 296),
-        (of().crash(), 283),
-        (of().pause(), 126),
-        (of().partition(), 189),
+        (of().late(), 280),
+        (of().crash(), 270),
+        (of().pause(), 120),
+        (of().partition(), 180),
         (of().drift(), 43),
         (of().resignation(), 96),
     ]);

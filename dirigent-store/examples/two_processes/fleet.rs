@@ -120,8 +120,8 @@ impl Fleet {
         by_agents.map(|message| (message.author, message.content.to_string())).collect()
     }
 
-    /// How many runs began while another process had one in the same channel.
-    pub(super) fn overlapping(&self) -> usize {
+    /// Each run that began while another process had one in the same channel, in words.
+    pub(super) fn overlapping(&self) -> Vec<String> {
         locked(&self.runs).overlapping(self.clock.now())
     }
 
@@ -217,7 +217,9 @@ impl Fleet {
             }
         }
         if !how.is_of_database() {
-            locked(&self.runs).stopped(owner, self.clock.now());
+            let now = self.clock.now();
+            eprintln!("{how:?} of process {owner} at {}", now.as_millis());
+            locked(&self.runs).stopped(owner, now);
         }
         self.talk();
         let is_next = |(from, line): &Line| {
@@ -229,6 +231,7 @@ impl Fleet {
             How::Kill => self.add_process().await?,
             How::Pause => {
                 self.signal(place, "CONT").await?;
+                eprintln!("process {owner} goes on at {}", self.clock.now().as_millis());
                 self.talk();
                 // It finds out, and takes its share again.
                 self.wait(self.ttl).await;

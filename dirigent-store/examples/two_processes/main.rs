@@ -96,6 +96,10 @@ async fn show(ttl: Duration, channels: u32, strikes: [(How, u32); 4]) -> Result<
     fleet.end().await?;
     let longest = takeovers.iter().max().map_or(0, Duration::as_millis);
     let Verdict { posted, doubled, lost, overlapping } = verdict;
+    for run in &overlapping {
+        eprintln!("{run}");
+    }
+    let overlapping = overlapping.len();
     #[expect(clippy::print_stdout, reason = "it is what the program is for")]
     {
         println!(

@@ -1,6 +1,7 @@
 //! When which process had an agent speak in which channel: by the clock of the machine, as the processes say it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use dirigent::ChannelId;
 use dirigent::ports::Timestamp;
@@ -42,19 +43,36 @@ impl Runs {
         self.stops.push((process, at));
     }
 
-    /// How many runs began in a channel while one of another process was going on there.
-    pub(super) fn overlapping(&self, now: Timestamp) -> usize {
-        let end = |run: &Run| {
-            let stops = self.stops.iter().filter(|(process, _)| *process == run.process);
-            let stop = stops.map(|(_, at)| *at).filter(|at| *at >= run.began).min();
-            run.ended.into_iter().chain(stop).min().unwrap_or(now)
-        };
-        let is_within = |run: &Run, other: &Run| {
-            run.process != other.process && other.began <= run.began && run.began < end(other)
-        };
-        let count = |runs: &Vec<Run>| {
-            runs.iter().filter(|run| runs.iter().any(|other| is_within(run, other))).count()
-        };
-        self.runs.values().map(count).sum()
+    /// Each run that began in a channel while one of another process was going on there, in words.
+    pub(super) fn overlapping(&self, now: Timestamp) -> Vec<String> {
+        let mut found = Vec::new();
+        for (channel, runs) in &self.runs {
+            for run in runs {
+                let others = runs.iter().filter(|other| other.process != run.process);
+                let before = others.filter(|other| other.began <= run.began);
+                for other in before.filter(|other| run.began < self.end(other, now)) {
+                    found.push(format!("channel {channel}: {run} while {other}"));
+                }
+            }
+        }
+        found
+    }
+
+    /// When a run was over, as far as anything of it could be posted.
+    fn end(&self, run: &Run, now: Timestamp) -> Timestamp {
+        let stops = self.stops.iter().filter(|(process, _)| *process == run.process);
+        let stop = stops.map(|(_, at)| *at).filter(|at| *at >= run.began).min();
+        run.ended.into_iter().chain(stop).min().unwrap_or(now)
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { process, began, ended } = self;
+        write!(f, "process {process} spoke from {}", began.as_millis())?;
+        match ended {
+            Some(ended) => write!(f, " to {}", ended.as_millis()),
+            None => Ok(()),
+        }
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Verdict {
     /// Words of people that no agent heard.
     pub(super) lost: usize,
     /// Runs that began while another process had one in the same channel.
-    pub(super) overlapping: usize,
+    pub(super) overlapping: Vec<String>,
 }
 
 impl Verdict {

@@ -191,3 +191,15 @@ fn a_call_makes_the_next_look_come_at_once() {
     leases.look_now();
     assert!(leases.next_heartbeat(at(1_500)).is_some());
 }
+
+/// The table may have answered before what the call is about had happened.
+#[test]
+fn a_call_during_an_attempt_makes_another_look_come_as_soon_as_it_is_answered() {
+    let mut leases = alone();
+    let look = leases.next_heartbeat(at(1_400)).unwrap();
+    leases.look_now();
+    assert_eq!(leases.next_heartbeat(at(1_400)), None, "one attempt at a time");
+    assert!(leases.answered(at(1_500), look.number, &granted(2)(&look)));
+    beat(&mut leases, 1_500, 100, granted(2));
+    assert_eq!(leases.next_heartbeat(at(1_600)), None, "one look more is enough");
+}
