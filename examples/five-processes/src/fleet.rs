@@ -302,6 +302,18 @@ impl Fleet {
         messages
     }
 
+    /// All that was said, in the order in which it was said in each channel, on the terminal's second output.
+    pub(crate) fn print(&self) {
+        for channel in &self.channels {
+            eprintln!("channel {channel}");
+            for message in self.loopback.discord().messages(*channel) {
+                let agent = self.agents.iter().position(|agent| *agent == message.author);
+                let who = agent.and_then(|agent| NAMES.get(agent)).unwrap_or(&"person");
+                eprintln!("  {} {who}: {}", message.sent_at.as_millis(), message.content);
+            }
+        }
+    }
+
     pub(crate) async fn end(mut self) -> Result<()> {
         for process in &mut self.processes {
             process.kill().await?;

@@ -62,6 +62,12 @@ fn command() -> Command {
         .arg(number("channels", "10").help("In how many channels people talk"))
         .arg(number("word-ms", "500").help("A word is said in the next channel this often"))
         .arg(number("talk-ms", "5000").help("How long they talk before the first"))
+        .arg(
+            Arg::new("transcript")
+                .long("transcript")
+                .action(ArgAction::SetTrue)
+                .help("Print all that was said to the standard error"),
+        )
         .arg(Arg::new("bot").long("bot").action(ArgAction::SetTrue).hide(true))
 }
 
@@ -107,6 +113,9 @@ async fn show(matches: &ArgMatches) -> Result<bool> {
         fleet.strike(*strike, number).await?;
     }
     let verdict = Verdict::when_all_is_heard(&mut fleet).await?;
+    if matches.get_flag("transcript") {
+        fleet.print();
+    }
     fleet.end().await?;
     #[expect(clippy::print_stdout, reason = "it is what the program is for")]
     {
