@@ -1,5 +1,6 @@
 //! Questions and answers that are not what they should be.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -302,6 +303,65 @@ async fn a_transport_that_doubles_questions_changes_nothing() {
         assert_eq!(client.ask(&host("b"), &Add { a, b: 1 }).await.unwrap(), a + 1);
     }
     assert_eq!(world.added(), 100);
+}
+
+/// All of them find that there is no session yet, or that it was one of an earlier start: the first answer counts for all.
+#[tokio::test]
+async fn questions_that_are_asked_at_once_share_a_session() {
+    /// The first answers come last.
+    struct Slow(InProcess, AtomicUsize);
+    #[async_trait]
+    impl Relay for Slow {
+        async fn carry(
+            &self,
+            to: &HostId,
+            rule: &str,
+            bytes: Vec<u8>,
+        ) -> Result<Vec<u8>, CarryError> {
+            tokio::task::yield_now().await;
+            let answer = self.0.carry(to, rule, bytes).await;
+            let number = self.1.fetch_add(1, Ordering::SeqCst) % 100;
+            for _ in number..100 {
+                tokio::task::yield_now().await;
+            }
+            answer
+        }
+    }
+    let world = world();
+    let client = peer(Arc::new(Slow(world.relay.clone(), AtomicUsize::new(0))));
+    for start in [10, 11] {
+        let questions = (0..50).map(|a| {
+            let client = client.clone();
+            async move { client.ask(&host("b"), &Add { a, b: 1 }).await.unwrap() }
+        });
+        let sums = futures_util::future::join_all(questions).await;
+        assert_eq!(sums, (1..=50).collect::<Vec<_>>());
+        let keys = Keyring::of_cluster(host("b"), &secret(1));
+        let server = Server::new(keys, secret(start)).with(Arc::clone(&world.adder) as _);
+        world.relay.connect(Arc::new(server));
+    }
+    assert_eq!(world.added(), 100);
+    assert_eq!(world.server.counts(), (100, 0), "each is asked once more");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_says_so_and_that_it_was_done() {
+    struct Long;
+    #[async_trait]
+    impl Service for Long {
+        fn rules(&self) -> &'static [&'static str] {
+            &["add"]
+        }
+
+        async fn serve(&self, _: &Asker, _: &str, _: &[u8]) -> Result<Vec<u8>, Refused> {
+            Ok(vec![b'1'; dirigent_relay::ANSWER_MAX])
+        }
+    }
+    let relay = InProcess::new();
+    let keys = Keyring::of_cluster(host("b"), &secret(1));
+    relay.connect(Arc::new(Server::new(keys, secret(9)).with(Arc::new(Long))));
+    let error = peer(Arc::new(relay)).ask(&host("b"), &Add { a: 1, b: 1 }).await.unwrap_err();
+    assert!(matches!(error.refused(), Some(Refused::Failed { may_be_done: true, .. })), "{error}");
 }
 
 #[tokio::test]

@@ -103,3 +103,27 @@ impl Pool {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of questions over a connection that ended, the first makes a new one, and the others find it ended later.
+    #[test]
+    fn a_connection_that_was_made_since_is_not_forgotten() {
+        let pool = Pool::default();
+        let (host, now): (HostId, _) = ("bot-1".parse().unwrap(), Timestamp::from_millis(0));
+        let address: HostAddress = "localhost:7443".parse().unwrap();
+        let mut orders = Vec::new();
+        let mut connection =
+            || pool.connection(&host, &address, now, |order: Order| orders.push(order.phase));
+        let first = connection();
+        assert!(connection().same_channel(&first));
+        pool.forget(&host, &first);
+        let second = connection();
+        assert!(!second.same_channel(&first));
+        pool.forget(&host, &first);
+        assert!(connection().same_channel(&second));
+        assert_eq!(orders.len(), 2);
+    }
+}

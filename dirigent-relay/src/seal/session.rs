@@ -104,3 +104,52 @@ impl Sessions {
         proof
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(name: &str) -> HostId {
+        name.parse().unwrap()
+    }
+
+    fn sessions(start: u8) -> Sessions {
+        Sessions::new(Secret::new(&[start; 32]).unwrap())
+    }
+
+    /// The session in which the process is to ask, where it has none.
+    fn new_session(sessions: &Sessions, of: &str) -> SessionId {
+        let Taken::OtherSession(session) = sessions.take(&host(of), SessionId::NONE, 1) else {
+            panic!("no session is one of a process");
+        };
+        session
+    }
+
+    fn is_new(sessions: &Sessions, of: &str, session: SessionId, number: u64) -> bool {
+        matches!(sessions.take(&host(of), session, number), Taken::New)
+    }
+
+    #[test]
+    fn a_session_that_is_forgotten_takes_nothing_again() {
+        let sessions = sessions(9);
+        let issued: Vec<_> = (0..=SESSIONS_MAX).map(|_| new_session(&sessions, "a")).collect();
+        for session in &issued {
+            assert!(is_new(&sessions, "a", *session, 7));
+        }
+        for session in &issued {
+            assert!(!is_new(&sessions, "a", *session, 7));
+        }
+        let taken = sessions.take(&host("a"), issued[0], 8);
+        assert!(matches!(taken, Taken::OtherSession(_)), "the oldest is forgotten");
+        assert!(is_new(&sessions, "a", issued[1], 8));
+    }
+
+    #[test]
+    fn a_session_is_that_of_one_process_and_of_one_start() {
+        let first = sessions(9);
+        let session = new_session(&first, "a");
+        assert!(!is_new(&first, "b", session, 1));
+        assert!(!is_new(&sessions(10), "a", session, 1));
+        assert!(is_new(&first, "a", session, 1));
+    }
+}

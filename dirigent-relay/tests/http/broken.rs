@@ -270,6 +270,19 @@ async fn the_connection_to_an_old_address_is_closed() {
 }
 
 #[tokio::test]
+async fn the_connection_to_a_process_that_has_no_address_any_more_is_closed() {
+    let answering = Answering::plain().await;
+    let proxy = Proxy::to(answering.address).await;
+    let asking = Asking::plain(&answering);
+    answering.book.set(host("bot-1"), proxy.address.into());
+    asking.echo("there").await.unwrap();
+    assert_eq!(proxy.open(), 1);
+    answering.book.remove(&host("bot-1"));
+    assert!(asking.echo("nowhere").await.unwrap_err().is_certain());
+    until("it is closed", || proxy.open() == 0).await;
+}
+
+#[tokio::test]
 async fn a_process_that_is_away_costs_ten_attempts_a_second() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -327,8 +340,8 @@ async fn questions_at_once_share_one_connection() {
     assert_eq!(proxy.connections(), 1);
 }
 
-/// Listens, and closes its first connection as soon as a question comes: it says which was the last that it looked at.
-async fn closing(last: u32) -> std::net::SocketAddr {
+/// Listens, and closes its first connection as soon as a question comes, after these bytes.
+async fn closing(last_words: Vec<u8>) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -347,8 +360,7 @@ async fn closing(last: u32) -> std::net::SocketAddr {
                 (6, 0) => stream.write_all(&frame(6, 1, 0, &payload)).await.unwrap(),
                 // A question.
                 (1, _) => {
-                    let reason = [last.to_be_bytes(), [0; 4]].concat();
-                    stream.write_all(&frame(7, 0, 0, &reason)).await.unwrap();
+                    stream.write_all(&last_words).await.unwrap();
                     return;
                 }
                 _ => {}
@@ -362,8 +374,14 @@ async fn closing(last: u32) -> std::net::SocketAddr {
 async fn a_question_that_was_left_out_when_its_connection_was_closed_is_asked_over_a_new_one() {
     let answering = Answering::plain().await;
     let question = sealed(&answering, &Echo("once".to_owned())).await;
-    for (last, is_asked_again) in [(0, true), (1, false)] {
-        let (first, second) = (closing(last).await, answering.address);
+    // It says which was the last question that it looked at.
+    let farewell = |last: u32| frame(7, 0, 0, &[last.to_be_bytes(), [0; 4]].concat());
+    // Data of no question, for which the asker closes the connection itself: that says nothing of the question.
+    let nonsense = frame(0, 0, 0, b"?");
+    for (last_words, is_asked_again) in
+        [(farewell(0), true), (farewell(1), false), (nonsense, false)]
+    {
+        let (first, second) = (closing(last_words).await, answering.address);
         let lookups = AtomicUsize::new(0);
         let addresses = move |_: &_| {
             let is_first = lookups.fetch_add(1, Ordering::SeqCst) == 0;

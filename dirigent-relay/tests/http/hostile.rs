@@ -249,7 +249,10 @@ async fn too_many_questions_are_answered_with_503() {
         matches!(http_error(&error), (HttpError::Status { status: 503, .. }, false)),
         "{error}"
     );
-    // Of one connection they wait for their turn.
+    // Of one connection they wait for their turn, as the client is told.
+    let stranger = Stranger::at(answering.address).await;
+    stranger.ask(Method::GET, ECHO, b"").await;
+    assert_eq!(stranger.streams_max(), 2);
     let client = asking.client.clone();
     let third = tokio::spawn(async move { client.ask(&host("bot-1"), &Wait(2)).await });
     answering.answers.release.add_permits(3);
@@ -267,7 +270,9 @@ async fn questions_have_only_so_much_memory_together() {
     let (asking, other) = (Asking::plain(&answering), Asking::plain(&answering));
     let stranger = Stranger::at(answering.address).await;
     let (held, mut stream) = stranger.begin(request(Method::POST, ECHO)).await;
-    stream.send_data(vec![0; 9_000].into(), false).unwrap();
+    for _ in 0..9 {
+        stream.send_data(vec![0; 1_000].into(), false).unwrap();
+    }
     let text = "x".repeat(2_000);
     let mut error = None;
     for _ in 0..1_000 {

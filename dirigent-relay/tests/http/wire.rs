@@ -33,6 +33,11 @@ impl Stranger {
         Self { requests }
     }
 
+    /// How many requests at once the server allows the client, as far as it was heard.
+    pub(super) fn streams_max(&self) -> usize {
+        self.requests.current_max_send_streams()
+    }
+
     /// Begins a request, whose body is still to be sent.
     pub(super) async fn begin(&self, request: Request<()>) -> (ResponseFuture, SendStream<Bytes>) {
         self.requests.clone().ready().await.unwrap().send_request(request, false).unwrap()

@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dirigent::ports::{Certainty, ErrorKind};
 use dirigent::{Clock, DiscordApi, Reply, Turn, async_trait};
-use dirigent_relay::{CarryError, HostId, InProcess, Relay};
+use dirigent_relay::{CarryError, Client, HostId, InProcess, Question, Relay};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::fixture::{Hall, Owner, Speaker, named};
-use crate::fleet::SECOND;
+use crate::fleet::{Fleet, SECOND};
 
 /// Before the body of an answer stand its status and its seal.
 const BEFORE_BODY: usize = 1 + 32;
@@ -29,6 +32,8 @@ struct Seen {
     /// The rule whose questions are held back.
     hold: Option<&'static str>,
     held: Vec<(HostId, Vec<u8>)>,
+    /// The newest question of each rule.
+    newest: BTreeMap<String, Vec<u8>>,
 }
 
 impl Watched {
@@ -65,6 +70,7 @@ impl Relay for Watched {
         let (is_held, is_lost) = {
             let mut state = self.state.lock().unwrap();
             *state.carried.entry(rule.to_owned()).or_default() += 1;
+            state.newest.insert(rule.to_owned(), bytes.clone());
             let is_held = state.hold == Some(rule);
             if is_held {
                 state.held.push((to.clone(), bytes.clone()));
@@ -196,6 +202,59 @@ async fn nothing_is_left_of_the_calls_of_a_lost_process() {
     hall.fleet.pass(SECOND * 4).await;
     let status = &a.guests.processes()[0];
     assert_eq!((status.is_lost, status.calls), (true, 0));
+}
+
+/// So a post is not repeated with another nonce.
+#[tokio::test]
+async fn what_an_account_was_asked_may_be_done_where_the_answer_is_lost() {
+    let mut hall = Hall::new().await;
+    let way = Watched::new(&hall);
+    let a = hall.owner_by("a", Arc::new(way.clone()), |builder| builder);
+    let (poet, _) = stubborn(&hall, "poet", SECOND);
+    let _one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    let account = a.guests.account("poet");
+    account.me().await.unwrap();
+    way.lose_answer("use-account");
+    let error = account.typing(hall.fleet.channel).await.unwrap_err();
+    assert_eq!((error.kind(), error.certainty()), (ErrorKind::NoAnswer, Certainty::Unknown));
+    account.typing(hall.fleet.channel).await.unwrap();
+}
+
+/// What is said in a channel is told to the process in which its agent runs, and to no other.
+#[tokio::test]
+async fn the_transcript_of_a_call_is_for_its_process_only() {
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct CallTranscript(Value);
+    impl Question for CallTranscript {
+        const RULE: &'static str = "call-transcript";
+        type Answer = Value;
+    }
+    let mut hall = Hall::new().await;
+    let way = Watched::new(&hall);
+    let a = hall.owner("a");
+    let clock = hall.fleet.clock.clone();
+    let poet = hall.speaker("poet", move |turn: Turn| {
+        let clock = clock.clone();
+        async move {
+            assert_eq!(turn.transcript(50).await?.len(), 1);
+            clock.sleep_until(clock.now() + SECOND * 100).await;
+            Ok(Reply::Pass)
+        }
+    });
+    let _one = hall.home_by("one", Arc::new(way.clone()), &[poet]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    let question = way.state.lock().unwrap().newest["call-transcript"].clone();
+    let body = question.windows(7).position(|bytes| bytes == b"{\"call\"").unwrap();
+    let question = CallTranscript(serde_json::from_slice(&question[body..]).unwrap());
+    for (asker, is_told) in [("one", true), ("two", false)] {
+        let clock = Arc::new(hall.fleet.clock.clone());
+        let client = Client::new(Fleet::keys(asker), Arc::new(hall.fleet.relay.clone()), clock);
+        let answer = client.ask(&named("a"), &question).await.unwrap();
+        assert_eq!(answer.get("Ok").is_some(), is_told, "{asker}: {answer}");
+    }
 }
 
 #[tokio::test]

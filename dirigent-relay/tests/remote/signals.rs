@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::host::{Consultation, Orchestrator};
 use dirigent::settings::HumanInterrupt;
-use dirigent::{AgentError, Clock, Reply, Turn, async_trait};
+use dirigent::{AgentError, Clock, Reply, Settings, Turn, async_trait};
 
 use super::fixture::{Hall, Speaker};
 use crate::fleet::SECOND;
@@ -68,6 +68,55 @@ async fn words_that_come_during_the_turn_reach_the_agent_and_what_it_does_not_ta
     let lines = lines(&log);
     assert!(lines.contains(&"clerk: missed for the critic".to_owned()), "{lines:?}");
     assert!(!lines.contains(&"critic: took for the critic".to_owned()), "{lines:?}");
+}
+
+/// An agent is handed the newest message that it missed, and those of people that no agent has taken.
+#[tokio::test]
+async fn what_an_agent_took_during_its_turn_does_not_wait_for_the_next_one() {
+    let mut hall = Hall::new().await;
+    let way = Arc::new(hall.fleet.relay.clone());
+    let settings = Settings::default().with(|settings| settings.missed_max = 1);
+    let a = hall.owner_by("a", way, |builder| builder.settings(settings));
+    let log = Log::default();
+    let agents = ["poet", "critic", "clerk"].map(|name| listener(&hall, name, &log, SECOND * 2));
+    let _one = hall.home("one", &agents);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    hall.fleet.say(&a.process, "for the poet").await;
+    hall.fleet.pass(SECOND * 5).await;
+    hall.fleet.say(&a.process, "for the critic").await;
+    hall.fleet.pass(SECOND * 4).await;
+    let lines = lines(&log);
+    assert!(lines.contains(&"poet: took for the poet".to_owned()), "{lines:?}");
+    assert!(!lines.contains(&"critic: missed for the poet".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"clerk: missed for the critic".to_owned()), "{lines:?}");
+}
+
+/// They were said before the agent's process was there, and are more than one question has room for.
+#[tokio::test]
+async fn all_that_was_said_before_a_call_began_reaches_the_agent() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    for _ in 0..90 {
+        hall.fleet.say(&a.process, &"\u{1}".repeat(2_000)).await;
+    }
+    let (clock, injected) = (hall.fleet.clock.clone(), Arc::new(Mutex::new(Vec::new())));
+    let counted = Arc::clone(&injected);
+    let poet = hall.speaker("poet", move |turn: Turn| {
+        let (clock, counted) = (clock.clone(), Arc::clone(&counted));
+        async move {
+            clock.sleep_until(clock.now() + SECOND).await;
+            let taken = std::iter::from_fn(|| turn.take_injected()).count();
+            counted.lock().unwrap().push(taken);
+            Ok(Reply::Pass)
+        }
+    });
+    let _one = hall.home("one", &[poet]);
+    hall.fleet.pass(SECOND * 3).await;
+    assert_eq!(injected.lock().unwrap().first(), Some(&90));
 }
 
 #[tokio::test]
