@@ -137,6 +137,23 @@ async fn what_a_killed_process_held_is_taken_over_within_the_ttl_and_a_fifth() {
     second.close().await;
 }
 
+/// By the clock of the database: a shard that is taken expires one TTL after it was taken.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_is_taken_over_when_it_has_expired_and_not_earlier() {
+    let Some(place) = Place::new() else { return };
+    place.open().await.close().await;
+    place.sql("UPDATE dirigent.shards SET owner = 7, expires_at = clock_timestamp() + interval '3 seconds'");
+    let expired = place.sql("SELECT max(expires_at) FROM dirigent.shards");
+    let opened = joined(&place).await;
+    until("taken", || opened.store.share().0 == 8).await;
+    let ttl = Place::TTL.as_millis();
+    let early = format!(
+        "SELECT count(*) FROM dirigent.shards WHERE expires_at - {ttl} * interval '1 millisecond' < '{expired}'"
+    );
+    assert_eq!(place.sql(&early), "0");
+    opened.close().await;
+}
+
 /// The others are called: they do not wait for their next look, which is a minute away here.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_process_gives_back_is_taken_at_once() {

@@ -8,7 +8,7 @@ use crate::shared::commits::{
 };
 use crate::shared::refused::too_large;
 use crate::shared::story::transition;
-use dirigent::ports::{Certainty, Ownership, Standing};
+use dirigent::ports::Certainty;
 use dirigent_store::{OpenError, PostgresStore, StoreError};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,30 +78,29 @@ async fn unknown_fields_survive_a_commit_whether_it_was_loaded_before_or_not() {
     }
 }
 
-/// Two processes on one database: whose shard it is not any more cannot commit, whatever revision it names.
+/// Two processes on one database: whose shard it is not any more cannot commit, whatever revision it names, and whether owner
+/// or epoch has changed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_commit_under_an_epoch_that_is_over_is_refused_and_changes_nothing() {
-    let Some(place) = Place::new() else { return };
-    let opened = place.open().await;
-    fact(&opened.store, HERE, 0, 1).await;
-    // As if another process had taken all shards over; this one does not know yet.
-    place.sql("UPDATE dirigent.shards SET owner = 7, epoch = epoch + 1, expires_at = now() + interval '1 hour'");
-    for durability in [Durability::Fact, Durability::Turn] {
-        let commit = Commit { durability, ..request(HERE, 1, 2) };
-        let refused = opened.store.commit(commit).await;
-        assert!(matches!(refused, Err(CommitError::Elsewhere)), "{refused:?}");
-        let first = opened.store.commit(request(THERE, 0, 2)).await;
-        assert!(matches!(first, Err(CommitError::Elsewhere)), "{first:?}");
+    for change in ["owner = 7, epoch = epoch + 1", "owner = 7", "epoch = epoch + 1"] {
+        let Some(place) = Place::new() else { return };
+        let opened = place.open_as(place.options().ttl(std::time::Duration::from_secs(600))).await;
+        fact(&opened.store, HERE, 0, 1).await;
+        // As if another process had taken all shards over; this one does not know yet.
+        let hour = "expires_at = now() + interval '1 hour'";
+        place.sql(&format!("UPDATE dirigent.shards SET {change}, {hour}"));
+        for durability in [Durability::Fact, Durability::Turn] {
+            let commit = Commit { durability, ..request(HERE, 1, 2) };
+            let refused = opened.store.commit(commit).await;
+            assert!(matches!(refused, Err(CommitError::Elsewhere)), "{change}: {refused:?}");
+            let first = opened.store.commit(request(THERE, 0, 2)).await;
+            assert!(matches!(first, Err(CommitError::Elsewhere)), "{change}: {first:?}");
+        }
+        assert!(opened.store.delete(HERE).await.is_err(), "{change}");
+        assert_eq!(stored(&opened.store, HERE).await, Some((1, 1)));
+        assert_eq!(stored(&opened.store, THERE).await, None);
+        opened.close().await;
     }
-    assert!(opened.store.delete(HERE).await.is_err());
-    assert_eq!(stored(&opened.store, HERE).await, Some((1, 1)));
-    assert_eq!(stored(&opened.store, THERE).await, None);
-    // The next renewal finds out.
-    while opened.store.standing(HERE) != Standing::Elsewhere {
-        opened.store.changed().await;
-    }
-    opened.close().await;
-    assert_eq!(place.sql("SELECT count(*) FROM dirigent.shards WHERE owner = 7"), "8");
 }
 
 #[tokio::test(flavor = "multi_thread")]
