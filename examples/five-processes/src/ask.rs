@@ -17,6 +17,8 @@ use crate::agents::{THINKS, pause, say};
 
 /// How often, and how soon, the end of a run is reported again where the other process does not answer.
 const TOLD_AGAIN: (u32, Duration) = (20, Duration::from_millis(500));
+/// How often, and how soon, is asked again whether the agent may speak.
+const ASKED_AGAIN: (u32, Duration) = (15, Duration::from_secs(1));
 
 pub(crate) struct Asking {
     pub(crate) agent: AgentId,
@@ -55,11 +57,24 @@ impl Asking {
 
     async fn take_turn(self: Arc<Self>, channel: ChannelId) {
         self.under_way.fetch_add(1, Ordering::Relaxed);
-        if let Ok(permission) = self.instance.may_speak(channel, &self.agent, None).await {
+        if let Some(permission) = self.permission(channel).await {
             let words = self.missed(channel).await;
             self.speak(channel, &words, &permission).await;
         }
         self.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The permission, if it is this agent's turn. Where the process that acts for the channel does not answer it is asked again: the
+    /// trigger is repeated only when the agent's time to start has run out.
+    async fn permission(&self, channel: ChannelId) -> Option<Permission> {
+        for _ in 0..ASKED_AGAIN.0 {
+            match self.instance.may_speak(channel, &self.agent, None).await {
+                Ok(permission) => return Some(permission),
+                Err(denied) if denied.is_unavailable() => pause(ASKED_AGAIN.1).await,
+                Err(_) => return None,
+            }
+        }
+        None
     }
 
     /// What people said since this agent spoke.
