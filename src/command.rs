@@ -113,7 +113,7 @@ impl Channel<'_> {
         within: Duration,
     ) -> CommandAnswer {
         if self.standing() == Standing::Elsewhere {
-            return self.carried(command, invoker, input, within).await;
+            return carry::carried(self, command, invoker, input, within).await;
         }
         self.command_here(command, invoker, input, within).await
     }

@@ -66,49 +66,67 @@ impl fmt::Display for Unanswered {
     }
 }
 
+/// What is asked of the channels of all processes.
+#[derive(Clone, Copy)]
+pub(crate) struct Across<'a> {
+    shared: &'a Shared,
+}
+
 impl Shared {
+    /// The channels of all processes.
+    pub(crate) const fn across(&self) -> Across<'_> {
+        Across { shared: self }
+    }
+}
+
+impl Across<'_> {
     /// Whether this process acts for the channel.
-    pub(crate) fn is_ours(&self, channel: ChannelId) -> bool {
-        self.dirigent.channel(channel).standing() != Standing::Elsewhere
+    pub(crate) fn is_ours(self, channel: ChannelId) -> bool {
+        self.shared.dirigent.channel(channel).standing() != Standing::Elsewhere
     }
 
     /// Whether what is shown of the channel can change without an event of this process.
-    pub(crate) fn is_told_elsewhere(&self, channel: ChannelId) -> bool {
-        self.peers.is_some() && !self.is_ours(channel)
+    pub(crate) fn is_told_elsewhere(self, channel: ChannelId) -> bool {
+        self.shared.peers.is_some() && !self.is_ours(channel)
     }
 
     /// Which process acts for the channel, where there are several.
-    pub(crate) fn owner(&self, channel: ChannelId) -> Option<String> {
-        let peers = self.peers.as_ref()?;
+    pub(crate) fn owner(self, channel: ChannelId) -> Option<String> {
+        let peers = self.shared.peers.as_ref()?;
         if self.is_ours(channel) { Some(peers.me()) } else { peers.owner(channel) }
     }
 
     /// Answers a question of another process: for the channels of this one only.
-    pub(crate) async fn answer(&self, question: &PageQuestion) -> PageAnswer {
+    pub(crate) async fn answer(self, question: &PageQuestion) -> PageAnswer {
         if question.channel().is_some_and(|channel| !self.is_ours(channel)) {
             return PageAnswer::Elsewhere;
         }
         let answered = match question {
             PageQuestion::Rows { after } => self
+                .shared
                 .own_rows(*after)
                 .await
                 .map(|(rows, has_more)| PageAnswer::Rows { rows, has_more }),
-            PageQuestion::Channel { channel } => {
-                self.own_sheet(*channel).await.map(|sheet| PageAnswer::Channel(Box::new(sheet)))
-            }
+            PageQuestion::Channel { channel } => self
+                .shared
+                .own_sheet(*channel)
+                .await
+                .map(|sheet| PageAnswer::Channel(Box::new(sheet))),
             PageQuestion::Score { channel } => {
-                self.own_score(*channel).await.map(|score| PageAnswer::File(score.file()))
+                self.shared.own_score(*channel).await.map(|score| PageAnswer::File(score.file()))
             }
             PageQuestion::Replay { channel } => {
-                self.own_replay(*channel).await.map(PageAnswer::File)
+                self.shared.own_replay(*channel).await.map(PageAnswer::File)
             }
             PageQuestion::Order { channel, order, by } => {
-                self.own_order(*channel, order.clone(), by).await.map(|()| PageAnswer::Done)
+                self.shared.own_order(*channel, order.clone(), by).await.map(|()| PageAnswer::Done)
             }
-            PageQuestion::RegistryChanged => match self.dirigent.identities_changed().await {
-                Ok(()) => Ok(PageAnswer::Done),
-                Err(error) => Err(error.into()),
-            },
+            PageQuestion::RegistryChanged => {
+                match self.shared.dirigent.identities_changed().await {
+                    Ok(()) => Ok(PageAnswer::Done),
+                    Err(error) => Err(error.into()),
+                }
+            }
         };
         answered.unwrap_or_else(|problem| {
             // It changed hands meanwhile.
@@ -123,11 +141,11 @@ impl Shared {
     /// Asks the process that acts for the channel, which may be this one. While it changes hands it is asked for again; an
     /// order is given again only where it surely was not carried out.
     async fn ask_owner(
-        &self,
+        self,
         channel: ChannelId,
         question: &PageQuestion,
     ) -> Result<PageAnswer, Unanswered> {
-        let until = self.clock.now() + question.time_limit();
+        let until = self.shared.clock.now() + question.time_limit();
         loop {
             let answer = self.answer(question).await;
             if answer != PageAnswer::Elsewhere {
@@ -138,20 +156,20 @@ impl Shared {
                 Err(unanswered) if unanswered.is_certain() => unanswered,
                 answer => return answer,
             };
-            let again = self.clock.now() + ASK_AGAIN;
+            let again = self.shared.clock.now() + ASK_AGAIN;
             if again >= until || matches!(unanswered, Unanswered::NoWay) {
                 return Err(unanswered);
             }
-            self.clock.sleep_until(again).await;
+            self.shared.clock.sleep_until(again).await;
         }
     }
 
     async fn ask_other(
-        &self,
+        self,
         channel: ChannelId,
         question: &PageQuestion,
     ) -> Result<PageAnswer, Unanswered> {
-        let peers = self.peers.as_ref().ok_or(Unanswered::NoWay)?;
+        let peers = self.shared.peers.as_ref().ok_or(Unanswered::NoWay)?;
         let owner = peers.owner(channel).filter(|owner| *owner != peers.me());
         let peer = owner.ok_or(Unanswered::NoOwner)?;
         let answer = self.ask_peer(peers, &peer, question).await;
@@ -160,12 +178,12 @@ impl Shared {
 
     /// Asks another process, and waits for its answer for as long as the question says.
     pub(crate) async fn ask_peer(
-        &self,
+        self,
         peers: &Arc<dyn Peers>,
         peer: &str,
         question: &PageQuestion,
     ) -> Result<PageAnswer, PeerError> {
-        let late = self.clock.sleep_until(self.clock.now() + question.time_limit());
+        let late = self.shared.clock.sleep_until(self.shared.clock.now() + question.time_limit());
         tokio::select! {
             biased;
             answer = peers.ask(peer, question) => answer,
@@ -174,14 +192,17 @@ impl Shared {
     }
 
     /// One channel, as the process that acts for it tells; where that does not answer, the page says so.
-    pub(crate) async fn sheet(&self, channel: ChannelId) -> Result<ChannelSheet, Problem> {
+    pub(crate) async fn sheet(self, channel: ChannelId) -> Result<ChannelSheet, Problem> {
         match self.ask_owner(channel, &PageQuestion::Channel { channel }).await {
             Ok(PageAnswer::Channel(sheet)) => Ok(*sheet),
             Ok(PageAnswer::Problem(problem)) => Err(problem),
             Ok(_) => Err(unfit()),
             Err(unanswered) => {
                 let row = self.away(channel, unanswered.to_string()).await?;
-                let (names, places) = (self.names().await?, self.places.get(&self.dirigent).await);
+                let (names, places) = (
+                    self.shared.names().await?,
+                    self.shared.places.get(&self.shared.dirigent).await,
+                );
                 let look = ChannelLook::of(row, &ChannelFacts::default(), &names, &places);
                 Ok(ChannelSheet::new(look, String::new(), false))
             }
@@ -190,7 +211,7 @@ impl Shared {
 
     /// A file of the channel, as the process that acts for it makes it.
     pub(crate) async fn file(
-        &self,
+        self,
         channel: ChannelId,
         question: &PageQuestion,
     ) -> Result<String, Problem> {
@@ -203,11 +224,11 @@ impl Shared {
     }
 
     /// Gives a channel an order, whichever process acts for it, and has open pages look again.
-    pub(crate) async fn order(&self, channel: ChannelId, order: Order) -> Result<(), Problem> {
-        let at = self.peers.as_ref().map(|peers| format!(" at {}", peers.me()));
+    pub(crate) async fn order(self, channel: ChannelId, order: Order) -> Result<(), Problem> {
+        let at = self.shared.peers.as_ref().map(|peers| format!(" at {}", peers.me()));
         let by = format!("operator{}", at.unwrap_or_default());
         let given = self.ask_owner(channel, &PageQuestion::Order { channel, order, by }).await;
-        self.orders.send_modify(|orders| *orders += 1);
+        self.shared.orders.send_modify(|orders| *orders += 1);
         match given {
             Ok(PageAnswer::Done) => Ok(()),
             Ok(PageAnswer::Problem(problem)) => Err(problem),
@@ -217,12 +238,12 @@ impl Shared {
     }
 
     /// Every channel that is asked for, whichever process acts for it.
-    pub(crate) async fn overview(&self, query: &Query) -> Result<Overview, Problem> {
-        let places = self.places.get(&self.dirigent).await;
-        let own = self.rows_of_ours(&self.dirigent.channels()).await?;
+    pub(crate) async fn overview(self, query: &Query) -> Result<Overview, Problem> {
+        let places = self.shared.places.get(&self.shared.dirigent).await;
+        let own = self.shared.rows_of_ours(&self.shared.dirigent.channels()).await?;
         let mut rows: BTreeMap<ChannelId, Row> = own.into_iter().collect();
-        let told = match &self.peers {
-            Some(peers) => self.peer_rows.get(self, peers).await,
+        let told = match &self.shared.peers {
+            Some(peers) => self.shared.peer_rows.get(self.shared, peers).await,
             None => PeersTold::default(),
         };
         let (told, lost) = (told.told, told.lost);
@@ -238,10 +259,10 @@ impl Shared {
             rows.entry(id).or_insert_with(|| Row { owner: self.owner(id), ..row.grey(&why) });
         }
         let listed = places.channels.keys().copied().filter(|id| places.lists(*id));
-        let known = self.dirigent.channels();
+        let known = self.shared.dirigent.channels();
         let untold: Vec<_> =
             known.iter().copied().chain(listed).filter(|id| !rows.contains_key(id)).collect();
-        let (names, now) = (self.names().await?, self.clock.now());
+        let (names, now) = (self.shared.names().await?, self.shared.clock.now());
         for id in untold {
             let known = match self.why_untold(id, &told) {
                 Some(why) => Known::Elsewhere(why),
@@ -258,30 +279,30 @@ impl Shared {
     }
 
     /// Why there is no row of the channel, where its process does not answer or there is none.
-    fn why_untold(&self, channel: ChannelId, told: &[Told]) -> Option<String> {
+    fn why_untold(self, channel: ChannelId, told: &[Told]) -> Option<String> {
         if self.is_ours(channel) {
             return None;
         }
         let owner = self.owner(channel);
         match told.iter().find(|told| Some(told.peer()) == owner.as_deref()) {
             Some(told) => told.silent().map(ToString::to_string),
-            None if self.peers.is_none() => Some(Unanswered::NoWay.to_string()),
+            None if self.shared.peers.is_none() => Some(Unanswered::NoWay.to_string()),
             None => Some(Unanswered::NoOwner.to_string()),
         }
     }
 
     /// A channel of another process, which does not tell of it.
-    async fn away(&self, channel: ChannelId, why: String) -> Result<Row, Problem> {
-        let places = self.places.get(&self.dirigent).await;
-        let names = self.names().await?;
+    async fn away(self, channel: ChannelId, why: String) -> Result<Row, Problem> {
+        let places = self.shared.places.get(&self.shared.dirigent).await;
+        let names = self.shared.names().await?;
         let known = Known::Elsewhere(why);
-        let row = Row::of(channel, (&known, &names), &places, self.clock.now());
+        let row = Row::of(channel, (&known, &names), &places, self.shared.clock.now());
         Ok(Row { owner: self.owner(channel), ..row })
     }
 
     /// Tells the other processes that the registry has changed. One that does not answer reads it when a channel comes to it.
-    pub(crate) async fn tell_registry_changed(&self) {
-        let Some(peers) = &self.peers else { return };
+    pub(crate) async fn tell_registry_changed(self) {
+        let Some(peers) = &self.shared.peers else { return };
         let others = peers.others();
         let told = others.iter().map(|peer| async move {
             let told = self.ask_peer(peers, peer, &PageQuestion::RegistryChanged).await;

@@ -103,13 +103,13 @@ pub(crate) fn served(document: Document) -> Router<Arc<Shared>> {
 /// Every channel: those that need a person first, fifty a page.
 #[utoipa::path(get, path = "/channels", params(look::Query), responses((status = 200, body = Overview), Problem))]
 async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answer<Overview> {
-    shared.overview(&query).await.map(Json)
+    shared.across().overview(&query).await.map(Json)
 }
 
 /// One channel: who speaks, why the others do not, and what can be done.
 #[utoipa::path(get, path = "/channels/{id}", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = ChannelLook), Problem))]
 async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<ChannelLook> {
-    shared.sheet(channel_id(&id)?).await.map(|sheet| Json(sheet.look))
+    shared.across().sheet(channel_id(&id)?).await.map(|sheet| Json(sheet.look))
 }
 
 /// Gives a channel an order.
@@ -121,7 +121,7 @@ async fn order(
     Sent(order): Sent<Order>,
 ) -> Answer<Done> {
     let id = channel_id(&id)?;
-    shared.order(id, order).await?;
+    shared.across().order(id, order).await?;
     Ok(Json(Done { done: true }))
 }
 
@@ -130,7 +130,7 @@ async fn order(
     responses((status = 200, body = String, content_type = "image/svg+xml"), Problem))]
 async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
     let id = channel_id(&id)?;
-    let svg = shared.file(id, &PageQuestion::Score { channel: id }).await?;
+    let svg = shared.across().file(id, &PageQuestion::Score { channel: id }).await?;
     let name = format!("attachment; filename=\"score-{id}.svg\"");
     // Opened from here it may run nothing; its own style is its only one.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -147,7 +147,7 @@ async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response,
     responses((status = 200, body = serde_json::Value), Problem))]
 async fn replay(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
     let channel = channel_id(&id)?;
-    let json = shared.file(channel, &PageQuestion::Replay { channel }).await?;
+    let json = shared.across().file(channel, &PageQuestion::Replay { channel }).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 

@@ -131,7 +131,7 @@ impl Control {
     ///
     /// An order may have been carried out or not.
     pub async fn answer(&self, question: &PageQuestion) -> PageAnswer {
-        self.shared.answer(question).await
+        self.shared.across().answer(question).await
     }
 }
 

@@ -34,7 +34,7 @@ impl Shared {
         let places = &self.places.get(&self.dirigent).await;
         let names = &self.names().await?;
         let now = self.clock.now();
-        let ours = channels.iter().copied().filter(|id| self.is_ours(*id));
+        let ours = channels.iter().copied().filter(|id| self.across().is_ours(*id));
         let rows = stream::iter(ours)
             .map(|id| async move {
                 match self.known(id).await {
@@ -55,7 +55,7 @@ impl Shared {
         after: Option<ChannelId>,
     ) -> Result<(Vec<Row>, bool), Problem> {
         let mut ours = self.dirigent.channels();
-        ours.retain(|id| after.is_none_or(|after| *id > after) && self.is_ours(*id));
+        ours.retain(|id| after.is_none_or(|after| *id > after) && self.across().is_ours(*id));
         let has_more = ours.len() > ROWS_AT_ONCE;
         ours.truncate(ROWS_AT_ONCE);
         let mut rows = self.rows_of_ours(&ours).await?;
@@ -71,7 +71,7 @@ impl Shared {
         now: Timestamp,
     ) -> Row {
         let row = Row::of(id, (known, names), places, now);
-        Row { owner: self.owner(id), ..row }
+        Row { owner: self.across().owner(id), ..row }
     }
 
     async fn row(&self, id: ChannelId) -> Result<Row, Problem> {

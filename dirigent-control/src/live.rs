@@ -57,7 +57,7 @@ async fn channel(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = channel_id(&id)?;
-    if !shared.is_told_elsewhere(id) {
+    if !shared.across().is_told_elsewhere(id) {
         shared.must_exist(id).await?;
     }
     stream(shared, role, Shown::Channel(id), &headers)
@@ -162,7 +162,7 @@ impl Live {
     fn look_again(&self) -> Duration {
         let is_told_elsewhere = match self.shown {
             Shown::Overview(_) => self.shared.peers.is_some(),
-            Shown::Channel(id) => self.shared.is_told_elsewhere(id),
+            Shown::Channel(id) => self.shared.across().is_told_elsewhere(id),
         };
         if is_told_elsewhere { ASK_AGAIN } else { LOOK_AGAIN }
     }
@@ -198,7 +198,7 @@ impl Live {
         let (shared, may_change) = (&self.shared, self.role.may_change());
         match &self.shown {
             Shown::Overview(query) => {
-                let look = shared.overview(query).await?;
+                let look = shared.across().overview(query).await?;
                 let mut regions =
                     vec![Region::new("summary".to_owned(), drawn(&Summary { look: &look })?)];
                 for row in &look.channels {
@@ -208,7 +208,7 @@ impl Live {
                 Ok(regions)
             }
             Shown::Channel(id) => {
-                let sheet = shared.sheet(*id).await?;
+                let sheet = shared.across().sheet(*id).await?;
                 let regions = channel_regions(&shared.base, &sheet.look, &sheet.score, may_change)?;
                 let region = |(id, html): (&str, String)| Region::new(id.to_owned(), html);
                 Ok(regions.into_iter().map(region).collect())

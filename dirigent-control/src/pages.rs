@@ -189,7 +189,7 @@ async fn overview(
     Extension(role): Extension<Role>,
     Asked(query): Asked<Query>,
 ) -> Page {
-    let look = shared.overview(&query).await?;
+    let look = shared.across().overview(&query).await?;
     let mut frame = Frame::new(&shared, role, "channels", "Channels");
     frame.live = format!("{}/live?{}", shared.base, query.at(look.page));
     page(&OverviewPage { frame, query: &query, look: &look })
@@ -201,7 +201,7 @@ async fn channel(
     Named(id): Named<String>,
 ) -> Page {
     let id = channel_id(&id)?;
-    let ChannelSheet { look, score, is_recorded } = shared.sheet(id).await?;
+    let ChannelSheet { look, score, is_recorded } = shared.across().sheet(id).await?;
     let mut frame = Frame::new(&shared, role, "channels", &look.channel.name);
     frame.live = format!("{}/live/channels/{id}", shared.base);
     let regions = channel_regions(&shared.base, &look, &score, role.may_change())?;
@@ -217,7 +217,7 @@ async fn order(
 ) -> Page {
     let id: ChannelId = channel_id(&id)?;
     let Form(order) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
-    shared.order(id, order).await?;
+    shared.across().order(id, order).await?;
     Ok(done(&headers, &format!("{}/channels/{id}", shared.base)))
 }
 
@@ -226,7 +226,7 @@ async fn replay(
     Extension(role): Extension<Role>,
     Named(id): Named<String>,
 ) -> Page {
-    let row = shared.sheet(channel_id(&id)?).await?.look.channel;
+    let row = shared.across().sheet(channel_id(&id)?).await?.look.channel;
     let frame = Frame::new(&shared, role, "channels", format!("Replay of {}", row.name));
     page(&ReplayPage { frame, row: Some(&row) })
 }

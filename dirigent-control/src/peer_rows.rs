@@ -105,9 +105,9 @@ impl PeerRows {
 
 /// Whether no process can be asked for the channel. What its own process answers without is no channel any more.
 fn is_lost(shared: &Shared, channel: ChannelId, asked: &[(String, Kept)]) -> bool {
-    let Some(owner) = shared.owner(channel) else { return true };
+    let Some(owner) = shared.across().owner(channel) else { return true };
     let told = asked.iter().find(|(peer, _)| *peer == owner);
-    !shared.is_ours(channel) && told.is_none_or(|(_, kept)| kept.silent.is_some())
+    !shared.across().is_ours(channel) && told.is_none_or(|(_, kept)| kept.silent.is_some())
 }
 
 impl State {
@@ -155,7 +155,7 @@ async fn rows_of(
     let mut all = Vec::new();
     for _ in 0..ANSWERS_MAX {
         let after = all.last().map(|(id, _)| *id);
-        let answer = shared.ask_peer(peers, peer, &PageQuestion::Rows { after }).await?;
+        let answer = shared.across().ask_peer(peers, peer, &PageQuestion::Rows { after }).await?;
         let PageAnswer::Rows { rows, has_more } = answer else { return Err(PeerError::NoPage) };
         let before = all.len();
         all.extend(rows.into_iter().filter_map(|row| Some((row.id.parse().ok()?, row))));

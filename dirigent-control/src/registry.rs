@@ -49,7 +49,7 @@ impl Shared {
             let arguments = DirigentRegister { discord_user_id: account, agent_name: name.clone() };
             match self.tools.dirigent_register(&caller, arguments).await {
                 Ok(_) => {
-                    self.tell_registry_changed().await;
+                    self.across().tell_registry_changed().await;
                     return Ok(());
                 }
                 // It may be in the next one.
@@ -66,7 +66,7 @@ impl Shared {
             return Err(Problem::not_found("agent in the registry"));
         }
         self.dirigent.identities_changed().await?;
-        self.tell_registry_changed().await;
+        self.across().tell_registry_changed().await;
         Ok(())
     }
 
@@ -86,7 +86,7 @@ impl Shared {
         }
         let report = ego.scan().await.map_err(|why| Problem::new(409, "not-scanned", why))?;
         self.dirigent.identities_changed().await?;
-        self.tell_registry_changed().await;
+        self.across().tell_registry_changed().await;
         Ok(report)
     }
 }

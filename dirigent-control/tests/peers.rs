@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use dirigent::ports::{Ownership, Standing};
-use dirigent::{ChannelId, Clock, async_trait};
-use dirigent_control::{Figure, Order, PageAnswer, PageQuestion, PeerError, Peers, Problem};
+use dirigent::{ChannelId, Clock, Mode, async_trait};
+use dirigent_control::{
+    Control, Figure, Order, PageAnswer, PageQuestion, PeerError, Peers, Problem,
+};
 use dirigent_testkit::ManualClock;
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
@@ -364,5 +366,84 @@ async fn figures_that_cannot_be_read_are_left_out() {
         let lines = metrics.lines().filter(|line| line.starts_with("dirigent_"));
         let ours = lines.filter(|line| ["good", "two", "label"].iter().any(|of| line.contains(of)));
         assert!(!ours.collect::<Vec<_>>().join("\n").contains(bad.trim_end()), "{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn a_channel_that_its_process_answers_without_has_no_record_any_more() {
+    let pair = Pair::open().await;
+    assert_eq!(pair.row(pair.theirs).await["mode"], "chat");
+    pair.other.play(|played| played.rows.clear());
+    pair.pass(1).await;
+    let row = pair.row(pair.theirs).await;
+    assert_eq!((&row["mode"], &row["isAway"]), (&json!("none"), &json!(false)));
+    // Public, it is no channel to be listed.
+    pair.fixture.discord.add_open_channel(pair.fixture.guild, "square");
+    assert_eq!(pair.overview().await["all"], 2);
+}
+
+#[tokio::test]
+async fn what_this_process_knows_of_its_own_channel_counts() {
+    let pair = Pair::open().await;
+    let mut row = pair.row(pair.theirs).await;
+    row["id"] = json!(pair.own.to_string());
+    row["why"] = json!("It was mine.");
+    pair.other.play(|played| {
+        played.rows.push(row);
+        played.rows.sort_by_key(|row| row["id"].as_str().map(str::to_owned));
+    });
+    pair.pass(1).await;
+    let row = pair.row(pair.own).await;
+    assert_eq!(
+        (&row["owner"], &row["why"]),
+        (&json!("bot-1"), &json!("Quiet until a person writes."))
+    );
+    // It is the other's now, and no process answers for it.
+    pair.other.play(|played| {
+        played.rows[0]["needsPerson"] = json!("A budget is spent");
+        played.rows[0]["isLive"] = json!(true);
+        played.channels.insert(pair.own);
+    });
+    pair.pass(1).await;
+    assert_eq!(pair.overview().await["needPerson"], 1);
+    pair.other.play(|played| played.error = Some(PeerError::NotReached));
+    pair.pass(1).await;
+    let overview = pair.overview().await;
+    assert_eq!((&overview["needPerson"], &overview["live"]), (&json!(0), &json!(0)));
+}
+
+#[tokio::test]
+async fn rows_are_answered_five_hundred_at_once_and_those_of_other_processes_never() {
+    let other = Other::default();
+    let (owned, answers) = (other.clone(), Arc::new(Mutex::new(None)));
+    let fixture = Fixture::open_as(|library| library.ownership(owned), |builder| builder).await;
+    let chat: Arc<dyn dirigent::ports::GuildApi> =
+        Arc::new(fixture.discord.account(fixture.moderator));
+    let control = Control::builder(fixture.dirigent.clone(), chat, fixture.identities.clone())
+        .operator_token(OPERATOR)
+        .build()
+        .unwrap();
+    let id = |number: u64| ChannelId::new(300_000_000_000_000_000 + number);
+    for number in 0..503 {
+        fixture.dirigent.channel(id(number)).set_mode(Mode::Report).await.unwrap();
+    }
+    other.play(|played| played.channels.extend([id(3), id(501)]));
+    let ask = async |after: Option<ChannelId>| {
+        let answer = control.answer(&PageQuestion::Rows { after }).await;
+        let PageAnswer::Rows { rows, has_more } = answer.clone() else { panic!("{answer:?}") };
+        *answers.lock().unwrap() = rows.last().map(|row| row.id.parse::<ChannelId>().unwrap());
+        (rows.len(), has_more)
+    };
+    assert_eq!(ask(None).await, (500, true));
+    let after = *answers.lock().unwrap();
+    assert_eq!(after, Some(id(500)));
+    assert_eq!(ask(after).await, (1, false));
+    for question in [
+        PageQuestion::Channel { channel: id(3) },
+        PageQuestion::Score { channel: id(3) },
+        PageQuestion::Replay { channel: id(3) },
+        PageQuestion::Order { channel: id(3), order: Order::Stop, by: "operator".to_owned() },
+    ] {
+        assert_eq!(control.answer(&question).await, PageAnswer::Elsewhere, "{question:?}");
     }
 }

@@ -35,49 +35,51 @@ impl Dirigent {
         }
         Ok(channel.command_here(used.command, used.invoker, &used.input, within).await)
     }
-
-    /// Whether what concerns a channel of another process is carried there, as the host chose with
-    /// [`Builder::neighbours`](crate::host::Builder::neighbours). If not, the other process hears of it by itself.
-    pub fn has_neighbours(&self) -> bool {
-        self.runtime.neighbours.is_some()
-    }
 }
 
 impl Channel<'_> {
-    /// Has the process that acts for the channel carry it out. While the channel changes hands it is carried again.
-    pub(super) async fn carried(
-        self,
-        command: SlashCommand,
-        invoker: Invoker,
-        input: &str,
-        within: Duration,
-    ) -> CommandAnswer {
-        let runtime = &self.dirigent.runtime;
-        let Some(neighbours) = &runtime.neighbours else {
-            return CommandAnswer::unchanged(ELSEWHERE);
+    /// Whether a command that reaches this process is answered by it: it acts for the channel, or has the command carried to the process that
+    /// does, as the host chose with [`Builder::neighbours`](crate::host::Builder::neighbours). If not, that process gets the same
+    /// command by itself.
+    pub fn answers_commands(self) -> bool {
+        self.standing() != Standing::Elsewhere || self.dirigent.runtime.neighbours.is_some()
+    }
+}
+
+/// Has the process that acts for the channel carry it out. While the channel changes hands it is carried again.
+pub(super) async fn carried(
+    channel: Channel<'_>,
+    command: SlashCommand,
+    invoker: Invoker,
+    input: &str,
+    within: Duration,
+) -> CommandAnswer {
+    let Channel { dirigent, id } = channel;
+    let runtime = &dirigent.runtime;
+    let Some(neighbours) = &runtime.neighbours else {
+        return CommandAnswer::unchanged(ELSEWHERE);
+    };
+    let used = CommandUse { channel: id, command, invoker, input: input.to_owned() };
+    let begun = runtime.clock.now();
+    let until = begun + within.min(ANSWER_WITHIN);
+    loop {
+        let now = runtime.clock.now();
+        let left = until.since(now);
+        let here = dirigent.command_here(&used, (begun + within).since(now));
+        let carried = match here.await {
+            // It came to this process meanwhile.
+            Ok(answer) => return answer,
+            Err(_) => runtime.within(left, neighbours.command(&used, left)).await,
         };
-        let used = CommandUse { channel: self.id, command, invoker, input: input.to_owned() };
-        let begun = runtime.clock.now();
-        let until = begun + within.min(ANSWER_WITHIN);
-        loop {
-            let now = runtime.clock.now();
-            let left = until.since(now);
-            let here = self.dirigent.command_here(&used, (begun + within).since(now));
-            let carried = match here.await {
-                // It came to this process meanwhile.
-                Ok(answer) => return answer,
-                Err(_) => runtime.within(left, neighbours.command(&used, left)).await,
-            };
-            match carried {
-                Ok(CommandCarried::Answered(answer)) => return answer,
-                Ok(CommandCarried::NoOwner | CommandCarried::NotCarried)
-                    if runtime.clock.now() + CARRY_AGAIN < until => {}
-                Ok(CommandCarried::NoOwner) => return CommandAnswer::unchanged(NO_OWNER),
-                Ok(CommandCarried::NotCarried) => return CommandAnswer::unchanged(NOT_CARRIED),
-                Ok(CommandCarried::NoWay) => return CommandAnswer::unchanged(ELSEWHERE),
-                Ok(CommandCarried::InDoubt) | Err(_) => return CommandAnswer::unchanged(IN_DOUBT),
-            }
-            runtime.clock.sleep_until(runtime.clock.now() + CARRY_AGAIN).await;
+        match carried {
+            Ok(CommandCarried::Answered(answer)) => return answer,
+            Ok(CommandCarried::NoOwner | CommandCarried::NotCarried)
+                if runtime.clock.now() + CARRY_AGAIN < until => {}
+            Ok(CommandCarried::NoOwner) => return CommandAnswer::unchanged(NO_OWNER),
+            Ok(CommandCarried::NotCarried) => return CommandAnswer::unchanged(NOT_CARRIED),
+            Ok(CommandCarried::NoWay) => return CommandAnswer::unchanged(ELSEWHERE),
+            Ok(CommandCarried::InDoubt) | Err(_) => return CommandAnswer::unchanged(IN_DOUBT),
         }
+        runtime.clock.sleep_until(runtime.clock.now() + CARRY_AGAIN).await;
     }
 }

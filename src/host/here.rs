@@ -5,7 +5,9 @@ use dirigent_core::{AgentKey, Input, MessageId, Mode};
 use crate::host::erasure::is_unsupported;
 use crate::ports::neighbours::GatewayEvent;
 use crate::room::connection::Gateway;
+use crate::runtime::Runtime;
 use crate::runtime::room_table::RoomRef;
+use crate::values::load_error::LoadError;
 use crate::{CallError, ChannelId, ChatMessage, Dirigent, UserId};
 
 /// Tells rooms of this process what was heard, from wherever it came.
@@ -138,8 +140,19 @@ impl Here<'_> {
         match runtime.room(parent).await {
             Ok(Some(room)) => Ok(room.lock().room.look().machine().view().mode()),
             Ok(None) => Ok(Mode::None),
-            Err(CallError::Elsewhere) => runtime.stored_mode(parent).await,
+            Err(CallError::Elsewhere) => stored_mode(runtime, parent).await,
             Err(error) => Err(error),
         }
+    }
+}
+
+/// The mode of a channel for which another process acts, as it is stored: a mode is stored before the call that
+/// gives it returns. Where the record cannot be used, the channel has none that another could take over.
+async fn stored_mode(runtime: &Runtime, channel: ChannelId) -> Result<Mode, CallError> {
+    let loading = runtime.within(runtime.settings.call_deadline, runtime.store.load(channel));
+    match loading.await? {
+        Ok(stored) => Ok(stored.map_or(Mode::None, |stored| stored.record.snapshot.mode)),
+        Err(LoadError::Barred { .. }) => Ok(Mode::None),
+        Err(error) => Err(error.into()),
     }
 }

@@ -114,7 +114,8 @@ impl Channel<'_> {
             Ok(None) => return Ok(why(Reason::Unmanaged)),
             Err(CallError::Barred(barred)) => return Ok(why(reason_of(barred))),
             Err(CallError::Elsewhere) => {
-                let owner = self.dirigent.runtime.owner(self.id);
+                let ownership = self.dirigent.runtime.ownership.as_ref();
+                let owner = ownership.and_then(|ownership| ownership.owner(self.id));
                 return Ok(Explanation { owner, ..why(Reason::Elsewhere) });
             }
             Err(error) => return Err(error),

@@ -15,7 +15,7 @@ use crate::room::context::Context;
 use crate::room::record::Origin;
 use crate::values::load_error::{Barred, LoadError};
 use crate::{CallError, ChannelId, Config};
-use dirigent_core::{Input, Mode};
+use dirigent_core::Input;
 
 impl Runtime {
     /// The channel, taken into memory if it must be; `None` when it was never given a mode. However many wait
@@ -73,17 +73,6 @@ impl Runtime {
         match self.room(channel).await {
             Err(CallError::Elsewhere) => Ok(None),
             found => found,
-        }
-    }
-
-    /// The mode of a channel for which another process acts, as it is stored: a mode is stored before the call that
-    /// gives it returns. Where the record cannot be used, the channel has none that another could take over.
-    pub(crate) async fn stored_mode(&self, channel: ChannelId) -> Result<Mode, CallError> {
-        let loading = self.within(self.settings.call_deadline, self.store.load(channel));
-        match loading.await? {
-            Ok(stored) => Ok(stored.map_or(Mode::None, |stored| stored.record.snapshot.mode)),
-            Err(LoadError::Barred { .. }) => Ok(Mode::None),
-            Err(error) => Err(error.into()),
         }
     }
 
@@ -174,6 +163,8 @@ impl Runtime {
 mod tests {
     use std::thread;
     use std::time::Duration;
+
+    use dirigent_core::Mode;
 
     use super::*;
     use crate::memory::MemoryChannels;

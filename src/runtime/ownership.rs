@@ -16,11 +16,6 @@ impl Runtime {
         self.ownership.as_ref().map_or(Standing::Held, |ownership| ownership.standing(channel))
     }
 
-    /// By what name the process is called that acts for the channel, where that is known.
-    pub(crate) fn owner(&self, channel: ChannelId) -> Option<Arc<str>> {
-        self.ownership.as_ref()?.owner(channel)
-    }
-
     /// What carries an event of the channel to the process that acts for it; `None` where that is this one, or no process
     /// hears of it from here.
     pub(crate) fn neighbours_of(&self, channel: ChannelId) -> Option<&Arc<dyn Neighbours>> {

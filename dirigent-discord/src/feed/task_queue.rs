@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent::Dirigent;
-use dirigent::ports::{ApiError, ErrorKind, GuildId, Standing};
+use dirigent::ports::{ApiError, ErrorKind, GuildId};
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
@@ -292,9 +292,7 @@ impl FeedWork {
     /// request to wait for that.
     async fn answer(&self, used: Use) {
         let (command, channel, invoker) = (used.command, used.channel, used.invoker);
-        let is_elsewhere = self.dirigent.channel(channel).standing() == Standing::Elsewhere;
-        if is_elsewhere && !self.dirigent.has_neighbours() {
-            // The process that acts for the channel gets the same event, and answers.
+        if !self.dirigent.channel(channel).answers_commands() {
             return;
         }
         let clock = self.account.clock();
