@@ -87,7 +87,8 @@ impl Channel<'_> {
     /// # Errors
     ///
     /// [`Refusal::StaleRun`](crate::operate::Refusal::StaleRun) when the run does not hold the floor, which
-    /// is no fault: denied runs end too.
+    /// is no fault: denied runs end too. [`CallError::Elsewhere`] also when this process's lease of the channel has lapsed: another may have
+    /// it by now, so that nothing may be posted; tell it again.
     pub async fn turn_ended(
         self,
         agent: &AgentId,
@@ -100,6 +101,9 @@ impl Channel<'_> {
         let runtime = &self.dirigent.runtime;
         runtime.presence.sign_of_life(agent);
         let told = self.known_room().await.and_then(|room| {
+            if runtime.standing(self.id) > Standing::Quiet {
+                return Err(CallError::Elsewhere);
+            }
             let text = report.text();
             let ended = runtime.update(&room, |room, cx, now| {
                 let outcome = room.guards().recognised(cx, agent, (outcome, text.as_deref()));

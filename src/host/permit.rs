@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, TurnId};
 
 use crate::host::deferral::Deferral;
+use crate::ports::ownership::Standing;
 use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
 use crate::runtime::room_table::RoomRef;
@@ -223,10 +224,17 @@ impl Hold {
     fn tell(&self, outcome: &Outcome, text: Option<&str>) -> Result<(), Refusal> {
         let Guarded { agent, run, .. } = self.guarded;
         self.runtime.presence.sign_of_life(agent);
+        // Another process may act for the channel by now: the run is over, and nothing of it is posted.
+        let is_lapsed = self.runtime.standing(self.room.id) > Standing::Quiet;
         self.runtime.update(&self.room, |room, cx, now| {
             room.guards().give_up(self.guarded);
             // A run without an id may end no other.
             if !room.guards().is_newest(self.guarded) || room.look().commit().is_taken_over() {
+                return Err(Refusal::StaleRun);
+            }
+            if is_lapsed {
+                let outcome = Outcome::Failed;
+                let _ = room.input(cx, now, &Input::RunEnded { agent, run, outcome }, false);
                 return Err(Refusal::StaleRun);
             }
             let outcome = room.guards().recognised(cx, agent, (*outcome, text));

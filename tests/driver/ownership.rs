@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
-use dirigent::operate::Reason;
+use dirigent::hooks::{RunId, RunReport};
+use dirigent::operate::{Reason, Refusal};
 use dirigent::ports::{Ownership, Standing};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{CallError, ChannelId, Denial, async_trait};
@@ -171,6 +172,40 @@ fn a_call_in_a_channel_that_goes_is_cancelled_and_nothing_of_it_is_posted() {
     set(&mut stage, &leased, Standing::Elsewhere);
     stage.advance(SECOND * 60);
     assert_eq!(stage.words(), ["Hello"]);
+}
+
+/// A process whose lease has lapsed may not say that what an agent of the host wrote may be posted: another process may have given the floor
+/// to another agent.
+#[test]
+fn the_end_of_a_run_is_not_taken_after_the_lease_has_lapsed() {
+    for is_by_permit in [true, false] {
+        let leased = Arc::<Leased>::default();
+        let setup = Setup::new().hooked("a", []).hooked("b", []).without_pump();
+        let mut stage = setup.ownership(Arc::clone(&leased) as _).stage();
+        stage.chat();
+        let (channel, run) = (stage.channel(), Some(RunId::new(1)));
+        stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
+        let permit = stage.call(move |d| async move {
+            d.channel(channel).may_speak(&"a".into(), run).await.unwrap()
+        });
+        set(&mut stage, &leased, Standing::Lapsed);
+        let spoke = RunReport::Spoke("mine");
+        if is_by_permit {
+            let ended = permit.end(spoke);
+            assert!(matches!(ended, Err(Refusal::StaleRun)), "{ended:?}");
+        } else {
+            permit.keep();
+            let ended = stage.call(move |d| async move {
+                d.channel(channel).turn_ended(&"a".into(), run, spoke).await
+            });
+            assert!(matches!(ended, Err(CallError::Elsewhere)), "{ended:?}");
+            // It is told again, and the lease was renewed.
+            set(&mut stage, &leased, Standing::Held);
+            stage.call(move |d| async move {
+                d.channel(channel).turn_ended(&"a".into(), run, spoke).await.unwrap();
+            });
+        }
+    }
 }
 
 /// A channel that went and came back before the driver looked is not the one it knew.
