@@ -156,7 +156,11 @@ async fn rows_of(
     for _ in 0..ANSWERS_MAX {
         let after = all.last().map(|(id, _)| *id);
         let answer = shared.across().ask_peer(peers, peer, &PageQuestion::Rows { after }).await?;
-        let PageAnswer::Rows { rows, has_more } = answer else { return Err(PeerError::NoPage) };
+        // It may have begun a moment ago, or its store may be away.
+        let is_passing = matches!(answer, PageAnswer::Problem(_));
+        let PageAnswer::Rows { rows, has_more } = answer else {
+            return Err(if is_passing { PeerError::NoAnswer } else { PeerError::NoPage });
+        };
         let before = all.len();
         all.extend(rows.into_iter().filter_map(|row| Some((row.id.parse().ok()?, row))));
         // An answer that brings nothing new would be asked for without end.

@@ -159,6 +159,10 @@ impl Shared {
                 let refused = queue.lanes.answered(batch, &not_ours.elsewhere);
                 queue.homeless.extend(refused);
             }
+            Err(error) if is_final(&error) => {
+                tracing::warn!(host = %batch.to, %error, "events cannot be carried; the process reads what was said");
+                self.queue().lanes.given_up(now, batch);
+            }
             Err(error) => {
                 tracing::debug!(host = %batch.to, %error, "events could not be carried; they wait");
                 let waiting = self.queue().lanes.failed(now, batch);
@@ -208,14 +212,32 @@ impl ForwardingLink {
         let homeless = std::mem::take(&mut shared.queue().homeless);
         for event in homeless.into_iter().chain(gone) {
             match dirigent.event_here(event.clone()).await {
-                Err(CallError::Elsewhere) => shared.push([event]),
                 Err(error @ CallError::Ended(_)) => return Err(error),
-                // A channel that cannot be read now reads later what it missed.
-                Ok(()) | Err(_) => {}
+                told if is_taken(&event, &told) => {}
+                _ => shared.push([event]),
             }
         }
         Ok(())
     }
+}
+
+/// Whether the event need not be told again. A message is read later in a channel that cannot be read now; of what else happened no trace
+/// would be left.
+fn is_taken(event: &GatewayEvent, told: &Result<(), CallError>) -> bool {
+    match told {
+        Err(CallError::Elsewhere) => false,
+        Err(CallError::Failed(_) | CallError::NotStored) => {
+            matches!(event, GatewayEvent::MessageCreated(_))
+        }
+        Ok(()) | Err(_) => true,
+    }
+}
+
+/// Whether the same question would have the same answer, however often it is asked.
+fn is_final(error: &RelayError) -> bool {
+    let is_refused =
+        |refused: &Refused| !matches!(refused, Refused::Failed { .. } | Refused::Elsewhere);
+    matches!(error, RelayError::TooLarge) || error.refused().is_some_and(is_refused)
 }
 
 /// Takes what other processes heard of the channels of this one: given to a [`Server`](crate::Server).
@@ -238,7 +260,10 @@ impl Heard {
         let told = channels.into_values().map(|events| async {
             let mut elsewhere = Vec::new();
             for (place, event) in events {
-                if let Err(CallError::Elsewhere) = self.dirigent.event_here(event).await {
+                // What follows in the channel waits for what was not taken.
+                if !elsewhere.is_empty()
+                    || !is_taken(&event, &self.dirigent.event_here(event.clone()).await)
+                {
                     elsewhere.push(place);
                 }
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::hooks::{RunId, RunReport};
-use dirigent::ports::Standing;
+use dirigent::ports::{Standing, Timestamp};
 use dirigent::{AgentId, ChannelId, Dirigent, IdentityStore, Settings};
 
 use crate::denied::Denied;
@@ -178,7 +178,7 @@ impl Shared {
         let until = clock.now() + self.time_limit;
         loop {
             let error = match here().await {
-                Err(Refused::Elsewhere) => match self.ask_other(channel, question).await {
+                Err(Refused::Elsewhere) => match self.ask_other(channel, question, until).await {
                     Err(error) if changes_hands(&error) => error,
                     answer => return answer,
                 },
@@ -199,10 +199,12 @@ impl Shared {
         &self,
         channel: ChannelId,
         question: &Q,
+        until: Timestamp,
     ) -> Result<Q::Answer, RelayError> {
+        let client = &self.client;
         let owner = self.owners.owner(channel);
-        let other = owner.filter(|host| host != self.client.me());
-        self.client.ask(&other.ok_or(RelayError::NoOwner)?, question).await
+        let other = owner.filter(|host| host != client.me()).ok_or(RelayError::NoOwner)?;
+        client.ask_within(&other, question, until.since(client.clock().now())).await
     }
 
     async fn explain(&self, question: &Explain) -> Result<Explained, Refused> {

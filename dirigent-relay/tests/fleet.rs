@@ -45,6 +45,7 @@ pub(crate) struct Table {
 #[derive(Default)]
 struct TableState {
     hosts: Vec<HostId>,
+    resigned: Vec<HostId>,
     named: BTreeMap<ChannelId, Option<HostId>>,
     /// What came to each process since it was told.
     came: HashMap<HostId, Vec<ChannelId>>,
@@ -61,6 +62,11 @@ impl Table {
         self.changed.lock().unwrap().values().for_each(|changed| changed.notify_one());
     }
 
+    /// The process is about to end: it is a member no more, and acts for its channels still.
+    pub(crate) fn resign(&self, host: &HostId) {
+        self.state.lock().unwrap().resigned.push(host.clone());
+    }
+
     fn of(&self, channel: ChannelId) -> Option<HostId> {
         let state = self.state.lock().unwrap();
         state.named.get(&channel).cloned().unwrap_or_else(|| state.hosts.first().cloned())
@@ -73,7 +79,8 @@ impl Owners for Table {
     }
 
     fn all(&self) -> Vec<HostId> {
-        self.state.lock().unwrap().hosts.clone()
+        let state = self.state.lock().unwrap();
+        state.hosts.iter().filter(|host| !state.resigned.contains(host)).cloned().collect()
     }
 }
 

@@ -3,10 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::hooks::RunReport;
+use dirigent::ports::Attachment;
 use dirigent::{CallError, ChannelId, Mode, Settings, async_trait};
-use dirigent_relay::{CarryError, Client, Denied, HostId, InProcess, Relay};
+use dirigent_relay::{
+    Asker, CarryError, Client, Denied, HostId, InProcess, Refused, Relay, Server, Service,
+};
 
-use super::fleet::{Fleet, Process, SECOND, Table, host};
+use super::fleet::{Fleet, Process, SECOND, Table, host, secret};
 
 /// Two processes; the channel is the first one's.
 async fn pair() -> (Fleet, Process, Process) {
@@ -172,6 +175,57 @@ async fn what_is_too_much_to_wait_is_read_from_the_chat() {
     let (carried, dropped, waiting) = b.forwarding.counts();
     assert_eq!(carried, 0);
     assert!(dropped > 10_000 && waiting < 10, "{dropped} {waiting}");
+    fleet.relay.connect(Arc::clone(&a.server));
+    fleet.pass(SECOND * 20).await;
+    let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()), "it read what was left aside");
+}
+
+/// Messages with as many and as long descriptions of files as there may be are not too much for one question.
+#[tokio::test]
+async fn large_messages_that_waited_are_carried() {
+    let (fleet, a, b) = pair().await;
+    fleet.relay.disconnect(&a.host);
+    let file = || {
+        let mut file = Attachment::new("picture.png", "https://cdn.discordapp.com/picture", 7);
+        file.description = Some("\u{1F4DA}".repeat(1_024).into());
+        file
+    };
+    for _ in 0..40 {
+        let id = fleet.discord.say(fleet.channel, fleet.person, "Look");
+        let mut message = fleet.discord.message(fleet.channel, id).unwrap();
+        message.attachments = (0..10).map(|_| file()).collect();
+        b.dirigent.message_created(message).await.unwrap();
+    }
+    fleet.settle().await;
+    fleet.relay.connect(Arc::clone(&a.server));
+    fleet.pass(SECOND * 20).await;
+    assert_eq!(b.forwarding.counts(), (40, 0, 0));
+}
+
+/// The other process cannot read what it is told, as one of another version.
+struct OtherVersion;
+
+#[async_trait]
+impl Service for OtherVersion {
+    fn rules(&self) -> &'static [&'static str] {
+        &["gateway-events"]
+    }
+
+    async fn serve(&self, _: &Asker, _: &str, _: &[u8]) -> Result<Vec<u8>, Refused> {
+        Err(Refused::BadQuestion { why: "an unknown kind of event".to_owned() })
+    }
+}
+
+/// What will never be taken is left aside, and does not keep what follows.
+#[tokio::test]
+async fn events_that_are_refused_for_good_do_not_wait() {
+    let (fleet, a, b) = pair().await;
+    let server = Server::new(Fleet::keys("a"), secret(99)).with(Arc::new(OtherVersion));
+    fleet.relay.connect(Arc::new(server));
+    fleet.say(&b, "Hello").await;
+    fleet.pass(SECOND * 2).await;
+    assert_eq!(b.forwarding.counts(), (0, 1, 0));
     fleet.relay.connect(Arc::clone(&a.server));
     fleet.pass(SECOND * 20).await;
     let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();

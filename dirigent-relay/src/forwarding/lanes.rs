@@ -30,6 +30,16 @@ struct Lane {
     next_at: Option<Timestamp>,
 }
 
+impl Lane {
+    /// The batch under way failed; the next one waits, longer each time.
+    fn wait(&mut self, now: Timestamp) {
+        let delay = RETRY_FIRST.saturating_mul(1 << self.failures.min(5)).min(RETRY_MAX);
+        self.is_under_way = false;
+        self.failures += 1;
+        self.next_at = Some(now + delay);
+    }
+}
+
 /// One batch for one process.
 #[derive(Debug)]
 pub(super) struct Batch {
@@ -101,12 +111,17 @@ impl Lanes {
         let Some(lane) = self.lanes.get_mut(&batch.to) else {
             return batch.events;
         };
-        let delay = RETRY_FIRST.saturating_mul(1 << lane.failures.min(5)).min(RETRY_MAX);
-        lane.is_under_way = false;
-        lane.failures += 1;
-        lane.next_at = Some(now + delay);
+        lane.wait(now);
         lane.missed |= batch.missed;
         batch.events.into_iter().chain(lane.waiting.drain(..)).collect()
+    }
+
+    /// The batch will never be taken as it is: its events are left aside, and the process is to read all channels.
+    pub(super) fn given_up(&mut self, now: Timestamp, batch: Batch) {
+        self.dropped += batch.events.len() as u64;
+        let lane = self.lanes.entry(batch.to).or_default();
+        lane.wait(now);
+        lane.missed = true;
     }
 
     /// Processes that are none any more are forgotten, with what they missed.
@@ -139,7 +154,11 @@ fn weight(event: &GatewayEvent) -> usize {
     match event {
         GatewayEvent::MessageCreated(message) | GatewayEvent::MessageUpdated(message) => {
             let files = message.attachments.iter();
-            let files = files.map(|file| file.name.len() + file.url.len() + 200);
+            let files = files.map(|file| {
+                let more = [&file.description, &file.content_type].into_iter().flatten();
+                let more: usize = more.map(|text| text.len()).sum();
+                file.name.len() + file.url.len() + more + 200
+            });
             message.content.len() + files.sum::<usize>() + 300
         }
         GatewayEvent::MessageDeleted { .. }

@@ -170,6 +170,28 @@ async fn a_process_that_drains_before_it_is_started_anew_loses_no_turn() {
 }
 
 /// The process that acts for the channel ends in the middle of a call, and another takes the channel over.
+/// A process that resigns waits for the calls that it has made: they go on, however long they take, and their replies are posted.
+#[tokio::test]
+async fn a_call_of_a_process_that_is_about_to_end_goes_on() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    let poet = steady(&hall, "poet", SECOND * 20);
+    let critic = steady(&hall, "critic", SECOND);
+    let _one = hall.home("one", &[poet, critic]);
+    hall.chat(&a).await;
+    hall.fleet.pass(SECOND * 3).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    assert_eq!(hall.floor.running(), ["poet"]);
+    hall.fleet.table.resign(&named("a"));
+    let dirigent = a.process.dirigent.clone();
+    let ended = tokio::spawn(async move { dirigent.shutdown(SECOND * 30).await });
+    hall.fleet.pass(SECOND * 25).await;
+    ended.await.unwrap();
+    let posts = hall.posts().await;
+    assert_eq!(posts.iter().filter(|(who, _)| who == "poet").count(), 1, "{posts:?}");
+}
+
 #[tokio::test]
 async fn a_call_of_a_process_that_ended_is_over_when_its_successor_calls() {
     let mut hall = Hall::new().await;

@@ -1,5 +1,6 @@
 //! Announces the agents of this process, and runs their calls.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -55,10 +56,12 @@ impl HostingLink {
 }
 
 impl Shared {
-    /// The other processes that act for channels.
-    fn others(&self) -> Vec<HostId> {
-        let mut all = self.owners.all();
-        all.retain(|host| host != self.client.me());
+    /// The other processes that act for channels, and those that wait for a call: one that is about to end gives its channels back
+    /// before its calls are over.
+    fn others(&self) -> BTreeSet<HostId> {
+        let mut all: BTreeSet<_> = self.owners.all().into_iter().collect();
+        all.extend(self.state().calls.keys().map(|(host, _)| host.clone()));
+        all.remove(self.client.me());
         all
     }
 }
