@@ -79,11 +79,8 @@ impl Following<'_> {
             if runtime.standing(room.id) == Standing::Elsewhere {
                 self.abandon(&room);
             } else {
-                runtime.update_cell(&room, None, |state, _, _| {
-                    // The store answers again.
-                    state.room.closing().store_now();
-                    runtime.schedule.call_driver(&room, state);
-                });
+                // The store answers again.
+                runtime.update(&room, |room, _, _| room.closing().store_now());
             }
         }
     }

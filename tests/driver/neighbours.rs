@@ -29,6 +29,20 @@ impl Ownership for Even {
     }
 }
 
+/// All channels stand to this process like this.
+struct Always(Standing);
+
+#[async_trait]
+impl Ownership for Always {
+    fn standing(&self, _: ChannelId) -> Standing {
+        self.0
+    }
+
+    async fn changed(&self) -> Vec<ChannelId> {
+        std::future::pending().await
+    }
+}
+
 #[derive(Default)]
 struct Queue {
     events: Mutex<Vec<GatewayEvent>>,
@@ -46,10 +60,14 @@ impl Neighbours for Queue {
 }
 
 fn started(queue: Option<Arc<Queue>>) -> Dirigent {
+    started_with(Even, queue)
+}
+
+fn started_with(ownership: impl Ownership, queue: Option<Arc<Queue>>) -> Dirigent {
     let clock = ManualClock::new();
     let discord = MemoryDiscord::new(Arc::new(clock.clone()));
     let builder =
-        Dirigent::builder(discord.account(discord.add_bot())).clock(clock).ownership(Even);
+        Dirigent::builder(discord.account(discord.add_bot())).clock(clock).ownership(ownership);
     let builder = match queue {
         Some(queue) => builder.neighbours(queue),
         None => builder,
@@ -94,6 +112,18 @@ async fn each_event_of_anothers_channel_goes_to_the_neighbours_once_and_none_of_
     assert_eq!(*queue.events.lock().unwrap(), told);
     tell_all(&dirigent, OURS).await;
     assert_eq!(*queue.events.lock().unwrap(), told);
+}
+
+/// The lease may still be renewed, and no other process acts for the channel yet.
+#[tokio::test]
+async fn what_is_heard_while_a_lease_is_quiet_or_has_lapsed_goes_to_no_neighbour() {
+    for standing in [Standing::Quiet, Standing::Lapsed] {
+        let queue = Arc::<Queue>::default();
+        let dirigent = started_with(Always(standing), Some(Arc::clone(&queue)));
+        tell_all(&dirigent, OURS).await;
+        let events = queue.events.lock().unwrap();
+        assert!(events.is_empty(), "{standing:?}: {events:?}");
+    }
 }
 
 #[tokio::test]

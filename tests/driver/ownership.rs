@@ -8,12 +8,12 @@ use std::time::Duration;
 use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
 use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::{Reason, Refusal};
-use dirigent::ports::{Ownership, Standing};
+use dirigent::ports::{Identity, Ownership, Standing};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{CallError, ChannelId, Denial, async_trait};
 use dirigent_testkit::ScriptedAgent;
-use dirigent_testkit::scripted_agent::Line;
-use dirigent_verify::stage::{Setup, Stage};
+use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use tokio::sync::Notify;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -123,8 +123,25 @@ fn a_channel_that_comes_is_loaded_and_what_was_said_meanwhile_is_heard() {
     stage.say("Hello");
     stage.advance(SECOND * 30);
     set(&mut stage, &leased, Standing::Held);
-    stage.until_dormant();
+    // No event and no call concerns the channel from now on.
+    stage.advance(SECOND * 60);
     assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+}
+
+/// The process that had the channel before may have registered an agent.
+#[test]
+fn the_registry_is_read_when_a_channel_comes() {
+    let (mut stage, leased) = stage(["a1".into()], &["b1"]);
+    stage.chat();
+    set(&mut stage, &leased, Standing::Elsewhere);
+    let user = stage.discord().add_bot();
+    let (agent_id, agent_name) = ("c".into(), "C".to_owned());
+    let identity = Identity { discord_user_id: user, agent_id, agent_name };
+    stage.identities().add(identity).unwrap();
+    stage.advance(SECOND * 60);
+    assert!(!stage.dirigent().agent_accounts().contains(&user));
+    set(&mut stage, &leased, Standing::Held);
+    assert!(stage.dirigent().agent_accounts().contains(&user));
 }
 
 #[test]
@@ -140,7 +157,7 @@ fn a_quiet_channel_grants_nothing_until_its_lease_is_renewed() {
         .call(move |d| async move { d.channel(channel).may_speak(&"b".into(), None).await.err() });
     assert!(matches!(denied, Some(Denial::Failed(CallError::Elsewhere))), "{denied:?}");
     set(&mut stage, &leased, Standing::Held);
-    stage.until_dormant();
+    // Without a wait.
     assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
 }
 
@@ -170,8 +187,26 @@ fn a_call_in_a_channel_that_goes_is_cancelled_and_nothing_of_it_is_posted() {
     stage.chat();
     stage.say("Hello");
     set(&mut stage, &leased, Standing::Elsewhere);
+    let turns = stage.agent("a").turns();
+    assert_eq!(turns.iter().map(|turn| turn.cancelled).collect::<Vec<_>>(), [true]);
+    let tried = stage.store().attempts();
     stage.advance(SECOND * 60);
     assert_eq!(stage.words(), ["Hello"]);
+    assert_eq!(stage.store().attempts(), tried, "nothing of the channel is stored from here");
+}
+
+/// The driver may look at a room before it hears of the change.
+#[test]
+fn what_comes_of_a_call_is_not_stored_by_a_process_that_has_lost_the_channel() {
+    let thinks = Line::from("a1").taking(SECOND * 5);
+    let (mut stage, leased) = stage([thinks], &["b1"]);
+    stage.chat();
+    stage.say("Hello");
+    leased.standings.lock().unwrap().insert(stage.channel(), Standing::Elsewhere);
+    let tried = stage.store().attempts();
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.words(), ["Hello"]);
+    assert_eq!(stage.store().attempts(), tried);
 }
 
 /// A process whose lease has lapsed may not say that what an agent of the host wrote may be posted: another process may have given the floor
@@ -206,6 +241,76 @@ fn the_end_of_a_run_is_not_taken_after_the_lease_has_lapsed() {
             });
         }
     }
+}
+
+/// What this process knew of the channel is of no account any more, though it acts for it again.
+#[test]
+fn a_permit_of_an_earlier_term_permits_nothing() {
+    let leased = Arc::<Leased>::default();
+    let setup = Setup::new().hooked("a", []).hooked("b", []);
+    let mut stage = setup.ownership(Arc::clone(&leased) as _).stage();
+    stage.cut_agents_off(true);
+    stage.chat();
+    stage.say("Hello");
+    let channel = stage.channel();
+    let permit = stage
+        .call(move |d| async move { d.channel(channel).may_speak(&"a".into(), None).await })
+        .unwrap();
+    set(&mut stage, &leased, Standing::Elsewhere);
+    set(&mut stage, &leased, Standing::Held);
+    assert_eq!(permit.end(RunReport::Text("a1")), Err(Refusal::StaleRun));
+}
+
+/// A request that is never answered keeps the room of the earlier term in memory, and not the channel.
+#[test]
+fn who_waits_for_the_store_is_told_when_the_channel_goes_and_it_can_come_back() {
+    let (mut stage, leased) = stage(["a1".into()], &["b1"]);
+    stage.chat();
+    let channel = stage.channel();
+    stage.store().next_commit(StoreFault::Hangs);
+    let stopped = stage.begin(move |d| async move { d.channel(channel).stop().await });
+    stage.settle();
+    assert!(stopped.take().is_none(), "the store has not answered");
+    set(&mut stage, &leased, Standing::Elsewhere);
+    let told = stopped.take();
+    assert!(matches!(told, Some(Err(CallError::Failed(_)))), "{told:?}");
+    set(&mut stage, &leased, Standing::Held);
+    stage.say("Hello");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+}
+
+/// The store refuses what a process does that does not know yet that it has lost the channel. A call that never ends keeps
+/// the room of the earlier term in memory, and not the channel.
+#[test]
+fn a_channel_whose_commit_was_refused_is_read_anew_though_a_call_goes_on() {
+    let deaf = Line::from(Act::Deaf);
+    let (mut stage, _leased) = stage([deaf, "a1".into()], &["b1"]);
+    stage.chat();
+    stage.say("Hello");
+    let channel = stage.channel();
+    stage.store().take_over(channel);
+    stage.say("Hello?");
+    stage.advance(SECOND * 60);
+    let stopped = stage.call(move |d| async move { d.channel(channel).stop().await });
+    assert!(stopped.is_ok(), "{stopped:?}");
+}
+
+/// A store that is away is tried again every 10 s. A lease that is renewed says that it is back.
+#[test]
+fn what_could_not_be_stored_is_stored_as_soon_as_the_lease_is_renewed() {
+    let (mut stage, leased) = stage(["a1".into()], &["b1"]);
+    stage.chat();
+    stage.store().with_rate(StoreFault::Fails, 1_000, 1);
+    stage.say("Hello");
+    set(&mut stage, &leased, Standing::Lapsed);
+    stage.advance(SECOND * 60);
+    let tried = stage.store().attempts();
+    stage.until("an attempt has just failed", |stage| stage.store().attempts() > tried);
+    stage.store().stop_faults();
+    let made = stage.store().commits().len();
+    set(&mut stage, &leased, Standing::Held);
+    assert!(stage.store().commits().len() > made);
 }
 
 /// A channel that went and came back before the driver looked is not the one it knew.
