@@ -198,11 +198,10 @@ impl LeaseDesk {
     fn show(&self, came: &[HeldShard]) {
         let mut state = self.state();
         let State { leases, shown, has_news, .. } = &mut *state;
-        for HeldShard { shard, epoch } in came {
-            if leases.epoch(*shard) == Some(*epoch) {
-                shown.insert(*shard, *epoch);
-            }
-        }
+        shown.extend(came.iter().map(|held| (held.shard, held.epoch)));
         *has_news = !leases.held().all(|held| shown.get(&held.shard) == Some(&held.epoch));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -262,6 +262,81 @@ async fn a_renewal_leaves_alone_what_has_another_owner() {
     }
 }
 
+/// A term that this process does not know of is not renewed, though it is its own: it is taken anew, and told.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renewal_leaves_alone_what_has_another_epoch() {
+    let Some(place) = Place::new() else { return };
+    let opened = place.open().await;
+    follow(&opened.store);
+    // One transaction: nothing is renewed between the two.
+    place.sql(
+        "CREATE TABLE renewed (shard integer);
+         CREATE FUNCTION note() RETURNS trigger AS $$ BEGIN INSERT INTO renewed VALUES (NEW.shard); RETURN NULL; END $$
+             LANGUAGE plpgsql;
+         CREATE TRIGGER note AFTER UPDATE ON dirigent.shards FOR EACH ROW
+             WHEN (OLD.epoch = 100 AND NEW.epoch = 100) EXECUTE FUNCTION note();
+         UPDATE dirigent.shards SET epoch = 100",
+    );
+    let taken_anew = || place.sql("SELECT min(epoch) FROM dirigent.shards") == "101";
+    until("taken anew", taken_anew).await;
+    assert_eq!(place.sql("SELECT count(*) FROM renewed"), "0");
+    until("held again", || opened.store.standing(HERE) == Standing::Held).await;
+    opened.close().await;
+}
+
+/// A renewal may have to wait for a row; the TTL begins when it has it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_expires_one_ttl_after_the_renewal_got_its_row() {
+    const TTL: Duration = Duration::from_secs(6);
+    let Some(place) = Place::new() else { return };
+    let opened = place.open_as(place.options().ttl(TTL)).await;
+    follow(&opened.store);
+    let least = "SELECT min(expires_at) FROM dirigent.shards";
+    // Holds the rows until half a second after the renewal has begun to wait for them.
+    let hold = "DO $$ BEGIN
+            PERFORM 1 FROM dirigent.shards FOR UPDATE;
+            WHILE NOT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))
+                LOOP PERFORM pg_sleep(0.01); END LOOP;
+            PERFORM pg_sleep(0.5);
+        END $$;
+        SELECT clock_timestamp(), min(expires_at) FROM dirigent.shards";
+    let answer = place.sql(hold);
+    let (freed, before) = answer.split_once('|').unwrap();
+    until("renewed", || place.sql(least) != before).await;
+    let rest = format!(
+        "SELECT min(expires_at) >= '{freed}'::timestamptz + {} * interval '1 second' FROM dirigent.shards",
+        TTL.as_secs()
+    );
+    assert_eq!(place.sql(&rest), "t");
+    opened.close().await;
+}
+
+/// A process that ended without giving back leaves its row among the members.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_is_gone_counts_for_nothing_and_its_row_is_removed() {
+    let Some(place) = Place::new() else { return };
+    let opened = place.open().await;
+    follow(&opened.store);
+    // As long as the trigger is there the row cannot be removed.
+    place.sql(
+        "CREATE FUNCTION kept() RETURNS trigger AS $$ BEGIN RETURN NULL; END $$ LANGUAGE plpgsql;
+         CREATE TRIGGER kept BEFORE DELETE ON dirigent.members FOR EACH ROW WHEN (OLD.process = 7)
+             EXECUTE FUNCTION kept();
+         INSERT INTO dirigent.members VALUES (7, clock_timestamp() - interval '1 second')",
+    );
+    let last_beat = || place.sql("SELECT max(expires_at) FROM dirigent.members");
+    for _ in 0..3 {
+        let before = last_beat();
+        until("the next beat", || last_beat() != before).await;
+        assert_eq!(opened.store.share(), (8, 1));
+    }
+    let gone = "SELECT count(*) FROM dirigent.members WHERE process = 7";
+    assert_eq!(place.sql(gone), "1");
+    place.sql("DROP TRIGGER kept ON dirigent.members");
+    until("removed", || place.sql(gone) == "0").await;
+    opened.close().await;
+}
+
 /// Whoever resigns starts nothing new, and still stores what is under way.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_resigned_is_quiet_and_stores_until_it_is_closed() {
