@@ -4,7 +4,7 @@
 //! [`simulation`] lets the machine live in a hostile world and asks every one of the [`invariants`] after every step.
 //! The [`stage`] is a whole process on one thread: on it the driver is killed at [`crash_points`], and lives in a hostile
 //! world of its own ([`driver_simulation`]). [`fuzzing`] is what the fuzzers run. A [`database`] is a real PostgreSQL, where one is
-//! installed.
+//! installed, and [`processes`] are real, too.
 
 pub mod check;
 pub mod crash_points;
@@ -13,5 +13,6 @@ pub mod driver_simulation;
 pub mod fuzzing;
 pub mod invariants;
 pub mod model;
+pub mod processes;
 pub mod simulation;
 pub mod stage;

@@ -1,7 +1,6 @@
 //! The database, the Discord, the processes, and the people.
 
-use std::process::Stdio;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
@@ -9,9 +8,7 @@ use dirigent::{ChannelId, Clock, SystemClock, UserId};
 use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_verify::database::Database;
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
+use dirigent_verify::processes::{Line, Lines, Process};
 
 use super::Result;
 use super::runs::Runs;
@@ -36,9 +33,6 @@ impl How {
     }
 }
 
-/// What a process said: which start of which, and the line.
-type Line = (u32, String);
-
 /// Two processes, and all that they need.
 pub(super) struct Fleet {
     clock: SystemClock,
@@ -51,11 +45,11 @@ pub(super) struct Fleet {
     channels: Vec<ChannelId>,
     /// What people said.
     words: Vec<(ChannelId, String)>,
-    processes: Vec<(u32, Child)>,
-    starts: u32,
-    runs: Arc<Mutex<Runs>>,
-    tell: mpsc::UnboundedSender<Line>,
-    lines: mpsc::UnboundedReceiver<Line>,
+    /// Those that live, by the number of their start.
+    processes: Vec<(usize, Process)>,
+    starts: usize,
+    runs: Runs,
+    lines: Lines,
 }
 
 impl Fleet {
@@ -78,7 +72,6 @@ impl Fleet {
         let loopback = LoopbackDiscord::start(discord).await?;
         // People type faster here than Discord lets bots answer.
         loopback.set_limits(Limits::generous());
-        let (tell, lines) = mpsc::unbounded_channel();
         let mut fleet = Self {
             clock: SystemClock::new(),
             ttl,
@@ -91,9 +84,8 @@ impl Fleet {
             words: Vec::new(),
             processes: Vec::new(),
             starts: 0,
-            runs: Arc::default(),
-            tell,
-            lines,
+            runs: Runs::default(),
+            lines: Lines::default(),
         };
         for _ in 0..2 {
             fleet.add_process().await?;
@@ -121,8 +113,9 @@ impl Fleet {
     }
 
     /// Each run that began while another process had one in the same channel, in words.
-    pub(super) fn overlapping(&self) -> Vec<String> {
-        locked(&self.runs).overlapping(self.clock.now())
+    pub(super) fn overlapping(&mut self) -> Vec<String> {
+        self.catch_up();
+        self.runs.overlapping(self.clock.now())
     }
 
     pub(super) fn channels(&self) -> &[ChannelId] {
@@ -133,48 +126,38 @@ impl Fleet {
     async fn add_process(&mut self) -> Result<()> {
         let number = self.starts;
         self.starts += 1;
-        let mut command = Command::new(std::env::current_exe()?);
         let channels: Vec<_> = self.channels.iter().map(ToString::to_string).collect();
-        command.arg("--bot").env("DATABASE", &self.address).env("CHANNELS", channels.join(","));
-        command.env("TTL", self.ttl.as_millis().to_string());
-        command.env("PROXY", format!("http://{}", self.loopback.address()));
-        command.env("GATEWAY", format!("ws://{}", self.loopback.address()));
-        for (name, account) in ["MODERATOR", "AGENT0", "AGENT1", "AGENT2"].iter().zip(self.accounts)
-        {
-            command.env(name, self.loopback.token(account));
-        }
+        let mut variables = vec![
+            ("DATABASE", self.address.clone()),
+            ("CHANNELS", channels.join(",")),
+            ("TTL", self.ttl.as_millis().to_string()),
+            ("PROXY", format!("http://{}", self.loopback.address())),
+            ("GATEWAY", format!("ws://{}", self.loopback.address())),
+        ];
+        let tokens = self.accounts.iter().map(|account| self.loopback.token(*account));
+        variables.extend(["MODERATOR", "AGENT0", "AGENT1", "AGENT2"].into_iter().zip(tokens));
         if number == 0 {
-            command.env("FIRST", "1");
+            variables.push(("FIRST", "1".to_owned()));
         }
-        let mut child = command.kill_on_drop(true).stdout(Stdio::piped()).spawn()?;
-        let output = child.stdout.take().ok_or("no pipe")?;
-        let (tell, runs) = (self.tell.clone(), Arc::clone(&self.runs));
-        tokio::spawn(async move {
-            let mut lines = BufReader::new(output).lines();
-            while let Ok(Some(line)) = lines.next_line().await {
-                locked(&runs).heard(number, &line);
-                let _ = tell.send((number, line));
-            }
-        });
-        self.processes.push((number, child));
-        self.until(|(from, line)| *from == number && line == "ready").await?;
+        self.processes.push((number, Process::start(number, &variables, &self.lines)?));
+        self.until(|line| line.from == number && line.text == "ready").await?;
         Ok(())
     }
 
     /// Waits for a line.
-    async fn until(&mut self, wanted: impl Fn(&Line) -> bool) -> Result<Line> {
-        let over = self.clock.sleep_until(self.clock.now() + LIMIT);
-        tokio::pin!(over);
-        loop {
-            tokio::select! {
-                line = self.lines.recv() => {
-                    let line = line.ok_or("no process is left")?;
-                    if wanted(&line) {
-                        return Ok(line);
-                    }
-                }
-                () = &mut over => return Err("nothing happened for a minute".into()),
-            }
+    async fn until(&mut self, wanted: impl Fn(&Line) -> bool + Send + Sync) -> Result<Line> {
+        let runs = &mut self.runs;
+        let wanted = |line: &Line| {
+            runs.heard(line);
+            wanted(line)
+        };
+        Ok(self.lines.until(LIMIT, wanted).await?)
+    }
+
+    /// Reads what was said by now.
+    fn catch_up(&mut self) {
+        while let Some(line) = self.lines.arrived() {
+            self.runs.heard(&line);
         }
     }
 
@@ -193,18 +176,18 @@ impl Fleet {
         let first = self.channels.first().ok_or("there is no channel")?;
         let speaks = format!("speaking {first} ");
         // What was said before does not tell who has the floor now.
-        while self.lines.try_recv().is_ok() {}
+        self.catch_up();
         self.talk();
-        let (owner, _) = self.until(|(_, line)| line.starts_with(&speaks)).await?;
+        let owner = self.until(|line| line.text.starts_with(&speaks)).await?.from;
         let at = self.clock.now();
         let place = self.processes.iter().position(|(number, _)| *number == owner);
         let place = place.ok_or("a process that has ended spoke")?;
         match how {
             How::Kill => {
-                let (_, mut child) = self.processes.remove(place);
-                child.kill().await?;
+                let (_, mut process) = self.processes.remove(place);
+                process.kill().await?;
             }
-            How::Pause => self.signal(place, "STOP").await?,
+            How::Pause => self.process(place)?.pause().await?,
             How::RestartDatabase => {
                 self.database.stop("immediate")?;
                 self.talk();
@@ -219,18 +202,18 @@ impl Fleet {
         if !how.is_of_database() {
             let now = self.clock.now();
             eprintln!("{how:?} of process {owner} at {}", now.as_millis());
-            locked(&self.runs).stopped(owner, now);
+            self.runs.stopped(owner, now);
         }
         self.talk();
-        let is_next = |(from, line): &Line| {
-            line.starts_with(&speaks) && (*from != owner || how.is_of_database())
+        let is_next = |line: &Line| {
+            line.text.starts_with(&speaks) && (line.from != owner || how.is_of_database())
         };
         self.until(is_next).await?;
         let took = self.clock.now().since(at);
         match how {
             How::Kill => self.add_process().await?,
             How::Pause => {
-                self.signal(place, "CONT").await?;
+                self.process(place)?.resume().await?;
                 eprintln!("process {owner} goes on at {}", self.clock.now().as_millis());
                 self.talk();
                 // It finds out, and takes its share again.
@@ -242,22 +225,16 @@ impl Fleet {
         Ok(took)
     }
 
-    async fn signal(&self, place: usize, signal: &str) -> Result<()> {
-        let process = self.processes.get(place).and_then(|(_, child)| child.id());
-        let id = process.ok_or("a process has ended")?;
-        Command::new("kill").arg(format!("-{signal}")).arg(id.to_string()).status().await?;
-        Ok(())
+    fn process(&mut self, place: usize) -> Result<&mut Process> {
+        let process = self.processes.get_mut(place).map(|(_, process)| process);
+        process.ok_or_else(|| "a process has ended".into())
     }
 
     pub(super) async fn end(mut self) -> Result<()> {
-        for (_, child) in &mut self.processes {
-            child.kill().await?;
+        for (_, process) in &mut self.processes {
+            process.kill().await?;
         }
         self.loopback.shutdown().await;
         Ok(())
     }
-}
-
-fn locked(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
-    runs.lock().unwrap_or_else(PoisonError::into_inner)
 }

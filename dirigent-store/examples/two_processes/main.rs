@@ -88,10 +88,10 @@ async fn show(ttl: Duration, channels: u32, strikes: [(How, u32); 4]) -> Result<
         }
     }
     let deadline = fleet.now() + PATIENCE;
-    let mut verdict = Verdict::of(&fleet);
+    let mut verdict = Verdict::of(&mut fleet);
     while verdict.lost > 0 && fleet.now() < deadline {
         fleet.wait(Duration::from_millis(100)).await;
-        verdict = Verdict::of(&fleet);
+        verdict = Verdict::of(&mut fleet);
     }
     fleet.end().await?;
     let longest = takeovers.iter().max().map_or(0, Duration::as_millis);

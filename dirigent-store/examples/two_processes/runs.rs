@@ -5,11 +5,12 @@ use std::fmt;
 
 use dirigent::ChannelId;
 use dirigent::ports::Timestamp;
+use dirigent_verify::processes::Line;
 
 /// A run of an agent, in one start of a process.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    process: u32,
+    process: usize,
     began: Timestamp,
     ended: Option<Timestamp>,
 }
@@ -19,13 +20,14 @@ struct Run {
 pub(super) struct Runs {
     runs: BTreeMap<ChannelId, Vec<Run>>,
     /// When a process was killed or paused.
-    stops: Vec<(u32, Timestamp)>,
+    stops: Vec<(usize, Timestamp)>,
 }
 
 impl Runs {
     /// Takes a line of a process, `speaking` or `ends` with channel and time; others are ignored.
-    pub(super) fn heard(&mut self, process: u32, line: &str) {
-        let mut words = line.split(' ');
+    pub(super) fn heard(&mut self, line: &Line) {
+        let process = line.from;
+        let mut words = line.text.split(' ');
         let what = words.next();
         let mut number = || words.next().and_then(|word| word.parse().ok());
         let (Some(channel), Some(at)) = (number().map(ChannelId::new), number()) else { return };
@@ -39,7 +41,7 @@ impl Runs {
     }
 
     /// The process was killed or paused: what it had begun is over for now, and if it goes on nothing of that may be posted.
-    pub(super) fn stopped(&mut self, process: u32, at: Timestamp) {
+    pub(super) fn stopped(&mut self, process: usize, at: Timestamp) {
         self.stops.push((process, at));
     }
 

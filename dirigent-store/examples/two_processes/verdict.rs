@@ -17,7 +17,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn of(fleet: &Fleet) -> Self {
+    pub(super) fn of(fleet: &mut Fleet) -> Self {
         let (mut posted, mut doubled) = (0, 0);
         let mut heard = HashSet::new();
         for channel in fleet.channels() {

@@ -69,7 +69,7 @@ impl PostgresOptions {
 
     /// How the other processes call this one, by default nothing. With a name it knows theirs as well: which of them acts for a
     /// channel ([`Ownership::owner`](dirigent::ports::Ownership::owner)), so that it can be asked. The name decides nothing: a
-    /// process is told from another, and from an earlier start, by a random number.
+    /// random number distinguishes a process from others, and from its earlier starts.
     #[must_use]
     pub fn process(mut self, name: impl Into<String>) -> Self {
         self.process = name.into();

@@ -9,21 +9,38 @@ use dirigent::prelude::*;
 pub(crate) const NAMES: [&str; 5] = ["developer", "reviewer", "tester", "critic", "editor"];
 /// The library calls the first three; the others ask.
 pub(crate) const CALLED: usize = 3;
-/// The number of channels in which those that ask take part: each costs the moderator a message a turn.
-pub(crate) const ASKED: usize = 5;
-/// How long an agent thinks.
-pub(crate) const THINKS: Duration = Duration::from_millis(120);
+
+/// How long agents think.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thinking {
+    /// Each run whose number is a multiple of this takes one and a half leases; 0: none does.
+    pub(crate) long: u64,
+    pub(crate) lease: Duration,
+}
+
+impl Thinking {
+    /// In the turn, or the run, with this number.
+    pub(crate) async fn think(&self, number: u64) {
+        let is_long = self.long > 0 && number.is_multiple_of(self.long);
+        pause(if is_long { self.lease * 3 / 2 } else { Duration::from_millis(120) }).await;
+    }
+}
+
+/// The clock of the machine, in milliseconds.
+pub(crate) fn now() -> u64 {
+    SystemClock::new().now().as_millis()
+}
 
 /// Says which words of people it heard, and in which turn.
-pub(crate) async fn speak(turn: Turn) -> Result<Reply, AgentError> {
+pub(crate) async fn speak(turn: Turn, thinking: Thinking) -> Result<Reply, AgentError> {
     let words = turn.missed().iter().filter(|message| message.is_by_person());
     let words: Vec<_> = words.map(|message| message.content.to_string()).collect();
     if words.is_empty() {
         return Ok(Reply::Pass);
     }
     let number = turn.turn().get();
-    say(&format!("called {} {number}", turn.channel()));
-    pause(THINKS).await;
+    say(&format!("called {} {number} {}", turn.channel(), now()));
+    thinking.think(number).await;
     Ok(format!("turn {number} heard {}", words.join(" ")).as_str().into())
 }
 

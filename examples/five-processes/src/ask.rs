@@ -13,7 +13,7 @@ use dirigent_relay::{Instance, Permission};
 use twilight_gateway::{Event, EventTypeFlags, Shard, StreamExt as _};
 use twilight_model::gateway::payload::incoming::MessageCreate;
 
-use crate::agents::{THINKS, pause, say};
+use crate::agents::{Thinking, now, pause, say};
 
 /// How often, and how soon, the end of a run is reported again where the other process does not answer.
 const TOLD_AGAIN: (u32, Duration) = (20, Duration::from_millis(500));
@@ -26,6 +26,7 @@ pub(crate) struct Asking {
     pub(crate) moderator: UserId,
     pub(crate) account: Arc<DiscordAccount>,
     pub(crate) instance: Instance,
+    pub(crate) thinking: Thinking,
     pub(crate) under_way: AtomicUsize,
 }
 
@@ -67,9 +68,15 @@ impl Asking {
     /// The permission, if it is this agent's turn. Where the process that acts for the channel does not answer it is asked again: the
     /// trigger is repeated only when the agent's time to start has run out.
     async fn permission(&self, channel: ChannelId) -> Option<Permission> {
+        // An earlier answer that did not arrive may have been the permission.
+        let asked = now();
         for _ in 0..ASKED_AGAIN.0 {
             match self.instance.may_speak(channel, &self.agent, None).await {
-                Ok(permission) => return Some(permission),
+                Ok(permission) => {
+                    let run = permission.run().get();
+                    say(&format!("allowed {channel} {run} {asked} {}", now()));
+                    return Some(permission);
+                }
                 Err(denied) if denied.is_unavailable() => pause(ASKED_AGAIN.1).await,
                 Err(_) => return None,
             }
@@ -89,30 +96,34 @@ impl Asking {
     }
 
     async fn speak(&self, channel: ChannelId, words: &[String], permission: &Permission) {
-        let run = permission.run();
-        let clock = SystemClock::new();
-        let from = clock.now().as_millis();
-        pause(THINKS).await;
-        let text = format!("run {} heard {}", run.get(), words.join(" "));
+        let run = permission.run().get();
+        self.thinking.think(run).await;
+        let text = format!("run {run} heard {}", words.join(" "));
         let report = if words.is_empty() { RunReport::Pass } else { RunReport::Text(&text) };
-        let to = clock.now().as_millis();
-        for _ in 0..TOLD_AGAIN.0 {
-            let Ok(answer) = permission.end(report).await else {
-                pause(TOLD_AGAIN.1).await;
-                continue;
-            };
-            if answer.accepted {
-                say(&format!("spoke {channel} {} {from} {to}", run.get()));
-            }
-            if answer.accepted && !words.is_empty() {
-                let nonce = Nonce::from_parts(channel.get(), to, run.get());
+        let told = now();
+        match self.tell_end(permission, report).await {
+            None => {}
+            Some(false) => say(&format!("refused {channel} {run}")),
+            Some(true) if words.is_empty() => say(&format!("passed {channel} {run} {told}")),
+            Some(true) => {
+                say(&format!("accepted {channel} {run} {told}"));
+                let nonce = Nonce::from_parts(channel.get(), told, run);
                 if let Err(error) = self.account.post(Post::new(channel, text, nonce)).await {
-                    say(&format!("silent {channel} {}", run.get()));
                     eprintln!("{}: {error}", self.agent);
                 }
             }
-            return;
         }
+    }
+
+    /// Whether the end of a run was accepted; none if no process answers.
+    async fn tell_end(&self, permission: &Permission, report: RunReport<'_>) -> Option<bool> {
+        for _ in 0..TOLD_AGAIN.0 {
+            match permission.end(report).await {
+                Ok(answer) => return Some(answer.accepted),
+                Err(_) => pause(TOLD_AGAIN.1).await,
+            }
+        }
+        None
     }
 
     /// Waits until no run is under way.

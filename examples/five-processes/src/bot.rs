@@ -28,7 +28,7 @@ use tracing_subscriber::filter::LevelFilter;
 use twilight_gateway::{ConfigBuilder, Intents, Message, Shard, ShardId};
 
 use crate::Result;
-use crate::agents::{ASKED, CALLED, NAMES, pause, say, speak};
+use crate::agents::{CALLED, NAMES, Thinking, pause, say, speak};
 use crate::ask::Asking;
 use crate::gate::{Target, gate};
 use crate::orders::Switches;
@@ -187,7 +187,9 @@ impl Bot {
         for identity in &identities {
             store.register(identity.clone()).await?;
         }
-        let builder = host_agents(builder, me, &hosting, &guests, &mine);
+        let thinking =
+            Thinking { long: given("LONG")?, lease: Duration::from_millis(given("TTL")?) };
+        let builder = host_agents(builder, me, thinking, &hosting, &guests, &mine);
         let (dirigent, driver) = builder.build()?;
         let instance =
             Instance::new(dirigent.clone(), Arc::new(store.clone()), client, owners, settings);
@@ -208,6 +210,7 @@ impl Bot {
             moderator: moderator.me().await?,
             account: mine,
             instance,
+            thinking,
             under_way: AtomicUsize::new(0),
         };
         let asking = Arc::new(asking);
@@ -229,7 +232,7 @@ impl Bot {
             let config = ConfigBuilder::new(given("AGENT")?, intents).proxy_url(url);
             let shard = Shard::with_config(ShardId::ONE, config.build());
             let mut channels = channels()?;
-            channels.truncate(ASKED);
+            channels.truncate(given("ASKING")?);
             tokio::spawn(Arc::clone(&self.asking).run(shard, channels));
         }
         Ok(())
@@ -250,14 +253,16 @@ impl Bot {
 fn host_agents(
     mut builder: Builder,
     me: usize,
+    thinking: Thinking,
     hosting: &Hosting,
     guests: &Guests,
     mine: &Arc<DiscordAccount>,
 ) -> Builder {
     for (number, name) in NAMES.into_iter().take(CALLED).enumerate() {
         builder = if number == me {
-            hosting.host(name, agent_fn(speak), mine.clone());
-            builder.host(name, agent_fn(speak), mine.clone())
+            let agent = || agent_fn(move |turn| speak(turn, thinking));
+            hosting.host(name, agent(), mine.clone());
+            builder.host(name, agent(), mine.clone())
         } else {
             builder.host(name, guests.agent(name), guests.account(name))
         };

@@ -9,16 +9,15 @@ use dirigent::{ChannelId, ChatMessage, Clock, SystemClock, UserId};
 use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_verify::database::Database;
+use dirigent_verify::processes::{Line, Lines, Process};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::agents::{ASKED, CALLED, NAMES};
+use crate::agents::{CALLED, NAMES};
 use crate::certificates::Certificates;
+use crate::ledger::Ledger;
 use crate::orders::Order;
-use crate::process::{Line, Process};
 use crate::strike::Strike;
-use crate::verdict::Ledger;
 use crate::{Result, bot};
 
 /// How many processes there are; as many gateway shards and agents.
@@ -31,6 +30,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub(crate) struct Setting {
     pub(crate) ttl: Duration,
     pub(crate) channels: u32,
+    /// In how many of them agents ask for themselves.
+    pub(crate) asking: u32,
+    /// How many runs there are to one that is longer than a lease; 0: none is.
+    pub(crate) long: u32,
     /// How often a word is said.
     pub(crate) word: Duration,
 }
@@ -60,8 +63,7 @@ pub(crate) struct Fleet {
     variables: Vec<(&'static str, String)>,
     tokens: Vec<String>,
     processes: Vec<Process>,
-    tell: mpsc::UnboundedSender<Line>,
-    lines: mpsc::UnboundedReceiver<Line>,
+    lines: Lines,
     ledger: Ledger,
 }
 
@@ -76,7 +78,7 @@ struct Cast {
 
 impl Cast {
     /// As many channels, in guilds of all shards.
-    fn new(channels: u32) -> Self {
+    fn new(channels: u32, asking: u32) -> Self {
         let discord = MemoryDiscord::new(Arc::new(SystemClock::new())).with_history_max(1_000_000);
         let (person, moderator) = (discord.add_human(), discord.add_bot());
         let agents = [(); COUNT].map(|()| discord.add_bot());
@@ -86,7 +88,7 @@ impl Cast {
             .filter_map(|shard| guilds.find(|guild| (guild.get() >> 22) % COUNT as u64 == shard))
             .collect();
         let channels = guilds.iter().cycle().zip(0..channels).map(|(guild, number)| {
-            let count = if (number as usize) < ASKED { COUNT } else { CALLED };
+            let count = if number < asking { COUNT } else { CALLED };
             let mut all = vec![moderator, person];
             all.extend(agents.iter().take(count));
             discord.add_channel(*guild, &format!("room-{number}"), &all)
@@ -135,7 +137,7 @@ impl Fleet {
         let database =
             Database::start()?.ok_or("no PostgreSQL is installed: apt-get install postgresql")?;
         database.create()?;
-        let cast = Cast::new(setting.channels);
+        let cast = Cast::new(setting.channels, setting.asking);
         let loopback = LoopbackDiscord::start(cast.discord.clone()).await?;
         // People type faster here than Discord lets bots answer.
         loopback.set_limits(Limits::generous());
@@ -147,6 +149,8 @@ impl Fleet {
             ("MODERATOR", loopback.token(cast.moderator)),
             ("AGENTS", joined(cast.agents)),
             ("CHANNELS", joined(&cast.channels)),
+            ("ASKING", setting.asking.to_string()),
+            ("LONG", setting.long.to_string()),
             ("TTL", setting.ttl.as_millis().to_string()),
             ("PORTS", joined(free_ports().await?)),
             ("CLUSTER", "what all of the five know, and no other".to_owned()),
@@ -155,7 +159,6 @@ impl Fleet {
             ("KEY", certificates.key),
         ];
         let tokens = cast.agents.iter().map(|agent| loopback.token(*agent)).collect();
-        let (tell, lines) = mpsc::unbounded_channel();
         let mut fleet = Self {
             clock: SystemClock::new(),
             ttl: setting.ttl,
@@ -167,8 +170,7 @@ impl Fleet {
             variables,
             tokens,
             processes: Vec::new(),
-            tell,
-            lines,
+            lines: Lines::default(),
             ledger: Ledger::default(),
         };
         for number in 0..COUNT {
@@ -183,36 +185,29 @@ impl Fleet {
     /// Starts the process with this number.
     fn begin(&self, number: usize) -> Result<Process> {
         let mut variables = self.variables.clone();
+        variables.push(("PROCESS", number.to_string()));
         variables.push(("AGENT", self.tokens.get(number).cloned().unwrap_or_default()));
         if number == 0 && self.processes.is_empty() {
             variables.push(("FIRST", "1".to_owned()));
         }
-        Process::start(number, &variables, self.tell.clone())
+        Ok(Process::start(number, &variables, &self.lines)?)
     }
 
     pub(crate) async fn wait(&mut self, time: Duration) {
         self.clock.sleep_until(self.clock.now() + time).await;
-        while let Ok(line) = self.lines.try_recv() {
+        while let Some(line) = self.lines.arrived() {
             self.ledger.note(&line.text);
         }
     }
 
     /// Waits for a line.
-    async fn until(&mut self, wanted: impl Fn(&Line) -> bool) -> Result<Line> {
-        let over = self.clock.sleep_until(self.clock.now() + LIMIT);
-        tokio::pin!(over);
-        loop {
-            tokio::select! {
-                line = self.lines.recv() => {
-                    let line = line.ok_or("no process is left")?;
-                    self.ledger.note(&line.text);
-                    if wanted(&line) {
-                        return Ok(line);
-                    }
-                }
-                () = &mut over => return Err(format!("nothing happened within {LIMIT:?}").into()),
-            }
-        }
+    async fn until(&mut self, wanted: impl Fn(&Line) -> bool + Send + Sync) -> Result<Line> {
+        let ledger = &mut self.ledger;
+        let wanted = |line: &Line| {
+            ledger.note(&line.text);
+            wanted(line)
+        };
+        Ok(self.lines.until(LIMIT, wanted).await?)
     }
 
     async fn until_ready(&mut self, number: usize) -> Result<()> {
@@ -241,14 +236,14 @@ impl Fleet {
                 self.until_ready(victim).await?;
             }
             Strike::Pause(time) => {
-                self.process(victim)?.signal("STOP").await?;
+                self.process(victim)?.pause().await?;
                 self.wait(time).await;
-                self.process(victim)?.signal("CONT").await?;
+                self.process(victim)?.resume().await?;
             }
             Strike::Cut(way, time) => {
-                self.process(victim)?.order(Order::Cut(way)).await?;
+                self.process(victim)?.order(Order::Cut(way).line()).await?;
                 self.wait(time).await;
-                self.process(victim)?.order(Order::Heal).await?;
+                self.process(victim)?.order(Order::Heal.line()).await?;
             }
             Strike::Roll => {
                 for number in 0..COUNT {
@@ -264,7 +259,7 @@ impl Fleet {
     /// Ends a process as for an upgrade, and starts it again.
     async fn restart(&mut self, number: usize) -> Result<()> {
         let ordered = self.now();
-        self.process(number)?.order(Order::End).await?;
+        self.process(number)?.order(Order::End.line()).await?;
         self.process(number)?.ended().await?;
         let ended = self.now();
         *self.process(number)? = self.begin(number)?;

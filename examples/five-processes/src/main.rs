@@ -8,15 +8,15 @@
 //! People keep talking, while processes are killed (`--kills`), stand still (`--pauses`), are cut off from the others, the
 //! database or everything (`--cuts`), or are restarted one after the other as for an upgrade (`--rolls`). The last line is JSON; the
 //! program fails unless `doubled`, `lost` and `two_allowed` are 0, and `lost_turns` too where only `--rolls` happened. For these take a
-//! time to live as in earnest, `--ttl 10000`: a turn that takes longer than half of it is lost when its channel changes hands.
+//! time to live as in earnest, `--ttl 10000`, and `--long 0`: a turn that takes longer than half of it is lost when its channel changes hands.
 //!
 //! | | |
 //! | --- | --- |
 //! | `posted` | messages of agents |
 //! | `doubled` | turns that stand in a channel twice, or after a later one |
 //! | `lost` | words of people that no agent heard |
-//! | `lost_turns` | turns for which an agent was called that posted nothing in the end |
-//! | `two_allowed` | times at which two agents had permission to speak in one channel |
+//! | `lost_turns` | turns for which an agent was called, or got permission when it asked, that posted nothing in the end though it did not pass |
+//! | `two_allowed` | times at which an agent got permission to speak in a channel while another one had it: until its reply was posted, or until its run was over without one |
 //! | `longest_wait_ms` | from a word to the first reply of who heard it |
 
 mod agents;
@@ -25,8 +25,8 @@ mod bot;
 mod certificates;
 mod fleet;
 mod gate;
+mod ledger;
 mod orders;
-mod process;
 mod strike;
 mod verdict;
 
@@ -60,6 +60,15 @@ fn command() -> Command {
         .arg(number("cut-ms", "10000").help("How long one is cut off"))
         .arg(number("ttl", "2000").help("How long a lease lasts, in milliseconds"))
         .arg(number("channels", "10").help("In how many channels people talk"))
+        .arg(
+            number("asking", "10")
+                .help("In how many of them two agents of their own gateway connection take part"),
+        )
+        .arg(
+            number("long", "25").help(
+                "How many runs there are to one that takes one and a half leases; 0: none does",
+            ),
+        )
         .arg(number("word-ms", "500").help("A word is said in the next channel this often"))
         .arg(number("talk-ms", "5000").help("How long they talk before the first"))
         .arg(
@@ -96,6 +105,8 @@ async fn show(matches: &ArgMatches) -> Result<bool> {
     let setting = Setting {
         ttl: millis("ttl"),
         channels: number("channels").max(1),
+        asking: number("asking"),
+        long: number("long"),
         word: millis("word-ms"),
     };
     let mut fleet = Fleet::start(setting).await?;

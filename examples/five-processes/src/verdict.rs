@@ -1,6 +1,6 @@
 //! What became of everything that was said.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use dirigent::ChannelId;
@@ -9,41 +9,14 @@ use serde_json::json;
 
 use crate::Result;
 use crate::fleet::{Fleet, Word};
+use crate::ledger::{Asked, End, Ledger};
 
 /// How long the last words may take to be heard.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// What the processes said.
-#[derive(Debug, Default)]
-pub(crate) struct Ledger {
-    /// Turns for which an agent was called.
-    called: BTreeSet<(u64, u64)>,
-    /// When agents that asked had permission: whose run, and from when to when. Only of runs whose end was accepted: another's permission had
-    /// ended before.
-    allowed: BTreeMap<u64, Vec<Allowed>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Allowed {
-    run: u64,
-    from: u64,
-    to: u64,
-}
-
-impl Ledger {
-    pub(crate) fn note(&mut self, line: &str) {
-        let mut parts = line.split(' ');
-        let what = parts.next();
-        let numbers: Vec<u64> = parts.filter_map(|part| part.parse().ok()).collect();
-        match (what, &*numbers) {
-            (Some("called"), &[channel, turn]) => _ = self.called.insert((channel, turn)),
-            (Some("spoke"), &[channel, run, from, to]) => {
-                self.allowed.entry(channel).or_default().push(Allowed { run, from, to });
-            }
-            _ => {}
-        }
-    }
-}
+/// How long nothing may be posted before what is missing is lost: longer than a run may last, and its reply may take to arrive.
+const QUIET: Duration = Duration::from_secs(32);
+/// How long the permission of a run lasts that was accepted and is not posted yet (`Config::delivery_timeout`).
+const DELIVERY: u64 = 15_000;
 
 /// A reply of an agent, as it says of itself.
 struct Reply {
@@ -78,10 +51,17 @@ impl Verdict {
     pub(crate) async fn when_all_is_heard(fleet: &mut Fleet) -> Result<Self> {
         fleet.hush();
         let deadline = fleet.now() + PATIENCE;
+        let (mut posted, mut since) = (0, fleet.now());
         loop {
             fleet.wait(Duration::from_secs(1)).await;
             let verdict = Self::of(fleet);
-            if (verdict.lost == 0 && verdict.lost_turns == 0) || fleet.now() > deadline {
+            if verdict.posted > posted {
+                (posted, since) = (verdict.posted, fleet.now());
+            }
+            let is_quiet = fleet.now().since(since) > QUIET;
+            if (verdict.lost == 0 && (verdict.lost_turns == 0 || is_quiet))
+                || fleet.now() > deadline
+            {
                 return Ok(verdict);
             }
         }
@@ -90,27 +70,34 @@ impl Verdict {
     fn of(fleet: &Fleet) -> Self {
         let mut verdict = Self::default();
         let words = fleet.words();
-        let mut posted = BTreeSet::new();
         for channel in fleet.channels() {
             let replies = fleet.replies(*channel).into_iter();
             let replies = replies.filter_map(|reply| Reply::read(&reply.content, reply.sent_at));
             let replies: Vec<_> = replies.collect();
-            let called = replies.iter().filter(|reply| reply.is_called);
-            posted.extend(called.map(|reply| (channel.get(), reply.number)));
-            verdict.judge(*channel, &replies, &words, fleet.ledger());
+            let words = words.iter().filter(|word| word.channel == *channel);
+            verdict.judge(*channel, &replies, words, fleet.ledger());
         }
-        verdict.lost_turns = fleet.ledger().called.difference(&posted).count();
         verdict
     }
 
-    fn judge(&mut self, channel: ChannelId, replies: &[Reply], words: &[Word], ledger: &Ledger) {
+    fn judge<'w>(
+        &mut self,
+        channel: ChannelId,
+        replies: &[Reply],
+        words: impl Iterator<Item = &'w Word>,
+        ledger: &Ledger,
+    ) {
         let mut last = 0;
-        let mut runs = HashSet::new();
+        let (mut turns, mut runs) = (HashSet::new(), HashSet::new());
         let mut heard: HashMap<&str, Timestamp> = HashMap::new();
         for reply in replies {
             self.posted += 1;
-            let is_doubled =
-                if reply.is_called { reply.number <= last } else { !runs.insert(reply.number) };
+            let is_doubled = if reply.is_called {
+                turns.insert(reply.number);
+                reply.number <= last
+            } else {
+                !runs.insert(reply.number)
+            };
             self.doubled += usize::from(is_doubled);
             if reply.is_called {
                 last = last.max(reply.number);
@@ -119,14 +106,21 @@ impl Verdict {
                 heard.entry(word).or_insert(reply.at);
             }
         }
-        for word in words.iter().filter(|word| word.channel == channel) {
+        for word in words {
             match heard.get(&*word.text) {
                 Some(at) => self.longest_wait = self.longest_wait.max(at.since(word.at)),
                 None => self.lost += 1,
             }
         }
-        let allowed = ledger.allowed.get(&channel.get()).map_or(&[][..], Vec::as_slice);
-        self.two_allowed += two_allowed(allowed, replies);
+        let channel = channel.get();
+        let of_here = (channel, 0)..=(channel, u64::MAX);
+        let called =
+            ledger.called.range(of_here.clone()).filter(|((_, turn), _)| !turns.contains(turn));
+        let asked = ledger.asked.range(of_here).filter(|((_, run), asked)| {
+            !runs.contains(run) && !matches!(asked.end, End::Passed(_))
+        });
+        self.lost_turns += called.count() + asked.count();
+        self.two_allowed += two_allowed(&Allowed::all(channel, replies, ledger));
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -150,15 +144,55 @@ impl Verdict {
     }
 }
 
-/// How often an agent spoke, or had permission, while another one had.
-fn two_allowed(allowed: &[Allowed], replies: &[Reply]) -> usize {
-    let is_within = |at: u64, of: &Allowed| of.from < at && at < of.to;
-    let others = allowed.iter().flat_map(|one| {
-        let others = allowed.iter().filter(|other| other.run != one.run);
-        others.filter(|other| is_within(other.from, one) || is_within(other.to, one))
-    });
-    let called = replies.iter().filter(|reply| reply.is_called);
-    let spoke =
-        called.filter(|reply| allowed.iter().any(|one| is_within(reply.at.as_millis(), one)));
-    others.count() + spoke.count()
+/// When an agent had the floor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Allowed {
+    /// It got the floor no earlier than this.
+    earliest: u64,
+    /// It surely had the floor from here
+    from: u64,
+    /// to here; as long as `from` where no more is known.
+    to: u64,
 }
+
+impl Allowed {
+    /// Those of a channel: the turns of called agents that were posted, and all runs of agents that asked.
+    fn all(channel: u64, replies: &[Reply], ledger: &Ledger) -> Vec<Self> {
+        let called = replies.iter().filter(|reply| reply.is_called).filter_map(|reply| {
+            let at = reply.at.as_millis();
+            let calls = ledger.called.get(&(channel, reply.number))?;
+            let from = *calls.iter().rfind(|call| **call <= at)?;
+            Some(Self { earliest: from, from, to: at })
+        });
+        let asked = ledger.asked.range((channel, 0)..=(channel, u64::MAX));
+        let asked = asked.map(|((_, run), asked)| {
+            let mut posted =
+                replies.iter().filter(|reply| !reply.is_called && reply.number == *run);
+            Self::asked(asked, posted.next().map(|reply| reply.at.as_millis()))
+        });
+        called.chain(asked).collect()
+    }
+
+    fn asked(run: &Asked, posted: Option<u64>) -> Self {
+        let to = match run.end {
+            End::Unknown | End::Refused => run.from,
+            End::Passed(told) => told,
+            End::Accepted(told) => posted.map_or(told, |at| at.clamp(told, told + DELIVERY)),
+        };
+        Self { earliest: run.since, from: run.from, to }
+    }
+
+    /// Whether it got the floor while the other one had it.
+    const fn began_within(&self, other: &Self) -> bool {
+        other.from < self.earliest && self.from < other.to
+    }
+}
+
+/// How often an agent got the floor while another one surely had it.
+fn two_allowed(allowed: &[Allowed]) -> usize {
+    let others = |one: &Allowed| allowed.iter().filter(|other| one.began_within(other)).count();
+    allowed.iter().map(others).sum()
+}
+
+#[cfg(test)]
+mod tests;

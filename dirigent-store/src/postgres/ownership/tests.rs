@@ -1,4 +1,4 @@
-//! What the driver is told, while what is held changes.
+//! What the driver gets to know, while what is held changes.
 
 use std::future::ready;
 
@@ -32,7 +32,7 @@ fn beat(desk: &LeaseDesk, renewed: &[HeldShard], taken: &[HeldShard]) {
     desk.answered(beat.number, &Answer { renewed, taken, members: 1 });
 }
 
-/// What the driver is told, if there is any news; this happens while the channels are read.
+/// What the driver gets, if there is any news; this happens while the channels are read.
 fn told(desk: &LeaseDesk, meanwhile: impl Fn()) -> Option<Vec<ChannelId>> {
     let read = |shards: Vec<Shard>| {
         meanwhile();

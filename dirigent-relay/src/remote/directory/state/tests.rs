@@ -233,7 +233,7 @@ fn costs_count_once_and_those_of_another_start_not_at_all() {
     assert_eq!(counted(&stage), 12);
 }
 
-/// The library is told that an agent is offline only when it could have been announced.
+/// The library hears that an agent is offline only when it could have been announced.
 #[test]
 fn an_agent_that_was_never_announced_is_waited_for() {
     fn news(state: &State, now: u64) -> Vec<(String, bool, Presence)> {

@@ -1,0 +1,89 @@
+//! What the verdict must notice, in lines and replies made up for it.
+
+use super::*;
+
+const HERE: u64 = 7;
+
+fn ledger(lines: &[&str]) -> Ledger {
+    let mut ledger = Ledger::default();
+    for line in lines {
+        ledger.note(line);
+    }
+    ledger
+}
+
+fn verdict(lines: &[&str], replies: &[(u64, &str)]) -> Verdict {
+    let replies: Vec<_> = replies
+        .iter()
+        .filter_map(|(at, text)| Reply::read(text, Timestamp::from_millis(*at)))
+        .collect();
+    let mut verdict = Verdict::default();
+    verdict.judge(ChannelId::new(HERE), &replies, std::iter::empty(), &ledger(lines));
+    verdict
+}
+
+#[test]
+fn one_after_the_other_is_right() {
+    let lines = ["called 7 1 100", "allowed 7 50 300 310", "accepted 7 50 400", "called 7 2 420"];
+    let seen = verdict(
+        &lines,
+        &[(200, "turn 1 heard w0"), (410, "run 50 heard w1"), (500, "turn 2 heard w2")],
+    );
+    assert_eq!((seen.posted, seen.two_allowed, seen.lost_turns, seen.doubled), (3, 0, 0, 0));
+}
+
+#[test]
+fn a_turn_that_is_called_before_the_reply_of_who_asked_stands_there_is_noticed() {
+    let lines = ["allowed 7 50 300 310", "accepted 7 50 400", "called 7 2 405"];
+    let seen = verdict(&lines, &[(410, "run 50 heard w1"), (500, "turn 2 heard w2")]);
+    assert_eq!(seen.two_allowed, 1);
+}
+
+#[test]
+fn permission_during_anothers_is_noticed_even_if_its_end_is_refused_or_never_told() {
+    let first = ["allowed 7 50 300 310", "passed 7 50 900"];
+    for end in [None, Some("refused 7 51")] {
+        let lines: Vec<_> = first.into_iter().chain(["allowed 7 51 500 510"]).chain(end).collect();
+        assert_eq!(verdict(&lines, &[]).two_allowed, 1, "{end:?}");
+    }
+}
+
+#[test]
+fn permission_that_may_have_been_given_before_the_others_is_not_called_wrong() {
+    // The process stood still between the permission and the moment at which it knew.
+    let lines = ["allowed 7 50 300 30400", "refused 7 50", "called 7 2 20000"];
+    assert_eq!(verdict(&lines, &[(31_000, "turn 2 heard w2")]).two_allowed, 0);
+}
+
+#[test]
+fn a_reply_that_comes_after_its_time_to_arrive_holds_the_floor_no_longer_than_that() {
+    let lines =
+        ["allowed 7 50 300 310", "accepted 7 50 400", "called 7 2 15399", "called 7 3 15401"];
+    let late = (40_000, "run 50 heard w1");
+    assert_eq!(verdict(&lines, &[(15_500, "turn 2 heard w2"), late]).two_allowed, 1);
+    assert_eq!(verdict(&lines, &[(15_500, "turn 3 heard w2"), late]).two_allowed, 0);
+}
+
+#[test]
+fn turns_that_posted_nothing_are_lost_and_those_that_passed_are_not() {
+    let lines = [
+        "called 7 1 100",
+        "allowed 7 50 300 310",
+        "refused 7 50",
+        "allowed 7 51 500 510",
+        "passed 7 51 600",
+    ];
+    assert_eq!(verdict(&lines, &[]).lost_turns, 2);
+}
+
+#[test]
+fn a_turn_that_stands_twice_or_late_is_doubled() {
+    let twice = [
+        (1, "turn 2 heard w0"),
+        (2, "turn 2 heard w0"),
+        (3, "run 9 heard w1"),
+        (4, "run 9 heard w1"),
+    ];
+    assert_eq!(verdict(&[], &twice).doubled, 2);
+    assert_eq!(verdict(&[], &[(1, "turn 3 heard w0"), (2, "turn 2 heard w1")]).doubled, 1);
+}
