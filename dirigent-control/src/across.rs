@@ -177,16 +177,25 @@ impl Across<'_> {
     }
 
     /// Asks another process, and waits for its answer for as long as the question says.
-    pub(crate) async fn ask_peer(
+    async fn ask_peer(
         self,
         peers: &Arc<dyn Peers>,
         peer: &str,
         question: &PageQuestion,
     ) -> Result<PageAnswer, PeerError> {
-        let late = self.shared.clock.sleep_until(self.shared.clock.now() + question.time_limit());
+        self.within(question.time_limit(), peers.ask(peer, question)).await
+    }
+
+    /// What a process answers within this time.
+    pub(crate) async fn within<T>(
+        self,
+        limit: Duration,
+        answer: impl Future<Output = Result<T, PeerError>> + Send,
+    ) -> Result<T, PeerError> {
+        let late = self.shared.clock.sleep_until(self.shared.clock.now() + limit);
         tokio::select! {
             biased;
-            answer = peers.ask(peer, question) => answer,
+            answer = answer => answer,
             () = late => Err(PeerError::NoAnswer),
         }
     }

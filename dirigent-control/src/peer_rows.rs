@@ -132,7 +132,9 @@ impl Kept {
 
 /// Asks one of them. Where it does not answer, what it told before is kept.
 async fn ask(shared: &Shared, peers: &Arc<dyn Peers>, peer: &str, before: Option<Kept>) -> Kept {
-    let told = rows_of(shared, peers, peer).await;
+    // One limit for all of its rows, however many answers they take: visitors wait for the slowest.
+    let limit = PageQuestion::Rows { after: None }.time_limit();
+    let told = shared.across().within(limit, rows_of(peers, peer)).await;
     let at = shared.clock.now();
     match told {
         Ok(rows) => Kept { at, rows: Arc::new(rows), silent: None },
@@ -147,15 +149,11 @@ async fn ask(shared: &Shared, peers: &Arc<dyn Peers>, peer: &str, before: Option
     }
 }
 
-async fn rows_of(
-    shared: &Shared,
-    peers: &Arc<dyn Peers>,
-    peer: &str,
-) -> Result<Vec<(ChannelId, Row)>, PeerError> {
+async fn rows_of(peers: &Arc<dyn Peers>, peer: &str) -> Result<Vec<(ChannelId, Row)>, PeerError> {
     let mut all = Vec::new();
     for _ in 0..ANSWERS_MAX {
         let after = all.last().map(|(id, _)| *id);
-        let answer = shared.across().ask_peer(peers, peer, &PageQuestion::Rows { after }).await?;
+        let answer = peers.ask(peer, &PageQuestion::Rows { after }).await?;
         // It may have begun a moment ago, or its store may be away.
         let is_passing = matches!(answer, PageAnswer::Problem(_));
         let PageAnswer::Rows { rows, has_more } = answer else {

@@ -28,6 +28,8 @@ struct Played {
     sheet: Option<PageAnswer>,
     rows: Vec<Value>,
     at_once: usize,
+    /// How long each answer takes.
+    takes: Option<(ManualClock, Duration)>,
     error: Option<PeerError>,
     problem: Option<Problem>,
     asked: Vec<PageQuestion>,
@@ -72,6 +74,10 @@ impl Peers for Other {
 
     async fn ask(&self, peer: &str, question: &PageQuestion) -> Result<PageAnswer, PeerError> {
         assert_eq!(peer, "bot-2");
+        let takes = self.0.lock().unwrap().takes.clone();
+        if let Some((clock, time)) = takes {
+            clock.sleep_until(clock.now() + time).await;
+        }
         let mut played = self.0.lock().unwrap();
         played.asked.push(question.clone());
         if let Some(error) = played.error {
@@ -210,6 +216,26 @@ async fn rows_that_do_not_fit_into_one_answer_come_in_several() {
     pair.pass(1).await;
     pair.overview().await;
     assert_eq!(pair.other.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_slow_process_holds_up_the_overview_for_two_seconds_however_many_answers_its_rows_take() {
+    let pair = Pair::open().await;
+    let mut row = pair.row(pair.theirs).await;
+    pair.other.play(|played| {
+        let id = ChannelId::new(pair.theirs.get() + 1);
+        row["id"] = json!(id.to_string());
+        played.channels.insert(id);
+        played.rows.push(row);
+        played.at_once = 1;
+        played.takes = Some((pair.clock.clone(), Duration::from_millis(1_500)));
+    });
+    pair.pass(1).await;
+    let begun = pair.clock.now();
+    let seen = async { (pair.row(pair.theirs).await, pair.clock.now()) };
+    let ((row, now), ()) = tokio::join!(seen, pair.pass(6));
+    assert_eq!(row["why"], "Bot-2 does not answer.");
+    assert_eq!(now.since(begun), Duration::from_secs(2));
 }
 
 #[tokio::test]
