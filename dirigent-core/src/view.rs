@@ -82,6 +82,21 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The run of the speaker, where its end was told and its turn goes on: its reply is still to be seen in the channel, or
+    /// the turn waits until a person was answered.
+    ///
+    /// ```
+    /// use dirigent_core::{Channel, Config};
+    /// let channel = Channel::new(Config::default().into(), 1);
+    /// assert_eq!(channel.view().ended_run(), None);
+    /// ```
+    pub fn ended_run(&self) -> Option<RunId> {
+        let floor = &self.state().floor;
+        let is_kept = floor.waiting.as_ref().is_some_and(|waiting| waiting.end.is_some());
+        let is_over = is_kept || matches!(floor.phase, Phase::Confirming { .. });
+        floor.turn_run().filter(|_| is_over)?.id
+    }
+
     /// Whether the channel is stopped or on hold.
     pub const fn pause(&self) -> Option<Pause> {
         self.state().standing.pause

@@ -2,7 +2,7 @@
 
 use dirigent::AgentId;
 
-use crate::RelayError;
+use crate::{Refused, RelayError};
 
 /// Why an agent may not run now. It stays silent, and no model is called for it.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,9 @@ impl Denied {
     /// Why there is no permission, where a question had no answer.
     pub(crate) fn of(error: RelayError) -> Self {
         match error.refused() {
-            None | Some(crate::Refused::Elsewhere) => Self::RelayUnavailable(error),
+            None | Some(Refused::Elsewhere | Refused::OwnerUnavailable { .. }) => {
+                Self::RelayUnavailable(error)
+            }
             Some(_) => Self::Refused(error),
         }
     }

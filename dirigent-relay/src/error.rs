@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{CarryError, HostId, Rejection};
 
 /// Why the asked process does not answer a question that it took: proven to be its own word. Nothing was changed by the
-/// question, but where [`Failed`](Self::Failed) says so.
+/// question, but where [`Failed`](Self::Failed) or [`OwnerUnavailable`](Self::OwnerUnavailable) says so.
 ///
 /// ```
 /// use dirigent_relay::Refused;
@@ -38,6 +38,14 @@ pub enum Refused {
     /// The asked process does not act for the channel.
     #[error("the asked process does not act for the channel, or not for much longer")]
     Elsewhere,
+    /// The process that acts for the channel, which the asked one asked for a slave, did not answer it.
+    #[error(
+        "the process that acts for the channel did not answer the asked one; ask again in some seconds"
+    )]
+    OwnerUnavailable {
+        /// Whether what was asked may have been done there all the same.
+        may_be_done: bool,
+    },
     /// It could not carry the question out.
     #[error("{why}")]
     Failed {
@@ -105,9 +113,11 @@ impl RelayError {
         match self {
             Self::NoOwner | Self::TooLarge => true,
             Self::Carry { source, .. } => matches!(source, CarryError::Unreachable(_)),
-            Self::Refused { source, .. } => {
-                !matches!(source, Refused::Failed { may_be_done: true, .. })
-            }
+            Self::Refused { source, .. } => !matches!(
+                source,
+                Refused::Failed { may_be_done: true, .. }
+                    | Refused::OwnerUnavailable { may_be_done: true }
+            ),
             Self::NoAnswer { .. } | Self::BadAnswer { .. } => false,
         }
     }

@@ -8,10 +8,11 @@ use async_trait::async_trait;
 use dirigent::hooks::{RunId, RunReport};
 use dirigent::ports::{Standing, Timestamp};
 use dirigent::{AgentId, ChannelId, Dirigent, IdentityStore, Settings};
+use serde::Serialize;
 
 use crate::denied::Denied;
 use crate::forwarding::Heard;
-use crate::master::{Master, refused};
+use crate::master::{Master, bound, refused};
 use crate::peer_rules::{Explain, Explained};
 use crate::permission::{Asking, Way};
 use crate::rule::{read, write};
@@ -29,7 +30,9 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 /// it asks the process that acts for it, within the client's [time limit](Client::TIME_LIMIT). While a channel changes hands it asks again within that time.
 /// Clones share it.
 ///
-/// It is also what the other processes are answered by: given to the [`Server`](crate::Server) of this process.
+/// It is also what the other processes are answered by: given to the [`Server`](crate::Server) of this process. A slave knows one process
+/// alone: what it asks about another's channel is asked of the owner on its behalf, once it is clear that the slave may act for the
+/// agent. What a peer asks is not carried on.
 ///
 /// A run goes on in the process of its agent when the process that granted it ends: all of them choose
 /// [`LostRuns::Keep`](dirigent::settings::LostRuns::Keep), and a [`run_deadline`](dirigent::Config::run_deadline).
@@ -207,6 +210,33 @@ impl Shared {
         client.ask_within(&other, question, until.since(client.clock().now())).await
     }
 
+    /// Answers a slave for any channel.
+    async fn serve_slave(
+        &self,
+        asker: &Asker,
+        rule: &str,
+        body: &[u8],
+    ) -> Result<Vec<u8>, Refused> {
+        match rule {
+            CheckTurn::RULE => {
+                let question: CheckTurn = read(body)?;
+                bound(asker, &question.agent_id)?;
+                passed_on(self.check(question).await)
+            }
+            TurnComplete::RULE => {
+                let end: TurnComplete = read(body)?;
+                bound(asker, &end.agent_id)?;
+                passed_on(self.complete(end).await)
+            }
+            GetChannelState::RULE => {
+                let question: GetChannelState = read(body)?;
+                let here = || self.master.state(&question);
+                passed_on(self.ask_owner(question.channel_id, &question, here).await)
+            }
+            _ => self.master.serve(asker, rule, body).await,
+        }
+    }
+
     async fn explain(&self, question: &Explain) -> Result<Explained, Refused> {
         let channel = self.dirigent.channel(question.channel_id);
         if channel.standing() == Standing::Elsewhere {
@@ -252,9 +282,19 @@ impl Service for Instance {
             }
             Explain::RULE => Err(Refused::OnlyPeers),
             "gateway-events" | "slash-command" => shared.heard.serve(asker, rule, question).await,
-            _ => shared.master.serve(asker, rule, question).await,
+            // A peer asks the owner itself: what is carried on for a slave is not carried on again.
+            _ if asker.role == Role::Peer => shared.master.serve(asker, rule, question).await,
+            _ => shared.serve_slave(asker, rule, question).await,
         }
     }
+}
+
+/// The answer of the process that acts for the channel, for the slave that asked this one.
+fn passed_on<T: Serialize>(answer: Result<T, RelayError>) -> Result<Vec<u8>, Refused> {
+    answer.map(|answer| write(&answer)).map_err(|error| {
+        let may_be_done = !error.is_certain();
+        error.refused().cloned().unwrap_or(Refused::OwnerUnavailable { may_be_done })
+    })
 }
 
 impl fmt::Debug for Instance {

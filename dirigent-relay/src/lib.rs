@@ -20,7 +20,6 @@ mod counts;
 mod denied;
 mod error;
 mod event;
-mod finished;
 mod forwarding;
 mod framing;
 mod host;

@@ -1,12 +1,11 @@
 //! Answers the rules of turns for the channels that this process acts for.
 
 use async_trait::async_trait;
-use dirigent::hooks::RunReport;
+use dirigent::hooks::{EndTaken, RunReport};
 use dirigent::operate::Refusal;
 use dirigent::{AgentId, CallError, ChannelId, Denial, Dirigent, IdentityStore};
 use std::sync::Arc;
 
-use crate::finished::Finished;
 use crate::rule::{read, write};
 use crate::rules::{
     ChannelState, CheckAnswer, CheckTurn, CompleteAnswer, GetChannelState, GetIdentity,
@@ -20,17 +19,17 @@ use crate::{Asker, Question, Refused, Service};
 /// a process that ends in the middle of a run stalls nothing. A slave may ask and report only for the agents that are
 /// [bound](crate::Role::slave) to it.
 ///
-/// The questions of a channel for which another process acts are refused with [`Refused::Elsewhere`].
+/// The questions of a channel for which another process acts are refused with [`Refused::Elsewhere`]: an [`Instance`](crate::Instance) asks
+/// that process.
 pub struct Master {
     dirigent: Dirigent,
     identities: Arc<dyn IdentityStore>,
-    finished: Finished,
 }
 
 impl Master {
     /// Answers for the channels of this Dirigent, and from its registry.
-    pub fn new(dirigent: Dirigent, identities: Arc<dyn IdentityStore>) -> Self {
-        Self { dirigent, identities, finished: Finished::default() }
+    pub const fn new(dirigent: Dirigent, identities: Arc<dyn IdentityStore>) -> Self {
+        Self { dirigent, identities }
     }
 
     /// May the agent run?
@@ -66,26 +65,17 @@ impl Master {
         }
     }
 
-    /// The run ended.
+    /// The run ended. It is accepted once that is stored: what goes on with the channel after this process knows of it.
     pub(crate) async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, Refused> {
         let outcome = end.read_outcome()?;
         let TurnComplete { agent_id: agent, channel_id, run_id, .. } = end;
         let channel = self.dirigent.channel(channel_id);
-        let told = run_id.map(|run| (channel_id, agent.clone(), run));
-        // Held until the end is known: the same end told meanwhile waits for it.
-        let mut finished = self.finished.of(channel_id).await;
-        if told.as_ref().is_some_and(|run| finished.has(run)) {
-            return Ok(CompleteAnswer { accepted: true, duplicate: true });
-        }
-        match channel.turn_ended(&agent, run_id, RunReport::Outcome(&outcome)).await {
-            Ok(()) => {}
+        let ended = channel.turn_ended(&agent, run_id, RunReport::Outcome(&outcome)).await;
+        let taken = match ended {
+            Ok(taken) => taken,
             Err(CallError::Refused(Refusal::StaleRun)) => return Ok(CompleteAnswer::default()),
             Err(error) => return Err(refused(&error)),
-        }
-        if let Some(run) = told {
-            finished.remember(run);
-        }
-        drop(finished);
+        };
         let arrived: Vec<_> = end.delivered_message_ids.iter().map(|id| id.0).collect();
         if !arrived.is_empty() {
             // The end counts; where the receipt does not, the messages are recognised as they come.
@@ -93,7 +83,7 @@ impl Master {
                 tracing::debug!(channel = %channel_id, %agent, %error, "a receipt was not taken");
             }
         }
-        Ok(CompleteAnswer { accepted: true, duplicate: false })
+        Ok(CompleteAnswer { accepted: true, duplicate: taken == EndTaken::Before })
     }
 
     async fn identity(&self, question: GetIdentity) -> Result<Vec<u8>, Refused> {
@@ -160,7 +150,7 @@ impl std::fmt::Debug for Master {
 }
 
 /// Whether the asker may act for the agent.
-fn bound(asker: &Asker, agent: &AgentId) -> Result<(), Refused> {
+pub(crate) fn bound(asker: &Asker, agent: &AgentId) -> Result<(), Refused> {
     let is_bound = asker.role.may_act_for(agent);
     is_bound.then_some(()).ok_or_else(|| Refused::NotBound { agent: agent.clone() })
 }

@@ -50,19 +50,20 @@ impl Asking {
         let run = run.unwrap_or_else(|| self.shared.runs.next());
         let question =
             CheckTurn { agent_id: agent.clone(), channel_id: channel, run_id: Some(run) };
-        let permission = |holds_floor| {
+        let permission = |floor| {
             let (asking, agent) = (self.clone(), agent.clone());
-            Permission { asking, channel, agent, run, holds_floor }
+            Permission { asking, channel, agent, run, floor }
         };
         match self.shared.way.check(question).await {
-            Ok(answer) if answer.allowed => Ok(permission(answer.holds_floor)),
+            Ok(answer) if answer.allowed && answer.holds_floor => Ok(permission(Floor::Held)),
+            Ok(answer) if answer.allowed => Ok(permission(Floor::NotNeeded)),
             Ok(answer) => Err(Denied::Denied {
                 reason: answer.reason,
                 speaker: answer.current_speaker,
                 no_reply_model: answer.no_reply_model,
             }),
             Err(error) => match Denied::of(error) {
-                denied if unanswered(&denied) => Ok(permission(false)),
+                denied if unanswered(&denied) => Ok(permission(Floor::Unknown)),
                 denied => Err(denied),
             },
         }
@@ -91,7 +92,18 @@ pub struct Permission {
     channel: ChannelId,
     agent: AgentId,
     run: RunId,
-    holds_floor: bool,
+    floor: Floor,
+}
+
+/// What is known of the floor, where an agent may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Floor {
+    /// The run holds it.
+    Held,
+    /// No turns are kept.
+    NotNeeded,
+    /// There was no answer: the run may hold it, and the answer was lost.
+    Unknown,
 }
 
 impl Permission {
@@ -103,20 +115,34 @@ impl Permission {
     /// Returns whether it holds the floor. Not where no turns are kept, nor where the master did not answer and the slave
     /// [allows](crate::WhenUnavailable::Allow) its agents to run then.
     pub const fn holds_floor(&self) -> bool {
-        self.holds_floor
+        matches!(self.floor, Floor::Held)
     }
 
     /// The run ended. What it said is posted only where the answer is `accepted`.
+    ///
+    /// Where the run was allowed for want of an answer, this tells the master the end once, within the [time limit](Client::TIME_LIMIT): the
+    /// master may have given the run the floor, and would wait for its deadline. The answer is `accepted` whatever comes of it.
     ///
     /// # Errors
     ///
     /// As the process that acts for the channel, or the way to it, fails: it may be told again, by
     /// [`Instance::turn_ended`](crate::Instance::turn_ended) or [`Slave::turn_ended`](crate::Slave::turn_ended).
     pub async fn end(&self, report: RunReport<'_>) -> Result<CompleteAnswer, RelayError> {
-        if !self.holds_floor {
-            return Ok(CompleteAnswer { accepted: true, duplicate: false });
+        let allowed = CompleteAnswer { accepted: true, duplicate: false };
+        let told = match self.floor {
+            Floor::NotNeeded => return Ok(allowed),
+            Floor::Held | Floor::Unknown => {
+                self.asking.turn_ended(self.channel, &self.agent, self.run, report).await
+            }
+        };
+        match (self.floor, told) {
+            (Floor::Unknown, Err(error)) => {
+                tracing::debug!(channel = %self.channel, agent = %self.agent, %error, "the end of a run that was allowed without an answer was not told");
+                Ok(allowed)
+            }
+            (Floor::Unknown, Ok(_)) => Ok(allowed),
+            (Floor::Held | Floor::NotNeeded, told) => told,
         }
-        self.asking.turn_ended(self.channel, &self.agent, self.run, report).await
     }
 }
 
@@ -126,7 +152,7 @@ impl fmt::Debug for Permission {
             .field("channel", &self.channel)
             .field("agent", &self.agent)
             .field("run", &self.run)
-            .field("holds_floor", &self.holds_floor)
+            .field("floor", &self.floor)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,9 @@
 //! All tests of the relay from outside, in one program.
 #![cfg(test)]
 
+mod carried_on;
 mod commands;
+mod ends;
 mod fleet;
 mod forgery;
 mod forwarding;

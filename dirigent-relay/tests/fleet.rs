@@ -47,6 +47,8 @@ struct TableState {
     hosts: Vec<HostId>,
     resigned: Vec<HostId>,
     named: BTreeMap<ChannelId, Option<HostId>>,
+    /// Who acts for a channel, as the leases still say that are late.
+    believed: BTreeMap<ChannelId, Option<HostId>>,
     /// What came to each process since it was told.
     came: HashMap<HostId, Vec<ChannelId>>,
 }
@@ -60,6 +62,20 @@ impl Table {
         }
         drop(state);
         self.changed.lock().unwrap().values().for_each(|changed| changed.notify_one());
+    }
+
+    /// The same, but the process that had the channel does not know yet: only the store does.
+    pub(crate) fn give_unheard(&self, channel: ChannelId, to: &HostId) {
+        let before = self.of(channel);
+        let mut state = self.state.lock().unwrap();
+        state.believed.insert(channel, before);
+        state.named.insert(channel, Some(to.clone()));
+    }
+
+    /// Whether the process believes that it acts for the channel.
+    fn is_held_by(&self, channel: ChannelId, host: &HostId) -> bool {
+        let believed = self.state.lock().unwrap().believed.get(&channel).cloned().flatten();
+        self.of(channel).as_ref() == Some(host) || believed.as_ref() == Some(host)
     }
 
     /// The process is about to end: it is a member no more, and acts for its channels still.
@@ -94,7 +110,7 @@ struct Lease {
 #[async_trait]
 impl Ownership for Lease {
     fn standing(&self, channel: ChannelId) -> Standing {
-        let is_mine = self.table.of(channel).as_ref() == Some(&self.me);
+        let is_mine = self.table.is_held_by(channel, &self.me);
         if is_mine { Standing::Held } else { Standing::Elsewhere }
     }
 

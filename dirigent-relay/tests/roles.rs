@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use dirigent::hooks::RunReport;
+use dirigent::snapshot::PhaseKind;
 use dirigent::tools::{Caller, Tools};
 use dirigent::{Settings, async_trait};
 use dirigent_relay::{
-    CarryError, Client, Denied, DirigentRole, HostId, Keyring, Relay, Role, Slave, SlaveToolError,
-    SlaveTools, WhenUnavailable,
+    CarryError, Client, Denied, DirigentRole, HostId, InProcess, Keyring, Relay, Role, Slave,
+    SlaveToolError, SlaveTools, WhenUnavailable,
 };
 use dirigent_testkit::memory_discord::Permissions;
 use serde_json::json;
@@ -124,6 +125,61 @@ async fn without_an_answer_in_time_a_slave_denies_unless_it_was_told_otherwise()
         let permission = allowing.may_speak(channel, &"poet".into(), None).await.unwrap();
         assert!(!permission.holds_floor());
         assert!(permission.end(RunReport::Pass).await.unwrap().accepted);
+    }
+}
+
+/// What is lost on the way: always the answer whether an agent may run.
+#[derive(Clone, Copy, PartialEq)]
+enum Lost {
+    Answer,
+    Question,
+    EndsToo,
+}
+
+struct Losing {
+    inner: InProcess,
+    lost: Lost,
+}
+
+#[async_trait]
+impl Relay for Losing {
+    async fn carry(&self, to: &HostId, rule: &str, bytes: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        match (rule, self.lost) {
+            ("check-turn", Lost::Question) => Err(CarryError::no_answer("lost")),
+            ("check-turn", Lost::Answer | Lost::EndsToo) => {
+                let _ = self.inner.carry(to, rule, bytes).await;
+                Err(CarryError::no_answer("lost"))
+            }
+            ("turn-complete", Lost::EndsToo) => std::future::pending().await,
+            _ => self.inner.carry(to, rule, bytes).await,
+        }
+    }
+}
+
+/// The master may have given the run the floor: it is told the end all the same, for as long as an answer is waited for.
+#[tokio::test]
+async fn the_end_of_a_run_that_was_allowed_without_an_answer_is_told() {
+    for lost in [Lost::Answer, Lost::Question, Lost::EndsToo] {
+        let (fleet, master, other) = world(false).await;
+        fleet.say(&master, "Hello").await;
+        let way = Losing { inner: fleet.relay.clone(), lost };
+        let allowing = slave(&fleet, Arc::new(way), WhenUnavailable::Allow);
+        // What is answered first is only the session of this process.
+        allowing.channel_state(fleet.channel).await.unwrap();
+        let permission = allowing.may_speak(fleet.channel, &"poet".into(), None).await.unwrap();
+        assert!(!permission.holds_floor());
+        let status = master.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+        assert_eq!(status.phase == PhaseKind::Running, lost != Lost::Question);
+        let ended = tokio::spawn(async move { permission.end(RunReport::Pass).await });
+        fleet.settle().await;
+        assert_eq!(ended.is_finished(), lost != Lost::EndsToo);
+        fleet.pass(SECOND * 2).await;
+        // Whatever the master says of it.
+        let answer = ended.await.unwrap().unwrap();
+        assert!(answer.accepted && !answer.duplicate, "{answer:?}");
+        let speaker = other.channel_state(fleet.channel).await.unwrap().current_speaker;
+        let expected = if lost == Lost::Answer { "critic" } else { "poet" };
+        assert_eq!(speaker, Some(expected.into()));
     }
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use dirigent_core::{Input, MessageId, Refusal, RunId};
 
-use crate::host::permit::RunReport;
 use crate::ports::ownership::Standing;
 use crate::runtime::events::{EventOrLag, Progress};
 use crate::runtime::room_table::RoomRef;
@@ -73,45 +72,6 @@ impl Channel<'_> {
     /// ([`Builder::ownership`](crate::host::Builder::ownership)); else it is [`Standing::Held`]. Costs nothing.
     pub fn standing(self) -> Standing {
         self.dirigent.runtime.standing(self.id)
-    }
-
-    /// An agent's run ended. For hosts that hear of it elsewhere than where they asked; they call
-    /// [`Permit::keep`](crate::Permit::keep) there.
-    ///
-    /// A host without run ids must not report the end of a run that was denied or cancelled: nothing
-    /// tells it from the end of the run that holds the floor.
-    ///
-    /// Where no turns are kept, and agents may speak unasked, it means nothing: also in a channel that was never
-    /// given a mode.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::StaleRun`](crate::operate::Refusal::StaleRun) when the run does not hold the floor, which
-    /// is no fault: denied runs end too. [`CallError::Elsewhere`] also when this process's lease of the channel has lapsed: another may have
-    /// it by now, so that nothing may be posted; tell it again.
-    pub async fn turn_ended(
-        self,
-        agent: &AgentId,
-        run: Option<RunId>,
-        report: RunReport<'_>,
-    ) -> Result<(), CallError> {
-        let outcome = report.outcome(&self.dirigent.runtime.settings);
-        self.dirigent.live().await?;
-        let agent = self.dirigent.key(agent)?;
-        let runtime = &self.dirigent.runtime;
-        runtime.presence.sign_of_life(agent);
-        let told = self.known_room().await.and_then(|room| {
-            if runtime.standing(self.id) > Standing::Quiet {
-                return Err(CallError::Elsewhere);
-            }
-            let text = report.text();
-            let ended = runtime.update(&room, |room, cx, now| {
-                let outcome = room.guards().recognised(cx, agent, (outcome, text.as_deref()));
-                room.input(cx, now, &Input::RunEnded { agent, run, outcome }, false).0
-            });
-            Ok(ended.map(drop)?)
-        });
-        told_of_run(told)
     }
 
     /// The host knows that these messages are the whole reply of this run, and that they arrived. Where no turns

@@ -1,8 +1,9 @@
 //! A room with its lock, and with what of it is no value: handles of those who wait or run.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dirigent_core::{Timestamp, TurnId};
+use dirigent_core::{AgentKey, RunId, Timestamp, TurnId};
 use futures_util::future::{AbortHandle, AbortRegistration};
 use tokio::sync::oneshot;
 
@@ -13,6 +14,9 @@ use crate::room::Room;
 use crate::room::action::ActionId;
 use crate::room::commit::Stamp;
 use crate::values::deferral_key::DeferralKey;
+
+/// How many ends of runs a channel remembers that were told by hosts.
+const ENDS_MAX: usize = 32;
 
 /// A channel that is awake.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub(crate) struct CellState {
     called: Vec<Called>,
     /// The senders for deferred runs, used when the turn comes.
     pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
+    /// The newest ends of runs that hosts told, oldest first: a repeated end counts once.
+    ended: VecDeque<(AgentKey, RunId)>,
     /// The deadline that the timers know.
     pub(crate) due: Option<Timestamp>,
     /// Whether the driver is called already.
@@ -78,6 +84,7 @@ impl RoomCell {
             waiters: Vec::new(),
             called: Vec::new(),
             deferrals: Vec::new(),
+            ended: VecDeque::new(),
             due: None,
             is_ready: false,
             phase_since: None,
@@ -126,6 +133,19 @@ impl CellState {
                 at += 1;
             }
         }
+    }
+
+    /// A host told the end of this run, and it was taken.
+    pub(crate) fn remember_end(&mut self, agent: AgentKey, run: RunId) {
+        if self.ended.len() >= ENDS_MAX {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((agent, run));
+    }
+
+    /// Whether a host told the end of this run of late, and it was taken.
+    pub(crate) fn remembers_end(&self, agent: AgentKey, run: RunId) -> bool {
+        self.ended.contains(&(agent, run))
     }
 
     /// An agent is called, with a link to its turn, or the orchestrator, without. Returns what aborts the call.

@@ -326,7 +326,9 @@ fn a_reply_that_ends_while_the_turn_rests_takes_effect_afterwards() {
     let (mut room, message) = resting();
     let run = room.run_of(A);
     room.says(A, "the reply");
+    assert_eq!(room.channel.view().ended_run(), None, "it runs on while its turn waits");
     assert!(room.tell(ended(A, Some(run), spoke("the reply"))).is_silent());
+    assert_eq!(room.channel.view().ended_run(), Some(run));
     assert_eq!(room.refusal(ended(A, Some(run), Outcome::Pass)), Refusal::StaleRun);
     assert_eq!(room.gate_run(A, run).reason(), Reason::RunAlreadyEnded);
     assert_eq!(room.tell(crate::room::gate(A, None)).reason(), Reason::Waiting);

@@ -125,6 +125,29 @@ fn the_marker_asks_for_a_person_with_a_signal_or_without() {
     assert!(!HumanMarker("".into()).ends("no mark, no wait"));
 }
 
+/// What a host is answered that tells an end again: its text may be posted while the turn waits for it.
+#[test]
+fn a_run_that_has_ended_is_shown_until_its_reply_has_arrived() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    let ended_run = |room: &Room| room.channel.view().ended_run();
+    assert_eq!(ended_run(&room), None);
+    room.start(A);
+    let run = room.run_of(A);
+    assert_eq!(ended_run(&room), None, "it runs");
+    room.ends(A, spoke("a reply"));
+    assert_eq!((ended_run(&room), room.speaker()), (Some(run), Some(A)));
+    room.says(A, "a reply");
+    assert_eq!((ended_run(&room), room.speaker()), (None, Some(B)));
+    // Of a run that has to go on, or had nothing to say, nothing is waited for.
+    room.start(B);
+    room.ends(B, unfinished("more"));
+    assert_eq!(ended_run(&room), None);
+    room.start(B);
+    room.ends(B, Outcome::Pass);
+    assert_eq!(ended_run(&room), None);
+}
+
 /// R252, M1
 #[test]
 fn whoever_has_not_finished_keeps_the_floor_and_is_asked_to_go_on() {

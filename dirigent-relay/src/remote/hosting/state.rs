@@ -40,6 +40,8 @@ pub(super) struct State {
 #[derive(Default)]
 struct Caller {
     start: Option<Start>,
+    /// When this start asked last to begin a call.
+    asked: Option<Timestamp>,
     /// The calls of this start that were begun.
     begun: BTreeSet<u64>,
     /// All calls up to this one count as begun.
@@ -137,17 +139,18 @@ impl State {
             let announced = self.callers.get(host).map_or(0, |caller| caller.last);
             return Begin::Known(BeginAnswer::Begun { announced, injected });
         }
-        if !self.take_start(host, call.start) {
-            return Begin::Known(BeginAnswer::Over);
+        // What was asked longer ago than the asker trusts this process is given up there.
+        let sent = self.callers.get(host).and_then(|caller| caller.sent.get(&announced.number));
+        let sent = sent.filter(|_| announced.start == start);
+        let counts = sent.is_some_and(|sent| now.since(*sent) < LEASE);
+        if !self.take_start(host, call.start, counts, now) {
+            return Begin::Known(BeginAnswer::NotNow);
         }
         self.prove(host, *announced, start);
         let caller = self.callers.entry(host.clone()).or_default();
         if caller.is_begun(call.number) {
             return Begin::Known(BeginAnswer::Over);
         }
-        // What was asked longer ago than the asker trusts this process is given up there.
-        let sent = caller.sent.get(&announced.number).filter(|_| announced.start == start);
-        let counts = sent.is_some_and(|sent| now.since(*sent) < LEASE);
         if !counts || self.is_draining || self.is_overtaken(question) {
             return Begin::Known(BeginAnswer::NotNow);
         }
@@ -161,17 +164,31 @@ impl State {
         Begin::New(lives)
     }
 
-    /// Of a process that was started anew, the calls of its earlier start are over. Returns `false` for an earlier start.
-    fn take_start(&mut self, host: &HostId, start: Start) -> bool {
-        let caller = self.callers.entry(host.clone()).or_default();
-        match caller.start {
-            Some(known) if known == start => return true,
-            Some(known) if known.is_after(start) => return false,
-            _ => {}
+    /// Of a process that was started anew, the calls of its earlier start are over. Returns `false` for an earlier start, as far as
+    /// clocks tell, while the known one may live: a process whose clock was set back looks like one. Where the question does not
+    /// `count`, it is an old one.
+    fn take_start(&mut self, host: &HostId, start: Start, counts: bool, now: Timestamp) -> bool {
+        let is_known_alive = |known: Start, asked: Option<Timestamp>| {
+            asked.is_some_and(|asked| now.since(asked) < LEASE)
+                || self.calls.keys().any(|(of, call)| of == host && call.start == known)
+        };
+        let (known, asked) =
+            self.callers.get(host).map_or((None, None), |caller| (caller.start, caller.asked));
+        match known {
+            Some(known) if known != start => {
+                if known.is_after(start) && (!counts || is_known_alive(known, asked)) {
+                    return false;
+                }
+                self.end_calls(|of, running| of == host && running.call.start != start);
+            }
+            Some(_) | None => {}
         }
-        let Caller { sent, last, .. } = std::mem::take(caller);
-        *caller = Caller { start: Some(start), sent, last, ..Caller::default() };
-        self.end_calls(|of, running| of == host && running.call.start != start);
+        let caller = self.callers.entry(host.clone()).or_default();
+        if known != Some(start) {
+            let Caller { sent, last, .. } = std::mem::take(caller);
+            *caller = Caller { start: Some(start), sent, last, ..Caller::default() };
+        }
+        caller.asked = Some(now);
         true
     }
 

@@ -188,7 +188,7 @@ fn of_a_caller_the_later_start_counts_and_ends_the_calls_of_the_earlier_one() {
     let first = stage.question(stage.later, 1, 1);
     assert_eq!(stage.ask("a", &first, 0), "new");
     let old = stage.question(stage.earlier, 2, 2);
-    assert_eq!(stage.ask("a", &old, 0), "Over");
+    assert_eq!(stage.ask("a", &old, 0), "NotNow");
     assert!(!stage.is_cancelled(1));
 
     let mut stage = Stage::new();
@@ -205,6 +205,68 @@ fn of_a_caller_the_later_start_counts_and_ends_the_calls_of_the_earlier_one() {
     // The numbers of the new start are its own.
     let again = stage.question(stage.later, 1, 1);
     assert_eq!(stage.ask("a", &again, 0), "new");
+}
+
+/// It looks like a question of an earlier start: what tells it from one is that the known start asks no more.
+#[test]
+fn a_caller_whose_clock_was_set_back_is_taken_when_its_earlier_start_is_gone() {
+    let mut stage = Stage::new();
+    let lease = u64::try_from(LEASE.as_millis()).unwrap();
+    let first = stage.question(stage.later, 1, 1);
+    assert_eq!(stage.ask("a", &first, 0), "new");
+    // The process is started anew, and hears the announcements from now on.
+    let next = |stage: &mut Stage, now| {
+        stage.announce(now);
+        let question = stage.question(stage.earlier, 1, 2);
+        let announced = question.announced;
+        stage.state.prove(&host("a"), announced, stage.me);
+        let answer = stage.ask("a", &question, now);
+        (answer, question)
+    };
+    assert_eq!(next(&mut stage, lease - 1).0, "NotNow", "its earlier start may still live");
+    assert_eq!(next(&mut stage, lease).0, "NotNow", "a call of it runs");
+    assert!(!stage.is_cancelled(1));
+    stage.state.forget(&host("a"), &[first.call]);
+    let old = stage.question(stage.earlier, 2, 3);
+    let (answer, question) = next(&mut stage, lease + 1);
+    assert_eq!(answer, "new");
+    // It is a start as any: its calls begin once, and those of the other one do not end them.
+    assert!(stage.ask("a", &question, lease + 1).starts_with("Begun"));
+    assert_eq!(stage.ask("a", &old, 2 * lease), "NotNow", "an announcement that is too old");
+    let other = stage.question(stage.later, 2, 9);
+    assert_eq!(stage.ask("a", &other, lease + 2), "new", "the later start counts");
+    assert!(stage.is_cancelled(1));
+}
+
+#[test]
+fn a_caller_that_asked_of_late_may_still_live() {
+    let mut stage = Stage::new();
+    let lease = u64::try_from(LEASE.as_millis()).unwrap();
+    for (number, now) in [(1, 0), (2, lease)] {
+        stage.announce(now);
+        let question = stage.question(stage.later, number, number);
+        assert_eq!(stage.ask("a", &question, now), "new");
+        stage.state.forget(&host("a"), &[question.call]);
+    }
+    stage.announce(2 * lease - 1);
+    let question = stage.question(stage.earlier, 1, 3);
+    assert_eq!(stage.ask("a", &question, 2 * lease - 1), "NotNow");
+    assert_eq!(stage.ask("a", &question, 2 * lease), "new");
+}
+
+/// Nothing says that a question is new that was given up long ago where it was asked.
+#[test]
+fn an_old_question_of_an_earlier_start_takes_nothing_from_the_later_one() {
+    let mut stage = Stage::new();
+    let lease = u64::try_from(LEASE.as_millis()).unwrap();
+    let old = stage.question(stage.earlier, 5, 5);
+    let first = stage.question(stage.later, 1, 1);
+    assert_eq!(stage.ask("a", &first, 0), "new");
+    stage.state.forget(&host("a"), &[first.call]);
+    assert_eq!(stage.ask("a", &old, lease), "NotNow");
+    stage.announce(lease);
+    let again = stage.question(stage.later, 1, 1);
+    assert_eq!(stage.ask("a", &again, lease), "Over", "its calls are still known");
 }
 
 /// Whichever process calls: the later turn of a channel has the floor.
