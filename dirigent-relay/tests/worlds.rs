@@ -1,5 +1,6 @@
 //! Worlds drawn from numbers: processes that die and come back, channels that change hands, a way that loses, doubles and
-//! delays questions and answers. Whatever happens, at most one agent is allowed in a channel, and no word of a person is lost.
+//! delays questions and answers. Whatever happens, at most one agent is allowed in a channel, no word of a person is lost, and no channel waits for a reply
+//! that its agent may not post.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -78,7 +79,7 @@ enum Doing {
     Nothing,
     Asking(RunId, JoinHandle<Option<bool>>),
     Running(RunId, Timestamp),
-    Ending(RunId, bool, JoinHandle<bool>),
+    Ending(RunId, bool, JoinHandle<Option<bool>>),
 }
 
 struct World {
@@ -90,6 +91,8 @@ struct World {
     /// Runs that were allowed, and whose end was not told yet.
     open: Vec<(AgentId, RunId)>,
     runs: u64,
+    /// For how many more steps the store is late.
+    late_steps: u64,
     allowed: u64,
     allowed_since_last_word: u64,
     story: Vec<String>,
@@ -124,6 +127,7 @@ impl World {
             agents,
             open: Vec::new(),
             runs: 0,
+            late_steps: 0,
             allowed: 0,
             allowed_since_last_word: 0,
             story: Vec::new(),
@@ -150,10 +154,17 @@ impl World {
     }
 
     async fn step(&mut self) {
+        self.late_steps = self.late_steps.saturating_sub(1);
+        if self.late_steps == 0 {
+            self.fleet.hold_commits(false);
+        }
         match self.random.below(20) {
             0 => self.word().await,
             1 => self.hand_over(),
             2 => self.kill_or_start(),
+            3 => self.be_late(),
+            // The moments in which an end may be taken and its answer lost are short.
+            4..=6 if self.is_ending() => self.hand_over(),
             _ => {}
         }
         for place in 0..self.agents.len() {
@@ -173,11 +184,22 @@ impl World {
         let _ = self.any().dirigent.message_created(message).await;
     }
 
+    fn is_ending(&self) -> bool {
+        self.agents.iter().any(|(_, doing)| matches!(doing, Doing::Ending(..)))
+    }
+
     fn hand_over(&mut self) {
         let to = self.any().host.clone();
         let to = (self.random.below(4) > 0).then_some(to);
         self.tell(format!("the channel goes to {to:?}"));
         self.fleet.table.give(self.fleet.channel, to.as_ref());
+    }
+
+    /// The store is late for some steps: shorter than a reply is waited for.
+    fn be_late(&mut self) {
+        self.late_steps = self.random.below(10);
+        self.tell("the store is late");
+        self.fleet.hold_commits(true);
     }
 
     fn kill_or_start(&mut self) {
@@ -234,15 +256,30 @@ impl World {
                 self.open.retain(|(_, open)| *open != run);
                 self.end(agent, run, speaks)
             }
-            Doing::Ending(run, speaks, told) if told.is_finished() => {
-                if told.await.unwrap() {
-                    self.ended(&agent, speaks).await
-                } else {
-                    self.end(agent, run, speaks)
+            Doing::Ending(run, speaks, told) if told.is_finished() => match told.await.unwrap() {
+                Some(accepted) => {
+                    let run = run.get();
+                    self.tell(format!("{agent} has ended the run {run}: {accepted}"));
+                    if !accepted {
+                        self.is_not_waited_for(&agent).await;
+                    }
+                    self.ended(&agent, speaks && accepted).await
                 }
-            }
+                None => self.end(agent, run, speaks),
+            },
             waits @ (Doing::Asking(..) | Doing::Running(..) | Doing::Ending(..)) => waits,
         };
+    }
+
+    /// An end that was not accepted is one whose turn was taken away, and not one that was taken where the answer was lost.
+    async fn is_not_waited_for(&self, agent: &AgentId) {
+        for process in self.processes.iter().flatten() {
+            let status = process.dirigent.channel(self.fleet.channel).status().await;
+            let Ok(Some(status)) = status else { continue };
+            let waits =
+                status.phase == PhaseKind::Confirming && status.speaker == Some(agent.clone());
+            assert!(!waits, "its reply is waited for:\n{}", self.story.join("\n"));
+        }
     }
 
     fn ask(&mut self, agent: AgentId, run: RunId) -> Doing {
@@ -263,13 +300,13 @@ impl World {
         let (instance, channel) = (self.instance(), self.fleet.channel);
         let told = async move {
             let report = if speaks { RunReport::Text("I say so.") } else { RunReport::Pass };
-            instance.turn_ended(channel, &agent, run, report).await.is_ok()
+            let answer = instance.turn_ended(channel, &agent, run, report).await;
+            answer.ok().map(|answer| answer.accepted)
         };
         Doing::Ending(run, speaks, tokio::spawn(told))
     }
 
     async fn ended(&mut self, agent: &AgentId, speaks: bool) -> Doing {
-        self.tell(format!("{agent} has ended"));
         if speaks {
             let (channel, fleet) = (self.fleet.channel, &self.fleet);
             let (_, user) = fleet.agents.iter().find(|(name, _)| name == agent).unwrap();
@@ -283,6 +320,7 @@ impl World {
     /// All is well again: the last word must be heard, and the channel must come to rest.
     async fn come_to_rest(&mut self) {
         *self.way.trouble.lock().unwrap() = 0;
+        self.fleet.hold_commits(false);
         for place in 0..NAMES.len() {
             if self.processes[place].is_none() {
                 self.start(place);
