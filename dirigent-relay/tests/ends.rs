@@ -3,6 +3,7 @@
 
 use dirigent::CallError;
 use dirigent::hooks::{EndTaken, RunId, RunReport};
+use dirigent::snapshot::PhaseKind;
 use dirigent_relay::rules::CompleteAnswer;
 use dirigent_relay::{Instance, RelayError};
 use tokio::task::JoinHandle;
@@ -149,6 +150,7 @@ async fn an_end_is_not_taken_by_a_process_whose_commits_are_refused() {
         let world = World::new().await;
         let channel = world.fleet.channel;
         world.fleet.table.give_unheard(channel, &world.b.host);
+        world.fleet.settle().await;
         if is_known {
             // A commit that is refused.
             world.fleet.say(&world.a, "And?").await;
@@ -161,7 +163,24 @@ async fn an_end_is_not_taken_by_a_process_whose_commits_are_refused() {
         let asks = world.c.instance.clone();
         let answer = world.end(&asks, "poet", RUN, RunReport::Text("A line.")).await;
         assert_eq!(answer, ACCEPTED);
+        let status = world.b.dirigent.channel(channel).status().await.unwrap().unwrap();
+        assert_eq!((status.phase, status.speaker), (PhaseKind::Confirming, Some("poet".into())));
     }
+}
+
+/// So it is with the question: the process that has the channel is asked instead.
+#[tokio::test]
+async fn a_run_is_granted_by_the_next_process_where_the_commit_of_the_grant_is_refused() {
+    let mut fleet = Fleet::new().await;
+    let (a, b) = (fleet.start("a"), fleet.start("b"));
+    fleet.chat(&a).await;
+    fleet.say(&a, "Hello").await;
+    fleet.table.give_unheard(fleet.channel, &b.host);
+    fleet.settle().await;
+    let permission = a.instance.may_speak(fleet.channel, &"poet".into(), Some(RUN)).await;
+    assert!(permission.unwrap().holds_floor());
+    let status = b.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!((status.phase, status.speaker), (PhaseKind::Running, Some("poet".into())));
 }
 
 /// Of all that it took, the same process knows for a while, whatever has become of the channel.

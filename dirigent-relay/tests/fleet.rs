@@ -70,6 +70,9 @@ impl Table {
         let mut state = self.state.lock().unwrap();
         state.believed.insert(channel, before);
         state.named.insert(channel, Some(to.clone()));
+        state.came.entry(to.clone()).or_default().push(channel);
+        drop(state);
+        self.changed.lock().unwrap()[to].notify_one();
     }
 
     /// Whether the process believes that it acts for the channel.

@@ -7,6 +7,7 @@ use dirigent_core::{AgentKey, Answer, Input, PhaseKind, Reason, Refusal, RunId, 
 use tokio::sync::oneshot;
 
 use crate::host::deferral::Deferral;
+use crate::host::handle::NotKept;
 use crate::host::permit::{Denial, Hold, Permit};
 use crate::host::status::reason_of;
 use crate::ports::ownership::Standing;
@@ -141,9 +142,14 @@ impl Channel<'_> {
         match (answer.map_err(CallError::from)?.verdict(), permitted) {
             (Some(Verdict::Allow { reason, turn, anchor }), Some(((guarded, armed), stored))) => {
                 let hold = Hold::new(Arc::clone(&self.dirigent.runtime), room, guarded, armed);
-                if let Err(error) = self.dirigent.until_stored(stored).await {
+                if let Err(why) = self.dirigent.until_stored(stored).await {
                     hold.never_begins();
-                    return Err(CallError::from(error).into());
+                    let error = match why {
+                        NotKept::Late(error) => CallError::from(error),
+                        // That process may be asked for the same run.
+                        NotKept::TakenOver => CallError::Elsewhere,
+                    };
+                    return Err(error.into());
                 }
                 // Much may have happened until then: a stop, a mute, the turn of another agent.
                 let hold = hold

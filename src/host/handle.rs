@@ -19,6 +19,14 @@ use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::Stage;
 use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, UserId};
 
+/// Why a change that is in force is not known to be stored.
+pub(crate) enum NotKept {
+    /// The store has not taken it in time.
+    Late(ApiError),
+    /// Another process has the channel, without the change as far as this one knows.
+    TakenOver,
+}
+
 /// Decides who speaks when, in as many channels as the host has.
 ///
 /// Every call returns within a bounded time and may be made from any task.
@@ -215,17 +223,18 @@ impl Dirigent {
 
     /// Waits until a change that is in force is stored.
     pub(crate) async fn stored(&self, stored: oneshot::Receiver<()>) -> Result<(), CallError> {
-        self.until_stored(stored).await.map_err(|error| {
-            let is_late = error.kind() == ErrorKind::NoAnswer;
-            if is_late { CallError::NotStored } else { error.into() }
+        self.until_stored(stored).await.map_err(|why| match why {
+            NotKept::Late(_) => CallError::NotStored,
+            // The answer to an earlier commit may have been lost: the next process may know of the change.
+            NotKept::TakenOver => {
+                let error = ApiError::new(ErrorKind::Store);
+                error.with_source("the channel was taken over by another process").into()
+            }
         })
     }
 
-    pub(crate) async fn until_stored(&self, stored: oneshot::Receiver<()>) -> Result<(), ApiError> {
-        let stored = self.runtime.within(self.runtime.settings.call_deadline, stored).await?;
-        stored.map_err(|_| {
-            let error = ApiError::new(ErrorKind::Store);
-            error.with_source("the channel was taken over by another process")
-        })
+    pub(crate) async fn until_stored(&self, stored: oneshot::Receiver<()>) -> Result<(), NotKept> {
+        let stored = self.runtime.within(self.runtime.settings.call_deadline, stored).await;
+        stored.map_err(NotKept::Late)?.map_err(|_| NotKept::TakenOver)
     }
 }

@@ -3,6 +3,7 @@
 use dirigent_core::{AgentKey, Input, Outcome, Refusal, RunId};
 use tokio::sync::oneshot;
 
+use crate::host::handle::NotKept;
 use crate::host::permit::RunReport;
 use crate::ports::ownership::Standing;
 use crate::runtime::cell::{Awaited, CellState};
@@ -64,10 +65,12 @@ impl Channel<'_> {
         };
         match told {
             Ok((taken, stored)) => {
-                let stored = runtime.within(runtime.settings.call_deadline, stored).await;
-                let stored = stored.map_err(|_| CallError::NotStored)?;
-                // Dropped: another process took the channel before it was stored, of which the leases may tell only later.
-                stored.map(|()| taken).map_err(|_| CallError::Elsewhere)
+                let stored = self.dirigent.until_stored(stored).await;
+                stored.map(|()| taken).map_err(|why| match why {
+                    NotKept::Late(_) => CallError::NotStored,
+                    // The store says so, and the leases may say it only later.
+                    NotKept::TakenOver => CallError::Elsewhere,
+                })
             }
             // The machine need not know of it.
             Err(CallError::UnknownChannel | CallError::Refused(Refusal::NotManaged)) => {
