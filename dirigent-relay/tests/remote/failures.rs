@@ -169,7 +169,6 @@ async fn a_process_that_drains_before_it_is_started_anew_loses_no_turn() {
     assert_eq!(faults(&mut events), [""; 0]);
 }
 
-/// The process that acts for the channel ends in the middle of a call, and another takes the channel over.
 /// A process that resigns waits for the calls that it has made: they go on, however long they take, and their replies are posted.
 #[tokio::test]
 async fn a_call_of_a_process_that_is_about_to_end_goes_on() {
@@ -192,6 +191,23 @@ async fn a_call_of_a_process_that_is_about_to_end_goes_on() {
     assert_eq!(posts.iter().filter(|(who, _)| who == "poet").count(), 1, "{posts:?}");
 }
 
+/// After a restart of the database a process is not named before it has renewed its leases.
+#[tokio::test]
+async fn agents_stay_online_for_a_process_that_is_not_named_for_a_moment() {
+    let mut hall = Hall::new().await;
+    let a = hall.owner("a");
+    let poet = steady(&hall, "poet", SECOND);
+    let _one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    hall.fleet.pass(SECOND * 3).await;
+    hall.fleet.table.resign(&named("a"));
+    hall.fleet.pass(SECOND * 8).await;
+    assert!(!a.guests.processes()[0].is_lost);
+    hall.fleet.pass(SECOND * 8).await;
+    assert!(a.guests.processes()[0].is_lost, "it has ended");
+}
+
+/// The process that acts for the channel ends in the middle of a call, and another takes the channel over.
 #[tokio::test]
 async fn a_call_of_a_process_that_ended_is_over_when_its_successor_calls() {
     let mut hall = Hall::new().await;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use dirigent::ports::Timestamp;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -38,7 +39,7 @@ impl HostingLink {
             self.shared.state().lapse(now);
             if now >= announce_at {
                 announce_at = now + ANNOUNCE_EVERY;
-                for host in self.shared.others() {
+                for host in self.shared.others(now) {
                     tasks.push(Box::pin(announce(Arc::clone(&self.shared), host)));
                 }
             }
@@ -56,11 +57,10 @@ impl HostingLink {
 }
 
 impl Shared {
-    /// The other processes that act for channels, and those that wait for a call: one that is about to end gives its channels back
-    /// before its calls are over.
-    fn others(&self) -> BTreeSet<HostId> {
-        let mut all: BTreeSet<_> = self.owners.all().into_iter().collect();
-        all.extend(self.state().calls.keys().map(|(host, _)| host.clone()));
+    /// The other processes to which the agents are announced.
+    fn others(&self, now: Timestamp) -> BTreeSet<HostId> {
+        let named = self.owners.all();
+        let mut all = self.state().callers(now, named);
         all.remove(self.client.me());
         all
     }

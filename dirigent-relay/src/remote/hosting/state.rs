@@ -13,7 +13,7 @@ use dirigent::{Agent, AgentId, ChannelId, ChatMessage, DiscordApi};
 use futures_util::future::AbortHandle;
 
 use crate::HostId;
-use crate::remote::pace::LEASE;
+use crate::remote::pace::{LEASE, NAMED_FOR};
 use crate::remote::rules::{
     Announce, Announced, BeginAnswer, BeginCall, CallId, RunningCall, Start, Steering,
 };
@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) agents: BTreeMap<AgentId, Lives>,
     pub(super) calls: BTreeMap<(HostId, CallId), Running>,
     pub(super) is_draining: bool,
+    /// When each process was named last that acts for channels.
+    named: BTreeMap<HostId, Timestamp>,
     callers: BTreeMap<HostId, Caller>,
 }
 
@@ -223,6 +225,15 @@ impl State {
                 caller.prove(announced.number);
             }
         }
+    }
+
+    /// The processes that may call: those that act for channels, by what is known now or was a short while ago, and those that wait for a
+    /// call. One that is about to end gives its channels back before its calls are over.
+    pub(super) fn callers(&mut self, now: Timestamp, named: Vec<HostId>) -> BTreeSet<HostId> {
+        self.named.extend(named.into_iter().map(|host| (host, now)));
+        self.named.retain(|_, at| now.since(*at) < NAMED_FOR);
+        let waiting = self.calls.keys().map(|(host, _)| host);
+        self.named.keys().chain(waiting).cloned().collect()
     }
 
     /// Writes the next announcement to a process.

@@ -394,3 +394,18 @@ fn how_a_turn_stands_is_what_the_newest_question_says() {
     running.steer(last, at(1_300));
     assert_eq!((turn.is_cancelled(), until(running)), (true, Some(at(1_350))));
 }
+
+/// After a restart of the database not all processes are named at once.
+#[test]
+fn a_process_that_is_not_named_for_a_short_while_is_announced_to() {
+    let mut state = State::default();
+    let names = |state: &mut State, now, named: &[&str]| -> Vec<String> {
+        let named = named.iter().map(|name| host(name)).collect();
+        state.callers(at(now), named).iter().map(|host| host.as_str().to_owned()).collect()
+    };
+    assert_eq!(names(&mut state, 0, &["a", "b"]), ["a", "b"]);
+    assert_eq!(names(&mut state, 9_999, &["b"]), ["a", "b"]);
+    assert_eq!(names(&mut state, 10_000, &["b"]), ["b"]);
+    assert_eq!(names(&mut state, 10_001, &["a", "b"]), ["a", "b"], "it is back");
+    assert_eq!(names(&mut state, 19_998, &["a"]), ["a", "b"]);
+}
