@@ -367,7 +367,7 @@ impl Room {
         }
         if step.turns.commit.is_taken_over() {
             step.turns.abandon();
-            step.lanes.abandon();
+            step.lanes.abandon(now);
         }
         step.settle();
     }

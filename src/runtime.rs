@@ -14,6 +14,7 @@ pub(crate) mod driver;
 pub(crate) mod events;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod leaving;
 pub(crate) mod lifecycle;
 mod loading;
 mod lost;
@@ -47,6 +48,7 @@ use tokio::sync::{broadcast, mpsc};
 use self::catch_up::CatchUp;
 use self::cell::{CellState, RoomCell};
 use self::creations::Creations;
+use self::leaving::Leaving;
 use self::lost::LostConnections;
 use self::perform::Performer;
 use self::recognition::Recognition;
@@ -107,6 +109,7 @@ pub(crate) struct Runtime {
     pub(crate) history_max: usize,
     pub(crate) rooms: Arc<RoomTable>,
     pub(crate) lost: LostConnections,
+    leaving: Leaving,
     /// Which channels agents created of late.
     pub(crate) creations: Creations,
     pub(crate) recognition: Recognition,
@@ -205,6 +208,7 @@ impl Runtime {
             catch_up: CatchUp::default(),
             gap_epoch: AtomicU32::default(),
             lost: LostConnections::default(),
+            leaving: Leaving::default(),
             creations: Creations::default(),
             recognition: Recognition::default(),
             counts: Counts::new(),
@@ -277,7 +281,13 @@ impl Runtime {
     }
 
     fn signals(&self) -> Signals<'_> {
-        Signals { events: &self.events, recognition: &self.recognition, counts: &self.counts }
+        Signals {
+            events: &self.events,
+            recognition: &self.recognition,
+            counts: &self.counts,
+            leaving: &self.leaving,
+            timers: &self.timers,
+        }
     }
 
     /// What performs the actions of rooms.

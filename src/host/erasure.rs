@@ -49,7 +49,7 @@ impl Runtime {
         let guard = self.rooms.load_guard(channel);
         let _alone = self.within(limit, guard.lock().lock()).await?;
         if let Some(room) = self.rooms.awake(channel) {
-            self.update(&room, |room, _, _| room.closing().abandon());
+            self.update(&room, |room, _, now| room.closing().abandon(now));
         }
         let is_known = self.rooms.forget(channel);
         let deleting = self.within(limit, self.store.delete(channel));

@@ -230,6 +230,9 @@ pub(crate) enum Signal {
     Cancel(ActionId),
     /// Drop the call of an agent that did not return after it was cancelled.
     Drop(ActionId),
+    /// Another process has the channel: tell the agent of this call that its turn was taken away, and drop the call at this time, if the agent
+    /// has not returned.
+    Leave { id: ActionId, drop_at: Timestamp },
     /// Tell the agent of this call that its turn waits, or goes on.
     Pause { id: ActionId, waits: bool },
     /// Tell the agent of this call that it takes long.

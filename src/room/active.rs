@@ -170,12 +170,11 @@ impl Active {
     }
 
     /// Another process has the channel: what is under way is taken away, and nothing is posted any more.
-    pub(super) fn abandon(&mut self) {
+    pub(super) fn abandon(&mut self, now: Timestamp) {
         let Self { calls, consult, signals, voice, cleanup, requests, .. } = self;
         requests.claims.withdraw_all();
-        let (current, abandoned) = calls.abandon();
-        signals.extend(current.map(Signal::Cancel));
-        signals.extend(abandoned.into_iter().map(Signal::Drop));
+        let left = calls.abandon(now).into_iter();
+        signals.extend(left.map(|(id, drop_at)| Signal::Leave { id, drop_at }));
         let consult = consult.take().and_then(|consult| consult.under_way);
         signals.extend(consult.map(Signal::DropConsult));
         voice.clear();

@@ -221,10 +221,12 @@ impl Calls {
         Some(self.abandoned.remove(at).id)
     }
 
-    /// Every call under way: the agent's that is called, and those that were cancelled.
-    pub(crate) fn abandon(&mut self) -> (Option<ActionId>, Vec<ActionId>) {
+    /// Takes every call under way: the agent's that is called, and those that were cancelled; and when each is dropped.
+    pub(crate) fn abandon(&mut self, now: Timestamp) -> Vec<(ActionId, Timestamp)> {
         let current = self.current.take().and_then(|call| call.under_way);
-        (current, self.abandoned.drain(..).map(|call| call.id).collect())
+        let current = current.map(|id| (id, now + CANCEL_GRACE));
+        let cancelled = self.abandoned.drain(..).map(|call| (call.id, call.drop_at));
+        cancelled.chain(current).collect()
     }
 
     pub(crate) fn is_idle(&self) -> bool {

@@ -1,5 +1,7 @@
 //! The end of a channel's time here.
 
+use dirigent_core::Timestamp;
+
 use super::action::Signal;
 use super::active::Active;
 use super::turns::Turns;
@@ -13,10 +15,10 @@ pub(crate) struct Closing<'a> {
 
 impl Closing<'_> {
     /// Another process has the channel: nothing is done here any more.
-    pub(crate) fn abandon(self) {
+    pub(crate) fn abandon(self, now: Timestamp) {
         self.turns.abandon();
         if let Some(active) = self.active {
-            active.abandon();
+            active.abandon(now);
         }
     }
 

@@ -163,9 +163,13 @@ impl CellState {
     }
 
     pub(super) fn abort(&self, id: ActionId) {
-        if let Some(called) = self.called.iter().find(|called| called.id == id) {
-            called.abort.abort();
-        }
+        self.called(id).into_iter().for_each(|call| call.abort());
+    }
+
+    /// What aborts the call, unless it has returned.
+    pub(super) fn called(&self, id: ActionId) -> Option<AbortHandle> {
+        let called = self.called.iter().find(|called| called.id == id);
+        called.map(|called| called.abort.clone())
     }
 
     /// The action ended: where it was a call, it has returned.

@@ -216,6 +216,7 @@ impl<'p> Loop<'p> {
             // The clock was set back: what remained of every wait still remains.
             self.step_back(last);
             self.runtime.presence.lock().move_back(now, last.since(now));
+            self.runtime.leaving.move_back(last.since(now));
         }
         self.runtime.miss_heartbeats(now);
         let wakeups = self.admission.due(now);
@@ -224,6 +225,7 @@ impl<'p> Loop<'p> {
 
     /// Tells every channel whose deadline has passed.
     fn tick(&self, now: Timestamp) {
+        self.runtime.leaving.tick(now);
         for channel in self.runtime.timers.overdue(now) {
             // Where it left memory meanwhile, its deadline did, too.
             if let Some(room) = self.runtime.rooms.awake(channel) {
@@ -250,6 +252,7 @@ impl<'p> Loop<'p> {
         let due = [
             runtime.timers.earliest(),
             runtime.presence.next_silence(),
+            runtime.leaving.earliest(),
             self.admission.next_deadline(),
         ];
         due.into_iter().flatten().min().map(|due| due.min(now + SLEEP_MAX))
@@ -412,7 +415,7 @@ impl<'p> Loop<'p> {
             }
             let is_done = is_done || standing == Standing::Elsewhere;
             if standing == Standing::Elsewhere {
-                state.room.closing().abandon();
+                state.room.closing().abandon(now);
             }
             let mut door = Doorway { admission, wakeups, buffers };
             loop {

@@ -87,7 +87,7 @@ impl Following<'_> {
 
     /// The channel is another process's: nothing of it is done here any more.
     fn abandon(&self, room: &Arc<RoomCell>) {
-        self.runtime.update(room, |room: &mut Room, _, _| room.closing().abandon());
+        self.runtime.update(room, |room: &mut Room, _, now| room.closing().abandon(now));
         if self.runtime.rooms.release_taken_over(room) {
             tracing::info!(channel = %room.id, "the channel is another process's now");
         }

@@ -4,8 +4,10 @@ use dirigent_core::{Cause, MessageId, Timestamp, Transition};
 use tokio::sync::broadcast;
 
 use super::cell::CellState;
+use super::leaving::Leaving;
 use super::recognition::Recognition;
 use super::tally::Counts;
+use super::timers::Timers;
 use crate::ports::turn_link::TurnLink;
 use crate::room::Room;
 use crate::room::action::{Lost, Signal};
@@ -20,6 +22,8 @@ pub(super) struct Signals<'a> {
     pub(super) events: &'a broadcast::Sender<EventOrLag>,
     pub(super) recognition: &'a Recognition,
     pub(super) counts: &'a Counts,
+    pub(super) leaving: &'a Leaving,
+    pub(super) timers: &'a Timers,
 }
 
 impl Signals<'_> {
@@ -49,6 +53,14 @@ impl Signals<'_> {
                 Signal::Cancel(id) => {
                     tracing::debug!(channel = %state.room.id(), "a run is cancelled");
                     state.link(id).into_iter().for_each(TurnLink::cancel);
+                }
+                Signal::Leave { id, drop_at } => {
+                    tracing::debug!(channel = %state.room.id(), "a run is cancelled: its channel is another process's");
+                    state.link(id).into_iter().for_each(TurnLink::cancel);
+                    if let Some(call) = state.called(id) {
+                        self.leaving.add(drop_at, call);
+                        self.timers.wake();
+                    }
                 }
                 Signal::Drop(id) | Signal::DropConsult(id) => state.abort(id),
                 Signal::Pause { id, waits } => {

@@ -195,6 +195,34 @@ fn a_call_in_a_channel_that_goes_is_cancelled_and_nothing_of_it_is_posted() {
     assert_eq!(stage.store().attempts(), tried, "nothing of the channel is stored from here");
 }
 
+/// As an agent whose turn is taken away for another reason: it may go on for ten seconds, and keeps no place from others after that.
+#[test]
+fn an_agent_that_does_not_return_from_a_channel_that_goes_is_dropped_after_the_grace() {
+    for stopped_before in [0, 6] {
+        let leased = Arc::<Leased>::default();
+        let setup =
+            Setup::new().rooms(2).hosted("a", [Act::Deaf.into()]).hosted("b", ["b1".into()]);
+        let mut stage = setup
+            .settings(|settings| settings.calls_max = 1)
+            .ownership(Arc::clone(&leased) as _)
+            .stage();
+        stage.chat();
+        let (room, other) = (stage.rooms()[0], stage.rooms()[1]);
+        stage.say_in(room, "Hello");
+        assert_eq!(stage.agent("a").running_max(), 1);
+        if stopped_before > 0 {
+            stage.call(move |d| async move { d.channel(room).stop().await }).unwrap();
+            stage.advance(SECOND * stopped_before);
+        }
+        set(&mut stage, &leased, Standing::Elsewhere);
+        stage.call(move |d| async move { d.channel(other).wake(Some(&"b".into())).await }).unwrap();
+        stage.advance(SECOND * (9 - stopped_before));
+        assert_eq!(stage.words_in(other), [""; 0], "the first agent has the only place");
+        stage.advance(SECOND * 2);
+        assert_eq!(stage.words_in(other), ["b1"]);
+    }
+}
+
 /// The driver may look at a room before it hears of the change.
 #[test]
 fn what_comes_of_a_call_is_not_stored_by_a_process_that_has_lost_the_channel() {

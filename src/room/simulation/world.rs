@@ -243,7 +243,7 @@ impl World {
     fn perform(&mut self, signal: Signal) {
         let now = self.now;
         match signal {
-            Signal::Cancel(id) => {
+            Signal::Cancel(id) | Signal::Leave { id, .. } => {
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) {
                     flight.cancelled.get_or_insert(now);
                     // Some agents listen.

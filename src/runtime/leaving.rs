@@ -1,0 +1,98 @@
+//! Calls of agents in channels that another process has now: no room keeps time for them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use dirigent_core::Timestamp;
+use futures_util::future::AbortHandle;
+
+/// The calls that were cancelled when their channel went, and when each is dropped.
+#[derive(Debug)]
+pub(crate) struct Leaving {
+    calls: Mutex<Vec<(Timestamp, AbortHandle)>>,
+    /// The earliest of these times in milliseconds, so that a driver without such calls takes no lock.
+    earliest: AtomicU64,
+}
+
+impl Default for Leaving {
+    fn default() -> Self {
+        Self { calls: Mutex::default(), earliest: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl Leaving {
+    /// The call is dropped then; where it has ended before, nothing happens.
+    pub(super) fn add(&self, drop_at: Timestamp, call: AbortHandle) {
+        self.change(|calls| calls.push((drop_at, call)));
+    }
+
+    pub(super) fn earliest(&self) -> Option<Timestamp> {
+        let earliest = self.earliest.load(Ordering::Acquire);
+        (earliest != u64::MAX).then(|| Timestamp::from_millis(earliest))
+    }
+
+    /// Drops the calls whose time has come.
+    pub(super) fn tick(&self, now: Timestamp) {
+        if self.earliest().is_some_and(|at| at <= now) {
+            self.change(|calls| {
+                calls.retain(|(at, call)| {
+                    let stays = *at > now;
+                    if !stays {
+                        call.abort();
+                    }
+                    stays
+                });
+            });
+        }
+    }
+
+    /// The clock was set back: what remained of every wait still remains.
+    pub(super) fn move_back(&self, by: Duration) {
+        if self.earliest().is_some() {
+            self.change(|calls| {
+                for (at, _) in calls.iter_mut() {
+                    *at = at.saturating_sub(by);
+                }
+            });
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<(Timestamp, AbortHandle)>)) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut calls);
+        let earliest = calls.iter().map(|(at, _)| at.as_millis()).min();
+        self.earliest.store(earliest.unwrap_or(u64::MAX), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1_000)
+    }
+
+    #[test]
+    fn each_call_is_dropped_at_its_time_also_where_the_clock_is_set_back() {
+        let leaving = Leaving::default();
+        assert_eq!(leaving.earliest(), None);
+        let calls = [10, 20].map(|drop_at| {
+            let (call, _) = AbortHandle::new_pair();
+            leaving.add(at(drop_at), call.clone());
+            call
+        });
+        let dropped = || calls.iter().map(AbortHandle::is_aborted).collect::<Vec<_>>();
+        leaving.move_back(Duration::from_secs(5));
+        assert_eq!(leaving.earliest(), Some(at(5)));
+        leaving.tick(at(4));
+        assert_eq!(dropped(), [false, false]);
+        leaving.tick(at(5));
+        assert_eq!(dropped(), [true, false]);
+        assert_eq!(leaving.earliest(), Some(at(15)));
+        leaving.tick(at(15));
+        assert_eq!(dropped(), [true, true]);
+        assert_eq!(leaving.earliest(), None);
+    }
+}
