@@ -1,7 +1,10 @@
 //! Events of the gateway that reach a process which does not act for their channel are carried to the one that does.
 
 mod command;
-mod lanes;
+mod heard;
+mod lane;
+mod queue;
+mod waiting;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,28 +12,29 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::command::{CommandCarried, CommandUse};
-use dirigent::ports::{GatewayEvent, Neighbours};
-use dirigent::{CallError, Dirigent};
-use futures_util::StreamExt;
-use futures_util::future::{BoxFuture, join_all};
-use futures_util::stream::FuturesUnordered;
+use dirigent::ports::{GatewayEvent, Neighbours, Standing};
+use dirigent::{CallError, ChannelId, Dirigent};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, FuturesUnordered};
+use futures_util::{StreamExt, TryStreamExt};
 use tokio::sync::Notify;
 
-use self::command::{CommandText, UseCommand};
-use self::lanes::{Batch, Lanes};
+use self::command::UseCommand;
+use self::heard::is_taken;
+use self::lane::Batch;
+use self::queue::{Queue, ToTell, Told};
+use self::waiting::LOOK_AGAIN;
 use crate::event::{HeardElsewhere, NotOurs};
-use crate::master::refused;
-use crate::rule::{read, write};
-use crate::{Asker, Client, HostId, Owners, Question, Refused, RelayError, Role, Service};
+use crate::{Client, HostId, Owners, Refused, RelayError};
+
+pub(crate) use self::heard::Heard;
 
 /// How long the other process may take: it may have to load channels first.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
-/// How soon an event is looked at again whose channel no process acts for.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// The most events that wait for a channel to have an owner. What is left aside its next owner reads in the history.
-const HOMELESS_MAX: usize = 10_000;
+/// How many channels are told of their events here at once.
+const TOLD_AT_ONCE: usize = 16;
 
-/// Carries events of channels for which another process acts, and slash commands that are used there, to that process. Events: in order within a channel while nothing fails, and again until they are
+/// Carries events of channels for which another process acts, and slash commands that are used there, to that process. Events: in order within a channel, and again until they are
 /// taken. Given to [`Builder::neighbours`](dirigent::host::Builder::neighbours) where the processes share the gateway's
 /// shards; its [link](ForwardingLink) is run beside the driver. Clones share the queue.
 ///
@@ -62,14 +66,6 @@ struct Shared {
     called: Notify,
 }
 
-#[derive(Default)]
-struct Queue {
-    lanes: Lanes,
-    /// Events of channels for which no other process acts now.
-    homeless: Vec<GatewayEvent>,
-    carried: u64,
-}
-
 /// What carries the events of a [`Forwarding`]: the host runs it, once.
 #[must_use = "no event is carried until the link runs"]
 pub struct ForwardingLink {
@@ -87,33 +83,39 @@ impl Forwarding {
     /// Returns how many events were carried since the start, how many were left aside, and how many wait.
     pub fn counts(&self) -> (u64, u64, usize) {
         let queue = self.shared.queue();
-        (queue.carried, queue.lanes.dropped, queue.lanes.waiting() + queue.homeless.len())
+        (queue.carried, queue.dropped, queue.waiting())
+    }
+
+    /// Returns how many of the events that wait are of channels whose first event was refused: the process that acts for the channel
+    /// cannot store what follows from it, or acts for it no more. It is asked again every few seconds, and what came later waits behind.
+    pub fn refused(&self) -> usize {
+        self.shared.queue().refused()
     }
 }
 
 #[async_trait]
 impl Neighbours for Forwarding {
     fn heard(&self, event: GatewayEvent) {
-        self.shared.push([event]);
-        self.shared.called.notify_one();
+        let Shared { client, called, .. } = &*self.shared;
+        let owner = self.shared.other_owner(event.channel());
+        self.shared.queue().push(client.clock().now(), owner, event);
+        called.notify_one();
     }
 
     fn reconnected(&self) {
         let others = self.shared.others();
         let mut queue = self.shared.queue();
-        for host in &others {
-            queue.lanes.missed(host);
-        }
+        queue.name(&others);
+        queue.open_gap();
         drop(queue);
         self.shared.called.notify_one();
     }
 
     async fn command(&self, used: &CommandUse, within: Duration) -> CommandCarried {
-        let Shared { client, owners, .. } = &*self.shared;
-        let owner = owners.owner(used.channel).filter(|host| host != client.me());
+        let owner = self.shared.other_owner(used.channel);
         let Some(owner) = owner else { return CommandCarried::NoOwner };
         let question = UseCommand::new(used, within);
-        command::carried(client.ask_within(&owner, &question, within).await)
+        command::carried(self.shared.client.ask_within(&owner, &question, within).await)
     }
 }
 
@@ -128,48 +130,44 @@ impl Shared {
         all
     }
 
-    /// Gives each event to the lane of the process that acts for its channel now.
-    fn push(&self, events: impl IntoIterator<Item = GatewayEvent>) {
-        for event in events {
-            let owner = self.owners.owner(event.channel());
-            let mut queue = self.queue();
-            match owner.filter(|host| host != self.client.me()) {
-                Some(host) => queue.lanes.push(&host, event),
-                None if queue.homeless.len() < HOMELESS_MAX => queue.homeless.push(event),
-                None => queue.lanes.dropped += 1,
-            }
-        }
+    fn other_owner(&self, channel: ChannelId) -> Option<HostId> {
+        self.owners.owner(channel).filter(|host| host != self.client.me())
     }
 
-    async fn carry(&self, batch: Batch) -> (Batch, Result<NotOurs, RelayError>) {
+    /// Gives what waits to the processes that act for the channels now.
+    fn look_up(&self) {
+        let now = self.client.clock().now();
+        self.queue().look_up(now, |channel| self.other_owner(channel));
+    }
+
+    async fn carry(&self, batch: Batch) -> Done {
         let events = batch.events.iter().map(Into::into).collect();
         let question = HeardElsewhere { missed: batch.missed, events };
         let answer = self.client.ask_within(&batch.to, &question, TIME_LIMIT).await;
-        (batch, answer)
+        Done::Carried(batch, answer)
     }
 
-    fn carried(&self, batch: Batch, answer: Result<NotOurs, RelayError>) {
+    fn carried(&self, batch: &Batch, answer: Result<NotOurs, RelayError>) {
         let now = self.client.clock().now();
         match answer {
-            Ok(not_ours) => {
-                let mut queue = self.queue();
-                queue.carried +=
-                    (batch.events.len() - not_ours.elsewhere.len().min(batch.events.len())) as u64;
-                // Changed hands: whose they are now is looked up a moment later.
-                let refused = queue.lanes.answered(batch, &not_ours.elsewhere);
-                queue.homeless.extend(refused);
-            }
+            Ok(not_ours) => self.queue().answered(now, batch, &not_ours.elsewhere),
             Err(error) if is_final(&error) => {
                 tracing::warn!(host = %batch.to, %error, "events cannot be carried; the process reads what was said");
-                self.queue().lanes.given_up(now, batch);
+                self.queue().give_up(now, batch);
             }
             Err(error) => {
                 tracing::debug!(host = %batch.to, %error, "events could not be carried; they wait");
-                let waiting = self.queue().lanes.failed(now, batch);
-                self.push(waiting);
+                self.queue().failed(now, batch);
             }
         }
     }
+}
+
+/// What was under way.
+enum Done {
+    Carried(Batch, Result<NotOurs, RelayError>),
+    /// An error: the driver has ended.
+    Here(Result<Vec<Told>, CallError>),
 }
 
 impl ForwardingLink {
@@ -181,56 +179,74 @@ impl ForwardingLink {
     pub async fn run(self, dirigent: Dirigent) {
         let shared = &*self.shared;
         let clock = shared.client.clock();
-        let mut under_way: FuturesUnordered<BoxFuture<'_, _>> = FuturesUnordered::new();
+        let mut under_way: FuturesUnordered<BoxFuture<'_, Done>> = FuturesUnordered::new();
         let mut look_at = clock.now() + LOOK_AGAIN;
+        let mut tells = false;
         loop {
             let now = clock.now();
             if now >= look_at {
                 look_at = now + LOOK_AGAIN;
-                if self.look_again(&dirigent).await.is_err() {
-                    return;
+                shared.queue().name(&shared.others());
+                shared.look_up();
+                if !tells {
+                    tells = true;
+                    under_way.push(Box::pin(self.tell_here(&dirigent)));
                 }
             }
-            while let Some(batch) = { shared.queue().lanes.next_batch(now) } {
+            while let Some(batch) = { shared.queue().next_batch(now) } {
                 under_way.push(Box::pin(shared.carry(batch)));
             }
-            let due = shared.queue().lanes.next_deadline();
+            let due = shared.queue().next_deadline();
             let wake_at = due.map_or(look_at, |due| due.min(look_at));
             tokio::select! {
                 () = shared.called.notified() => {}
                 () = clock.sleep_until(wake_at) => {}
-                Some((batch, answer)) = under_way.next() => shared.carried(batch, answer),
+                Some(done) = under_way.next() => match done {
+                    Done::Carried(batch, answer) => shared.carried(&batch, answer),
+                    Done::Here(Ok(told)) => {
+                        tells = false;
+                        let now = clock.now();
+                        let mut queue = shared.queue();
+                        for told in &told {
+                            queue.told_here(now, told);
+                        }
+                    }
+                    Done::Here(Err(_)) => return,
+                },
             }
         }
     }
 
-    /// Finds owners for events that had none. An error: the driver has ended.
-    async fn look_again(&self, dirigent: &Dirigent) -> Result<(), CallError> {
+    /// Tells this process's channels what waits for them.
+    async fn tell_here(&self, dirigent: &Dirigent) -> Done {
         let shared = &*self.shared;
-        let others = shared.others();
-        let gone = shared.queue().lanes.keep_only(&others);
-        let homeless = std::mem::take(&mut shared.queue().homeless);
-        for event in homeless.into_iter().chain(gone) {
-            match dirigent.event_here(event.clone()).await {
-                Err(error @ CallError::Ended(_)) => return Err(error),
-                told if is_taken(&event, &told) => {}
-                _ => shared.push([event]),
+        if shared.queue().missed_here() {
+            if let Err(error) = dirigent.reconnected_here().await {
+                return Done::Here(Err(error));
             }
         }
-        Ok(())
+        let acts = |channel| dirigent.channel(channel).standing() != Standing::Elsewhere;
+        let to_tell = shared.queue().next_here(shared.client.clock().now(), acts);
+        let telling = to_tell.into_iter().map(|events| tell_in_order(dirigent, events));
+        Done::Here(stream::iter(telling).buffer_unordered(TOLD_AT_ONCE).try_collect().await)
     }
 }
 
-/// Whether the event need not be told again. A message is read later in a channel that cannot be read now; of what else happened no trace
-/// would be left.
-fn is_taken(event: &GatewayEvent, told: &Result<(), CallError>) -> bool {
-    match told {
-        Err(CallError::Elsewhere) => false,
-        Err(CallError::Failed(_) | CallError::NotStored) => {
-            matches!(event, GatewayEvent::MessageCreated(_))
+/// Tells a channel its events, up to the first that is not taken. An error: the driver has ended.
+async fn tell_in_order(dirigent: &Dirigent, to_tell: ToTell) -> Result<Told, CallError> {
+    let ToTell { channel, round, events } = to_tell;
+    let mut told = Told { channel, round, events: events.len(), taken: 0, is_refused: false };
+    for event in events {
+        match dirigent.event_here(event.clone()).await {
+            Err(error @ CallError::Ended(_)) => return Err(error),
+            answer if is_taken(&event, &answer) => told.taken += 1,
+            answer => {
+                told.is_refused = !matches!(answer, Err(CallError::Elsewhere));
+                break;
+            }
         }
-        Ok(()) | Err(_) => true,
     }
+    Ok(told)
 }
 
 /// Whether the same question would have the same answer, however often it is asked.
@@ -238,60 +254,6 @@ fn is_final(error: &RelayError) -> bool {
     let is_refused =
         |refused: &Refused| !matches!(refused, Refused::Failed { .. } | Refused::Elsewhere);
     matches!(error, RelayError::TooLarge) || error.refused().is_some_and(is_refused)
-}
-
-/// Takes what other processes heard of the channels of this one: given to a [`Server`](crate::Server).
-pub(crate) struct Heard {
-    pub(crate) dirigent: Dirigent,
-}
-
-impl Heard {
-    /// Tells each channel its events in order, all channels at once. Returns the places of those that are not ours.
-    async fn tell(&self, heard: HeardElsewhere) -> Vec<usize> {
-        if heard.missed {
-            // Where the driver does not run, it reads everything when it starts.
-            let _ = self.dirigent.reconnected_here().await;
-        }
-        let mut channels = std::collections::BTreeMap::<_, Vec<_>>::new();
-        for (place, event) in heard.events.into_iter().enumerate() {
-            let event = GatewayEvent::from(event);
-            channels.entry(event.channel()).or_default().push((place, event));
-        }
-        let told = channels.into_values().map(|events| async {
-            let mut elsewhere = Vec::new();
-            for (place, event) in events {
-                // What follows in the channel waits for what was not taken.
-                if !elsewhere.is_empty()
-                    || !is_taken(&event, &self.dirigent.event_here(event.clone()).await)
-                {
-                    elsewhere.push(place);
-                }
-            }
-            elsewhere
-        });
-        join_all(told).await.concat()
-    }
-}
-
-#[async_trait]
-impl Service for Heard {
-    fn rules(&self) -> &'static [&'static str] {
-        &[HeardElsewhere::RULE, UseCommand::RULE]
-    }
-
-    async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
-        if asker.role != Role::Peer {
-            return Err(Refused::OnlyPeers);
-        }
-        if rule == UseCommand::RULE {
-            let (used, within) = read::<UseCommand>(question)?.read()?;
-            let answer = self.dirigent.command_here(&used, within).await;
-            let answer = answer.map_err(|error| refused(&error))?;
-            return Ok(write(&CommandText::from(answer)));
-        }
-        let elsewhere = self.tell(read(question)?).await;
-        Ok(write(&NotOurs { elsewhere }))
-    }
 }
 
 impl fmt::Debug for Forwarding {

@@ -2,12 +2,13 @@
 //! writes.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::host::Builder;
 use dirigent::operate::Transition;
-use dirigent::ports::{ApiError, GuildId, Identity, Ownership, Standing};
+use dirigent::ports::{ApiError, ErrorKind, GuildId, Identity, Ownership, Standing};
 use dirigent::settings::LostRuns;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::{
@@ -86,6 +87,11 @@ impl Table {
         self.state.lock().unwrap().resigned.push(host.clone());
     }
 
+    /// The process is a member again.
+    pub(crate) fn come_back(&self, host: &HostId) {
+        self.state.lock().unwrap().resigned.retain(|resigned| resigned != host);
+    }
+
     fn of(&self, channel: ChannelId) -> Option<HostId> {
         let state = self.state.lock().unwrap();
         state.named.get(&channel).cloned().unwrap_or_else(|| state.hosts.first().cloned())
@@ -134,6 +140,14 @@ struct Fenced {
     all: MemoryChannels,
     /// Whether commits are taken, or wait.
     open: watch::Sender<bool>,
+    fails: Arc<AtomicBool>,
+}
+
+impl Fenced {
+    fn works(&self) -> Result<(), ApiError> {
+        let fails = self.fails.load(Ordering::Relaxed);
+        if fails { Err(ApiError::new(ErrorKind::Store)) } else { Ok(()) }
+    }
 }
 
 #[async_trait]
@@ -143,6 +157,7 @@ impl ChannelStore for Fenced {
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
+        self.works()?;
         self.all.load(channel).await
     }
 
@@ -150,6 +165,7 @@ impl ChannelStore for Fenced {
         if self.table.of(commit.channel).as_ref() != Some(&self.me) {
             return Err(CommitError::Elsewhere);
         }
+        self.works()?;
         let mut open = self.open.subscribe();
         open.wait_for(|open| *open).await.unwrap();
         self.all.commit(commit).await
@@ -209,6 +225,7 @@ pub(crate) struct Fleet {
     pub(crate) channel: ChannelId,
     store: MemoryChannels,
     open: watch::Sender<bool>,
+    fails: Arc<AtomicBool>,
     starts: u8,
 }
 
@@ -247,6 +264,7 @@ impl Fleet {
             channel,
             store,
             open: watch::Sender::new(true),
+            fails: Arc::default(),
             starts,
         }
     }
@@ -293,8 +311,8 @@ impl Fleet {
         }
         let (clock, table) = (Arc::new(self.clock.clone()), Arc::clone(&self.table));
         let (forwarding, link) = Forwarding::new(client.clone(), Arc::clone(&table) as _);
-        let (all, open) = (self.store.clone(), self.open.clone());
-        let store = Fenced { me: host.clone(), table: Arc::clone(&table), all, open };
+        let (all, open, fails) = (self.store.clone(), self.open.clone(), Arc::clone(&self.fails));
+        let store = Fenced { me: host.clone(), table: Arc::clone(&table), all, open, fails };
         // A run outlives the process that granted it.
         let settings = Settings::default().with(|settings| settings.lost_runs = LostRuns::Keep);
         let lease = Lease { me: host.clone(), table: Arc::clone(&table), changed };
@@ -319,6 +337,11 @@ impl Fleet {
     /// Commits wait from now on, or are taken.
     pub(crate) fn hold_commits(&self, hold: bool) {
         self.open.send_replace(!hold);
+    }
+
+    /// The store fails from now on, or works.
+    pub(crate) fn fail_store(&self, fail: bool) {
+        self.fails.store(fail, Ordering::Relaxed);
     }
 
     /// Something that no other start of a process has.

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::hooks::RunReport;
-use dirigent::{Dirigent, async_trait};
+use dirigent::{Dirigent, MessageId, async_trait};
 use dirigent_relay::{Asker, CarryError, HostId, InProcess, Refused, Relay, Server, Service};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::fleet::{Fleet, Process, SECOND, secret};
+use super::fleet::{Fleet, Process, SECOND, host, secret};
 
 /// Stands in the place of the process that acts for the channel, and writes down what is carried to it.
 #[derive(Default)]
@@ -44,6 +44,23 @@ enum Fate {
     Answered,
     AnswerLost,
     Unreachable,
+    /// There is none before the other end gives up.
+    NoAnswer,
+}
+
+/// Counts what is carried.
+#[derive(Clone)]
+struct Asked {
+    inner: InProcess,
+    times: Arc<Mutex<u32>>,
+}
+
+#[async_trait]
+impl Relay for Asked {
+    async fn carry(&self, to: &HostId, rule: &str, bytes: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        *self.times.lock().unwrap() += 1;
+        self.inner.carry(to, rule, bytes).await
+    }
 }
 
 /// A way over which each question goes when the test lets it, with the fate that the test has for it.
@@ -73,6 +90,7 @@ impl Relay for Gated {
                 Err(CarryError::no_answer("lost"))
             }
             Fate::Unreachable => Err(CarryError::unreachable("away")),
+            Fate::NoAnswer => std::future::pending().await,
         }
     }
 }
@@ -185,6 +203,129 @@ async fn what_was_not_taken_keeps_its_order() {
     stage.carry(&[Fate::Answered, Fate::Answered]).await;
     assert_eq!(stage.heard(), [vec!["1", "2", "3", "4"], vec!["1", "3", "4"]]);
     assert_eq!(stage.b.forwarding.counts(), (5, 0, 0));
+}
+
+/// For a moment no process is known to act for the channel.
+#[tokio::test]
+async fn what_has_no_owner_for_a_moment_keeps_its_order() {
+    let stage = Stage::new().await;
+    let (channel, table) = (stage.fleet.channel, &stage.fleet.table);
+    table.give(channel, None);
+    stage.hear(&["1"]).await;
+    stage.fleet.settle().await;
+    table.give(channel, Some(&host("a")));
+    stage.hear(&["2"]).await;
+    stage.carry(&[Fate::Answered]).await;
+    assert_eq!(stage.heard(), [["1", "2"]]);
+    assert_eq!(stage.b.forwarding.counts(), (3, 0, 0));
+}
+
+/// The process to which an event is under way does not answer, and another one acts for the channel: it is told at once, and all.
+#[tokio::test]
+async fn the_next_owner_is_told_in_order_what_is_under_way_to_the_last_one() {
+    let mut stage = Stage::new().await;
+    let scribe = Arc::<Scribe>::default();
+    let c = stage.fleet.start("c");
+    let server = Server::new(Fleet::keys("c"), secret(201)).with(Arc::clone(&scribe) as _);
+    stage.fleet.relay.connect(Arc::new(server));
+    stage.hear(&["1"]).await;
+    stage.fleet.settle().await;
+    // The gate is shut: nothing of what follows was answered before.
+    stage.fleet.table.give(stage.fleet.channel, Some(&c.host));
+    stage.hear(&["2"]).await;
+    stage.carry(&[Fate::NoAnswer, Fate::Answered, Fate::Answered]).await;
+    let told = scribe.heard.lock().unwrap().clone();
+    assert_eq!(told, [["1", "2"]]);
+    assert!(stage.heard().is_empty());
+    assert_eq!(stage.b.forwarding.counts(), (3, 0, 0));
+}
+
+/// A process that becomes known only after the gap is told of it as well.
+#[tokio::test]
+async fn a_gap_before_the_first_look_at_the_owners_is_told() {
+    let mut fleet = Fleet::new().await;
+    let a = fleet.start("a");
+    fleet.chat(&a).await;
+    fleet.table.resign(&a.host);
+    let b = fleet.start("b");
+    fleet.settle().await;
+    fleet.discord.say(fleet.channel, fleet.person, "Hello");
+    b.dirigent.reconnected().await.unwrap();
+    fleet.pass(SECOND * 5).await;
+    let speaker = || async {
+        let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+        status.speaker
+    };
+    assert_eq!(speaker().await, None);
+    fleet.table.come_back(&a.host);
+    fleet.pass(SECOND * 5).await;
+    assert_eq!(speaker().await, Some("poet".into()));
+}
+
+/// What cannot be stored is told again, and what follows in the channel waits for it.
+#[tokio::test]
+async fn what_the_store_does_not_take_is_told_again_until_it_does() {
+    let mut fleet = Fleet::new().await;
+    let mut a = fleet.start("a");
+    fleet.chat(&a).await;
+    a.kill();
+    let way = Asked { inner: fleet.relay.clone(), times: Arc::default() };
+    let b = fleet.start_with("b", Fleet::keys("b"), Arc::new(way.clone()), Vec::new());
+    fleet.fail_store(true);
+    let _a = fleet.start("a");
+    fleet.settle().await;
+    b.dirigent.member_left(fleet.channel, fleet.agents[0].1).await.unwrap();
+    fleet.say(&b, "Hello").await;
+    fleet.pass(SECOND * 60).await;
+    assert_eq!(b.forwarding.counts(), (0, 0, 2));
+    assert_eq!(b.forwarding.refused(), 2);
+    let asked = *way.times.lock().unwrap();
+    assert!((10..=20).contains(&asked), "{asked}: less and less often");
+    fleet.fail_store(false);
+    fleet.pass(SECOND * 6).await;
+    assert_eq!(b.forwarding.counts(), (2, 0, 0));
+    assert_eq!(b.forwarding.refused(), 0);
+}
+
+/// The same for a channel that waits for this process itself.
+#[tokio::test]
+async fn what_the_store_does_not_take_here_is_told_again_until_it_does() {
+    let mut fleet = Fleet::new().await;
+    let (a, b) = (fleet.start("a"), fleet.start("b"));
+    fleet.chat(&a).await;
+    fleet.table.give(fleet.channel, None);
+    fleet.settle().await;
+    b.dirigent.member_left(fleet.channel, fleet.agents[0].1).await.unwrap();
+    fleet.say(&b, "Hello").await;
+    fleet.fail_store(true);
+    fleet.table.give(fleet.channel, Some(&b.host));
+    fleet.pass(SECOND * 30).await;
+    assert_eq!((b.forwarding.counts(), b.forwarding.refused()), ((0, 0, 2), 2));
+    fleet.fail_store(false);
+    fleet.pass(SECOND * 6).await;
+    assert_eq!((b.forwarding.counts(), b.forwarding.refused()), ((0, 0, 0), 0));
+    fleet.say(&b, "And?").await;
+    let state = b.instance.channel_state(fleet.channel).await.unwrap();
+    assert_eq!(state.current_speaker, Some("critic".into()), "the first agent is not here");
+}
+
+/// Any process may act for the channels of which too much was heard while they had no owner: also the one that heard it.
+#[tokio::test]
+async fn where_too_much_has_no_owner_the_process_reads_its_own_channels() {
+    let mut fleet = Fleet::new().await;
+    let b = fleet.start("b");
+    fleet.chat(&b).await;
+    fleet.discord.say(fleet.channel, fleet.person, "Hello");
+    let other = fleet.discord.add_channel(fleet.guild, "other", &[fleet.moderator, fleet.person]);
+    fleet.table.give(other, None);
+    for number in 0..=10_000 {
+        let newest = MessageId::new(number + 1);
+        b.dirigent.newest_message(other, newest).await.unwrap();
+    }
+    assert_eq!(b.forwarding.counts(), (0, 10_001, 0));
+    fleet.pass(SECOND * 5).await;
+    let status = b.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()));
 }
 
 /// A batch has at most 100 KiB of texts, so that it is never too large for a question, however its texts are written.

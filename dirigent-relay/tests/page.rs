@@ -338,6 +338,7 @@ async fn the_metrics_tell_of_leases_and_forwards() {
         "dirigent_forwarded_events_total{outcome=\"carried\"} 1",
         "dirigent_forwarded_events_total{outcome=\"dropped\"} 0",
         "dirigent_forwarded_events_waiting 0",
+        "dirigent_forwarded_events_refused 0",
         "dirigent_questions_total{outcome=\"taken\"} 0",
     ] {
         assert!(metrics.lines().any(|is| is == line), "{line} is not in {metrics}");

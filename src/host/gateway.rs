@@ -9,6 +9,7 @@ use crate::host::here::Here;
 use crate::ports::neighbours::GatewayEvent;
 use crate::ports::ownership::Standing;
 use crate::room::connection::Gateway;
+use crate::runtime::Runtime;
 use crate::runtime::cell::RoomCell;
 use crate::runtime::connections::Connections;
 use crate::{CallError, ChannelId, Dirigent, UserId};
@@ -27,25 +28,32 @@ impl Dirigent {
         if let Some(neighbours) = &self.runtime.neighbours {
             neighbours.reconnected();
         }
-        self.reconnected_here().await
+        self.live().await?;
+        self.runtime.lost.clear();
+        self.read_all(Runtime::tell_reconnected);
+        Ok(())
     }
 
-    /// As [`reconnected`](Self::reconnected), for what another process tells: it is carried no further
-    /// ([`Neighbours`](crate::ports::Neighbours)).
+    /// Another process says that events may have been lost ([`Neighbours`](crate::ports::Neighbours)): in every channel that keeps
+    /// turns, what was missed is read from the chat, as after [`reconnected`](Self::reconnected). Connections of this process that are
+    /// lost stay so, and the word is carried no further.
     ///
     /// # Errors
     ///
     /// When the driver is not running.
     pub async fn reconnected_here(&self) -> Result<(), CallError> {
         self.live().await?;
-        self.runtime.lost.clear();
+        self.read_all(Runtime::tell_gap);
+        Ok(())
+    }
+
+    fn read_all(&self, tell: impl Fn(&Runtime, &Arc<RoomCell>)) {
         self.runtime.catch_up.forget_awaited();
         self.runtime.gap_epoch.fetch_add(1, Ordering::AcqRel);
         for room in self.runtime.rooms.all_awake() {
-            self.runtime.tell_reconnected(&room);
+            tell(&self.runtime, &room);
         }
         self.runtime.catch_up.call(self.runtime.rooms.known());
-        Ok(())
     }
 
     /// A connection to the gateway is lost: the host's number for it (where shards are used, the shard's),

@@ -122,6 +122,21 @@ fn an_agent_that_the_hosts_waker_called_is_not_called_again_because_of_a_lost_ga
     assert_eq!(stage.wake_calls().len(), 1, "it has heard it");
 }
 
+/// The other process says nothing about the connections of this one.
+#[test]
+fn a_connection_that_is_lost_stays_so_when_another_process_tells_of_a_gap() {
+    let mut stage = hooked();
+    stage.say("Hello");
+    cut(&mut stage);
+    stage.advance(MINUTE);
+    stage.call(|d| async move { d.reconnected_here().await }).unwrap();
+    stage.advance(MINUTE * 10);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Granted, "no agent is passed over");
+    stage.dirigent().resumed(0);
+    stage.advance(MINUTE * 5);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant, "they do not answer");
+}
+
 /// P1
 #[test]
 fn channels_of_another_shard_are_not_concerned() {

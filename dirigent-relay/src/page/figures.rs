@@ -16,6 +16,7 @@ use crate::{Client, Forwarding, Server};
 /// | `dirigent_questions_total` by `outcome` | questions of others: `taken`, `rejected` |
 /// | `dirigent_forwarded_events_total` by `outcome` | events of the gateway: `carried`, `dropped` |
 /// | `dirigent_forwarded_events_waiting` | events that wait to be carried |
+/// | `dirigent_forwarded_events_refused` | those of them that wait since an event of their channel was refused |
 ///
 /// ```no_run
 /// use dirigent_control::Builder;
@@ -59,7 +60,10 @@ impl Figures for RelayFigures {
         let about = "Events of the gateway that wait to be carried to another process";
         let waiting = Figure::gauge("forwarded_events_waiting", about)
             .value(u64::try_from(waiting).unwrap_or(u64::MAX));
-        vec![forwards, questions, events, waiting]
+        let about = "Events of the gateway that wait since an event of their channel was refused";
+        let refused = Figure::gauge("forwarded_events_refused", about)
+            .value(u64::try_from(self.forwarding.refused()).unwrap_or(u64::MAX));
+        vec![forwards, questions, events, waiting, refused]
     }
 }
 
