@@ -1,13 +1,15 @@
 //! Several processes that act for channels: any of them answers, and what one hears reaches the one that it concerns.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dirigent::hooks::RunReport;
 use dirigent::ports::Attachment;
-use dirigent::{CallError, ChannelId, Mode, Settings, async_trait};
+use dirigent::{CallError, ChannelId, Clock, Mode, Settings, async_trait};
 use dirigent_relay::{
     Asker, CarryError, Client, Denied, HostId, InProcess, Refused, Relay, Server, Service,
 };
+use dirigent_testkit::ManualClock;
 
 use super::fleet::{Fleet, Process, SECOND, Table, host, secret};
 
@@ -60,6 +62,40 @@ async fn an_owner_that_is_away_is_a_reason_to_be_silent() {
     fleet.pass(SECOND * 2).await;
     let denied = asked.await.unwrap().unwrap_err();
     assert!(denied.is_unavailable(), "{denied}");
+}
+
+/// A way on which the first question to another process is lost for certain, after a while, and no other one is answered.
+struct TwoLegs {
+    first: AtomicBool,
+    clock: ManualClock,
+}
+
+#[async_trait]
+impl Relay for TwoLegs {
+    async fn carry(&self, _: &HostId, _: &str, _: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        if self.first.swap(false, Ordering::Relaxed) {
+            self.clock.sleep_until(self.clock.now() + SECOND * 3 / 2).await;
+            return Err(CarryError::unreachable("away"));
+        }
+        std::future::pending().await
+    }
+}
+
+/// A question that is asked again has what remains of its time, not all of it once more.
+#[tokio::test]
+async fn a_question_that_is_asked_twice_takes_no_longer_than_one_time_limit() {
+    let mut fleet = Fleet::new().await;
+    let a = fleet.start("a");
+    fleet.chat(&a).await;
+    let way = TwoLegs { first: AtomicBool::new(true), clock: fleet.clock.clone() };
+    let b = fleet.start_with("b", Fleet::keys("b"), Arc::new(way), Vec::new());
+    let (instance, channel) = (b.instance.clone(), fleet.channel);
+    let asked = tokio::spawn(async move { instance.channel_state(channel).await });
+    fleet.pass(SECOND * 19 / 10).await;
+    assert!(!asked.is_finished(), "the second question is under way");
+    fleet.pass(SECOND / 10).await;
+    assert!(asked.is_finished());
+    assert!(!asked.await.unwrap().unwrap_err().is_certain());
 }
 
 /// A channel that changes hands while it is asked for: the question finds it within the time limit.
