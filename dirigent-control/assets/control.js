@@ -31,8 +31,10 @@
 
   // A part that is being used is replaced when that is over.
   const waiting = new Map();
+  let pressed = null;
   const isUsed = (element) =>
-    element.contains(document.activeElement) && /^(SELECT|INPUT|TEXTAREA)$/.test(document.activeElement.tagName);
+    element.contains(pressed) ||
+    (element.contains(document.activeElement) && /^(SELECT|INPUT|TEXTAREA)$/.test(document.activeElement.tagName));
   const replace = (id, html) => {
     const element = document.getElementById(id);
     if (!element) return;
@@ -52,8 +54,15 @@
     else [element.scrollLeft, element.scrollTop] = at;
     if (focused) document.getElementById(focused)?.focus();
   };
-  document.addEventListener("focusout", () =>
-    setTimeout(() => [...waiting].forEach(([id, html]) => replace(id, html))));
+  const replaceWaiting = () => setTimeout(() => [...waiting].forEach(([id, html]) => replace(id, html)));
+  document.addEventListener("focusout", replaceWaiting);
+  // A button that is replaced between the press and the release gets no click.
+  document.addEventListener("pointerdown", (event) => (pressed = event.target));
+  for (const over of ["pointerup", "pointercancel"])
+    document.addEventListener(over, () => {
+      pressed = null;
+      replaceWaiting();
+    });
 
   const live = document.body.dataset.live;
   const pulse = document.getElementById("pulse");

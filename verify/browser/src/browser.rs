@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use fantoccini::elements::Element;
+use fantoccini::error::CmdError;
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Map, Value, json};
@@ -93,13 +95,32 @@ impl Visitor {
     }
 
     pub(crate) async fn click(&self, css: &str) -> Result {
-        Ok(self.client.find(Locator::Css(css)).await?.click().await?)
+        self.on(css, async |element| element.click().await).await
     }
 
     pub(crate) async fn fill(&self, css: &str, text: &str) -> Result {
-        let field = self.client.find(Locator::Css(css)).await?;
-        field.clear().await?;
-        Ok(field.send_keys(text).await?)
+        self.on(css, async |field| {
+            field.clear().await?;
+            field.send_keys(text).await
+        })
+        .await
+    }
+
+    /// Does something with an element. The page may draw a part anew between finding the element and using it: the
+    /// visitor then takes the new one, as a person would without noticing.
+    async fn on(
+        &self,
+        css: &str,
+        act: impl AsyncFn(&Element) -> std::result::Result<(), CmdError>,
+    ) -> Result {
+        for _ in 0..20 {
+            let element = self.client.find(Locator::Css(css)).await?;
+            match act(&element).await {
+                Err(error) if error.is_stale_element_reference() => {}
+                done => return Ok(done?),
+            }
+        }
+        Err(format!("{css} was drawn anew each time that it was to be used").into())
     }
 
     pub(crate) async fn sign_in(&self, server: &Server, token: &str) -> Result {

@@ -125,6 +125,9 @@ async fn change_a_mode(visitor: &Visitor, server: &Server) -> Result {
 async fn see_the_speaker_move(visitor: &Visitor, server: &Server) -> Result {
     visitor.open(server, "design-review").await?;
     visitor.js("window.notReloaded = true", Vec::new()).await?;
+    let press = "window.pressed = document.querySelector('.agents button'); \
+                 window.pressed.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))";
+    visitor.js(press, Vec::new()).await?;
     let thinking =
         "return document.querySelector('.says').textContent.match(/^(\\w+) is thinking/)?.[1]";
     let first = visitor.until("a speaker", thinking).await?;
@@ -133,6 +136,12 @@ async fn see_the_speaker_move(visitor: &Visitor, server: &Server) -> Result {
     );
     visitor.until("another speaker", &next).await?;
     visitor.until("no reload", "return window.notReloaded === true").await?;
+    let holds = "return document.body.contains(window.pressed)";
+    visitor.until("the button that is pressed, still there to be released", holds).await?;
+    let release = "window.pressed.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }))";
+    visitor.js(release, Vec::new()).await?;
+    let anew = "return !document.body.contains(window.pressed)";
+    visitor.until("the part with that button, drawn anew", anew).await?;
     visitor
         .until(
             "the score with speech",
