@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::ports::{Certainty, ErrorKind};
-use dirigent::{Clock, DiscordApi, Reply, Turn, async_trait};
-use dirigent_relay::{CarryError, Client, HostId, InProcess, Question, Relay};
+use dirigent::hooks::TurnId;
+use dirigent::ports::{ApiError, Certainty, ErrorKind, TurnSource};
+use dirigent::{Agent, ChatMessage, Clock, DiscordApi, Reply, Turn, async_trait};
+use dirigent_relay::{CarryError, Client, HostId, InProcess, Question, Relay, RemoteCallError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -310,5 +311,45 @@ async fn all_that_a_call_cost_counts_and_counts_once() {
         assert_eq!(cost(&hall, &a).await, 5, "an announcement says it");
         hall.fleet.pass(SECOND * 5).await;
         assert_eq!(cost(&hall, &a).await, 12);
+    }
+}
+
+/// A turn of which nothing else is asked.
+struct NoSource;
+
+#[async_trait]
+impl TurnSource for NoSource {
+    async fn transcript(&self, _: usize) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
+        Ok(Vec::new())
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        None
+    }
+
+    fn report_cost(&self, _: u64) {}
+}
+
+/// Whether the process of the agent is waited for or asked: a call that has not begun there keeps its place from no other one.
+#[tokio::test]
+async fn a_call_that_is_cancelled_before_it_has_begun_is_over_at_once() {
+    for is_announced in [false, true] {
+        let mut hall = Hall::new().await;
+        let a = hall.owner("a");
+        let poet = hall.sayer("poet", &["Hi"], SECOND);
+        let _one = hall.home("one", &[poet]);
+        hall.fleet.pass(SECOND).await;
+        hall.fleet.relay.disconnect(&named("one"));
+        let agent = a.guests.agent(if is_announced { "poet" } else { "clerk" });
+        let turn = Turn::new(hall.fleet.channel, "poet".into(), TurnId::new(1));
+        let (turn, control) = turn.controlled(None, Arc::new(NoSource));
+        let called = tokio::spawn(async move { agent.speak(turn).await });
+        hall.fleet.pass(SECOND / 2).await;
+        assert!(!called.is_finished(), "announced: {is_announced}");
+        control.cancel();
+        hall.fleet.pass(SECOND / 5).await;
+        assert!(called.is_finished(), "announced: {is_announced}");
+        let error = called.await.unwrap().unwrap_err();
+        assert_eq!(error.to_string(), RemoteCallError::Cancelled.to_string());
     }
 }

@@ -151,7 +151,9 @@ async fn a_process_that_drains_before_it_is_started_anew_loses_no_turn() {
     hall.fleet.pass(SECOND).await;
     let hosting = one.hosting.clone();
     let draining = tokio::spawn(async move { hosting.drain().await });
-    hall.fleet.pass(Duration::from_millis(1_500)).await;
+    hall.fleet.pass(Duration::from_millis(500)).await;
+    assert!(!draining.is_finished(), "a call is under way");
+    hall.fleet.pass(SECOND).await;
     assert!(draining.is_finished(), "the turn is over");
     assert_eq!(hall.posts().await.len(), 1);
     assert_eq!(speaker(&hall, &a).await.as_deref(), Some("critic"));
