@@ -35,7 +35,7 @@ struct Shared {
 impl Asking {
     /// Asks this way, for the process of this client. The settings say what an agent's text means.
     pub(crate) fn new(way: Arc<dyn Way>, client: &Client, settings: Settings) -> Self {
-        let runs = Runs::new(client.me(), client.clock().now().as_millis());
+        let runs = Runs::new(client.me());
         Self { shared: Arc::new(Shared { way, settings, runs }) }
     }
 

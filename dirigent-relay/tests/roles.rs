@@ -82,6 +82,20 @@ async fn a_turn_of_an_agent_in_a_slave() {
     assert_eq!(slave.identity(poet).await.unwrap().unwrap().agent_id, "poet".into());
 }
 
+/// A process may have a `Slave` for each of its agents, all made in the same moment: the channel takes no agent's run for another's.
+#[tokio::test]
+async fn two_slaves_of_one_process_give_their_runs_different_names() {
+    let (fleet, master, of_poet) = world(false).await;
+    let of_critic = slave(&fleet, Arc::new(fleet.relay.clone()), WhenUnavailable::Deny);
+    fleet.say(&master, "Hello").await;
+    let poets = of_poet.may_speak(fleet.channel, &"poet".into(), None).await.unwrap();
+    assert!(poets.end(RunReport::Text("A line.")).await.unwrap().accepted);
+    fleet.post(&master, "poet", "A line.").await;
+    let critics = of_critic.may_speak(fleet.channel, &"critic".into(), None).await.unwrap();
+    assert_ne!(critics.run(), poets.run());
+    assert!(critics.end(RunReport::Pass).await.unwrap().accepted);
+}
+
 /// A slave that ends in the middle of a run stalls nothing: the run has its deadline, as any.
 #[tokio::test]
 async fn a_run_whose_slave_is_gone_ends_by_its_deadline() {
