@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use dirigent::hooks::{EndTaken, RunReport};
 use dirigent::operate::Refusal;
+use dirigent::ports::Standing;
 use dirigent::{AgentId, CallError, ChannelId, Denial, Dirigent, IdentityStore};
 use std::sync::Arc;
 
@@ -70,6 +71,10 @@ impl Master {
         let outcome = end.read_outcome()?;
         let TurnComplete { agent_id: agent, channel_id, run_id, .. } = end;
         let channel = self.dirigent.channel(channel_id);
+        // The owner knows its agents: this process may not have read them since they were registered.
+        if channel.standing() == Standing::Elsewhere {
+            return Err(Refused::Elsewhere);
+        }
         let ended = channel.turn_ended(&agent, run_id, RunReport::Outcome(&outcome)).await;
         let taken = match ended {
             Ok(taken) => taken,

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dirigent::hooks::RunReport;
+use dirigent::host::Builder;
 use dirigent::ports::Attachment;
-use dirigent::{CallError, ChannelId, Clock, Mode, Settings, async_trait};
+use dirigent::{CallError, ChannelId, Clock, MemoryIdentities, Mode, Settings, async_trait};
 use dirigent_relay::{
     Asker, CarryError, Client, Denied, HostId, InProcess, Refused, Relay, Server, Service,
 };
@@ -46,6 +47,23 @@ async fn any_process_answers_whether_an_agent_may_speak() {
     let permission = a.instance.may_speak(fleet.channel, &"critic".into(), None).await.unwrap();
     assert!(permission.end(RunReport::Pass).await.unwrap().accepted);
     assert!(permission.end(RunReport::Pass).await.unwrap().duplicate);
+}
+
+/// As while a new version, which brings an agent along, replaces the old one process by process.
+#[tokio::test]
+async fn the_end_of_a_run_is_carried_by_a_process_that_does_not_know_the_agent_yet() {
+    let mut fleet = Fleet::new().await;
+    let a = fleet.start("a");
+    let keys = Fleet::keys("b");
+    let (way, clock) = (Arc::new(fleet.relay.clone()), Arc::new(fleet.clock.clone()));
+    let client = Client::new(keys.clone(), way, clock);
+    let knows_none = |builder: Builder| builder.identities(MemoryIdentities::new());
+    let b = fleet.start_as("b", keys, client, Vec::new(), knows_none);
+    fleet.chat(&a).await;
+    fleet.say(&a, "Hello").await;
+    let permission = b.instance.may_speak(fleet.channel, &"poet".into(), None).await.unwrap();
+    assert!(permission.holds_floor());
+    assert!(permission.end(RunReport::Pass).await.unwrap().accepted);
 }
 
 #[tokio::test]
