@@ -128,6 +128,9 @@ async fn show(matches: &ArgMatches) -> Result<bool> {
         fleet.print();
     }
     fleet.end().await?;
+    for detail in verdict.details() {
+        eprintln!("{detail}");
+    }
     #[expect(clippy::print_stdout, reason = "it is what the program is for")]
     {
         println!("{}", verdict.json());

@@ -41,8 +41,9 @@ pub(crate) struct Verdict {
     posted: usize,
     doubled: usize,
     lost: usize,
-    lost_turns: usize,
-    two_allowed: usize,
+    /// In words, as the next.
+    lost_turns: Vec<String>,
+    two_allowed: Vec<String>,
     longest_wait: Duration,
 }
 
@@ -59,7 +60,7 @@ impl Verdict {
                 (posted, since) = (verdict.posted, fleet.now());
             }
             let is_quiet = fleet.now().since(since) > QUIET;
-            if (verdict.lost == 0 && (verdict.lost_turns == 0 || is_quiet))
+            if (verdict.lost == 0 && (verdict.lost_turns.is_empty() || is_quiet))
                 || fleet.now() > deadline
             {
                 return Ok(verdict);
@@ -119,8 +120,24 @@ impl Verdict {
         let asked = ledger.asked.range(of_here).filter(|((_, run), asked)| {
             !runs.contains(run) && !matches!(asked.end, End::Passed(_))
         });
-        self.lost_turns += called.count() + asked.count();
-        self.two_allowed += two_allowed(&Allowed::all(channel, replies, ledger));
+        self.lost_turns
+            .extend(called.map(|((_, turn), at)| {
+                format!("channel {channel}: turn {turn}, called at {at:?}")
+            }));
+        self.lost_turns.extend(
+            asked.map(|((_, run), asked)| format!("channel {channel}: run {run}, {asked:?}")),
+        );
+        let allowed = Allowed::all(channel, replies, ledger);
+        self.two_allowed.extend(
+            two_allowed(&allowed)
+                .map(|(one, other)| format!("channel {channel}: {one:?} while {other:?}")),
+        );
+    }
+
+    /// What can be said of each turn that was lost, and of each time at which two were allowed.
+    pub(crate) fn details(&self) -> impl Iterator<Item = String> {
+        let lost = self.lost_turns.iter().map(|lost| format!("lost: {lost}"));
+        lost.chain(self.two_allowed.iter().map(|two| format!("two allowed: {two}")))
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -129,24 +146,26 @@ impl Verdict {
             "posted": self.posted,
             "doubled": self.doubled,
             "lost": self.lost,
-            "lost_turns": self.lost_turns,
-            "two_allowed": self.two_allowed,
+            "lost_turns": self.lost_turns.len(),
+            "two_allowed": self.two_allowed.len(),
             "longest_wait_ms": longest_wait,
         })
     }
 
     /// A killed process takes the calls of its agents along: these turns are lost, not the words.
-    pub(crate) const fn is_right(&self, no_turn_may_be_lost: bool) -> bool {
+    pub(crate) fn is_right(&self, no_turn_may_be_lost: bool) -> bool {
         self.doubled == 0
             && self.lost == 0
-            && self.two_allowed == 0
-            && (self.lost_turns == 0 || !no_turn_may_be_lost)
+            && self.two_allowed.is_empty()
+            && (self.lost_turns.is_empty() || !no_turn_may_be_lost)
     }
 }
 
 /// When an agent had the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Allowed {
+    /// The turn, or the run of an agent that asked.
+    number: u64,
     /// It got the floor no earlier than this.
     earliest: u64,
     /// It surely had the floor from here
@@ -162,24 +181,24 @@ impl Allowed {
             let at = reply.at.as_millis();
             let calls = ledger.called.get(&(channel, reply.number))?;
             let from = *calls.iter().rfind(|call| **call <= at)?;
-            Some(Self { earliest: from, from, to: at })
+            Some(Self { number: reply.number, earliest: from, from, to: at })
         });
         let asked = ledger.asked.range((channel, 0)..=(channel, u64::MAX));
         let asked = asked.map(|((_, run), asked)| {
             let mut posted =
                 replies.iter().filter(|reply| !reply.is_called && reply.number == *run);
-            Self::asked(asked, posted.next().map(|reply| reply.at.as_millis()))
+            Self::asked(*run, asked, posted.next().map(|reply| reply.at.as_millis()))
         });
         called.chain(asked).collect()
     }
 
-    fn asked(run: &Asked, posted: Option<u64>) -> Self {
+    fn asked(number: u64, run: &Asked, posted: Option<u64>) -> Self {
         let to = match run.end {
             End::Unknown | End::Refused => run.from,
             End::Passed(told) => told,
             End::Accepted(told) => posted.map_or(told, |at| at.clamp(told, told + DELIVERY)),
         };
-        Self { earliest: run.since, from: run.from, to }
+        Self { number, earliest: run.since, from: run.from, to }
     }
 
     /// Whether it got the floor while the other one had it.
@@ -188,10 +207,10 @@ impl Allowed {
     }
 }
 
-/// How often an agent got the floor while another one surely had it.
-fn two_allowed(allowed: &[Allowed]) -> usize {
-    let others = |one: &Allowed| allowed.iter().filter(|other| one.began_within(other)).count();
-    allowed.iter().map(others).sum()
+/// Each that got the floor while another one surely had it, and the other one.
+fn two_allowed(allowed: &[Allowed]) -> impl Iterator<Item = (&Allowed, &Allowed)> {
+    let pairs = allowed.iter().flat_map(|one| allowed.iter().map(move |other| (one, other)));
+    pairs.filter(|(one, other)| one.began_within(other))
 }
 
 #[cfg(test)]

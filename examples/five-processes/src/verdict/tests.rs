@@ -29,14 +29,17 @@ fn one_after_the_other_is_right() {
         &lines,
         &[(200, "turn 1 heard w0"), (410, "run 50 heard w1"), (500, "turn 2 heard w2")],
     );
-    assert_eq!((seen.posted, seen.two_allowed, seen.lost_turns, seen.doubled), (3, 0, 0, 0));
+    assert_eq!(
+        (seen.posted, seen.two_allowed.len(), seen.lost_turns.len(), seen.doubled),
+        (3, 0, 0, 0)
+    );
 }
 
 #[test]
 fn a_turn_that_is_called_before_the_reply_of_who_asked_stands_there_is_noticed() {
     let lines = ["allowed 7 50 300 310", "accepted 7 50 400", "called 7 2 405"];
     let seen = verdict(&lines, &[(410, "run 50 heard w1"), (500, "turn 2 heard w2")]);
-    assert_eq!(seen.two_allowed, 1);
+    assert_eq!(seen.two_allowed.len(), 1);
 }
 
 #[test]
@@ -44,7 +47,7 @@ fn permission_during_anothers_is_noticed_even_if_its_end_is_refused_or_never_tol
     let first = ["allowed 7 50 300 310", "passed 7 50 900"];
     for end in [None, Some("refused 7 51")] {
         let lines: Vec<_> = first.into_iter().chain(["allowed 7 51 500 510"]).chain(end).collect();
-        assert_eq!(verdict(&lines, &[]).two_allowed, 1, "{end:?}");
+        assert_eq!(verdict(&lines, &[]).two_allowed.len(), 1, "{end:?}");
     }
 }
 
@@ -52,7 +55,7 @@ fn permission_during_anothers_is_noticed_even_if_its_end_is_refused_or_never_tol
 fn permission_that_may_have_been_given_before_the_others_is_not_called_wrong() {
     // The process stood still between the permission and the moment at which it knew.
     let lines = ["allowed 7 50 300 30400", "refused 7 50", "called 7 2 20000"];
-    assert_eq!(verdict(&lines, &[(31_000, "turn 2 heard w2")]).two_allowed, 0);
+    assert_eq!(verdict(&lines, &[(31_000, "turn 2 heard w2")]).two_allowed.len(), 0);
 }
 
 #[test]
@@ -60,8 +63,8 @@ fn a_reply_that_comes_after_its_time_to_arrive_holds_the_floor_no_longer_than_th
     let lines =
         ["allowed 7 50 300 310", "accepted 7 50 400", "called 7 2 15399", "called 7 3 15401"];
     let late = (40_000, "run 50 heard w1");
-    assert_eq!(verdict(&lines, &[(15_500, "turn 2 heard w2"), late]).two_allowed, 1);
-    assert_eq!(verdict(&lines, &[(15_500, "turn 3 heard w2"), late]).two_allowed, 0);
+    assert_eq!(verdict(&lines, &[(15_500, "turn 2 heard w2"), late]).two_allowed.len(), 1);
+    assert_eq!(verdict(&lines, &[(15_500, "turn 3 heard w2"), late]).two_allowed.len(), 0);
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn turns_that_posted_nothing_are_lost_and_those_that_passed_are_not() {
         "allowed 7 51 500 510",
         "passed 7 51 600",
     ];
-    assert_eq!(verdict(&lines, &[]).lost_turns, 2);
+    assert_eq!(verdict(&lines, &[]).lost_turns.len(), 2);
 }
 
 #[test]
