@@ -4,6 +4,7 @@
 //! is decided by [`admission`], a value too.
 
 pub(crate) mod admission;
+mod arrivals;
 pub(crate) mod backfill;
 mod callback;
 pub(crate) mod catch_up;
@@ -45,6 +46,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use dirigent_core::{Answer, Config, Input, MessageId, Refusal, Timestamp};
 use tokio::sync::{broadcast, mpsc};
 
+use self::arrivals::Arrivals;
 use self::catch_up::CatchUp;
 use self::cell::{CellState, RoomCell};
 use self::creations::Creations;
@@ -82,6 +84,7 @@ pub(crate) struct Runtime {
     pub(crate) store: Arc<dyn ChannelStore>,
     /// Which channels this process acts for; all of them where there is none.
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
+    arrivals: Arrivals,
     /// Where events of channels go that are not this process's.
     pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -190,6 +193,7 @@ impl Runtime {
             registers_hosts: parts.registers_hosts,
             store: parts.store,
             ownership: parts.ownership,
+            arrivals: Arrivals::default(),
             neighbours: parts.neighbours,
             clock: parts.clock,
             waker: Arc::new(parts.waker.map_or_else(OnceLock::new, OnceLock::from)),

@@ -1,12 +1,14 @@
 //! Which channels this process acts for: those that come are taken up, those that go are abandoned.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use super::Runtime;
 use super::cell::RoomCell;
 use crate::ChannelId;
 use crate::ports::neighbours::Neighbours;
-use crate::ports::ownership::Standing;
+use crate::ports::ownership::{Ownership, Standing};
 use crate::room::Room;
 use crate::values::stage::Stage;
 
@@ -52,9 +54,8 @@ impl Following<'_> {
             let came = tokio::select! {
                 biased;
                 () = runtime.life.until(Stage::Stopping) => return,
-                came = ownership.changed() => came,
+                came = self.next_change(&**ownership) => came,
             };
-            self.changed(&came);
             if came.is_empty() {
                 continue;
             }
@@ -64,6 +65,20 @@ impl Following<'_> {
             }
             runtime.catch_up.call(came);
         }
+    }
+
+    /// Waits for the next change, and follows it in the moment in which it is told.
+    async fn next_change(&self, ownership: &dyn Ownership) -> Vec<ChannelId> {
+        let mut changed = ownership.changed();
+        poll_fn(|cx| {
+            let _arriving = self.runtime.arrivals.begin();
+            let told = changed.as_mut().poll(cx);
+            if let Poll::Ready(came) = &told {
+                self.changed(came);
+            }
+            told
+        })
+        .await
     }
 
     fn changed(&self, came: &[ChannelId]) {

@@ -1,8 +1,10 @@
 //! Several processes share a store: each acts for the channels that are its own, and for no other (D78).
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
@@ -10,7 +12,7 @@ use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::{Reason, Refusal};
 use dirigent::ports::{Identity, Ownership, Standing};
 use dirigent::snapshot::PhaseKind;
-use dirigent::{CallError, ChannelId, Denial, async_trait};
+use dirigent::{AgentId, CallError, ChannelId, Denial, Dirigent, async_trait};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
@@ -355,6 +357,56 @@ fn a_channel_that_went_and_came_back_is_taken_up_from_its_record() {
     // The run that was lost is skipped, and nothing of it is posted; each line stands there once.
     assert_eq!(stage.words(), ["Hello", "b1", "a1", "b2", "a2"]);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Dormant);
+}
+
+/// Has another thread ask whether an agent may run, in the moment in which the driver is told that the channel came.
+#[derive(Default)]
+struct AsksInBetween {
+    leased: Leased,
+    dirigent: OnceLock<Dirigent>,
+    asked: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Ownership for AsksInBetween {
+    fn standing(&self, channel: ChannelId) -> Standing {
+        self.leased.standing(channel)
+    }
+
+    async fn changed(&self) -> Vec<ChannelId> {
+        let came = self.leased.changed().await;
+        for channel in &came {
+            let asks = || {
+                let dirigent = self.dirigent.get().unwrap();
+                let channel = dirigent.channel(*channel);
+                let agent = AgentId::from("b");
+                let mut asked = pin!(channel.may_speak(&agent, Some(RunId::new(7))));
+                let answer = asked.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                format!("{:?}", answer.map(|answer| answer.map(|permit| permit.reason())))
+            };
+            let asked = std::thread::scope(|scope| scope.spawn(asks).join().unwrap());
+            self.asked.lock().unwrap().push(asked);
+        }
+        came
+    }
+}
+
+/// A channel that has come and is not known yet is none without turns, in which anybody may speak.
+#[test]
+fn nothing_is_allowed_between_the_lease_and_the_news_of_it() {
+    let leases = Arc::<AsksInBetween>::default();
+    let setup = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
+    let mut stage = setup.ownership(Arc::clone(&leases) as _).stage();
+    stage.chat();
+    let asker = Arc::clone(&leases);
+    stage
+        .call(move |dirigent| async move { assert!(asker.dirigent.set(dirigent.clone()).is_ok()) });
+    // One that this process never had.
+    for standing in [Standing::Elsewhere, Standing::Held] {
+        leases.leased.set(ChannelId::new(999_999), standing);
+        stage.settle();
+    }
+    assert_eq!(*leases.asked.lock().unwrap(), ["Pending"]);
 }
 
 /// A process that stands still while it calls agents: once one was called, the leases of the other channels have lapsed.
