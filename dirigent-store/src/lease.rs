@@ -276,6 +276,8 @@ impl Leases {
     /// The process will end: the others learn so, nothing new is started here, and what is under way may end.
     pub fn resign(&mut self) {
         self.stage = self.stage.max(Stage::Leaving);
+        // With a renewal, so that what is under way has its whole time, and the others learn of it.
+        self.renewed_at = None;
         self.look_now();
     }
 

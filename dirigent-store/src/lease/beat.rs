@@ -62,6 +62,15 @@ pub struct Heartbeat {
     pub take: u16,
 }
 
+impl Heartbeat {
+    /// Whether the others are to look at once: the process begins, or gives something back, or leaves. While it leaves, no more
+    /// often than it renews: it hears its own call as well, and looks then.
+    pub const fn is_news(&self) -> bool {
+        let leaves = !self.is_member && self.renews;
+        !self.release.is_empty() || leaves || self.number == 1
+    }
+}
+
 /// What the table did.
 ///
 /// ```

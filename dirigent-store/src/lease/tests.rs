@@ -163,6 +163,25 @@ fn a_process_that_resigns_starts_nothing_new_takes_nothing_and_is_no_member() {
     assert!(!leases.is_over());
 }
 
+/// It hears its own call, too, and looks again: a call with each look would never end.
+#[test]
+fn a_process_that_leaves_calls_the_others_no_more_often_than_it_renews() {
+    let mut leases = alone();
+    leases.resign();
+    let failed = leases.next_heartbeat(at(1_000)).unwrap();
+    assert!(failed.is_news() && failed.renews);
+    leases.failed(at(1_000), failed.number);
+    assert!(beat(&mut leases, 2_000, 0, granted(2)).is_news(), "they may not have heard of it");
+    for now in [2_000, 2_001, 4_999] {
+        leases.look_now();
+        assert!(!beat(&mut leases, now, 0, granted(2)).is_news(), "{now}");
+    }
+    leases.look_now();
+    assert!(beat(&mut leases, 5_000, 0, granted(2)).is_news());
+    leases.end();
+    assert!(beat(&mut leases, 5_000, 0, granted(2)).is_news(), "it gives back what it holds");
+}
+
 #[test]
 fn shares_are_rounded_up_so_that_no_shard_is_left() {
     for (members, share) in [(1, 8), (2, 4), (3, 3), (5, 2), (8, 1), (20, 1)] {

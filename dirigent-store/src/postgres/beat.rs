@@ -89,8 +89,7 @@ pub(super) async fn ask(
             _ => answer.members = answer.members.saturating_add(number),
         }
     }
-    let is_news = !beat.release.is_empty() || !beat.is_member || beat.number == 1;
-    if is_news {
+    if beat.is_news() {
         client.query_typed(CALL, &[]).await?;
     }
     Ok(answer)

@@ -32,8 +32,8 @@ impl Lines<'_> {
                 if !self.beat(client, &beat).await {
                     return Ended::Lost;
                 }
-                continue;
             }
+            // However often the leases are looked at, what waits is written in between.
             let jobs = self.shared.jobs.writes.take(GROUP_MAX);
             if !jobs.is_empty() {
                 if !self.serve(client, jobs).await {
