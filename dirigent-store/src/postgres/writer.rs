@@ -28,10 +28,10 @@ impl Lines<'_> {
             return Ended::Lost;
         }
         loop {
-            if let Some(beat) = self.shared.desk.next_heartbeat() {
-                if !self.beat(client, &beat).await {
-                    return Ended::Lost;
-                }
+            if let Some(beat) = self.shared.desk.next_heartbeat()
+                && !self.beat(client, &beat).await
+            {
+                return Ended::Lost;
             }
             // However often the leases are looked at, what waits is written in between.
             let jobs = self.shared.jobs.writes.take(GROUP_MAX);

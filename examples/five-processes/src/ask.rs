@@ -1,8 +1,8 @@
 //! An agent with a gateway connection of its own: it is woken by the moderator's message, and asks the process in which it lives, which
 //! asks the one that acts for the channel.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent::hooks::RunReport;
@@ -27,7 +27,8 @@ pub(crate) struct Asking {
     pub(crate) account: Arc<DiscordAccount>,
     pub(crate) instance: Instance,
     pub(crate) thinking: Thinking,
-    pub(crate) under_way: AtomicUsize,
+    /// Where a turn is under way, and whether the agent was called again meanwhile.
+    pub(crate) under_way: Mutex<BTreeMap<ChannelId, bool>>,
 }
 
 impl Asking {
@@ -52,17 +53,34 @@ impl Asking {
         is_named && message.author.id.get() == self.moderator.get()
     }
 
-    fn begin(self: &Arc<Self>, channel: ChannelId) {
-        tokio::spawn(Arc::clone(self).take_turn(channel));
+    fn under_way(&self) -> MutexGuard<'_, BTreeMap<ChannelId, bool>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn take_turn(self: Arc<Self>, channel: ChannelId) {
-        self.under_way.fetch_add(1, Ordering::Relaxed);
-        if let Some(permission) = self.permission(channel).await {
-            let words = self.missed(channel).await;
-            self.speak(channel, &words, &permission).await;
+    /// One run at a time in each channel: a second one would take the permission of the first.
+    fn begin(self: &Arc<Self>, channel: ChannelId) {
+        let is_under_way = {
+            let mut under_way = self.under_way();
+            let again = under_way.get_mut(&channel).map(|again| *again = true);
+            again.is_some() || under_way.insert(channel, false).is_some()
+        };
+        if !is_under_way {
+            tokio::spawn(Arc::clone(self).take_turns(channel));
         }
-        self.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    async fn take_turns(self: Arc<Self>, channel: ChannelId) {
+        loop {
+            if let Some(permission) = self.permission(channel).await {
+                let words = self.missed(channel).await;
+                self.speak(channel, &words, &permission).await;
+            }
+            let mut under_way = self.under_way();
+            if under_way.insert(channel, false) != Some(true) {
+                under_way.remove(&channel);
+                return;
+            }
+        }
     }
 
     /// The permission, if it is this agent's turn. Where the process that acts for the channel does not answer it is asked again: the
@@ -128,7 +146,7 @@ impl Asking {
 
     /// Waits until no run is under way.
     pub(crate) async fn drain(&self) {
-        while self.under_way.load(Ordering::Relaxed) > 0 {
+        while !self.under_way().is_empty() {
             pause(Duration::from_millis(10)).await;
         }
     }

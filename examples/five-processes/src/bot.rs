@@ -6,8 +6,7 @@ use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::host::{Builder, RunError};
@@ -211,7 +210,7 @@ impl Bot {
             account: mine,
             instance,
             thinking,
-            under_way: AtomicUsize::new(0),
+            under_way: Mutex::default(),
         };
         let asking = Arc::new(asking);
         Ok(Self { me, store, dirigent, driver, hosting, asking, moderator, _serving: serving })

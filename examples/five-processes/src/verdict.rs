@@ -107,7 +107,9 @@ impl Verdict {
                 heard.entry(word).or_insert(reply.at);
             }
         }
+        let mut spoken_at = Vec::new();
         for word in words {
+            spoken_at.push(word.at.as_millis());
             match heard.get(&*word.text) {
                 Some(at) => self.longest_wait = self.longest_wait.max(at.since(word.at)),
                 None => self.lost += 1,
@@ -127,7 +129,7 @@ impl Verdict {
         self.lost_turns.extend(
             asked.map(|((_, run), asked)| format!("channel {channel}: run {run}, {asked:?}")),
         );
-        let allowed = Allowed::all(channel, replies, ledger);
+        let allowed = Allowed::all(channel, replies, &spoken_at, ledger);
         self.two_allowed.extend(
             two_allowed(&allowed)
                 .map(|(one, other)| format!("channel {channel}: {one:?} while {other:?}")),
@@ -176,7 +178,7 @@ struct Allowed {
 
 impl Allowed {
     /// Those of a channel: the turns of called agents that were posted, and all runs of agents that asked.
-    fn all(channel: u64, replies: &[Reply], ledger: &Ledger) -> Vec<Self> {
+    fn all(channel: u64, replies: &[Reply], words: &[u64], ledger: &Ledger) -> Vec<Self> {
         let called = replies.iter().filter(|reply| reply.is_called).filter_map(|reply| {
             let at = reply.at.as_millis();
             let calls = ledger.called.get(&(channel, reply.number))?;
@@ -187,16 +189,20 @@ impl Allowed {
         let asked = asked.map(|((_, run), asked)| {
             let mut posted =
                 replies.iter().filter(|reply| !reply.is_called && reply.number == *run);
-            Self::asked(*run, asked, posted.next().map(|reply| reply.at.as_millis()))
+            Self::asked(*run, asked, posted.next().map(|reply| reply.at.as_millis()), words)
         });
         called.chain(asked).collect()
     }
 
-    fn asked(number: u64, run: &Asked, posted: Option<u64>) -> Self {
+    /// A person's word before the reply gives the floor away anew: then the reply comes late, as it may.
+    fn asked(number: u64, run: &Asked, posted: Option<u64>, words: &[u64]) -> Self {
         let to = match run.end {
             End::Unknown | End::Refused => run.from,
             End::Passed(told) => told,
-            End::Accepted(told) => posted.map_or(told, |at| at.clamp(told, told + DELIVERY)),
+            End::Accepted(told) => {
+                let posted = posted.map_or(told, |at| at.clamp(told, told + DELIVERY));
+                words.iter().copied().filter(|at| *at >= told).fold(posted, u64::min)
+            }
         };
         Self { number, earliest: run.since, from: run.from, to }
     }

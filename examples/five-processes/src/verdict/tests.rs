@@ -13,12 +13,16 @@ fn ledger(lines: &[&str]) -> Ledger {
 }
 
 fn verdict(lines: &[&str], replies: &[(u64, &str)]) -> Verdict {
+    verdict_of(lines, replies, &[])
+}
+
+fn verdict_of(lines: &[&str], replies: &[(u64, &str)], words: &[Word]) -> Verdict {
     let replies: Vec<_> = replies
         .iter()
         .filter_map(|(at, text)| Reply::read(text, Timestamp::from_millis(*at)))
         .collect();
     let mut verdict = Verdict::default();
-    verdict.judge(ChannelId::new(HERE), &replies, std::iter::empty(), &ledger(lines));
+    verdict.judge(ChannelId::new(HERE), &replies, words.iter(), &ledger(lines));
     verdict
 }
 
@@ -89,4 +93,16 @@ fn a_turn_that_stands_twice_or_late_is_doubled() {
     ];
     assert_eq!(verdict(&[], &twice).doubled, 2);
     assert_eq!(verdict(&[], &[(1, "turn 3 heard w0"), (2, "turn 2 heard w1")]).doubled, 1);
+}
+
+#[test]
+fn a_person_who_speaks_before_the_reply_gives_the_floor_away() {
+    let lines = ["allowed 7 50 300 310", "accepted 7 50 400", "called 7 2 405"];
+    let replies = [(410, "run 50 heard w1"), (500, "turn 2 heard w2")];
+    for (at, count) in [(399, 1), (402, 0), (407, 1)] {
+        let at = Timestamp::from_millis(at);
+        let word = Word { channel: ChannelId::new(HERE), text: "w2".to_owned(), at };
+        let seen = verdict_of(&lines, &replies, &[word]);
+        assert_eq!(seen.two_allowed.len(), count, "{at:?}");
+    }
 }
