@@ -24,24 +24,6 @@ impl Runtime {
         self: &Arc<Self>,
         channel: ChannelId,
     ) -> Result<Option<RoomRef>, CallError> {
-        if self.standing(channel) == Standing::Elsewhere {
-            return Err(CallError::Elsewhere);
-        }
-        match self.rooms.find(channel)? {
-            Found::Awake(room) => return Ok(Some(room)),
-            Found::Unknown if self.ownership.is_none() => return Ok(None),
-            Found::Unknown => return self.unknown_or_arriving(channel).await,
-            Found::Asleep => {}
-        }
-        self.within(self.settings.call_deadline, self.load(channel)).await?
-    }
-
-    /// A channel that was not known a moment ago. Where another process gives it to this one just now, it may be held
-    /// already and known only then: nothing may be allowed in it as where no turns are kept.
-    async fn unknown_or_arriving(
-        self: &Arc<Self>,
-        channel: ChannelId,
-    ) -> Result<Option<RoomRef>, CallError> {
         loop {
             let before = self.arrivals.over();
             if self.standing(channel) == Standing::Elsewhere {
@@ -49,15 +31,15 @@ impl Runtime {
             }
             match self.rooms.find(channel)? {
                 Found::Awake(room) => return Ok(Some(room)),
+                Found::Asleep => break,
                 Found::Unknown if before.is_some() && before == self.arrivals.over() => {
                     return Ok(None);
                 }
+                // It may just be coming, held and not known yet: nothing is allowed in it as where no turns are kept.
                 Found::Unknown => tokio::task::yield_now().await,
-                Found::Asleep => {
-                    return self.within(self.settings.call_deadline, self.load(channel)).await?;
-                }
             }
         }
+        self.within(self.settings.call_deadline, self.load(channel)).await?
     }
 
     /// The channel, made if there is none. An operator's act ends a bar: the new record takes the place

@@ -352,6 +352,63 @@ async fn a_process_that_resigned_is_quiet_and_stores_until_it_is_closed() {
     assert!(matches!(store.commit(request(HERE, 1, 2)).await, Err(CommitError::Elsewhere)));
 }
 
+/// It hears its own calls, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_resigned_does_not_call_itself_without_end() {
+    let Some(place) = Place::new() else { return };
+    let opened = joined(&place).await;
+    until("alone", || opened.store.standing(HERE) == Standing::Held).await;
+    opened.store.resign();
+    until("known", || place.sql("SELECT count(*) FROM dirigent.members") == "0").await;
+    // Each look removes members that are gone, also where there are none.
+    place.sql(
+        "CREATE TABLE looks (at timestamptz);
+         CREATE FUNCTION note() RETURNS trigger AS $$ BEGIN INSERT INTO looks VALUES (clock_timestamp()); RETURN NULL; END $$
+             LANGUAGE plpgsql;
+         CREATE TRIGGER note AFTER DELETE ON dirigent.members FOR EACH STATEMENT EXECUTE FUNCTION note()",
+    );
+    let renewed = || place.sql("SELECT max(expires_at) FROM dirigent.shards");
+    for _ in 0..2 {
+        let before = renewed();
+        until("renewed", || renewed() != before).await;
+    }
+    let looks: u32 = place.sql("SELECT count(*) FROM looks").parse().unwrap();
+    assert!((1..30).contains(&looks), "{looks} looks between two renewals");
+    opened.close().await;
+}
+
+/// Each call has the leases looked at; what waits to be written is written in between.
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_are_made_while_others_call_without_end() {
+    let Some(place) = Place::new() else { return };
+    let opened = joined(&place).await;
+    until("alone", || opened.store.standing(HERE) == Standing::Held).await;
+    // A look takes longer than it takes until the next call.
+    place.sql(
+        "CREATE TABLE calls (many integer);
+         CREATE FUNCTION slow() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(0.05); RETURN NULL; END $$ LANGUAGE plpgsql;
+         CREATE TRIGGER slow BEFORE INSERT ON dirigent.members FOR EACH STATEMENT EXECUTE FUNCTION slow()",
+    );
+    let (server, address) = (place.server, place.address.clone());
+    let calls = tokio::task::spawn_blocking(move || {
+        let call = "DO $$ BEGIN FOR n IN 1..20000 LOOP
+                PERFORM pg_notify('dirigent', 'look');
+                IF n = 100 THEN INSERT INTO calls VALUES (n); END IF;
+                COMMIT;
+                EXIT WHEN EXISTS (SELECT 1 FROM calls WHERE many = 0);
+            END LOOP; END $$";
+        server.sql(&address, call).unwrap()
+    });
+    until("called", || place.sql("SELECT count(*) FROM calls") == "1").await;
+    for revision in 0..3 {
+        fact(&opened.store, HERE, revision, revision + 1).await;
+    }
+    assert!(!calls.is_finished(), "they were made only when the calls had ended");
+    place.sql("INSERT INTO calls VALUES (0)");
+    calls.await.unwrap();
+    opened.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_driver_is_told_which_channels_came_before_they_are_held() {
     let Some(place) = Place::new() else { return };
