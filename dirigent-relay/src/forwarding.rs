@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::command::{CommandCarried, CommandUse};
-use dirigent::ports::{GatewayEvent, Neighbours, Standing};
+use dirigent::ports::{GatewayEvent, Neighbours};
 use dirigent::{CallError, ChannelId, Dirigent};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, FuturesUnordered};
@@ -225,7 +225,7 @@ impl ForwardingLink {
                 return Done::Here(Err(error));
             }
         }
-        let acts = |channel| dirigent.channel(channel).standing() != Standing::Elsewhere;
+        let acts = |channel| dirigent.channel(channel).standing().acts();
         let to_tell = shared.queue().next_here(shared.client.clock().now(), acts);
         let telling = to_tell.into_iter().map(|events| tell_in_order(dirigent, events));
         Done::Here(stream::iter(telling).buffer_unordered(TOLD_AT_ONCE).try_collect().await)

@@ -3,6 +3,7 @@
 
 use dirigent::CallError;
 use dirigent::hooks::{EndTaken, RunId, RunReport};
+use dirigent::ports::Standing;
 use dirigent::snapshot::PhaseKind;
 use dirigent_relay::rules::CompleteAnswer;
 use dirigent_relay::{Instance, RelayError};
@@ -149,7 +150,7 @@ async fn an_end_is_not_taken_by_a_process_whose_commits_are_refused() {
     for is_known in [false, true] {
         let world = World::new().await;
         let channel = world.fleet.channel;
-        world.fleet.table.give_unheard(channel, &world.b.host);
+        world.fleet.table.give_unheard(channel, &world.b.host, Standing::Held);
         world.fleet.settle().await;
         if is_known {
             // A commit that is refused.
@@ -175,7 +176,7 @@ async fn a_run_is_granted_by_the_next_process_where_the_commit_of_the_grant_is_r
     let (a, b) = (fleet.start("a"), fleet.start("b"));
     fleet.chat(&a).await;
     fleet.say(&a, "Hello").await;
-    fleet.table.give_unheard(fleet.channel, &b.host);
+    fleet.table.give_unheard(fleet.channel, &b.host, Standing::Held);
     fleet.settle().await;
     let permission = a.instance.may_speak(fleet.channel, &"poet".into(), Some(RUN)).await;
     assert!(permission.unwrap().holds_floor());

@@ -48,8 +48,8 @@ struct TableState {
     hosts: Vec<HostId>,
     resigned: Vec<HostId>,
     named: BTreeMap<ChannelId, Option<HostId>>,
-    /// Who acts for a channel, as the leases still say that are late.
-    believed: BTreeMap<ChannelId, Option<HostId>>,
+    /// Who acted for a channel and does not know that another does, and how it stands to the channel as far as it knows.
+    believed: BTreeMap<ChannelId, (HostId, Standing)>,
     /// What came to each process since it was told.
     came: HashMap<HostId, Vec<ChannelId>>,
 }
@@ -65,21 +65,36 @@ impl Table {
         self.changed.lock().unwrap().values().for_each(|changed| changed.notify_one());
     }
 
-    /// The same, but the process that had the channel does not know yet: only the store does.
-    pub(crate) fn give_unheard(&self, channel: ChannelId, to: &HostId) {
-        let before = self.of(channel);
+    /// The same, but the process that had the channel does not know yet: only the store does. To that process its lease stands as given.
+    pub(crate) fn give_unheard(&self, channel: ChannelId, to: &HostId, stands: Standing) {
+        let before = self.of(channel).filter(|before| before != to);
         let mut state = self.state.lock().unwrap();
-        state.believed.insert(channel, before);
+        state.believed.extend(before.map(|before| (channel, (before, stands))));
         state.named.insert(channel, Some(to.clone()));
         state.came.entry(to.clone()).or_default().push(channel);
         drop(state);
         self.changed.lock().unwrap()[to].notify_one();
     }
 
-    /// Whether the process believes that it acts for the channel.
-    fn is_held_by(&self, channel: ChannelId, host: &HostId) -> bool {
-        let believed = self.state.lock().unwrap().believed.get(&channel).cloned().flatten();
-        self.of(channel).as_ref() == Some(host) || believed.as_ref() == Some(host)
+    /// The process that acts for the channel could not renew its lease.
+    pub(crate) fn lapse(&self, channel: ChannelId) {
+        let owner = self.of(channel).map(|owner| (channel, (owner, Standing::Lapsed)));
+        self.state.lock().unwrap().believed.extend(owner);
+    }
+
+    /// The process that had the channel knows now how it stands to it.
+    pub(crate) fn hear_of(&self, channel: ChannelId) {
+        self.state.lock().unwrap().believed.remove(&channel);
+        self.changed.lock().unwrap().values().for_each(|changed| changed.notify_one());
+    }
+
+    fn standing(&self, channel: ChannelId, host: &HostId) -> Standing {
+        let is_owner = self.of(channel).as_ref() == Some(host);
+        match self.state.lock().unwrap().believed.get(&channel) {
+            Some((believed, stands)) if believed == host => *stands,
+            _ if is_owner => Standing::Held,
+            _ => Standing::Elsewhere,
+        }
     }
 
     /// The process is about to end: it is a member no more, and acts for its channels still.
@@ -119,8 +134,7 @@ struct Lease {
 #[async_trait]
 impl Ownership for Lease {
     fn standing(&self, channel: ChannelId) -> Standing {
-        let is_mine = self.table.is_held_by(channel, &self.me);
-        if is_mine { Standing::Held } else { Standing::Elsewhere }
+        self.table.standing(channel, &self.me)
     }
 
     fn owner(&self, channel: ChannelId) -> Option<Arc<str>> {

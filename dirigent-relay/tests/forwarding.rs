@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::hooks::RunReport;
+use dirigent::ports::Standing;
 use dirigent::{Dirigent, MessageId, async_trait};
 use dirigent_relay::{Asker, CarryError, HostId, InProcess, Refused, Relay, Server, Service};
 use serde_json::{Value, json};
@@ -307,6 +308,57 @@ async fn what_the_store_does_not_take_here_is_told_again_until_it_does() {
     fleet.say(&b, "And?").await;
     let state = b.instance.channel_state(fleet.channel).await.unwrap();
     assert_eq!(state.current_speaker, Some("critic".into()), "the first agent is not here");
+}
+
+/// A process was cut off, and hears when it is back what was said meanwhile: another one acts for the channel and read it before that, so that it
+/// must be told, though this process does not know of it yet.
+#[tokio::test]
+async fn what_is_heard_after_a_lapse_is_told_to_the_next_owner() {
+    let mut fleet = Fleet::new().await;
+    let (a, b) = (fleet.start("a"), fleet.start("b"));
+    fleet.chat(&a).await;
+    fleet.table.give_unheard(fleet.channel, &b.host, Standing::Lapsed);
+    fleet.pass(SECOND).await;
+    fleet.say(&a, "Hello").await;
+    fleet.pass(SECOND).await;
+    let status = b.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()));
+    assert_eq!(a.forwarding.counts(), (1, 0, 0));
+}
+
+/// The lease was renewed after all.
+#[tokio::test]
+async fn what_is_heard_after_a_lapse_is_told_here_where_no_other_process_acts() {
+    let mut fleet = Fleet::new().await;
+    let (a, _b) = (fleet.start("a"), fleet.start("b"));
+    fleet.chat(&a).await;
+    fleet.table.lapse(fleet.channel);
+    fleet.say(&a, "Hello").await;
+    fleet.pass(SECOND * 5).await;
+    assert_eq!(a.forwarding.counts(), (0, 0, 1));
+    fleet.table.hear_of(fleet.channel);
+    fleet.pass(SECOND).await;
+    let status = a.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()));
+    assert_eq!((a.forwarding.counts(), a.forwarding.refused()), ((0, 0, 0), 0));
+}
+
+/// What another process hears while the owner's lease has lapsed waits, as the owner may be another one already.
+#[tokio::test]
+async fn what_is_carried_to_a_process_after_a_lapse_is_told_to_the_next_owner() {
+    let mut fleet = Fleet::new().await;
+    let (a, b, c) = (fleet.start("a"), fleet.start("b"), fleet.start("c"));
+    fleet.chat(&a).await;
+    fleet.table.lapse(fleet.channel);
+    fleet.say(&c, "Hello").await;
+    fleet.pass(SECOND * 5).await;
+    assert_eq!(c.forwarding.counts(), (0, 0, 1));
+    // It has read the channel, and hears of the word only now.
+    fleet.table.give_unheard(fleet.channel, &b.host, Standing::Lapsed);
+    fleet.pass(SECOND * 5).await;
+    let status = b.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
+    assert_eq!(status.speaker, Some("poet".into()));
+    assert_eq!(c.forwarding.counts(), (1, 0, 0));
 }
 
 /// Any process may act for the channels of which too much was heard while they had no owner: also the one that heard it.

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::hooks::{RunId, RunReport};
-use dirigent::ports::Timestamp;
+use dirigent::ports::{Standing, Timestamp};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{AgentId, async_trait};
-use dirigent_relay::{CarryError, Denied, HostId, InProcess, Instance, Relay};
+use dirigent_relay::{CarryError, Denied, HostId, InProcess, Instance, Owners as _, Relay};
 use dirigent_testkit::{ManualClock, Random};
 use tokio::task::JoinHandle;
 
@@ -93,6 +93,8 @@ struct World {
     runs: u64,
     /// For how many more steps the store is late.
     late_steps: u64,
+    /// For how many more steps a process does not know that its channel is another's.
+    lapsed_steps: u64,
     allowed: u64,
     allowed_since_last_word: u64,
     story: Vec<String>,
@@ -128,6 +130,7 @@ impl World {
             open: Vec::new(),
             runs: 0,
             late_steps: 0,
+            lapsed_steps: 0,
             allowed: 0,
             allowed_since_last_word: 0,
             story: Vec::new(),
@@ -158,13 +161,18 @@ impl World {
         if self.late_steps == 0 {
             self.fleet.hold_commits(false);
         }
+        if self.lapsed_steps == 1 {
+            self.fleet.table.hear_of(self.fleet.channel);
+        }
+        self.lapsed_steps = self.lapsed_steps.saturating_sub(1);
         match self.random.below(20) {
             0 => self.word().await,
             1 => self.hand_over(),
             2 => self.kill_or_start(),
             3 => self.be_late(),
+            4..=6 if self.lapsed_steps == 0 => self.lapse(),
             // The moments in which an end may be taken and its answer lost are short.
-            4..=6 if self.is_ending() => self.hand_over(),
+            7..=9 if self.is_ending() => self.hand_over(),
             _ => {}
         }
         for place in 0..self.agents.len() {
@@ -193,6 +201,14 @@ impl World {
         let to = (self.random.below(4) > 0).then_some(to);
         self.tell(format!("the channel goes to {to:?}"));
         self.fleet.table.give(self.fleet.channel, to.as_ref());
+    }
+
+    /// A process is cut off: another one acts for the channel, and it does not know for some steps.
+    fn lapse(&mut self) {
+        self.lapsed_steps = 1 + self.random.below(10);
+        let to = self.any().host.clone();
+        self.tell(format!("the channel goes to {to}, and who had it is cut off"));
+        self.fleet.table.give_unheard(self.fleet.channel, &to, Standing::Lapsed);
     }
 
     /// The store is late for some steps: shorter than a reply is waited for.
@@ -321,13 +337,19 @@ impl World {
     async fn come_to_rest(&mut self) {
         *self.way.trouble.lock().unwrap() = 0;
         self.fleet.hold_commits(false);
+        self.fleet.table.hear_of(self.fleet.channel);
         for place in 0..NAMES.len() {
             if self.processes[place].is_none() {
                 self.start(place);
             }
         }
-        let owner = self.any().host.clone();
-        self.fleet.table.give(self.fleet.channel, Some(&owner));
+        // Who takes a channel over reads it: where it has an owner, nothing is read that was not heard.
+        let owner = self.fleet.table.owner(self.fleet.channel);
+        let owner = owner.unwrap_or_else(|| {
+            let owner = self.any().host.clone();
+            self.fleet.table.give(self.fleet.channel, Some(&owner));
+            owner
+        });
         for _ in 0..3_000 {
             for place in 0..self.agents.len() {
                 self.go_on(place).await;
@@ -362,9 +384,15 @@ async fn whatever_happens_one_agent_at_most_is_allowed_and_every_word_is_heard()
         for _ in 0..150 {
             world.step().await;
         }
-        world.word().await;
-        world.come_to_rest().await;
-        assert!(world.allowed_since_last_word > 0, "world {number}:\n{}", world.story.join("\n"));
+        for _ in 0..3 {
+            world.word().await;
+            world.come_to_rest().await;
+            let is_heard = world.allowed_since_last_word > 0;
+            assert!(is_heard, "world {number}:\n{}", world.story.join("\n"));
+            // The next one is heard while the channel rests, perhaps by the process that is cut off.
+            world.lapse();
+            world.fleet.pass(SECOND).await;
+        }
         allowed += world.allowed;
         world.fleet.pass(SECOND).await;
     }

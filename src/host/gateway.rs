@@ -7,7 +7,6 @@ use dirigent_core::MessageId;
 
 use crate::host::here::Here;
 use crate::ports::neighbours::GatewayEvent;
-use crate::ports::ownership::Standing;
 use crate::room::connection::Gateway;
 use crate::runtime::Runtime;
 use crate::runtime::cell::RoomCell;
@@ -147,10 +146,10 @@ impl Dirigent {
     ///
     /// # Errors
     ///
-    /// [`CallError::Elsewhere`] where this process does not act for the channel either; else as the function that the event
-    /// is named after.
+    /// [`CallError::Elsewhere`] where this process does not act for the channel either, or its lease has lapsed; else as the function
+    /// that the event is named after.
     pub async fn event_here(&self, event: GatewayEvent) -> Result<(), CallError> {
-        if self.runtime.standing(event.channel()) == Standing::Elsewhere {
+        if !self.runtime.standing(event.channel()).acts() {
             return Err(CallError::Elsewhere);
         }
         Here { dirigent: self }.tell(event).await

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use dirigent_core::{Input, MessageId, Outcome, Reason, Refusal, TurnId};
 
 use crate::host::deferral::Deferral;
-use crate::ports::ownership::Standing;
 use crate::room::calls::Guarded;
 use crate::runtime::Runtime;
 use crate::runtime::room_table::RoomRef;
@@ -225,7 +224,7 @@ impl Hold {
         let Guarded { agent, run, .. } = self.guarded;
         self.runtime.presence.sign_of_life(agent);
         // Another process may act for the channel by now: the run is over, and nothing of it is posted.
-        let is_lapsed = self.runtime.standing(self.room.id) > Standing::Quiet;
+        let is_lapsed = !self.runtime.standing(self.room.id).acts();
         self.runtime.update(&self.room, |room, cx, now| {
             room.guards().give_up(self.guarded);
             // A run without an id may end no other.

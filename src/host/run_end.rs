@@ -5,7 +5,6 @@ use tokio::sync::oneshot;
 
 use crate::host::handle::NotKept;
 use crate::host::permit::RunReport;
-use crate::ports::ownership::Standing;
 use crate::runtime::cell::{Awaited, CellState};
 use crate::runtime::room_table::RoomRef;
 use crate::{AgentId, CallError, Channel};
@@ -87,7 +86,7 @@ impl Channel<'_> {
         (outcome, text): (Outcome, Option<&str>),
     ) -> Result<Taken, CallError> {
         let runtime = &self.dirigent.runtime;
-        let is_lapsed = runtime.standing(self.id) > Standing::Quiet;
+        let is_lapsed = !runtime.standing(self.id).acts();
         runtime.update_cell(room, None, |state, cx, now| {
             if is_lapsed {
                 return Err(CallError::Elsewhere);

@@ -103,8 +103,9 @@ impl GatewayEvent {
 /// ```
 #[async_trait]
 pub trait Neighbours: Send + Sync + 'static {
-    /// An event was heard of a channel for which another process acts. It must return at once. Duplicates are fine at the
-    /// other end; the order within a channel should stay.
+    /// An event was heard of a channel for which another process acts, or may: then it waits until one does, perhaps this one
+    /// ([`Standing::acts`](super::ownership::Standing::acts)). It must return at once. Duplicates are fine at the other end; the order
+    /// within a channel should stay.
     fn heard(&self, event: GatewayEvent);
 
     /// Events of any channel may have been missed: each of the others is to be told, by

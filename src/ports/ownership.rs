@@ -27,6 +27,13 @@ pub enum Standing {
     Elsewhere,
 }
 
+impl Standing {
+    /// Returns whether this process acts for the channel and no other one may: [`Held`](Self::Held) or [`Quiet`](Self::Quiet).
+    pub const fn acts(self) -> bool {
+        matches!(self, Self::Held | Self::Quiet)
+    }
+}
+
 /// Says which channels this process acts for, where several processes share a store; from
 /// [`Builder::ownership`](crate::host::Builder::ownership). `dirigent-store` has one on PostgreSQL.
 ///

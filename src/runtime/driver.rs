@@ -306,11 +306,11 @@ impl<'p> Loop<'p> {
                 return self.running.push(Box::pin(async move {
                     let (agent, run, channel) = (request.agent, request.run, room.id);
                     // The process may have stood still since the room asked for it.
-                    let outcome = if runtime.standing(channel) > Standing::Quiet {
-                        not_called(&link)
-                    } else {
+                    let outcome = if runtime.standing(channel).acts() {
                         let returned = |fault| runtime.call_ended(channel, agent, run, fault);
                         performer.call(&room, request, link, registration, returned).await
+                    } else {
+                        not_called(&link)
                     };
                     Finished { room, id, claim, outcome }
                 }));

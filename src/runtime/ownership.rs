@@ -19,10 +19,11 @@ impl Runtime {
     }
 
     /// What carries an event of the channel to the process that acts for it; `None` where that is this one, or no process
-    /// hears of it from here.
+    /// hears of it from here. After a lapse another may act for the channel and have read it before this event: what is told here
+    /// would be forgotten with the room.
     pub(crate) fn neighbours_of(&self, channel: ChannelId) -> Option<&Arc<dyn Neighbours>> {
         let neighbours = self.neighbours.as_ref()?;
-        (self.standing(channel) == Standing::Elsewhere).then_some(neighbours)
+        (!self.standing(channel).acts()).then_some(neighbours)
     }
 
     /// How far the driver's life got for this channel: one that may soon be another process's is treated as by a driver

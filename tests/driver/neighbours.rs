@@ -114,15 +114,21 @@ async fn each_event_of_anothers_channel_goes_to_the_neighbours_once_and_none_of_
     assert_eq!(*queue.events.lock().unwrap(), told);
 }
 
-/// The lease may still be renewed, and no other process acts for the channel yet.
+/// While a lease is quiet no other process acts for the channel. Once it has lapsed one may, and may have read the channel before the
+/// event.
 #[tokio::test]
-async fn what_is_heard_while_a_lease_is_quiet_or_has_lapsed_goes_to_no_neighbour() {
-    for standing in [Standing::Quiet, Standing::Lapsed] {
+async fn what_is_heard_after_a_lapse_goes_to_the_neighbours_and_not_before() {
+    for (standing, is_carried) in [(Standing::Quiet, false), (Standing::Lapsed, true)] {
         let queue = Arc::<Queue>::default();
         let dirigent = started_with(Always(standing), Some(Arc::clone(&queue)));
-        tell_all(&dirigent, OURS).await;
-        let events = queue.events.lock().unwrap();
-        assert!(events.is_empty(), "{standing:?}: {events:?}");
+        let told = tell_all(&dirigent, OURS).await;
+        let carried = std::mem::take(&mut *queue.events.lock().unwrap());
+        assert_eq!(carried, if is_carried { told.as_slice() } else { &[] }, "{standing:?}");
+        for event in told {
+            let answer = dirigent.event_here(event).await;
+            let is_elsewhere = matches!(answer, Err(CallError::Elsewhere));
+            assert_eq!(is_elsewhere, is_carried, "{standing:?} {answer:?}");
+        }
     }
 }
 

@@ -40,8 +40,8 @@ impl Reply {
 pub(crate) struct Verdict {
     posted: usize,
     doubled: usize,
-    lost: usize,
     /// In words, as the next.
+    lost: Vec<String>,
     lost_turns: Vec<String>,
     two_allowed: Vec<String>,
     longest_wait: Duration,
@@ -60,7 +60,7 @@ impl Verdict {
                 (posted, since) = (verdict.posted, fleet.now());
             }
             let is_quiet = fleet.now().since(since) > QUIET;
-            if (verdict.lost == 0 && (verdict.lost_turns.is_empty() || is_quiet))
+            if (verdict.lost.is_empty() && (verdict.lost_turns.is_empty() || is_quiet))
                 || fleet.now() > deadline
             {
                 return Ok(verdict);
@@ -110,9 +110,11 @@ impl Verdict {
         let mut spoken_at = Vec::new();
         for word in words {
             spoken_at.push(word.at.as_millis());
-            match heard.get(&*word.text) {
-                Some(at) => self.longest_wait = self.longest_wait.max(at.since(word.at)),
-                None => self.lost += 1,
+            if let Some(at) = heard.get(&*word.text) {
+                self.longest_wait = self.longest_wait.max(at.since(word.at));
+            } else {
+                let Word { channel, text, at } = word;
+                self.lost.push(format!("channel {channel}: {text}, said at {}", at.as_millis()));
             }
         }
         let channel = channel.get();
@@ -136,10 +138,11 @@ impl Verdict {
         );
     }
 
-    /// What can be said of each turn that was lost, and of each time at which two were allowed.
+    /// What can be said of each word and each turn that was lost, and of each time at which two were allowed.
     pub(crate) fn details(&self) -> impl Iterator<Item = String> {
-        let lost = self.lost_turns.iter().map(|lost| format!("lost: {lost}"));
-        lost.chain(self.two_allowed.iter().map(|two| format!("two allowed: {two}")))
+        let words = self.lost.iter().map(|word| format!("never heard: {word}"));
+        let turns = self.lost_turns.iter().map(|turn| format!("lost: {turn}"));
+        words.chain(turns).chain(self.two_allowed.iter().map(|two| format!("two allowed: {two}")))
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -147,7 +150,7 @@ impl Verdict {
         json!({
             "posted": self.posted,
             "doubled": self.doubled,
-            "lost": self.lost,
+            "lost": self.lost.len(),
             "lost_turns": self.lost_turns.len(),
             "two_allowed": self.two_allowed.len(),
             "longest_wait_ms": longest_wait,
@@ -157,7 +160,7 @@ impl Verdict {
     /// A killed process takes the calls of its agents along: these turns are lost, not the words.
     pub(crate) fn is_right(&self, no_turn_may_be_lost: bool) -> bool {
         self.doubled == 0
-            && self.lost == 0
+            && self.lost.is_empty()
             && self.two_allowed.is_empty()
             && (self.lost_turns.is_empty() || !no_turn_may_be_lost)
     }
