@@ -24,6 +24,7 @@ pub(crate) mod perform;
 pub(crate) mod presence;
 mod recognition;
 pub(crate) mod registry;
+mod registry_news;
 mod request;
 pub(crate) mod retry;
 pub(crate) mod room_table;

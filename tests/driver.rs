@@ -15,6 +15,7 @@ mod notices;
 mod operator;
 mod ownership;
 mod presence;
+mod registry_news;
 mod repetition;
 mod reply_limits;
 mod restart;

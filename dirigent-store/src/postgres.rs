@@ -15,6 +15,7 @@ mod problem;
 mod queue;
 mod reader;
 mod refusal;
+mod registry;
 mod schema;
 mod writer;
 
@@ -36,6 +37,7 @@ pub use self::options::PostgresOptions;
 use self::ownership::LeaseDesk;
 pub use self::problem::PostgresProblem;
 use self::queue::{Committed, Fenced, Jobs, Read, Registered, Write};
+use self::registry::RegistryNews;
 use crate::error::{OpenError, StoreError};
 use crate::json::identities::entry;
 use crate::lease::shard_of;
@@ -58,8 +60,9 @@ use crate::problems::Problems;
 ///   `members` and `cluster`. They are made when the store is opened first; a database of a newer version is refused and left alone.
 /// * While the database is away every call fails as one that may be repeated: rooms wait, and once the leases are not
 ///   trusted any more nothing is granted or posted until they are renewed.
-/// * `register` refuses what [`JsonIdentities`](crate::JsonIdentities) refuses. After a change, each process reads the registry with
-///   [`Dirigent::identities_changed`](dirigent::Dirigent::identities_changed), and by itself when channels come to it.
+/// * `register` refuses what [`JsonIdentities`](crate::JsonIdentities) refuses. A change reaches every process that runs, whatever
+///   made it: each looks for one with its leases, every tenth of the TTL, and at once where notifications arrive, and the driver
+///   then reads the registry again.
 ///
 /// A store that is opened is given to the library three times, and its link is run beside the driver:
 ///
@@ -100,6 +103,7 @@ struct Shared {
     known: Known,
     jobs: Jobs,
     desk: LeaseDesk,
+    registry: RegistryNews,
 }
 
 /// What keeps the connections of a [`PostgresStore`]: the host runs it, once, beside the driver.
@@ -143,6 +147,7 @@ impl PostgresStore {
             known: Known::default(),
             jobs: Jobs::default(),
             desk,
+            registry: RegistryNews::default(),
         });
         Ok((Self { shared: Arc::clone(&shared) }, PostgresLink { shared }))
     }
@@ -317,6 +322,10 @@ impl IdentityStore for PostgresStore {
 
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
         Ok(self.write(|answer| Write::Unregister(agent, answer)).await?)
+    }
+
+    async fn changed_elsewhere(&self) {
+        self.shared.registry.changed().await;
     }
 }
 

@@ -7,6 +7,7 @@ mod leases;
 mod place;
 mod pooler;
 mod record;
+mod registry;
 mod standby;
 mod tls;
 mod trace;

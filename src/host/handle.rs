@@ -102,16 +102,17 @@ impl Dirigent {
     }
 
     /// The registry changed: it is read again. Agents that are gone leave every channel that is awake;
-    /// the others notice when they read their members.
+    /// the others notice when they read their members. Where the registry tells of changes by itself
+    /// ([`IdentityStore::changed_elsewhere`](crate::IdentityStore::changed_elsewhere)), this only makes one hold at once.
     ///
     /// # Errors
     ///
     /// As the registry or the store fails; then the old one stays.
     pub async fn identities_changed(&self) -> Result<(), CallError> {
         self.live().await?;
-        let load = self.runtime.load_registry();
-        let loaded = self.runtime.within(self.runtime.settings.call_deadline, load).await?;
-        let gone = loaded.map_err(|error| match error {
+        let reload = self.runtime.reload_registry();
+        let reloaded = self.runtime.within(self.runtime.settings.call_deadline, reload).await?;
+        Ok(reloaded.map_err(|error| match error {
             RunError::Discord(error)
             | RunError::Identities(error)
             | RunError::Channels(error)
@@ -119,13 +120,7 @@ impl Dirigent {
             shared @ RunError::SharedAccount { .. } => {
                 ApiError::new(ErrorKind::Invalid).with_source(shared)
             }
-        })?;
-        for room in self.runtime.rooms.all_awake() {
-            for agent in &gone {
-                self.runtime.submit(&room, &Input::MemberLeft(*agent))?;
-            }
-        }
-        Ok(())
+        })?)
     }
 
     /// Hosts an agent from now on, or replaces what speaks for it. Without a registry of the host's

@@ -33,7 +33,8 @@ pub struct Identity {
 
 /// The registry: one account for each agent and one agent for each account.
 ///
-/// The driver reads it at start and whenever the host says that it changed; writing is for tools.
+/// The driver reads it at start, when the host calls [`identities_changed`](crate::Dirigent::identities_changed), and when
+/// [`changed_elsewhere`](Self::changed_elsewhere) returns; writing is for tools.
 #[async_trait]
 pub trait IdentityStore: Send + Sync + 'static {
     /// All entries, in the order in which they were added.
@@ -56,6 +57,17 @@ pub trait IdentityStore: Send + Sync + 'static {
     ///
     /// As the store fails.
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError>;
+
+    /// Waits until the entries may have changed since the last call returned, by another process or by this one: the driver
+    /// then reads them again. The first call may return at once. The default never returns: a registry that one process alone
+    /// changes needs no more than [`identities_changed`](crate::Dirigent::identities_changed).
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future must lose no change: the next call returns it.
+    async fn changed_elsewhere(&self) {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Why an identity was not registered.

@@ -19,6 +19,7 @@ use super::backfill::Backfilling;
 use super::cell::RoomCell;
 use super::ownership::Following;
 use super::perform::{Begun, Performer, Prepared, not_called, report_of};
+use super::registry_news::RegistryNews;
 use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
@@ -94,6 +95,11 @@ impl Driver {
     }
 }
 
+/// Follows, beside the loop, which channels are this process's, and what other processes change in the registry.
+async fn follow(runtime: &Arc<Runtime>) {
+    tokio::join!(Following { runtime }.run(), RegistryNews { runtime }.run());
+}
+
 /// How much of what is ready is taken in between two looks at the clock.
 const READY_AT_ONCE: u32 = 16;
 
@@ -159,7 +165,7 @@ impl<'p> Loop<'p> {
         let backfilling = Backfilling { runtime };
         let mut backfill = pin!(backfilling.run());
         let mut backfills = true;
-        let mut ownership = pin!(Following { runtime }.run());
+        let mut following = pin!(follow(runtime));
         let mut follows = true;
         let mut last = runtime.clock.now();
         let mut rounds = 0;
@@ -182,7 +188,7 @@ impl<'p> Loop<'p> {
                 Some(cell) = self.ready.recv() => self.serve(&cell),
                 Some(finished) = self.running.next() => self.finish(finished),
                 () = &mut backfill, if backfills => backfills = false,
-                () = &mut ownership, if follows => follows = false,
+                () = &mut following, if follows => follows = false,
                 () = runtime.timers.woken() => {}
                 () = sleep_until(runtime, deadline) => {}
                 () = runtime.life.until(Stage::Stopping), if !is_stopping => {}

@@ -60,8 +60,8 @@ impl Following<'_> {
             if came.is_empty() {
                 continue;
             }
-            // Another process may have registered agents.
-            if let Err(error) = runtime.load_registry().await {
+            // Another process may have registered agents a moment ago.
+            if let Err(error) = runtime.reload_registry().await {
                 tracing::error!(%error, "the registry could not be read; the old one stays");
             }
             runtime.catch_up.call(came);

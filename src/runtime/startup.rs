@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::AgentKey;
+use dirigent_core::{AgentKey, Input};
 
 use super::Runtime;
 use crate::ports::identity::{Identity, RegisterError};
@@ -42,6 +42,18 @@ impl Runtime {
             in_time(self, self.identities.all()).await.map_err(RunError::Identities)?;
         let loaded = self.registry.load(moderator, identities, self.store.as_ref());
         in_time(self, loaded).await.map_err(RunError::Channels)
+    }
+
+    /// Reads the registry again; agents that are gone leave every channel that is awake.
+    pub(crate) async fn reload_registry(&self) -> Result<(), RunError> {
+        let gone = self.load_registry().await?;
+        for room in self.rooms.all_awake() {
+            for agent in &gone {
+                // The machine refuses no agent that leaves.
+                let _ = self.submit(&room, &Input::MemberLeft(*agent));
+            }
+        }
+        Ok(())
     }
 }
 

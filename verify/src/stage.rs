@@ -11,7 +11,8 @@ use dirigent::host::{Consultation, Orchestrator, RunError};
 use dirigent::ports::{GuildId, Ownership, Timestamp};
 use dirigent::replay::Recorder;
 use dirigent::{
-    AgentError, ChannelId, Config, Dirigent, MemoryIdentities, Reply, Settings, UserId,
+    AgentError, ChannelId, Config, Dirigent, IdentityStore, MemoryIdentities, Reply, Settings,
+    UserId,
 };
 use dirigent_testkit::scripted_agent::ScriptedAgent;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
@@ -62,6 +63,9 @@ struct Cast {
     hosted: bool,
 }
 
+/// Makes the registry that the library is given of the one in memory.
+type RegistryOf = Arc<dyn Fn(MemoryIdentities) -> Arc<dyn IdentityStore> + Send + Sync>;
+
 /// How the process is set up.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 struct Plan {
@@ -73,6 +77,7 @@ struct Plan {
     direct: bool,
     orchestrator: Option<Arc<dyn Orchestrator>>,
     ownership: Option<Arc<dyn Ownership>>,
+    registry: Option<RegistryOf>,
     post_first: bool,
     receipts: bool,
     post_delay: Duration,
@@ -254,7 +259,10 @@ impl Stage {
         let hooks = self.hooks();
         let place = &self.place;
         let clock = StageClock::new(place.clock.clone(), place.points.clone());
-        let identities = place.identities.clone();
+        let identities: Arc<dyn IdentityStore> = match &self.plan.registry {
+            Some(registry) => registry(place.identities.clone()),
+            None => Arc::new(place.identities.clone()),
+        };
         let own = Arc::new(self.account(place.moderator));
         let mut builder = Dirigent::builder(own)
             .identities(identities)

@@ -187,4 +187,8 @@ impl<S: IdentityStore> IdentityStore for ScannedIdentities<S> {
         let _turn = self.shared.turn.lock().await;
         self.shared.registry.remove(agent).await
     }
+
+    async fn changed_elsewhere(&self) {
+        self.shared.registry.changed_elsewhere().await;
+    }
 }

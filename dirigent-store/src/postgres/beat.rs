@@ -44,18 +44,28 @@ WITH member AS (
 SELECT 'renewed' AS what, shard, epoch FROM renewed
 UNION ALL SELECT 'taken', shard, epoch FROM taken
 UNION ALL SELECT 'others', count(*)::int4, 0 FROM dirigent.members
-    WHERE process <> $1 AND expires_at >= clock_timestamp()";
+    WHERE process <> $1 AND expires_at >= clock_timestamp()
+UNION ALL SELECT 'registry', 0, registry FROM dirigent.cluster";
 
 /// Tells the others to look.
 const CALL: &str = "SELECT pg_notify('dirigent', 'look')";
 
-/// Asks the table. `process` is this start of this process, never its host.
+/// What the tables said.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Of the leases.
+    pub(super) answer: Answer,
+    /// The number that each change of the registry raises.
+    pub(super) registry: i64,
+}
+
+/// Asks the tables. `process` is this start of this process, never its host.
 pub(super) async fn ask(
     client: &Client,
     (process, name): (i64, &str),
     ttl: Duration,
     beat: &Heartbeat,
-) -> Result<Answer, Error> {
+) -> Result<Told, Error> {
     let ttl = ttl.as_secs_f64() * 1_000.0;
     let (held, held_epochs) = columns(&beat.held);
     let (back, back_epochs) = columns(&beat.release);
@@ -77,7 +87,9 @@ pub(super) async fn ask(
             ],
         )
         .await?;
-    let mut answer = Answer { members: u16::from(beat.is_member), ..Answer::default() };
+    let mut told = Told::default();
+    let answer = &mut told.answer;
+    answer.members = u16::from(beat.is_member);
     for row in rows {
         let (what, number, epoch): (&str, i32, i64) = (row.get(0), row.get(1), row.get(2));
         let number = u16::try_from(number).unwrap_or(u16::MAX);
@@ -86,13 +98,14 @@ pub(super) async fn ask(
         match what {
             "renewed" => answer.renewed.push(held),
             "taken" => answer.taken.push(held),
+            "registry" => told.registry = epoch,
             _ => answer.members = answer.members.saturating_add(number),
         }
     }
     if beat.is_news() {
         client.query_typed(CALL, &[]).await?;
     }
-    Ok(answer)
+    Ok(told)
 }
 
 /// Which process holds which shard, and which processes there are, by their names.

@@ -11,7 +11,7 @@ use crate::error::{Action, BadFile, OpenError, StoreError};
 ///
 /// Ids and revisions stand there as integers with a sign: one from 2^63 on is negative. Names stand as JSON, since a text may
 /// not hold U+0000.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
 CREATE TABLE dirigent.cluster (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
@@ -58,6 +58,19 @@ CREATE TABLE dirigent.members (process bigint PRIMARY KEY, expires_at timestampt
 ",
     "
 ALTER TABLE dirigent.members ADD COLUMN name text NOT NULL DEFAULT '';
+",
+    // Whatever changes the registry raises the number: also a process of an older version, and a person.
+    "
+ALTER TABLE dirigent.cluster ADD COLUMN registry bigint NOT NULL DEFAULT 0;
+CREATE FUNCTION dirigent.registry_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE dirigent.cluster SET registry = registry + 1;
+    PERFORM pg_notify('dirigent', 'look');
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON dirigent.identities
+    FOR EACH ROW EXECUTE FUNCTION dirigent.registry_changed();
 ",
 ];
 

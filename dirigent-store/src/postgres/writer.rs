@@ -77,8 +77,9 @@ impl Lines<'_> {
             Ok(asked)
         };
         match server.in_time(server.terms.ttl / 2, Action::Write, asked).await {
-            Ok(answer) => {
-                self.shared.desk.answered(beat.number, &answer);
+            Ok(told) => {
+                self.shared.desk.answered(beat.number, &told.answer);
+                self.shared.registry.looked(told.registry);
                 true
             }
             Err(error) => {

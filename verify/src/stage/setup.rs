@@ -8,7 +8,7 @@ use dirigent::host::Orchestrator;
 use dirigent::ports::{Identity, Ownership};
 use dirigent::replay::Recorder;
 use dirigent::settings::Pacing;
-use dirigent::{AgentId, Config, MemoryIdentities, Settings};
+use dirigent::{AgentId, Config, IdentityStore, MemoryIdentities, Settings};
 use dirigent_testkit::memory_discord::Faults;
 use dirigent_testkit::scripted_agent::{Line, ScriptedAgent};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
@@ -57,6 +57,7 @@ impl Setup {
             direct: false,
             orchestrator: None,
             ownership: None,
+            registry: None,
             post_first: false,
             receipts: false,
             post_delay: Duration::ZERO,
@@ -133,6 +134,16 @@ impl Setup {
     #[must_use]
     pub fn ownership(mut self, ownership: Arc<dyn Ownership>) -> Self {
         self.plan.ownership = Some(ownership);
+        self
+    }
+
+    /// The library is given this registry, made of the one in memory.
+    #[must_use]
+    pub fn registry(
+        mut self,
+        registry: impl Fn(MemoryIdentities) -> Arc<dyn IdentityStore> + Send + Sync + 'static,
+    ) -> Self {
+        self.plan.registry = Some(Arc::new(registry));
         self
     }
 

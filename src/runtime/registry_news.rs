@@ -1,0 +1,38 @@
+//! What other processes change in the registry: it is read again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Runtime;
+use crate::values::stage::Stage;
+
+/// The wait before a registry that could not be read is read again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Follows the changes that the registry tells of.
+pub(super) struct RegistryNews<'r> {
+    pub(super) runtime: &'r Arc<Runtime>,
+}
+
+impl RegistryNews<'_> {
+    /// Follows the changes, beside the driver's loop, until the driver stops.
+    pub(super) async fn run(self) {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.runtime.life.until(Stage::Stopping) => return,
+                () = self.next() => {}
+            }
+        }
+    }
+
+    /// Waits for a change, and reads until one read succeeds: the registry reports a change once.
+    async fn next(&self) {
+        let runtime = self.runtime;
+        runtime.identities.changed_elsewhere().await;
+        while let Err(error) = runtime.reload_registry().await {
+            tracing::warn!(%error, "the registry has changed and could not be read; trying again");
+            runtime.clock.sleep_until(runtime.clock.now() + AGAIN).await;
+        }
+    }
+}
