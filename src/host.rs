@@ -21,6 +21,7 @@ pub(crate) mod identity_line;
 pub(crate) mod operate;
 pub(crate) mod permit;
 pub(crate) mod presence;
+mod request;
 pub(crate) mod run_end;
 pub(crate) mod status;
 

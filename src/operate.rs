@@ -11,7 +11,6 @@
 
 pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
 pub use crate::host::explanation::{Explanation, OutageNote};
-pub use crate::host::operate::{CreatedChannel, Opening, ResultPost};
 pub use crate::host::status::Status;
 pub use crate::room::outbox::entry::{OutboxEntry, PostState};
 pub use crate::runtime::events::{
@@ -20,5 +19,6 @@ pub use crate::runtime::events::{
 pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
 pub use crate::runtime::workers::Work;
 pub use crate::values::call_error::DriverEnd;
-pub use crate::values::summary::Summary;
+pub use crate::values::creation::{CreatedChannel, Opening};
+pub use crate::values::summary::{ResultPost, Summary};
 pub use dirigent_core::{Cause, Reason, Refusal, Transition, WakeCause};

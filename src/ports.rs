@@ -27,12 +27,14 @@ pub(crate) mod turn_control;
 pub(crate) mod turn_link;
 pub(crate) mod waker;
 
+pub use crate::values::carried::Carried;
 pub use crate::values::embed::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 pub use crate::values::error::{ApiError, Certainty, ErrorKind};
 pub use crate::values::extras::{AllowedMentions, Extras};
 pub use crate::values::id::{BadSnowflake, GuildId, RoleId};
 pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
 pub use crate::values::reply_error::ReplyError;
+pub use crate::values::request::{ChannelAnswer, ChannelRequest};
 pub use dirigent_core::Timestamp;
 pub use discord::{
     Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,

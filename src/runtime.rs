@@ -6,7 +6,8 @@
 pub(crate) mod admission;
 mod arrivals;
 pub(crate) mod backfill;
-mod callback;
+pub(crate) mod callback;
+pub(crate) mod carry;
 pub(crate) mod catch_up;
 pub(crate) mod cell;
 pub(crate) mod connections;

@@ -1,7 +1,9 @@
 //! Plain values that everything else passes around: ids, messages, errors.
 
 pub(crate) mod call_error;
+pub(crate) mod carried;
 pub(crate) mod command;
+pub(crate) mod creation;
 pub(crate) mod deferral_key;
 pub(crate) mod embed;
 pub(crate) mod error;
@@ -10,5 +12,6 @@ pub(crate) mod id;
 pub(crate) mod load_error;
 pub(crate) mod message;
 pub(crate) mod reply_error;
+pub(crate) mod request;
 pub(crate) mod stage;
 pub(crate) mod summary;

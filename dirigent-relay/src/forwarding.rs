@@ -4,6 +4,7 @@ mod command;
 mod heard;
 mod lane;
 mod queue;
+mod request;
 mod waiting;
 
 use std::fmt;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::command::{CommandCarried, CommandUse};
-use dirigent::ports::{GatewayEvent, Neighbours};
+use dirigent::ports::{Carried, ChannelAnswer, ChannelRequest, GatewayEvent, Neighbours};
 use dirigent::{CallError, ChannelId, Dirigent};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, FuturesUnordered};
@@ -23,6 +24,7 @@ use self::command::UseCommand;
 use self::heard::is_taken;
 use self::lane::Batch;
 use self::queue::{Queue, ToTell, Told};
+use self::request::AskChannel;
 use self::waiting::LOOK_AGAIN;
 use crate::event::{HeardElsewhere, NotOurs};
 use crate::{Client, HostId, Owners, Refused, RelayError};
@@ -34,7 +36,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(15);
 /// How many channels are told of their events here at once.
 const TOLD_AT_ONCE: usize = 16;
 
-/// Carries events of channels for which another process acts, and slash commands that are used there, to that process. Events: in order within a channel, and again until they are
+/// Carries events of channels for which another process acts, slash commands that are used there, and what agents' tools ask of them, to that process. Events: in order within a channel, and again until they are
 /// taken. Given to [`Builder::neighbours`](dirigent::host::Builder::neighbours) where the processes share the gateway's
 /// shards; its [link](ForwardingLink) is run beside the driver. Clones share the queue.
 ///
@@ -116,6 +118,17 @@ impl Neighbours for Forwarding {
         let Some(owner) = owner else { return CommandCarried::NoOwner };
         let question = UseCommand::new(used, within);
         command::carried(self.shared.client.ask_within(&owner, &question, within).await)
+    }
+
+    async fn request(
+        &self,
+        channel: ChannelId,
+        request: ChannelRequest<'_>,
+        within: Duration,
+    ) -> Carried<ChannelAnswer> {
+        let Some(owner) = self.shared.other_owner(channel) else { return Carried::NoOwner };
+        let question = AskChannel::new(channel, request);
+        request::carried(self.shared.client.ask_within(&owner, &question, within).await)
     }
 }
 

@@ -270,6 +270,7 @@ impl Service for Instance {
             "get-channel-state",
             "gateway-events",
             "slash-command",
+            "channel-request",
             "explain",
         ]
     }
@@ -281,7 +282,9 @@ impl Service for Instance {
                 shared.explain(&read(question)?).await.map(|answer| write(&answer))
             }
             Explain::RULE => Err(Refused::OnlyPeers),
-            "gateway-events" | "slash-command" => shared.heard.serve(asker, rule, question).await,
+            "gateway-events" | "slash-command" | "channel-request" => {
+                shared.heard.serve(asker, rule, question).await
+            }
             // A peer asks the owner itself: what is carried on for a slave is not carried on again.
             _ if asker.role == Role::Peer => shared.master.serve(asker, rule, question).await,
             _ => shared.serve_slave(asker, rule, question).await,

@@ -15,4 +15,5 @@ mod peers;
 mod remote;
 mod roles;
 mod rules;
+mod tools;
 mod worlds;

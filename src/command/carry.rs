@@ -6,10 +6,8 @@ use super::{
     ANSWER_WITHIN, CommandAnswer, CommandCarried, CommandUse, ELSEWHERE, Invoker, SlashCommand,
 };
 use crate::ports::ownership::Standing;
+use crate::runtime::carry;
 use crate::{CallError, Channel, Dirigent};
-
-/// How soon a command is carried again while the channel changes hands.
-const CARRY_AGAIN: Duration = Duration::from_millis(100);
 
 const NO_OWNER: &str = "No process of this bot acts for this channel at the moment. Nothing was changed; try again in some seconds.";
 const NOT_CARRIED: &str = "The process of this bot that acts for this channel cannot be reached. Nothing was changed; try again in \
@@ -56,30 +54,22 @@ pub(super) async fn carried(
 ) -> CommandAnswer {
     let Channel { dirigent, id } = channel;
     let runtime = &dirigent.runtime;
-    let Some(neighbours) = &runtime.neighbours else {
-        return CommandAnswer::unchanged(ELSEWHERE);
-    };
-    let used = CommandUse { channel: id, command, invoker, input: input.to_owned() };
+    let used = &CommandUse { channel: id, command, invoker, input: input.to_owned() };
     let begun = runtime.clock.now();
+    // It may come to this process meanwhile.
+    let here = async || {
+        let left = (begun + within).since(runtime.clock.now());
+        dirigent.command_here(used, left).await.ok()
+    };
     let until = begun + within.min(ANSWER_WITHIN);
-    loop {
-        let now = runtime.clock.now();
-        let left = until.since(now);
-        let here = dirigent.command_here(&used, (begun + within).since(now));
-        let carried = match here.await {
-            // It came to this process meanwhile.
-            Ok(answer) => return answer,
-            Err(_) => runtime.within(left, neighbours.command(&used, left)).await,
-        };
-        match carried {
-            Ok(CommandCarried::Answered(answer)) => return answer,
-            Ok(CommandCarried::NoOwner | CommandCarried::NotCarried)
-                if runtime.clock.now() + CARRY_AGAIN < until => {}
-            Ok(CommandCarried::NoOwner) => return CommandAnswer::unchanged(NO_OWNER),
-            Ok(CommandCarried::NotCarried) => return CommandAnswer::unchanged(NOT_CARRIED),
-            Ok(CommandCarried::NoWay) => return CommandAnswer::unchanged(ELSEWHERE),
-            Ok(CommandCarried::InDoubt) | Err(_) => return CommandAnswer::unchanged(IN_DOUBT),
-        }
-        runtime.clock.sleep_until(runtime.clock.now() + CARRY_AGAIN).await;
+    let answer = carry::carried(runtime, until, here, |neighbours, left| async move {
+        neighbours.command(used, left).await
+    });
+    match answer.await {
+        CommandCarried::Answered(answer) => answer,
+        CommandCarried::NoOwner => CommandAnswer::unchanged(NO_OWNER),
+        CommandCarried::NotCarried => CommandAnswer::unchanged(NOT_CARRIED),
+        CommandCarried::NoWay => CommandAnswer::unchanged(ELSEWHERE),
+        CommandCarried::InDoubt => CommandAnswer::unchanged(IN_DOUBT),
     }
 }

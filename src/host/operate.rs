@@ -6,65 +6,13 @@ use std::sync::{Arc, PoisonError};
 use dirigent_core::{Config, Creation, Input, Mode, WakeCause};
 
 use crate::ports::orchestrator::Orchestrator;
-use crate::record::discussion::Discussion;
 use crate::record::outbox::OutboxKind;
 use crate::runtime::cell::Awaited;
 use crate::runtime::connections::Connections;
-use crate::values::summary::Summary;
+use crate::values::creation::CreatedChannel;
+use crate::values::request::{ChannelAnswer, ChannelRequest};
+use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, Dirigent};
-
-/// A channel that a tool has created.
-///
-/// ```
-/// use dirigent::operate::CreatedChannel;
-/// use dirigent::Mode;
-/// let chat = CreatedChannel { mode: Mode::Chat, ..CreatedChannel::default() };
-/// assert!(chat.members.is_empty());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
-pub struct CreatedChannel {
-    /// What it is for.
-    pub mode: Mode,
-    /// The agents in it, in the order in which they speak first.
-    pub members: Vec<AgentId>,
-    /// How the discussion was opened: exactly for [`Mode::Discussion`].
-    pub opening: Option<Opening>,
-}
-
-/// How a discussion was opened. `Debug` shows no text.
-///
-/// ```
-/// use dirigent::operate::Opening;
-/// let opening = Opening { initiator: "poet".into(), terms: None };
-/// assert_eq!(opening.initiator.as_str(), "poet");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
-pub struct Opening {
-    /// Who opened it, and may conclude it.
-    pub initiator: AgentId,
-    /// The guide that is posted first, and where the result goes to. `None`: nothing is posted, and
-    /// the host wakes the first speaker.
-    pub terms: Option<Discussion>,
-}
-
-/// What became of a discussion's result when the call that concluded it returned.
-///
-/// ```
-/// use dirigent::operate::ResultPost;
-/// assert_ne!(ResultPost::Posted, ResultPost::Queued);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ResultPost {
-    /// It is in the callback channel.
-    Posted,
-    /// It is stored, and is posted as soon as that is possible, if need be after a restart.
-    Queued,
-    /// The discussion has no callback channel.
-    Nowhere,
-}
 
 impl Channel<'_> {
     /// Gives a channel another mode: none, chat or report. Stored for good when it returns.
@@ -81,13 +29,18 @@ impl Channel<'_> {
         stored
     }
 
-    /// Records a channel that was just created, with its mode. Stored for good when it returns.
+    /// Records a channel that was just created, with its mode. Stored for good when it returns. Where another process acts for the
+    /// channel, that one records it, if the [neighbours](crate::ports::Neighbours) carry requests.
     ///
     /// # Errors
     ///
     /// [`Refusal::AlreadyCreated`](crate::operate::Refusal::AlreadyCreated), an unknown agent, or as the
-    /// store fails.
+    /// store, or the way to the other process, fails.
     pub async fn register(self, made: CreatedChannel) -> Result<(), CallError> {
+        self.request(ChannelRequest::Register(&made)).await.map(|_| ())
+    }
+
+    pub(super) async fn register_here(self, made: CreatedChannel) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let CreatedChannel { mode, members, opening } = made;
         let members =
@@ -253,12 +206,23 @@ impl Channel<'_> {
 
     /// The initiator concludes its discussion: it is archived, and the summary, or its path, is posted in the callback
     /// channel. Stored for good when it returns; the answer says whether the callback channel
-    /// has been told.
+    /// has been told. Where another process acts for the channel, that one concludes it, if the
+    /// [neighbours](crate::ports::Neighbours) carry requests.
     ///
     /// # Errors
     ///
     /// [`Refusal::NotTheInitiator`](crate::operate::Refusal::NotTheInitiator) and the like.
     pub async fn conclude(
+        self,
+        by: &AgentId,
+        summary: Option<Summary<'_>>,
+    ) -> Result<ResultPost, CallError> {
+        let answer = self.request(ChannelRequest::Conclude { by, summary }).await?;
+        // An answer to another request says nothing of the post.
+        Ok(if let ChannelAnswer::Concluded(post) = answer { post } else { ResultPost::Queued })
+    }
+
+    pub(super) async fn conclude_here(
         self,
         by: &AgentId,
         summary: Option<Summary<'_>>,

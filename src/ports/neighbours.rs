@@ -5,7 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use dirigent_core::MessageId;
 
+use crate::values::carried::Carried;
 use crate::values::command::{CommandCarried, CommandUse};
+use crate::values::request::{ChannelAnswer, ChannelRequest};
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// One event of the gateway that concerns one channel. `Debug` shows no text.
@@ -82,8 +84,9 @@ impl GatewayEvent {
 /// that are another's, and carries it there; from [`Builder::neighbours`](crate::host::Builder::neighbours). `dirigent-relay` has
 /// one. Where every process has a gateway connection for all guilds there is no need for it.
 ///
-/// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event, and
-/// [`Dirigent::command_here`](crate::Dirigent::command_here) a slash command; neither carries it further.
+/// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event,
+/// [`Dirigent::command_here`](crate::Dirigent::command_here) a slash command, and
+/// [`Dirigent::request_here`](crate::Dirigent::request_here) a request; none carries it further.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -117,5 +120,17 @@ pub trait Neighbours: Send + Sync + 'static {
     async fn command(&self, used: &CommandUse, within: Duration) -> CommandCarried {
         let _ = (used, within);
         CommandCarried::NoWay
+    }
+
+    /// Something is asked of a channel for which another process acts: that process is to do it, and to answer within this time. It
+    /// is asked once at most. By default nothing is asked.
+    async fn request(
+        &self,
+        channel: ChannelId,
+        request: ChannelRequest<'_>,
+        within: Duration,
+    ) -> Carried<ChannelAnswer> {
+        let _ = (channel, request, within);
+        Carried::NoWay
     }
 }

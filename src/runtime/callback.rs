@@ -6,36 +6,61 @@ use dirigent_core::AgentKey;
 
 use super::Runtime;
 use super::cell::Awaited;
+use crate::ports::ownership::Standing;
+use crate::values::carried::Carried;
 use crate::values::error::{ApiError, ErrorKind};
+use crate::values::request::{ChannelAnswer, ChannelRequest};
 use crate::{CallError, ChannelId};
 use dirigent_core::{Input, WakeCause};
 
 impl Runtime {
-    /// Wakes the callback room of a discussion, in which this agent speaks first. Done when that is stored: a kill in
-    /// between wakes twice rather than never.
+    /// Wakes the callback room of a discussion, in which this agent speaks first, whichever process acts for it. Done when that is
+    /// stored: a kill in between wakes twice rather than never.
     pub(super) async fn wake_callback(
         self: &Arc<Self>,
         channel: ChannelId,
         first: Option<AgentKey>,
     ) -> Result<(), ApiError> {
-        let wake = Input::Wake { first, cause: WakeCause::Result };
-        let room = match self.room(channel).await {
-            Ok(Some(room)) => room,
-            Ok(None) => return Ok(()),
-            Err(CallError::Failed(error)) => return Err(error),
-            Err(error) => return Err(ApiError::new(ErrorKind::Store).with_source(error)),
+        let neighbours = self.neighbours.as_ref();
+        let Some(neighbours) = neighbours.filter(|_| self.standing(channel) == Standing::Elsewhere)
+        else {
+            return wake_here(self, channel, first).await;
         };
-        let woken = self.update_cell(&room, None, |state, cx, now| {
-            let (answer, stamp) = state.room.input(cx, now, &wake, false);
-            answer.map(|_| state.wait_for(Awaited::Stored(stamp)))
-        });
-        let stored = match woken {
-            Ok(stored) => stored,
-            Err(refusal) => {
-                tracing::debug!(%channel, %refusal, "a result did not wake its channel");
-                return Ok(());
-            }
-        };
-        stored.await.map_err(|_| ApiError::new(ErrorKind::Store))
+        let first = first.and_then(|first| self.registry.name(first));
+        let request = ChannelRequest::Wake { first: first.as_ref() };
+        let limit = self.settings.call_deadline;
+        let answer = self.within(limit, neighbours.request(channel, request, limit)).await?;
+        if answer == Carried::Answered(ChannelAnswer::Done) {
+            return Ok(());
+        }
+        tracing::debug!(%channel, ?answer, "another process did not wake a channel for its result");
+        Err(ApiError::new(ErrorKind::NoAnswer))
     }
+}
+
+/// Wakes it in this process. A channel that refuses to be woken has what it is to have.
+pub(crate) async fn wake_here(
+    runtime: &Arc<Runtime>,
+    channel: ChannelId,
+    first: Option<AgentKey>,
+) -> Result<(), ApiError> {
+    let wake = Input::Wake { first, cause: WakeCause::Result };
+    let room = match runtime.room(channel).await {
+        Ok(Some(room)) => room,
+        Ok(None) => return Ok(()),
+        Err(CallError::Failed(error)) => return Err(error),
+        Err(error) => return Err(ApiError::new(ErrorKind::Store).with_source(error)),
+    };
+    let woken = runtime.update_cell(&room, None, |state, cx, now| {
+        let (answer, stamp) = state.room.input(cx, now, &wake, false);
+        answer.map(|_| state.wait_for(Awaited::Stored(stamp)))
+    });
+    let stored = match woken {
+        Ok(stored) => stored,
+        Err(refusal) => {
+            tracing::debug!(%channel, %refusal, "a result did not wake its channel");
+            return Ok(());
+        }
+    };
+    stored.await.map_err(|_| ApiError::new(ErrorKind::Store))
 }

@@ -7,10 +7,9 @@ use super::arguments::Arguments;
 use super::fields::{Fields, needed};
 use super::summary::{self, Found};
 use super::{Caller, ToolError, Tools};
-use crate::host::discussion::DiscussionState;
-use crate::host::operate::ResultPost;
 use crate::text::plain::is_visible;
-use crate::values::summary::Summary;
+use crate::values::request::ChannelRequest;
+use crate::values::summary::{ResultPost, Summary};
 use crate::{CallError, ChannelId};
 use dirigent_core::Refusal;
 
@@ -101,16 +100,9 @@ impl Tools {
         caller: &Caller,
         channel: ChannelId,
     ) -> Result<(), ToolError> {
-        let discussion = self.dirigent.channel(channel).discussion().await?;
-        let discussion = discussion.ok_or(ToolError::NotADiscussion)?;
-        if discussion.initiator.as_ref() != Some(&caller.agent) {
-            return Err(ToolError::NotTheInitiator);
-        }
-        match discussion.state {
-            DiscussionState::Open => Ok(()),
-            DiscussionState::Concluded => Err(ToolError::AlreadyConcluded),
-            DiscussionState::Archived => Err(ToolError::Archived),
-        }
+        let asked = ChannelRequest::MayConclude { by: &caller.agent };
+        let answer = self.dirigent.channel(channel).request(asked).await;
+        answer.map(|_| ()).map_err(not_concluded)
     }
 }
 
@@ -148,6 +140,8 @@ fn sound_text(text: &str) -> Result<&str, ToolError> {
 fn not_concluded(error: CallError) -> ToolError {
     let refusal = if let CallError::Refused(refusal) = &error { Some(*refusal) } else { None };
     match refusal {
+        Some(Refusal::NotADiscussion) => ToolError::NotADiscussion,
+        Some(Refusal::NotTheInitiator) => ToolError::NotTheInitiator,
         Some(Refusal::AlreadyConcluded) => ToolError::AlreadyConcluded,
         Some(Refusal::Archived) => ToolError::Archived,
         _ => error.into(),

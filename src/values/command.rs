@@ -2,6 +2,7 @@
 
 use dirigent_core::Mode;
 
+use crate::values::carried::Carried;
 use crate::values::id::{ChannelId, GuildId};
 
 /// The name of the command that sets a channel's mode.
@@ -246,22 +247,4 @@ pub struct CommandUse {
 }
 
 /// What came of a command that was to be carried to another process.
-///
-/// ```
-/// use dirigent::command::CommandCarried;
-/// assert_ne!(CommandCarried::NotCarried, CommandCarried::InDoubt);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "each has a text of its own for the person")]
-pub enum CommandCarried {
-    /// The process that acts for the channel answered.
-    Answered(CommandAnswer),
-    /// No process acts for the channel now, or the one that did does so no more: nothing was done.
-    NoOwner,
-    /// The process that acts for the channel surely did not get the command, or does not take it.
-    NotCarried,
-    /// It did not answer in time, or the answer was lost: the command may have been carried out.
-    InDoubt,
-    /// Commands are not carried from here.
-    NoWay,
-}
+pub type CommandCarried = Carried<CommandAnswer>;

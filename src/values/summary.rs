@@ -1,4 +1,4 @@
-//! What the initiator of a discussion hands over.
+//! What the initiator of a discussion hands over, and what becomes of it.
 
 /// The summary of a discussion, for its callback channel.
 ///
@@ -20,4 +20,21 @@ pub enum Summary<'a> {
     /// ([`Settings::result_text_template`](crate::Settings::result_text_template)). It pings no account. One without
     /// anything visible counts as none.
     Text(&'a str),
+}
+
+/// What became of a discussion's result when the call that concluded it returned.
+///
+/// ```
+/// use dirigent::operate::ResultPost;
+/// assert_ne!(ResultPost::Posted, ResultPost::Queued);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ResultPost {
+    /// It is in the callback channel.
+    Posted,
+    /// It is stored, and is posted as soon as that is possible, if need be after a restart.
+    Queued,
+    /// The discussion has no callback channel.
+    Nowhere,
 }

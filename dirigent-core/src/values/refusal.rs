@@ -19,6 +19,20 @@ macro_rules! refusals {
                     $(Self::$name => $text,)*
                 }
             }
+
+            /// Returns the refusal with this [name](Self::as_str).
+            ///
+            /// ```
+            /// use dirigent_core::Refusal;
+            /// assert_eq!(Refusal::named("archived"), Some(Refusal::Archived));
+            /// assert_eq!(Refusal::named("unwilling"), None);
+            /// ```
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($text => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
         }
 
         impl fmt::Display for Refusal {

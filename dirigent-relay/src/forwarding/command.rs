@@ -7,6 +7,7 @@ use dirigent::command::{CommandAnswer, CommandCarried, CommandUse, Invoker, Slas
 use dirigent::ports::GuildId;
 use serde::{Deserialize, Serialize};
 
+use super::request::not_carried;
 use crate::{Question, Refused, RelayError};
 
 /// What the way there and back may take of the time in which a person is answered.
@@ -79,11 +80,7 @@ pub(super) fn carried(answer: Result<CommandText, RelayError>) -> CommandCarried
         }
         Err(error) => {
             tracing::debug!(%error, "a slash command could not be carried");
-            match error.refused() {
-                Some(Refused::Elsewhere) => CommandCarried::NoOwner,
-                _ if error.is_certain() => CommandCarried::NotCarried,
-                _ => CommandCarried::InDoubt,
-            }
+            not_carried(&error)
         }
     }
 }

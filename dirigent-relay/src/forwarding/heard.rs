@@ -1,11 +1,12 @@
 //! What other processes heard of the channels of this one.
 
 use async_trait::async_trait;
-use dirigent::ports::GatewayEvent;
+use dirigent::ports::{ChannelAnswer, GatewayEvent};
 use dirigent::{CallError, Dirigent};
 use futures_util::future::join_all;
 
 use super::command::{CommandText, UseCommand};
+use super::request::{AskChannel, WireAnswer};
 use crate::event::{HeardElsewhere, NotOurs};
 use crate::master::refused;
 use crate::rule::{read, write};
@@ -42,12 +43,25 @@ impl Heard {
         });
         join_all(told).await.concat()
     }
+
+    async fn answer(&self, asked: &AskChannel) -> Result<WireAnswer, Refused> {
+        let made = asked.created()?;
+        let request = asked.read(made.as_ref()).ok_or(Refused::UnknownRule)?;
+        let channel = asked.channel_id;
+        let mut answer = self.dirigent.request_here(channel, request).await;
+        let is_unknown = matches!(answer, Ok(ChannelAnswer::UnknownAgent(_)));
+        if is_unknown && self.dirigent.identities_changed().await.is_ok() {
+            // It was registered a moment ago, in the process that asks.
+            answer = self.dirigent.request_here(channel, request).await;
+        }
+        answer.map(WireAnswer::from).map_err(|error| refused(&error))
+    }
 }
 
 #[async_trait]
 impl Service for Heard {
     fn rules(&self) -> &'static [&'static str] {
-        &[HeardElsewhere::RULE, UseCommand::RULE]
+        &[HeardElsewhere::RULE, UseCommand::RULE, AskChannel::RULE]
     }
 
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
@@ -59,6 +73,9 @@ impl Service for Heard {
             let answer = self.dirigent.command_here(&used, within).await;
             let answer = answer.map_err(|error| refused(&error))?;
             return Ok(write(&CommandText::from(answer)));
+        }
+        if rule == AskChannel::RULE {
+            return self.answer(&read(question)?).await.map(|answer| write(&answer));
         }
         let elsewhere = self.tell(read(question)?).await;
         Ok(write(&NotOurs { elsewhere }))

@@ -1,0 +1,43 @@
+//! What is done by the process that acts for a channel, this one or another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent_core::Timestamp;
+
+use super::Runtime;
+use crate::ports::neighbours::Neighbours;
+use crate::values::carried::Carried;
+
+/// How soon something is carried again while the channel changes hands.
+const CARRY_AGAIN: Duration = Duration::from_millis(100);
+
+/// Has this process do it, or, where `here` answers none, the one that acts for the channel, which is waited for until then. While the
+/// channel changes hands it is tried again, but not where it may have been done.
+pub(crate) async fn carried<T, H, C>(
+    runtime: &Runtime,
+    until: Timestamp,
+    here: impl Fn() -> H,
+    there: impl Fn(Arc<dyn Neighbours>, Duration) -> C,
+) -> Carried<T>
+where
+    H: Future<Output = Option<T>>,
+    C: Future<Output = Carried<T>>,
+{
+    loop {
+        if let Some(answer) = here().await {
+            return Carried::Answered(answer);
+        }
+        let Some(neighbours) = runtime.neighbours.clone() else {
+            return Carried::NoWay;
+        };
+        let left = until.since(runtime.clock.now());
+        let carried = runtime.within(left, there(neighbours, left)).await;
+        let carried = carried.unwrap_or(Carried::InDoubt);
+        let again = runtime.clock.now() + CARRY_AGAIN;
+        if !matches!(carried, Carried::NoOwner | Carried::NotCarried) || again >= until {
+            return carried;
+        }
+        runtime.clock.sleep_until(again).await;
+    }
+}

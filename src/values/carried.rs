@@ -1,0 +1,36 @@
+//! What came of something that was to be carried to another process.
+
+/// What came of something that was to be carried to the process that acts for a channel.
+///
+/// ```
+/// use dirigent::ports::Carried;
+/// assert_eq!(Carried::Answered(7).map(|answer| answer + 1), Carried::Answered(8));
+/// assert_ne!(Carried::<u8>::NotCarried, Carried::InDoubt);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "each has a text of its own for the person")]
+pub enum Carried<T> {
+    /// The process that acts for the channel answered.
+    Answered(T),
+    /// No process acts for the channel now, or the one that did does so no more: nothing was done.
+    NoOwner,
+    /// The process that acts for the channel surely did not get it, or does not take it.
+    NotCarried,
+    /// It did not answer in time, or the answer was lost: it may have been done.
+    InDoubt,
+    /// Nothing of the kind is carried from here.
+    NoWay,
+}
+
+impl<T> Carried<T> {
+    /// Changes the answer, where there is one.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Carried<U> {
+        match self {
+            Self::Answered(answer) => Carried::Answered(change(answer)),
+            Self::NoOwner => Carried::NoOwner,
+            Self::NotCarried => Carried::NotCarried,
+            Self::InDoubt => Carried::InDoubt,
+            Self::NoWay => Carried::NoWay,
+        }
+    }
+}
