@@ -213,6 +213,39 @@ async fn an_explanation_names_the_owner() {
     assert_eq!(why.owner, None);
 }
 
+/// A process without a lease, or whose channel goes while the command is being stored: the next one may know nothing of it.
+#[tokio::test]
+async fn a_person_reads_that_a_command_may_have_no_effect_where_another_process_may_act() {
+    for command in [SlashCommand::Stop, SlashCommand::Resume, SlashCommand::Next] {
+        for has_lapsed in [true, false] {
+            let (fleet, a, b, _) = pair().await;
+            if command == SlashCommand::Resume {
+                give(&fleet, &a, SlashCommand::Stop, writer(&fleet), "").await;
+            }
+            fleet.hold_commits(true);
+            if has_lapsed {
+                fleet.table.lapse(fleet.channel);
+            }
+            let (dirigent, channel, person) = (a.dirigent.clone(), fleet.channel, writer(&fleet));
+            let answer = tokio::spawn(async move {
+                let channel = dirigent.channel(channel);
+                channel.command(command, person, "clerk", ANSWER_WITHIN).await
+            });
+            fleet.settle().await;
+            if !has_lapsed {
+                fleet.table.give(fleet.channel, Some(&b.host));
+            }
+            fleet.pass(SECOND * 3).await;
+            let CommandAnswer { text, changed } = answer.await.unwrap();
+            assert!(!changed && text.contains(" may "), "/{} {text}", command.name());
+            let claims = ["Nothing was changed", "Stopped:", "Resumed:", "speaks next."];
+            let claimed = claims.iter().find(|claim| text.contains(*claim));
+            assert_eq!(claimed, None, "/{} {text}", command.name());
+            fleet.hold_commits(false);
+        }
+    }
+}
+
 /// The owner's store is slow: the owner says so in time, and the person does not read of a process that does not answer.
 #[tokio::test]
 async fn the_way_leaves_the_owner_time_to_answer() {

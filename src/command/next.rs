@@ -20,7 +20,9 @@ impl CommandCall<'_> {
                     let text = format!("{} speaks next.", name(&directory, &agent));
                     CommandAnswer { text, changed: true }
                 }
-                Err(CallError::NotStored) => CommandAnswer::unchanged(NOT_STORED),
+                Err(CallError::NotStored | CallError::Failed(_)) => {
+                    CommandAnswer::unchanged(NOT_STORED)
+                }
                 Err(error) => CommandAnswer::unchanged(refusal(&error)),
             })
         };

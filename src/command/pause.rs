@@ -23,6 +23,8 @@ const STOPPED_NOT_STORED: &str = "Stopped: no agent speaks in this channel until
 const RESUMED: &str = "Resumed: agents take turns again.";
 const RESUMED_NOT_STORED: &str = "Resumed: agents take turns again. This could not be stored yet; if the bot is restarted \
      now, the channel may be as before.";
+const IN_DOUBT: &str = "This could not be stored, and another process of this bot may act for this channel by now: the command may have no \
+     effect. Look with /status in some seconds, before you repeat it.";
 const NOT_PAUSED: &str = "This channel is not stopped.";
 
 impl CommandCall<'_> {
@@ -60,6 +62,9 @@ impl CommandCall<'_> {
         let in_time = channel.dirigent.runtime.within(self.within.min(PAUSE_WITHIN), stating).await;
         match in_time.unwrap_or_else(|late| Err(late.into())) {
             Ok(paused) => Ok(paused),
+            Err(CallError::NotStored | CallError::Failed(_)) if !channel.standing().acts() => {
+                Err(CommandAnswer::unchanged(IN_DOUBT))
+            }
             // It is in force from when the channel heard of it; only the store is late.
             Err(CallError::NotStored) => Ok(Paused::InMemory),
             Err(CallError::Failed(_)) if is_in_force(channel, input) => Ok(Paused::InMemory),
