@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 
 use dirigent::ports::{Standing, Timestamp};
 
-pub use self::beat::{Answer, Heartbeat, HeldShard};
+pub use self::beat::{Answer, Heartbeat, HeldShard, Namesake};
 pub use self::shard::{Epoch, Shard, shard_of};
 pub use self::terms::Terms;
 
@@ -49,6 +49,8 @@ pub use self::terms::Terms;
 ///   renewal makes it trusted again, with the same epoch.
 /// * A renewal and a resignation name shard and epoch. An answer counts only for the attempt that it answers.
 /// * One attempt is under way at a time. What a lost answer may have taken is not held.
+/// * A process whose name an earlier one has ([`Namesake::Earlier`]) is no member until that one is gone: it takes nothing, and
+///   gives back what it holds as if it were another's share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Leases {
     terms: Terms,
@@ -66,6 +68,8 @@ pub struct Leases {
     looks_again: bool,
     /// When the leases were renewed last: the start of that attempt.
     renewed_at: Option<Timestamp>,
+    /// Another process of this one's name, by the last answer.
+    namesake: Option<Namesake>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,6 +111,7 @@ impl Leases {
             next_at: None,
             looks_again: false,
             renewed_at: None,
+            namesake: None,
         }
     }
 
@@ -142,6 +147,16 @@ impl Leases {
         self.members
     }
 
+    /// Whether another process has this one's name, by the last answer.
+    pub const fn namesake(&self) -> Option<Namesake> {
+        self.namesake
+    }
+
+    /// Whether an earlier process has the name: this one waits until that one is gone.
+    fn stands_aside(&self) -> bool {
+        self.namesake == Some(Namesake::Earlier)
+    }
+
     /// When [`next_heartbeat`](Self::next_heartbeat) may have one; `None` while an attempt is under way, and after the end.
     pub fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
         let is_over = self.stage == Stage::Gone && self.held.is_empty() && self.attempts > 0;
@@ -164,12 +179,16 @@ impl Leases {
         }
         self.attempts += 1;
         let release = self.release(now);
-        let renews = self.renewed_at.is_none_or(|at| now >= at + self.terms.renew_every);
+        let is_member = self.stage == Stage::Member && !self.stands_aside();
+        // While it waits with nothing in hand there is nothing to renew, and no one to call.
+        let has_lease = is_member || self.stage != Stage::Member || !self.held.is_empty();
+        let renews =
+            has_lease && self.renewed_at.is_none_or(|at| now >= at + self.terms.renew_every);
         let take = self.wanted();
         self.attempt = Some(Attempt { number: self.attempts, began: now, renews });
         Some(Heartbeat {
             number: self.attempts,
-            is_member: self.stage == Stage::Member,
+            is_member,
             held: self.held().collect(),
             renews,
             release,
@@ -194,6 +213,9 @@ impl Leases {
 
     /// How many shards one process holds at most: as many as are left when all hold alike, rounded up.
     fn share(&self) -> usize {
+        if self.stands_aside() {
+            return 0;
+        }
         usize::from(self.shards.div_ceil(self.members.max(1)))
     }
 
@@ -226,12 +248,18 @@ impl Leases {
             let lease = Lease { epoch: *epoch, trusted_until, leaves_at: None };
             self.held.insert(*shard, lease);
         }
+        let stood_aside = self.stands_aside();
+        self.namesake = answer.namesake.filter(|_| self.stage == Stage::Member);
+        let may_return = stood_aside && !self.stands_aside();
         let is_first = self.members == 0;
         self.members = answer.members;
         self.balance(now);
         let has_more = !answer.taken.is_empty() || is_first;
         let looks_again = std::mem::take(&mut self.looks_again);
-        let at_once = looks_again || self.stage == Stage::Gone || (has_more && self.wanted() > 0);
+        let at_once = looks_again
+            || may_return
+            || self.stage == Stage::Gone
+            || (has_more && self.wanted() > 0);
         self.next_at = (!at_once).then(|| self.next_look(now));
         true
     }

@@ -23,7 +23,7 @@ impl<P: Clone + Display + PartialEq> Problems<P> {
             if all.contains(&problem) {
                 return;
             }
-            tracing::warn!(%problem, "stored data cannot be read and is kept");
+            tracing::warn!(%problem, "the store has found a problem");
             if all.len() < REMEMBERED_MAX {
                 all.push(problem);
             }

@@ -4,6 +4,7 @@ mod contract;
 mod cut;
 mod keeper;
 mod leases;
+mod namesake;
 mod place;
 mod pooler;
 mod record;

@@ -33,6 +33,7 @@ impl std::fmt::Display for HeldShard {
 /// 3. Each of [`release`](Self::release) that still has this owner and this epoch is free.
 /// 4. At most [`take`](Self::take) shards that are free or expired, or that have this owner and are not in `held`, get this owner,
 ///    the next epoch, and expire one TTL from now.
+/// 5. It says whether another process has this one's name, where it has one ([`Namesake`]).
 ///
 /// *Now* is the time of the database when the row is in hand, never that of the process.
 ///
@@ -86,4 +87,32 @@ pub struct Answer {
     pub taken: Vec<HeldShard>,
     /// How many processes there are, this one included where it is a member.
     pub members: u16,
+    /// Whether another process has this one's name.
+    pub namesake: Option<Namesake>,
+}
+
+/// Another process with the name of this one, which runs at the same time. Two processes of one name are a mistake: what others
+/// ask of the name reaches one of them only.
+///
+/// ```
+/// use dirigent_store::lease::{Answer, Leases, Namesake, Terms};
+/// use dirigent::ports::Timestamp;
+///
+/// let now = Timestamp::from_millis(1_000_000);
+/// let mut leases = Leases::new(Terms::default(), 4);
+/// let beat = leases.next_heartbeat(now).unwrap();
+/// let answer = Answer { members: 2, namesake: Some(Namesake::Earlier), ..Answer::default() };
+/// leases.answered(now, beat.number, &answer);
+/// // It looks whether the other one is still there, and takes nothing.
+/// let beat = leases.next_heartbeat(now + Terms::default().look_every).unwrap();
+/// assert!(!beat.is_member && beat.take == 0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "one of two processes is the earlier one")]
+pub enum Namesake {
+    /// It was a member before this process became one, and has renewed since; or, while this process is no member, it is one. A
+    /// process that was killed and left its row behind does not renew, and is none.
+    Earlier,
+    /// It became a member after this process.
+    Later,
 }

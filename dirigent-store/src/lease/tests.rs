@@ -35,6 +35,7 @@ fn granted(members: u16) -> impl Fn(&Heartbeat) -> Answer {
         renewed: beat.held.clone(),
         taken: (0..beat.take).map(|shard| held(shard, 1)).collect(),
         members,
+        namesake: None,
     }
 }
 
@@ -221,4 +222,58 @@ fn a_call_during_an_attempt_makes_another_look_come_as_soon_as_it_is_answered() 
     assert!(leases.answered(at(1_500), look.number, &granted(2)(&look)));
     beat(&mut leases, 1_500, 100, granted(2));
     assert_eq!(leases.next_heartbeat(at(1_600)), None, "one look more is enough");
+}
+
+/// As `granted`, and another process has the name.
+fn named(members: u16, namesake: Namesake) -> impl Fn(&Heartbeat) -> Answer {
+    move |beat| Answer { namesake: Some(namesake), ..granted(members)(beat) }
+}
+
+#[test]
+fn a_process_whose_name_an_earlier_one_has_gives_back_what_it_took_and_takes_nothing() {
+    let mut leases = alone();
+    beat(&mut leases, 1_400, 0, named(1, Namesake::Earlier));
+    assert_eq!(leases.namesake(), Some(Namesake::Earlier));
+    assert_eq!(standing(&leases, 0, 1_400), Standing::Quiet, "nothing new starts");
+    let waiting = beat(&mut leases, 3_000, 0, named(1, Namesake::Earlier));
+    // What is under way has its time, and is renewed meanwhile.
+    assert!(
+        !waiting.is_member && waiting.take == 0 && waiting.renews && waiting.release.is_empty()
+    );
+    assert_eq!(beat(&mut leases, 6_400, 0, named(1, Namesake::Earlier)).release.len(), 8);
+    for now in [7_400, 60_000] {
+        let waiting = beat(&mut leases, now, 0, named(1, Namesake::Earlier));
+        assert!(!waiting.is_member && waiting.take == 0);
+        assert!(!waiting.is_news(), "the others need not look, however long it waits");
+    }
+}
+
+#[test]
+fn a_process_that_waited_for_its_name_is_a_member_at_once_when_the_other_one_is_gone() {
+    for members in [0, 3] {
+        let mut leases = Leases::new(Terms::default(), SHARDS);
+        beat(&mut leases, 0, 0, named(4, Namesake::Earlier));
+        assert_eq!(leases.next_heartbeat(at(999)), None, "it looks as often as others");
+        beat(&mut leases, 1_000, 0, granted(members));
+        let joins = beat(&mut leases, 1_000, 0, granted(members + 1));
+        assert!(joins.is_member);
+        let took = joins.take + leases.next_heartbeat(at(1_000)).map_or(0, |beat| beat.take);
+        assert!(took >= SHARDS / (members + 1), "{took} of {members}");
+    }
+}
+
+#[test]
+fn a_later_process_of_the_name_changes_nothing_and_one_that_leaves_asks_for_none() {
+    let mut leases = alone();
+    beat(&mut leases, 1_400, 0, named(1, Namesake::Later));
+    assert_eq!(leases.namesake(), Some(Namesake::Later));
+    assert_eq!(standing(&leases, 0, 1_400), Standing::Held);
+    assert!(beat(&mut leases, 3_000, 0, granted(1)).is_member);
+    assert_eq!(leases.namesake(), None);
+    // Its successor is there already, and is a member before it is.
+    leases.resign();
+    beat(&mut leases, 3_000, 0, named(1, Namesake::Earlier));
+    assert_eq!(leases.namesake(), None);
+    let leaving = beat(&mut leases, 8_500, 0, named(1, Namesake::Earlier));
+    assert!(leaving.renews && leaving.release.is_empty());
 }

@@ -6,16 +6,17 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use super::owners::Owners;
-use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Shard};
+use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Namesake, Shard};
 
 /// One atomic step. Rows are locked before the time is looked at, and those that another process has locked are passed over.
-/// A shard that is held or given back here is not taken as well: no row is changed twice.
+/// A shard that is held or given back here is not taken as well: no row is changed twice. A process of the same name that began
+/// earlier counts once it has renewed after this one began: the row of one that was killed stays until it expires.
 const BEAT: &str = "
 WITH member AS (
     INSERT INTO dirigent.members AS m (process, expires_at, name)
     SELECT $1, clock_timestamp() + $2 * interval '1 millisecond', $10 WHERE $3
     ON CONFLICT (process) DO UPDATE SET expires_at = excluded.expires_at
-    RETURNING m.process
+    RETURNING m.process, m.since
 ), gone AS (
     DELETE FROM dirigent.members
     WHERE (process = $1 AND NOT $3) OR (process <> $1 AND expires_at < clock_timestamp())
@@ -45,7 +46,12 @@ SELECT 'renewed' AS what, shard, epoch FROM renewed
 UNION ALL SELECT 'taken', shard, epoch FROM taken
 UNION ALL SELECT 'others', count(*)::int4, 0 FROM dirigent.members
     WHERE process <> $1 AND expires_at >= clock_timestamp()
-UNION ALL SELECT 'registry', 0, registry FROM dirigent.cluster";
+UNION ALL SELECT 'registry', 0, registry FROM dirigent.cluster
+UNION ALL SELECT CASE WHEN m.since < o.since OR (m.since = o.since AND m.process < o.process)
+        THEN 'later' ELSE 'earlier' END, 0, 0
+    FROM dirigent.members o LEFT JOIN member m ON true
+    WHERE o.name = $10 AND $10 <> '' AND o.process <> $1 AND o.expires_at >= clock_timestamp()
+        AND (m.since IS NULL OR o.since > m.since OR o.expires_at > m.since + $2 * interval '1 millisecond')";
 
 /// Tells the others to look.
 const CALL: &str = "SELECT pg_notify('dirigent', 'look')";
@@ -99,6 +105,10 @@ pub(super) async fn ask(
             "renewed" => answer.renewed.push(held),
             "taken" => answer.taken.push(held),
             "registry" => told.registry = epoch,
+            "earlier" => answer.namesake = Some(Namesake::Earlier),
+            "later" => {
+                answer.namesake.get_or_insert(Namesake::Later);
+            }
             _ => answer.members = answer.members.saturating_add(number),
         }
     }

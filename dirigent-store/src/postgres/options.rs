@@ -68,8 +68,10 @@ impl PostgresOptions {
     }
 
     /// How the other processes call this one, by default nothing. With a name it knows theirs as well: which of them acts for a
-    /// channel ([`Ownership::owner`](dirigent::ports::Ownership::owner)), so that it can be asked. The name decides nothing: a
-    /// random number distinguishes a process from others, and from its earlier starts.
+    /// channel ([`Ownership::owner`](dirigent::ports::Ownership::owner)), so that it can be asked. A random number distinguishes a
+    /// process from others, and from its earlier starts. Of two processes with one name that run at the same time, the one that
+    /// began later acts for no channel until the other has ended:
+    /// [`PostgresProblem::Namesake`](crate::PostgresProblem::Namesake).
     #[must_use]
     pub fn process(mut self, name: impl Into<String>) -> Self {
         self.process = name.into();

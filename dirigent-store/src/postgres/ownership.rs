@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::owners::Owners;
 use crate::error::StoreError;
-use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Shard, Terms};
+use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Namesake, Shard, Terms};
 
 /// The leases, behind a lock that is held for moments.
 pub(super) struct LeaseDesk {
@@ -90,6 +90,11 @@ impl LeaseDesk {
     /// How many shards were taken since the start.
     pub(super) fn taken(&self) -> u64 {
         self.state().taken
+    }
+
+    /// Whether another process has this one's name.
+    pub(super) fn namesake(&self) -> Option<Namesake> {
+        self.state().leases.namesake()
     }
 
     pub(super) fn resign(&self) {

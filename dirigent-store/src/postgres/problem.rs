@@ -6,6 +6,7 @@ use dirigent::ChannelId;
 use dirigent::store::Barred;
 
 use crate::error::BadFile;
+use crate::lease::Namesake;
 
 /// Something that could not be read and was kept, unchanged, or that does not work as it should.
 ///
@@ -29,6 +30,15 @@ pub enum PostgresProblem {
     /// Notifications do not arrive, own ones included: a pooler in between keeps them back. What they would tell is found by
     /// looking instead.
     Silent,
+    /// Another process that runs at the same time has this one's name
+    /// ([`PostgresOptions::process`](crate::PostgresOptions::process)). The one that began later acts for no channel until the
+    /// other one has ended; so one of them can be ended, or given another name, without loss.
+    Namesake {
+        /// The name of both.
+        name: String,
+        /// Which one the other process is.
+        which: Namesake,
+    },
 }
 
 impl fmt::Display for PostgresProblem {
@@ -40,6 +50,16 @@ impl fmt::Display for PostgresProblem {
             Self::Silent => f.write_str(
                 "notifications of the database do not arrive, perhaps because of a pooler in between: \
                  the tables are looked at instead",
+            ),
+            Self::Namesake { name, which: Namesake::Earlier } => write!(
+                f,
+                "an earlier process has the name {name} and still runs: this one acts for no channel until that one has \
+                 ended. End one of them, or give this one a name of its own (PostgresOptions::process)"
+            ),
+            Self::Namesake { name, which: Namesake::Later } => write!(
+                f,
+                "a second process was started with this one's name, {name}: it acts for no channel while this one runs. \
+                 End one of them, or give that one a name of its own (PostgresOptions::process)"
             ),
         }
     }

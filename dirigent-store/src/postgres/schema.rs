@@ -11,7 +11,7 @@ use crate::error::{Action, BadFile, OpenError, StoreError};
 ///
 /// Ids and revisions stand there as integers with a sign: one from 2^63 on is negative. Names stand as JSON, since a text may
 /// not hold U+0000.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     "
 CREATE TABLE dirigent.cluster (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
@@ -71,6 +71,10 @@ END
 $$;
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON dirigent.identities
     FOR EACH ROW EXECUTE FUNCTION dirigent.registry_changed();
+",
+    // Since when a process is a member: of two of one name the later one waits.
+    "
+ALTER TABLE dirigent.members ADD COLUMN since timestamptz NOT NULL DEFAULT clock_timestamp();
 ",
 ];
 

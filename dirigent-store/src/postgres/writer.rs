@@ -12,11 +12,13 @@ use tokio_postgres::{Client, Error};
 use super::beat;
 use super::commits::{CommitGroup, CommitJob};
 use super::lines::{Ended, Lines};
+use super::problem::PostgresProblem;
 use super::queue::{Job, Registered, Write, answer};
 use super::reader::{from_json, read_agents};
 use super::refusal::{away, no_answer, refused};
 use crate::error::{Action, StoreError};
 use crate::json::fields::quoted;
+use crate::lease::Namesake;
 
 /// How many commits one statement makes at most.
 const GROUP_MAX: usize = 1_024;
@@ -78,8 +80,10 @@ impl Lines<'_> {
         };
         match server.in_time(server.terms.ttl / 2, Action::Write, asked).await {
             Ok(told) => {
+                let before = self.shared.desk.namesake();
                 self.shared.desk.answered(beat.number, &told.answer);
                 self.shared.registry.looked(told.registry);
+                self.report_namesake(before, self.shared.desk.namesake());
                 true
             }
             Err(error) => {
@@ -88,6 +92,20 @@ impl Lines<'_> {
                 // A statement that the server refused was answered: the connection is sound.
                 !client.is_closed() && error.certainty() == dirigent::ports::Certainty::NotDone
             }
+        }
+    }
+
+    /// Says that another process has this one's name, or that it has none any more.
+    fn report_namesake(&self, before: Option<Namesake>, now: Option<Namesake>) {
+        let name = &self.shared.server.process;
+        match now {
+            Some(which) if before != now => {
+                self.shared.problems.push(PostgresProblem::Namesake { name: name.clone(), which });
+            }
+            None if before == Some(Namesake::Earlier) => {
+                tracing::info!(%name, "the other process of this name is gone: this one takes its share");
+            }
+            _ => {}
         }
     }
 

@@ -131,7 +131,8 @@ async fn tables_of_the_version_before_are_opened_and_tell_changes_from_then_on()
     opened.close().await;
     place.sql(
         "DROP TRIGGER changed ON dirigent.identities; DROP FUNCTION dirigent.registry_changed();
-        ALTER TABLE dirigent.cluster DROP COLUMN registry; UPDATE dirigent.version SET number = 2",
+        ALTER TABLE dirigent.cluster DROP COLUMN registry;
+        ALTER TABLE dirigent.members DROP COLUMN since; UPDATE dirigent.version SET number = 2",
     );
     let opened = place.open().await;
     assert_eq!(IdentityStore::all(&opened.store).await.unwrap(), [ada]);

@@ -262,7 +262,8 @@ impl Fleet {
             return self.after(wait, Event::BeatAnswered(place, id, answer.clone()));
         }
         let (number, renewed, taken, members) = answer;
-        let answer = Answer { renewed: held(renewed), taken: held(taken), members: *members };
+        let (renewed, taken) = (held(renewed), held(taken));
+        let answer = Answer { renewed, taken, members: *members, namesake: None };
         let time = process.time(now);
         process.leases.answered(time, *number, &answer);
     }
