@@ -92,6 +92,12 @@ impl Calling<'_> {
     pub(super) fn cancel(&mut self, agent: AgentKey, run: Option<RunId>) {
         if let Some(call) = self.calls.cancel(self.handing.now, agent, run) {
             self.handing.inbox.cancelled(agent, call.turn);
+            let mut away = self.turns.view().away().iter();
+            let is_offline = away.any(|away| away.agent == agent && away.offline);
+            if is_offline && call.under_way.is_some() {
+                // Whether the call reached it is not known.
+                self.handing.inbox.failed(agent);
+            }
             match call.under_way {
                 Some(id) => self.signals.push_back(Signal::Cancel(id)),
                 None => self.requests.withdraw(Lane::Call),

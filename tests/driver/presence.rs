@@ -88,6 +88,28 @@ fn a_crashed_speaker_is_announced_and_skipped_and_returns_when_assigned() {
     stage.say("Now?");
     stage.until_dormant();
     assert!(stage.words().contains(&"a1".to_owned()));
+    let missed = &stage.agent("a").turns()[1].missed;
+    assert_eq!(missed[0], "Hello", "the call in which it had that was cancelled");
+}
+
+/// Both fall silent with the word that they were given, as where a process is cut off from those in which its agents live: it is not lost.
+#[test]
+fn a_word_that_only_crashed_agents_had_is_given_again_when_one_is_back() {
+    let setup = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", [Act::Hang.into()]);
+    let mut stage = setup.config(|config| config.auto_requeue = true).stage();
+    stage.chat();
+    stage.say("Hello");
+    for agent in ["a", "b"] {
+        stage.advance(SECOND);
+        assert_eq!(stage.status().unwrap().speaker, Some(agent.into()));
+        offline(&mut stage, agent);
+    }
+    stage.until_dormant();
+    stage.agent("a").then("a1");
+    online(&mut stage, "a");
+    stage.until_dormant();
+    assert_eq!(stage.words(), ["Hello", "a1"]);
+    assert_eq!(stage.agent("a").turns()[1].missed, ["Hello"]);
 }
 
 /// R273, R274

@@ -26,7 +26,10 @@ impl Attending<'_, '_> {
         let floor = &step.state.floor;
         let speaks = floor.speaker() == Some(agent) && !floor.has_replied();
         if speaks {
+            let is_silent = step.runs().is_silent();
             step.runs().cancel();
+            // Where no other takes what the run was given, its agent does, once it is back.
+            step.state.words.wake_unserved |= is_silent;
             step.ending().record(TurnEnd::skipped(agent, Cause::AgentOffline));
         } else {
             step.tell(Some(agent), Cause::AgentOffline);

@@ -340,6 +340,12 @@ impl<'o> Runs<'_, 'o> {
         None
     }
 
+    /// Whether the turn's run goes on, and nothing of its agent was seen in this turn.
+    pub(crate) fn is_silent(&self) -> bool {
+        let runs = matches!(self.floor.phase, Phase::Running { receipt: false, .. });
+        runs && !self.has_arrived() && !self.floor.has_spoken()
+    }
+
     /// Takes the permission from the turn's run, if it runs.
     pub(crate) fn cancel(&mut self) {
         let ended = self.floor.waiting.as_ref().is_some_and(|waiting| waiting.end.is_some());

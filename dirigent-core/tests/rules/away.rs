@@ -129,6 +129,49 @@ fn with_everybody_away_a_word_waits_for_the_first_who_is_assigned() {
     assert_eq!(room.speaker(), Some(B));
 }
 
+/// Nobody answers the word that they were given: it waits for who comes back.
+#[test]
+fn what_crashed_speakers_were_given_wakes_the_channel_when_one_is_back() {
+    let mut room = woken(2);
+    for agent in [A, B] {
+        room.start(agent);
+        room.tell(Input::Offline(agent));
+    }
+    room.members();
+    assert_eq!((room.phase(), room.speaker()), (PhaseKind::Dormant, None));
+    assert!(room.channel.view().is_wake_pending());
+    room.tell(Input::Online(A));
+    let step = room.tell(Input::Assign(A));
+    assert_eq!(step.causes()[..2], [Cause::AgentAssigned, Cause::HumanMessage]);
+    assert_eq!(room.speaker(), Some(A));
+}
+
+/// The next one has heard the word, or the agent itself has answered it.
+#[test]
+fn a_crashed_speakers_word_does_not_wait_where_an_agent_has_heard_it_or_spoken() {
+    let mut room = woken(2);
+    room.start(A);
+    room.tell(Input::Offline(A));
+    room.start(B);
+    room.passes(B);
+    room.members();
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    assert!(!room.channel.view().is_wake_pending());
+
+    for speaks in [false, true] {
+        let mut room = woken(2);
+        room.trigger_posted();
+        room.tell(Input::Offline(B));
+        room.start(A);
+        if speaks {
+            room.says(A, "a piece");
+        }
+        room.tell(Input::Offline(A));
+        room.members();
+        assert_eq!(room.channel.view().is_wake_pending(), !speaks);
+    }
+}
+
 /// R270
 #[test]
 fn absence_outlives_lists_and_modes() {

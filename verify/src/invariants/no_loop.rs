@@ -60,7 +60,10 @@ impl NoLoop {
         let mut ended = seen.transitions();
         self.missed &= !ended.any(|told| is_answer(told.cause)) || seen.after.held.is_some();
         // What a lost run was given is for another one.
-        self.missed |= seen.transitions().any(|told| told.cause == Cause::RunLost);
+        self.missed |= seen.transitions().any(|told| {
+            let is_offline = told.cause == Cause::AgentOffline && told.from == PhaseKind::Running;
+            told.cause == Cause::RunLost || is_offline && told.agent == seen.before.speaker
+        });
         self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
         // What was posted of a reply that broke off is a message.
         self.missed |=
