@@ -36,8 +36,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(15);
 /// How many channels are told of their events here at once.
 const TOLD_AT_ONCE: usize = 16;
 
-/// Carries events of channels for which another process acts, slash commands that are used there, and what agents' tools ask of them, to that process. Events: in order within a channel, and again until they are
-/// taken. Given to [`Builder::neighbours`](dirigent::host::Builder::neighbours) where the processes share the gateway's
+/// Carries events of channels for which another process acts, slash commands that are used there, and what agents' tools ask of them,
+/// to that process. Events: in order within a channel, and again until they are taken. Given to [`Builder::neighbours`](dirigent::host::Builder::neighbours) where the processes share the gateway's
 /// shards; its [link](ForwardingLink) is run beside the driver. Clones share the queue.
 ///
 /// At most 10,000 events wait for a process. Where more do, they are left aside, and the process reads what it missed from

@@ -129,7 +129,7 @@ fn with_everybody_away_a_word_waits_for_the_first_who_is_assigned() {
     assert_eq!(room.speaker(), Some(B));
 }
 
-/// Nobody answers the word that they were given: it waits for who comes back.
+/// No agent has answered the word that they were given: the channel wakes for it when an agent is back.
 #[test]
 fn what_crashed_speakers_were_given_wakes_the_channel_when_one_is_back() {
     let mut room = woken(2);
