@@ -26,17 +26,18 @@ struct AbsentAreNotGranted {
 impl Observer for AbsentAreNotGranted {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         // What became due came before the input, so a mark that goes now still held for it.
-        let mut barred = self.barred();
+        let before = (!seen.undisturbed).then(|| self.barred());
         self.follow(seen);
-        if seen.undisturbed {
-            barred = self.barred();
-        }
+        let was_barred = |book: &Self, agent: AgentKey| match &before {
+            Some(before) => before.contains(&agent),
+            None => book.is_barred(agent),
+        };
         for told in seen.transitions() {
             self.follow_passing(told)?;
         }
         for grant in seen.grants() {
             let agent = grant.agent.unwrap_or_default();
-            if barred.contains(&agent) && self.barred().contains(&agent) {
+            if was_barred(self, agent) && self.is_barred(agent) {
                 return Err(format!("{agent} was granted and is away or muted"));
             }
             expect_in_turn(seen, grant, agent)?;
@@ -48,7 +49,7 @@ impl Observer for AbsentAreNotGranted {
             return Ok(());
         };
         let turn = matches!(reason, Reason::YourTurn | Reason::InitiatorPermit);
-        if turn && barred.contains(agent) {
+        if turn && was_barred(self, *agent) {
             return Err(format!("{agent} was allowed and is away or muted"));
         }
         Ok(())
@@ -64,8 +65,12 @@ impl Observer for AbsentAreNotGranted {
 }
 
 impl AbsentAreNotGranted {
-    fn barred(&self) -> BTreeSet<AgentKey> {
-        self.away.union(&self.muted).copied().collect()
+    fn barred(&self) -> Vec<AgentKey> {
+        self.away.iter().chain(&self.muted).copied().collect()
+    }
+
+    fn is_barred(&self, agent: AgentKey) -> bool {
+        self.away.contains(&agent) || self.muted.contains(&agent)
     }
 
     fn follow(&mut self, seen: &Observation<'_>) {
@@ -119,7 +124,7 @@ fn expect_in_turn(
     if chosen || !is_last {
         return Ok(());
     }
-    if after.capped.contains(&agent) && seen.rules == seen.rules_before {
+    if after.capped.contains(&agent) && !seen.rules_changed() {
         return Err(format!("{agent} was granted and has had its turns"));
     }
     if !after.round.is_empty() && !after.round.contains(&agent) {

@@ -38,7 +38,7 @@ impl Observer for CeilingsHold {
         // A resume begins the time anew (rule 37).
         let resumed = seen.transitions().any(|told| told.cause == Cause::Resumed);
         let cut = seen.undisturbed && !seen.ceilings_lifted() && time_up.is_some() && !resumed;
-        if cut && seen.grants().next().is_some() && seen.rules_before == seen.rules {
+        if cut && seen.grants().next().is_some() && !seen.rules_changed() {
             return Err("a turn began after the discussion's time was up".to_owned());
         }
         let mut begun = false;

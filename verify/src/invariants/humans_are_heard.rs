@@ -25,6 +25,8 @@ struct HumansAreHeard {
     /// The words that no agent has heard yet, and how long each has been waiting while an agent
     /// could have heard it.
     waiting: BTreeMap<MessageId, Duration>,
+    /// The most agents that the list ever had.
+    most: Option<usize>,
     /// How long a word may wait at most, by the most patient rules that the channel ever
     /// had: what is under way may have begun under any of them.
     patience: Duration,
@@ -37,9 +39,8 @@ struct HumansAreHeard {
 impl Observer for HumansAreHeard {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let after = seen.after;
-        for rules in [seen.rules_before, seen.rules] {
-            self.patience = self.patience.max(longest_cycle(rules, after));
-            self.unlimited |= rules.start_deadline.is_none() || rules.run_deadline.is_none();
+        if seen.rules_changed() || self.most.is_none_or(|most| most < after.seats.len()) {
+            self.become_patient(seen);
         }
         let forgotten = seen.before.mode != after.mode || !after.mode.keeps_turns();
         if forgotten || after.phase == PhaseKind::Archived {
@@ -52,6 +53,9 @@ impl Observer for HumansAreHeard {
             self.waiting.pop_first();
         }
         let reached = self.reaches_an_agent(seen);
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
         self.waiting.retain(|id, _| !is_heard(seen, *id, reached));
         self.wait_on(seen, new)
     }
@@ -63,6 +67,15 @@ impl Observer for HumansAreHeard {
 }
 
 impl HumansAreHeard {
+    /// Takes in how long a cycle may last by the rules of now, and by those of before.
+    fn become_patient(&mut self, seen: &Observation<'_>) {
+        self.most = self.most.max(Some(seen.after.seats.len()));
+        for rules in [seen.rules_before, seen.rules] {
+            self.patience = self.patience.max(longest_cycle(rules, seen.after));
+            self.unlimited |= rules.start_deadline.is_none() || rules.run_deadline.is_none();
+        }
+    }
+
     /// Whether the speaker was told of its turn in this step, or started.
     fn reaches_an_agent(&mut self, seen: &Observation<'_>) -> bool {
         let (turn, known) = &mut self.triggers;

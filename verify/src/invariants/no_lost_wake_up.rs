@@ -40,7 +40,10 @@ impl Observer for NoLostWakeUp {
         if moved || before.turn != turn || triggered || !after.is_active() {
             *self = Self { patience: self.patience, ..Self::default() };
         }
-        let waits = longest_wait(seen.rules).max(longest_wait(seen.rules_before));
+        let mut waits = longest_wait(seen.rules);
+        if seen.rules_changed() {
+            waits = waits.max(longest_wait(seen.rules_before));
+        }
         if seen.effects.iter().any(|effect| matches!(effect, Effect::FetchMembers { .. })) {
             self.patience = waits;
         }

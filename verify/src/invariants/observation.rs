@@ -85,6 +85,11 @@ impl<'a> Observation<'a> {
         })
     }
 
+    /// Whether the input changed the rules. Most steps do not, and share one set of them.
+    pub fn rules_changed(&self) -> bool {
+        !core::ptr::eq(self.rules, self.rules_before) && self.rules != self.rules_before
+    }
+
     /// The turns that were granted.
     pub fn grants(&self) -> impl Iterator<Item = &'a Transition> + use<'a> {
         self.transitions().filter(|told| is_grant(told))

@@ -36,10 +36,10 @@ impl Observer for TurnsEnd {
             self.patience = seen.rules.refresh_deadline.max(seen.rules_before.refresh_deadline);
         }
         // What expires when the rules change still follows the old ones, and so does what it begins.
-        let limit = longer(
-            limit(after, seen.rules, self.patience),
-            limit(after, seen.rules_before, self.patience),
-        );
+        let mut limit = limit_of(after, seen.rules, self.patience);
+        if seen.rules_changed() {
+            limit = longer(limit, limit_of(after, seen.rules_before, self.patience));
+        }
         let entered = seen
             .transitions()
             .any(|told| told.to == after.phase && (told.from != told.to || has_speaker(told.to)));
@@ -63,7 +63,7 @@ impl Observer for TurnsEnd {
             }
             return Ok(());
         }
-        if seen.rules != seen.rules_before {
+        if seen.rules_changed() {
             self.limit = longer(self.limit, limit);
             if after.phase == PhaseKind::Running {
                 self.run = self.limit;
@@ -94,17 +94,21 @@ impl Observer for TurnsEnd {
 }
 
 /// How long the phase may last; `None`: for ever.
-fn limit(glance: &ViewSnapshot, rules: &Config, patience: Duration) -> Option<Duration> {
-    let limits = [
-        (PhaseKind::Granted, rules.start_deadline),
-        (PhaseKind::Running, rules.run_deadline),
-        (PhaseKind::Continuing, rules.start_deadline),
-        (PhaseKind::Waiting, Some(rules.consult_deadline)),
-        (PhaseKind::Confirming, Some(rules.delivery_timeout)),
-        (PhaseKind::Refreshing, Some(patience)),
-    ];
-    let of_the_phase = limits.into_iter().find(|(phase, _)| *phase == glance.phase);
-    of_the_phase.and_then(|(_, limit)| limit)
+fn limit_of(glance: &ViewSnapshot, rules: &Config, patience: Duration) -> Option<Duration> {
+    match glance.phase {
+        PhaseKind::Granted | PhaseKind::Continuing => rules.start_deadline,
+        PhaseKind::Running => rules.run_deadline,
+        PhaseKind::Waiting => Some(rules.consult_deadline),
+        PhaseKind::Confirming => Some(rules.delivery_timeout),
+        PhaseKind::Refreshing => Some(patience),
+        PhaseKind::Delivering
+        | PhaseKind::Dormant
+        | PhaseKind::Unknown
+        | PhaseKind::Disabled
+        | PhaseKind::Dead
+        | PhaseKind::Archived
+        | _ => None,
+    }
 }
 
 /// The longer of two limits, where none is the longest.
