@@ -115,25 +115,7 @@ impl Channel<'_> {
         if self.standing() == Standing::Elsewhere {
             return carry::carried(self, command, invoker, input, within).await;
         }
-        self.command_here(command, invoker, input, within).await
-    }
-
-    async fn command_here(
-        self,
-        command: SlashCommand,
-        invoker: Invoker,
-        input: &str,
-        within: Duration,
-    ) -> CommandAnswer {
-        let call = CommandCall { channel: self, invoker, within };
-        match command {
-            SlashCommand::SetChannelMode => call.set_mode(input).await,
-            SlashCommand::Stop => call.stop().await,
-            SlashCommand::Resume => call.resume().await,
-            SlashCommand::Status => call.status().await,
-            SlashCommand::Why => call.why(input).await,
-            SlashCommand::Next => call.next(input).await,
-        }
+        CommandCall { channel: self, invoker, within }.carry_out(command, input).await
     }
 }
 
@@ -146,6 +128,17 @@ struct CommandCall<'a> {
 }
 
 impl CommandCall<'_> {
+    async fn carry_out(&self, command: SlashCommand, input: &str) -> CommandAnswer {
+        match command {
+            SlashCommand::SetChannelMode => self.set_mode(input).await,
+            SlashCommand::Stop => self.stop().await,
+            SlashCommand::Resume => self.resume().await,
+            SlashCommand::Status => self.status().await,
+            SlashCommand::Why => self.why(input).await,
+            SlashCommand::Next => self.next(input).await,
+        }
+    }
+
     async fn set_mode(&self, input: &str) -> CommandAnswer {
         if self.invoker.guild.is_none() {
             return CommandAnswer::unchanged(NO_GUILD);

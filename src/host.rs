@@ -24,6 +24,7 @@ pub(crate) mod presence;
 mod request;
 pub(crate) mod run_end;
 pub(crate) mod status;
+pub(crate) mod storing;
 
 pub use crate::ports::agent_fn::AgentFn;
 pub use crate::ports::into_shared::IntoShared;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    ANSWER_WITHIN, CommandAnswer, CommandCarried, CommandUse, ELSEWHERE, Invoker, SlashCommand,
+    ANSWER_WITHIN, CommandAnswer, CommandCall, CommandCarried, CommandUse, ELSEWHERE, Invoker,
+    SlashCommand,
 };
 use crate::ports::ownership::Standing;
 use crate::runtime::carry;
@@ -31,7 +32,8 @@ impl Dirigent {
         if channel.standing() == Standing::Elsewhere {
             return Err(CallError::Elsewhere);
         }
-        Ok(channel.command_here(used.command, used.invoker, &used.input, within).await)
+        let call = CommandCall { channel, invoker: used.invoker, within };
+        Ok(call.carry_out(used.command, &used.input).await)
     }
 }
 

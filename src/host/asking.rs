@@ -7,9 +7,9 @@ use dirigent_core::{AgentKey, Answer, Input, PhaseKind, Reason, Refusal, RunId, 
 use tokio::sync::oneshot;
 
 use crate::host::deferral::Deferral;
-use crate::host::handle::NotKept;
 use crate::host::permit::{Denial, Hold, Permit};
 use crate::host::status::reason_of;
+use crate::host::storing::{NotKept, Storing};
 use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::room::calls::Guarded;
@@ -142,7 +142,8 @@ impl Channel<'_> {
         match (answer.map_err(CallError::from)?.verdict(), permitted) {
             (Some(Verdict::Allow { reason, turn, anchor }), Some(((guarded, armed), stored))) => {
                 let hold = Hold::new(Arc::clone(&self.dirigent.runtime), room, guarded, armed);
-                if let Err(why) = self.dirigent.until_stored(stored).await {
+                let storing = Storing { runtime: &self.dirigent.runtime };
+                if let Err(why) = storing.outcome(stored).await {
                     hold.never_begins();
                     let error = match why {
                         NotKept::Late(error) => CallError::from(error),

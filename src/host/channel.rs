@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dirigent_core::{Input, MessageId, Refusal, RunId};
 
+use crate::host::storing::Storing;
 use crate::ports::ownership::Standing;
 use crate::runtime::events::{EventOrLag, Progress};
 use crate::runtime::room_table::RoomRef;
@@ -106,7 +107,7 @@ impl Channel<'_> {
     /// Tells the machine something that must be stored for good before the call returns.
     pub(crate) async fn fact(self, input: &Input) -> Result<(), CallError> {
         let room = self.known_room().await?;
-        self.dirigent.state_fact(&room, input).await
+        Storing { runtime: &self.dirigent.runtime }.fact(&room, input).await
     }
 }
 

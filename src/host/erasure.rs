@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::host::storing::Storing;
 use crate::runtime::Runtime;
 use crate::runtime::cell::Awaited;
 use crate::values::error::ErrorKind;
@@ -33,34 +34,33 @@ impl Channel<'_> {
                     room.look().commit().newest()
                 });
                 // No commit is under way when the record is deleted: it would come back.
-                self.dirigent.stored(room.wait_for(Awaited::Stored(stamp))).await?;
+                let storing = Storing { runtime: &self.dirigent.runtime };
+                storing.wait(room.wait_for(Awaited::Stored(stamp))).await?;
             }
             // What it stands at does not matter.
             Ok(None) | Err(CallError::Barred(_)) => {}
             Err(error) => return Err(error),
         }
-        self.dirigent.runtime.delete_record(self.id).await
+        delete_record(&self.dirigent.runtime, self.id).await
     }
 }
 
-impl Runtime {
-    async fn delete_record(self: &Arc<Self>, channel: ChannelId) -> Result<bool, CallError> {
-        let limit = self.settings.call_deadline;
-        let guard = self.rooms.load_guard(channel);
-        let _alone = self.within(limit, guard.lock().lock()).await?;
-        if let Some(room) = self.rooms.awake(channel) {
-            self.update(&room, |room, _, now| room.closing().abandon(now));
-        }
-        let is_known = self.rooms.forget(channel);
-        let deleting = self.within(limit, self.store.delete(channel));
-        match deleting.await.unwrap_or_else(|late| Err(late.into())) {
-            Ok(deleted) => Ok(deleted),
-            Err(error) => {
-                if is_known {
-                    self.rooms.know(vec![channel]);
-                }
-                Err(error.into())
+async fn delete_record(runtime: &Arc<Runtime>, channel: ChannelId) -> Result<bool, CallError> {
+    let limit = runtime.settings.call_deadline;
+    let guard = runtime.rooms.load_guard(channel);
+    let _alone = runtime.within(limit, guard.lock().lock()).await?;
+    if let Some(room) = runtime.rooms.awake(channel) {
+        runtime.update(&room, |room, _, now| room.closing().abandon(now));
+    }
+    let is_known = runtime.rooms.forget(channel);
+    let deleting = runtime.within(limit, runtime.store.delete(channel));
+    match deleting.await.unwrap_or_else(|late| Err(late.into())) {
+        Ok(deleted) => Ok(deleted),
+        Err(error) => {
+            if is_known {
+                runtime.rooms.know(vec![channel]);
             }
+            Err(error.into())
         }
     }
 }

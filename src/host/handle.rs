@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Input, MessageId};
-use tokio::sync::oneshot;
+use dirigent_core::{AgentKey, MessageId};
 
 use crate::host::builder::Builder;
 use crate::host::here::Here;
@@ -12,20 +11,11 @@ use crate::ports::into_shared::IntoShared;
 use crate::ports::neighbours::GatewayEvent;
 use crate::ports::waker::AgentWaker;
 use crate::runtime::Runtime;
-use crate::runtime::cell::{Awaited, RoomCell};
 use crate::runtime::registry::Hosted;
 use crate::runtime::run_error::RunError;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::Stage;
 use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, UserId};
-
-/// Why a change that is in force is not known to be stored.
-pub(crate) enum NotKept {
-    /// The store has not taken it in time.
-    Late(ApiError),
-    /// Another process has the channel, without the change as far as this one knows.
-    TakenOver,
-}
 
 /// Decides who speaks when, in as many channels as the host has.
 ///
@@ -194,42 +184,5 @@ impl Dirigent {
     pub(crate) fn key(&self, agent: &AgentId) -> Result<AgentKey, CallError> {
         let key = self.runtime.registry.key(agent);
         key.ok_or_else(|| CallError::UnknownAgent(agent.clone()))
-    }
-
-    pub(crate) async fn state_fact(
-        &self,
-        room: &Arc<RoomCell>,
-        input: &Input,
-    ) -> Result<(), CallError> {
-        let stored = self.runtime.update_cell(room, None, |state, cx, now| {
-            let (answer, stamp) = state.room.input(cx, now, input, true);
-            answer.map(|_| state.wait_for(Awaited::Stored(stamp)))
-        })?;
-        self.stored(stored).await
-    }
-
-    /// Waits until all that is in force in the room is stored.
-    pub(crate) async fn newest_stored(&self, room: &Arc<RoomCell>) -> Result<(), CallError> {
-        let stored = self.runtime.update_cell(room, None, |state, _, _| {
-            state.wait_for(Awaited::Stored(state.room.look().commit().newest()))
-        });
-        self.stored(stored).await
-    }
-
-    /// Waits until a change that is in force is stored.
-    pub(crate) async fn stored(&self, stored: oneshot::Receiver<()>) -> Result<(), CallError> {
-        self.until_stored(stored).await.map_err(|why| match why {
-            NotKept::Late(_) => CallError::NotStored,
-            // The answer to an earlier commit may have been lost: the next process may know of the change.
-            NotKept::TakenOver => {
-                let error = ApiError::new(ErrorKind::Store);
-                error.with_source("the channel was taken over by another process").into()
-            }
-        })
-    }
-
-    pub(crate) async fn until_stored(&self, stored: oneshot::Receiver<()>) -> Result<(), NotKept> {
-        let stored = self.runtime.within(self.runtime.settings.call_deadline, stored).await;
-        stored.map_err(NotKept::Late)?.map_err(|_| NotKept::TakenOver)
     }
 }

@@ -3,6 +3,7 @@
 use dirigent_core::{AgentKey, Input, MessageId, Mode};
 
 use crate::host::erasure::is_unsupported;
+use crate::host::storing::Storing;
 use crate::ports::neighbours::GatewayEvent;
 use crate::room::connection::Gateway;
 use crate::runtime::Runtime;
@@ -99,7 +100,8 @@ impl Here<'_> {
 
     async fn channel_deleted(self, channel: ChannelId) -> Result<(), CallError> {
         self.dirigent.live().await?;
-        let room = match self.dirigent.runtime.room(channel).await {
+        let runtime = &self.dirigent.runtime;
+        let room = match runtime.room(channel).await {
             Ok(Some(room)) => Some(room),
             Ok(None) | Err(CallError::Elsewhere) => return Ok(()),
             // Whatever it stands at is deleted.
@@ -108,9 +110,10 @@ impl Here<'_> {
         };
         let mode = |room: &RoomRef| room.lock().room.look().machine().view().mode();
         if let Some(room) = room.filter(|room| mode(room) == Mode::Discussion) {
-            return match self.dirigent.state_fact(&room, &Input::Archive).await {
+            let storing = Storing { runtime };
+            return match storing.fact(&room, &Input::Archive).await {
                 // It was archived before, perhaps by this event told once already, and that may not be stored yet.
-                Err(CallError::Refused(_)) => self.dirigent.newest_stored(&room).await,
+                Err(CallError::Refused(_)) => storing.newest(&room).await,
                 archived => archived,
             };
         }

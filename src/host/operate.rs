@@ -3,11 +3,10 @@
 
 use std::sync::{Arc, PoisonError};
 
-use dirigent_core::{Config, Creation, Input, Mode, WakeCause};
+use dirigent_core::{Config, Input, Mode, WakeCause};
 
+use crate::host::storing::Storing;
 use crate::ports::orchestrator::Orchestrator;
-use crate::record::outbox::OutboxKind;
-use crate::runtime::cell::Awaited;
 use crate::runtime::connections::Connections;
 use crate::values::creation::CreatedChannel;
 use crate::values::request::{ChannelAnswer, ChannelRequest};
@@ -23,9 +22,10 @@ impl Channel<'_> {
     /// [`Refusal::CreationOnly`](crate::operate::Refusal::CreationOnly), or as the store fails.
     pub async fn set_mode(self, mode: Mode) -> Result<(), CallError> {
         self.dirigent.live().await?;
-        let room = self.dirigent.runtime.room_or_new(self.id).await?;
-        let stored = self.dirigent.state_fact(&room, &Input::SetMode(mode)).await;
-        Connections { runtime: &self.dirigent.runtime }.tell_lost(&room);
+        let runtime = &self.dirigent.runtime;
+        let room = runtime.room_or_new(self.id).await?;
+        let stored = Storing { runtime }.fact(&room, &Input::SetMode(mode)).await;
+        Connections { runtime }.tell_lost(&room);
         stored
     }
 
@@ -38,24 +38,6 @@ impl Channel<'_> {
     /// store, or the way to the other process, fails.
     pub async fn register(self, made: CreatedChannel) -> Result<(), CallError> {
         self.request(ChannelRequest::Register(&made)).await.map(|_| ())
-    }
-
-    pub(super) async fn register_here(self, made: CreatedChannel) -> Result<(), CallError> {
-        self.dirigent.live().await?;
-        let CreatedChannel { mode, members, opening } = made;
-        let members =
-            members.iter().map(|agent| self.dirigent.key(agent)).collect::<Result<_, _>>()?;
-        let initiator =
-            opening.as_ref().map(|opening| self.dirigent.key(&opening.initiator)).transpose()?;
-        let terms = opening.and_then(|opening| opening.terms);
-        let room = self.dirigent.runtime.room_or_new(self.id).await?;
-        let input = Input::Create(Creation { mode, members, initiator });
-        let stamp = self
-            .dirigent
-            .runtime
-            .update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
-        Connections { runtime: &self.dirigent.runtime }.tell_lost(&room);
-        self.dirigent.stored(room.wait_for(Awaited::Stored(stamp))).await
     }
 
     /// Takes back a channel that could not be stored in time and is deleted again. The attempts to
@@ -220,34 +202,6 @@ impl Channel<'_> {
         let answer = self.request(ChannelRequest::Conclude { by, summary }).await?;
         // An answer to another request says nothing of the post.
         Ok(if let ChannelAnswer::Concluded(post) = answer { post } else { ResultPost::Queued })
-    }
-
-    pub(super) async fn conclude_here(
-        self,
-        by: &AgentId,
-        summary: Option<Summary<'_>>,
-    ) -> Result<ResultPost, CallError> {
-        self.dirigent.live().await?;
-        let by = self.dirigent.key(by)?;
-        let room = self.known_room().await?;
-        let stamp = self
-            .dirigent
-            .runtime
-            .update(&room, |room, cx, now| room.conclude(cx, now, by, summary))?;
-        self.dirigent.stored(room.wait_for(Awaited::Stored(stamp))).await?;
-        if room.lock().room.look().discussion().is_none() {
-            return Ok(ResultPost::Nowhere);
-        }
-        let kind = OutboxKind::Result;
-        let attempted = room.wait_for(Awaited::FirstAttempt(kind));
-        // Too late is as good as in the queue.
-        let _ = self
-            .dirigent
-            .runtime
-            .within(self.dirigent.runtime.settings.call_deadline, attempted)
-            .await;
-        let is_posted = room.lock().room.look().is_posted(kind);
-        Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
     }
 
     /// Archives a channel, as an operator. Stored for good when it returns. In the callback channel of a

@@ -1,14 +1,21 @@
 //! What an agent's tool, or another channel, asks of a channel, whichever process acts for it.
 
+use dirigent_core::{Creation, Input, Refusal};
+
 use crate::host::discussion::DiscussionState;
+use crate::host::storing::Storing;
 use crate::ports::ownership::Standing;
+use crate::record::outbox::OutboxKind;
 use crate::runtime::callback::wake_here;
 use crate::runtime::carry::carried;
+use crate::runtime::cell::Awaited;
+use crate::runtime::connections::Connections;
 use crate::values::carried::Carried;
+use crate::values::creation::CreatedChannel;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::request::{ChannelAnswer, ChannelRequest};
+use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
-use dirigent_core::Refusal;
 
 impl Dirigent {
     /// Another process asks this of a channel for which this one acts ([`Neighbours`](crate::ports::Neighbours)). It is
@@ -27,12 +34,13 @@ impl Dirigent {
         if channel.standing() == Standing::Elsewhere {
             return Err(CallError::Elsewhere);
         }
+        let requested = Requested { channel };
         let done = |()| ChannelAnswer::Done;
         let answer = match request {
-            ChannelRequest::Register(made) => channel.register_here(made.clone()).await.map(done),
-            ChannelRequest::MayConclude { by } => channel.may_conclude(by).await.map(done),
+            ChannelRequest::Register(made) => requested.register(made.clone()).await.map(done),
+            ChannelRequest::MayConclude { by } => requested.may_conclude(by).await.map(done),
             ChannelRequest::Conclude { by, summary } => {
-                channel.conclude_here(by, summary).await.map(ChannelAnswer::Concluded)
+                requested.conclude(by, summary).await.map(ChannelAnswer::Concluded)
             }
             ChannelRequest::Wake { first } => {
                 self.live().await?;
@@ -78,10 +86,34 @@ impl Channel<'_> {
             Carried::InDoubt => Err(ApiError::new(ErrorKind::NoAnswer).into()),
         }
     }
+}
+
+/// Carries out in this process what is asked of one of its channels.
+#[derive(Clone, Copy)]
+struct Requested<'a> {
+    channel: Channel<'a>,
+}
+
+impl Requested<'_> {
+    async fn register(self, made: CreatedChannel) -> Result<(), CallError> {
+        let Channel { dirigent, id } = self.channel;
+        dirigent.live().await?;
+        let CreatedChannel { mode, members, opening } = made;
+        let members = members.iter().map(|agent| dirigent.key(agent)).collect::<Result<_, _>>()?;
+        let initiator =
+            opening.as_ref().map(|opening| dirigent.key(&opening.initiator)).transpose()?;
+        let terms = opening.and_then(|opening| opening.terms);
+        let runtime = &dirigent.runtime;
+        let room = runtime.room_or_new(id).await?;
+        let input = Input::Create(Creation { mode, members, initiator });
+        let stamp = runtime.update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
+        Connections { runtime }.tell_lost(&room);
+        Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await
+    }
 
     /// Whether the agent may conclude the discussion now.
     async fn may_conclude(self, by: &AgentId) -> Result<(), CallError> {
-        let discussion = self.discussion().await?.ok_or(Refusal::NotADiscussion)?;
+        let discussion = self.channel.discussion().await?.ok_or(Refusal::NotADiscussion)?;
         if discussion.initiator.as_ref() != Some(by) {
             return Err(Refusal::NotTheInitiator.into());
         }
@@ -90,5 +122,28 @@ impl Channel<'_> {
             DiscussionState::Concluded => Err(Refusal::AlreadyConcluded.into()),
             DiscussionState::Archived => Err(Refusal::Archived.into()),
         }
+    }
+
+    async fn conclude(
+        self,
+        by: &AgentId,
+        summary: Option<Summary<'_>>,
+    ) -> Result<ResultPost, CallError> {
+        let dirigent = self.channel.dirigent;
+        dirigent.live().await?;
+        let by = dirigent.key(by)?;
+        let room = self.channel.known_room().await?;
+        let runtime = &dirigent.runtime;
+        let stamp = runtime.update(&room, |room, cx, now| room.conclude(cx, now, by, summary))?;
+        Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await?;
+        if room.lock().room.look().discussion().is_none() {
+            return Ok(ResultPost::Nowhere);
+        }
+        let kind = OutboxKind::Result;
+        let attempted = room.wait_for(Awaited::FirstAttempt(kind));
+        // Too late is as good as in the queue.
+        let _ = runtime.within(runtime.settings.call_deadline, attempted).await;
+        let is_posted = room.lock().room.look().is_posted(kind);
+        Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
     }
 }

@@ -3,8 +3,8 @@
 use dirigent_core::{AgentKey, Input, Outcome, Refusal, RunId};
 use tokio::sync::oneshot;
 
-use crate::host::handle::NotKept;
 use crate::host::permit::RunReport;
+use crate::host::storing::{NotKept, Storing};
 use crate::runtime::cell::{Awaited, CellState};
 use crate::runtime::room_table::RoomRef;
 use crate::{AgentId, CallError, Channel};
@@ -59,12 +59,12 @@ impl Channel<'_> {
         let agent = self.dirigent.key(agent)?;
         runtime.presence.sign_of_life(agent);
         let told = match self.known_room().await {
-            Ok(room) => self.take_end(&room, (agent, run), (outcome, text.as_deref())),
+            Ok(room) => take_end(self, &room, (agent, run), (outcome, text.as_deref())),
             Err(error) => Err(error),
         };
         match told {
             Ok((taken, stored)) => {
-                let stored = self.dirigent.until_stored(stored).await;
+                let stored = Storing { runtime }.outcome(stored).await;
                 stored.map(|()| taken).map_err(|why| match why {
                     NotKept::Late(_) => CallError::NotStored,
                     // The store says so, and the leases may say it only later.
@@ -78,33 +78,34 @@ impl Channel<'_> {
             Err(error) => Err(error),
         }
     }
+}
 
-    fn take_end(
-        self,
-        room: &RoomRef,
-        (agent, run): (AgentKey, Option<RunId>),
-        (outcome, text): (Outcome, Option<&str>),
-    ) -> Result<Taken, CallError> {
-        let runtime = &self.dirigent.runtime;
-        let is_lapsed = !runtime.standing(self.id).acts();
-        runtime.update_cell(room, None, |state, cx, now| {
-            if is_lapsed {
-                return Err(CallError::Elsewhere);
-            }
-            if run.is_some_and(|run| was_taken(state, agent, run)) {
-                let newest = state.room.look().commit().newest();
-                return Ok((EndTaken::Before, state.wait_for(Awaited::Stored(newest))));
-            }
-            let outcome = state.room.guards().recognised(cx, agent, (outcome, text));
-            let ended = Input::RunEnded { agent, run, outcome };
-            let (answer, stamp) = state.room.input(cx, now, &ended, false);
-            answer?;
-            if let Some(run) = run {
-                state.remember_end(agent, run);
-            }
-            Ok((EndTaken::Now, state.wait_for(Awaited::Stored(stamp))))
-        })
-    }
+/// Has the room take it, unless this process may no longer act for the channel.
+fn take_end(
+    channel: Channel<'_>,
+    room: &RoomRef,
+    (agent, run): (AgentKey, Option<RunId>),
+    (outcome, text): (Outcome, Option<&str>),
+) -> Result<Taken, CallError> {
+    let runtime = &channel.dirigent.runtime;
+    let is_lapsed = !runtime.standing(channel.id).acts();
+    runtime.update_cell(room, None, |state, cx, now| {
+        if is_lapsed {
+            return Err(CallError::Elsewhere);
+        }
+        if run.is_some_and(|run| was_taken(state, agent, run)) {
+            let newest = state.room.look().commit().newest();
+            return Ok((EndTaken::Before, state.wait_for(Awaited::Stored(newest))));
+        }
+        let outcome = state.room.guards().recognised(cx, agent, (outcome, text));
+        let ended = Input::RunEnded { agent, run, outcome };
+        let (answer, stamp) = state.room.input(cx, now, &ended, false);
+        answer?;
+        if let Some(run) = run {
+            state.remember_end(agent, run);
+        }
+        Ok((EndTaken::Now, state.wait_for(Awaited::Stored(stamp))))
+    })
 }
 
 /// Whether the end of this run was taken already: as the channel's record says, by whatever process, or as this process
