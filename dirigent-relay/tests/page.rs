@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use dirigent::ports::GuildApi;
+use dirigent::ports::{GuildApi, Standing};
 use dirigent::{ChannelId, Mode, async_trait};
 use dirigent_control::{Control, Figure};
 use dirigent_relay::{
@@ -276,6 +276,19 @@ async fn an_order_follows_a_channel_that_changes_hands() {
     fleet.pass(SECOND).await;
     assert_eq!(asked.await.unwrap().0, StatusCode::OK);
     assert!(dirigent.channel(id).status().await.unwrap().unwrap().rest.is_some());
+}
+
+/// Waking is no exception: the person would read that it was done, and the next owner would not know of it.
+#[tokio::test]
+async fn an_order_is_done_when_it_is_stored() {
+    for order in ["stop", "wake"] {
+        let (fleet, a, b, _) = pair().await;
+        // The process believes that the channel is its own, and only the store knows better.
+        fleet.table.give_unheard(fleet.channel, &b.process.host, Standing::Lapsed);
+        let (status, answer) = a.order(fleet.channel, &json!({ "order": order })).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{order} {answer}");
+        assert!(answer["detail"].as_str().unwrap().contains("it may have been done"), "{answer}");
+    }
 }
 
 #[tokio::test]
