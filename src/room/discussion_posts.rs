@@ -119,6 +119,7 @@ impl DiscussionPosts {
         match requests.admit(room, now, door, &ask) {
             Ok(claim) => {
                 let started = requests.start(cx, now, claim, Purpose::Outbox(kind), action);
+                let not_after = not_after.or(started.not_after);
                 Some(Started { not_after, ..started })
             }
             Err(until) => {

@@ -113,6 +113,7 @@ impl Replying<'_> {
                 let saying = Saying { cx, now, room, voice: self.voice, requests: self.requests };
                 match saying.offer(account, post, None, door) {
                     Some(Offer::Started(started)) => {
+                        let not_after = not_after.or(started.not_after);
                         Offer::Started(Started { not_after, ..started })
                     }
                     Some(offer) => offer,

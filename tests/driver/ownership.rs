@@ -10,10 +10,11 @@ use std::time::Duration;
 use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
 use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::{Reason, Refusal};
-use dirigent::ports::{Identity, Ownership, Standing};
+use dirigent::ports::{Identity, Ownership, Post, Standing};
 use dirigent::snapshot::PhaseKind;
-use dirigent::{AgentId, CallError, ChannelId, Denial, Dirigent, async_trait};
+use dirigent::{AgentId, CallError, ChannelId, Clock, Denial, Dirigent, DiscordApi, async_trait};
 use dirigent_testkit::ScriptedAgent;
+use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use tokio::sync::Notify;
@@ -179,6 +180,34 @@ fn a_reply_under_way_is_posted_while_quiet_and_waits_while_lapsed() {
         set(&mut stage, &leased, Standing::Held);
         stage.until_dormant();
         assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+    }
+}
+
+/// A process may stand still while its post is on the way, and go on when the chat has forgotten the nonce with which the next owner
+/// made the same post.
+#[test]
+fn a_post_that_stood_still_does_not_follow_that_of_the_next_owner() {
+    for stood_still in [SECOND * 150, SECOND * 3_600] {
+        let (mut stage, leased) = stage(["a1".into()], &[]);
+        let _ = stage.discord().clone().with_nonce_window(SECOND * 120);
+        stage.chat();
+        stage.discord().next_post(Fault::SlowRequest { by: SECOND * 4 });
+        stage.say("Hello");
+        stage.advance(SECOND);
+        let channel = stage.channel();
+        let account = stage.discord().account(stage.agent("a").user());
+        let reply = stage.store().stored(channel).unwrap().record.outgoing.unwrap();
+        let nonce = reply.parts[0].nonce;
+        let of_next = stage.call(move |_| async move {
+            account.post(Post::new(channel, "a1", nonce)).await.unwrap().deduplicated
+        });
+        assert!(!of_next, "that of this process has not arrived");
+        leased.set(channel, Standing::Lapsed);
+        stage.clock().jump_to(stage.clock().now() + stood_still);
+        stage.advance(SECOND * 10);
+        set(&mut stage, &leased, Standing::Elsewhere);
+        stage.advance(SECOND * 60);
+        assert_eq!(stage.words(), ["Hello", "a1"], "{stood_still:?}");
     }
 }
 
