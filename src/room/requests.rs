@@ -3,7 +3,6 @@
 use dirigent_core::{AgentKey, Timestamp};
 
 use super::action::{Account, Action, ActionId, Purpose, Started};
-use super::attempts::REPEAT_WITHIN;
 use super::claims::{Claims, Lane};
 use super::context::Context;
 use super::doorway::Doorway;
@@ -72,9 +71,7 @@ impl Requests {
         };
         self.begin(claim.id, purpose, request);
         let time_out = request.map(|_| now + cx.settings.attempt_timeout);
-        // While this process stands still, another one may make the same post.
-        let not_after = (claim.kind == ClaimKind::Post).then(|| now + REPEAT_WITHIN);
-        Started { id: claim.id, action, claim: Some(claim), time_out, not_after }
+        Started { id: claim.id, action, claim: Some(claim), time_out, not_after: None }
     }
 
     /// Starts what needs no admission.
