@@ -12,7 +12,10 @@ use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::{Reason, Refusal};
 use dirigent::ports::{Identity, Ownership, Post, Standing};
 use dirigent::snapshot::PhaseKind;
-use dirigent::{AgentId, CallError, ChannelId, Clock, Denial, Dirigent, DiscordApi, async_trait};
+use dirigent::{
+    Agent, AgentError, AgentId, CallError, ChannelId, Clock, Denial, Dirigent, DiscordApi, Reply,
+    Turn, async_trait,
+};
 use dirigent_testkit::ScriptedAgent;
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -251,6 +254,43 @@ fn an_agent_that_does_not_return_from_a_channel_that_goes_is_dropped_after_the_g
         assert_eq!(stage.words_in(other), [""; 0], "the first agent has the only place");
         stage.advance(SECOND * 2);
         assert_eq!(stage.words_in(other), ["b1"]);
+    }
+}
+
+/// Never returns, and tells when it is dropped.
+struct Deaf(Arc<AtomicBool>);
+
+#[async_trait]
+impl Agent for Deaf {
+    async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+        struct Running(Arc<AtomicBool>);
+        impl Drop for Running {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::SeqCst);
+            }
+        }
+        let _running = Running(Arc::clone(&self.0));
+        std::future::pending().await
+    }
+}
+
+/// Where the clock is set back, what remained of the grace remains when that is noticed.
+#[test]
+fn the_grace_ends_at_its_time_also_in_a_process_that_has_nothing_else_to_do() {
+    for (set_back, late) in [(Duration::ZERO, Duration::ZERO), (SECOND * 3_600, SECOND * 31)] {
+        let (mut stage, leased) = stage([], &[]);
+        let dropped = Arc::<AtomicBool>::default();
+        let account = stage.discord().account(stage.agent("a").user());
+        stage.dirigent().host("a", Deaf(Arc::clone(&dropped)), account);
+        stage.chat();
+        stage.say("Hello");
+        set(&mut stage, &leased, Standing::Elsewhere);
+        stage.clock().jump_to(stage.clock().now().saturating_sub(set_back));
+        stage.settle();
+        stage.advance(SECOND * 9);
+        assert!(!dropped.load(Ordering::SeqCst), "{set_back:?}");
+        stage.advance(SECOND + late);
+        assert!(dropped.load(Ordering::SeqCst), "{set_back:?}");
     }
 }
 
