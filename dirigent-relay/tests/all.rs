@@ -3,7 +3,6 @@
 
 mod carried_on;
 mod commands;
-mod ending;
 mod ends;
 mod fleet;
 mod forgery;

@@ -22,8 +22,7 @@ impl Dirigent {
     ///
     /// # Errors
     ///
-    /// [`CallError::Elsewhere`] where this process does not act for the channel either, [`CallError::Ended`] where its driver ends:
-    /// the next process will carry it out.
+    /// [`CallError::Elsewhere`] where this process does not act for the channel either.
     pub async fn command_here(
         &self,
         used: &CommandUse,
@@ -33,7 +32,6 @@ impl Dirigent {
         if channel.standing() == Standing::Elsewhere {
             return Err(CallError::Elsewhere);
         }
-        self.not_ended()?;
         let call = CommandCall { channel, invoker: used.invoker, within };
         Ok(call.carry_out(used.command, &used.input).await)
     }

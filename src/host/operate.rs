@@ -1,4 +1,5 @@
-//! What operators and tools tell a channel. All of it is stored for good before the call returns.
+//! What operators and tools tell a channel. All of it is stored for good before the call returns, but
+//! for waking.
 
 use std::sync::{Arc, PoisonError};
 
@@ -51,7 +52,7 @@ impl Channel<'_> {
         }
     }
 
-    /// Wakes a dormant channel without a message, as an operator. Stored for good when it returns.
+    /// Wakes a dormant channel without a message, as an operator.
     ///
     /// # Errors
     ///
@@ -60,7 +61,7 @@ impl Channel<'_> {
         self.wake_for(first, WakeCause::Operator).await
     }
 
-    /// Wakes a dormant channel without a message, for this reason. Stored for good when it returns.
+    /// Wakes a dormant channel without a message, for this reason.
     ///
     /// # Errors
     ///
@@ -72,7 +73,7 @@ impl Channel<'_> {
     ) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let first = first.map(|agent| self.dirigent.key(agent)).transpose()?;
-        self.fact(&Input::Wake { first, cause }).await
+        self.tell(&Input::Wake { first, cause }).await
     }
 
     /// Denies everybody at once, until resumed. Stored for good when it returns.

@@ -340,9 +340,10 @@ impl<'o> Runs<'_, 'o> {
         None
     }
 
-    /// Whether the turn's run goes on, and nothing of it was seen.
+    /// Whether the turn's run goes on, and nothing of its agent was seen in this turn.
     pub(crate) fn is_silent(&self) -> bool {
-        matches!(self.floor.phase, Phase::Running { receipt: false, .. }) && !self.has_arrived()
+        let runs = matches!(self.floor.phase, Phase::Running { receipt: false, .. });
+        runs && !self.has_arrived() && !self.floor.has_spoken()
     }
 
     /// Takes the permission from the turn's run, if it runs.
