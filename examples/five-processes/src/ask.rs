@@ -27,8 +27,33 @@ pub(crate) struct Asking {
     pub(crate) account: Arc<DiscordAccount>,
     pub(crate) instance: Instance,
     pub(crate) thinking: Thinking,
-    /// Where a turn is under way, and whether the agent was called again meanwhile.
-    pub(crate) under_way: Mutex<BTreeMap<ChannelId, bool>>,
+    pub(crate) turns: Mutex<Turns>,
+}
+
+/// The turns of an agent that asks.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    /// Where one is under way, and whether the agent was called again meanwhile.
+    under_way: BTreeMap<ChannelId, bool>,
+    /// None begins any more.
+    is_ending: bool,
+}
+
+impl Turns {
+    /// Whether one is to begin now. One at a time in each channel: a second one would take the permission of the first.
+    fn begin(&mut self, channel: ChannelId) -> bool {
+        if let Some(again) = self.under_way.get_mut(&channel) {
+            *again = true;
+            return false;
+        }
+        !self.is_ending && self.under_way.insert(channel, false).is_none()
+    }
+
+    /// One has ended. Whether the next one is to begin now.
+    fn end(&mut self, channel: ChannelId) -> bool {
+        let again = self.under_way.remove(&channel);
+        again == Some(true) && self.begin(channel)
+    }
 }
 
 impl Asking {
@@ -53,18 +78,12 @@ impl Asking {
         is_named && message.author.id.get() == self.moderator.get()
     }
 
-    fn under_way(&self) -> MutexGuard<'_, BTreeMap<ChannelId, bool>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One run at a time in each channel: a second one would take the permission of the first.
     fn begin(self: &Arc<Self>, channel: ChannelId) {
-        let is_under_way = {
-            let mut under_way = self.under_way();
-            let again = under_way.get_mut(&channel).map(|again| *again = true);
-            again.is_some() || under_way.insert(channel, false).is_some()
-        };
-        if !is_under_way {
+        if self.turns().begin(channel) {
             tokio::spawn(Arc::clone(self).take_turns(channel));
         }
     }
@@ -75,9 +94,7 @@ impl Asking {
                 let words = self.missed(channel).await;
                 self.speak(channel, &words, &permission).await;
             }
-            let mut under_way = self.under_way();
-            if under_way.insert(channel, false) != Some(true) {
-                under_way.remove(&channel);
+            if !self.turns().end(channel) {
                 return;
             }
         }
@@ -144,10 +161,41 @@ impl Asking {
         None
     }
 
-    /// Waits until no run is under way.
+    /// Begins no turn any more, and waits until none is under way. What called the agent meanwhile is looked into when it is back.
     pub(crate) async fn drain(&self) {
-        while !self.under_way().is_empty() {
+        self.turns().is_ending = true;
+        while !self.turns().under_way.is_empty() {
             pause(Duration::from_millis(10)).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHANNEL: ChannelId = ChannelId::new(1);
+
+    #[test]
+    fn a_turn_for_which_the_agent_was_called_meanwhile_follows_the_one_under_way() {
+        let mut turns = Turns::default();
+        assert!(turns.begin(CHANNEL));
+        assert!(!turns.begin(CHANNEL));
+        assert!(turns.begin(ChannelId::new(2)));
+        assert!(turns.end(CHANNEL));
+        assert!(!turns.end(CHANNEL));
+        assert!(turns.begin(CHANNEL));
+    }
+
+    /// The process would be over before it could report the end.
+    #[test]
+    fn no_turn_begins_in_a_process_that_ends() {
+        let mut turns = Turns::default();
+        assert!(turns.begin(CHANNEL));
+        assert!(!turns.begin(CHANNEL));
+        turns.is_ending = true;
+        assert!(!turns.begin(ChannelId::new(2)));
+        assert!(!turns.end(CHANNEL));
+        assert!(turns.under_way.is_empty());
     }
 }

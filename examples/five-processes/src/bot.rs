@@ -210,7 +210,7 @@ impl Bot {
             account: mine,
             instance,
             thinking,
-            under_way: Mutex::default(),
+            turns: Mutex::default(),
         };
         let asking = Arc::new(asking);
         Ok(Self { me, store, dirigent, driver, hosting, asking, moderator, _serving: serving })

@@ -122,7 +122,8 @@ fn joined(values: impl IntoIterator<Item = impl ToString>) -> String {
 /// Ports of this machine that are free now, below those that it gives to connections.
 async fn free_ports() -> Result<Vec<u16>> {
     let mut listeners = Vec::new();
-    let first = 20_000 + u16::try_from(std::process::id() % 10_000)?;
+    // Programs that are started one after the other do not look at the same ones.
+    let first = 20_000 + u16::try_from(std::process::id() % 1_000)? * 10;
     for port in first..32_000 {
         listeners.extend(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.ok());
         if listeners.len() == COUNT {
