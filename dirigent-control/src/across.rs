@@ -129,13 +129,17 @@ impl Across<'_> {
             }
         };
         answered.unwrap_or_else(|problem| {
-            // It changed hands meanwhile.
-            if problem.is_elsewhere() {
+            if question.channel().is_some() && self.changes_hands(&problem) {
                 PageAnswer::Elsewhere
             } else {
                 PageAnswer::Problem(problem)
             }
         })
+    }
+
+    /// Whether nothing was done since the channel went to another process meanwhile, or is about to.
+    pub(crate) fn changes_hands(self, problem: &Problem) -> bool {
+        problem.is_elsewhere() || (self.shared.peers.is_some() && problem.is_shut_down())
     }
 
     /// Asks the process that acts for the channel, which may be this one. While it changes hands it is asked for again; an

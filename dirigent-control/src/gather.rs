@@ -166,7 +166,7 @@ impl Shared {
         by: &str,
         given: &Result<(), Problem>,
     ) {
-        if given.as_ref().is_err_and(Problem::is_elsewhere) {
+        if given.as_ref().is_err_and(|problem| self.across().changes_hands(problem)) {
             return;
         }
         let refused = given.as_ref().err().map(|problem| problem.name().to_owned());

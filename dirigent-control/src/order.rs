@@ -83,7 +83,7 @@ impl Order {
         }
     }
 
-    /// Carries it out. Stored for good when it returns, but for waking.
+    /// Carries it out. Stored for good when it returns.
     pub(crate) async fn give(self, channel: Channel<'_>) -> Result<(), Problem> {
         let agent = |name: String| AgentId::from(name);
         let given: Result<(), CallError> = match self {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use dirigent::CallError;
+use dirigent::operate::DriverEnd;
 use dirigent::ports::{ApiError, RegisterError};
 use dirigent::tools::ToolError;
 use http::{HeaderValue, StatusCode, header};
@@ -16,6 +17,8 @@ use utoipa::{IntoResponses, ToSchema};
 const KIND: &str = "urn:dirigent:problem:";
 /// The kind of problem that another process acts for the channel.
 const ELSEWHERE: &str = "elsewhere";
+/// The kind of problem that the process is being shut down.
+const SHUT_DOWN: &str = "shut-down";
 
 /// What went wrong with a request, and what to do.
 ///
@@ -49,6 +52,12 @@ impl Problem {
     /// Whether another process acts for the channel, so that nothing was done here.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.name() == ELSEWHERE
+    }
+
+    /// Whether the process is being shut down: nothing was done, and another one acts for its channels in a moment, where there are
+    /// several.
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.name() == SHUT_DOWN
     }
 
     pub(crate) fn not_found(what: &str) -> Self {
@@ -103,6 +112,7 @@ impl From<CallError> for Problem {
                 Self::new(409, "record-unusable", detail)
             }
             CallError::Elsewhere => Self::new(503, ELSEWHERE, detail),
+            CallError::Ended(DriverEnd::ShutDown) => Self::new(503, SHUT_DOWN, detail),
             CallError::NotRunning | CallError::Ended(_) => Self::new(503, "not-running", detail),
             CallError::NotStored => Self::new(503, "not-stored", detail),
             CallError::Failed(error) => error.into(),

@@ -16,6 +16,9 @@ use crate::{ANSWER_MAX, CarryError, HostId, Keyring, QUESTION_MAX, Question, Rel
 /// How often a question is sent: a process that was started anew answers the first time only with its session.
 const ATTEMPTS: usize = 3;
 
+/// What the way there and back may take of the time limit of a question, where the asked process waits for something itself.
+pub(crate) const WAY: Duration = Duration::from_millis(300);
+
 /// Asks other processes, over a [`Relay`]. Clones share the sessions.
 ///
 /// Each question is sealed, and waits for its answer for at most the [time limit](Self::TIME_LIMIT).

@@ -10,6 +10,7 @@ use dirigent::ports::{Standing, Timestamp};
 use dirigent::{AgentId, ChannelId, Dirigent, IdentityStore, Settings};
 use serde::Serialize;
 
+use crate::client::WAY;
 use crate::denied::Denied;
 use crate::forwarding::Heard;
 use crate::master::{Master, bound, refused};
@@ -141,7 +142,8 @@ impl Instance {
     /// As the process that acts for the channel, or the way to it, fails.
     pub async fn channel_state(&self, channel: ChannelId) -> Result<ChannelState, RelayError> {
         let question = GetChannelState { channel_id: channel };
-        self.shared.ask_owner(channel, &question, || self.shared.master.state(&question)).await
+        let here = || self.shared.master.state(&question);
+        self.shared.ask_owner((channel, self.shared.time_limit), &question, here).await
     }
 
     /// Returns why the agent may, or may not, speak now, and which process acts for the channel.
@@ -155,7 +157,8 @@ impl Instance {
         agent: &AgentId,
     ) -> Result<Explained, RelayError> {
         let question = Explain { channel_id: channel, agent_id: agent.clone() };
-        self.shared.ask_owner(channel, &question, || self.shared.explain(&question)).await
+        let here = || self.shared.explain(&question);
+        self.shared.ask_owner((channel, self.shared.time_limit), &question, here).await
     }
 }
 
@@ -166,10 +169,10 @@ fn changes_hands(error: &RelayError) -> bool {
 }
 
 impl Shared {
-    /// Asks the process that acts for the channel, which may be this one.
+    /// Asks the process that acts for the channel, which may be this one, for as long as the limit says.
     async fn ask_owner<Q, F>(
         &self,
-        channel: ChannelId,
+        (channel, limit): (ChannelId, Duration),
         question: &Q,
         here: impl Fn() -> F,
     ) -> Result<Q::Answer, RelayError>
@@ -178,7 +181,7 @@ impl Shared {
         F: Future<Output = Result<Q::Answer, Refused>>,
     {
         let clock = self.client.clock();
-        let until = clock.now() + self.time_limit;
+        let until = clock.now() + limit;
         loop {
             let error = match here().await {
                 Err(Refused::Elsewhere) => match self.ask_other(channel, question, until).await {
@@ -210,6 +213,24 @@ impl Shared {
         client.ask_within(&other, question, until.since(client.clock().now())).await
     }
 
+    async fn check_within(
+        &self,
+        question: CheckTurn,
+        limit: Duration,
+    ) -> Result<CheckAnswer, RelayError> {
+        let here = || self.master.check(question.clone());
+        self.ask_owner((question.channel_id, limit), &question, here).await
+    }
+
+    async fn complete_within(
+        &self,
+        end: TurnComplete,
+        limit: Duration,
+    ) -> Result<CompleteAnswer, RelayError> {
+        let here = || self.master.complete(end.clone());
+        self.ask_owner((end.channel_id, limit), &end, here).await
+    }
+
     /// Answers a slave for any channel.
     async fn serve_slave(
         &self,
@@ -217,21 +238,23 @@ impl Shared {
         rule: &str,
         body: &[u8],
     ) -> Result<Vec<u8>, Refused> {
+        // The slave waits as long as this process would: it is to read of the owner, and not that this one is silent.
+        let limit = self.time_limit.saturating_sub(WAY).max(self.time_limit / 2);
         match rule {
             CheckTurn::RULE => {
                 let question: CheckTurn = read(body)?;
                 bound(asker, &question.agent_id)?;
-                passed_on(self.check(question).await)
+                passed_on(self.check_within(question, limit).await)
             }
             TurnComplete::RULE => {
                 let end: TurnComplete = read(body)?;
                 bound(asker, &end.agent_id)?;
-                passed_on(self.complete(end).await)
+                passed_on(self.complete_within(end, limit).await)
             }
             GetChannelState::RULE => {
                 let question: GetChannelState = read(body)?;
                 let here = || self.master.state(&question);
-                passed_on(self.ask_owner(question.channel_id, &question, here).await)
+                passed_on(self.ask_owner((question.channel_id, limit), &question, here).await)
             }
             _ => self.master.serve(asker, rule, body).await,
         }
@@ -251,12 +274,11 @@ impl Shared {
 #[async_trait]
 impl Way for Shared {
     async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError> {
-        let here = || self.master.check(question.clone());
-        self.ask_owner(question.channel_id, &question, here).await
+        self.check_within(question, self.time_limit).await
     }
 
     async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, RelayError> {
-        self.ask_owner(end.channel_id, &end, || self.master.complete(end.clone())).await
+        self.complete_within(end, self.time_limit).await
     }
 }
 

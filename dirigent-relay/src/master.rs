@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use dirigent::hooks::{EndTaken, RunReport};
-use dirigent::operate::Refusal;
+use dirigent::operate::{DriverEnd, Refusal};
 use dirigent::ports::Standing;
 use dirigent::{AgentId, CallError, ChannelId, Denial, Dirigent, IdentityStore};
 use std::sync::Arc;
@@ -163,7 +163,8 @@ pub(crate) fn bound(asker: &Asker, agent: &AgentId) -> Result<(), Refused> {
 /// The answer for an error of the handle. None of these has a message's text or a secret.
 pub(crate) fn refused(error: &CallError) -> Refused {
     match error {
-        CallError::Elsewhere => Refused::Elsewhere,
+        // The next process acts for the channel in a moment.
+        CallError::Elsewhere | CallError::Ended(DriverEnd::ShutDown) => Refused::Elsewhere,
         CallError::NotStored | CallError::Failed(_) => failed(error, true),
         CallError::NotRunning
         | CallError::Ended(_)

@@ -54,7 +54,8 @@ impl FromStr for DirigentRole {
     }
 }
 
-/// What a slave does where the master does not answer.
+/// What a slave does where the master does not answer. That it rejects a question is no answer, since nothing proves who said so: a slave
+/// with an old secret is one without a master ([`RelayError::rejection`](crate::RelayError::rejection) says why).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third answer")]
 pub enum WhenUnavailable {

@@ -3,6 +3,7 @@
 
 mod carried_on;
 mod commands;
+mod ending;
 mod ends;
 mod fleet;
 mod forgery;

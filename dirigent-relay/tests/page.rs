@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use dirigent::ports::GuildApi;
-use dirigent::{ChannelId, Mode, async_trait};
+use dirigent::host::Builder;
+use dirigent::ports::{GuildApi, Standing};
+use dirigent::{AgentError, ChannelId, Mode, Reply, Turn, agent_fn, async_trait};
 use dirigent_control::{Control, Figure};
 use dirigent_relay::{
     CarryError, Client, HostId, InProcess, Keyring, PagePeers, PageService, Relay, RelayFigures,
@@ -60,12 +61,17 @@ struct Paged {
 
 impl Paged {
     fn start(fleet: &mut Fleet, name: &str) -> Self {
+        Self::start_with(fleet, name, |builder| builder)
+    }
+
+    /// The same, with a library of another making.
+    fn start_with(fleet: &mut Fleet, name: &str, build: impl FnOnce(Builder) -> Builder) -> Self {
         let keys = Fleet::keys(name).with(host("slave"), secret(9), Role::slave(["poet"]));
         let fault = Arc::new(std::sync::Mutex::new(Fault::None));
         let way = Way { inner: fleet.relay.clone(), fault };
         let client =
             Client::new(keys.clone(), Arc::new(way.clone()), Arc::new(fleet.clock.clone()));
-        let process = fleet.start_as(name, keys.clone(), client.clone(), Vec::new(), |b| b);
+        let process = fleet.start_as(name, keys.clone(), client.clone(), Vec::new(), build);
         let chat: Arc<dyn GuildApi> = Arc::new(fleet.discord.account(fleet.moderator));
         let server =
             Server::new(keys, secret(fleet.next_start())).with(Arc::new(process.instance.clone()));
@@ -276,6 +282,54 @@ async fn an_order_follows_a_channel_that_changes_hands() {
     fleet.pass(SECOND).await;
     assert_eq!(asked.await.unwrap().0, StatusCode::OK);
     assert!(dirigent.channel(id).status().await.unwrap().unwrap().rest.is_some());
+}
+
+/// Waking is no exception: the person would read that it was done, and the next owner would not know of it.
+#[tokio::test]
+async fn an_order_is_done_when_it_is_stored() {
+    for order in ["stop", "wake"] {
+        let (fleet, a, b, _) = pair().await;
+        // The process believes that the channel is its own, and only the store knows better.
+        fleet.table.give_unheard(fleet.channel, &b.process.host, Standing::Lapsed);
+        let (status, answer) = a.order(fleet.channel, &json!({ "order": order })).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{order} {answer}");
+        assert!(answer["detail"].as_str().unwrap().contains("it may have been done"), "{answer}");
+    }
+}
+
+/// The process ends in three steps, of which the second one lasts as long as an agent thinks.
+#[tokio::test]
+async fn an_order_waits_for_the_next_owner_of_a_channel_whose_process_is_shut_down() {
+    let mut fleet = Fleet::new().await;
+    let (agent, user) = fleet.agents[0].clone();
+    let account = fleet.discord.account(user);
+    let thinks = agent_fn(|_: Turn| std::future::pending::<Result<Reply, AgentError>>());
+    let a = Paged::start_with(&mut fleet, "a", |builder| builder.host(agent, thinks, account));
+    let b = Arc::new(Paged::start(&mut fleet, "b"));
+    fleet.chat(&a.process).await;
+    fleet.say(&a.process, "Hello").await;
+    let ends = a.process.dirigent.clone();
+    tokio::spawn(async move { ends.shutdown(SECOND * 60).await });
+    fleet.settle().await;
+    let (page, id) = (Arc::clone(&b), fleet.channel);
+    let stop = json!({ "order": "stop" });
+    let given = async move { page.order(id, &stop).await };
+    let (status, answer) = within(&fleet, SECOND * 2, given).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer["type"], "urn:dirigent:problem:owner-silent");
+    assert!(answer["detail"].as_str().unwrap().contains("nothing was done"), "{answer}");
+    let page = Arc::clone(&b);
+    let look = within(&fleet, SECOND * 2, async move { page.channel(id).await }).await;
+    let why = "No process acts for this channel now; one will in some seconds.";
+    assert_eq!(look["channel"]["why"], why);
+    let page = Arc::clone(&b);
+    let stop = json!({ "order": "stop" });
+    let given = tokio::spawn(async move { page.order(id, &stop).await });
+    fleet.pass(SECOND).await;
+    fleet.table.give(id, Some(&b.process.host));
+    fleet.pass(SECOND).await;
+    assert_eq!(given.await.unwrap().0, StatusCode::OK);
+    assert!(b.process.dirigent.channel(id).status().await.unwrap().unwrap().rest.is_some());
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use dirigent::operate::DiscussionState;
 use dirigent::ports::{Carried, ChannelRequest, Identity, Neighbours};
 use dirigent::snapshot::PhaseKind;
 use dirigent::tools::{Caller, ToolError, Tools};
-use dirigent::{ChannelId, IdentityStore, Mode, async_trait};
+use dirigent::{CallError, ChannelId, IdentityStore, Mode, async_trait};
 use dirigent_relay::{CarryError, Client, Forwarding, HostId, InProcess, Keyring, Relay, Role};
 use serde_json::{Value, json};
 
@@ -21,7 +21,10 @@ struct Way {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lost {
+    /// The asking process knows that it did not arrive.
     Question,
+    /// It does not know.
+    QuestionUnseen,
     Answer,
 }
 
@@ -31,6 +34,9 @@ impl Relay for Way {
         let lost = *self.lost.lock().unwrap();
         if lost == Some(Lost::Question) {
             return Err(CarryError::unreachable("connection refused"));
+        }
+        if lost == Some(Lost::QuestionUnseen) {
+            return Err(CarryError::no_answer("lost"));
         }
         let answer = self.inner.carry(to, rule, bytes).await;
         if lost == Some(Lost::Answer) { Err(CarryError::no_answer("lost")) } else { answer }
@@ -85,20 +91,28 @@ impl World {
         Ok(made["channelId"].as_str().unwrap().parse().unwrap())
     }
 
-    async fn open_discussion(&self) -> ChannelId {
+    async fn open_discussion_as(&self, agent: &str) -> ChannelId {
         let fleet = &self.fleet;
         let arguments = json!({
             "callback-guild": fleet.guild.to_string(), "callback-channel": fleet.channel.to_string(),
             "discussion-guide": "Which plan?", "participants": [fleet.agents[1].1.to_string()],
         });
-        let opened = self.call("create-discussion-channel", arguments).await.unwrap();
+        let opened = self.call_as(agent, "create-discussion-channel", arguments).await.unwrap();
         opened["discussionChannel"].as_str().unwrap().parse().unwrap()
     }
 
-    async fn conclude(&self, discussion: ChannelId) -> Result<Value, ToolError> {
+    async fn open_discussion(&self) -> ChannelId {
+        self.open_discussion_as("poet").await
+    }
+
+    async fn conclude_as(&self, agent: &str, discussion: ChannelId) -> Result<Value, ToolError> {
         let arguments =
             json!({"discussion-channel": discussion.to_string(), "summary-text": "The first."});
-        self.call("discussion-complete", arguments).await
+        self.call_as(agent, "discussion-complete", arguments).await
+    }
+
+    async fn conclude(&self, discussion: ChannelId) -> Result<Value, ToolError> {
+        self.conclude_as("poet", discussion).await
     }
 
     fn channels(&self) -> usize {
@@ -148,6 +162,39 @@ async fn a_channel_is_created_while_it_changes_hands() {
     assert!(world.a.dirigent.channel(channel).is_known());
 }
 
+/// A call may take ten seconds; other questions between processes may take two.
+#[tokio::test]
+async fn a_channel_is_created_though_the_store_of_its_process_is_slow() {
+    let world = world().await;
+    world.fleet.hold_commits(true);
+    let caller = Caller {
+        guild: Some(world.fleet.guild),
+        channel: Some(world.fleet.channel),
+        ..Caller::new("poet")
+    };
+    let tools = world.tools.clone();
+    let arguments = json!({"name": "plans", "participants": [world.fleet.agents[1].1.to_string()]});
+    let made =
+        tokio::spawn(async move { tools.call(&caller, "create-chat-channel", &arguments).await });
+    world.fleet.pass(SECOND * 5).await;
+    world.fleet.hold_commits(false);
+    world.fleet.pass(SECOND).await;
+    made.await.unwrap().unwrap();
+}
+
+/// Not that another process acts for it.
+#[tokio::test]
+async fn a_channel_that_its_process_does_not_know_is_unknown() {
+    let world = world().await;
+    let dirigent = world.b.dirigent.clone();
+    let unknown = ChannelId::new(world.fleet.channel.get() + 1);
+    let told =
+        tokio::spawn(async move { dirigent.channel(unknown).conclude(&"poet".into(), None).await });
+    world.fleet.pass(SECOND * 20).await;
+    let told = told.await.unwrap();
+    assert!(matches!(told, Err(CallError::UnknownChannel)), "{told:?}");
+}
+
 #[tokio::test]
 async fn a_discussion_of_another_process_is_concluded_by_its_initiator_once() {
     let world = world().await;
@@ -164,10 +211,13 @@ async fn a_discussion_of_another_process_is_concluded_by_its_initiator_once() {
 
 #[tokio::test]
 async fn the_result_of_a_discussion_wakes_the_callback_channel_of_another_process() {
-    for lost in [None, Some(Lost::Question), Some(Lost::Answer)] {
+    let lost = [Lost::Question, Lost::QuestionUnseen, Lost::Answer].map(Some);
+    for (lost, initiator) in
+        [None].into_iter().chain(lost).zip(["clerk", "critic", "poet", "clerk"])
+    {
         let world = world().await;
         let (fleet, channel) = (&world.fleet, world.fleet.channel);
-        let discussion = world.open_discussion().await;
+        let discussion = world.open_discussion_as(initiator).await;
         fleet.table.give(discussion, Some(&world.b.host));
         fleet.pass(SECOND).await;
         let phase = async || {
@@ -176,13 +226,14 @@ async fn the_result_of_a_discussion_wakes_the_callback_channel_of_another_proces
         };
         assert_eq!(phase().await, (PhaseKind::Dormant, None));
         world.lose(lost);
-        assert_eq!(world.conclude(discussion).await.unwrap()["result"], "posted");
-        if lost == Some(Lost::Question) {
+        let concluded = world.conclude_as(initiator, discussion).await;
+        assert_eq!(concluded.unwrap()["result"], "posted");
+        if matches!(lost, Some(Lost::Question | Lost::QuestionUnseen)) {
             assert_eq!(phase().await, (PhaseKind::Dormant, None));
         }
         world.lose(None);
         fleet.pass(SECOND * 20).await;
-        assert_eq!(phase().await.1.as_deref(), Some("poet"));
+        assert_eq!(phase().await.1.as_deref(), Some(initiator), "who opened it speaks first");
         let ended = world.b.dirigent.channel(discussion).discussion().await.unwrap().unwrap();
         assert_eq!((ended.state, ended.outbox.len()), (DiscussionState::Concluded, 0));
     }

@@ -163,14 +163,6 @@ impl Leases {
         (self.attempt.is_none() && !is_over).then(|| self.next_at.unwrap_or(now))
     }
 
-    /// When the standing of a shard changes next by the passing of time alone.
-    pub fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
-        let changes = self.held.values().flat_map(|lease| {
-            [lease.trusted_until.saturating_sub(self.terms.quiet), lease.trusted_until]
-        });
-        changes.filter(|at| *at > now).min()
-    }
-
     /// The next beat, if one is due and none is under way. What it gives back is not held any more from now on, whatever comes
     /// of the attempt.
     pub fn next_heartbeat(&mut self, now: Timestamp) -> Option<Heartbeat> {

@@ -22,7 +22,8 @@ impl Dirigent {
     ///
     /// # Errors
     ///
-    /// [`CallError::Elsewhere`] where this process does not act for the channel either.
+    /// [`CallError::Elsewhere`] where this process does not act for the channel either, [`CallError::Ended`] where its driver ends:
+    /// the next process will carry it out.
     pub async fn command_here(
         &self,
         used: &CommandUse,
@@ -32,6 +33,7 @@ impl Dirigent {
         if channel.standing() == Standing::Elsewhere {
             return Err(CallError::Elsewhere);
         }
+        self.not_ended()?;
         let call = CommandCall { channel, invoker: used.invoker, within };
         Ok(call.carry_out(used.command, &used.input).await)
     }

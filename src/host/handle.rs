@@ -174,11 +174,15 @@ impl Dirigent {
             // Too late is answered below like never.
             let _ = self.runtime.within(limit, life.until(Stage::Running)).await;
         }
-        match life.stage() {
-            Stage::Running => Ok(()),
-            Stage::NotStarted | Stage::Starting => Err(CallError::NotRunning),
-            Stage::Stopping | Stage::Ending | Stage::Ended => Err(CallError::Ended(life.end())),
-        }
+        self.not_ended()?;
+        if life.stage() < Stage::Running { Err(CallError::NotRunning) } else { Ok(()) }
+    }
+
+    /// Refuses what a driver that ends takes up no more.
+    pub(crate) fn not_ended(&self) -> Result<(), CallError> {
+        let life = &self.runtime.life;
+        let has_ended = life.stage() >= Stage::Stopping;
+        if has_ended { Err(CallError::Ended(life.end())) } else { Ok(()) }
     }
 
     pub(crate) fn key(&self, agent: &AgentId) -> Result<AgentKey, CallError> {

@@ -1,5 +1,4 @@
-//! What operators and tools tell a channel. All of it is stored for good before the call returns, but
-//! for waking.
+//! What operators and tools tell a channel. All of it is stored for good before the call returns.
 
 use std::sync::{Arc, PoisonError};
 
@@ -52,7 +51,7 @@ impl Channel<'_> {
         }
     }
 
-    /// Wakes a dormant channel without a message, as an operator.
+    /// Wakes a dormant channel without a message, as an operator. Stored for good when it returns.
     ///
     /// # Errors
     ///
@@ -61,7 +60,7 @@ impl Channel<'_> {
         self.wake_for(first, WakeCause::Operator).await
     }
 
-    /// Wakes a dormant channel without a message, for this reason.
+    /// Wakes a dormant channel without a message, for this reason. Stored for good when it returns.
     ///
     /// # Errors
     ///
@@ -73,7 +72,7 @@ impl Channel<'_> {
     ) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let first = first.map(|agent| self.dirigent.key(agent)).transpose()?;
-        self.tell(&Input::Wake { first, cause }).await
+        self.fact(&Input::Wake { first, cause }).await
     }
 
     /// Denies everybody at once, until resumed. Stored for good when it returns.

@@ -3,6 +3,7 @@
 use dirigent_core::{AgentKey, Cause, MessageId, Timestamp};
 
 use super::action::{Account, Action, Outcome, Purpose, Started};
+use super::attempts::REPEAT_WITHIN;
 use super::claims::Lane;
 use super::commit::CommitState;
 use super::context::Context;
@@ -110,7 +111,7 @@ impl DiscussionPosts {
             }
             OutboxAction::Post { to, nonce, content, not_after, .. } => {
                 let post = Post::new(to, content, nonce);
-                (to, Action::Post { account, post }, not_after)
+                (to, Action::Post { account, post }, not_after.or(Some(now + REPEAT_WITHIN)))
             }
         };
         let is_post = matches!(action, Action::Post { .. });

@@ -7,7 +7,7 @@ use dirigent_core::view::Pause;
 use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Tail, Timestamp};
 
 use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal, Started};
-use super::attempts::{Failure, Trouble};
+use super::attempts::{Failure, REPEAT_WITHIN, Trouble};
 use super::calls::Call;
 use super::claims::Lane;
 use super::cleanup::Cleanup;
@@ -113,6 +113,7 @@ impl Replying<'_> {
                 let saying = Saying { cx, now, room, voice: self.voice, requests: self.requests };
                 match saying.offer(account, post, None, door) {
                     Some(Offer::Started(started)) => {
+                        let not_after = Some(not_after.unwrap_or(now + REPEAT_WITHIN));
                         Offer::Started(Started { not_after, ..started })
                     }
                     Some(offer) => offer,

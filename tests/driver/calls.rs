@@ -247,7 +247,8 @@ fn every_public_call_returns_though_everything_outside_hangs() {
     let _ = stage.call(move |d| async move { d.channel(channel).status().await });
     let _ = stage.call(move |d| async move { d.channel(channel).wake(None).await });
     let _ = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
-    assert!(stage.clock().now().since(began) <= SECOND * 11);
+    // Two of them wait for the store, at most ten seconds each.
+    assert!(stage.clock().now().since(began) <= SECOND * 21);
 }
 
 /// F18

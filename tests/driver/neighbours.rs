@@ -1,16 +1,23 @@
 //! Several processes share the gateway's events: what is heard of another's channel goes to the neighbours, and what they
 //! tell is taken here (D78).
 
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use dirigent::ports::{ApiError, ErrorKind, GatewayEvent, Neighbours, Ownership, Standing};
+use dirigent::operate::{CreatedChannel, Refusal, ResultPost};
+use dirigent::ports::{
+    ApiError, Carried, ChannelAnswer, ChannelRequest, ErrorKind, GatewayEvent, Neighbours,
+    Ownership, Standing,
+};
 use dirigent::snapshot::{AgentKey, Snapshot};
 use dirigent::store::{
     ChannelRecord, ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision,
     StoredChannel,
 };
 use dirigent::{
-    AgentId, CallError, ChannelId, ChatMessage, Dirigent, MessageId, Mode, Settings, UserId,
+    AgentId, CallError, ChannelId, ChatMessage, Clock, Dirigent, MessageId, Mode, Settings, UserId,
     async_trait,
 };
 use dirigent_testkit::{ManualClock, MemoryDiscord};
@@ -144,6 +151,112 @@ async fn what_a_neighbour_tells_is_carried_no_further() {
         dirigent.event_here(event).await.unwrap();
     }
     assert!(queue.events.lock().unwrap().is_empty());
+    let (poet, made) = (AgentId::from("poet"), CreatedChannel::default());
+    for request in [
+        ChannelRequest::Register(&made),
+        ChannelRequest::MayConclude { by: &poet },
+        ChannelRequest::Conclude { by: &poet, summary: None },
+        ChannelRequest::Wake { first: None },
+    ] {
+        let refused = dirigent.request_here(THEIRS, request).await;
+        assert!(matches!(refused, Err(CallError::Elsewhere)), "{request:?} {refused:?}");
+    }
+}
+
+/// Answers requests with these, one after the other, and then not at all.
+#[derive(Default)]
+struct Answering {
+    answers: Mutex<VecDeque<Carried<ChannelAnswer>>>,
+    asked: AtomicU32,
+}
+
+#[async_trait]
+impl Neighbours for Answering {
+    fn heard(&self, _: GatewayEvent) {}
+
+    fn reconnected(&self) {}
+
+    async fn request(
+        &self,
+        _: ChannelId,
+        _: ChannelRequest<'_>,
+        _: Duration,
+    ) -> Carried<ChannelAnswer> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let answer = self.answers.lock().unwrap().pop_front();
+        match answer {
+            Some(answer) => answer,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// What comes of a conclusion in another process's channel, how often that was asked, and after how many seconds there was an answer.
+async fn concluded(
+    answers: impl IntoIterator<Item = Carried<ChannelAnswer>>,
+) -> (Result<ResultPost, CallError>, u32, u64) {
+    let (clock, neighbours) = (ManualClock::new(), Arc::<Answering>::default());
+    neighbours.answers.lock().unwrap().extend(answers);
+    let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+    let (dirigent, driver) = Dirigent::builder(discord.account(discord.add_bot()))
+        .clock(clock.clone())
+        .ownership(Even)
+        .neighbours(Arc::clone(&neighbours))
+        .build()
+        .unwrap();
+    tokio::spawn(driver.run());
+    let start = clock.now();
+    let concluding =
+        tokio::spawn(async move { dirigent.channel(THEIRS).conclude(&"poet".into(), None).await });
+    while !concluding.is_finished() {
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        if !concluding.is_finished() {
+            clock.advance(Duration::from_millis(100));
+        }
+    }
+    let took = clock.now().since(start).as_secs();
+    (concluding.await.unwrap(), neighbours.asked.load(Ordering::SeqCst), took)
+}
+
+/// Where it may have been done it is not asked again, and the caller is told so.
+#[tokio::test]
+async fn what_a_neighbour_may_have_done_is_asked_once_and_is_a_failure_without_an_answer() {
+    for (answers, after) in [(vec![Carried::InDoubt], 0), (vec![], 10)] {
+        let (told, asked, took) = concluded(answers).await;
+        let Err(CallError::Failed(error)) = &told else { panic!("{told:?}") };
+        assert_eq!((error.kind(), asked, took), (ErrorKind::NoAnswer, 1, after));
+    }
+}
+
+#[tokio::test]
+async fn what_no_neighbour_did_is_asked_again_for_as_long_as_a_call_may_take() {
+    let done = Carried::Answered(ChannelAnswer::Concluded(ResultPost::Posted));
+    for not_done in [Carried::NoOwner, Carried::NotCarried] {
+        let (told, asked, _) = concluded([not_done.clone(), not_done.clone(), done.clone()]).await;
+        assert!(matches!(told, Ok(ResultPost::Posted)), "{told:?}");
+        assert_eq!(asked, 3);
+        let (told, _, took) = concluded(vec![not_done; 1_000]).await;
+        assert!(matches!(told, Err(CallError::Elsewhere)), "{told:?}");
+        assert!((9..=10).contains(&took), "{took}");
+    }
+    let (told, asked, _) = concluded([Carried::NoWay]).await;
+    assert!(matches!(told, Err(CallError::Elsewhere)) && asked == 1, "{told:?}");
+}
+
+#[tokio::test]
+async fn what_a_neighbour_refuses_is_refused_here() {
+    let told = async |answer| concluded([Carried::Answered(answer)]).await.0;
+    let refused = told(ChannelAnswer::Refused(Refusal::NotADiscussion)).await;
+    assert!(matches!(refused, Err(CallError::Refused(Refusal::NotADiscussion))), "{refused:?}");
+    let refused = told(ChannelAnswer::UnknownAgent("poet".into())).await;
+    assert!(
+        matches!(&refused, Err(CallError::UnknownAgent(poet)) if poet.as_str() == "poet"),
+        "{refused:?}"
+    );
+    let refused = told(ChannelAnswer::UnknownChannel).await;
+    assert!(matches!(refused, Err(CallError::UnknownChannel)), "{refused:?}");
 }
 
 #[tokio::test]

@@ -10,10 +10,14 @@ use std::time::Duration;
 use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
 use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::{Reason, Refusal};
-use dirigent::ports::{Identity, Ownership, Standing};
+use dirigent::ports::{Identity, Ownership, Post, Standing};
 use dirigent::snapshot::PhaseKind;
-use dirigent::{AgentId, CallError, ChannelId, Denial, Dirigent, async_trait};
+use dirigent::{
+    Agent, AgentError, AgentId, CallError, ChannelId, Clock, Denial, Dirigent, DiscordApi, Reply,
+    Turn, async_trait,
+};
 use dirigent_testkit::ScriptedAgent;
+use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 use tokio::sync::Notify;
@@ -182,6 +186,34 @@ fn a_reply_under_way_is_posted_while_quiet_and_waits_while_lapsed() {
     }
 }
 
+/// A process may stand still while its post is on the way, and go on when the chat has forgotten the nonce with which the next owner
+/// made the same post.
+#[test]
+fn a_post_that_stood_still_does_not_follow_that_of_the_next_owner() {
+    for stood_still in [SECOND * 150, SECOND * 3_600] {
+        let (mut stage, leased) = stage(["a1".into()], &[]);
+        let _ = stage.discord().clone().with_nonce_window(SECOND * 120);
+        stage.chat();
+        stage.discord().next_post(Fault::SlowRequest { by: SECOND * 4 });
+        stage.say("Hello");
+        stage.advance(SECOND);
+        let channel = stage.channel();
+        let account = stage.discord().account(stage.agent("a").user());
+        let reply = stage.store().stored(channel).unwrap().record.outgoing.unwrap();
+        let nonce = reply.parts[0].nonce;
+        let of_next = stage.call(move |_| async move {
+            account.post(Post::new(channel, "a1", nonce)).await.unwrap().deduplicated
+        });
+        assert!(!of_next, "that of this process has not arrived");
+        leased.set(channel, Standing::Lapsed);
+        stage.clock().jump_to(stage.clock().now() + stood_still);
+        stage.advance(SECOND * 10);
+        set(&mut stage, &leased, Standing::Elsewhere);
+        stage.advance(SECOND * 60);
+        assert_eq!(stage.words(), ["Hello", "a1"], "{stood_still:?}");
+    }
+}
+
 #[test]
 fn a_call_in_a_channel_that_goes_is_cancelled_and_nothing_of_it_is_posted() {
     let thinks = Line::from("a1").taking(SECOND * 5);
@@ -222,6 +254,43 @@ fn an_agent_that_does_not_return_from_a_channel_that_goes_is_dropped_after_the_g
         assert_eq!(stage.words_in(other), [""; 0], "the first agent has the only place");
         stage.advance(SECOND * 2);
         assert_eq!(stage.words_in(other), ["b1"]);
+    }
+}
+
+/// Never returns, and tells when it is dropped.
+struct Deaf(Arc<AtomicBool>);
+
+#[async_trait]
+impl Agent for Deaf {
+    async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+        struct Running(Arc<AtomicBool>);
+        impl Drop for Running {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::SeqCst);
+            }
+        }
+        let _running = Running(Arc::clone(&self.0));
+        std::future::pending().await
+    }
+}
+
+/// Where the clock is set back, what remained of the grace remains when that is noticed.
+#[test]
+fn the_grace_ends_at_its_time_also_in_a_process_that_has_nothing_else_to_do() {
+    for (set_back, late) in [(Duration::ZERO, Duration::ZERO), (SECOND * 3_600, SECOND * 31)] {
+        let (mut stage, leased) = stage([], &[]);
+        let dropped = Arc::<AtomicBool>::default();
+        let account = stage.discord().account(stage.agent("a").user());
+        stage.dirigent().host("a", Deaf(Arc::clone(&dropped)), account);
+        stage.chat();
+        stage.say("Hello");
+        set(&mut stage, &leased, Standing::Elsewhere);
+        stage.clock().jump_to(stage.clock().now().saturating_sub(set_back));
+        stage.settle();
+        stage.advance(SECOND * 9);
+        assert!(!dropped.load(Ordering::SeqCst), "{set_back:?}");
+        stage.advance(SECOND + late);
+        assert!(dropped.load(Ordering::SeqCst), "{set_back:?}");
     }
 }
 

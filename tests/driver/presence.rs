@@ -112,6 +112,35 @@ fn a_word_that_only_crashed_agents_had_is_given_again_when_one_is_back() {
     assert_eq!(stage.agent("a").turns()[1].missed, ["Hello"]);
 }
 
+/// What it had with an earlier call is not given again.
+#[test]
+fn an_agent_that_goes_offline_before_it_is_called_is_given_only_what_it_has_not_had() {
+    let setup = Setup::new().rooms(2).hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
+    let mut stage = setup
+        .settings(|settings| settings.calls_max = 1)
+        .config(|config| config.auto_requeue = true)
+        .stage();
+    stage.chat();
+    let (room, other) = (stage.rooms()[0], stage.rooms()[1]);
+    stage.say_in(room, "Hello");
+    stage.until_dormant();
+    // The only place is taken: the next turn is granted, and its agent is not called yet.
+    stage.agent("b").then(Act::Hang);
+    stage.call(move |d| async move { d.channel(other).wake(Some(&"b".into())).await }).unwrap();
+    stage.call(move |d| async move { d.channel(room).wake(Some(&"a".into())).await }).unwrap();
+    stage.say_in(room, "Go on");
+    stage.advance(SECOND);
+    assert_eq!(stage.status_of(room).unwrap().speaker, Some("a".into()));
+    let before = stage.agent("a").turns().len();
+    offline(&mut stage, "a");
+    online(&mut stage, "a");
+    stage.call(move |d| async move { d.channel(other).stop().await }).unwrap();
+    stage.until_dormant();
+    let turns = stage.agent("a").turns();
+    let had: Vec<_> = turns[before..].iter().flat_map(|turn| turn.missed.clone()).collect();
+    assert_eq!(had, ["Go on"], "{turns:?}");
+}
+
 /// R273, R274
 #[test]
 fn it_is_announced_only_if_configured_and_requeued_at_once_if_configured() {

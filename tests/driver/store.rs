@@ -35,6 +35,20 @@ fn nothing_is_done_before_it_is_stored() {
     a_whole_round(&mut stage);
 }
 
+/// As any other act of an operator: who reads that it was done could not know that it is lost.
+#[test]
+fn a_channel_is_woken_when_that_is_stored() {
+    let mut stage = hosted().stage();
+    stage.chat();
+    let channel = stage.channel();
+    stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 9));
+    let woken = stage.begin(move |d| async move { d.channel(channel).wake(None).await });
+    stage.advance(SECOND * 8);
+    assert!(woken.take().is_none());
+    stage.advance(SECOND);
+    assert!(matches!(woken.take(), Some(Ok(()))));
+}
+
 #[test]
 fn a_store_that_fails_is_asked_again_and_nothing_is_doubled() {
     for fault in [StoreFault::Fails, StoreFault::FailsInDoubt, StoreFault::LosesAnswer] {

@@ -28,7 +28,8 @@ impl Attending<'_, '_> {
         if speaks {
             let is_silent = step.runs().is_silent();
             step.runs().cancel();
-            // Where no other takes what the run was given, its agent does, once it is back.
+            // Where no other takes what the run was given, its agent does, once it is back; where it has spoken in this turn,
+            // `record` clears it.
             step.state.words.wake_unserved |= is_silent;
             step.ending().record(TurnEnd::skipped(agent, Cause::AgentOffline));
         } else {

@@ -340,10 +340,9 @@ impl<'o> Runs<'_, 'o> {
         None
     }
 
-    /// Whether the turn's run goes on, and nothing of its agent was seen in this turn.
+    /// Whether the turn's run goes on, and nothing of it was seen.
     pub(crate) fn is_silent(&self) -> bool {
-        let runs = matches!(self.floor.phase, Phase::Running { receipt: false, .. });
-        runs && !self.has_arrived() && !self.floor.has_spoken()
+        matches!(self.floor.phase, Phase::Running { receipt: false, .. }) && !self.has_arrived()
     }
 
     /// Takes the permission from the turn's run, if it runs.

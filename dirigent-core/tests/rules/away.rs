@@ -2,7 +2,9 @@
 
 use crate::room::{A, B, C, D, Room, STRANGER, agents, secs, spoke};
 use dirigent_core::view::{AgentState, SeatTurn};
-use dirigent_core::{AgentKey, Cause, Input, Mode, PhaseKind, Reason, Refusal};
+use dirigent_core::{
+    AgentKey, Cause, Input, MessageId, Mode, Outcome, PhaseKind, Reason, Refusal, Tail,
+};
 
 fn woken(count: usize) -> Room {
     let mut room = Room::chat(count);
@@ -158,17 +160,29 @@ fn a_crashed_speakers_word_does_not_wait_where_an_agent_has_heard_it_or_spoken()
     assert_eq!(room.phase(), PhaseKind::Dormant);
     assert!(!room.channel.view().is_wake_pending());
 
-    for speaks in [false, true] {
+    for seen in ["nothing", "a piece", "a receipt", "a part"] {
         let mut room = woken(2);
         room.trigger_posted();
         room.tell(Input::Offline(B));
         room.start(A);
-        if speaks {
-            room.says(A, "a piece");
+        match seen {
+            "a piece" => {
+                room.says(A, "a piece");
+            }
+            "a receipt" => {
+                let (run, messages) = (Some(room.run_of(A)), vec![MessageId::new(8_000)]);
+                room.tell(Input::Receipt { agent: A, run, messages });
+            }
+            "a part" => {
+                room.ends(A, Outcome::Unfinished { tail: Tail::of("a part") });
+                assert_eq!(room.phase(), PhaseKind::Continuing);
+                room.start(A);
+            }
+            _ => {}
         }
         room.tell(Input::Offline(A));
         room.members();
-        assert_eq!(room.channel.view().is_wake_pending(), !speaks);
+        assert_eq!(room.channel.view().is_wake_pending(), seen == "nothing", "{seen}");
     }
 }
 
@@ -264,7 +278,7 @@ fn at_most_one_agent_is_active_whatever_happens() {
     for _ in 0..2_000 {
         let agent = [A, B, C, D][usize::try_from(draw(4)).unwrap()];
         let run = room.fresh_run();
-        let outcome = if draw(2) == 0 { spoke("something") } else { dirigent_core::Outcome::Pass };
+        let outcome = if draw(2) == 0 { spoke("something") } else { Outcome::Pass };
         let ended = Input::RunEnded { agent, run: None, outcome };
         let input = match draw(9) {
             0 | 1 => Input::Gate { agent: Some(agent), run: Some(run), latest: None },

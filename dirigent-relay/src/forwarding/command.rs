@@ -8,10 +8,8 @@ use dirigent::ports::GuildId;
 use serde::{Deserialize, Serialize};
 
 use super::request::not_carried;
+use crate::client::WAY;
 use crate::{Question, Refused, RelayError};
-
-/// What the way there and back may take of the time in which a person is answered.
-const WAY: Duration = Duration::from_millis(300);
 
 /// The use of a command, as it is written.
 #[derive(Clone, Debug, Serialize, Deserialize)]

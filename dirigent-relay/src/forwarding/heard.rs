@@ -1,6 +1,7 @@
 //! What other processes heard of the channels of this one.
 
 use async_trait::async_trait;
+use dirigent::operate::DriverEnd;
 use dirigent::ports::{ChannelAnswer, GatewayEvent};
 use dirigent::{CallError, Dirigent};
 use futures_util::future::join_all;
@@ -83,10 +84,10 @@ impl Service for Heard {
 }
 
 /// Whether the event need not be told again. A message is read later in a channel that cannot be read now; of what else happened no trace
-/// would be left.
+/// would be left. A process that is shut down leaves it to the next one.
 pub(super) fn is_taken(event: &GatewayEvent, told: &Result<(), CallError>) -> bool {
     match told {
-        Err(CallError::Elsewhere) => false,
+        Err(CallError::Elsewhere | CallError::Ended(DriverEnd::ShutDown)) => false,
         Err(CallError::Failed(_) | CallError::NotStored) => {
             matches!(event, GatewayEvent::MessageCreated(_))
         }
@@ -126,6 +127,8 @@ mod tests {
         for event in others.iter().chain([&created]) {
             assert!(is_taken(event, &Ok(())), "{event:?}");
             assert!(!is_taken(event, &Err(CallError::Elsewhere)), "{event:?}");
+            assert!(!is_taken(event, &Err(CallError::Ended(DriverEnd::ShutDown))), "{event:?}");
+            assert!(is_taken(event, &Err(CallError::Ended(DriverEnd::Dropped))), "{event:?}");
             assert!(is_taken(event, &Err(CallError::NotRunning)), "{event:?}");
         }
     }

@@ -198,6 +198,7 @@ mod tests {
     use dirigent::Mode;
 
     use super::*;
+    use crate::CarryError;
 
     const fn channel(number: u64) -> ChannelId {
         ChannelId::new(100_000_000_000_000_000 + number)
@@ -255,5 +256,26 @@ mod tests {
             assert_eq!(carried(Ok(read)), Carried::Answered(answer));
         }
         assert_eq!(carried(Ok(WireAnswer::Refused("unheard-of".into()))), Carried::NotCarried);
+    }
+
+    #[test]
+    fn a_request_is_carried_again_only_where_it_was_surely_not_done() {
+        let host = || "bot-1".parse().unwrap();
+        let refused = |source| RelayError::Refused { host: host(), source };
+        let lost = |source| RelayError::Carry { host: host(), source };
+        let failed =
+            |may_be_done| refused(Refused::Failed { why: "the store".to_owned(), may_be_done });
+        for (error, expected) in [
+            (refused(Refused::Elsewhere), Carried::NoOwner),
+            (refused(Refused::UnknownRule), Carried::NotCarried),
+            (failed(false), Carried::NotCarried),
+            (failed(true), Carried::InDoubt),
+            (lost(CarryError::unreachable("refused")), Carried::NotCarried),
+            (lost(CarryError::no_answer("lost")), Carried::InDoubt),
+            (RelayError::NoAnswer { host: host(), within_ms: 2_000 }, Carried::InDoubt),
+        ] {
+            let told = error.to_string();
+            assert_eq!(carried(Err(error)), expected, "{told}");
+        }
     }
 }

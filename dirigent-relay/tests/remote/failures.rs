@@ -1,10 +1,14 @@
 //! Processes that end, stand still and come back in the middle of a call.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use dirigent::operate::EventOrLag;
-use dirigent::{Clock, Reply, Turn};
+use dirigent::ports::{ApiError, Identity, RegisterError};
+use dirigent::{AgentId, Clock, IdentityStore, MemoryIdentities, Reply, Turn, async_trait};
+use dirigent_relay::{CarryError, Guests, HostId, InProcess, Relay};
+use dirigent_testkit::ManualClock;
 use futures_util::FutureExt;
 
 use super::fixture::{Hall, Owner, Speaker, named};
@@ -14,7 +18,7 @@ use crate::fleet::SECOND;
 /// An agent that says this in each turn, after a while.
 fn steady(hall: &Hall, name: &str, takes: Duration) -> Speaker {
     let (clock, who) = (hall.fleet.clock.clone(), name.to_owned());
-    let count = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let count = Arc::new(AtomicU64::new(0));
     hall.speaker(name, move |turn: Turn| {
         let (clock, count, who) = (clock.clone(), Arc::clone(&count), who.clone());
         async move {
@@ -22,7 +26,7 @@ fn steady(hall: &Hall, name: &str, takes: Duration) -> Speaker {
                 () = clock.sleep_until(clock.now() + takes) => {}
                 () = turn.cancelled() => return Err("taken away".into()),
             }
-            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let number = count.fetch_add(1, Ordering::Relaxed);
             let word = ["alpha", "beta", "gamma", "delta", "epsilon"]
                 [usize::try_from(number % 5).unwrap()];
             Ok(Reply::text(format!("{word} {number} of {who}")))
@@ -82,6 +86,82 @@ async fn a_process_that_is_killed_in_the_middle_of_a_call_loses_that_turn_and_no
     assert_eq!(hall.floor.overlaps(), [""; 0]);
 }
 
+/// A registry whose reads take five seconds from when the test says so.
+struct Slow {
+    inner: Arc<MemoryIdentities>,
+    clock: ManualClock,
+    takes_time: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl IdentityStore for Slow {
+    async fn all(&self) -> Result<Vec<Identity>, ApiError> {
+        if self.takes_time.load(Ordering::Relaxed) {
+            self.clock.sleep_until(self.clock.now() + SECOND * 5).await;
+        }
+        self.inner.all().await
+    }
+
+    async fn register(&self, identity: Identity) -> Result<(), RegisterError> {
+        self.inner.register(identity).await
+    }
+
+    async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
+        self.inner.remove(agent).await
+    }
+}
+
+/// The way of process "two", which is cut once the caller has heard of it.
+struct Once {
+    relay: InProcess,
+    guests: Guests,
+}
+
+#[async_trait]
+impl Relay for Once {
+    async fn carry(&self, to: &HostId, rule: &str, bytes: Vec<u8>) -> Result<Vec<u8>, CarryError> {
+        if self.guests.processes().iter().any(|process| process.host == named("two")) {
+            return Err(CarryError::unreachable("cut off"));
+        }
+        self.relay.carry(to, rule, bytes).await
+    }
+}
+
+/// It is read when a process announces an agent that was not known before. The process that calls is cut off from all others in that moment.
+#[tokio::test]
+async fn a_process_that_is_lost_while_the_registry_is_read_is_given_up() {
+    let mut hall = Hall::new().await;
+    let is_slow = Arc::<AtomicBool>::default();
+    let slow = Slow {
+        inner: Arc::clone(&hall.fleet.registry),
+        clock: hall.fleet.clock.clone(),
+        takes_time: Arc::clone(&is_slow),
+    };
+    let way = Arc::new(hall.fleet.relay.clone());
+    let a = hall.owner_by("a", way, |builder| builder.identities(slow));
+    let poet = steady(&hall, "poet", SECOND * 100);
+    let one = hall.home("one", &[poet]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    assert_eq!(hall.floor.running(), ["poet"]);
+    let user = hall.fleet.discord.add_bot();
+    let (agent_id, agent_name) = (AgentId::from("clown"), "Clown".to_owned());
+    hall.fleet.agents.push((agent_id.clone(), user));
+    let identity = Identity { discord_user_id: user, agent_id, agent_name };
+    hall.fleet.registry.register(identity).await.unwrap();
+    is_slow.store(true, Ordering::Relaxed);
+    one.kill();
+    hall.fleet.relay.disconnect(&named("one"));
+    let clown = steady(&hall, "clown", SECOND);
+    let way = Once { relay: hall.fleet.relay.clone(), guests: a.guests.clone() };
+    let _two = hall.home_by("two", Arc::new(way), &[clown]);
+    hall.fleet.pass(SECOND * 6).await;
+    let lost: Vec<_> = a.guests.processes().iter().map(|process| process.is_lost).collect();
+    assert_eq!(lost, [true, true]);
+    assert_ne!(speaker(&hall, &a).await.as_deref(), Some("poet"));
+}
+
 #[tokio::test]
 async fn a_process_that_stands_still_for_half_a_minute_says_nothing_of_that_time() {
     let mut hall = Hall::new().await;
@@ -111,6 +191,29 @@ async fn a_process_that_stands_still_for_half_a_minute_says_nothing_of_that_time
     hall.fleet.pass(SECOND * 20).await;
     assert!(hall.posts().await.iter().any(|(who, _)| who == "poet"));
     assert_eq!(hall.floor.overlaps(), [""; 0]);
+}
+
+/// At that moment and not with the next announcement, by when the process that called it may have called the next agent.
+#[tokio::test]
+async fn a_call_is_dropped_three_seconds_after_the_last_announcement_that_was_heard() {
+    let mut hall = Hall::new().await;
+    let ways = ways(&hall);
+    let a = hall.owner_by("a", ways.of("a"), |builder| builder);
+    let poet = steady(&hall, "poet", SECOND * 100);
+    let one = hall.home_by("one", ways.of("one"), &[poet]);
+    hall.chat(&a).await;
+    hall.fleet.say(&a.process, "Hello").await;
+    hall.fleet.pass(SECOND).await;
+    assert_eq!(hall.floor.running(), ["poet"]);
+    ways.cut("one");
+    // From now on announcements are sent at half seconds.
+    hall.fleet.pass(SECOND / 2).await;
+    let account = hall.fleet.discord.account(hall.fleet.moderator);
+    one.hosting.host("clown", steady(&hall, "clown", SECOND), account);
+    hall.fleet.pass(Duration::from_millis(2_499)).await;
+    assert_eq!(hall.floor.running(), ["poet"]);
+    hall.fleet.pass(Duration::from_millis(1)).await;
+    assert_eq!(hall.floor.running(), [""; 0]);
 }
 
 #[tokio::test]

@@ -9,8 +9,9 @@ use super::owners::Owners;
 use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Namesake, Shard};
 
 /// One atomic step. Rows are locked before the time is looked at, and those that another process has locked are passed over.
-/// A shard that is held or given back here is not taken as well: no row is changed twice. A process of the same name that began
-/// earlier counts once it has renewed after this one began: the row of one that was killed stays until it expires.
+/// A shard that is held or given back here is not taken as well: no row is changed twice. Another process of the
+/// same name counts once it has renewed after this one began, as a later one has with its first beat: the row of one that was killed
+/// stays until it expires.
 const BEAT: &str = "
 WITH member AS (
     INSERT INTO dirigent.members AS m (process, expires_at, name)
@@ -51,7 +52,7 @@ UNION ALL SELECT CASE WHEN m.since < o.since OR (m.since = o.since AND m.process
         THEN 'later' ELSE 'earlier' END, 0, 0
     FROM dirigent.members o LEFT JOIN member m ON true
     WHERE o.name = $10 AND $10 <> '' AND o.process <> $1 AND o.expires_at >= clock_timestamp()
-        AND (m.since IS NULL OR o.since > m.since OR o.expires_at > m.since + $2 * interval '1 millisecond')";
+        AND (m.since IS NULL OR o.expires_at > m.since + $2 * interval '1 millisecond')";
 
 /// Tells the others to look.
 const CALL: &str = "SELECT pg_notify('dirigent', 'look')";

@@ -132,3 +132,24 @@ async fn of_any_number_of_processes_of_one_name_one_acts() {
     }
     assert_eq!(place.sql("SELECT count(*) FROM dirigent.members"), "0");
 }
+
+/// The database's clock tells microseconds, and two processes may begin in the same one: still one of them acts.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_processes_of_one_name_that_began_in_the_same_moment_one_acts() {
+    let Some(place) = Place::new() else { return };
+    place.open().await.close().await;
+    place.sql("ALTER TABLE dirigent.members ALTER since SET DEFAULT '2026-11-27 12:00:00+00'");
+    let all = [named(&place, "bot-1").await, named(&place, "bot-1").await];
+    let acts = |which: usize| {
+        let (acts, waits) = (&all[which].store, &all[1 - which].store);
+        acts.problems() == [problem(Namesake::Later)]
+            && waits.problems() == [problem(Namesake::Earlier)]
+            && (shards(acts), shards(waits)) == (8, 0)
+    };
+    until("one acts", || acts(0) || acts(1)).await;
+    let [first, second] = all;
+    let (acts, waits) = if shards(&first.store) == 8 { (first, second) } else { (second, first) };
+    acts.close().await;
+    until("its turn", || shards(&waits.store) == 8).await;
+    waits.close().await;
+}

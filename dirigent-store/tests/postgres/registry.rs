@@ -109,6 +109,26 @@ async fn a_change_is_told_once_whoever_made_it_and_what_changes_nothing_is_not_t
     }
 }
 
+/// The next look at the leases comes only after 6 s here.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_told_at_once_where_notifications_arrive() {
+    let Some(place) = Place::new() else { return };
+    let opened = place.open_as(place.options().ttl(Duration::from_secs(60))).await;
+    let told = counted(&opened.store);
+    let are = |count: usize| {
+        let told = Arc::clone(&told);
+        move || told.load(Ordering::SeqCst) == count
+    };
+    until("the first look", are(1)).await;
+    opened.store.register(identity("ada", UserId::new(ACCOUNT))).await.unwrap();
+    let took = until("registered", are(2)).await;
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    place.sql("UPDATE dirigent.identities SET name = '\"Ada\"'");
+    let took = until("by a person", are(3)).await;
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    opened.close().await;
+}
+
 /// Waiting may be given up at any time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_is_told_to_the_next_who_waits_where_one_has_given_up() {

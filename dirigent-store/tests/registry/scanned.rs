@@ -10,6 +10,8 @@ use dirigent::{AgentId, Dirigent, IdentityStore, MemoryIdentities, Mode, async_t
 use dirigent_store::ego::{EgoAbsent, EgoOptions, RescanError, ScannedIdentities, SkipReason};
 use dirigent_store::{JsonIdentities, OpenError};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
+use futures_util::FutureExt;
+use tokio::sync::Notify;
 
 use crate::registry::place::{Place, put, who};
 
@@ -111,6 +113,7 @@ struct Failing {
     inner: MemoryIdentities,
     reads_fail: Arc<AtomicBool>,
     writes_fail: Arc<AtomicBool>,
+    changed: Arc<Notify>,
 }
 
 fn unless(fails: &AtomicBool) -> Result<(), ApiError> {
@@ -132,6 +135,10 @@ impl IdentityStore for Failing {
     async fn remove(&self, agent: AgentId) -> Result<bool, ApiError> {
         self.inner.remove(agent).await
     }
+
+    async fn changed_elsewhere(&self) {
+        self.changed.notified().await;
+    }
 }
 
 #[tokio::test]
@@ -147,6 +154,18 @@ async fn a_registry_that_cannot_be_read_is_scanned_into_later() {
     assert!(identities.report().is_none());
     registry.reads_fail.store(false, Ordering::SeqCst);
     assert_eq!(who(&identities).await, "zoe 3");
+}
+
+/// As where several processes share it.
+#[tokio::test]
+async fn a_change_that_another_process_makes_in_the_registry_is_told() {
+    let registry = Failing::default();
+    let identities =
+        ScannedIdentities::new(registry.clone(), "/nowhere/ego.json", EgoOptions::default());
+    let mut told = Box::pin(identities.changed_elsewhere());
+    assert!((&mut told).now_or_never().is_none());
+    registry.changed.notify_one();
+    assert!(told.now_or_never().is_some());
 }
 
 #[tokio::test]

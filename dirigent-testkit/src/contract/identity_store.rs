@@ -89,7 +89,10 @@ async fn a_known_agent_is_updated_in_its_place(harness: &dyn IdentityStoreHarnes
     add(&*store, &[entry("zoe", 3), entry("adam", 9)]).await?;
     let moved = Identity { agent_name: "Zoë".to_owned(), ..entry("zoe", 4) };
     add(&*store, std::slice::from_ref(&moved)).await?;
-    holds(&*store, &[moved, entry("adam", 9)]).await
+    holds(&*store, &[moved, entry("adam", 9)]).await?;
+    // The name alone, and the account alone.
+    add(&*store, &[entry("zoe", 4), entry("adam", 8)]).await?;
+    holds(&*store, &[entry("zoe", 4), entry("adam", 8)]).await
 }
 
 async fn the_same_entry_again_changes_nothing(harness: &dyn IdentityStoreHarness) -> Outcome {

@@ -32,7 +32,8 @@ impl GuestsLink {
             self.directory.state().lapse(now);
             let news = self.directory.state().news(now);
             let is_told = self.tell(&dirigent, news).await;
-            let lapse = self.directory.state().next_lapse(clock.now());
+            // What was due since the look, while the library was told, is due at once.
+            let lapse = self.directory.state().next_lapse(now);
             let again = (!is_told).then(|| clock.now() + TELL_AGAIN);
             let until = lapse.into_iter().chain(again).min();
             let wait = async {
