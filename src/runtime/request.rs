@@ -61,8 +61,9 @@ impl<'p> Request<'p> {
     /// Polls until there is an outcome, or the time is over.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
         let Self { room, limits, clock, asked, time_out, .. } = self;
-        // The machine may have slept: beyond this the chat may have forgotten the nonce.
-        if limits.not_after.is_some_and(|limit| clock.now() >= limit) {
+        // The machine may have slept since it was polled first: beyond this the chat may have forgotten the nonce.
+        let waits = time_out.is_some();
+        if limits.not_after.is_some_and(|limit| waits && clock.now() >= limit) {
             return Poll::Ready(asked.given_up(room.id, limits));
         }
         if let Poll::Ready(outcome) = asked.poll(context, room, limits) {
