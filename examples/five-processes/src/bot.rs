@@ -143,6 +143,7 @@ fn rules() -> (Settings, Config) {
     settings.lost_runs = LostRuns::Keep;
     // The agents say the same all the time, and people talk fast.
     settings.skip_repetitions = false;
+    settings.inherit_parent_mode = true;
     settings.pacing = Pacing::off();
     let config = Config::default().with(|config| {
         config.auto_requeue = true;

@@ -1,7 +1,7 @@
-//! The database, the Discord, the processes, and the people.
+//! The database, the Discord, and the processes.
 
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
@@ -11,12 +11,12 @@ use dirigent_testkit::MemoryDiscord;
 use dirigent_verify::database::Database;
 use dirigent_verify::processes::{Line, Lines, Process};
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
 
 use crate::agents::{CALLED, NAMES};
 use crate::certificates::Certificates;
 use crate::ledger::Ledger;
 use crate::orders::Order;
+use crate::people::{Habits, People, Word};
 use crate::strike::Strike;
 use crate::{Result, bot};
 
@@ -34,22 +34,7 @@ pub(crate) struct Setting {
     pub(crate) asking: u32,
     /// How many runs there are to one that is longer than a lease; 0: none is.
     pub(crate) long: u32,
-    /// How often a word is said.
-    pub(crate) word: Duration,
-}
-
-/// What a person said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
-    pub(crate) channel: ChannelId,
-    pub(crate) text: String,
-    pub(crate) at: Timestamp,
-}
-
-/// The people and the channels in which they talk.
-struct People {
-    words: Arc<Mutex<Vec<Word>>>,
-    talk: JoinHandle<()>,
+    pub(crate) habits: Habits,
 }
 
 pub(crate) struct Fleet {
@@ -95,23 +80,6 @@ impl Cast {
         });
         let channels = channels.collect();
         Self { discord, person, moderator, agents, channels }
-    }
-
-    /// Has the person say a word in one channel after the other.
-    fn talk(&self, every: Duration) -> People {
-        let words = Arc::<Mutex<Vec<Word>>>::default();
-        let (discord, person) = (self.discord.clone(), self.person);
-        let (channels, said) = (self.channels.clone(), Arc::clone(&words));
-        let talk = tokio::spawn(async move {
-            let clock = SystemClock::new();
-            for (number, channel) in channels.iter().cycle().enumerate() {
-                let word = Word { channel: *channel, text: format!("w{number}"), at: clock.now() };
-                discord.say(*channel, person, word.text.clone());
-                said.lock().unwrap_or_else(PoisonError::into_inner).push(word);
-                clock.sleep_until(clock.now() + every).await;
-            }
-        });
-        People { words, talk }
     }
 }
 
@@ -167,7 +135,7 @@ impl Fleet {
             loopback,
             channels: cast.channels.clone(),
             agents: cast.agents,
-            people: People { words: Arc::default(), talk: tokio::spawn(async {}) },
+            people: People::silent(),
             variables,
             tokens,
             processes: Vec::new(),
@@ -179,7 +147,7 @@ impl Fleet {
             fleet.processes.push(process);
             fleet.until_ready(number).await?;
         }
-        fleet.people = cast.talk(setting.word);
+        fleet.people = People::talk(cast.discord, cast.person, cast.channels, setting.habits);
         Ok(fleet)
     }
 
@@ -276,15 +244,17 @@ impl Fleet {
 
     /// The people say nothing more.
     pub(crate) fn hush(&self) {
-        self.people.talk.abort();
+        self.people.hush();
     }
 
     pub(crate) fn words(&self) -> Vec<Word> {
-        self.people.words.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.people.words()
     }
 
-    pub(crate) fn channels(&self) -> &[ChannelId] {
-        &self.channels
+    /// Those that are there, open threads included.
+    pub(crate) fn channels(&self) -> Vec<ChannelId> {
+        let threads = self.people.threads();
+        self.channels.iter().copied().chain(threads).collect()
     }
 
     pub(crate) const fn ledger(&self) -> &Ledger {
@@ -300,9 +270,9 @@ impl Fleet {
 
     /// All that was said, in the order in which it was said in each channel, on the terminal's second output.
     pub(crate) fn print(&self) {
-        for channel in &self.channels {
+        for channel in self.channels() {
             eprintln!("channel {channel}");
-            for message in self.loopback.discord().messages(*channel) {
+            for message in self.loopback.discord().messages(channel) {
                 let agent = self.agents.iter().position(|agent| *agent == message.author);
                 let who = agent.and_then(|agent| NAMES.get(agent)).unwrap_or(&"person");
                 eprintln!("  {} {who}: {}", message.sent_at.as_millis(), message.content);

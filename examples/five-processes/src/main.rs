@@ -5,16 +5,17 @@
 //! cargo run -p five-processes --features postgres
 //! ```
 //!
-//! People keep talking, while processes are killed (`--kills`), stand still (`--pauses`), are cut off from the others, the
-//! database or everything (`--cuts`), or are restarted one after the other as for an upgrade (`--rolls`). The last line is JSON; the
-//! program fails unless `doubled`, `lost` and `two_allowed` are 0, and `lost_turns` too where only `--rolls` happened. For these take a
-//! time to live as in earnest, `--ttl 10000`, and `--long 0`: a turn that takes longer than half of it is lost when its channel changes hands.
+//! People keep talking, also in threads, which begin (`--thread`) and are deleted, and edit and delete what they said (`--change`), while
+//! processes are killed (`--kills`), stand still (`--pauses`), are cut off from the others, the database or everything (`--cuts`), or are
+//! restarted one after the other as for an upgrade (`--rolls`). The last line is JSON; the program fails unless `doubled`, `lost` and
+//! `two_allowed` are 0, and `lost_turns` too where only `--rolls` happened. For these take a time to live as in earnest, `--ttl 10000`, and
+//! `--long 0`: a turn that takes longer than half of it is lost when its channel changes hands.
 //!
 //! | | |
 //! | --- | --- |
 //! | `posted` | messages of agents |
 //! | `doubled` | turns that stand in a channel twice, or after a later one |
-//! | `lost` | words of people that no agent heard |
+//! | `lost` | words of people that no agent heard, and that were not deleted |
 //! | `lost_turns` | turns for which an agent was called, or got permission when it asked, that posted nothing in the end though it did not pass |
 //! | `two_allowed` | times at which an agent got permission to speak in a channel while another one had it: until its reply was posted, or until its run was over without one |
 //! | `longest_wait_ms` | from a word to the first reply of who heard it |
@@ -27,6 +28,7 @@ mod fleet;
 mod gate;
 mod ledger;
 mod orders;
+mod people;
 mod strike;
 mod verdict;
 
@@ -37,6 +39,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use fleet::{Fleet, Setting};
+use people::Habits;
 use strike::Strike;
 use verdict::Verdict;
 
@@ -70,6 +73,13 @@ fn command() -> Command {
             ),
         )
         .arg(number("word-ms", "500").help("A word is said in the next channel this often"))
+        .arg(
+            number("thread", "10")
+                .help("How many words there are to one with which a thread begins; 0: none does"),
+        )
+        .arg(number("change", "20").help(
+            "How many words there are to one that is edited, and to one that is deleted; 0: none is",
+        ))
         .arg(number("talk-ms", "5000").help("How long they talk before the first"))
         .arg(
             Arg::new("transcript")
@@ -107,7 +117,11 @@ async fn show(matches: &ArgMatches) -> Result<bool> {
         channels: number("channels").max(1),
         asking: number("asking"),
         long: number("long"),
-        word: millis("word-ms"),
+        habits: Habits {
+            word: millis("word-ms"),
+            thread: number("thread"),
+            change: number("change"),
+        },
     };
     let mut fleet = Fleet::start(setting).await?;
     fleet.wait(millis("talk-ms")).await;

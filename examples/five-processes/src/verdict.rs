@@ -8,8 +8,9 @@ use dirigent::ports::Timestamp;
 use serde_json::json;
 
 use crate::Result;
-use crate::fleet::{Fleet, Word};
+use crate::fleet::Fleet;
 use crate::ledger::{Asked, End, Ledger};
+use crate::people::{Change, Word};
 
 /// How long the last words may take to be heard.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -72,11 +73,11 @@ impl Verdict {
         let mut verdict = Self::default();
         let words = fleet.words();
         for channel in fleet.channels() {
-            let replies = fleet.replies(*channel).into_iter();
+            let replies = fleet.replies(channel).into_iter();
             let replies = replies.filter_map(|reply| Reply::read(&reply.content, reply.sent_at));
             let replies: Vec<_> = replies.collect();
-            let words = words.iter().filter(|word| word.channel == *channel);
-            verdict.judge(*channel, &replies, words, fleet.ledger());
+            let words = words.iter().filter(|word| word.channel == channel);
+            verdict.judge(channel, &replies, words, fleet.ledger());
         }
         verdict
     }
@@ -110,10 +111,12 @@ impl Verdict {
         let mut spoken_at = Vec::new();
         for word in words {
             spoken_at.push(word.at.as_millis());
-            if let Some(at) = heard.get(&*word.text) {
+            let edited = word.edited();
+            let is_heard = heard.get(&*word.text).or_else(|| heard.get(&*edited));
+            if let Some(at) = is_heard {
                 self.longest_wait = self.longest_wait.max(at.since(word.at));
-            } else {
-                let Word { channel, text, at } = word;
+            } else if word.change != Change::Deleted {
+                let Word { channel, text, at, .. } = word;
                 self.lost.push(format!("channel {channel}: {text}, said at {}", at.as_millis()));
             }
         }

@@ -101,7 +101,8 @@ fn a_person_who_speaks_before_the_reply_gives_the_floor_away() {
     let replies = [(410, "run 50 heard w1"), (500, "turn 2 heard w2")];
     for (at, count) in [(399, 1), (402, 0), (407, 1)] {
         let at = Timestamp::from_millis(at);
-        let word = Word { channel: ChannelId::new(HERE), text: "w2".to_owned(), at };
+        let word =
+            Word { channel: ChannelId::new(HERE), text: "w2".to_owned(), at, change: Change::None };
         let seen = verdict_of(&lines, &replies, &[word]);
         assert_eq!(seen.two_allowed.len(), count, "{at:?}");
     }
