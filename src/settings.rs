@@ -155,7 +155,8 @@ pub struct Settings {
     /// Whether a hosted agent's account shows that it is typing while the agent runs. Default: no.
     pub typing: bool,
     /// Whether a thread that was never given a mode takes over that of its parent, chat or report,
-    /// when something is said in it. Default: no, each stands alone.
+    /// when something is said in it, or was said in the last hour while the gateway or the process was away. Default: no, each
+    /// stands alone.
     pub inherit_parent_mode: bool,
 }
 
@@ -356,6 +357,9 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// How old the newest message of a thread without a mode may be that was said while the gateway or the process was away, so that
+    /// the thread takes over its parent's mode ([`inherit_parent_mode`](Self::inherit_parent_mode)): an hour.
+    pub const MISSED_IN_THREAD: Duration = Duration::from_secs(60 * 60);
     /// The same with a change: outside this crate `Settings` cannot be written with `..`.
     ///
     /// ```

@@ -33,12 +33,31 @@ impl Question for HeardElsewhere {
 pub(crate) enum WireEvent {
     MessageCreated(WireMessage),
     MessageUpdated(WireMessage),
-    MessageDeleted { channel: ChannelId, message: MessageText },
-    MemberJoined { channel: ChannelId, user: UserId },
-    MemberLeft { channel: ChannelId, user: UserId },
-    NewestMessage { channel: ChannelId, message: MessageText },
-    ThreadSeen { thread: ChannelId, parent: ChannelId },
-    ChannelDeleted { channel: ChannelId },
+    MessageDeleted {
+        channel: ChannelId,
+        message: MessageText,
+    },
+    MemberJoined {
+        channel: ChannelId,
+        user: UserId,
+    },
+    MemberLeft {
+        channel: ChannelId,
+        user: UserId,
+    },
+    NewestMessage {
+        channel: ChannelId,
+        message: MessageText,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<ChannelId>,
+    },
+    ThreadSeen {
+        thread: ChannelId,
+        parent: ChannelId,
+    },
+    ChannelDeleted {
+        channel: ChannelId,
+    },
 }
 
 /// A [`ChatMessage`]. `Debug` shows no text.
@@ -104,8 +123,9 @@ impl From<&GatewayEvent> for WireEvent {
             GatewayEvent::MemberLeft { channel, user } => {
                 Self::MemberLeft { channel: *channel, user: *user }
             }
-            GatewayEvent::NewestMessage { channel, message } => {
-                Self::NewestMessage { channel: *channel, message: MessageText(*message) }
+            GatewayEvent::NewestMessage { channel, message, parent } => {
+                let (channel, message) = (*channel, MessageText(*message));
+                Self::NewestMessage { channel, message, parent: *parent }
             }
             GatewayEvent::ThreadSeen { thread, parent } => {
                 Self::ThreadSeen { thread: *thread, parent: *parent }
@@ -125,8 +145,8 @@ impl From<WireEvent> for GatewayEvent {
             }
             WireEvent::MemberJoined { channel, user } => Self::MemberJoined { channel, user },
             WireEvent::MemberLeft { channel, user } => Self::MemberLeft { channel, user },
-            WireEvent::NewestMessage { channel, message } => {
-                Self::NewestMessage { channel, message: message.0 }
+            WireEvent::NewestMessage { channel, message, parent } => {
+                Self::NewestMessage { channel, message: message.0, parent }
             }
             WireEvent::ThreadSeen { thread, parent } => Self::ThreadSeen { thread, parent },
             WireEvent::ChannelDeleted { channel } => Self::ChannelDeleted(channel),

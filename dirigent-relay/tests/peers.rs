@@ -353,8 +353,8 @@ async fn a_thread_takes_over_the_mode_of_a_parent_for_which_another_process_acts
         let parent = fleet.channel;
         fleet.table.give(parent, Some(&b.host));
         let members = [fleet.moderator, fleet.agents[0].1, fleet.agents[1].1];
-        let [one, other] =
-            ["one", "two"].map(|name| fleet.discord.add_channel(fleet.guild, name, &members));
+        let [one, other, unheard] = ["one", "two", "three"]
+            .map(|name| fleet.discord.add_channel(fleet.guild, name, &members));
         fleet.settle().await;
         let mode_of = async |thread| a.instance.channel_state(thread).await.unwrap().mode;
         // Without a mode of its parent a thread has none.
@@ -364,8 +364,11 @@ async fn a_thread_takes_over_the_mode_of_a_parent_for_which_another_process_acts
         // Whichever process hears of it.
         a.dirigent.thread_seen(one, parent).await.unwrap();
         b.dirigent.thread_seen(other, parent).await.unwrap();
+        // Something was said in it while no process listened.
+        let newest = fleet.discord.say(unheard, fleet.person, "Hello");
+        b.dirigent.newest_message_of_thread(unheard, parent, newest).await.unwrap();
         fleet.pass(SECOND).await;
-        for thread in [one, other] {
+        for thread in [one, other, unheard] {
             assert_eq!(mode_of(thread).await, inherited, "{given} {thread}");
         }
     }

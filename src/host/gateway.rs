@@ -116,7 +116,24 @@ impl Dirigent {
         channel: ChannelId,
         newest: MessageId,
     ) -> Result<(), CallError> {
-        self.heard(GatewayEvent::NewestMessage { channel, message: newest }).await
+        self.heard(GatewayEvent::NewestMessage { channel, message: newest, parent: None }).await
+    }
+
+    /// The same of a thread. One that was never given a mode takes over that of its parent, as in [`thread_seen`](Self::thread_seen), where
+    /// its newest message is at most [an hour](crate::Settings::MISSED_IN_THREAD) old: it was said while the gateway was away. All that was
+    /// said in the thread in that hour is read then.
+    ///
+    /// # Errors
+    ///
+    /// As [`newest_message`](Self::newest_message), or as the store fails.
+    pub async fn newest_message_of_thread(
+        &self,
+        thread: ChannelId,
+        parent: ChannelId,
+        newest: MessageId,
+    ) -> Result<(), CallError> {
+        let parent = Some(parent);
+        self.heard(GatewayEvent::NewestMessage { channel: thread, message: newest, parent }).await
     }
 
     /// A channel is gone for good. What ran in it ends; a discussion is archived, so that its callback

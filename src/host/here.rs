@@ -6,10 +6,12 @@ use crate::host::erasure::is_unsupported;
 use crate::host::storing::Storing;
 use crate::ports::neighbours::GatewayEvent;
 use crate::room::connection::Gateway;
+use crate::room::context::ChatFacts as _;
 use crate::runtime::Runtime;
+use crate::runtime::cell::Awaited;
 use crate::runtime::room_table::RoomRef;
 use crate::values::load_error::LoadError;
-use crate::{CallError, ChannelId, ChatMessage, Dirigent, UserId};
+use crate::{CallError, ChannelId, ChatMessage, Dirigent, Settings, UserId};
 
 /// Tells rooms of this process what was heard, from wherever it came.
 #[derive(Clone, Copy)]
@@ -31,7 +33,9 @@ impl Here<'_> {
             GatewayEvent::MemberLeft { channel, user } => {
                 self.member(channel, user, Input::MemberLeft).await
             }
-            GatewayEvent::NewestMessage { channel, message } => self.newest(channel, message).await,
+            GatewayEvent::NewestMessage { channel, message, parent } => {
+                self.newest(channel, message, parent).await
+            }
             GatewayEvent::ThreadSeen { thread, parent } => self.thread_seen(thread, parent).await,
             GatewayEvent::ChannelDeleted(channel) => self.channel_deleted(channel).await,
         }
@@ -86,10 +90,18 @@ impl Here<'_> {
         Ok(())
     }
 
-    async fn newest(self, channel: ChannelId, newest: MessageId) -> Result<(), CallError> {
+    async fn newest(
+        self,
+        channel: ChannelId,
+        newest: MessageId,
+        parent: Option<ChannelId>,
+    ) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let Some(room) = self.dirigent.runtime.room_or_catch_up(channel).await? else {
-            return Ok(());
+            return match parent {
+                Some(parent) => self.missed_thread(channel, parent, newest).await,
+                None => Ok(()),
+            };
         };
         self.dirigent.runtime.catch_up.told_newest(channel);
         self.dirigent
@@ -130,11 +142,44 @@ impl Here<'_> {
             return Ok(());
         }
         self.dirigent.live().await?;
-        let mode = self.mode_of_parent(parent).await?;
-        match mode {
-            Mode::Chat | Mode::Report => self.dirigent.channel(thread).set_mode(mode).await,
-            Mode::None | Mode::Work | Mode::Discussion => Ok(()),
+        match self.inherited(parent).await? {
+            Some(mode) => self.dirigent.channel(thread).set_mode(mode).await,
+            None => Ok(()),
         }
+    }
+
+    /// Something was said in a thread without a mode while the gateway was away. It is read, with what was said shortly before.
+    async fn missed_thread(
+        self,
+        thread: ChannelId,
+        parent: ChannelId,
+        newest: MessageId,
+    ) -> Result<(), CallError> {
+        let runtime = &self.dirigent.runtime;
+        let since = runtime.clock.now().saturating_sub(Settings::MISSED_IN_THREAD);
+        if !runtime.settings.inherit_parent_mode || runtime.sent_at(newest) < since {
+            return Ok(());
+        }
+        let Some(mode) = self.inherited(parent).await? else { return Ok(()) };
+        let room = runtime.room_or_new(thread).await?;
+        let stored = runtime.update_cell(&room, None, |state, cx, now| {
+            let begun = state.room.look().machine().view().mode() != Mode::None;
+            let (answer, stamp) = state.room.input(cx, now, &Input::SetMode(mode), true);
+            answer.map(|_| {
+                let unheard = || Gateway::Unheard { after: cx.chat.id_before(since), since };
+                // Something may have been heard of it since the look.
+                let news = if begun { Gateway::Newest(newest) } else { unheard() };
+                state.room.gateway(cx, now, news);
+                state.wait_for(Awaited::Stored(stamp))
+            })
+        })?;
+        Storing { runtime }.wait(stored).await
+    }
+
+    /// The mode that a thread takes over from its parent, if it is one that can be given.
+    async fn inherited(self, parent: ChannelId) -> Result<Option<Mode>, CallError> {
+        let mode = self.mode_of_parent(parent).await?;
+        Ok(matches!(mode, Mode::Chat | Mode::Report).then_some(mode))
     }
 
     /// The parent of a thread may be another process's channel: then its mode is what is stored.

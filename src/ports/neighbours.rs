@@ -47,12 +47,15 @@ pub enum GatewayEvent {
         /// Whose account it is.
         user: UserId,
     },
-    /// [`Dirigent::newest_message`](crate::Dirigent::newest_message).
+    /// [`Dirigent::newest_message`](crate::Dirigent::newest_message), or
+    /// [`Dirigent::newest_message_of_thread`](crate::Dirigent::newest_message_of_thread).
     NewestMessage {
         /// Where it stands.
         channel: ChannelId,
         /// The channel's newest message.
         message: MessageId,
+        /// The channel that it belongs to, where it is a thread.
+        parent: Option<ChannelId>,
     },
     /// [`Dirigent::thread_seen`](crate::Dirigent::thread_seen).
     ThreadSeen {

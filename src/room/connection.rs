@@ -17,6 +17,13 @@ pub(crate) enum Gateway {
     Reconnected,
     /// It tells of the channel again, and the chat says that no message of it is newer than this one.
     Newest(MessageId),
+    /// It tells of the channel, whose conversation began at that moment, behind this message, and of which nothing was heard.
+    Unheard {
+        /// The highest id of before, where it is known.
+        after: Option<MessageId>,
+        /// When it began.
+        since: Timestamp,
+    },
     /// The connection is lost since then: nothing that is said is heard.
     Lost(Timestamp),
     /// A connection is back with a new session, and the host is to tell what the channel's newest message is. Else
@@ -48,6 +55,11 @@ impl Connection<'_> {
                 true
             }
             Gateway::Reconnected | Gateway::Newest(_) => {
+                self.miss();
+                true
+            }
+            Gateway::Unheard { after, since } => {
+                self.marks.begin(after, since);
                 self.miss();
                 true
             }

@@ -20,7 +20,9 @@ use dirigent::{
     AgentId, CallError, ChannelId, ChatMessage, Clock, Dirigent, MessageId, Mode, Settings, UserId,
     async_trait,
 };
+use dirigent_testkit::memory_discord::Call;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
+use tokio::sync::Notify;
 
 /// Channels with an even id are this process's.
 struct Even;
@@ -29,6 +31,20 @@ struct Even;
 impl Ownership for Even {
     fn standing(&self, channel: ChannelId) -> Standing {
         if channel.get() % 2 == 0 { Standing::Held } else { Standing::Elsewhere }
+    }
+
+    async fn changed(&self) -> Vec<ChannelId> {
+        std::future::pending().await
+    }
+}
+
+/// All channels but [`THEIRS`] are this process's.
+struct AllButTheirs;
+
+#[async_trait]
+impl Ownership for AllButTheirs {
+    fn standing(&self, channel: ChannelId) -> Standing {
+        if channel == THEIRS { Standing::Elsewhere } else { Standing::Held }
     }
 
     async fn changed(&self) -> Vec<ChannelId> {
@@ -97,6 +113,7 @@ async fn tell_all(dirigent: &Dirigent, channel: ChannelId) -> Vec<GatewayEvent> 
     dirigent.member_joined(channel, user).await.unwrap();
     dirigent.member_left(channel, user).await.unwrap();
     dirigent.newest_message(channel, message).await.unwrap();
+    dirigent.newest_message_of_thread(channel, OURS, message).await.unwrap();
     dirigent.thread_seen(channel, OURS).await.unwrap();
     dirigent.channel_deleted(channel).await.unwrap();
     vec![
@@ -105,7 +122,8 @@ async fn tell_all(dirigent: &Dirigent, channel: ChannelId) -> Vec<GatewayEvent> 
         GatewayEvent::MessageDeleted { channel, message },
         GatewayEvent::MemberJoined { channel, user },
         GatewayEvent::MemberLeft { channel, user },
-        GatewayEvent::NewestMessage { channel, message },
+        GatewayEvent::NewestMessage { channel, message, parent: None },
+        GatewayEvent::NewestMessage { channel, message, parent: Some(OURS) },
         GatewayEvent::ThreadSeen { thread: channel, parent: OURS },
         GatewayEvent::ChannelDeleted(channel),
     ]
@@ -294,6 +312,8 @@ enum Theirs {
 struct Shared {
     ours: MemoryChannels,
     theirs: Theirs,
+    /// What [`THEIRS`] waits for, if it does.
+    gate: Option<Arc<Notify>>,
 }
 
 #[async_trait]
@@ -305,6 +325,9 @@ impl ChannelStore for Shared {
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
         if channel != THEIRS {
             return self.ours.load(channel).await;
+        }
+        if let Some(gate) = &self.gate {
+            gate.notified().await;
         }
         match self.theirs {
             Theirs::Mode(mode) => {
@@ -351,7 +374,7 @@ async fn a_thread_takes_over_the_stored_mode_of_anothers_channel() {
         let settings = Settings::default().with(|settings| settings.inherit_parent_mode = wanted);
         let (dirigent, driver) = Dirigent::builder(discord.account(discord.add_bot()))
             .clock(clock)
-            .channels(Shared { ours: MemoryChannels::default(), theirs })
+            .channels(Shared { ours: MemoryChannels::default(), theirs, gate: None })
             .ownership(Even)
             .settings(settings)
             .build()
@@ -363,4 +386,38 @@ async fn a_thread_takes_over_the_stored_mode_of_anothers_channel() {
         let mode = status.map(|status| status.mode);
         assert_eq!(mode, inherited.unwrap_or(None), "{theirs:?}");
     }
+}
+
+async fn settle() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// What is heard of it meanwhile was not said before it had its mode, and is not read once more.
+#[tokio::test]
+async fn a_thread_that_is_heard_while_its_parent_is_read_is_not_read_anew() {
+    let clock = ManualClock::new();
+    let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+    let (moderator, person) = (discord.add_bot(), discord.add_human());
+    let guild = discord.add_guild(person);
+    let thread = discord.add_channel(guild, "aside", &[moderator]);
+    let gate = Arc::<Notify>::default();
+    let theirs = Theirs::Mode(Mode::Chat);
+    let store = Shared { ours: MemoryChannels::default(), theirs, gate: Some(Arc::clone(&gate)) };
+    let settings = Settings::default().with(|settings| settings.inherit_parent_mode = true);
+    let builder = Dirigent::builder(discord.account(moderator)).clock(clock).settings(settings);
+    let (dirigent, driver) = builder.channels(store).ownership(AllButTheirs).build().unwrap();
+    tokio::spawn(driver.run());
+    let newest = discord.say(thread, person, "Hello");
+    let asked = dirigent.clone();
+    let told =
+        tokio::spawn(async move { asked.newest_message_of_thread(thread, THEIRS, newest).await });
+    settle().await;
+    dirigent.channel(thread).set_mode(Mode::Chat).await.unwrap();
+    dirigent.message_created(discord.messages(thread).pop().unwrap()).await.unwrap();
+    gate.notify_one();
+    told.await.unwrap().unwrap();
+    settle().await;
+    assert_eq!(discord.calls().of(Call::History), 0);
 }

@@ -9,8 +9,8 @@ pub(super) enum ChannelEvent {
     Created(ChatMessage, Option<ChannelId>),
     Updated(ChatMessage),
     Deleted(Vec<MessageId>),
-    /// The id of the channel's newest message.
-    Newest(MessageId),
+    /// The id of the channel's newest message. The parent is named where the channel is a thread.
+    Newest(MessageId, Option<ChannelId>),
     Joined(UserId),
     Left(UserId),
     ChannelDeleted,
@@ -38,7 +38,10 @@ impl ChannelEvent {
                 }
                 Ok(())
             }
-            Self::Newest(newest) => dirigent.newest_message(channel, newest).await,
+            Self::Newest(newest, None) => dirigent.newest_message(channel, newest).await,
+            Self::Newest(newest, Some(parent)) => {
+                dirigent.newest_message_of_thread(channel, parent, newest).await
+            }
             Self::Joined(user) => dirigent.member_joined(channel, user).await,
             Self::Left(user) => dirigent.member_left(channel, user).await,
             Self::ChannelDeleted => dirigent.channel_deleted(channel).await,
@@ -52,10 +55,10 @@ impl ChannelEvent {
     /// of what was said before it had a mode nothing is read from its history.
     pub(super) fn condensed(&self) -> Option<Self> {
         match self {
-            Self::Created(message, None) => Some(Self::Newest(message.id)),
+            Self::Created(message, None) => Some(Self::Newest(message.id, None)),
             Self::Updated(_) | Self::Deleted(_) => None,
             Self::Created(_, Some(_))
-            | Self::Newest(_)
+            | Self::Newest(..)
             | Self::Joined(_)
             | Self::Left(_)
             | Self::ChannelDeleted => Some(self.clone()),

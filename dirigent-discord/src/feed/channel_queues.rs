@@ -231,17 +231,20 @@ impl State {
 
 /// The newest message comes first: the driver wants to know of it before any message after the gap.
 fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
-    let mut newest: Option<MessageId> = None;
+    let (mut newest, mut parent) = (None::<MessageId>, None);
     let mut members = Vec::new();
     let mut first_in_thread = None;
     let mut is_deleted = false;
     for event in events {
         match event.condensed() {
-            Some(ChannelEvent::Created(message, parent)) => {
+            Some(ChannelEvent::Created(message, of)) => {
                 newest = newest.max(Some(message.id));
-                first_in_thread.get_or_insert(ChannelEvent::Created(message, parent));
+                first_in_thread.get_or_insert(ChannelEvent::Created(message, of));
             }
-            Some(ChannelEvent::Newest(id)) => newest = newest.max(Some(id)),
+            Some(ChannelEvent::Newest(id, of)) => {
+                newest = newest.max(Some(id));
+                parent = parent.or(of);
+            }
             Some(ChannelEvent::Joined(user)) => note(&mut members, user, true),
             Some(ChannelEvent::Left(user)) => note(&mut members, user, false),
             Some(ChannelEvent::ChannelDeleted) => is_deleted = true,
@@ -254,7 +257,7 @@ fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
     // A thread takes over its parent's mode with its first message, and has no history to read before.
     first_in_thread
         .into_iter()
-        .chain(newest.map(ChannelEvent::Newest))
+        .chain(newest.map(|newest| ChannelEvent::Newest(newest, parent)))
         .chain(members)
         .chain(is_deleted.then_some(ChannelEvent::ChannelDeleted))
         .collect()

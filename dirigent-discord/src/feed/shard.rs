@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dirigent::command::SlashCommand;
 use dirigent::ports::Standing;
-use dirigent::{ChannelId, ChatMessage, MessageId};
+use dirigent::{ChannelId, ChatMessage, DiscordApi as _, MessageId, Settings};
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{Intents, ShardId};
 
@@ -217,10 +217,19 @@ impl ShardFeed {
         if *registers {
             tasks.register(guild.id.0);
         }
+        let missed_since = account.clock().now().saturating_sub(Settings::MISSED_IN_THREAD);
         for channel in guild.channels.iter().chain(&guild.threads) {
             let id = ChannelId::new(channel.id.0);
-            if let Some(newest) = channel.last_message_id.filter(|_| self.concerns(id)) {
-                self.tell(id, ChannelEvent::Newest(MessageId::new(newest.0)));
+            let Some(newest) = channel.last_message_id.map(|newest| MessageId::new(newest.0))
+            else {
+                continue;
+            };
+            let parent = channel.parent_id.filter(|_| crate::wire::is_thread(channel.kind));
+            // It may have begun while nothing was heard.
+            let may_be_new = parent.is_some() && account.sent_at(newest) >= missed_since;
+            if may_be_new || self.concerns(id) {
+                let parent = parent.map(|parent| ChannelId::new(parent.0));
+                self.tell(id, ChannelEvent::Newest(newest, parent));
             }
         }
     }

@@ -49,8 +49,8 @@ async fn a_new_session_says_what_the_newest_messages_of_anothers_channels_are() 
     told["channels"][0]["last_message_id"] = (MESSAGE + 5).to_string().into();
     fixture.push("READY", &json!({"user": {"id": "500"}})).await;
     fixture.push("GUILD_CREATE", &told).await;
-    let newest =
-        GatewayEvent::NewestMessage { channel: CHANNEL, message: MessageId::new(MESSAGE + 5) };
+    let message = MessageId::new(MESSAGE + 5);
+    let newest = GatewayEvent::NewestMessage { channel: CHANNEL, message, parent: None };
     until("the newest message is carried", || carried.0.lock().unwrap().contains(&newest)).await;
 }
 

@@ -4,7 +4,8 @@ use dirigent::{ChannelId, Mode, Settings};
 use serde_json::json;
 
 use crate::account::CHANNEL;
-use crate::account::fixture::{Fixture, Plan, everybody, settle};
+use crate::account::fixture::{Fixture, MESSAGE, Plan, everybody, guild, settle};
+use crate::account::server::Reply;
 use crate::account::slow_store::{OTHER, message, push, stored_chats, told};
 
 async fn pass_seconds(fixture: &Fixture, seconds: u64) {
@@ -69,4 +70,37 @@ async fn a_threads_first_message_is_heard_once_its_parent_can_be_loaded() {
     pass_seconds(&fixture, 60).await;
     assert_eq!(fixture.dirigent.channel(thread).status().await.unwrap().unwrap().mode, Mode::Chat);
     assert_eq!(told(&fixture, thread).first(), Some(&1), "it is heard");
+}
+
+/// A thread may begin while the bot is away: its words are heard with the next session, once its parent can be loaded.
+#[tokio::test]
+async fn a_thread_that_began_before_the_session_is_heard_once_its_parent_can_be_loaded() {
+    for is_recent in [true, false] {
+        let mut settings = Settings::default();
+        settings.inherit_parent_mode = true;
+        let plan = Plan { settings, ..Plan::default() };
+        let (fixture, store) = stored_chats(&[CHANNEL], plan).await;
+        store.fail(&[CHANNEL]);
+        let thread = ChannelId::new(701);
+        let newest = if is_recent { MESSAGE + 1 } else { 1 };
+        let mut whole = guild(everybody());
+        whole["threads"] = json!([{"id": "701", "type": 11, "guild_id": "1", "parent_id": "700",
+            "name": "t", "last_message_id": newest.to_string()}]);
+        // A channel in a category is no thread.
+        whole["channels"].as_array_mut().unwrap().push(json!({"id": "702", "type": 0,
+            "parent_id": "700", "name": "c", "last_message_id": newest.to_string()}));
+        fixture
+            .server
+            .rule("GET /channels/701/messages", Reply::ok(json!([message(thread, 1)]).to_string()));
+        fixture.push("READY", &json!({"user": {"id": "500"}})).await;
+        fixture.push("GUILD_CREATE", &whole).await;
+        pass_seconds(&fixture, 30).await;
+        assert!(told(&fixture, thread).is_empty());
+        store.fail(&[]);
+        pass_seconds(&fixture, 60).await;
+        let status = fixture.dirigent.channel(thread).status().await.unwrap();
+        assert_eq!(status.map(|status| status.mode), is_recent.then_some(Mode::Chat));
+        assert_eq!(told(&fixture, thread).first(), is_recent.then_some(&1));
+        assert!(fixture.dirigent.channel(ChannelId::new(702)).status().await.unwrap().is_none());
+    }
 }

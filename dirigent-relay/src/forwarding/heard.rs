@@ -113,7 +113,7 @@ mod tests {
             GatewayEvent::MessageDeleted { channel, message },
             GatewayEvent::MemberJoined { channel, user },
             GatewayEvent::MemberLeft { channel, user },
-            GatewayEvent::NewestMessage { channel, message },
+            GatewayEvent::NewestMessage { channel, message, parent: None },
             GatewayEvent::ThreadSeen { thread: channel, parent: channel },
             GatewayEvent::ChannelDeleted(channel),
         ];

@@ -22,7 +22,11 @@ fn channel(number: u64) -> ChannelId {
 }
 
 fn event(of: u64, number: u64) -> GatewayEvent {
-    GatewayEvent::NewestMessage { channel: channel(of), message: MessageId::new(number) }
+    GatewayEvent::NewestMessage {
+        channel: channel(of),
+        message: MessageId::new(number),
+        parent: None,
+    }
 }
 
 fn number(event: &GatewayEvent) -> u64 {
