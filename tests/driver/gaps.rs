@@ -8,7 +8,7 @@ use dirigent::store::Durability;
 use dirigent::{ChannelId, Dirigent, MessageId, Mode};
 use dirigent_testkit::memory_discord::{Call, Fault, Faults, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
-use dirigent_verify::stage::{Setup, Stage};
+use dirigent_verify::stage::{Setup, Stage, StoreFault};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -393,6 +393,20 @@ fn a_thread_that_began_unheard_is_as_its_parent_and_what_was_said_in_it_is_heard
         assert_eq!(missed.get(..expected.len()).unwrap(), expected, "{missed:?}");
         assert_eq!(missed.is_empty(), expected.is_empty());
     }
+}
+
+/// Else a neighbour would take it for heard.
+#[test]
+fn a_thread_that_began_unheard_has_its_mode_stored_when_the_call_returns() {
+    let (mut stage, thread) = with_thread(true, Mode::Chat);
+    let (channel, newest) = (stage.channel(), unheard(&mut stage, thread, "Is anybody there?"));
+    stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 9));
+    let told = stage
+        .begin(move |d| async move { d.newest_message_of_thread(thread, channel, newest).await });
+    stage.advance(SECOND * 8);
+    assert!(told.take().is_none());
+    stage.advance(SECOND);
+    assert!(matches!(told.take(), Some(Ok(()))));
 }
 
 /// It has its mode when the call returns, and is read afterwards.
