@@ -360,6 +360,7 @@ impl Settings {
     /// How old the newest message of a thread without a mode may be that was said while the gateway or the process was away, so that
     /// the thread takes over its parent's mode ([`inherit_parent_mode`](Self::inherit_parent_mode)): an hour.
     pub const MISSED_IN_THREAD: Duration = Duration::from_secs(60 * 60);
+
     /// The same with a change: outside this crate `Settings` cannot be written with `..`.
     ///
     /// ```

@@ -21,4 +21,5 @@ mod reply_limits;
 mod restart;
 mod settings;
 mod store;
+mod threads;
 mod turns;

@@ -28,7 +28,7 @@ pub(crate) struct Started {
     pub(crate) claim: Option<Claim>,
     /// When the runtime ends it as unanswered.
     pub(crate) time_out: Option<Timestamp>,
-    /// It is not polled beyond this time: the chat may have forgotten its nonce by then, with which another process may have posted
+    /// While it waits for an answer it is not polled beyond this time: the chat may have forgotten its nonce by then, with which another process may have posted
     /// while this one stood still.
     pub(crate) not_after: Option<Timestamp>,
 }

@@ -6,14 +6,14 @@ use dirigent::settings::Backfill;
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::Durability;
 use dirigent::{ChannelId, Dirigent, MessageId, Mode};
-use dirigent_testkit::memory_discord::{Call, Fault, Faults, PushFault};
+use dirigent_testkit::memory_discord::{Call, Fault, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
-use dirigent_verify::stage::{Setup, Stage, StoreFault};
+use dirigent_verify::stage::{Setup, Stage};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn hosted() -> Setup {
+pub(super) fn hosted() -> Setup {
     Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()])
 }
 
@@ -22,7 +22,7 @@ fn looking_out(every: Duration, channels: usize) -> Setup {
 }
 
 /// A person speaks, and no event of it arrives.
-fn unheard(stage: &mut Stage, channel: ChannelId, text: &str) -> MessageId {
+pub(super) fn unheard(stage: &mut Stage, channel: ChannelId, text: &str) -> MessageId {
     stage.discord().next_push(PushFault::Dropped);
     stage.say_in(channel, text)
 }
@@ -304,127 +304,6 @@ fn a_deleted_channel_keeps_no_turns() {
     let nowhere = ChannelId::new(5);
     stage.call(move |d| async move { d.channel_deleted(nowhere).await }).unwrap();
     assert!(stage.status_of(nowhere).is_none());
-}
-
-/// D19: threads stand alone, unless the host wants them to be as their parent.
-#[test]
-fn a_thread_inherits_its_parents_mode_if_the_host_wants_it() {
-    for (wanted, parent, inherited) in [
-        (false, Mode::Chat, None),
-        (true, Mode::Chat, Some(Mode::Chat)),
-        (true, Mode::Report, Some(Mode::Report)),
-        (true, Mode::None, None),
-    ] {
-        let setup = hosted().settings(|settings| settings.inherit_parent_mode = wanted);
-        let mut stage = setup.stage();
-        let (channel, thread) = (stage.channel(), ChannelId::new(77));
-        stage.call(move |d| async move { d.channel(channel).set_mode(parent).await }).unwrap();
-        let unknown = ChannelId::new(78);
-        stage.call(move |d| async move { d.thread_seen(unknown, thread).await }).unwrap();
-        for _ in 0..2 {
-            stage.call(move |d| async move { d.thread_seen(thread, channel).await }).unwrap();
-            let mode = stage.status_of(thread).map(|status| status.mode);
-            assert_eq!(mode, inherited, "{wanted} {parent}");
-        }
-        if inherited.is_some() {
-            // Given once, it stands alone from then on.
-            stage
-                .call(move |d| async move { d.channel(thread).set_mode(Mode::None).await })
-                .unwrap();
-            stage.call(move |d| async move { d.thread_seen(thread, channel).await }).unwrap();
-            assert_eq!(stage.status_of(thread).map(|status| status.mode), Some(Mode::None));
-        }
-    }
-}
-
-/// The second channel is a thread of the first, and nothing that is said in it is heard.
-fn with_thread(wanted: bool, parent: Mode) -> (Stage, ChannelId) {
-    let setup = hosted().rooms(2).settings(|settings| settings.inherit_parent_mode = wanted);
-    let mut stage = setup.stage();
-    let (channel, thread) = (stage.channel(), stage.rooms()[1]);
-    stage.call(move |d| async move { d.channel(channel).set_mode(parent).await }).unwrap();
-    (stage, thread)
-}
-
-/// The gateway is back, and tells what the thread's newest message is.
-fn told_of(stage: &mut Stage, thread: ChannelId, newest: MessageId) {
-    let parent = stage.channel();
-    let told = stage
-        .call(move |d| async move { d.newest_message_of_thread(thread, parent, newest).await });
-    told.unwrap();
-}
-
-fn missed_in(stage: &Stage, channel: ChannelId) -> Vec<String> {
-    let turns = stage.agents().flat_map(dirigent_testkit::ScriptedAgent::turns);
-    turns.filter(|turn| turn.channel == Some(channel)).flat_map(|turn| turn.missed).collect()
-}
-
-/// D19, F19: a thread that begins while the gateway, or the process, is away.
-#[test]
-fn a_thread_that_began_unheard_is_as_its_parent_and_what_was_said_in_it_is_heard() {
-    for (wanted, parent, age, inherited) in [
-        (true, Mode::Chat, MINUTE * 59, Some(Mode::Chat)),
-        (true, Mode::Chat, MINUTE * 61, None),
-        (true, Mode::Report, MINUTE, Some(Mode::Report)),
-        (true, Mode::None, MINUTE, None),
-        (false, Mode::Chat, MINUTE, None),
-    ] {
-        let (mut stage, thread) = with_thread(wanted, parent);
-        unheard(&mut stage, thread, "Long ago");
-        stage.advance(MINUTE * 120);
-        unheard(&mut stage, thread, "Is anybody");
-        let newest = unheard(&mut stage, thread, "there?");
-        stage.advance(age);
-        told_of(&mut stage, thread, newest);
-        assert_eq!(
-            stage.status_of(thread).map(|status| status.mode),
-            inherited,
-            "{parent} {age:?}"
-        );
-        stage.advance(MINUTE * 10);
-        // Once, however often it is told.
-        let said = stage.words_in(thread);
-        told_of(&mut stage, thread, newest);
-        stage.advance(MINUTE * 10);
-        assert_eq!(stage.words_in(thread), said);
-        let missed = missed_in(&stage, thread);
-        let expected: &[&str] =
-            if inherited == Some(Mode::Chat) { &["Is anybody", "there?"] } else { &[] };
-        assert_eq!(missed.get(..expected.len()).unwrap(), expected, "{missed:?}");
-        assert_eq!(missed.is_empty(), expected.is_empty());
-    }
-}
-
-/// Else a neighbour would take it for heard.
-#[test]
-fn a_thread_that_began_unheard_has_its_mode_stored_when_the_call_returns() {
-    let (mut stage, thread) = with_thread(true, Mode::Chat);
-    let (channel, newest) = (stage.channel(), unheard(&mut stage, thread, "Is anybody there?"));
-    stage.store().next_commit(StoreFault::TakesSoLong(SECOND * 9));
-    let told = stage
-        .begin(move |d| async move { d.newest_message_of_thread(thread, channel, newest).await });
-    stage.advance(SECOND * 8);
-    assert!(told.take().is_none());
-    stage.advance(SECOND);
-    assert!(matches!(told.take(), Some(Ok(()))));
-}
-
-/// It has its mode when the call returns, and is read afterwards.
-#[test]
-fn what_was_said_in_a_thread_that_began_unheard_is_read_after_a_crash() {
-    let (mut stage, thread) = with_thread(true, Mode::Chat);
-    let newest = unheard(&mut stage, thread, "Is anybody there?");
-    stage.discord().inject(|faults| {
-        for _ in 0..8 {
-            faults.next(Call::History, Fault::NotDelivered);
-        }
-    });
-    told_of(&mut stage, thread, newest);
-    stage.crash();
-    stage.discord().inject(Faults::stop);
-    stage.restart();
-    stage.advance(MINUTE * 10);
-    assert!(missed_in(&stage, thread).contains(&"Is anybody there?".to_owned()));
 }
 
 /// A hosted agent is seen typing while it runs, if the host wants that, and no longer.

@@ -107,3 +107,20 @@ fn a_person_who_speaks_before_the_reply_gives_the_floor_away() {
         assert_eq!(seen.two_allowed.len(), count, "{at:?}");
     }
 }
+
+#[test]
+fn what_was_edited_counts_as_heard_in_either_form_and_what_was_deleted_need_not_be() {
+    let word = |text: &str, change| {
+        let (channel, at) = (ChannelId::new(HERE), Timestamp::from_millis(1));
+        Word { channel, text: text.to_owned(), at, change }
+    };
+    let words = [
+        word("w1", Change::Edited),
+        word("w2", Change::Edited),
+        word("w3", Change::Edited),
+        word("w4", Change::Deleted),
+        word("w5", Change::None),
+    ];
+    let seen = verdict_of(&[], &[(2, "turn 1 heard w1 w2!")], &words);
+    assert_eq!(seen.lost.len(), 2, "{:?}", seen.lost);
+}
