@@ -159,8 +159,9 @@ impl Calls {
         self.left_out + self.kept.iter().map(bytes).sum::<usize>()
     }
 
-    /// The calls, each with an id of its own.
-    pub(crate) fn into_calls(self) -> Vec<ToolCall> {
+    /// The calls, each with an id of its own. In an answer that `is_cut` a call without arguments has lost them, and is none without
+    /// arguments.
+    pub(crate) fn into_calls(self, is_cut: bool) -> Vec<ToolCall> {
         let mut calls: Vec<ToolCall> = Vec::new();
         for (at, Fragments { id, name, arguments, .. }) in self.kept.into_iter().enumerate() {
             if name.is_empty() && arguments.is_empty() {
@@ -168,7 +169,9 @@ impl Calls {
             }
             let is_used = id.is_empty() || calls.iter().any(|call| call.id == id);
             let id = if is_used { format!("call_{at}") } else { id };
-            calls.push(ToolCall { id, name, arguments: object(&arguments) });
+            let is_lost = is_cut && arguments.trim().is_empty();
+            let arguments = if is_lost { None } else { object(&arguments) };
+            calls.push(ToolCall { id, name, arguments });
         }
         calls
     }
@@ -203,7 +206,7 @@ mod tests {
         let mut all = Calls::default();
         calls.iter().cloned().for_each(|call| all.add(call));
         let fields = |call: ToolCall| (call.id, call.name, call.arguments);
-        all.into_calls().into_iter().map(fields).collect()
+        all.into_calls(false).into_iter().map(fields).collect()
     }
 
     fn call(id: &str, name: &str, arguments: &Value) -> (String, String, Option<Value>) {
@@ -273,6 +276,20 @@ mod tests {
         }
         let call = ToolCall::new("a", "roll", None);
         assert_eq!(json!(call)["function"]["arguments"], "{}");
+    }
+
+    /// LM1: half a call is carried out as little as half an answer is posted.
+    #[test]
+    fn a_call_whose_arguments_were_cut_off_is_not_one_without_arguments() {
+        for arguments in [json!(""), json!(null), json!("{\"n\": ")] {
+            let call = json!({"id": "a", "function": {"name": "delete", "arguments": arguments}});
+            let mut calls = Calls::default();
+            calls.add(call);
+            assert_eq!(calls.into_calls(true)[0].arguments, None, "{arguments}");
+        }
+        let mut calls = Calls::default();
+        calls.add(json!({"id": "a", "function": {"name": "list", "arguments": "{}"}}));
+        assert_eq!(calls.into_calls(true)[0].arguments, Some(json!({})));
     }
 
     #[test]

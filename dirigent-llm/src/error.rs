@@ -64,7 +64,8 @@ pub enum ChatError {
         /// How long was waited.
         after: Duration,
     },
-    /// The connection ended in the middle of an answer.
+    /// The answer is not whole: its connection ended in the middle, or the endpoint named no end of it (`finish_reason`), or one that
+    /// is not known, such as `abort`.
     #[error("the endpoint's answer broke off")]
     Broken,
     /// The answer is not JSON, or is no chat completion.
@@ -82,7 +83,8 @@ pub enum ChatError {
         /// Whether the answer was cut at its most tokens.
         is_cut: bool,
     },
-    /// The model said nothing, and not because it had nothing to say: it was cut off, or a filter took the answer.
+    /// The model said nothing, and not because it had nothing to say: it was cut off, a filter took the answer, or the endpoint named
+    /// no end of it, or one that is not known.
     #[error("the model's answer was withheld or cut before its first word")]
     Withheld,
     /// The answer is longer than [`Limits::answer_bytes`](crate::Limits::answer_bytes).

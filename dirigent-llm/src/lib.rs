@@ -43,7 +43,8 @@
 //!
 //! 1. **The prompt** is the persona and [`Turn::briefing`](dirigent::Turn::briefing) as the system's message, then the newest
 //!    messages of the channel: the agent's own as the assistant's, others' as lines with their names, `alice: hello`. It is
-//!    bounded by [`Limits::messages`] and [`Limits::prompt_tokens`]. A call of a tool is never parted from its answer.
+//!    bounded by [`Limits::messages`] and [`Limits::prompt_tokens`]. What people said since the agent's last turn comes before
+//!    older messages, and the prompt says how much of it does not fit. A call of a tool is never parted from its answer.
 //! 2. **The request** is streamed, so that an endpoint that has stopped does not look like a slow one. Nothing is posted before the
 //!    answer is complete. When the turn is taken away, the request is given up.
 //! 3. **A failure** is a [`ChatError`]. One that may pass is repeated after the time that the endpoint asks for, as long as the

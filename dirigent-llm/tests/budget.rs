@@ -72,7 +72,7 @@ async fn a_price_is_found_by_the_models_name() {
     let prices: Prices = [("small", price), ("small-2", told)].into_iter().collect();
     let fixture = Fixture::new().await.with(|agent| agent.on_usage(hook).prices(prices));
     let usage = json!({ "prompt_tokens": 100, "completion_tokens": 7 });
-    let body = json!({ "model": "small-2", "choices": [{ "message": { "content": "No." } }], "usage": usage });
+    let body = json!({ "model": "small-2", "choices": [{ "message": { "content": "No." }, "finish_reason": "stop" }], "usage": usage });
     fixture.model.script([Answer { body: Some(body.to_string()), ..Answer::default() }]);
     assert_eq!(fixture.speak().await, say("No."));
     assert_eq!(seen.lock().unwrap()[0].cost, 100, "the name that comes with the answer");

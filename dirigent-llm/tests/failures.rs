@@ -1,5 +1,6 @@
 //! What goes wrong between an agent and its model: each is told by its type, and repeated where that may help.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::{Agent as _, Clock as _, Reply};
@@ -145,6 +146,22 @@ async fn an_answer_that_breaks_off_is_asked_for_again() {
         Answer::text("Five."),
     ]);
     assert_eq!(fixture.speak_in_time().await, say("Five."));
+}
+
+/// LM1: half an answer is asked for again, and is `Broken` in the end; what was used is reported each time.
+#[tokio::test]
+async fn an_answer_that_the_endpoint_aborted_is_asked_for_again() {
+    let used = Arc::new(Mutex::new(0));
+    let hook = Arc::clone(&used);
+    let fixture = Fixture::new().await;
+    let fixture = fixture.with(|agent| agent.on_usage(move |_, _| *hook.lock().unwrap() += 1));
+    let aborted = || Answer { finish: Some("abort".to_owned()), ..Answer::text("Not") };
+    fixture.model.script([aborted(), Answer::text("Not at all.")]);
+    assert_eq!(fixture.speak_in_time().await, say("Not at all."));
+    fixture.model.cycle([aborted()]);
+    assert_eq!(fixture.speak_in_time().await, Err(ChatError::Broken));
+    assert_eq!(fixture.model.requests().len(), 5);
+    assert_eq!(*used.lock().unwrap(), 5);
 }
 
 #[tokio::test]

@@ -132,7 +132,7 @@ async fn a_refusal_is_known_by_its_status_however_long_or_slow_its_words_are() {
 #[tokio::test]
 async fn an_answer_is_over_at_its_end_and_not_when_its_connection_is() {
     let (url, demand) = on_demand(&[
-        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\ndata: [DONE]\n\n",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
         ": alive\n\n",
     ]);
     let clock = ManualClock::new();
@@ -205,7 +205,7 @@ async fn of_many_answers_in_one_the_first_is_read_and_few_are_kept() {
 async fn a_long_event_in_pieces_of_a_byte_each_is_read_in_a_moment() {
     let thought = "so ".repeat(30_000);
     let body = format!(
-        "data: {{\"choices\":[{{\"delta\":{{\"reasoning\":\"{thought}\",\"content\":\"Hi.\"}}}}]}}\n\ndata: [DONE]\n\n"
+        "data: {{\"choices\":[{{\"delta\":{{\"reasoning\":\"{thought}\",\"content\":\"Hi.\"}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
     );
     assert_eq!(in_pieces("text/event-stream", body.as_bytes(), 1).await, say("Hi."));
 }
@@ -229,7 +229,8 @@ async fn the_name_that_an_endpoint_gives_its_model_is_no_longer_than_a_name() {
         agent.on_usage(move |_, usage| hook.lock().unwrap().push(usage.model.clone()))
     });
     for name in ["x".repeat(100_000), "small-2".to_owned()] {
-        let body = json!({ "model": name, "choices": [{ "message": { "content": "Hi." } }] });
+        let choice = json!({ "message": { "content": "Hi." }, "finish_reason": "stop" });
+        let body = json!({ "model": name, "choices": [choice] });
         fixture.model.script([Answer { body: Some(body.to_string()), ..Answer::default() }]);
         assert_eq!(fixture.speak().await, say("Hi."));
     }

@@ -95,12 +95,12 @@ async fn whole_answers_are_read_in_all_their_shapes() {
         (message(r#"{"content":"Hi.","tool_calls":[]}"#), hi.clone()),
         (message(r#"{"content":[{"type":"text","text":"Hi."}]}"#), hi.clone()),
         (
-            r#"{"choices":[{"message":{"content":"Hi."}}],"usage":null,"error":null,"model":null}"#
+            r#"{"choices":[{"message":{"content":"Hi."},"finish_reason":"stop"}],"usage":null,"error":null,"model":null}"#
                 .to_owned(),
             hi.clone(),
         ),
         (
-            r#"{"choices":[{"message":{"content":"Hi."}},{"message":{"content":"Ho."}}]}"#
+            r#"{"choices":[{"message":{"content":"Hi."},"finish_reason":"stop"},{"message":{"content":"Ho."}}]}"#
                 .to_owned(),
             hi.clone(),
         ),
@@ -125,7 +125,7 @@ async fn whole_answers_are_read_in_all_their_shapes() {
         (r#"{"choices":[{"text":"Hi."}]}"#.to_owned(), Err(ChatError::NotChat)),
         (r#"{"choices":[]}"#.to_owned(), Err(ChatError::NotChat)),
         (r#"{"choices":null}"#.to_owned(), Err(ChatError::NotChat)),
-        (r#"{"object":"error","message":"No.","code":40001}"#.to_owned(), Err(ChatError::NotChat)),
+        (r#"{"object":"error","message":"No.","code":40001}"#.to_owned(), reported.clone()),
         (r#"{"error":{"message":"No."}}"#.to_owned(), reported.clone()),
         (r#"{"error":"No.","choices":[]}"#.to_owned(), reported),
         ("null".to_owned(), Err(ChatError::NotChat)),
@@ -153,8 +153,11 @@ async fn streams_are_read_in_all_their_shapes() {
         (lines(&[&hi, stop, usage, done], "\r"), say("Hi.")),
         (lines(&["\u{feff}: alive", &hi, ": alive", stop, done], "\n"), say("Hi.")),
         (lines(&["event: message\nid: 7\nretry: 10", &hi, stop], "\n"), say("Hi.")),
-        (lines(&[&hi.replace("data: ", "data:"), "data:[DONE]"], "\n"), say("Hi.")),
-        (lines(&[&hi.replace("\"choices\":", "\"choices\":\ndata: "), done], "\n"), say("Hi.")),
+        (lines(&[&hi.replace("data: ", "data:"), stop, "data:[DONE]"], "\n"), say("Hi.")),
+        (
+            lines(&[&hi.replace("\"choices\":", "\"choices\":\ndata: "), stop, done], "\n"),
+            say("Hi."),
+        ),
         (lines(&[&hi, stop], "\n").trim_end().to_owned() + "\n", say("Hi.")),
         (lines(&[&format!("data: {}", message(r#"{"content":"Hi."}"#)), done], "\n"), say("Hi.")),
         (lines(&[&hi, "data:", "data: null", done], "\n"), Err(ChatError::NotChat)),
@@ -163,7 +166,7 @@ async fn streams_are_read_in_all_their_shapes() {
         (lines(&[stop, done], "\n"), Ok(Reply::Pass)),
         (lines(&[&hi], "\n"), Err(ChatError::Broken)),
         (String::new(), Err(ChatError::Broken)),
-        (": alive\n\n".repeat(10_000) + &lines(&[&hi, done], "\n"), say("Hi.")),
+        (": alive\n\n".repeat(10_000) + &lines(&[&hi, stop, done], "\n"), say("Hi.")),
     ];
     for (body, expected) in worlds {
         let shown: String = body.chars().take(80).collect();
@@ -173,10 +176,100 @@ async fn streams_are_read_in_all_their_shapes() {
     assert_eq!(whole(EVENTS, broken[0]).await, Err(ChatError::NotChat), "no UTF-8");
 }
 
+/// What ends a stream in its middle, between an answer's words and `[DONE]`.
+const BAD_ENDS: [&str; 7] = [
+    "\"abort\"",
+    "\"insufficient_system_resource\"",
+    "\"network_error\"",
+    "\"error\"",
+    "\"a_new_word\"",
+    "null",
+    "7",
+];
+
+/// LM1: an answer whose end is not named, or named with an unknown word, is neither posted nor silence.
+#[tokio::test]
+async fn an_answer_with_an_unknown_end_or_none_is_no_whole_answer() {
+    for finish in BAD_ENDS {
+        let is_error = finish == "\"error\"";
+        let of_empty = if is_error { ChatError::Broken } else { ChatError::Withheld };
+        for (text, expected) in [("Not", ChatError::Broken), ("", of_empty)] {
+            let words = format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
+            let end = format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":{finish}}}]}}"#);
+            let stream = format!("data: {words}\n\ndata: {end}\n\ndata: [DONE]\n\n");
+            assert_eq!(whole(EVENTS, stream.as_bytes()).await, Err(expected.clone()), "{stream}");
+            assert_eq!(whole(JSON, stream.as_bytes()).await, Err(expected.clone()), "{stream}");
+            let one = format!(
+                r#"{{"choices":[{{"message":{{"content":"{text}"}},"finish_reason":{finish}}}]}}"#
+            );
+            assert_eq!(whole(JSON, one.as_bytes()).await, Err(expected.clone()), "{one}");
+            let without = one.replace(&format!(",\"finish_reason\":{finish}"), "");
+            let expected = if text.is_empty() { ChatError::Withheld } else { ChatError::Broken };
+            assert_eq!(whole(JSON, without.as_bytes()).await, Err(expected), "{without}");
+        }
+    }
+    let call = r#"{"choices":[{"delta":{"tool_calls":[{"function":{"name":"roll","arguments":"{}"}}]},"finish_reason":"abort"}]}"#;
+    let stream = format!("data: {call}\n\ndata: [DONE]\n\n");
+    assert_eq!(whole(EVENTS, stream.as_bytes()).await, Err(ChatError::Broken), "a call");
+}
+
+/// LM1: known ends, in the letter case of any endpoint, are whole answers.
+#[tokio::test]
+async fn an_answer_with_a_known_end_is_said_whatever_its_letter_case() {
+    let ends = ["stop", "STOP", "Stop", "length", "MAX_TOKENS", "end_turn", "function_call", "eos"];
+    for finish in ends {
+        let words = r#"{"choices":[{"delta":{"content":"Hi."}}]}"#;
+        let end = format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":"{finish}"}}]}}"#);
+        let stream = format!("data: {words}\n\ndata: {end}\n\ndata: [DONE]\n\n");
+        assert_eq!(whole(EVENTS, stream.as_bytes()).await, say("Hi."), "{finish}");
+    }
+    let early = r#"{"choices":[{"delta":{"content":"Not "},"finish_reason":"stop"}]}"#;
+    let late = r#"{"choices":[{"delta":{"content":"yet."}}]}"#;
+    let stream = format!("data: {early}\n\ndata: {late}\n\n");
+    assert_eq!(whole(EVENTS, stream.as_bytes()).await, Err(ChatError::Broken), "it went on");
+    let ended = format!("{stream}data: [DONE]\n\n");
+    assert_eq!(whole(EVENTS, ended.as_bytes()).await, say("Not yet."));
+}
+
+/// LM1: an error after the first words is no end of the answer, in whichever form it is told.
+#[tokio::test]
+async fn an_error_in_the_middle_of_a_stream_is_never_the_end_of_an_answer() {
+    let reported = |code: Option<&str>| ChatError::Reported { code: code.map(Into::into) };
+    let limited = ChatError::RateLimited { retry_after: None };
+    let down = ChatError::Unavailable { status: 503, retry_after: None };
+    let errors = [
+        (r#"data: {"object":"error","message":"No.","code":400}"#, reported(None)),
+        (r#"data: {"object":"error","type":"server_error"}"#, reported(Some("server_error"))),
+        (r#"data: {"object":"Error","message":"No.","code":503}"#, down.clone()),
+        (r#"data: {"type":"error","message":"No."}"#, reported(None)),
+        (
+            r#"data: {"type":"error","error":{"type":"overloaded_error"}}"#,
+            reported(Some("overloaded_error")),
+        ),
+        ("event: error\ndata: oops", reported(None)),
+        ("event: error", reported(None)),
+        ("event: error\ndata:", reported(None)),
+        ("event: Error\ndata: {\"code\":429,\"message\":\"No.\"}", limited),
+        ("event: error\ndata: {\"error\":{\"code\":503}}", down),
+        ("event: error\ndata: [DONE]", reported(None)),
+        ("data: {\"message\":\"No.\"}", ChatError::Broken),
+    ];
+    for (error, expected) in errors {
+        let words = r#"data: {"choices":[{"delta":{"content":"Not"}}]}"#;
+        for end in ["", "data: [DONE]\n\n"] {
+            let stream = format!("{words}\n\n{error}\n\n{end}");
+            let reply = whole(EVENTS, stream.as_bytes()).await;
+            assert_eq!(reply, Err(expected.clone()), "{stream}");
+            assert!(expected.is_retryable(), "{error} is asked for again");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_stream_in_pieces_of_any_size_says_the_same() {
     let chunk = |text: &str| format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}}}}]}}"#);
-    let events = [chunk("Où ça ? "), chunk("日本, 👩‍👩‍👧"), "[DONE]".to_owned()];
+    let stop = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#.to_owned();
+    let events = [chunk("Où ça ? "), chunk("日本, 👩‍👩‍👧"), stop, "[DONE]".to_owned()];
     let body: String = events.iter().flat_map(|data| [": é\r\ndata: ", data, "\r\n\r\n"]).collect();
     for size in 1..=body.len() {
         let reply = in_pieces("text/event-stream", body.as_bytes(), size).await;
@@ -265,7 +358,7 @@ async fn a_body_that_never_ends_is_given_up_long_before_memory_is() {
 async fn reasoning_may_be_much_longer_than_an_answer() {
     let thought = r#"data: {"choices":[{"delta":{"reasoning":"and so on and on and on and on"}}]}"#;
     let body = format!("{thought}\n\n").repeat(15_000)
-        + "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\ndata: [DONE]\n\n";
+        + "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     let answer = format!("{head}{body}");
     let url = serve(move |stream| stream.write_all(answer.as_bytes()));

@@ -12,10 +12,12 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most messages of the channel in a prompt, newest first; at most 100, one request of Discord's. Default 50.
+    /// The most messages of the channel in a prompt, newest first; at most 100, one request of Discord's. What people said
+    /// since the agent's last turn ([`Turn::missed`](dirigent::Turn::missed)) is in the prompt even if it is more. Default 50.
     pub messages: usize,
     /// The most tokens of a prompt, estimated at four letters a token: briefing, tools, messages and what tools answered. The
-    /// oldest messages are left out first, then the oldest rounds of tools, each with its answers. The briefing, the newest
+    /// oldest messages are left out first, then the oldest of what people said since the agent's last turn, and the prompt says
+    /// how many these are; then the oldest rounds of tools, each with its answers. The briefing, the newest
     /// message and the newest round stay. Default 3,000, which leaves room for an answer in a context of 4,096, as local servers
     /// have it unless told otherwise; they cut the briefing off without a word.
     pub prompt_tokens: usize,

@@ -23,6 +23,8 @@ pub(crate) struct Partial {
     is_refused: bool,
     calls: Calls,
     finish: Option<Finish>,
+    /// How many bytes it had when the finish came. With more of them, the finish alone does not say that the answer is over.
+    finished_at: usize,
     usage: Option<Usage>,
     model: Option<String>,
     /// What the newest chunk had around its words.
@@ -35,12 +37,34 @@ const MODEL_MAX: usize = 200;
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finish {
-    /// Because it was whole, or for a reason that is not known here.
+    /// It was whole.
     Whole,
+    /// It calls tools.
+    Calls,
     /// Its tokens were used up.
     Cut,
     /// A filter took it.
     Filtered,
+    /// The endpoint failed in the middle of it.
+    Failed,
+    /// A reason that is not known here: `abort` of vLLM, `insufficient_system_resource` of `DeepSeek`, `network_error` of GLM.
+    Unknown,
+}
+
+impl Finish {
+    /// The finish of this name, in any letter case. The names are those of OpenAI, and those that other endpoints pass on from the
+    /// model's own interface.
+    fn of(name: &str) -> Self {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "stop" | "stop_sequence" | "end_turn" | "eos" | "eos_token" | "complete" => Self::Whole,
+            "tool_calls" | "tool_call" | "tool_use" | "function_call" => Self::Calls,
+            "length" | "max_tokens" | "model_length" | "max_output_tokens" => Self::Cut,
+            "content_filter" | "safety" | "sensitive" | "refusal" | "recitation" | "blocklist"
+            | "prohibited_content" | "spii" => Self::Filtered,
+            "error" => Self::Failed,
+            _ => Self::Unknown,
+        }
+    }
 }
 
 impl Partial {
@@ -70,8 +94,8 @@ impl Partial {
     /// # Errors
     ///
     /// An error that the endpoint reports inside.
-    pub(crate) fn add(&mut self, completion: Completion<'_>) -> Result<(), ChatError> {
-        if let Some(error) = completion.error.filter(|error| !error.is_null()) {
+    pub(crate) fn add(&mut self, mut completion: Completion<'_>) -> Result<(), ChatError> {
+        if let Some(error) = completion.told_error() {
             return Err(reported(&error));
         }
         if let Some(usage) = completion.usage.as_ref().and_then(Usage::told) {
@@ -90,12 +114,8 @@ impl Partial {
             self.take(delta);
         }
         let finish = choice.finish_reason.as_ref().and_then(Field::as_str);
-        match finish {
-            None | Some("") => {}
-            Some("error") => return Err(ChatError::Broken),
-            Some("length" | "max_tokens") => self.finish = Some(Finish::Cut),
-            Some("content_filter") => self.finish = Some(Finish::Filtered),
-            Some(_) => self.finish = Some(Finish::Whole),
+        if let Some(finish) = finish.filter(|finish| !finish.is_empty()) {
+            (self.finish, self.finished_at) = (Some(Finish::of(finish)), self.bytes());
         }
         Ok(())
     }
@@ -135,13 +155,16 @@ impl Partial {
         self.text.len() + self.calls.bytes()
     }
 
-    /// Whether the endpoint said that the answer is over.
-    pub(crate) const fn is_finished(&self) -> bool {
-        self.finish.is_some()
+    /// Whether the endpoint said that the answer is over, and nothing of it came afterwards.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finish.is_some() && self.finished_at == self.bytes()
     }
 
     /// What the answer used, or an estimate of its own part without the prompt's; and the whole answer, without its usage. One that
     /// keeps its tags loses only a leading block of `<think>`.
+    ///
+    /// An answer whose end the endpoint did not name, or named with a word that is not known, is no whole answer: half a sentence must
+    /// not be posted, and half a call must not be carried out.
     pub(crate) fn into_answer(
         self,
         model: &str,
@@ -158,19 +181,34 @@ impl Partial {
         } else {
             without_reasoning(&self.text)
         };
-        let calls = self.calls.into_calls();
-        let is_empty = text.is_empty() && calls.is_empty();
         let is_cut = self.finish == Some(Finish::Cut);
+        let calls = self.calls.into_calls(is_cut);
+        let is_empty = text.is_empty() && calls.is_empty();
         let answer = match self.finish {
+            Some(Finish::Failed) => Err(ChatError::Broken),
             _ if is_empty && (was_there || self.has_reasoning) => {
                 Err(ChatError::OnlyReasoning { is_cut })
             }
-            Some(Finish::Cut | Finish::Filtered) if is_empty => Err(ChatError::Withheld),
-            _ if is_empty && self.is_refused => Err(ChatError::Withheld),
-            _ => Ok(ChatAnswer { text: text.into_owned(), calls, usage: None }),
+            Some(Finish::Whole) if is_empty && self.is_refused => Err(ChatError::Withheld),
+            // A call that the endpoint promises and does not send is no silence.
+            Some(Finish::Calls | Finish::Cut | Finish::Filtered | Finish::Unknown) | None
+                if is_empty =>
+            {
+                Err(ChatError::Withheld)
+            }
+            Some(Finish::Unknown) | None => Err(ChatError::Broken),
+            Some(Finish::Whole | Finish::Calls | Finish::Cut | Finish::Filtered) => {
+                Ok(ChatAnswer { text: text.into_owned(), calls, usage: None })
+            }
         };
         (usage, answer)
     }
+}
+
+/// What an event of the kind `error` reports, whatever it holds.
+pub(crate) fn reported_event(data: &str) -> ChatError {
+    let data: Value = serde_json::from_str(data).unwrap_or_default();
+    reported(data.get("error").unwrap_or(&data))
 }
 
 /// What an endpoint reports inside an answer.
@@ -196,12 +234,20 @@ mod tests {
 
     use super::*;
 
+    impl Partial {
+        /// The answer as it is when the endpoint says that it is whole.
+        fn ended(mut self) -> Self {
+            self.finish.get_or_insert(Finish::Whole);
+            self
+        }
+    }
+
     fn read(chunks: &[&str]) -> Result<(Usage, String), ChatError> {
         let mut partial = Partial::default();
         for chunk in chunks {
             partial.add(serde_json::from_str(chunk).unwrap())?;
         }
-        let (usage, answer) = partial.into_answer("small", false);
+        let (usage, answer) = partial.ended().into_answer("small", false);
         answer.map(|answer| (usage, answer.text))
     }
 
@@ -216,7 +262,7 @@ mod tests {
             r#"{"choices": [{"delta": {"reasoning": "Well.", "content": ""}}]}"#,
             r#"{"choices": [{"delta": {"content": "Good "}, "finish_reason": null}]}"#,
             r#"{"choices": [{"delta": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "So"}]}, {"type": "text", "text": "morning"}]}}]}"#,
-            r#"{"choices": [{"delta": {}, "finish_reason": "whatever"}]}"#,
+            r#"{"choices": [{"delta": {}, "finish_reason": "stop"}]}"#,
             r#"{"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}, "model": "small-2"}"#,
         ];
         let (usage, text) = read(&chunks).unwrap();
@@ -271,6 +317,67 @@ mod tests {
         assert_eq!(ended("max_tokens"), Err(ChatError::Withheld));
         assert_eq!(ended("content_filter"), Err(ChatError::Withheld));
         assert_eq!(ended("error"), Err(ChatError::Broken));
+        for reason in ["abort", "network_error", "insufficient_system_resource", "tool_calls"] {
+            assert_eq!(ended(reason), Err(ChatError::Withheld), "{reason}");
+        }
+    }
+
+    /// LM1: the names of a finish are known in any letter case, and a name that is not known ends no answer.
+    #[test]
+    fn the_names_of_a_finish_are_known_in_any_letter_case() {
+        let names = [
+            (Finish::Whole, vec!["stop", "STOP", "Stop", "end_turn", "eos_token", "COMPLETE"]),
+            (Finish::Calls, vec!["tool_calls", "function_call", "TOOL_USE"]),
+            (Finish::Cut, vec!["length", "LENGTH", "MAX_TOKENS", "model_length"]),
+            (Finish::Filtered, vec!["content_filter", "SAFETY", "sensitive", "refusal"]),
+            (Finish::Failed, vec!["error", "ERROR"]),
+            (Finish::Unknown, vec!["abort", "cancelled", "network_error", "null", "stopped?"]),
+        ];
+        for (finish, names) in names {
+            for name in names {
+                assert_eq!(Finish::of(name), finish, "{name}");
+            }
+        }
+    }
+
+    /// LM1: a call that was cut before its arguments is no call without arguments.
+    #[test]
+    fn a_call_that_was_cut_is_not_carried_out_as_a_whole_one() {
+        for (finish, expected) in [("length", None), ("tool_calls", Some(json!({})))] {
+            let chunk = format!(
+                r#"{{"choices": [{{"delta": {{"tool_calls": [{{"id": "a", "function": {{"name": "delete", "arguments": ""}}}}]}}, "finish_reason": "{finish}"}}]}}"#
+            );
+            let mut partial = Partial::default();
+            partial.add_chunk(&chunk).unwrap();
+            let answer = partial.into_answer("small", false).1.unwrap();
+            assert_eq!(answer.calls[0].arguments, expected, "{finish}");
+        }
+    }
+
+    /// LM1: whatever the shape of its chunks, text that follows a finish is an answer that goes on.
+    #[test]
+    fn text_after_a_finish_goes_on_and_a_repeated_finish_ends_it_again() {
+        let chunk = |text: &str, finish: &str| {
+            format!(
+                r#"{{"choices": [{{"delta": {{"content": "{text}"}}, "finish_reason": {finish}}}]}}"#
+            )
+        };
+        let mut partial = Partial::default();
+        for (text, finish, is_finished) in [
+            ("One", "null", false),
+            (" two", "null", false),
+            (" three", "\"stop\"", true),
+            (" four", "null", false),
+            (" five", "null", false),
+            (" six", "\"stop\"", true),
+            (" seven", "\"stop\"", true),
+            ("", "null", true),
+        ] {
+            partial.add_chunk(&chunk(text, finish)).unwrap();
+            assert_eq!(partial.is_finished(), is_finished, "{text}");
+        }
+        let text = partial.into_answer("small", false).1.unwrap().text;
+        assert_eq!(text, "One two three four five six seven");
     }
 
     #[test]
@@ -327,7 +434,10 @@ mod tests {
             partial.add_chunk(chunk).unwrap();
         }
         assert!(partial.has_reasoning);
-        assert_eq!(partial.into_answer("small", false).1.unwrap().text, "One two \"three\" four");
+        assert_eq!(
+            partial.ended().into_answer("small", false).1.unwrap().text,
+            "One two \"three\" four"
+        );
         let mut partial = Partial::default();
         partial.add_chunk(chunks[0]).unwrap();
         for none in ["\n", "\u{1f}", "a\"b"] {
@@ -348,7 +458,7 @@ mod tests {
         for chunk in [chunk(0, 1), chunk(1, 9), chunk(0, 1)] {
             partial.add_chunk(&chunk).unwrap();
         }
-        let (usage, answer) = partial.into_answer("small", false);
+        let (usage, answer) = partial.ended().into_answer("small", false);
         assert_eq!((usage.prompt_tokens, &*answer.unwrap().text), (1, "aa"));
     }
 
@@ -359,7 +469,7 @@ mod tests {
         for chunk in [chunk, chunk] {
             partial.add_chunk(chunk).unwrap();
         }
-        assert_eq!(partial.into_answer("small", false).1.unwrap().calls.len(), 2);
+        assert_eq!(partial.ended().into_answer("small", false).1.unwrap().calls.len(), 2);
     }
 
     /// Any JSON, of the names that are read.
@@ -414,7 +524,7 @@ mod tests {
                 slow.add(serde_json::from_str(&chunk).unwrap()).unwrap();
             }
             prop_assert_eq!(quick.bytes(), slow.bytes());
-            prop_assert_eq!(quick.into_answer("small", false), slow.into_answer("small", false));
+            prop_assert_eq!(quick.ended().into_answer("small", false), slow.ended().into_answer("small", false));
         }
 
         #[test]

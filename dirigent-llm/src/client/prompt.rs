@@ -18,6 +18,8 @@ pub(crate) struct Prompt {
     said: Vec<Said>,
     rounds: Vec<Round>,
     me: UserId,
+    /// How many messages of people this agent does not get any more.
+    lost: usize,
     /// The messages that it has, or had.
     known: Vec<MessageId>,
     /// The authors, with what stands before their words.
@@ -29,6 +31,8 @@ pub(crate) struct Prompt {
 /// A message of the channel.
 struct Said {
     is_mine: bool,
+    /// A person said it, and this is the turn that brings it.
+    is_owed: bool,
     line: String,
     tokens: usize,
 }
@@ -51,14 +55,14 @@ const NOTHING_NEW: &str = "(No message has been written since. It is your turn.)
 const EARLIER: &str = "(What was said before is left out.)";
 
 impl Prompt {
-    /// The prompt as it is when a turn begins: reads the transcript, and where that cannot be read takes what the turn was
-    /// handed.
+    /// The prompt as it is when a turn begins: reads the transcript, and joins it with what the turn was handed. If the
+    /// transcript cannot be read, what the turn was handed is all.
     pub(crate) async fn of(turn: &Turn, persona: &str, limits: &Limits) -> Self {
         let messages = match turn.transcript(limits.messages.max(1)).await {
             Ok(messages) => messages,
             Err(error) => {
                 tracing::debug!(channel = %turn.channel(), %error, "the transcript cannot be read");
-                turn.missed().to_vec()
+                Vec::new()
             }
         };
         Self::from_messages(turn, persona, &messages, limits)
@@ -75,18 +79,27 @@ impl Prompt {
             said: Vec::new(),
             rounds: Vec::new(),
             me: turn.me().discord_user_id,
+            lost: turn.left_out(),
             known: Vec::with_capacity(messages.len()),
             authors: Vec::new(),
             names: Names::of(turn),
         };
-        let first = messages.len().saturating_sub(limits.messages.max(1));
-        for message in messages.iter().skip(first) {
-            if let Some((is_mine, line)) = prompt.line(message) {
-                let tokens = estimate(&line) + OF_A_MESSAGE;
-                prompt.said.push(Said { is_mine, line, tokens });
+        let (all, owed) = joined(messages, turn.missed());
+        let first = all.len().saturating_sub(limits.messages.max(1));
+        for (at, message) in all.into_iter().enumerate() {
+            let is_owed = owed.binary_search(&message.id).is_ok();
+            if at >= first || is_owed {
+                prompt.add(message, is_owed);
             }
         }
         prompt
+    }
+
+    fn add(&mut self, message: &ChatMessage, is_owed: bool) {
+        if let Some((is_mine, line)) = self.line(message) {
+            let tokens = estimate(&line) + OF_A_MESSAGE;
+            self.said.push(Said { is_mine, is_owed, line, tokens });
+        }
     }
 
     /// Takes a message that comes during the turn: it is in the next request.
@@ -100,7 +113,9 @@ impl Prompt {
                 round.tokens += tokens;
                 round.heard.push(line);
             }
-            None => self.said.push(Said { is_mine, line, tokens }),
+            None => {
+                self.said.push(Said { is_mine, is_owed: message.is_by_person(), line, tokens });
+            }
         }
     }
 
@@ -123,15 +138,27 @@ impl Prompt {
         let rounds = fitting(self.rounds.iter().map(|round| round.tokens), &mut left);
         // Without all rounds the words before them say less than the rounds do.
         let rounds = self.rounds.get(rounds..).unwrap_or_default();
-        let said = fitting(self.said.iter().map(|said| said.tokens), &mut left);
-        let said = self.said.get(said..).unwrap_or_default();
+        let (said, left_out) = self.said_within(&mut left);
 
         let mut messages = Vec::with_capacity(said.len() + 3 * rounds.len() + 2);
         messages.push(Message::system(self.system.as_str()));
-        if said.first().is_some_and(|first| first.is_mine) {
+        let left_out = left_out + self.lost;
+        if left_out > 0 {
+            messages.push(Message::user(left_out_line(left_out)));
+        } else if said.first().is_some_and(|first| first.is_mine) {
             messages.push(Message::user(EARLIER));
         }
-        messages.extend(said.chunk_by(|one, next| one.is_mine == next.is_mine).map(told));
+        for said in said.chunk_by(|one, next| one.is_mine == next.is_mine) {
+            let is_mine = said.first().is_some_and(|first| first.is_mine);
+            match messages.last() {
+                Some(Message::User { .. }) if !is_mine => {
+                    for said in said {
+                        push(&mut messages, &said.line);
+                    }
+                }
+                _ => messages.push(told(said)),
+            }
+        }
         match said.last() {
             None => messages.push(Message::user(NOTHING_SAID)),
             Some(last) if last.is_mine => messages.push(Message::user(NOTHING_NEW)),
@@ -141,6 +168,43 @@ impl Prompt {
             round.push(&mut messages);
         }
         messages
+    }
+
+    /// The lines that fit, and how many that people said to this agent since its last turn do not. These come before all
+    /// others, the newest first, because no later turn brings them again. The newest line always fits.
+    fn said_within(&self, left: &mut usize) -> (Vec<&Said>, usize) {
+        let Some((newest, before)) = self.said.split_last() else {
+            return (Vec::new(), 0);
+        };
+        *left = left.saturating_sub(newest.tokens);
+        let owed = || before.iter().filter(|said| said.is_owed);
+        if self.lost > 0 || owed().map(|said| said.tokens).sum::<usize>() > *left {
+            *left = left.saturating_sub(estimate(&left_out_line(usize::MAX)) + OF_A_MESSAGE);
+        }
+        let (mut fits_owed, mut fits_other, mut left_out) = (*left, true, 0);
+        let mut is_taken = vec![false; before.len()];
+        for (said, is_taken) in
+            before.iter().zip(&mut is_taken).rev().filter(|(said, _)| said.is_owed)
+        {
+            if left_out > 0 || said.tokens > fits_owed {
+                left_out += 1;
+            } else {
+                fits_owed -= said.tokens;
+                *is_taken = true;
+            }
+        }
+        *left = fits_owed;
+        for (said, is_taken) in
+            before.iter().zip(&mut is_taken).rev().filter(|(said, _)| !said.is_owed)
+        {
+            fits_other &= said.tokens <= *left;
+            if fits_other {
+                *left -= said.tokens;
+                *is_taken = true;
+            }
+        }
+        let taken = before.iter().zip(is_taken).filter(|(_, is_taken)| *is_taken);
+        (taken.map(|(said, _)| said).chain([newest]).collect(), left_out)
     }
 
     /// The message as a line, unless it is known already or says nothing; and whether it is the agent's own.
@@ -205,8 +269,27 @@ impl Round {
     }
 }
 
+/// The messages of both, oldest first, and which of them people said that the agent was not handed before.
+fn joined<'m>(
+    transcript: &'m [Arc<ChatMessage>],
+    missed: &'m [Arc<ChatMessage>],
+) -> (Vec<&'m ChatMessage>, Vec<MessageId>) {
+    let mut all: Vec<&ChatMessage> = transcript.iter().chain(missed).map(|one| &**one).collect();
+    all.sort_by_key(|message| message.id);
+    all.dedup_by_key(|message| message.id);
+    let by_people = missed.iter().filter(|message| message.is_by_person());
+    let mut owed: Vec<_> = by_people.map(|message| message.id).collect();
+    owed.sort_unstable();
+    (all, owed)
+}
+
+/// Says that words are missing, so that the model does not answer as if it knew them.
+fn left_out_line(count: usize) -> String {
+    format!("(Messages of people that are left out here: {count}.)")
+}
+
 /// Lines of the agent's, or of others, as one message: many models want the roles to alternate.
-fn told(said: &[Said]) -> Message<'_> {
+fn told<'a>(said: &[&'a Said]) -> Message<'a> {
     let is_mine = said.first().is_some_and(|first| first.is_mine);
     let text = match said {
         [one] => Cow::Borrowed(one.line.as_str()),

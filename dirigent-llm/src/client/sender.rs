@@ -16,7 +16,7 @@ use sse_stream::SseByteStream;
 use crate::client::body::{BodyError, EventBytes, PacedBody};
 use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
-use crate::client::partial::{Partial, code_of};
+use crate::client::partial::{Partial, code_of, reported_event};
 use crate::client::wire::Completion;
 use crate::error::ChatError;
 use crate::question::ChatAnswer;
@@ -150,10 +150,12 @@ impl Sender<'_> {
         while let Some(event) = events.next().await {
             let event = event.map_err(|error| self.stream_error(&error))?;
             of_event.renew();
-            let Some(data) = event.data else {
-                continue;
-            };
+            let is_error = event.event.is_some_and(|kind| kind.eq_ignore_ascii_case("error"));
+            let data = event.data.unwrap_or_default();
             let data = data.trim();
+            if is_error {
+                return Err(reported_event(data));
+            }
             if data == "[DONE]" {
                 self.read_end(events).await;
                 return if partial.is_chat() { Ok(partial) } else { Err(ChatError::NotChat) };

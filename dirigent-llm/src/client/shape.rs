@@ -54,7 +54,9 @@ impl Place {
         let Some(Field::Text(Cow::Borrowed(words))) = delta.content else {
             return None;
         };
-        if delta.tool_calls.is_some() || delta.function_call.is_some() {
+        // A finish counts where it stands, and not with the words after it.
+        let is_finish = choice.finish_reason.as_ref().and_then(Field::as_str).is_some();
+        if is_finish || delta.tool_calls.is_some() || delta.function_call.is_some() {
             return None;
         }
         let start = words.as_ptr().addr().checked_sub(data.as_ptr().addr())?;

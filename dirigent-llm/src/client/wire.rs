@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::toolbox::Tool;
 
@@ -43,6 +43,33 @@ pub(crate) struct Completion<'a> {
     pub(crate) error: Option<Value>,
     #[serde(borrow, default)]
     pub(crate) model: Option<Field<'a>>,
+    /// `chat.completion` or `chat.completion.chunk`; `error` in an error of vLLM.
+    #[serde(borrow, default)]
+    object: Option<Field<'a>>,
+    /// Names an event in some protocols; `error` in an error of Anthropic. In an error of vLLM it is the error's type.
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<Field<'a>>,
+    /// Of an error that is the whole chunk.
+    #[serde(default)]
+    code: Option<Value>,
+}
+
+impl Completion<'_> {
+    /// The error that it reports, if it does: in its field `error`, or by calling itself an error.
+    pub(crate) fn told_error(&mut self) -> Option<Value> {
+        if let Some(error) = self.error.take().filter(|error| !error.is_null()) {
+            return Some(error);
+        }
+        let kind = self.kind.as_ref().and_then(Field::as_str);
+        let object = self.object.as_ref().and_then(Field::as_str);
+        let is_error = |name: &str| name.eq_ignore_ascii_case("error");
+        let kind_of_error = kind.filter(|kind| !is_error(kind));
+        [object, kind]
+            .into_iter()
+            .flatten()
+            .any(is_error)
+            .then(|| json!({ "code": self.code, "type": kind_of_error }))
+    }
 }
 
 /// The answers, of which one is read. No more are kept than an endpoint can be asked for: one that means harm sends a million.

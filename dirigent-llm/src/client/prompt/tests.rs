@@ -187,6 +187,43 @@ fn what_is_said_during_the_turn_is_told_once() {
     assert_eq!(told(&prompt, &limits), [expected]);
 }
 
+/// WD1: what people said since the agent's last turn comes before older messages, however few messages a prompt has.
+#[test]
+fn what_people_said_meanwhile_comes_before_what_is_older() {
+    let missed: Vec<_> = (100..160).map(|id| message(id, 3, &format!("word {id}"))).collect();
+    let mut transcript: Vec<_> =
+        (150..160).map(|id| message(id, 3, &format!("word {id}"))).collect();
+    transcript.push(message(160, 2, "So be it"));
+    let turn = turn().with_missed(missed);
+    let limits = Limits { messages: 5, ..Limits::default() };
+    let of = |limits: &Limits| {
+        let prompt = Prompt::from_messages(&turn, "", &transcript, limits);
+        let told = told(&prompt, limits);
+        assert_eq!(told.len(), 1);
+        told[0].1.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut expected: Vec<_> = (100..160).map(|id| format!("Ann: word {id}")).collect();
+    expected.push("critic: So be it".to_owned());
+    assert_eq!(of(&limits), expected);
+    // Without room for all of them the prompt says how many are missing, and no older message takes their place.
+    let system = Prompt::from_messages(&turn, "", &[], &limits).system;
+    let prompt_tokens = estimate(&system) + 100;
+    let few = of(&Limits { prompt_tokens, ..limits });
+    let words = few.iter().filter(|line| line.starts_with("Ann: ")).count();
+    assert!((1..60).contains(&words), "{few:?}");
+    assert_eq!(few[0], left_out_line(60 - words));
+    assert_eq!(few[1..], expected[expected.len() - few.len() + 1..]);
+}
+
+/// WD1: the prompt also says how much the chat does not have any more.
+#[test]
+fn what_is_lost_is_told() {
+    let turn = turn().with_missed(vec![message(1, 3, "Hello")]).with_left_out(2, 7);
+    let prompt = Prompt::from_messages(&turn, "", &[], &Limits::default());
+    let expected = (Role::User, "(Messages of people that are left out here: 2.)\nAnn: Hello");
+    assert_eq!(told(&prompt, &Limits::default()), [(expected.0, expected.1.to_owned())]);
+}
+
 proptest! {
     #[test]
     fn no_prompt_is_longer_than_it_may_be_and_roles_alternate(
