@@ -3,6 +3,7 @@
 //! | word | what it does |
 //! | --- | --- |
 //! | `say TEXT` | says it, in two pieces, and thinks before |
+//! | `raw JSON` | says the text in this string of JSON, which has no spaces |
 //! | `ask KIND` | asks whether it may use a tool of this kind, and says which option was chosen |
 //! | `read` | asks for a file of the host's, and says the error's code |
 //! | `garbage` | writes lines that are no messages of the protocol |
@@ -67,6 +68,7 @@ fn obey(id: &Value, prompt: &Value) {
                 say(one);
                 say(two);
             }
+            "raw" => say(&serde_json::from_str::<String>(words.next().unwrap()).unwrap()),
             "ask" => {
                 let option = |id: &str| json!({ "optionId": id, "name": id, "kind": id });
                 let options = ["allow_always", "allow_once", "reject_once"].map(option);

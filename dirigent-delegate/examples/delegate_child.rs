@@ -3,8 +3,10 @@
 //! | word | what it does |
 //! | --- | --- |
 //! | `say TEXT`, `moan TEXT` | writes a line to one of its outputs |
+//! | `raw JSON`, `moan-raw JSON` | writes a text, a string in JSON without spaces, to one of its outputs |
 
 //! | `folder`, `variable NAME` | writes its working folder, a variable of its environment |
+//! | `spy NAME` | writes in how many other processes' environments it can read the variable, and whether its parent's open files |
 //! | `read` | reads its input to the end, and writes how long it was |
 //! | `flood` | writes without end |
 //! | `garbage` | writes what is no text |
@@ -47,8 +49,11 @@ async fn obey() {
         match word {
             "say" => println!("{}", words.next().unwrap()),
             "moan" => eprintln!("{}", words.next().unwrap()),
+            "raw" => print!("{}", of_json(words.next().unwrap())),
+            "moan-raw" => eprint!("{}", of_json(words.next().unwrap())),
             "folder" => println!("{}", env::current_dir().unwrap().display()),
             "variable" => println!("{:?}", env::var(words.next().unwrap()).ok()),
+            "spy" => spy(words.next().unwrap()),
             "read" => {
                 let mut text = Vec::new();
                 println!("{}", std::io::stdin().read_to_end(&mut text).unwrap());
@@ -84,6 +89,24 @@ async fn obey() {
         }
     }
     drop(ignored);
+}
+
+/// Looks into every process, as an agent with a shell could.
+fn spy(name: &str) {
+    let wanted = format!("{name}=");
+    let of = |process: &Path| fs::read(process.join("environ")).unwrap_or_default();
+    let has = |process: &Path| {
+        let environment = of(process);
+        environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(wanted.as_bytes()))
+    };
+    let processes = fs::read_dir("/proc").unwrap().map(|process| process.unwrap().path());
+    let found = processes.filter(|process| has(process)).count();
+    let parent = Path::new("/proc").join(std::os::unix::process::parent_id().to_string());
+    println!("{found} {}", fs::read_dir(parent.join("fd")).is_ok());
+}
+
+fn of_json(word: &str) -> String {
+    serde_json::from_str(word).unwrap()
 }
 
 fn show_files(arguments: &[String]) {

@@ -1,5 +1,6 @@
-//! A host for tests: it delegates its second argument to `delegate_child`, guarded by the program that the first names, or by itself.
-#![expect(clippy::unwrap_used, reason = "a program for tests")]
+//! A host for tests: it delegates its second argument to `delegate_child`, guarded by the program that the first names, or by itself,
+//! and writes what comes of it. With `hidden` as a third argument it hides itself first.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests")]
 
 use dirigent_delegate::{CliDelegate, Delegate as _, Guard, Task};
 
@@ -13,5 +14,10 @@ fn main() {
     let child = std::env::current_exe().unwrap().with_file_name("delegate_child");
     let agent = CliDelegate::new(child).guard(guard);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(agent.run(Task::new(arguments.next().unwrap_or_default())));
+    let order = arguments.next().unwrap_or_default();
+    if arguments.next().is_some_and(|argument| argument == "hidden") {
+        dirigent_delegate::hide_process().unwrap();
+    }
+    let outcome = runtime.block_on(agent.run(Task::new(order)));
+    print!("{}", outcome.output);
 }

@@ -11,10 +11,11 @@ use futures_util::FutureExt as _;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 
-use crate::cli::{CliDelegate, cannot_start, tail, text};
+use crate::cli::{CliDelegate, cannot_start};
 use crate::delegate::{Delegate, Outcome, Task};
 use crate::permission::{Decide, Permission, PermissionReply};
 use crate::process::{Capture, Pipes};
+use crate::terminal::{progress, text};
 use conversation::Conversation;
 
 /// The longest message that is read in any case, in bytes: as much as a pipe holds.
@@ -33,7 +34,7 @@ const LINE: usize = 64 * 1_024;
 /// let gemini = CliDelegate::new("gemini")
 ///     .option("--experimental-acp")
 ///     .workspace("/srv/bot/workspace")
-///     .without_env("DISCORD_TOKEN");
+///     .pass_env("GEMINI_API_KEY");
 /// let gemini = AcpDelegate::new(gemini).permissions(|wanted| match wanted.permission.as_str() {
 ///     "read" | "search" => PermissionReply::Once,
 ///     _ => PermissionReply::Reject,
@@ -89,7 +90,7 @@ impl AcpDelegate {
                 let heard = conversation.hear(&line);
                 letters.add(&heard.answers);
                 if heard.is_more {
-                    task.progress(&String::from_utf8_lossy(tail(conversation.said().as_bytes())));
+                    task.progress(&progress(conversation.said().as_bytes()));
                 }
                 if heard.outcome.is_some() {
                     return heard.outcome;
@@ -161,7 +162,7 @@ impl Delegate for AcpDelegate {
             None => None,
         };
         match (spoken, process.stop().await) {
-            (Some(outcome), _) => outcome,
+            (Some(outcome), _) => outcome.plain(),
             (None, Ok(status)) => {
                 let said = text(pipes.stderr());
                 Outcome::error(match said.trim() {

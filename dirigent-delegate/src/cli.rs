@@ -14,16 +14,18 @@ use dirigent::host::IntoShared;
 use dirigent::{Clock, SystemClock};
 
 use crate::delegate::{Delegate, Outcome, Task};
-use crate::process::{Bounds, End, Ended, Guard, Launch};
+use crate::process::{Bounds, End, Ended, Environment, Guard, Launch};
+use crate::terminal::{progress, text};
 use attachment::Attachments;
 
 /// The longest message that is given to a program, in bytes: systems limit the length of one argument.
 pub(crate) const MESSAGE_MAX: usize = 100_000;
-/// How much of what an agent wrote is shown as its progress, in bytes.
-const PROGRESS_MAX: usize = 2_000;
 
 /// An agent that is a program: it is started for each task, with the message as its last argument after `--`, and what it writes to
 /// its standard output is the result. No shell is involved, so no character of a message means anything but itself.
+///
+/// The result is text: escapes of terminals (colours, for example) and control characters are taken out, white space stays as it is, TAB
+/// and carriage return included, and a backspace takes back the character before it.
 ///
 /// The program reads nothing, leads a process group of its own, and is killed with everything that it started when it is late, silent
 /// for too long or too talkative, when the task is cancelled, and when the future is dropped. What it started and left behind is
@@ -49,7 +51,7 @@ pub struct CliDelegate {
     thinking_option: Option<OsString>,
     image_option: Option<OsString>,
     folder: Option<PathBuf>,
-    environment: Vec<(OsString, Option<OsString>)>,
+    environment: Environment,
     limits: CliLimits,
     guard: Option<Guard>,
     clock: Arc<dyn Clock>,
@@ -87,7 +89,7 @@ impl CliDelegate {
             thinking_option: None,
             image_option: None,
             folder: None,
-            environment: Vec::new(),
+            environment: Environment::default(),
             limits: CliLimits::default(),
             guard: None,
             clock: Arc::new(SystemClock::new()),
@@ -132,17 +134,40 @@ impl CliDelegate {
         self
     }
 
-    /// Sets a variable of the program's environment, which is otherwise the host's.
+    /// Sets a variable of the program's environment.
+    ///
+    /// By default the environment holds the usual variables of the host's (`PATH`, `HOME`, `LANG`, `LC_*`, `TERM`, `TMPDIR`, folders of
+    /// `XDG` and the like) and none that may be a secret: what the program needs beside them is set here, or handed on with
+    /// [`pass_env`](Self::pass_env). Of two orders for one variable the later holds.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.environment.push((name.into(), Some(value.into())));
+        self.environment.set(name.into(), value.into());
         self
     }
 
-    /// Takes a variable out of the program's environment: a token that an agent with a shell must not read.
+    /// Hands on a variable of the host's, if the host has it: the key that the program needs for its own model, for example. An agent
+    /// with a shell can read it.
+    #[must_use]
+    pub fn pass_env(mut self, name: impl Into<OsString>) -> Self {
+        self.environment.pass(name.into());
+        self
+    }
+
+    /// Hands on all of the host's variables, except those of [`without_env`](Self::without_env). Default: only the usual ones. Do not
+    /// use it in a host whose environment holds a token.
+    #[must_use]
+    pub fn pass_all_env(mut self) -> Self {
+        self.environment.pass_all();
+        self
+    }
+
+    /// Leaves a variable out of the program's environment.
+    ///
+    /// Important: this alone hides no secret. On Linux a program that runs as the host's user can read the host's own environment, in
+    /// `/proc/PID/environ`. Call [`hide_process`](crate::hide_process) first in `main`, or let the program run as another user.
     #[must_use]
     pub fn without_env(mut self, name: impl Into<OsString>) -> Self {
-        self.environment.push((name.into(), None));
+        self.environment.remove(name.into());
         self
     }
 
@@ -244,7 +269,7 @@ impl Delegate for CliDelegate {
         let report = |written: &[u8]| {
             // What it complains about is no progress.
             if !written.is_empty() {
-                task.progress(&String::from_utf8_lossy(tail(written)));
+                task.progress(&progress(written));
             }
         };
         match process.finish(bounds, &self.clock, report).await {
@@ -304,20 +329,6 @@ impl CliDelegate {
 
 pub(crate) fn cannot_start(error: &io::Error) -> Outcome {
     Outcome::error(format!("The program cannot be started: {error}."))
-}
-
-/// What was written, without the colours of terminals.
-pub(crate) fn text(bytes: &[u8]) -> String {
-    strip_ansi_escapes::strip_str(String::from_utf8_lossy(bytes))
-}
-
-/// The end of what was written, at the border of a character.
-pub(crate) fn tail(written: &[u8]) -> &[u8] {
-    let from = written.len().saturating_sub(PROGRESS_MAX);
-    let is_within = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
-    let end = written.get(from..).unwrap_or_default();
-    let begins = end.iter().take_while(|byte| is_within(byte)).count().min(3);
-    end.get(begins..).unwrap_or_default()
 }
 
 /// Shows no option and no variable: both may hold secrets.

@@ -3,6 +3,8 @@
 mod delegate_fn;
 mod task;
 
+#[cfg(any(feature = "acp", feature = "serve"))]
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,6 +16,8 @@ pub use task::Task;
 pub(crate) use task::TaskParts;
 
 use crate::result::{Status, TokenUsage};
+#[cfg(any(feature = "acp", feature = "serve"))]
+use crate::terminal::plain;
 
 /// An agent that carries out what the routing model delegates to it.
 ///
@@ -99,6 +103,17 @@ impl Outcome {
     fn with(status: Status, output: String, error_message: Option<String>) -> Self {
         let artifacts = Vec::new();
         Self { status, output, artifacts, error_message, model: None, token_usage: None }
+    }
+
+    /// The outcome without escapes of terminals in its texts.
+    #[cfg(any(feature = "acp", feature = "serve"))]
+    pub(crate) fn plain(mut self) -> Self {
+        for text in std::iter::once(&mut self.output).chain(&mut self.error_message) {
+            if let Cow::Owned(plain) = plain(text) {
+                *text = plain;
+            }
+        }
+        self
     }
 }
 

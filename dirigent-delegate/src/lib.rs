@@ -88,6 +88,7 @@ mod response;
 mod result;
 mod router;
 mod routing;
+mod terminal;
 
 #[cfg(feature = "acp")]
 pub use acp::AcpDelegate;
@@ -99,7 +100,7 @@ pub use limits::Limits;
 pub use opencode::OpenCode;
 #[cfg(any(feature = "acp", feature = "serve"))]
 pub use permission::{Permission, PermissionReply};
-pub use process::{Guard, serve_guard_if_asked};
+pub use process::{Guard, hide_process, serve_guard_if_asked};
 pub use prompt::system_prompt;
 pub use request::{Image, Request, Thinking};
 pub use response::{Meta, Payload, Response, Schedule};

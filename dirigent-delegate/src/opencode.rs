@@ -44,7 +44,7 @@ use crate::process::Guard;
 /// #     async fn ask(&self, _: &str, _: &Question<'static>) -> Result<ChatAnswer, ModelError> { Ok(ChatAnswer::text("Hello!")) }
 /// # }
 ///
-/// let coder = OpenCode::new().workspace("/srv/bot/workspace").without_env("DISCORD_TOKEN");
+/// let coder = OpenCode::new().workspace("/srv/bot/workspace").pass_env("ANTHROPIC_API_KEY");
 /// let router = Router::builder(Silent).open_code(coder).build()?;
 /// # drop(router);
 /// # Ok::<(), dirigent_delegate::BuildError>(())
@@ -83,13 +83,28 @@ impl OpenCode {
         self.with(|process| process.workspace(folder))
     }
 
-    /// Sets a variable of opencode's environment, which is otherwise the host's.
+    /// Sets a variable of opencode's environment, which otherwise holds only the usual ones, as that of a
+    /// [`CliDelegate`](CliDelegate::env).
     #[must_use]
     pub fn env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.with(|process| process.env(name, value))
     }
 
-    /// Takes a variable out of opencode's environment: a token that an agent with a shell must not read.
+    /// Hands on a variable of the host's, if the host has it: the key of the provider that opencode uses, for example. An agent with a
+    /// shell can read it.
+    #[must_use]
+    pub fn pass_env(self, name: impl Into<OsString>) -> Self {
+        self.with(|process| process.pass_env(name))
+    }
+
+    /// Hands on all of the host's variables, except those of [`without_env`](Self::without_env). Default: only the usual ones.
+    #[must_use]
+    pub fn pass_all_env(self) -> Self {
+        self.with(CliDelegate::pass_all_env)
+    }
+
+    /// Leaves a variable out of opencode's environment. This alone hides no secret:
+    /// [`hide_process`](crate::hide_process) says why.
     #[must_use]
     pub fn without_env(self, name: impl Into<OsString>) -> Self {
         self.with(|process| process.without_env(name))
@@ -142,7 +157,7 @@ impl OpenCode {
 
     #[cfg(feature = "serve")]
     async fn run_session(&self, task: Task) -> Outcome {
-        self.serve.run(&self.process, task).await
+        self.serve.run(&self.process, task).await.plain()
     }
 }
 

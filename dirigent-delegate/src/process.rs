@@ -5,8 +5,10 @@
 //! mark, in whichever group or session it is.
 
 mod capture;
+mod environment;
 mod group;
 mod guard;
+mod hidden;
 mod leader;
 mod mark;
 #[cfg(target_os = "linux")]
@@ -24,8 +26,10 @@ use dirigent::ports::Timestamp;
 use tokio::process::{Child, Command};
 
 pub use guard::{Guard, serve_guard_if_asked};
+pub use hidden::hide_process;
 
 pub(crate) use capture::{Capture, Pipes};
+pub(crate) use environment::Environment;
 use group::Group;
 use guard::GuardProcess;
 use leader::Leader;
@@ -40,8 +44,7 @@ pub(crate) struct Launch {
     pub(crate) program: OsString,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) folder: Option<PathBuf>,
-    /// Variables that are set, or taken away.
-    pub(crate) environment: Vec<(OsString, Option<OsString>)>,
+    pub(crate) environment: Environment,
     pub(crate) guard: Option<Guard>,
     /// Whether it reads from a pipe ([`Process::input`]), and not nothing.
     pub(crate) has_input: bool,
@@ -103,15 +106,9 @@ impl Launch {
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         if let Some(folder) = &self.folder {
-            // Programs that ask their environment where they are must not be told where the host is.
-            command.current_dir(folder).env("PWD", folder);
+            command.current_dir(folder);
         }
-        for (name, value) in &self.environment {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        self.environment.put_into(&mut command, self.folder.as_deref());
         mark.put_into(&mut command);
         group::lead(&mut command);
         // Before the process is there, so that its end is not missed.

@@ -38,6 +38,17 @@ async fn a_task_is_a_prompt_and_what_the_agent_says_is_its_result() {
     assert_eq!(*told.lock().unwrap(), ["H", "Hello"], "neither its thoughts nor other sessions");
 }
 
+/// DG1: escapes of terminals go, as from what other programs write, and white space stays.
+#[tokio::test]
+async fn what_an_agent_says_keeps_its_white_space_and_loses_escapes() {
+    let told = Arc::new(Mutex::new(String::new()));
+    let telling = Arc::clone(&told);
+    let task = Task::new(r#"raw "all:\n\t\u001b[32mcc\u001b[0m\r\nok""#);
+    let task = task.on_progress(move |text| text.clone_into(&mut telling.lock().unwrap()));
+    assert_eq!(shown(&agent().run(task).await), (Status::Success, "all:\n\tcc\r\nok", None));
+    assert_eq!(*told.lock().unwrap(), "all:\n\tcc\r\nok");
+}
+
 #[tokio::test]
 async fn how_the_agent_stopped_is_the_status() {
     let partial = |why| (Status::Partial, "so", Some(why));

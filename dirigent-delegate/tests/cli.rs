@@ -164,19 +164,36 @@ async fn a_program_has_nothing_to_read() {
 
 /// R307
 #[tokio::test]
-async fn a_program_works_in_the_workspace_with_the_hosts_environment_but_for_what_is_taken_out() {
+async fn a_program_works_in_the_workspace() {
     let folder = TempDir::new().unwrap();
     let here = folder.path().canonicalize().unwrap();
-    let agent =
-        child().workspace(&here).env("DELEGATE_GIVEN", "yes").without_env("CARGO_MANIFEST_DIR");
-    let order =
-        "folder variable DELEGATE_GIVEN variable CARGO_MANIFEST_DIR variable CARGO_PKG_NAME";
-    let output = agent.run(Task::new(order)).await.output;
-    let lines: Vec<&str> = output.lines().collect();
-    assert_eq!(
-        lines,
-        [here.to_str().unwrap(), "Some(\"yes\")", "None", "Some(\"dirigent-delegate\")"]
-    );
+    let output = child().workspace(&here).run(Task::new("folder variable PWD")).await.output;
+    let shown = here.to_str().unwrap();
+    assert_eq!(output, format!("{shown}\nSome(\"{shown}\")\n"));
+}
+
+/// DG2: a program is given the usual variables and what the host lists, and no other variable of the host's.
+#[tokio::test]
+async fn a_program_is_given_the_usual_variables_and_what_the_host_lists() {
+    // Cargo sets these for a test; they stand for the host's secrets.
+    let order = "variable CARGO_PKG_NAME variable CARGO_MANIFEST_DIR variable GIVEN variable PATH";
+    let path = format!("{:?}", std::env::var("PATH").ok());
+    let (name, given) = ("Some(\"dirigent-delegate\")", "Some(\"yes\")");
+    let folder = format!("{:?}", std::env::var("CARGO_MANIFEST_DIR").ok());
+    let worlds = [
+        (child(), ["None", "None", "None", &path]),
+        (child().env("GIVEN", "yes"), ["None", "None", given, &path]),
+        (child().pass_env("CARGO_PKG_NAME").pass_env("GIVEN"), [name, "None", "None", &path]),
+        (child().pass_all_env(), [name, &folder, "None", &path]),
+        (child().pass_all_env().without_env("CARGO_PKG_NAME"), ["None", &folder, "None", &path]),
+        (child().without_env("PATH"), ["None", "None", "None", "None"]),
+        (child().env("GIVEN", "no").without_env("GIVEN"), ["None", "None", "None", &path]),
+        (child().without_env("GIVEN").env("GIVEN", "yes"), ["None", "None", given, &path]),
+    ];
+    for (at, (agent, expected)) in worlds.into_iter().enumerate() {
+        let output = agent.run(Task::new(order)).await.output;
+        assert_eq!(output.lines().collect::<Vec<_>>(), expected, "world {at}");
+    }
 }
 
 /// R306, R312, O15
@@ -265,6 +282,33 @@ async fn garbage_becomes_text() {
     let next = CliDelegate::new(program("delegate_echo"));
     let outcome = next.run(Task::new("Go on").with_previous(vec![before])).await;
     assert_eq!(outcome.status, Status::Success, "{:?}", outcome.error_message);
+}
+
+/// DG1: what a program writes is its result to the letter, but for what only a terminal understands, and so are its complaints and
+/// its progress.
+#[tokio::test]
+async fn white_space_stays_and_only_what_a_terminal_understands_goes() {
+    let worlds = [
+        ("all:\n\tcc x.c\n", "all:\n\tcc x.c\n"),
+        ("a\tb\r\n1\t2\r\n", "a\tb\r\n1\t2\r\n"),
+        ("10%\r100%\r\n", "10%\r100%\r\n"),
+        ("\u{1b}[32mall:\u{1b}[0m\n\tcc\n", "all:\n\tcc\n"),
+        ("\u{1b}]0;never ended\n\tstill here", "\n\tstill here"),
+        ("N\u{8}NA\u{8}A\u{7}\n", "NA\n"),
+    ];
+    for (written, expected) in worlds {
+        let json = serde_json::to_string(written).unwrap().replace(' ', "\\u0020");
+        let told = Arc::new(std::sync::Mutex::new(String::new()));
+        let telling = Arc::clone(&told);
+        let task = Task::new(format!("raw {json}"));
+        let task = task.on_progress(move |text| text.clone_into(&mut telling.lock().unwrap()));
+        let outcome = child().run(task).await;
+        assert_eq!((outcome.status, &*outcome.output), (Status::Success, expected));
+        assert_eq!(*told.lock().unwrap(), expected);
+        let failed = run(&format!("raw {json} moan-raw {json} exit 3")).await;
+        assert_eq!((failed.status, &*failed.output), (Status::Error, expected));
+        assert_eq!(failed.error_message.as_deref(), Some(expected.trim()));
+    }
 }
 
 /// R319

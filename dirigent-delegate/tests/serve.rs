@@ -47,6 +47,14 @@ async fn a_task_is_a_prompt_in_the_session_of_its_channel() {
     assert_eq!(server.passwords(), ["opencode:hidden-word"]);
 }
 
+/// DG1
+#[tokio::test]
+async fn what_the_server_answers_keeps_its_white_space_and_loses_escapes() {
+    let server = FakeServer::start().await;
+    let outcome = agent(&server).run(task("all:\n\t\u{1b}[32mcc\u{1b}[0m\r\nok")).await;
+    assert_eq!(outcome.output, "answer 1: all:\n\tcc\r\nok");
+}
+
 /// R319
 #[tokio::test]
 async fn images_and_the_thinking_level_are_in_the_prompt() {

@@ -16,10 +16,10 @@ use sse_stream::SseByteStream;
 use super::client::{Api, ApiError};
 use super::heard::Heard;
 use super::wire::{Event, Message, Pending};
-use crate::cli::tail;
 use crate::delegate::{Outcome, Task};
 use crate::permission::Decide;
 use crate::result::TokenUsage;
+use crate::terminal::progress;
 
 /// How often the server is asked while no event comes.
 const POLL: Duration = Duration::from_secs(2);
@@ -149,7 +149,7 @@ impl<'a> Prompting<'a> {
     /// Tells progress; returns whether the server should be looked at.
     fn hear(&self, event: &Event, heard: &mut Heard) -> bool {
         if event.session() == Some(self.session) && heard.hear(event) {
-            self.task.progress(&String::from_utf8_lossy(tail(heard.latest().as_bytes())));
+            self.task.progress(&progress(heard.latest().as_bytes()));
         }
         let is_question =
             event.kind.starts_with("permission") || event.kind.starts_with("question");

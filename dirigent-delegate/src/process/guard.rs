@@ -8,6 +8,7 @@ use std::process::Stdio;
 
 use tokio::process::{Child, Command};
 
+use super::environment::Environment;
 #[cfg(unix)]
 use super::group::kill_group;
 use super::group::lead;
@@ -52,6 +53,8 @@ impl Guard {
             None => env::current_exe()?,
         };
         let mut command = Command::new(program);
+        // What is guarded can read the guard's environment: it must not hold the host's secrets.
+        Environment::default().put_into(&mut command, None);
         command
             .env(VARIABLE, mark.as_str())
             .stdin(Stdio::piped())

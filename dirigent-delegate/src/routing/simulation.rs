@@ -347,5 +347,5 @@ proptest! {
 
 /// How many worlds are tried; `DIRIGENT_CASES` for a hunt.
 fn cases() -> u32 {
-    std::env::var("DIRIGENT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
+    dirigent_testkit::told("DIRIGENT_CASES").unwrap_or(500)
 }
