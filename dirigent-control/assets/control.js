@@ -66,22 +66,108 @@
 
   const live = document.body.dataset.live;
   const pulse = document.getElementById("pulse");
-  if (live) {
-    const stream = new EventSource(live);
-    const show = (text, on) => {
-      if (pulse.textContent !== text) pulse.textContent = text;
-      pulse.classList.toggle("on", on);
-    };
+  // A browser has six connections for all pages of a server (HTTP/1.1), and a stream keeps one. If streams had all six, an
+  // order would wait unseen. So only pages that are seen have a stream, at most four of them where the browser can count
+  // (Web Locks, over HTTPS or on this machine); each other one looks anew now and then.
+  const STREAMS = 4;
+  const LOOK_AGAIN = 5000;
+  let stream = null;
+  let stopStream = () => {};
+  const show = (text, on) => {
+    if (pulse.textContent !== text) pulse.textContent = text;
+    pulse.classList.toggle("on", on);
+  };
+  const takeOver = (message) => {
+    for (const { id, html } of JSON.parse(message.data)) replace(id, html);
+  };
+  const openStream = () => {
+    stream = new EventSource(live);
     stream.onopen = () => show("live", true);
-    stream.onerror = () => {
-      show(stream.readyState === EventSource.CLOSED ? "ended; reload the page" : "connecting", false);
+    stream.onmessage = takeOver;
+    stream.onerror = (event) => {
+      const hasEnded = event.target.readyState === EventSource.CLOSED;
+      show(hasEnded ? "ended; reload the page" : "connecting", false);
+      if (hasEnded) stopStream();
     };
-    stream.onmessage = (message) => {
-      for (const { id, html } of JSON.parse(message.data)) replace(id, html);
+  };
+  const closeStream = () => {
+    stream?.close();
+    stream = null;
+  };
+  // Resolves to a function that gives the place back, or to null.
+  const hold = (name, options) =>
+    new Promise((taken) => {
+      const held = (lock) => (lock ? new Promise((free) => taken(free)) : taken(null));
+      navigator.locks.request(name, options, held).catch(() => taken(null));
+    });
+  const place = async (signal) => {
+    for (let at = 0; at < STREAMS; at += 1) {
+      const free = await hold(`dirigent-stream-${at}`, { ifAvailable: true });
+      if (free) return free;
+    }
+    show(`looks every ${LOOK_AGAIN / 1000} s: other windows are live`, false);
+    return hold(`dirigent-stream-${Math.floor(Math.random() * STREAMS)}`, { signal });
+  };
+  const look = () => {
+    const once = new EventSource(live);
+    const end = () => once.close();
+    once.onmessage = (message) => {
+      end();
+      takeOver(message);
     };
-    addEventListener("pagehide", () => stream.close());
+    once.onerror = end;
+    setTimeout(end, 2000);
+  };
+  const startStream = async () => {
+    stopStream();
+    const waits = new AbortController();
+    let free = null;
+    const looking = setInterval(() => stream ?? look(), LOOK_AGAIN);
+    stopStream = () => {
+      waits.abort();
+      clearInterval(looking);
+      closeStream();
+      free?.();
+      free = null;
+    };
+    if (navigator.locks) {
+      const taken = await place(waits.signal);
+      if (waits.signal.aborted) {
+        taken?.();
+        return;
+      }
+      free = taken;
+    }
+    clearInterval(looking);
+    if (!stream) openStream();
+  };
+  if (live) {
+    const follow = () => {
+      if (document.hidden) {
+        stopStream();
+        show("paused", false);
+      } else startStream();
+    };
+    document.addEventListener("visibilitychange", follow);
+    addEventListener("pagehide", () => stopStream());
     addEventListener("pageshow", (event) => event.persisted && location.reload());
+    follow();
   }
+  const ORDER_WAIT = 10000;
+  // Sends an order. The page's own stream gives its connection to it: that one is free at once, whatever other windows keep.
+  const send = async (action, body) => {
+    const wasLive = stream !== null;
+    closeStream();
+    try {
+      const signal = AbortSignal.timeout(ORDER_WAIT);
+      return await fetch(action, { method: "POST", body, headers: { accept: "application/json" }, priority: "high", signal });
+    } finally {
+      if (live && !document.hidden && !stream) {
+        if (wasLive) openStream();
+        else look();
+      }
+    }
+  };
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
@@ -94,14 +180,18 @@
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, button));
     try {
-      const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "application/json" } });
+      const answer = await send(form.action, body);
       if (!answer.ok) {
         const problem = await answer.json().catch(() => ({}));
         say(problem.detail ? problem.detail[0].toUpperCase() + problem.detail.slice(1) + "." : `It was refused (${answer.status}).`);
         form.reset();
       } else if (!live) location.reload();
-    } catch {
-      say("The server does not answer; nothing is known to have changed.");
+    } catch (error) {
+      say(
+        error.name === "TimeoutError"
+          ? `No answer within ${ORDER_WAIT / 1000} s: the order may have been carried out, or not. Close other tabs of this page, and look again.`
+          : "The server does not answer; nothing is known to have changed.",
+      );
     }
   });
   document.addEventListener("change", (event) => {
@@ -111,24 +201,24 @@
     }
   });
 
-  const place = document.getElementById("replay");
-  const show = async (request) => {
+  const replayed = document.getElementById("replay");
+  const showReplay = async (request) => {
     try {
       const answer = await request;
       const replay = await answer.json();
       if (!answer.ok) throw new Error(replay.detail);
-      window.showReplay(place, replay);
+      window.showReplay(replayed, replay);
     } catch (error) {
-      place.textContent = `It cannot be shown: ${error.message}.`;
+      replayed.textContent = `It cannot be shown: ${error.message}.`;
     }
   };
   addEventListener("DOMContentLoaded", () => {
-    if (place?.dataset.replay) show(fetch(place.dataset.replay));
+    if (replayed?.dataset.replay) showReplay(fetch(replayed.dataset.replay));
     const file = document.querySelector("[data-replay-file]");
     if (file) {
       const read = async () => {
         const body = file.files[0];
-        if (body) await show(fetch(file.dataset.replayFile, { method: "POST", body, headers: { "content-type": "text/plain" } }));
+        if (body) await showReplay(fetch(file.dataset.replayFile, { method: "POST", body, headers: { "content-type": "text/plain" } }));
       };
       file.onchange = read;
     }

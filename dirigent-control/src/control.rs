@@ -209,7 +209,8 @@ impl Builder {
         self
     }
 
-    /// The most live pages at once; more are answered 503. Default 2,000.
+    /// The most live pages at once; more are answered 503. Default 2,000, and in [`Control::serve`] at most three quarters of its
+    /// connections.
     pub const fn streams_max(mut self, streams: usize) -> Self {
         self.streams_max = streams;
         self

@@ -1,5 +1,7 @@
 //! Numbers of a host for `/metrics`.
 
+use std::collections::HashSet;
+
 /// More numbers for `/metrics`, asked for at each scrape; given to [`Builder::figures`](crate::Builder::figures).
 ///
 /// ```
@@ -44,7 +46,8 @@ pub struct Figure {
 
 impl Figure {
     /// A number that only rises while the process runs. `name` stands between `dirigent_` and `_total`: letters of `a` to `z`,
-    /// digits and `_`, and no other figure has it; one with another name is left out.
+    /// digits and `_`, and no other figure and none of the page's own numbers has it; one with another name is left out, because
+    /// Prometheus would read nothing of the page.
     pub fn counter(name: impl Into<String>, help: impl Into<String>) -> Self {
         let (name, help) = (name.into(), help.into());
         Self { name, help, is_counter: true, values: Vec::new() }
@@ -74,7 +77,8 @@ impl Figure {
         self.labelled(&[], value)
     }
 
-    /// One of the numbers, with its labels.
+    /// One of the numbers, with its labels. Of two numbers with the same labels the first counts; a figure with one label twice is left
+    /// out.
     #[must_use]
     pub fn labelled(mut self, labels: &[(&str, &str)], value: u64) -> Self {
         let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -98,7 +102,32 @@ impl Figure {
                 |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
             text.bytes().all(is_plain) && text.starts_with(|first: char| first.is_ascii_lowercase())
         };
-        let labels = self.values.iter().flat_map(|(labels, _)| labels);
-        is_word(&self.name) && labels.into_iter().all(|(name, _)| is_word(name))
+        let is_one = |labels: &Vec<(String, String)>| {
+            let names: HashSet<&str> = labels.iter().map(|(name, _)| name.as_str()).collect();
+            names.len() == labels.len() && names.into_iter().all(is_word)
+        };
+        is_word(&self.name) && self.values.iter().all(|(labels, _)| is_one(labels))
     }
+
+    /// The name of its numbers, without `dirigent_`.
+    pub(crate) fn series(&self) -> String {
+        format!("{}{}", self.name, if self.is_counter { "_total" } else { "" })
+    }
+
+    /// Its numbers; of two with the same labels, in whatever order, the first.
+    pub(crate) fn distinct(&self) -> impl Iterator<Item = (Vec<(&str, &str)>, &u64)> {
+        let mut seen = HashSet::new();
+        self.values.iter().map(move |(labels, value)| (pairs(labels), value)).filter(
+            move |(labels, _)| {
+                let mut sorted = labels.clone();
+                sorted.sort_unstable();
+                seen.insert(sorted)
+            },
+        )
+    }
+}
+
+/// Labels as they are written down.
+fn pairs(labels: &[(String, String)]) -> Vec<(&str, &str)> {
+    labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }

@@ -135,14 +135,18 @@ struct HostFigures(Vec<Figure>);
 
 impl Collector for HostFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut seen = HashSet::new();
-        let fit = self.0.iter().filter(|figure| figure.is_fit());
-        for figure in fit.filter(|figure| seen.insert(figure.name())) {
+        let mut taken: HashSet<String> = OWN.iter().map(|name| (*name).to_owned()).collect();
+        for figure in self.0.iter().filter(|figure| figure.is_fit()) {
+            // One name twice, and Prometheus reads nothing of the whole page.
+            let names = [figure.name().to_owned(), figure.series()];
+            if names.iter().any(|name| taken.contains(name)) {
+                continue;
+            }
+            taken.extend(names);
             let kind = if figure.is_counter { MetricType::Counter } else { MetricType::Gauge };
-            let mut family = encoder.encode_descriptor(figure.name(), figure.help(), None, kind)?;
-            for (labels, value) in &figure.values {
-                let labels: Vec<_> =
-                    labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let help = escaped(figure.help());
+            let mut family = encoder.encode_descriptor(figure.name(), &help, None, kind)?;
+            for (labels, value) in figure.distinct() {
                 if figure.is_counter {
                     ConstCounter::new(*value).encode(family.encode_family(&labels)?)?;
                 } else {
@@ -153,6 +157,31 @@ impl Collector for HostFigures {
         }
         Ok(())
     }
+}
+
+/// The names of the page's own families and series, without the prefix: no figure of a host may have one of them.
+const OWN: [&str; 16] = [
+    "turns",
+    "turns_total",
+    "waits",
+    "waits_total",
+    "changes",
+    "changes_total",
+    "requests",
+    "requests_total",
+    "channels",
+    "needs_person",
+    "channels_owned",
+    "budget_cost",
+    "phase_seconds",
+    "phase_seconds_bucket",
+    "phase_seconds_count",
+    "phase_seconds_sum",
+];
+
+/// A help text on one line, as the format wants it.
+fn escaped(help: &str) -> String {
+    help.replace('\\', "\\\\").replace('\n', "\\n").replace('"', "\\\"").replace('\r', "")
 }
 
 type About = (&'static str, &'static str, &'static str);
@@ -202,17 +231,17 @@ fn histograms(encoder: &mut DescriptorEncoder<'_>, tally: &Tally) -> fmt::Result
         encoder.encode_descriptor("phase", help, Some(&unit), MetricType::Histogram)?;
     for phase in waited {
         let times = tally.phase(phase);
+        // The last bucket has no limit: without it Prometheus computes no quantile.
         let buckets: Vec<(f64, u64)> = times
             .sizes()
-            .map(|(limit, count)| (limit.map_or(f64::MAX, |limit| limit.as_secs_f64()), count))
+            .map(|(limit, count)| (limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64()), count))
             .collect();
         let total = times.total().as_secs_f64();
-        family.encode_family(&[("phase", phase.as_str())])?.encode_histogram::<NoLabelSet>(
-            total,
-            times.count(),
-            &buckets,
-            None,
-        )?;
+        // Counted in the buckets: the number beside them may be newer, and both must agree.
+        let count = buckets.iter().map(|(_, count)| count).sum();
+        family
+            .encode_family(&[("phase", phase.as_str())])?
+            .encode_histogram::<NoLabelSet>(total, count, &buckets, None)?;
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod attacks;
 mod escaping;
 mod fixture;
 mod live;
+mod metrics;
 mod pages;
 mod peers;
 mod slave;

@@ -139,7 +139,6 @@ async fn each_order_does_what_it_says() {
 async fn an_operator_chooses_who_speaks_next_and_wakes() {
     let fixture = Fixture::open().await;
     let channel = fixture.chat("den").await;
-    fixture.wake(channel).await;
     let order = async |order: Value| fixture.order(channel, OPERATOR, &order).await.status;
     order(json!({ "order": "stop" })).await;
     order(json!({ "order": "resume" })).await;

@@ -29,6 +29,52 @@ async fn the_mode_control_offers_none_chat_and_report_and_is_absent_where_the_mo
     assert!(page.contains("<span class=\"badge\">work</span>"));
 }
 
+/// PG1: the script closes a page's stream while nobody sees the page and while it sends an order, counts the streams of visible
+/// windows, and bounds how long an order waits. That orders get through, six and ten windows of a real browser show (`.ci/browser`).
+#[tokio::test]
+async fn a_page_keeps_no_connection_that_an_order_needs() {
+    let script = include_str!("../assets/control.js");
+    let fixture = Fixture::open().await;
+    let served = fixture.get("/dirigent/assets/control.js", VIEWER).await.text;
+    assert_eq!(served, script);
+    let parts = [
+        "addEventListener(\"visibilitychange\", follow)",
+        "navigator.locks",
+        "AbortSignal.timeout(ORDER_WAIT)",
+        "priority: \"high\"",
+        "No answer within",
+    ];
+    for part in parts {
+        assert!(script.contains(part), "{part}");
+    }
+    let order = script.split("const send = async").nth(1).unwrap();
+    let (closes, sends) = (order.find("closeStream()"), order.find("fetch("));
+    assert!(closes.unwrap() < sends.unwrap(), "the order has the stream's connection");
+    let begins = script.matches("new EventSource(").count();
+    assert_eq!(begins, 2, "one that stays, and one that looks once");
+}
+
+#[tokio::test]
+async fn a_channel_whose_budget_is_spent_says_which_order_helps() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    let path = format!("/dirigent/channels/{channel}");
+    let main = async || {
+        let page = fixture.page(&path, OPERATOR).await.text;
+        let main = page.split("class=\"main\">").nth(1).unwrap_or_default();
+        main.split('<').next().unwrap_or_default().to_owned()
+    };
+    fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
+    fixture.discord.say(channel, fixture.person, "Go on");
+    fixture
+        .until(channel, |status| {
+            status.silence.filter(|reason| *reason == dirigent::operate::Reason::BudgetSpent)
+        })
+        .await;
+    assert_eq!(main().await, "Reset the budget");
+    fixture.dirigent.channel(channel).reset_budget().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_quiet_channel_says_how_it_came_to_that_and_which_order_helps() {
     let fixture = Fixture::open().await;
@@ -49,19 +95,10 @@ async fn a_quiet_channel_says_how_it_came_to_that_and_which_order_helps() {
         (main().await.as_str(), look().await["advice"].as_str()),
         ("Resume", Some("Resume lets the agents go on."))
     );
-    fixture.dirigent.channel(channel).stop().await.unwrap();
     fixture.dirigent.channel(channel).resume().await.unwrap();
-    fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
-    fixture.discord.say(channel, fixture.person, "Go on");
-    fixture
-        .until(channel, |status| {
-            status.silence.filter(|reason| *reason == dirigent::operate::Reason::BudgetSpent)
-        })
-        .await;
-    assert_eq!(main().await, "Reset the budget");
-    fixture.dirigent.channel(channel).reset_budget().await.unwrap();
-    fixture.dirigent.channel(channel).stop().await.unwrap();
-    fixture.dirigent.channel(channel).resume().await.unwrap();
+    // A stop would leave the conversation to go on where it was cut.
+    fixture.dirigent.channel(channel).set_mode(Mode::None).await.unwrap();
+    fixture.dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
     assert_eq!(main().await, "Wake");
     let look = look().await;
     assert_eq!(look["channel"]["why"], "Quiet until a person writes.");

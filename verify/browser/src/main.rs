@@ -1,5 +1,5 @@
 //! Uses the control page as a person does, in Chromium: signs in, sees the speaker move without a reload, reads why an
-//! agent is silent, steers, changes the registry, scrubs a recording; and has axe-core look at each page.
+//! agent is silent, steers, also with many tabs, changes the registry, scrubs a recording; and has axe-core look at each page.
 //!
 //! ```text
 //! cargo run -p browser-check -- --control target/debug/examples/control [--axe axe.min.js] [--screenshots docs/control]
@@ -15,6 +15,7 @@ mod browser;
 mod pictures;
 mod server;
 mod story;
+mod tabs;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -66,6 +67,11 @@ async fn run(options: Options) -> Result {
     }
     let visitor = Visitor::arrive(&server, Look::Light, axe.clone()).await?;
     let told = story::all(&visitor, &server, &std::fs::canonicalize(&options.recording)?).await;
+    visitor.leave().await?;
+    told?;
+    let visitor = Visitor::arrive(&server, Look::Light, None).await?;
+    visitor.sign_in(&server, server::OPERATOR).await?;
+    let told = tabs::all(&visitor, &server).await;
     visitor.leave().await?;
     told?;
     let visitor = Visitor::arrive(&server, Look::Phone, axe.clone()).await?;
