@@ -55,6 +55,8 @@
 //! | several processes that ask each other | `dirigent-relay` |
 //! | tests | `dirigent-testkit` |
 
+#[doc(hidden)] // for the servers of this workspace
+pub mod accept;
 pub mod command;
 pub mod hooks;
 pub mod host;

@@ -2,5 +2,5 @@
 
 pub(crate) mod channel;
 pub(crate) mod discussion;
+pub(crate) mod handed;
 pub(crate) mod outbox;
-pub(crate) mod queued;

@@ -48,6 +48,7 @@ mod settling;
 mod speaking;
 mod step;
 mod talk;
+pub(crate) mod texts;
 mod turns;
 mod voice;
 mod words;
@@ -57,7 +58,9 @@ mod simulation;
 
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, Answer, DeadlineReason, Input, Reason, Refusal, Timestamp};
+use dirigent_core::{
+    AgentKey, Answer, DeadlineReason, Input, MessageKind, Reason, Refusal, Timestamp,
+};
 
 use self::action::{ActionId, Outcome, Signal, Started};
 use self::active::Active;
@@ -69,7 +72,7 @@ use self::context::Context;
 use self::done::Concluding;
 use self::doorway::Doorway;
 use self::guards::Guards;
-use self::hearing::tail_of;
+use self::hearing::{digest, tail_of};
 use self::inbox::Inbox;
 use self::look::Look;
 use self::marks::Marks;
@@ -88,8 +91,6 @@ pub(crate) struct Room {
     at: Timestamp,
     turns: Turns,
     marks: Marks,
-    /// The channel comes from the store: what was said before is not in memory.
-    forgot: bool,
     /// What was agreed when the discussion was opened.
     discussion: Option<Arc<Discussion>>,
     /// What only an active channel has.
@@ -142,9 +143,9 @@ impl Room {
     }
 
     fn step<'a>(&'a mut self, cx: &'a Context<'_>, now: Timestamp) -> Step<'a> {
-        let Self { turns, marks, forgot, discussion, active, .. } = self;
+        let Self { turns, marks, discussion, active, .. } = self;
         let lanes = active.get_or_insert_default();
-        Step { cx, now, turns, marks, forgot, discussion: discussion.as_ref(), lanes }
+        Step { cx, now, turns, marks, discussion: discussion.as_ref(), lanes }
     }
 
     /// Brings everything in line with what the machine says now. A channel in which nothing goes on gets no
@@ -223,11 +224,20 @@ impl Room {
         let author = cx.directory.author(&message);
         cx.directory.name_author(&mut message, author);
         let tail = tail_of(cx, &message);
+        let digest = digest(cx, &message, author, false);
         let edited = Input::MessageEdited { id: message.id, author, tail };
         if let Some(active) = &mut self.active {
             active.inbox.changed(message);
         }
-        self.input(cx, now, &edited, false).0
+        let answer = self.input(cx, now, &edited, false).0;
+        let was_stop = |active: &Active| active.commands.stops.contains(&digest.id);
+        if digest.kind == MessageKind::StopWord || self.active.as_deref().is_some_and(was_stop) {
+            self.event(cx, now, |step| {
+                step.hearing().edited(&digest);
+                step.sort();
+            });
+        }
+        answer
     }
 
     /// The host tells of its connections to the gateway.

@@ -16,6 +16,7 @@ pub(crate) mod driver;
 pub(crate) mod events;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub(crate) mod host_code;
 mod leaving;
 pub(crate) mod lifecycle;
 mod loading;
@@ -35,6 +36,7 @@ mod signals;
 mod startup;
 mod surroundings;
 pub(crate) mod tally;
+mod texts;
 pub(crate) mod timers;
 mod typing;
 pub(crate) mod workers;
@@ -61,6 +63,7 @@ use self::room_table::RoomTable;
 use self::schedule::Schedule;
 use self::signals::Signals;
 use self::tally::Counts;
+use self::texts::TextBudget;
 use self::timers::Timers;
 use self::workers::Workers;
 use crate::ports::neighbours::Neighbours;
@@ -75,6 +78,7 @@ use crate::runtime::events::{AgentErrorHook, EventOrLag};
 use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::presence::PresenceBoard;
 use crate::values::error::ApiError;
+use crate::values::message::snowflake_time;
 use crate::{AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 
 /// Everything that lives as long as the library runs.
@@ -122,6 +126,8 @@ pub(crate) struct Runtime {
     pub(crate) counts: Arc<Counts>,
     /// What works for channels, as the host told last.
     pub(crate) workers: Workers,
+    /// How much memory the messages of all channels take.
+    texts: Arc<TextBudget>,
     schedule: Schedule,
 }
 
@@ -143,7 +149,8 @@ impl Rules {
 
     /// The rules of a channel. Its own are left aside where they cannot be obeyed.
     pub(crate) fn config_of(&self, channel: ChannelId) -> Arc<Config> {
-        let own = self.own.as_ref().and_then(|own| own(channel));
+        let asked = |own: &OwnRules| host_code::caught("a channel's own rules", || own(channel));
+        let own = self.own.as_ref().and_then(asked).flatten();
         let obeyed = own.filter(|config| match config.validate() {
             Ok(()) => true,
             Err(error) => {
@@ -184,6 +191,7 @@ pub(crate) struct Parts {
 impl Runtime {
     pub(crate) fn new(parts: Parts) -> Self {
         let timers = Arc::<Timers>::default();
+        let texts = TextBudget::new(parts.settings.texts_bytes_max);
         Self {
             process: process_number(parts.clock.now()),
             up_since: parts.clock.now(),
@@ -219,7 +227,8 @@ impl Runtime {
             recognition: Recognition::default(),
             counts: Counts::new(),
             workers: Workers::default(),
-            schedule: Schedule::new(Arc::clone(&timers), parts.ready),
+            schedule: Schedule::new(Arc::clone(&timers), parts.ready, Arc::clone(&texts)),
+            texts,
             timers,
         }
     }
@@ -260,10 +269,11 @@ impl Runtime {
     /// Does something with what a room looks at and does not own, as it is now.
     pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
         let (directory, has_orchestrator) = self.registry.directory_and_orchestrator();
-        let record = self
-            .recorder
-            .as_ref()
-            .map(|recorder| |channel, at, input: &Input| recorder.recorded(channel, at, input));
+        let record = self.recorder.as_ref().map(|recorder| {
+            |channel, at, input: &Input| {
+                host_code::caught("a recorder", || recorder.recorded(channel, at, input));
+            }
+        });
         work(&Context {
             settings: &self.settings,
             directory: &directory,
@@ -314,15 +324,18 @@ impl Runtime {
 
 impl ChatFacts for Runtime {
     fn sent_at(&self, message: MessageId) -> Timestamp {
-        self.discord.sent_at(message)
+        let sent_at = || self.discord.sent_at(message);
+        host_code::caught("the time of a message", sent_at)
+            .unwrap_or_else(|| snowflake_time(message))
     }
 
     fn id_before(&self, moment: Timestamp) -> Option<MessageId> {
-        self.discord.id_before(moment)
+        host_code::caught("the ids before a moment", || self.discord.id_before(moment)).flatten()
     }
 
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
-        self.discord.reads_history(channel)
+        let reads = || self.discord.reads_history(channel);
+        host_code::caught("a permission", reads).flatten()
     }
 }
 

@@ -87,8 +87,11 @@ pub struct Settings {
     pub resume_words: Vec<String>,
     /// The words of the notice when a person or an operator stopped the channel.
     pub stopped_notice: String,
-    /// The words of the notice when a stop or a hold was ended.
+    /// The words of the notice when a stop or a hold was ended, and the agents go on.
     pub resumed_notice: String,
+    /// The words of the notice when a stop or a hold was ended and nothing is left to go on with, for example because
+    /// every agent had finished: they say what is needed.
+    pub resumed_idle_notice: String,
     /// Whether an agent that neither the library nor a waker can call is woken by a trigger message.
     /// Default true. Without, its host must ask by itself whether the turn has come.
     pub notify: bool,
@@ -105,10 +108,16 @@ pub struct Settings {
     pub creations: CreationLimits,
     /// Messages read by a poll, 1 to 100. Default 20.
     pub poll_limit: u8,
-    /// Messages remembered for agents that missed them, per channel that is awake, and the most of what other
-    /// agents and bots said that an agent is brought with its turn. What people said while they waited for a
-    /// turn is brought whole. Default 50.
+    /// Most messages that an agent is handed with a turn ([`Turn::missed`](crate::Turn::missed)), at least 1. If people said
+    /// more, the oldest come first and the rest comes with the agent's next turns. Default 500.
     pub missed_max: usize,
+    /// About how many bytes of messages an agent is handed with a turn: their texts, and 32 for each besides. One message
+    /// always is. Default 64 KiB.
+    pub missed_bytes_max: usize,
+    /// About how many bytes of messages the whole process keeps in memory for agents that are still to be handed them. Above,
+    /// the channel that was idle longest lets its own go; they are read again from the chat once an agent needs them.
+    /// Default 64 MiB.
+    pub texts_bytes_max: usize,
     /// Whether a hosted agent's reply is left out that says nearly word for word what it, or another agent, said since a
     /// person last wrote: it counts as having nothing to add ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the
     /// agent learns of it. What an agent posts itself, through a gateway of its own, counts in the same way, by the text that its
@@ -329,12 +338,15 @@ impl Default for Settings {
             resume_words: ["resume", "继续", "恢复"].map(str::to_owned).into(),
             stopped_notice: Self::STOPPED_NOTICE.to_owned(),
             resumed_notice: Self::RESUMED_NOTICE.to_owned(),
+            resumed_idle_notice: Self::RESUMED_IDLE_NOTICE.to_owned(),
             pacing: Pacing::default(),
             reply_parts_max: 10,
             cut_notice: Self::CUT_NOTICE.to_owned(),
             creations: CreationLimits::default(),
             poll_limit: 20,
-            missed_max: 50,
+            missed_max: 500,
+            missed_bytes_max: 64 * 1_024,
+            texts_bytes_max: 64 * 1_024 * 1_024,
             skip_repetitions: true,
             repetition_hint: Self::REPETITION_HINT.to_owned(),
             calls_max: 1_024,
@@ -387,8 +399,10 @@ impl Settings {
         "Your newest message repeated what was said: say something new, or nothing.";
     /// The default words of the notice when the channel was stopped.
     pub const STOPPED_NOTICE: &str = "⏹️ Stopped. Write \"resume\" to go on.";
-    /// The default words of the notice when a stop or a hold was ended.
+    /// The default words of the notice when a stop or a hold was ended, and the agents go on.
     pub const RESUMED_NOTICE: &str = "▶️ Resumed.";
+    /// The default words of the notice when a stop or a hold was ended and nothing is left to go on with.
+    pub const RESUMED_IDLE_NOTICE: &str = "▶️ Resumed. Write a message to go on.";
 
     /// Carries decisions out as the specification describes it that this library began with, which knows no stop word, no resume word and
     /// no limit on the channels that agents create, and takes only the bare word for silence. Where it says nothing it is as by default: posts keep

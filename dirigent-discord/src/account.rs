@@ -193,7 +193,7 @@ fn conclude(
         return body.ok_or_else(|| RestError::Broken.report());
     }
     let said = body.as_deref().unwrap_or_default();
-    let code = serde_json::from_slice::<wire::Refused>(said).ok().and_then(|said| said.code);
+    let code = wire::Refused::code_in(said);
     tracing::warn!(route, status = status.as_u16(), code, "refused");
     let refused = RestError::Refused { status: status.as_u16(), code };
     Err(match too_many {

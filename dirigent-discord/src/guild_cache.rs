@@ -49,11 +49,13 @@ pub(crate) enum Visibility {
     Unknown,
 }
 
-/// Who gained or lost sight of which channel.
+/// Who gained or lost sight of which channel, and which channels this account reads again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct MembershipChanges {
     pub(crate) joined: Vec<(ChannelId, UserId)>,
     pub(crate) left: Vec<(ChannelId, UserId)>,
+    /// What was said in these while this account could not read them was not pushed.
+    pub(crate) regained: Vec<ChannelId>,
 }
 
 /// Whose moves are of interest, and where.
@@ -135,7 +137,7 @@ impl GuildCache {
 
     /// Owner and roles.
     pub(crate) fn rules(&self, rules: GuildRules, watched: &Watched<'_>) -> MembershipChanges {
-        self.changing(rules.guild, watched, |guild, _| guild.rules = rules)
+        self.changing(rules.guild, None, watched, |guild, _| guild.rules = rules)
     }
 
     pub(crate) fn role(
@@ -145,7 +147,7 @@ impl GuildCache {
         allowed: Option<Permissions>,
         watched: &Watched<'_>,
     ) -> MembershipChanges {
-        self.changing(guild, watched, |guild, _| match allowed {
+        self.changing(guild, None, watched, |guild, _| match allowed {
             Some(allowed) => drop(guild.rules.roles.insert(role, allowed)),
             None => drop(guild.rules.roles.remove(&role)),
         })
@@ -165,7 +167,7 @@ impl GuildCache {
             inner.places.insert(channel.id.0, guild.0);
         }
         drop(inner);
-        self.changing(guild.0, watched, |guild, _| guild.save_channel(channel))
+        self.changing(guild.0, None, watched, |guild, _| guild.save_channel(channel))
     }
 
     /// A channel or thread is gone; returns it and the threads that went with it.
@@ -189,7 +191,7 @@ impl GuildCache {
         now: Timestamp,
         watched: &Watched<'_>,
     ) -> MembershipChanges {
-        self.changing(pushed.guild_id.0, watched, |guild, me| {
+        self.changing(pushed.guild_id.0, Some(pushed.member.user()), watched, |guild, me| {
             guild.save_member(&pushed.member, now, me);
         })
     }
@@ -200,7 +202,7 @@ impl GuildCache {
         user: UserId,
         watched: &Watched<'_>,
     ) -> MembershipChanges {
-        self.changing(guild, watched, |guild, _| guild.remove_member(user))
+        self.changing(guild, Some(user), watched, |guild, _| guild.remove_member(user))
     }
 
     /// Who came into a thread, and who left it. Only a private one is seen by that.
@@ -211,12 +213,16 @@ impl GuildCache {
     ) -> MembershipChanges {
         let thread = ChannelId::new(update.id.0);
         let mut inner = self.inner();
+        let me = inner.me;
         let guild = inner.guilds.get_mut(&update.guild_id.0);
         let is_private = guild.and_then(|guild| guild.update_thread(update));
         drop(inner);
         let is_watched = |user: &UserId| watched.users.contains(user) && (watched.channels)(thread);
         let added = update.added_members.iter().filter_map(|member| member.user_id);
-        let added = added.map(wire::Number::user).filter(is_watched);
+        let added = added.map(wire::Number::user);
+        let is_mine = |user: UserId| Some(user) == me && (watched.channels)(thread);
+        let regained = added.clone().any(is_mine).then_some(thread).into_iter().collect();
+        let added = added.filter(is_watched);
         let removed = update.removed_member_ids.iter().map(|id| id.user()).filter(is_watched);
         MembershipChanges {
             joined: added.map(|user| (thread, user)).collect(),
@@ -225,6 +231,7 @@ impl GuildCache {
                 // A member who sees the parent sees it on.
                 Some(false) | None => Vec::new(),
             },
+            regained,
         }
     }
 
@@ -324,9 +331,11 @@ impl GuildCache {
         inner.guilds.get(guild)?.parent(channel.get()).map(ChannelId::new)
     }
 
+    /// Changes a guild. `of`: the change is one of this account, and of no other.
     fn changing(
         &self,
         guild: u64,
+        of: Option<UserId>,
         watched: &Watched<'_>,
         change: impl FnOnce(&mut Guild, Option<UserId>),
     ) -> MembershipChanges {
@@ -335,12 +344,20 @@ impl GuildCache {
         let Some(guild) = inner.guilds.get_mut(&guild) else {
             return MembershipChanges::default();
         };
-        let before = guild.watch(watched);
+        // Members change often, and each concerns one account.
+        let reader = me.filter(|me| of.is_none_or(|user| user == *me));
+        let (before, read_before) = (guild.watch(watched), guild.read_by(reader, watched));
         change(guild, me);
-        let after = guild.watch(watched);
+        let (after, read_after) = (guild.watch(watched), guild.read_by(reader, watched));
+        let regained = match (read_before, read_after) {
+            (Some(before), Some(after)) => after.difference(&before).copied().collect(),
+            // What this account is in the guild is not known.
+            _ => Vec::new(),
+        };
         MembershipChanges {
             joined: after.difference(&before).copied().collect(),
             left: before.difference(&after).copied().collect(),
+            regained,
         }
     }
 

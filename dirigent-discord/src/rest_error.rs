@@ -33,7 +33,8 @@ pub enum RestError {
     Refused {
         /// The HTTP status.
         status: u16,
-        /// Discord's own error code, where it gave one.
+        /// Discord's own error code. `None` if the answer had none: then it came from what stands before Discord, for
+        /// example Cloudflare, and counts as an outage whatever its status ([`ErrorKind::Unavailable`]).
         code: Option<u64>,
     },
     /// Discord reported success in words that this crate does not understand.
@@ -92,7 +93,7 @@ impl RestError {
     /// The error to report, where only the cause is needed to know it.
     pub(crate) fn report(self) -> ApiError {
         let (kind, certainty) = match self {
-            Self::Refused { status, .. } => kind_of(status),
+            Self::Refused { status, code } => kind_of(status, code),
             Self::Unreadable => (ErrorKind::Unavailable, Certainty::Unknown),
             Self::NotConnected => (ErrorKind::Unavailable, Certainty::NotDone),
             Self::Broken | Self::Late => (ErrorKind::NoAnswer, Certainty::Unknown),
@@ -112,8 +113,22 @@ impl RestError {
 
 /// What a status means. What is no success and no refusal leaves doubt: a gateway in between may have
 /// answered after Discord had begun.
-fn kind_of(status: u16) -> (ErrorKind, Certainty) {
+///
+/// A refusal of Discord's own has a code. Without one, what stands before Discord has answered (seen: a 403 as HTML from
+/// Cloudflare, for a request that Discord would have taken): then nothing is known of permissions or of the token, and
+/// the request may be made again.
+fn kind_of(status: u16, code: Option<u64>) -> (ErrorKind, Certainty) {
     match StatusCode::from_u16(status).ok() {
+        Some(status)
+            if code.is_none()
+                && status.is_client_error()
+                && !matches!(
+                    status,
+                    StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
+                ) =>
+        {
+            (ErrorKind::Unavailable, Certainty::Unknown)
+        }
         Some(StatusCode::UNAUTHORIZED) => (ErrorKind::Unauthorized, Certainty::NotDone),
         Some(StatusCode::FORBIDDEN) => (ErrorKind::Forbidden, Certainty::NotDone),
         Some(StatusCode::NOT_FOUND) => (ErrorKind::Gone, Certainty::NotDone),

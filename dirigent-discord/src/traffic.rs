@@ -10,6 +10,7 @@ use crate::limit_headers::{LimitHeaders, Scope, TooMany};
 use crate::pace::{Outcome, Pace, Seat};
 use crate::refusals::{Refusals, Resting};
 use crate::route::RouteKey;
+use crate::wire::Refused;
 use crate::{BanGuard, RestError};
 
 /// Limits, refusals and the guard against a ban, asked before a request and told after it.
@@ -111,7 +112,10 @@ impl Permit<'_> {
         self.is_open = false;
         let mut state = self.traffic.state();
         state.pace.came_back(now, self.route, &self.seat, &outcome);
-        state.refusals.answered(now, self.route, status);
+        // What stands before Discord knows nothing of this token and its permissions.
+        if status.is_success() || Refused::code_in(body).is_some() {
+            state.refusals.answered(now, self.route, status);
+        }
         too_many
     }
 }

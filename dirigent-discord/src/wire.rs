@@ -80,6 +80,13 @@ pub(crate) struct Refused {
     pub(crate) code: Option<u64>,
 }
 
+impl Refused {
+    /// Discord's error code in the body of a refusal. `None` if the answer is not Discord's own.
+    pub(crate) fn code_in(body: &[u8]) -> Option<u64> {
+        serde_json::from_slice::<Self>(body).ok()?.code
+    }
+}
+
 /// A message, whole or in part.
 #[derive(Deserialize)]
 pub(crate) struct Message {

@@ -23,20 +23,17 @@ mod minutes;
 mod outages;
 
 use dirigent_loopback::Endpoint;
+use dirigent_testkit::told;
 
 use fixture::{Agents, Fixture};
 
-fn told(name: &str, unless: u64) -> u64 {
-    std::env::var(name).map_or(unless, |told| told.parse().unwrap())
-}
-
 /// How many turns are taken in all.
 fn turns() -> u64 {
-    told("SOAK_TURNS", 400)
+    told("SOAK_TURNS").unwrap_or(400)
 }
 
 async fn soak(agents: Agents) {
-    let seed = told("SOAK_SEED", 1);
+    let seed = told("SOAK_SEED").unwrap_or(1);
     let mut fixture = Fixture::build(agents, seed).await;
     fixture.set_faults(faults::rest(seed), faults::gateway(seed));
     fixture.talk(turns() / 2).await;

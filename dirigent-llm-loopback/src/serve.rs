@@ -21,12 +21,22 @@ use tokio::time::Sleep;
 use crate::answer::Answer;
 use crate::server::{Received, State};
 
+/// How long is waited after a connection could not be accepted, in milliseconds.
+const ACCEPT_AGAIN_MS: u64 = 100;
+
 /// Serves until dropped; then nothing of it runs any more.
 pub(crate) async fn serve(listener: TcpListener, state: Arc<State>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            Ok((stream, _)) = listener.accept() => {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else {
+                    // Out of file descriptors, for example: others are closed soon.
+                    if let Some(pause) = pause(ACCEPT_AGAIN_MS) {
+                        pause.await;
+                    }
+                    continue;
+                };
                 let state = Arc::clone(&state);
                 state.connect();
                 let _ = stream.set_nodelay(true);

@@ -5,12 +5,18 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
 
+use dirigent::accept::Shortage;
+use dirigent::{Clock as _, SystemClock};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Notify;
 
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 1_024;
+
+/// How long is waited after the listener broke.
+const BROKEN: Duration = Duration::from_secs(1);
 
 /// A port on 127.0.0.1.
 pub(super) struct Door {
@@ -37,14 +43,23 @@ impl Door {
 
     /// The next connection, whenever one is accepted again.
     pub(super) async fn accept(&self) -> TcpStream {
+        let (clock, mut shortage) = (SystemClock::new(), Shortage::new("the loopback Discord"));
         loop {
             let opened = self.opened.notified();
             tokio::select! {
                 accepted = poll_fn(|context| match &*self.place() {
                     Place::Open(listener) => listener.poll_accept(context),
                     Place::Closed(_) => Poll::Pending,
-                }) => if let Ok((stream, _)) = accepted {
-                    return stream;
+                }) => match accepted {
+                    Ok((stream, _)) => {
+                        shortage.accepted();
+                        return stream;
+                    }
+                    // A listener on loopback that can never accept again is waited for as well: it may be opened anew.
+                    Err(error) => {
+                        let wait = shortage.failed(error).unwrap_or(BROKEN);
+                        clock.sleep_until(clock.now() + wait).await;
+                    }
                 },
                 () = opened => {}
             }

@@ -122,6 +122,12 @@ impl RelayError {
         }
     }
 
+    /// Asking again would not help.
+    pub(crate) fn is_final(&self) -> bool {
+        let may_pass = |refused: &Refused| matches!(refused, Refused::Failed { .. });
+        matches!(self, Self::TooLarge) || self.refused().is_some_and(|why| !may_pass(why))
+    }
+
     /// What was refused by the asked process itself.
     pub const fn refused(&self) -> Option<&Refused> {
         if let Self::Refused { source, .. } = self { Some(source) } else { None }

@@ -10,7 +10,7 @@ use dirigent::ports::{Standing, Timestamp};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{AgentId, async_trait};
 use dirigent_relay::{CarryError, Denied, HostId, InProcess, Instance, Owners as _, Relay};
-use dirigent_testkit::{ManualClock, Random};
+use dirigent_testkit::{ManualClock, Random, told};
 use tokio::task::JoinHandle;
 
 use super::fleet::{AGENTS, Fleet, Process, SECOND};
@@ -375,10 +375,10 @@ impl World {
 /// R178, D97 to D105.
 #[tokio::test]
 async fn whatever_happens_one_agent_at_most_is_allowed_and_every_word_is_heard() {
-    let worlds = std::env::var("DIRIGENT_FLEET_WORLDS").ok().and_then(|worlds| worlds.parse().ok());
-    let seed = std::env::var("DIRIGENT_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let worlds = told("DIRIGENT_FLEET_WORLDS").unwrap_or(8_u64);
+    let seed = told("DIRIGENT_SEED").unwrap_or(1);
     let mut allowed = 0;
-    for number in seed..seed + worlds.unwrap_or(8_u64) {
+    for number in seed..seed + worlds {
         let mut world = World::new(number).await;
         world.word().await;
         for _ in 0..150 {
@@ -396,5 +396,5 @@ async fn whatever_happens_one_agent_at_most_is_allowed_and_every_word_is_heard()
         allowed += world.allowed;
         world.fleet.pass(SECOND).await;
     }
-    assert!(allowed > 40, "hardly any agent was allowed: {allowed}");
+    assert!(allowed > 5 * worlds, "hardly any agent was allowed: {allowed}");
 }

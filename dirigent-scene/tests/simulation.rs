@@ -3,7 +3,6 @@
 //! `DIRIGENT_SCENES` sets how many are played (default: enough for CI), `DIRIGENT_SEED` the first. A scene that fails is
 //! named by its number.
 
-use std::env;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -11,17 +10,13 @@ use std::time::Duration;
 use dirigent::ports::Timestamp;
 use dirigent_scene::machine::{Effect, Input, Machine, Plan, Seat};
 use dirigent_scene::{Audience, CueKind, Direction, Judgement, Moment, Output, Role, Slug};
-use dirigent_testkit::Random;
+use dirigent_testkit::{Random, told};
 
 mod model;
 
 use self::model::{Answer, Model};
 
 const SCENES: u64 = 15_000;
-
-fn number(name: &str, default: u64) -> u64 {
-    env::var(name).ok().map_or(default, |text| text.replace('_', "").parse().unwrap())
-}
 
 fn slug(at: usize) -> Slug {
     Slug::new(&format!("c{at}")).unwrap()
@@ -136,7 +131,8 @@ fn play(seed: u64) -> u32 {
 /// R205, R206, R211, R214, R215, R221, R223, R224, R226, R232, R239
 #[test]
 fn machine_and_model_play_every_scene_alike() {
-    let (first, count) = (number("DIRIGENT_SEED", 1), number("DIRIGENT_SCENES", SCENES));
+    let first = told("DIRIGENT_SEED").unwrap_or(1);
+    let count = told("DIRIGENT_SCENES").unwrap_or(SCENES);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let speeches: u64 = thread::scope(|scope| {
         let share = |core: usize| {

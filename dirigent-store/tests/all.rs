@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod busy_first;
 mod channels;
 mod driver;
 #[cfg(feature = "postgres")]

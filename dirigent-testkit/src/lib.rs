@@ -8,6 +8,7 @@
 //! | see what goes wrong at Discord | [`MemoryDiscord::next_post`], [`MemoryDiscord::begin_outage`], [`memory_discord::Fault`] |
 //! | check an adapter, a store, a registry or a clock of your own | [`contract`] |
 //! | look into the log | [`Log`], [`print_warnings`] |
+//! | take from the environment how much a test does | [`told`] |
 //!
 //! A whole test. Nothing in it waits for real time: the tasks run until all of them wait, and then the clock goes on to the
 //! moment for which the first of them does. (Agents that wait for real things, a model say, are tested with
@@ -64,12 +65,14 @@ mod manual_clock;
 pub mod memory_discord;
 mod random;
 pub mod scripted_agent;
+mod told;
 
 pub use log::{Listening, Log, print_warnings};
 pub use manual_clock::ManualClock;
 pub use memory_discord::{MemoryAccount, MemoryChannel, MemoryDiscord, MemoryGuild};
 pub use random::Random;
 pub use scripted_agent::ScriptedAgent;
+pub use told::told;
 
 /// The code of the README runs.
 #[cfg(doctest)]

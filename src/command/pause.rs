@@ -20,7 +20,7 @@ const STOPPED: &str = "Stopped: no agent speaks in this channel until it is resu
 const STOPPED_BEFORE: &str = "This channel is stopped already.";
 const STOPPED_NOT_STORED: &str = "Stopped: no agent speaks in this channel until it is resumed. This could not be stored yet; \
      if the bot is restarted now, the channel may go on.";
-const RESUMED: &str = "Resumed: agents take turns again.";
+const RESUMED: &str = "Resumed: agents take turns again. If none goes on, write a message.";
 const RESUMED_NOT_STORED: &str = "Resumed: agents take turns again. This could not be stored yet; if the bot is restarted \
      now, the channel may be as before.";
 const IN_DOUBT: &str = "This could not be stored, and another process of this bot may act for this channel by now: the command may have no \

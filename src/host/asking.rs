@@ -149,6 +149,7 @@ impl Channel<'_> {
                         NotKept::Late(error) => CallError::from(error),
                         // That process may be asked for the same run.
                         NotKept::TakenOver => CallError::Elsewhere,
+                        NotKept::Ended => CallError::Ended(self.dirigent.runtime.life.end()),
                     };
                     return Err(error.into());
                 }

@@ -165,7 +165,9 @@ impl Explanation {
             Reason::LeaseEnding => "Then agents go on, in this process or in another.",
             Reason::LeaseLapsed => "When the database answers again, agents go on.",
             Reason::Muted => "An operator can unmute it.",
-            Reason::NotListed => "If it can see the channel, it is listed in the next cycle.",
+            Reason::NotListed => {
+                "If it can see the channel and one of the 64 places is free, it is listed in the next cycle."
+            }
             Reason::Unmanaged => {
                 "But the library calls no agent here: for that the channel needs a mode with turns, as by \
                  /set-channel-mode chat."

@@ -107,7 +107,7 @@ impl Dirigent {
             | RunError::Identities(error)
             | RunError::Channels(error)
             | RunError::Account { source: error, .. } => error,
-            shared @ RunError::SharedAccount { .. } => {
+            shared @ (RunError::SharedAccount { .. } | RunError::Panicked(_)) => {
                 ApiError::new(ErrorKind::Invalid).with_source(shared)
             }
         })?)

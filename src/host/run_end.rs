@@ -66,9 +66,10 @@ impl Channel<'_> {
             Ok((taken, stored)) => {
                 let stored = Storing { runtime }.outcome(stored).await;
                 stored.map(|()| taken).map_err(|why| match why {
-                    NotKept::Late(_) => CallError::NotStored,
                     // The store says so, and the leases may say it only later.
                     NotKept::TakenOver => CallError::Elsewhere,
+                    // Where the driver has ended, the next process may find it stored, or take it.
+                    NotKept::Late(_) | NotKept::Ended => CallError::NotStored,
                 })
             }
             // The machine need not know of it.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use dirigent_core::view::{AgentState, Budget, Pause, Seat};
 use dirigent_core::{
-    AgentKey, Config, Mode, PhaseKind, Reason, Timestamp, Transition, TurnId, TurnState,
+    AgentKey, Config, DeadlineReason, Mode, PhaseKind, Reason, Timestamp, Transition, TurnId,
+    TurnState,
 };
 
 use crate::host::explanation::{Explanation, OutageNote};
@@ -121,7 +122,9 @@ impl Channel<'_> {
             Err(error) => return Err(error),
         };
         let Some(key) = self.dirigent.runtime.registry.key(agent) else {
-            return Ok(why(Reason::NotRegistered));
+            let standing = reason_of_standing(self.standing());
+            let reason = standing.or_else(|| of_everybody(room.lock().room.look().machine()));
+            return Ok(why(reason.unwrap_or(Reason::NotRegistered)));
         };
         let now = self.dirigent.runtime.clock.now();
         let state = room.lock();
@@ -132,7 +135,10 @@ impl Channel<'_> {
             // What a dormant channel waits for does not concern those who want to speak, nor when one without turns
             // leaves memory.
             let goes_on = view.phase() != PhaseKind::Dormant && view.mode().keeps_turns();
-            goes_on.then(|| deadline.at.since(now))
+            // A look at the history changes nothing by itself: then it is the turn's end that is waited for.
+            let only_looks = matches!(deadline.reason, DeadlineReason::Poll | DeadlineReason::Slow);
+            let at = if only_looks { view.turn_ends_at() } else { Some(deadline.at) };
+            at.filter(|_| goes_on).map(|at| at.since(now))
         };
         Ok(Explanation {
             speaker: view.speaker().and_then(|key| self.dirigent.runtime.registry.name(key)),
@@ -184,6 +190,24 @@ impl Channel<'_> {
         };
         Ok(kept.into_iter().map(event).collect())
     }
+}
+
+/// The reason that holds for every agent of the channel, registered or not, as the gate has it.
+fn of_everybody(machine: &dirigent_core::Channel) -> Option<Reason> {
+    // No agent has this key.
+    let reason = machine.explain(AgentKey::new(u32::MAX));
+    let is_of_all = matches!(
+        reason,
+        Reason::Archived
+            | Reason::Stopped
+            | Reason::Finished
+            | Reason::Unmanaged
+            | Reason::Dead
+            | Reason::TooFewAgents
+            | Reason::MembersUnknown
+            | Reason::Held
+    );
+    is_of_all.then_some(reason)
 }
 
 impl Dirigent {

@@ -9,6 +9,7 @@ use crate::CallError;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::values::error::{ApiError, ErrorKind};
+use crate::values::stage::Stage;
 
 /// Why a change that is in force is not known to be stored.
 pub(crate) enum NotKept {
@@ -16,6 +17,8 @@ pub(crate) enum NotKept {
     Late(ApiError),
     /// Another process has the channel, without the change as far as this one knows.
     TakenOver,
+    /// The driver has ended before the store has taken it.
+    Ended,
 }
 
 /// Waits for the store, for as long as a call may take.
@@ -46,6 +49,7 @@ impl Storing<'_> {
     pub(crate) async fn wait(self, stored: oneshot::Receiver<()>) -> Result<(), CallError> {
         self.outcome(stored).await.map_err(|why| match why {
             NotKept::Late(_) => CallError::NotStored,
+            NotKept::Ended => CallError::Ended(self.runtime.life.end()),
             // The answer to an earlier commit may have been lost: the next process may know of the change.
             NotKept::TakenOver => {
                 let error = ApiError::new(ErrorKind::Store);
@@ -56,7 +60,12 @@ impl Storing<'_> {
 
     /// The same, with the reason why it is not known to be stored.
     pub(crate) async fn outcome(self, stored: oneshot::Receiver<()>) -> Result<(), NotKept> {
-        let stored = self.runtime.within(self.runtime.settings.call_deadline, stored).await;
-        stored.map_err(NotKept::Late)?.map_err(|_| NotKept::TakenOver)
+        let stored = self.runtime.within(self.runtime.settings.call_deadline, stored);
+        tokio::select! {
+            biased;
+            stored = stored => stored.map_err(NotKept::Late)?.map_err(|_| NotKept::TakenOver),
+            // Without a driver nothing is stored any more.
+            () = self.runtime.life.until(Stage::Ended) => Err(NotKept::Ended),
+        }
     }
 }

@@ -82,8 +82,10 @@ impl Resting {
         if !snapshot.messages.is_empty()
             || !snapshot.pending.is_empty()
             || record.outgoing.is_some()
-            || record.queued.is_some()
+            || !record.handed.is_empty()
+            || record.unserved.is_some()
             || record.verified.is_some()
+            || !record.known.is_empty()
             || record.gap_from.is_some()
             || record.commanded_at.is_some()
             || !record.outbox.is_empty()
@@ -159,9 +161,11 @@ impl Resting {
             discussion,
             outbox: Vec::new(),
             outgoing: None,
-            queued: None,
+            handed: Vec::new(),
+            unserved: None,
             heard: self.heard.id(),
             verified: None,
+            known: Vec::new(),
             gap_from: None,
             commanded_at: None,
             writer: self.count.map(|count| Writer { process, count: count.get() }),

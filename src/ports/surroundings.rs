@@ -71,8 +71,6 @@ pub(super) struct Given {
     pub(super) history: Vec<Arc<ChatMessage>>,
     /// What the discussion is about.
     pub(super) guide: Option<String>,
-    /// How many missed messages are left out.
-    pub(super) left_out: usize,
     /// Where the turn was given.
     pub(super) source: Option<Arc<dyn TurnSource>>,
 }

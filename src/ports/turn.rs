@@ -34,6 +34,8 @@ pub struct Turn {
     attempt: u8,
     newest: Option<MessageId>,
     missed: Vec<Arc<ChatMessage>>,
+    /// How many messages of people, and of others, are not among them.
+    left_out: (usize, usize),
     late: Option<Box<Said>>,
     repeated: bool,
     link: Arc<TurnLink>,
@@ -73,12 +75,13 @@ impl Turn {
         channel: ChannelId,
         agent: AgentId,
         turn: Option<TurnId>,
-        (newest, missed, late): (Option<MessageId>, Vec<Arc<ChatMessage>>, Option<Box<Said>>),
+        (newest, missed, left_out): (Option<MessageId>, Vec<Arc<ChatMessage>>, (usize, usize)),
+        late: Option<Box<Said>>,
         link: Arc<TurnLink>,
         around: Weak<dyn Surroundings>,
     ) -> Self {
         let called = called(channel, agent, turn, link, Around::Driver(around));
-        Self { newest, missed, late, ..called }
+        Self { newest, missed, left_out, late, ..called }
     }
 
     /// The same, as the one run that the initiator of an idle discussion has after the reminder.
@@ -98,7 +101,7 @@ impl Turn {
     /// The same, after these messages, oldest first.
     #[must_use]
     pub fn with_missed(mut self, missed: Vec<Arc<ChatMessage>>) -> Self {
-        self.newest = missed.last().map(|message| message.id).or(self.newest);
+        self.newest = self.newest.max(missed.last().map(|message| message.id));
         self.missed = missed;
         self
     }
@@ -135,10 +138,10 @@ impl Turn {
         self
     }
 
-    /// The same, where this number of older messages is left out of what was missed.
+    /// The same, where this number of people's messages, and of those of agents and bots, is left out of what was missed.
     #[must_use]
-    pub fn with_left_out(mut self, messages: usize) -> Self {
-        self.around = self.around.given(|given| given.left_out = messages);
+    pub const fn with_left_out(mut self, of_people: usize, of_others: usize) -> Self {
+        self.left_out = (of_people, of_others);
         self
     }
 
@@ -343,18 +346,27 @@ impl Turn {
         self.newest
     }
 
-    /// What was said since this agent's last turn, oldest first, as far as it is remembered.
+    /// What was said in the channel and this agent was not handed yet, oldest first, without its own messages.
+    ///
+    /// Every message of a person is handed to each agent in one of its turns: after a turn that failed or was taken away, the
+    /// next one brings it again, at most three times. A turn brings at most
+    /// [`Settings::missed_max`](crate::Settings::missed_max) messages and
+    /// [`Settings::missed_bytes_max`](crate::Settings::missed_bytes_max) of them. If people said more, the oldest come first
+    /// and the rest comes with the agent's next turns. Of what agents and bots said, the newest come, as far as there is room.
     pub fn missed(&self) -> &[Arc<ChatMessage>] {
         &self.missed
     }
 
-    /// Returns how many older messages are left out of [`missed`](Self::missed): 0, but where the agent lives in another process
-    /// and more was missed than is carried there at once. The [transcript](Self::transcript) may have them.
-    pub fn left_out(&self) -> usize {
-        match &self.around {
-            Around::Given(given) => given.left_out,
-            Around::Driver(_) => 0,
-        }
+    /// How many messages of people this agent does not get any more: the chat does not have them any more, or the agent
+    /// failed four times with the same messages.
+    pub const fn left_out(&self) -> usize {
+        self.left_out.0
+    }
+
+    /// How many messages of agents and bots are left out of [`missed`](Self::missed), because there was no room for them. The
+    /// [transcript](Self::transcript) may have them.
+    pub const fn others_left_out(&self) -> usize {
+        self.left_out.1
     }
 
     /// Takes a human's message that came during the turn, oldest first. At most 100 wait to be taken. What is
@@ -476,6 +488,7 @@ const fn called(
         attempt: 0,
         newest: None,
         missed: Vec::new(),
+        left_out: (0, 0),
         late: None,
         repeated: false,
         link,

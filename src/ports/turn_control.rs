@@ -163,13 +163,16 @@ mod tests {
 
     fn turn() -> (Turn, TurnControl) {
         let turn = Turn::new(ChannelId::new(1), "poet".into(), TurnId::new(4));
-        turn.with_left_out(3).controlled(Some(MessageId::new(9)), Arc::new(Source))
+        turn.with_left_out(3, 4).controlled(Some(MessageId::new(9)), Arc::new(Source))
     }
 
     #[test]
     fn a_controlled_turn_is_told_all_that_a_driver_tells() {
         let (turn, control) = turn();
-        assert_eq!((turn.newest(), turn.left_out()), (Some(MessageId::new(9)), 3));
+        assert_eq!(
+            (turn.newest(), turn.left_out(), turn.others_left_out()),
+            (Some(MessageId::new(9)), 3, 4)
+        );
         assert_eq!(turn.time_left(), Some(Duration::from_secs(7)));
         assert_eq!(turn.transcript(2).now_or_never().unwrap().unwrap().len(), 2);
         control.set_paused(true);

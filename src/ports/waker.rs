@@ -36,9 +36,12 @@ pub struct WakeCall {
     pub attempt: u8,
     /// The newest message of the channel.
     pub newest: Option<MessageId>,
-    /// What was said since the agent's last turn, oldest first: all of what people said that waits for a turn,
-    /// and of the rest the newest, at most [`Settings::missed_max`](crate::Settings::missed_max).
+    /// What was said and the agent was not handed yet, oldest first, as [`Turn::missed`](crate::Turn::missed) has it.
     pub missed: Vec<Arc<ChatMessage>>,
+    /// How many messages of people the agent does not get any more, as [`Turn::left_out`](crate::Turn::left_out) has it.
+    pub left_out: usize,
+    /// How many messages of agents and bots are left out of `missed`, because there was no room for them.
+    pub others_left_out: usize,
     /// Whether the agent's newest reply repeated what was said, and counted as having nothing to add
     /// ([`Settings::skip_repetitions`](crate::Settings::skip_repetitions)): its model does well to say something new, or to pass.
     pub repeated: bool,
@@ -57,6 +60,8 @@ impl WakeCall {
             attempt: 0,
             newest: None,
             missed,
+            left_out: 0,
+            others_left_out: 0,
             repeated: false,
             deferral: None,
         }
@@ -72,6 +77,8 @@ impl fmt::Debug for WakeCall {
             .field("attempt", &self.attempt)
             .field("newest", &self.newest)
             .field("missed", &self.missed.len())
+            .field("left_out", &self.left_out)
+            .field("others_left_out", &self.others_left_out)
             .field("repeated", &self.repeated)
             .field("deferral", &self.deferral)
             .finish()

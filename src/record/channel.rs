@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, Timestamp, TurnId};
 
 use crate::record::discussion::Discussion;
+use crate::record::handed::Handed;
 use crate::record::outbox::OutboxMessage;
-use crate::record::queued::QueuedMessages;
 use crate::values::extras::Extras;
 use crate::values::message::Nonce;
 
@@ -70,9 +71,11 @@ pub struct ChannelRecord {
     pub outbox: Vec<OutboxMessage>,
     /// A hosted agent's reply that is being posted. Erased when the reply was posted.
     pub outgoing: Option<Arc<Outgoing>>,
-    /// What people said and the agent with the floor, or the next one, is handed. Erased when that turn is
-    /// over.
-    pub queued: Option<QueuedMessages>,
+    /// What agents were handed of what was said, of those that were not handed everything up to
+    /// [`heard`](Self::heard) and the channel's newest message.
+    pub handed: Vec<Handed>,
+    /// What people said that no turn has taken, or that did not fit into one: the channel does not sleep over it.
+    pub unserved: Option<Span>,
     /// Every message up to this one was heard: it was pushed while no gap was open, or it was read, or it was
     /// said before the channel was given its mode.
     /// The library's own posts, which it knows from their receipts, do not raise it. `None`: nothing
@@ -80,8 +83,12 @@ pub struct ChannelRecord {
     pub heard: Option<MessageId>,
     /// Every message up to this one was read from the chat, where that is less than [`heard`](Self::heard).
     /// Of what lies between the two an event may have been lost without notice; it is read with the next
-    /// gap, and the ids that the snapshot remembers tell what of it was heard. `None`: as far as `heard`.
+    /// gap, and the ids that the snapshot remembers, with [`known`](Self::known), tell what of it was heard. `None`: as far as
+    /// `heard`.
     pub verified: Option<MessageId>,
+    /// Messages after that which were heard and which the snapshot does not remember any more, ascending. Nothing where the
+    /// channel was read since.
+    pub known: Vec<MessageId>,
     /// From where messages are being read that may not have been pushed; `None` while no such gap is
     /// open.
     pub gap_from: Option<GapFrom>,

@@ -335,7 +335,7 @@ fn told_effect(effect: &Effect) -> Option<(Option<AgentKey>, TraceEvent)> {
                 Notice::Ceiling => (None, "ceiling reached"),
                 Notice::Budget => (None, "budget spent"),
                 Notice::Stopped { .. } => (None, "stopped"),
-                Notice::Resumed { .. } => (None, "resumed"),
+                Notice::Resumed { .. } | Notice::ResumedIdle { .. } => (None, "resumed"),
                 _ => (None, "a newer one"),
             };
             (about, TraceEvent::Noticed(name))

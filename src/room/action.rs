@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::attempts::Failure;
+use super::inbox::Brought;
 use crate::ChatMessage;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
@@ -67,7 +68,7 @@ pub(crate) struct CallRequest {
     pub(crate) run: RunId,
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
-    pub(crate) missed: Vec<Arc<ChatMessage>>,
+    pub(crate) brought: Brought,
     pub(crate) late: Option<Box<Said>>,
     /// Whether its newest reply said nothing new.
     pub(crate) repeated: bool,
@@ -82,7 +83,7 @@ pub(crate) struct WakeRequest {
     pub(crate) turn: TurnId,
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
-    pub(crate) missed: Vec<Arc<ChatMessage>>,
+    pub(crate) brought: Brought,
     /// Whether its newest reply said nothing new.
     pub(crate) repeated: bool,
     pub(crate) deferral: Option<DeferralKey>,
@@ -243,7 +244,7 @@ pub(crate) enum Signal {
     /// Tell that the run of this turn is cut off at this time, if it does not end before.
     Overrun { agent: AgentKey, turn: TurnId, ends_at: Timestamp },
     /// Hand people's messages to the agent of this call.
-    Inject { id: ActionId, agent: AgentKey, messages: Vec<Arc<ChatMessage>>, is_all: bool },
+    Inject { id: ActionId, agent: AgentKey, messages: Vec<Arc<ChatMessage>> },
     /// Drop the question to the orchestrator.
     DropConsult(ActionId),
     /// Tell a run that was put off that its turn has come.

@@ -104,19 +104,20 @@ impl Active {
             || self.chat.is_probing()
     }
 
+    /// The first moment after this one at which something is due. What is due already waits for something else, and
+    /// hides no later moment, not even of its own lane.
     pub(super) fn next_deadline(&self, at: Timestamp) -> Option<Timestamp> {
         let reply = self.reply.as_ref();
-        let moments = [
+        let single = [
             self.voice.next_at(),
-            self.cleanup.as_ref().and_then(|cleanup| cleanup.next_at()),
-            self.reads.next_at(),
-            self.posts.as_ref().and_then(|posts| posts.outbox.due()),
             self.deferrals.as_ref().and_then(|deferrals| deferrals.next_at()),
-            self.chat.next_at(),
-            self.calls.next_at(),
             reply.filter(|_| !self.voice.is_under_way()).and_then(|r| r.attempts().next_at()),
         ];
-        moments.into_iter().flatten().filter(|moment| *moment > at).min()
+        let cleanup = self.cleanup.iter().flat_map(|cleanup| cleanup.moments());
+        let posts = self.posts.iter().flat_map(|posts| posts.outbox.moments());
+        let others = self.reads.moments().chain(self.chat.moments()).chain(self.calls.moments());
+        let all = single.into_iter().flatten().chain(others).chain(cleanup).chain(posts);
+        all.filter(|moment| *moment > at).min()
     }
 
     pub(super) fn move_back(&mut self, by: Duration) {
@@ -125,6 +126,9 @@ impl Active {
             cleanup.move_back(by);
         }
         self.reads.move_back(by);
+        if let Some(posts) = &mut self.posts {
+            posts.outbox.move_back(by);
+        }
         if let Some(deferrals) = &mut self.deferrals {
             deferrals.move_back(by);
         }
@@ -212,7 +216,39 @@ impl Active {
 
 #[cfg(test)]
 mod tests {
+    use dirigent_core::{AgentKey, TurnId};
+
+    use super::super::action::Account;
+    use super::super::commit::Stamp;
+    use super::super::reads::{Read, ReadKind};
     use super::*;
+    use crate::values::error::ErrorKind;
+
+    /// WD14: a wait that was not ended since its moment stood behind that of a read which was due and waited for its turn.
+    #[test]
+    fn what_is_due_and_waits_hides_no_later_moment_of_its_lane() {
+        let (now, second) = (Timestamp::from_millis(90_000), Duration::from_secs(1));
+        let due = now + second * 5;
+
+        let mut active = Active::default();
+        active.reads.want(Read::Gap, Stamp::default());
+        active.reads.back_off(ReadKind::Gap, now, None);
+        active.reads.wait_for_words(now, AgentKey::new(1), TurnId::new(1));
+        let until = now + super::super::reads::WORDS_MAX;
+        assert!(active.reads.moments().min() <= Some(due) && due < until);
+        assert_eq!(active.next_deadline(due), Some(until), "a wait for a read");
+
+        let mut active = Active::default();
+        active.chat.failed(Account::Moderator, now, ErrorKind::NoAnswer);
+        assert_eq!(active.chat.due(now + second * 6), Some(true));
+        active.chat.lost_gateway(now + second * 12);
+        let look_at = now + second * 17;
+        assert_eq!(
+            active.next_deadline(now + second * 12),
+            Some(look_at),
+            "a look while nothing is heard"
+        );
+    }
 
     #[test]
     fn a_clock_that_steps_back_makes_no_command_newer_than_what_people_said_after_it() {

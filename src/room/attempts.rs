@@ -18,6 +18,11 @@ pub(crate) fn is_forgotten(used: Timestamp, now: Timestamp) -> bool {
     now < used || now.since(used) >= REPEAT_WITHIN
 }
 
+/// When a nonce was first used, after the clock was set back by at least this much: from then on it counts as forgotten.
+pub(crate) fn aged(used: Timestamp, by: Duration) -> Timestamp {
+    used.saturating_sub(by + REPEAT_WITHIN)
+}
+
 /// Why an attempt at the chat or the store did not succeed, and what may be concluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {

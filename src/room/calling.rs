@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use dirigent_core::snapshot::{PermitRun, PhaseData};
+use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Snapshot, Ticket, TurnId};
 
 use super::action::{Account, Action, CallRequest, Purpose, Signal, Started};
-use super::calls::{Call, Calls, KeptRun, hosted_run, is_hosted_run};
+use super::calls::{Call, Calls, Inject, KeptRun, hosted_run, is_hosted_run};
 use super::claims::Lane;
 use super::doorway::Doorway;
 use super::handing::Handing;
 use super::requests::{Ask, Requests};
 use super::turns::Turns;
-use crate::record::queued::QueuedMessages;
 use crate::runtime::admission::ClaimKind;
 use crate::settings::LostRuns;
 use crate::values::stage::Stage;
@@ -31,8 +31,9 @@ pub(super) struct Calling<'a> {
 }
 
 impl Calling<'_> {
-    /// Asks for the run of a hosted agent. Where it is permitted the agent is called once that is stored, and
-    /// its trigger is settled then. Returns whether it is.
+    /// Asks for the run of a hosted agent: of this turn, or, without one, the run after a reminder, if that is still
+    /// permitted. Where it runs the agent is called once that is stored, and its trigger is settled then. Returns
+    /// whether it does.
     pub(super) fn start_run(
         &mut self,
         ticket: Ticket,
@@ -40,11 +41,15 @@ impl Calling<'_> {
         turn: Option<TurnId>,
         attempt: u8,
     ) -> bool {
+        // By now the agent may have the floor: then its run is that of its turn, and a trigger asks for that.
+        if turn.is_none() && self.turns.view().permit() != Some(agent) {
+            return false;
+        }
         let run = hosted_run(ticket);
         let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
-        let answer = self.turns.submit(self.handing.cx, self.handing.now, &gate);
-        let verdict = answer.ok().and_then(dirigent_core::Answer::verdict);
-        if !verdict.is_some_and(|verdict| verdict.is_allowed()) {
+        let _ = self.turns.submit(self.handing.cx, self.handing.now, &gate);
+        // Where no turns are kept every agent may speak, and no run starts by that.
+        if self.turns.view().run() != Some(run) {
             return false;
         }
         let older = self.calls.current().map(|older| (older.agent, older.run));
@@ -67,7 +72,7 @@ impl Calling<'_> {
         }
         let view = self.turns.machine.view();
         // What runs goes on while the channel is on hold; this agent was not called yet.
-        if view.pause().is_some() || !self.handing.has_context() {
+        if view.pause().is_some() {
             return None;
         }
         let &Call { agent, turn, run, attempt, .. } = call;
@@ -78,11 +83,11 @@ impl Calling<'_> {
         let (newest, paused) = (view.newest(), view.phase() == PhaseKind::Waiting);
         let trigger = self.calls.begin(claim.id);
         self.turns.call_begun(trigger, now);
-        let missed = self.handing.hand_out(handout);
+        let brought = self.handing.hand_out(handout);
         let late = self.handing.inbox.take_late(agent);
         let repeated = self.handing.inbox.talk.take_repeated(agent);
         let request =
-            CallRequest { agent, turn, run, attempt, newest, missed, late, repeated, paused };
+            CallRequest { agent, turn, run, attempt, newest, brought, late, repeated, paused };
         let (purpose, action) = (Purpose::Call { agent, run }, Action::Call(request));
         Some(self.requests.start(cx, now, claim, purpose, action))
     }
@@ -91,12 +96,11 @@ impl Calling<'_> {
     /// it goes on for longer than the grace.
     pub(super) fn cancel(&mut self, agent: AgentKey, run: Option<RunId>) {
         if let Some(call) = self.calls.cancel(self.handing.now, agent, run) {
-            self.handing.inbox.cancelled(agent, call.turn);
-            let mut away = self.turns.view().away().iter();
-            let is_offline = away.any(|away| away.agent == agent && away.offline);
-            if is_offline && call.under_way.is_some() {
-                // Whether the call reached it is not known.
-                self.handing.inbox.failed(agent);
+            // An agent that takes too long over a message may do so each time.
+            if self.turns.view().pause().is_some() {
+                self.handing.inbox.taken_away(agent);
+            } else {
+                self.handing.failed(agent);
             }
             match call.under_way {
                 Some(id) => self.signals.push_back(Signal::Cancel(id)),
@@ -107,33 +111,39 @@ impl Calling<'_> {
 
     /// People's messages are handed to the agent of this turn: now if the library has called it, else
     /// with its next call. Where the host runs it, they stand in the channel.
-    pub(super) fn hand_over(&mut self, queued: QueuedMessages) {
+    pub(super) fn hand_over(&mut self, agent: AgentKey, turn: TurnId, mut span: Span) {
         self.turns.commit.change();
-        self.handing.inbox.queue(queued);
+        self.handing.inbox.keep_unserved(span);
         if self.calls.under_way().is_some() {
-            self.calls.inject = Some(queued);
+            let waits =
+                self.calls.inject.filter(|inject| (inject.agent, inject.turn) == (agent, turn));
+            if let Some(inject) = waits {
+                span.cover(inject.span);
+            }
+            self.calls.inject = Some(Inject { agent, turn, span });
         }
     }
 
     /// People's messages go to the agent that runs, as far as they are in memory; the others are read.
     pub(super) fn inject_pending(&mut self) {
-        let Some(queued) = self.calls.inject else {
+        let Some(Inject { agent, span, .. }) = self.calls.inject else {
             return;
         };
         let view = self.turns.view();
         let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
         let run = view.run().filter(|_| runs);
-        let is_its = |call: &&Call| call.agent == queued.agent && Some(call.run) == run;
+        let is_its = |call: &&Call| call.agent == agent && Some(call.run) == run;
         let Some(id) = self.calls.current().filter(is_its).and_then(|call| call.under_way) else {
             self.calls.inject = None;
             return;
         };
-        let Some((messages, is_all)) = self.handing.said_between(queued.first, queued.last) else {
+        let Some((messages, _)) = self.handing.said_within(span) else {
             return;
         };
         self.calls.inject = None;
         self.handing.reads.handed();
-        self.signals.push_back(Signal::Inject { id, agent: queued.agent, messages, is_all });
+        let messages = self.handing.inbox.news_for(agent, messages);
+        self.signals.push_back(Signal::Inject { id, agent, messages });
     }
 
     /// What ran in the earlier process is gone. A reply that is being delivered is not a run.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::action::ActionId;
 use super::commit::Stamp;
 use super::recollection::Shown;
-use crate::record::queued::QueuedMessages;
 use crate::values::extras::Extras;
 
 /// Runs of hosted agents are named by the ticket of the trigger that called for them, so that a turn
@@ -130,6 +130,14 @@ pub(crate) struct KeptRun {
     pub(crate) until: Timestamp,
 }
 
+/// People's messages that are to reach the agent that runs in this turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inject {
+    pub(crate) agent: AgentKey,
+    pub(crate) turn: TurnId,
+    pub(crate) span: Span,
+}
+
 /// The runs of a channel, as far as the turn machine does not keep them.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
@@ -138,7 +146,7 @@ pub(crate) struct Calls {
     /// The trigger of a call that was cancelled before it began.
     never_begun: Option<Ticket>,
     /// People's messages are to be handed to the agent that runs.
-    pub(crate) inject: Option<QueuedMessages>,
+    pub(crate) inject: Option<Inject>,
     /// How many runs started.
     starts: u64,
     /// The run whose permission a guard holds.
@@ -233,9 +241,10 @@ impl Calls {
         self.current.is_none() && self.abandoned.is_empty()
     }
 
-    pub(crate) fn next_at(&self) -> Option<Timestamp> {
+    /// The moments at which a call is dropped, or a kept run no longer waited for.
+    pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let kept = self.kept.as_ref().map(|kept| kept.until);
-        self.abandoned.iter().map(|call| call.drop_at).chain(kept).min()
+        self.abandoned.iter().map(|call| call.drop_at).chain(kept)
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {

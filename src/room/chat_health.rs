@@ -232,17 +232,14 @@ impl ChatHealth {
         }
     }
 
-    /// When there is something to be told, or to be probed.
-    pub(crate) fn next_at(&self) -> Option<Timestamp> {
-        if self.is_well() {
-            return None;
-        }
-        if !self.is_told {
-            return self.matters_at().into_iter().chain(self.newest_by).min();
-        }
-        let probe = self.trouble.as_ref().map(|trouble| trouble.until.unwrap_or(trouble.probe_at));
-        let look_at = self.deaf.as_ref().map(|deaf| deaf.look_at);
-        probe.into_iter().chain(look_at).chain(self.newest_by).min()
+    /// The moments at which there is something to be told, to be probed or to be looked at.
+    pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
+        let is_told = self.is_told;
+        let matters_at = if is_told || self.is_well() { None } else { self.matters_at() };
+        let trouble = self.trouble.as_ref().filter(|_| is_told);
+        let probe = trouble.map(|trouble| trouble.until.unwrap_or(trouble.probe_at));
+        let look_at = self.deaf.as_ref().filter(|_| is_told).map(|deaf| deaf.look_at);
+        [matters_at, probe, look_at, self.newest_by].into_iter().flatten()
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {

@@ -146,9 +146,10 @@ impl Cleanup {
         self.items.iter_mut().for_each(|item| item.attempts.retry_now());
     }
 
-    pub(crate) fn next_at(&self) -> Option<Timestamp> {
+    /// The moments at which a deletion is tried again.
+    pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let waiting = self.items.iter().filter(|item| item.under_way.is_none());
-        waiting.filter_map(|item| item.attempts.next_at()).min()
+        waiting.filter_map(|item| item.attempts.next_at())
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {

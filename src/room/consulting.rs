@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use dirigent_core::view::Span;
 use dirigent_core::{MessageId, Settlement, Ticket, Timestamp};
 
 use super::action::{
@@ -84,7 +85,8 @@ impl<'a> Consulting<'a> {
     fn offer_question(&mut self, door: &mut Doorway<'_>) -> Option<Started> {
         let (cx, now, room) = (self.cx(), self.now(), self.turns.channel);
         let consult = self.consult.as_mut()?;
-        let (messages, _) = self.handing.said_between(consult.first, consult.last)?;
+        let span = Span { first: consult.first, last: consult.last };
+        let (messages, _) = self.handing.said_within(span)?;
         let (account, kind) = (Account::Moderator, ClaimKind::Consult);
         let ask = Ask { lane: Lane::Consult, target: room, account, agent: None, kind };
         let claim = self.requests.admit(room, now, door, &ask).ok()?;

@@ -90,11 +90,20 @@ impl Directory {
         self
     }
 
+    /// The agents that are registered here, and were not in the older directory, or with another account.
+    pub(crate) fn new_since(&self, older: &Self) -> Vec<AgentKey> {
+        self.registered().filter(|key| older.user(*key) != self.user(*key)).collect()
+    }
+
+    /// The registered agents, by key.
+    pub(crate) fn registered(&self) -> impl Iterator<Item = AgentKey> {
+        let agents = self.agents.iter().zip(0..).filter(|(entry, _)| entry.user.is_some());
+        agents.map(|(_, number)| AgentKey::new(number))
+    }
+
     /// The agents that are registered here and not in the newer directory.
     pub(crate) fn gone_in(&self, newer: &Self) -> Vec<AgentKey> {
-        let was = self.agents.iter().zip(0..).filter(|(entry, _)| entry.user.is_some());
-        let keys = was.map(|(_, number)| AgentKey::new(number));
-        keys.filter(|key| newer.user(*key).is_none()).collect()
+        self.registered().filter(|key| newer.user(*key).is_none()).collect()
     }
 
     /// The key of a registered agent.

@@ -159,17 +159,17 @@ impl Concluding<'_, '_> {
             }
             return;
         };
-        if !took_all {
-            lanes.inbox.set_given(false);
-            lanes.inbox.took_not_all(agent);
-        }
         let outcome = match answer {
             AgentAnswer::Say { said, end } => {
+                self.step.ended_well(agent, took_all);
                 return self.step.replying().begin(&call, said, end);
             }
-            AgentAnswer::Pass => Run::Pass,
+            AgentAnswer::Pass => {
+                self.step.ended_well(agent, took_all);
+                Run::Pass
+            }
             AgentAnswer::Failed => {
-                lanes.inbox.failed(agent);
+                self.step.handing().failed(agent);
                 Run::Failed
             }
         };

@@ -72,7 +72,7 @@ impl Guards<'_> {
         }
         let posted = if matches!(outcome, Outcome::Pass | Outcome::Failed) {
             let (user, anchor) = (cx.directory.user(agent), view.anchor());
-            user.zip(anchor).and_then(|(user, anchor)| self.inbox.words_of(user, anchor))
+            user.zip(anchor).and_then(|(user, anchor)| self.inbox.texts().words_of(user, anchor))
         } else {
             None
         };

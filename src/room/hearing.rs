@@ -1,8 +1,11 @@
 //! What is said in the channel, pushed or read: for the turn machine, and for agents that miss it.
 
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use dirigent_core::config::MentionRule;
 use dirigent_core::{
-    AgentKey, Author, Input, Message, MessageId, MessageKind, PhaseKind, Tail, Timestamp,
+    AgentKey, Author, Input, Message, MessageId, MessageKind, PhaseKind, Refusal, Tail, Timestamp,
 };
 
 use super::cleanup::Cleanup;
@@ -11,7 +14,6 @@ use super::marks::CLOCKS_APART;
 use super::recollection::Recollection;
 use super::turns::Turns;
 use crate::ChatMessage;
-use crate::record::queued::QueuedMessages;
 use crate::values::message::ChatKind;
 
 /// The newest person's word that acted, and the newest command.
@@ -21,6 +23,27 @@ pub(super) struct Commands {
     pub(super) word: Option<MessageId>,
     /// When an operator last stopped, held or resumed the channel.
     pub(super) commanded_at: Option<Timestamp>,
+    /// The newest messages that were stop words when they were heard or edited.
+    pub(super) stops: VecDeque<MessageId>,
+}
+
+/// A person's message that is older does not stop by being edited.
+const EDIT_STOPS_FOR: Duration = Duration::from_secs(300);
+/// The most stop words that are known of a channel: they are needed for five minutes.
+const STOPS_MAX: usize = 32;
+
+impl Commands {
+    /// This is a stop word. Returns whether that is new.
+    fn is_new_stop(&mut self, id: MessageId) -> bool {
+        if self.stops.contains(&id) {
+            return false;
+        }
+        if self.stops.len() >= STOPS_MAX {
+            self.stops.pop_front();
+        }
+        self.stops.push_back(id);
+        true
+    }
 }
 
 /// Takes messages in.
@@ -34,30 +57,32 @@ pub(super) struct Hearing<'a> {
 }
 
 impl Hearing<'_> {
-    /// A message that is new to the room: for the agents that missed it, and for the machine. Returns what is to
-    /// be handed to the agent that is called next, where the message comes late.
+    /// A message of the channel: for agents that are to be handed it, unless it is known already, and for the machine.
+    /// Returns a person's message that comes late, and over which the channel does not go to sleep.
     pub(super) fn take(
         &mut self,
         message: ChatMessage,
         backfilled: bool,
-    ) -> Option<QueuedMessages> {
+        is_known: bool,
+    ) -> Option<MessageId> {
         let cx = self.cx;
         let author = cx.directory.author(&message);
         self.see_stray(&message, author);
         let mut digest = digest(cx, &message, author, backfilled);
+        if author == Author::Human && self.resumes_nothing(&digest) {
+            digest.kind = MessageKind::Conversation;
+        }
         if self.is_echo(&message, author) {
             // It wakes, requests and counts nothing.
             digest.kind = MessageKind::System;
         }
         let agents = self.addressed(&message, author);
+        self.note_stop(&digest);
         if author == Author::Human {
             self.kept.inbox.talk.begin();
         }
         // With a stop or a resume word a person asks no agent for anything.
         let is_command = is_word(digest.kind) && author == Author::Human;
-        if !is_command && (digest.kind != MessageKind::System || author != Author::Moderator) {
-            self.kept.remember(cx, self.turns, message, author);
-        }
         if is_command {
             if self.comes_late(&digest) {
                 self.note(&digest);
@@ -70,9 +95,27 @@ impl Hearing<'_> {
         } else {
             Input::Addressed { message: digest, agents }
         };
-        let is_new = self.turns.submit(cx, self.now, &input).is_ok();
+        let answer = self.turns.submit(cx, self.now, &input);
+        let is_new = answer.is_ok();
+        // An id below those that were read proves nothing: our clock may be ahead of the chat's, or the event late.
+        let is_known = is_known && answer == Err(Refusal::RepeatedMessage);
+        let is_said = digest.kind != MessageKind::System || author != Author::Moderator;
+        if !is_known && !is_command && is_said {
+            self.kept.remember(cx, self.turns, message, author);
+        }
         let is_talk = author == Author::Human && digest.kind == MessageKind::Conversation;
         if is_new && is_talk { self.late(digest.id) } else { None }
+    }
+
+    /// Whether a person's word would resume the channel, and nothing is paused: then it is a word like any other. All the
+    /// same a stop word that is older and comes later does not act.
+    fn resumes_nothing(&mut self, word: &Message) -> bool {
+        let resumes_nothing =
+            word.kind == MessageKind::ResumeWord && self.turns.view().pause().is_none();
+        if resumes_nothing {
+            self.commands.word = self.commands.word.max(Some(word.id));
+        }
+        resumes_nothing
     }
 
     /// Whether an agent of another gateway, without the floor, says what was said before.
@@ -93,15 +136,10 @@ impl Hearing<'_> {
         self.kept.inbox.talk.echoes(agent, &message.content, self.cx.directory.name_words())
     }
 
-    /// A person's message that comes after newer ones is handed to the agent that is called next. From what
-    /// was said since its own last words, which is what an agent is given that left memory, it would be
-    /// missing.
-    fn late(&self, id: MessageId) -> Option<QueuedMessages> {
-        let view = self.turns.view();
-        let is_late = self.turns.keeps_turns() && Some(id) < view.newest();
-        let any = view.speaker().or_else(|| view.list().next().map(|seat| seat.agent));
-        let agent = any.filter(|_| is_late)?;
-        Some(QueuedMessages { agent, turn: view.turn(), first: id, last: id })
+    /// Whether a person's message comes after newer ones: the turn under way may end without having been handed it.
+    fn late(&self, id: MessageId) -> Option<MessageId> {
+        let is_late = self.turns.keeps_turns() && Some(id) < self.turns.view().newest();
+        is_late.then_some(id)
     }
 
     /// Whether a person's stop or resume word was pushed behind what overtook it: a newer word, or, for a
@@ -109,7 +147,7 @@ impl Hearing<'_> {
     fn comes_late(&self, word: &Message) -> bool {
         let resumed = (word.kind == MessageKind::ResumeWord).then(|| self.cx.chat.sent_at(word.id));
         let is_undone = |commanded| resumed.is_some_and(|sent| sent + CLOCKS_APART < commanded);
-        let Commands { word: newest, commanded_at } = *self.commands;
+        let Commands { word: newest, commanded_at, .. } = *self.commands;
         newest > Some(word.id) || commanded_at.is_some_and(is_undone)
     }
 
@@ -139,13 +177,13 @@ impl Hearing<'_> {
         &mut self,
         message: ChatMessage,
         acts: bool,
-    ) -> Option<QueuedMessages> {
+    ) -> Option<MessageId> {
         let cx = self.cx;
         let author = cx.directory.author(&message);
         self.see_stray(&message, author);
         let is_human = author == Author::Human;
         let digest = digest(cx, &message, author, true);
-        if is_human && is_word(digest.kind) {
+        if is_human && is_word(digest.kind) && !self.resumes_nothing(&digest) {
             self.take_word(&digest, acts);
             return None;
         }
@@ -155,7 +193,7 @@ impl Hearing<'_> {
         let speaks = view.speaker().filter(|_| view.phase() != PhaseKind::Granted);
         let is_awaited = speaks.or(view.permit()).map(Author::Agent) == Some(author);
         if is_awaited || (is_human && is_recent) {
-            return self.take(message, true);
+            return self.take(message, true, false);
         }
         if digest.kind != MessageKind::System {
             if is_human {
@@ -180,8 +218,9 @@ impl Hearing<'_> {
     /// A person's stop or resume word was read. Of those of a page the newest acts, unless a newer word or an
     /// operator has acted. The others are only remembered.
     fn take_word(&mut self, word: &Message, is_newest: bool) {
+        self.note_stop(word);
         let sent = self.cx.chat.sent_at(word.id);
-        let Commands { word: newest, commanded_at } = *self.commands;
+        let Commands { word: newest, commanded_at, .. } = *self.commands;
         let is_overtaken =
             newest > Some(word.id) || commanded_at.is_some_and(|commanded| sent < commanded);
         if is_overtaken || !is_newest {
@@ -189,6 +228,28 @@ impl Hearing<'_> {
         }
         self.commands.word = Some(word.id);
         let _ = self.turns.submit(self.cx, self.now, &Input::Message(*word));
+    }
+
+    fn note_stop(&mut self, message: &Message) {
+        if message.kind == MessageKind::StopWord && message.author == Author::Human {
+            self.commands.is_new_stop(message.id);
+        }
+    }
+
+    /// A message was edited into this. A person's that newly is a stop word stops the channel: who sees agents talk on
+    /// after a slip of the finger mends the message. The chat tells of the same text again when a link is unfurled or the
+    /// message is pinned: that stops nothing, and neither does an old message.
+    pub(super) fn edited(&mut self, message: &Message) {
+        let is_stop = message.author == Author::Human && message.kind == MessageKind::StopWord;
+        if !is_stop {
+            self.commands.stops.retain(|known| *known != message.id);
+            return;
+        }
+        let is_recent = self.now.since(self.cx.chat.sent_at(message.id)) <= EDIT_STOPS_FOR;
+        if self.commands.is_new_stop(message.id) && is_recent {
+            // Refused where the channel is stopped already.
+            let _ = self.turns.submit(self.cx, self.now, &Input::Stop);
+        }
     }
 
     /// The machine knows that the message exists, and makes nothing of it.
@@ -207,6 +268,15 @@ const fn is_word(kind: MessageKind) -> bool {
 pub(super) fn is_word_of_person(cx: &Context<'_>, message: &ChatMessage) -> bool {
     let author = cx.directory.author(message);
     author == Author::Human && is_word(digest(cx, message, author, true).kind)
+}
+
+/// Whether agents are handed this message. Not what people stop with, nor what the moderator posts. (Whether something was
+/// paused when a person said a resume word is not known any more.)
+pub(super) fn is_handed(cx: &Context<'_>, message: &ChatMessage, author: Author) -> bool {
+    let stops = || digest(cx, message, author, true).kind == MessageKind::StopWord;
+    author != Author::Moderator
+        && message.kind != ChatKind::System
+        && !(author == Author::Human && stops())
 }
 
 /// What the machine needs to know of a message.

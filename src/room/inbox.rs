@@ -1,377 +1,734 @@
-//! What was said of late, and what of it each agent was handed.
+//! What was said, what of it each agent was handed, and what each is handed next.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use dirigent_core::config::AGENTS_MAX;
+use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId, TurnId};
 
 use super::talk::Talk;
-use crate::ports::surroundings::TRANSCRIPT_MAX;
+use super::texts::Texts;
 use crate::ports::turn::Said;
 use crate::record::channel::Outgoing;
-use crate::record::queued::QueuedMessages;
-use crate::values::message::{AuthorKind, ChatKind};
+use crate::record::handed::{Handed, next};
 use crate::{ChatMessage, UserId};
 
 /// The longest late answer that is kept, in bytes.
 const LATE_MAX: usize = 32 * 1024;
+/// How often an agent is handed the same again after a turn that failed. Then it does without: an agent that fails because of
+/// one message would fail in each turn of the conversation (a review saw five of five).
+const AGAIN_MAX: u8 = 3;
+/// About how many bytes stand around a text in a prompt: the name of who said it.
+const LINE: usize = 32;
 
-/// The messages of late, what each agent was given of them, and what people said that an agent is
-/// still to be handed.
+/// The messages of a channel, and what each agent was handed of them.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// What was said of late, oldest first.
-    recent: VecDeque<Arc<ChatMessage>>,
-    /// What was said before, once an agent has asked for it.
-    earlier: Option<Box<Earlier>>,
-    /// How often a message left memory, or was edited or deleted: a page that was read before may differ from what the
-    /// channel has now.
-    changes: u32,
-    given: Vec<Given>,
-    /// People's messages that the speaker is handed with its turn, whatever else it missed.
-    pending: Option<QueuedMessages>,
-    /// Whether it was handed them. If not, the next speaker is.
-    is_pending_given: bool,
+    texts: Texts,
+    readers: Vec<Reader>,
+    /// The agent that was woken for this turn. How the turn ends is the host's matter, and told by the machine.
+    woken: Option<(AgentKey, TurnId)>,
+    /// What people said that no turn has taken yet: the channel does not go to sleep over it.
+    unserved: Option<Span>,
     /// What agents answered too late; of each agent the newest.
     late: Vec<(AgentKey, Box<Said>)>,
     pub(super) talk: Talk,
 }
 
-/// What an agent was given with its last turn: the messages after one and up to another.
+/// An agent that is handed what was said.
 #[derive(Debug)]
-struct Given {
+struct Reader {
+    handed: Handed,
+    /// Whether it takes turns in the channel now.
+    is_listed: bool,
+    /// What it has with its turn, until that ends.
+    under_way: Option<UnderWay>,
+    /// Its newest turn that ended well. If the same turn is called again, it is handed the same again.
+    before: Option<Before>,
+    /// Whether that turn could not bring it everything.
+    is_cut: bool,
+    /// People's messages that its newest turns brought and failed with, and how many turns did.
+    failing: Vec<(MessageId, u8)>,
+    /// How many of people's messages it does without, and was not told of yet in a turn that ended well.
+    given_up: usize,
+}
+
+/// What an agent had been handed before a turn.
+#[derive(Debug)]
+struct Before {
+    turn: TurnId,
+    handed: Handed,
+}
+
+/// What an agent has with its turn.
+#[derive(Debug)]
+struct UnderWay {
+    turn: TurnId,
+    /// What it was handed, once the turn has ended well.
+    next: Handed,
+    /// People's messages that it took while it ran.
+    taken: Vec<MessageId>,
+    /// People's messages that it was called with.
+    words: Vec<MessageId>,
+    is_cut: bool,
+}
+
+impl Reader {
+    fn new(handed: Handed) -> Self {
+        let (before, under_way, failing) = (None, None, Vec::new());
+        let (is_listed, is_cut, given_up) = (true, false, 0);
+        Self { handed, is_listed, under_way, before, is_cut, failing, given_up }
+    }
+
+    /// Everything that is known of what it was handed.
+    fn all_handed(&mut self) -> impl Iterator<Item = &mut Handed> {
+        let under_way = self.under_way.as_mut().map(|under_way| &mut under_way.next);
+        let before = self.before.as_mut().map(|before| &mut before.handed);
+        under_way.into_iter().chain(before).chain([&mut self.handed])
+    }
+
+    /// Up to where it needs no text any more.
+    fn needs_after(&self) -> Option<MessageId> {
+        let owed = self.handed.owed.first().map(|span| span.first.get().checked_sub(1));
+        owed.map_or(self.handed.until, |before| before.map(MessageId::new))
+    }
+
+    /// A turn that was to bring it these words has failed. Returns how many it does without from now on.
+    fn fail(&mut self, words: Vec<MessageId>) -> usize {
+        let mut given_up = 0;
+        for word in words {
+            let at = self.failing.binary_search_by_key(&word, |(known, _)| *known);
+            let at = at.unwrap_or_else(|at| {
+                self.failing.insert(at, (word, 0));
+                at
+            });
+            let Some((_, turns)) = self.failing.get_mut(at) else {
+                continue;
+            };
+            *turns += 1;
+            if *turns > AGAIN_MAX {
+                self.failing.remove(at);
+                self.handed.take(word);
+                given_up += 1;
+            }
+        }
+        self.given_up += given_up;
+        given_up
+    }
+}
+
+/// How much an agent is handed at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
+}
+
+/// What a turn brings its agent.
+#[derive(Debug, Default)]
+pub(crate) struct Brought {
+    /// Oldest first.
+    pub(crate) messages: Vec<Arc<ChatMessage>>,
+    /// How many of people's messages the agent does not get any more.
+    pub(crate) lost: usize,
+    /// How many messages of other agents and bots are left out.
+    pub(crate) left_out: usize,
+}
+
+/// What an agent is to be handed with its turn, and what it was handed after that.
+#[derive(Debug, Default)]
+pub(crate) struct Handout {
     agent: AgentKey,
     turn: TurnId,
-    after: Option<MessageId>,
-    until: Option<MessageId>,
-    /// What does not follow that order.
-    exceptions: Vec<(MessageId, Exception)>,
+    next: Handed,
+    is_cut: bool,
+    /// Oldest first.
+    pub(crate) messages: Vec<Arc<ChatMessage>>,
+    /// How many of people's messages the agent does not get any more.
+    pub(crate) lost: usize,
+    /// How many messages of other agents and bots are left out.
+    pub(crate) left_out: usize,
 }
 
-/// Why a message does not stand between those that an agent was given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exception {
-    /// An older one that it was given too, since it arrived late.
-    Late,
-    /// An older one that arrived only after it was given the others.
-    Later,
-    /// A newer one that it took while it ran.
-    Taken,
+/// What is found for an agent, oldest first, until it is enough.
+struct Found {
+    bounds: Bounds,
+    messages: Vec<Arc<ChatMessage>>,
+    words: usize,
+    bytes: usize,
+    /// The newest message of a person.
+    newest_word: Option<MessageId>,
+    /// A further message of a person does not fit.
+    is_over: bool,
 }
 
-impl Given {
-    fn exceptions(&self, kind: Exception) -> Vec<MessageId> {
-        let of_kind = self.exceptions.iter().filter(|(_, known)| *known == kind);
-        of_kind.map(|(message, _)| *message).collect()
+impl Found {
+    fn new(bounds: Bounds) -> Self {
+        let (messages, newest_word) = (Vec::new(), None);
+        Self { bounds, messages, words: 0, bytes: 0, newest_word, is_over: false }
     }
-}
 
-impl Inbox {
-    pub(crate) fn restored(pending: Option<QueuedMessages>) -> Self {
-        Self { pending, ..Self::default() }
+    /// Whether nothing more of people's words fits. One message always does.
+    const fn is_full(&self) -> bool {
+        let Bounds { messages, bytes } = self.bounds;
+        self.words > 0 && (self.words >= messages || self.bytes >= bytes)
     }
 
-    /// Keeps a message for agents that missed it. The oldest goes when there are more than `most`.
-    pub(crate) fn remember(&mut self, message: Arc<ChatMessage>, most: usize) {
-        if most == 0 {
-            return self.let_go(message);
+    fn take(&mut self, message: &Arc<ChatMessage>) {
+        if self.is_over {
+            return;
         }
-        let id = message.id;
-        if self.recent.back().is_none_or(|newest| newest.id < id) {
-            self.recent.push_back(message);
-        } else {
-            let at = self.recent.partition_point(|known| known.id < id);
-            if self.recent.get(at).is_some_and(|known| known.id == id) {
+        if message.is_by_person() {
+            let bytes = length(message);
+            let fits = self.words == 0 || self.bytes + bytes <= self.bounds.bytes;
+            if self.is_full() || !fits {
+                self.is_over = true;
                 return;
             }
-            self.recent.insert(at, message);
+            self.words += 1;
+            self.bytes += bytes;
+            self.newest_word = Some(message.id);
         }
-        for given in self.given.iter_mut().filter(|given| Some(id) <= given.until) {
-            given.exceptions.push((id, Exception::Later));
+        self.messages.push(Arc::clone(message));
+    }
+
+    /// What is beyond the bounds goes: what stands behind the last word that fits, and of what agents and bots said the
+    /// oldest. Returns how many of the latter are left out.
+    fn fit(&mut self) -> usize {
+        if self.is_over {
+            let newest = self.newest_word;
+            self.messages.retain(|message| Some(message.id) <= newest);
         }
-        if self.recent.len() > most {
-            if let Some(oldest) = self.recent.pop_front() {
-                self.let_go(oldest);
+        let Bounds { messages: most, bytes: bytes_max } = self.bounds;
+        let mut room = most.saturating_sub(self.words);
+        let others = self.messages.len() - self.words;
+        let mut left = bytes_max.saturating_sub(self.bytes);
+        let all: usize = self.messages.iter().map(length).sum();
+        if others <= room && all <= bytes_max {
+            return 0;
+        }
+        let mut kept = Vec::with_capacity(most.min(self.messages.len()));
+        for message in self.messages.drain(..).rev() {
+            if !message.is_by_person() {
+                let bytes = length(&message);
+                if room == 0 || bytes > left {
+                    // What is older is left out, too: it would be without its context.
+                    room = 0;
+                    continue;
+                }
+                (room, left) = (room - 1, left - bytes);
             }
+            kept.push(message);
+        }
+        kept.reverse();
+        let left_out = others + self.words - kept.len();
+        self.messages = kept;
+        left_out
+    }
+}
+
+/// About how many bytes a message takes in a prompt.
+fn length(message: &Arc<ChatMessage>) -> usize {
+    let files = message.attachments.iter().map(|file| file.name.len() + LINE);
+    LINE + message.content.len() + files.sum::<usize>()
+}
+
+/// What was said.
+impl Inbox {
+    /// Of a channel that comes from its record, in which these agents take turns.
+    pub(crate) fn restored(
+        handed: Vec<Handed>,
+        unserved: Option<Span>,
+        newest: Option<MessageId>,
+        listed: impl Iterator<Item = AgentKey>,
+    ) -> Self {
+        // An agent's own post, which the turn machine had not heard of yet, may be newer.
+        let newest = newest.max(handed.iter().filter_map(|handed| handed.until).max());
+        // Where words of people are in no turn, and no agent is known to lack any of them, no agent was met yet.
+        let before = |span: Span| MessageId::new(span.first.get().saturating_sub(1));
+        let unmet = unserved.filter(|_| handed.is_empty()).map(before);
+        let until = unmet.map_or(newest, |before| newest.min(Some(before)));
+        let mut readers: Vec<_> = handed.into_iter().map(Reader::new).collect();
+        for agent in listed {
+            if readers.iter().all(|reader| reader.handed.agent != agent) {
+                readers.push(Reader::new(Handed { until, ..Handed::new(agent) }));
+            }
+        }
+        Self { texts: Texts::beginning_after(newest), readers, unserved, ..Self::default() }
+    }
+
+    pub(crate) const fn texts(&self) -> &Texts {
+        &self.texts
+    }
+
+    pub(crate) const fn texts_mut(&mut self) -> &mut Texts {
+        &mut self.texts
+    }
+
+    /// Keeps a message for agents that are to be handed it.
+    pub(crate) fn remember(&mut self, message: Arc<ChatMessage>) {
+        let (id, before) = (message.id, self.texts.newest());
+        if !self.texts.keep(message) {
+            return;
+        }
+        if before < Some(id) {
+            return self.release();
+        }
+        // It comes late.
+        let texts = &self.texts;
+        let is_joined = |one, next| texts.are_joined(one, next);
+        let all = self.readers.iter_mut().flat_map(Reader::all_handed);
+        for handed in all.filter(|handed| Some(id) <= handed.until) {
+            handed.owe(Span::of(id), is_joined);
         }
     }
 
-    /// A message is only for transcripts from now on.
-    fn let_go(&mut self, message: Arc<ChatMessage>) {
-        match &mut self.earlier {
-            Some(earlier) => earlier.add(message),
-            None => self.changes = self.changes.wrapping_add(1),
+    /// The agent's own post is in the channel: it is no news to it.
+    pub(crate) fn remember_own(&mut self, agent: Option<AgentKey>, message: Arc<ChatMessage>) {
+        let (id, before) = (message.id, self.texts.newest());
+        self.remember(message);
+        let reader = self.readers.iter_mut().find(|reader| Some(reader.handed.agent) == agent);
+        if let Some(reader) = reader.filter(|_| before < Some(id)) {
+            let under_way = reader.under_way.as_mut().map(|under_way| &mut under_way.next);
+            for handed in under_way.into_iter().chain([&mut reader.handed]) {
+                if handed.until >= before {
+                    handed.move_to(Some(id));
+                }
+            }
         }
     }
 
     /// A message says something else now.
     pub(crate) fn changed(&mut self, message: ChatMessage) {
-        self.changes = self.changes.wrapping_add(1);
-        let message = Arc::new(message);
-        let earlier = self.earlier.iter_mut().flat_map(|earlier| earlier.messages.iter_mut());
-        for known in self.recent.iter_mut().chain(earlier).filter(|known| known.id == message.id) {
-            *known = Arc::clone(&message);
-        }
+        self.texts.changed(message);
     }
 
     /// A message was deleted.
     pub(crate) fn deleted(&mut self, message: MessageId) {
-        self.changes = self.changes.wrapping_add(1);
-        self.recent.retain(|known| known.id != message);
-        if let Some(earlier) = &mut self.earlier {
-            earlier.messages.retain(|known| known.id != message);
-        }
+        self.texts.deleted(message);
     }
 
-    /// What the agent was not given in an earlier turn, but for its own words. The same turn again is
-    /// given the same again: the call before may not have reached its agent. `heard_before`: up to where
-    /// an earlier process heard the channel.
-    pub(crate) fn missed(
+    /// The channel's conversation begins behind this message.
+    pub(crate) fn begin(&mut self, after: Option<MessageId>) {
+        self.texts.forget(after);
+        self.readers.clear();
+        (self.woken, self.unserved) = (None, None);
+    }
+
+    /// Whether any agent was met in the channel's conversation.
+    pub(crate) fn has_readers(&self) -> bool {
+        !self.readers.is_empty()
+    }
+
+    /// From now on it is as if nothing had been said.
+    pub(crate) fn forget(&mut self) {
+        self.begin(None);
+        self.late.clear();
+        self.talk = Talk::default();
+    }
+
+    /// Memory is short: all texts leave it.
+    pub(crate) fn give_way(&mut self) {
+        self.texts.give_way();
+    }
+}
+
+/// What agents are handed.
+impl Inbox {
+    fn reader(&mut self, agent: AgentKey) -> Option<&mut Reader> {
+        self.readers.iter_mut().find(|reader| reader.handed.agent == agent)
+    }
+
+    /// This agent takes turns here. Where it is new it is handed what was said of late, and what no other agent was handed
+    /// yet.
+    pub(crate) fn meet(&mut self, agent: AgentKey) {
+        if self.reader(agent).is_some() {
+            return;
+        }
+        let mut until = self.texts.context_begins();
+        if let Some(most) = self.readers.iter().map(|reader| reader.handed.until).max() {
+            until = until.min(most);
+        }
+        if let Some(unserved) = self.unserved {
+            until = until.min(unserved.first.get().checked_sub(1).map(MessageId::new));
+        }
+        self.readers.push(Reader::new(Handed { until, ..Handed::new(agent) }));
+    }
+
+    /// Whether all that an agent is to be handed is in memory.
+    fn has_all_after(&self, handed: &Handed) -> bool {
+        let has_owed = || handed.owed.iter().all(|span| self.texts.has_all(*span));
+        self.texts.reach() <= handed.until && has_owed()
+    }
+
+    /// The same, of this agent.
+    pub(crate) fn is_in_memory(&mut self, agent: AgentKey) -> bool {
+        self.meet(agent);
+        let reader = self.readers.iter().find(|reader| reader.handed.agent == agent);
+        reader.is_none_or(|reader| self.has_all_after(&reader.handed))
+    }
+
+    /// What the agent is handed in this turn.
+    ///
+    /// # Errors
+    ///
+    /// What is to be read of the chat before. Where that cannot be read (`gives_up`) the agent is handed the rest, and what
+    /// could not be read stays for its next turn.
+    pub(crate) fn hand_out(
         &mut self,
         agent: AgentKey,
         turn: TurnId,
         own: Option<UserId>,
-        heard_before: Option<MessageId>,
-    ) -> Vec<Arc<ChatMessage>> {
-        let known = self.given.iter().position(|given| given.agent == agent);
-        let given = known.map(|at| self.given.swap_remove(at));
-        // After a restart what it was given is not known, but it knew what it answered: all before its
-        // own words but what people said that the earlier process had not heard.
-        let answered = || self.recent.iter().rev().find(|message| Some(message.author) == own);
-        let unheard = || {
-            let after = heard_before.map_or(self.recent.len(), |heard| {
-                self.recent.partition_point(|message| message.id <= heard)
-            });
-            let later = self.recent.range(after..);
-            later.filter(|message| message.author_kind == AuthorKind::Human)
+        bounds: Bounds,
+        gives_up: bool,
+    ) -> Result<Handout, Span> {
+        self.meet(agent);
+        let new = Handed::new(agent);
+        let reader = self.readers.iter().find(|reader| reader.handed.agent == agent);
+        let (handed, done_without) = match reader {
+            Some(reader) => (&reader.handed, reader.given_up),
+            None => (&new, 0),
         };
-        let (after, late, taken) = match given {
-            Some(given) if given.turn == turn => {
-                let mut late = given.exceptions(Exception::Late);
-                late.append(&mut given.exceptions(Exception::Later));
-                (given.after, late, Vec::new())
-            }
-            Some(given) => {
-                let late = given.exceptions(Exception::Later);
-                (given.until, late, given.exceptions(Exception::Taken))
-            }
-            None => {
-                let late = unheard().map(|message| message.id).collect();
-                (answered().map(|message| message.id), late, Vec::new())
-            }
-        };
-        let from = after.map_or(0, |id| self.recent.partition_point(|message| message.id <= id));
-        let is_new = |message: &&Arc<ChatMessage>| {
-            Some(message.author) != own && !taken.contains(&message.id)
-        };
-        let mut new = Vec::with_capacity(self.recent.len() - from);
-        if !late.is_empty() {
-            let earlier = self.recent.range(..from).filter(|message| late.contains(&message.id));
-            new.extend(earlier.filter(is_new).cloned());
-        }
-        for message in self.recent.range(from..).filter(is_new) {
-            new.push(Arc::clone(message));
-        }
-        let until = self.recent.back().map(|message| message.id).or(after);
-        let exceptions = late.into_iter().map(|message| (message, Exception::Late)).collect();
-        self.given.reserve_exact(1);
-        self.given.push(Given { agent, turn, after, until, exceptions });
-        new
-    }
-
-    /// The running agent was reached with these of people's messages, with `all` of them or not; what does not reach it,
-    /// or what it does not take, is handed to the next one.
-    pub(crate) fn injected(&mut self, agent: AgentKey, handed: &[MessageId], all: bool) {
-        self.set_given(all);
-        for message in handed {
-            self.took(agent, *message);
-        }
-    }
-
-    /// The agent took this message while it ran: its next turn does not bring it again.
-    pub(crate) fn took(&mut self, agent: AgentKey, message: MessageId) {
-        if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {
-            given.exceptions.retain(|known| *known != (message, Exception::Later));
-            given.exceptions.push((message, Exception::Taken));
-        }
-    }
-
-    /// The agent returned without having taken everything: what it was handed is brought again.
-    pub(crate) fn took_not_all(&mut self, agent: AgentKey) {
-        if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {
-            given.exceptions.retain(|(_, kind)| *kind != Exception::Taken);
-        }
-    }
-
-    /// The agent failed: what it was given is given again with its next turn.
-    pub(crate) fn failed(&mut self, agent: AgentKey) {
-        if let Some(given) = self.given.iter_mut().find(|given| given.agent == agent) {
-            given.until = given.after;
-            given.exceptions.retain(|(_, kind)| *kind != Exception::Taken);
-            for (_, kind) in &mut given.exceptions {
-                *kind = Exception::Later;
+        // Called again in a turn in which it was called already, it is handed the same again, if all of that fits.
+        let before = reader.and_then(|reader| reader.before.as_ref());
+        let before = before.filter(|before| before.turn == turn).map(|before| &before.handed);
+        if let Some(before) = before.filter(|handed| self.has_all_after(handed)) {
+            let again = self.search(before, turn, own, bounds, gives_up)?;
+            if !again.is_cut {
+                return Ok(Handout { lost: again.lost + done_without, ..again });
             }
         }
+        let handout = self.search(handed, turn, own, bounds, gives_up)?;
+        Ok(Handout { lost: handout.lost + done_without, ..handout })
     }
 
-    /// Whether everything from this message on is in memory.
-    pub(crate) fn reaches_back_to(&self, first: MessageId) -> bool {
-        self.recent.front().is_some_and(|oldest| oldest.id <= first)
-    }
-
-    /// What this account posted after this message, where that is nothing but words, and is in memory.
-    pub(super) fn words_of(&self, author: UserId, after: MessageId) -> Option<String> {
-        let from = self.recent.partition_point(|message| message.id <= after);
-        let mut words = String::new();
-        for message in self.recent.range(from..).filter(|message| message.author == author) {
-            if message.embeds > 0 || !message.attachments.is_empty() {
-                return None;
-            }
-            words.push_str(&message.content);
-            words.push('\n');
-        }
-        (!words.is_empty()).then_some(words)
-    }
-
-    /// The messages in this range that are meant, oldest first, as far as they are in memory.
-    pub(crate) fn between(
+    /// What comes after what an agent was handed.
+    fn search(
         &self,
-        first: MessageId,
-        last: MessageId,
-        is_meant: impl Fn(&ChatMessage) -> bool,
-    ) -> Vec<Arc<ChatMessage>> {
-        let meant =
-            |message: &&Arc<ChatMessage>| (first..=last).contains(&message.id) && is_meant(message);
-        self.recent.iter().filter(meant).cloned().collect()
-    }
-}
-
-/// Access to transcripts.
-impl Inbox {
-    /// The newest `limit` messages, oldest first; `None` where memory holds fewer and the channel may have more.
-    pub(crate) fn transcript(&self, limit: usize) -> Option<Vec<Arc<ChatMessage>>> {
-        let earlier = self.earlier.as_deref();
-        let recent = self.recent.iter().filter(|message| message.kind != ChatKind::System);
-        let mut said: Vec<_> =
-            recent.chain(earlier.into_iter().flat_map(|e| e.messages.iter())).cloned().collect();
-        said.sort_unstable_by_key(|message| message.id);
-        said.dedup_by_key(|message| message.id);
-        let first = said.len().saturating_sub(limit);
-        let is_enough = said.len() >= limit || earlier.is_some();
-        is_enough.then(|| said.split_off(first))
+        handed: &Handed,
+        turn: TurnId,
+        own: Option<UserId>,
+        bounds: Bounds,
+        gives_up: bool,
+    ) -> Result<Handout, Span> {
+        let (texts, found) = (&self.texts, Found::new(bounds));
+        let mut search =
+            Search { texts, handed, own, gives_up, found, unread: Vec::new(), lost: 0 };
+        search.run()?;
+        let Search { mut found, unread, lost, .. } = search;
+        let (left_out, is_cut) = (found.fit(), found.is_over);
+        let next = self.after_handout(handed, unread, found.newest_word.filter(|_| is_cut));
+        let (agent, messages) = (handed.agent, found.messages);
+        Ok(Handout { agent, turn, next, is_cut, messages, lost, left_out })
     }
 
-    /// To be given to [`Inbox::recall`] with a page whose read begins now.
-    pub(crate) const fn changes(&self) -> u32 {
-        self.changes
-    }
-
-    /// The newest messages were read for a transcript: a page as long as the longest transcript. It is kept unless what
-    /// it tells may have changed since the read began (`changes`), or another read has brought one.
-    pub(crate) fn recall(&mut self, page: &[Arc<ChatMessage>], changes: u32) {
-        if self.changes == changes && self.earlier.is_none() {
-            self.earlier = Some(Box::new(Earlier { messages: page.iter().cloned().collect() }));
-        }
-    }
-
-    /// From now on it is as if nothing had been said. A page whose read is under way is not kept.
-    pub(crate) fn forget(&mut self) {
-        *self = Self { changes: self.changes.wrapping_add(1), ..Self::default() };
-    }
-}
-
-/// What was said before what the inbox has, oldest first. Some of it may be in both.
-#[derive(Debug)]
-struct Earlier {
-    messages: VecDeque<Arc<ChatMessage>>,
-}
-
-impl Earlier {
-    /// The inbox lets this message go.
-    fn add(&mut self, message: Arc<ChatMessage>) {
-        let at = self.messages.partition_point(|known| known.id < message.id);
-        if message.kind == ChatKind::System
-            || self.messages.get(at).is_some_and(|known| known.id == message.id)
-        {
-            return;
-        }
-        self.messages.insert(at, message);
-        if self.messages.len() > TRANSCRIPT_MAX {
-            self.messages.pop_front();
-        }
-    }
-}
-
-/// People's messages that an agent is handed with its turn.
-impl Inbox {
-    pub(crate) const fn pending(&self) -> Option<QueuedMessages> {
-        self.pending
-    }
-
-    /// What is pending and no agent was handed yet.
-    pub(crate) fn ungiven(&self) -> Option<QueuedMessages> {
-        self.pending.filter(|_| !self.is_pending_given)
-    }
-
-    pub(crate) const fn forget_pending(&mut self) {
-        self.pending = None;
-    }
-
-    /// These messages are handed over with this turn; joined with what an earlier turn was to be handed
-    /// and was not.
-    pub(crate) fn queue(&mut self, queued: QueuedMessages) {
-        let given = self.is_pending_given;
-        let known = self
-            .pending
-            .filter(|known| !given || (known.agent, known.turn) == (queued.agent, queued.turn));
-        self.pending = Some(match known {
-            Some(known) => QueuedMessages {
-                first: known.first.min(queued.first),
-                last: known.last.max(queued.last),
-                ..queued
-            },
-            None => queued,
+    /// What an agent was handed after a turn that brought it everything up to this word, or everything at all; but not what
+    /// could not be read.
+    fn after_handout(&self, handed: &Handed, unread: Vec<Span>, cut: Option<MessageId>) -> Handed {
+        let mut after = Handed { owed: unread, ahead: Vec::new(), ..*handed };
+        let unfitting = cut.into_iter().flat_map(|cut| {
+            let beyond = handed.owed.iter().filter(move |span| span.last > cut);
+            beyond.map(move |span| (cut, span))
         });
-        self.is_pending_given = false;
+        for (cut, span) in unfitting {
+            let first = if span.first > cut {
+                span.first
+            } else {
+                // Where all of it is in memory, the next message there: so it is known to be there.
+                let rest = Span { first: next(cut), last: span.last };
+                let mut later = self.texts.within(rest).filter(|_| self.texts.has_all(*span));
+                later.next().map_or(next(cut), |message| message.id)
+            };
+            after.owe(Span { first, last: span.last }, |_, _| false);
+        }
+        after.move_to(cut.or_else(|| self.texts.newest()));
+        // Of what could not be read, and of what comes later, it took these all the same.
+        handed.ahead.iter().for_each(|message| after.take(*message));
+        after
     }
 
-    /// What this turn is handed, if anything is pending. It counts as given from here on.
-    pub(crate) fn give_pending(&mut self, agent: AgentKey, turn: TurnId) -> Option<QueuedMessages> {
-        let queued = self.pending_for(agent, turn);
-        self.pending = queued;
-        self.is_pending_given |= queued.is_some();
-        queued
+    /// The agent is called with this.
+    pub(crate) fn handed(&mut self, handout: Handout) -> Brought {
+        let Handout { agent, turn, next, messages, is_cut, lost, left_out } = handout;
+        if let Some(reader) = self.reader(agent) {
+            let words = messages.iter().filter(|message| message.is_by_person());
+            let words = words.map(|message| message.id).collect();
+            let taken = Vec::new();
+            reader.under_way = Some(UnderWay { turn, next, taken, words, is_cut });
+        }
+        Brought { messages, lost, left_out }
     }
 
-    /// What this turn would be handed.
-    pub(crate) fn pending_for(&self, agent: AgentKey, turn: TurnId) -> Option<QueuedMessages> {
-        let is_free = !self.is_pending_given;
-        let pending = self.pending?;
-        let own = (pending.agent, pending.turn) == (agent, turn);
-        (own || is_free).then_some(QueuedMessages { agent, turn, ..pending })
+    /// Those of these messages that the running agent has not had with its turn, nor in the midst of this one or an earlier
+    /// one: a range that begins with a message that came late holds also what came before it.
+    pub(crate) fn news_for(
+        &mut self,
+        agent: AgentKey,
+        mut messages: Vec<Arc<ChatMessage>>,
+    ) -> Vec<Arc<ChatMessage>> {
+        if let Some(under_way) = self.reader(agent).and_then(|reader| reader.under_way.as_ref()) {
+            let UnderWay { next, taken, .. } = under_way;
+            messages.retain(|said| !next.includes(said.id) && !taken.contains(&said.id));
+        }
+        messages
     }
 
-    /// The agent of this turn was handed everything that is pending, or it was not.
-    pub(crate) const fn set_given(&mut self, given: bool) {
-        self.is_pending_given = given;
-    }
-
-    /// The call of this turn was taken away. What it was handed may not have been looked at: the next one is
-    /// handed it, too.
-    pub(crate) fn cancelled(&mut self, agent: AgentKey, turn: Option<TurnId>) {
-        self.took_not_all(agent);
-        if self.pending.is_some_and(|queued| queued.agent == agent && Some(queued.turn) == turn) {
-            self.set_given(false);
+    /// The running agent was reached with these of people's messages.
+    pub(crate) fn injected(&mut self, agent: AgentKey, taken: &[MessageId]) {
+        if let Some(under_way) = self.reader(agent).and_then(|reader| reader.under_way.as_mut()) {
+            under_way.taken.extend(taken);
         }
     }
 
-    /// Forgets what was handed over with a turn that is over. What was not is kept for the next one.
-    pub(crate) fn clear_delivered(&mut self, speaker: Option<AgentKey>, turn: TurnId) {
-        let given = self.is_pending_given;
-        let now = (speaker, turn);
-        self.pending =
-            self.pending.filter(|queued| !given || (Some(queued.agent), queued.turn) == now);
+    /// The agent's turn ended with a reply or a pass. `took_all`: it took what reached it while it ran; if not, it is handed
+    /// that again. Returns whether it was handed something that people said.
+    pub(crate) fn ended_well(&mut self, agent: AgentKey, took_all: bool) -> bool {
+        let mut readers = self.readers.iter_mut();
+        let Some(reader) = readers.find(|reader| reader.handed.agent == agent) else {
+            return false;
+        };
+        let Some(UnderWay { turn, next, taken, words, is_cut, .. }) = reader.under_way.take()
+        else {
+            return false;
+        };
+        let taken = if took_all { taken } else { Vec::new() };
+        let has_words = !words.is_empty() || !taken.is_empty();
+        let handed = std::mem::replace(&mut reader.handed, next);
+        for message in taken {
+            reader.handed.take(message);
+        }
+        if reader.before.as_ref().is_none_or(|before| before.turn != turn) {
+            reader.before = Some(Before { turn, handed });
+        }
+        (reader.is_cut, reader.given_up) = (is_cut, 0);
+        reader.failing.clear();
+        let handed = &reader.handed;
+        let is_served = |span: &mut Span| handed.includes(span.first) && handed.includes(span.last);
+        self.unserved.take_if(is_served);
+        self.release();
+        has_words
+    }
+
+    /// The agent knows that it is its turn, and was handed this.
+    pub(crate) fn woken(&mut self, agent: AgentKey, turn: TurnId) {
+        let was_handed = self.reader(agent).is_some_and(|reader| reader.under_way.is_some());
+        if was_handed {
+            self.woken = Some((agent, turn));
+        } else {
+            // It reads the channel itself.
+            self.unserved = None;
+        }
+    }
+
+    /// The turn of the agent that was woken is over, and did not fail, unless it is this one. Returns what
+    /// [`Inbox::ended_well`] does.
+    pub(crate) fn close_woken(&mut self, speaker: Option<AgentKey>, turn: TurnId) -> bool {
+        let is_over = |woken: &mut (AgentKey, TurnId)| (speaker, turn) != (Some(woken.0), woken.1);
+        let over = self.woken.take_if(is_over);
+        over.is_some_and(|(agent, _)| self.ended_well(agent, true))
+    }
+
+    /// A turn was taken away. If it is that of the agent that was woken, it is handed the same again.
+    pub(crate) fn woken_in_vain(&mut self) {
+        if let Some((agent, _)) = self.woken.take() {
+            self.taken_away(agent);
+        }
+    }
+
+    /// The agent's turn was taken away: it is handed the same again.
+    pub(crate) fn taken_away(&mut self, agent: AgentKey) {
+        if let Some(reader) = self.reader(agent) {
+            reader.under_way = None;
+        }
+    }
+
+    /// The agent's turn failed: it is handed the same again, at most three times. Returns how many of people's messages it
+    /// does without from now on.
+    pub(crate) fn failed(&mut self, agent: AgentKey) -> usize {
+        let Some(reader) = self.reader(agent) else {
+            return 0;
+        };
+        let under_way = reader.under_way.take();
+        under_way.map_or(0, |under_way| reader.fail(under_way.words))
+    }
+
+    /// These agents take turns in the channel now.
+    pub(crate) fn list(&mut self, listed: impl Fn(AgentKey) -> bool) {
+        for reader in &mut self.readers {
+            reader.is_listed = listed(reader.handed.agent);
+        }
+    }
+
+    /// Texts that no agent needs leave memory.
+    fn release(&mut self) {
+        let Self { readers, texts, .. } = self;
+        let newest = texts.newest();
+        texts.release(|| {
+            let listed = readers.iter().filter(|reader| reader.is_listed);
+            listed.map(Reader::needs_after).min().unwrap_or(newest)
+        });
+    }
+
+    /// Whether the agent was handed this message.
+    #[cfg(test)]
+    pub(super) fn was_handed(&self, agent: AgentKey, message: MessageId) -> bool {
+        let mut readers = self.readers.iter();
+        let reader = readers.find(|reader| reader.handed.agent == agent);
+        reader.is_some_and(|reader| reader.handed.includes(message))
+    }
+
+    /// Whether the agent, which was called, will not be handed this message, unless it was just now.
+    #[cfg(test)]
+    pub(super) fn leaves_out(&self, agent: AgentKey, message: MessageId) -> bool {
+        let mut readers = self.readers.iter();
+        let reader = readers.find(|reader| reader.handed.agent == agent);
+        let under_way = reader.and_then(|reader| reader.under_way.as_ref());
+        under_way.is_some_and(|under_way| under_way.next.includes(message))
+    }
+
+    #[cfg(test)]
+    pub(super) fn knows(&self, agent: AgentKey) -> bool {
+        self.readers.iter().any(|reader| reader.handed.agent == agent)
+    }
+
+    /// What agents were handed, of those that were not handed everything. For the record.
+    pub(crate) fn behind(&self) -> impl Iterator<Item = &Handed> {
+        let newest = self.texts.newest();
+        let handed = self.readers.iter().map(|reader| &reader.handed);
+        handed.filter(move |handed| !handed.is_up_to(newest))
+    }
+}
+
+/// What an agent is to be handed, on its way from memory and from what was read.
+struct Search<'a> {
+    texts: &'a Texts,
+    handed: &'a Handed,
+    own: Option<UserId>,
+    /// What cannot be read is done without.
+    gives_up: bool,
+    found: Found,
+    unread: Vec<Span>,
+    lost: usize,
+}
+
+impl Search<'_> {
+    /// Finds all of it, oldest first, as far as it fits.
+    fn run(&mut self) -> Result<(), Span> {
+        let (texts, handed) = (self.texts, self.handed);
+        for span in &handed.owed {
+            self.find(*span)?;
+        }
+        let reach = texts.reach();
+        if let Some(last) = reach.filter(|_| reach > handed.until) {
+            let first = handed.until.map_or(MessageId::new(1), next);
+            self.read(Span { first, last })?;
+        }
+        self.take(texts.after(reach.max(handed.until)));
+        Ok(())
+    }
+
+    /// What is in memory comes from there.
+    fn find(&mut self, span: Span) -> Result<(), Span> {
+        if self.texts.has_all(span) {
+            self.take(self.texts.within(span));
+            return Ok(());
+        }
+        self.read(span)
+    }
+
+    /// What is not comes from what was read of the chat.
+    fn read(&mut self, Span { mut first, last }: Span) -> Result<(), Span> {
+        let texts = self.texts;
+        if let Some(known) = texts.read_up_to(first) {
+            let part = Span { first, last: last.min(known) };
+            // Some of it may have come late, after that was read.
+            let mut part_known: Vec<_> =
+                texts.read_within(part).chain(texts.within(part)).collect();
+            part_known.sort_unstable_by_key(|message| message.id);
+            part_known.dedup_by_key(|message| message.id);
+            self.take(part_known.into_iter());
+            if self.found.is_over {
+                return Ok(());
+            }
+            self.lost += texts.lost_within(part.first..=part.last);
+            if known >= last {
+                return Ok(());
+            }
+            first = next(known);
+        }
+        if self.found.is_over || self.found.is_full() {
+            // More may be there: it comes with the next turn.
+            self.found.is_over = true;
+            return Ok(());
+        }
+        let rest = Span { first, last };
+        if !self.gives_up {
+            return Err(rest);
+        }
+        self.unread.push(rest);
+        Ok(())
+    }
+
+    fn take<'m>(&mut self, messages: impl Iterator<Item = &'m Arc<ChatMessage>>) {
+        self.found.messages.reserve(messages.size_hint().0);
+        for message in messages {
+            let is_own = Some(message.author) == self.own;
+            if !is_own && self.handed.ahead.binary_search(&message.id).is_err() {
+                self.found.take(message);
+            }
+        }
+    }
+}
+
+/// What people said that no turn has taken yet.
+impl Inbox {
+    /// The channel does not go to sleep over these messages.
+    pub(crate) fn keep_unserved(&mut self, span: Span) {
+        match &mut self.unserved {
+            Some(known) => known.cover(span),
+            unserved @ None => *unserved = Some(span),
+        }
+    }
+
+    /// What no turn has taken, or no turn could bring whole. For the record.
+    pub(crate) fn unserved(&self) -> Option<Span> {
+        let cut = self.readers.iter().filter(|reader| reader.is_cut);
+        let rest = cut.filter_map(Reader::needs_after).min().map(next);
+        let rest = rest.zip(self.texts.newest()).map(|(first, last)| Span { first, last });
+        // As long as no agent was met, none was handed anything.
+        let unmet = if self.readers.is_empty() { self.texts.words() } else { None };
+        [self.unserved, rest, unmet].into_iter().flatten().reduce(|mut all, span| {
+            all.cover(span);
+            all
+        })
+    }
+
+    /// The newest message for which the channel is to wake, if it sleeps.
+    pub(crate) fn wakes_for(&self) -> Option<MessageId> {
+        let is_cut = self.readers.iter().any(|reader| reader.is_cut && reader.is_listed);
+        let rest = if is_cut { self.texts.newest() } else { None };
+        self.unserved.map(|span| span.last).max(rest)
+    }
+
+    /// What people said in this range, oldest first, and whether that is all of it.
+    ///
+    /// # Errors
+    ///
+    /// What is to be read of the chat before.
+    pub(crate) fn said_within(
+        &self,
+        span: Span,
+        gives_up: bool,
+    ) -> Result<(Vec<Arc<ChatMessage>>, bool), Span> {
+        let bounds = Bounds { messages: usize::MAX, bytes: usize::MAX };
+        let (texts, handed) = (&self.texts, &Handed::new(AgentKey::default()));
+        let (found, unread, lost) = (Found::new(bounds), Vec::new(), 0);
+        let mut search = Search { texts, handed, own: None, gives_up, found, unread, lost };
+        search.find(span)?;
+        let Search { found, unread, .. } = search;
+        let mut said = found.messages;
+        said.retain(|message| message.is_by_person());
+        Ok((said, unread.is_empty()))
     }
 }
 

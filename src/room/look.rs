@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, Channel, Timestamp};
+use dirigent_core::{AgentKey, Channel, MessageId, PhaseKind, Timestamp};
 
 use super::active::Active;
 use super::claims::Lane;
@@ -85,8 +85,26 @@ impl Look<'_> {
         let view = self.turns.view();
         let is_unheard = view.is_wake_unserved() && !self.turns.has_begun();
         let is_kept = view.is_wake_pending() || view.queued().is_some();
-        let is_ungiven = self.active.is_some_and(|active| active.inbox.ungiven().is_some());
+        let is_ungiven = self.active.is_some_and(|active| active.inbox.wakes_for().is_some());
         is_unheard || is_kept || is_ungiven
+    }
+
+    /// Whether this room is waited for: an agent has its turn, people said something that is not answered, or
+    /// something of the library is not posted.
+    pub(crate) fn is_busy(&self) -> bool {
+        let view = self.turns.view();
+        let rests =
+            matches!(view.phase(), PhaseKind::Disabled | PhaseKind::Dormant | PhaseKind::Archived);
+        let in_turn = self.turns.keeps_turns() && !rests;
+        let is_owed = !self.turns.machine.pending().is_empty() || self.unposted().next().is_some();
+        in_turn || self.has_word() || is_owed || self.waiting_reply().is_some()
+    }
+
+    /// Whether people said something that is answered once an agent may have a turn, or there are too few agents to
+    /// keep turns.
+    pub(crate) fn awaits_agents(&self) -> bool {
+        let is_disabled = self.turns.view().phase() == PhaseKind::Disabled;
+        self.turns.keeps_turns() && (is_disabled || self.has_word())
     }
 
     /// Whether a permitted run waits for a place among the calls of all channels.
@@ -180,10 +198,24 @@ impl Look<'_> {
         self.turns.commit.has_news() || self.active.is_some_and(|active| !active.signals.is_empty())
     }
 
+    /// About how much memory the messages take that are still to be handed to agents.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.active.map_or(0, |active| active.inbox.texts().bytes())
+    }
+
+    /// The newest message: of two channels the one that was idle for longer has the older one.
+    pub(crate) fn newest(&self) -> Option<MessageId> {
+        self.turns.view().newest()
+    }
+
     /// Whether nothing is under way, so that the room may leave memory: its record says it all.
     pub(crate) fn is_at_rest(&self) -> bool {
         let idle = self.active.is_none_or(Active::is_idle);
-        idle && self.turns.commit.is_clean()
+        // A turn without a deadline is a turn, too. The record does not say which of people's words in it the room was
+        // woken for.
+        let no_turn = self.turns.machine.view().speaker().is_none();
+        idle && no_turn
+            && self.turns.commit.is_clean()
             && !self.marks.has_gap()
             && self.next_deadline().is_none()
             && self.turns.machine.pending().is_empty()

@@ -5,10 +5,15 @@ use std::time::Duration;
 
 use dirigent_core::{MessageId, Timestamp};
 
+use super::reads::PAGE;
 use crate::record::channel::GapFrom;
 
 /// The most ids that are kept to recognise a message that is read after it was pushed or posted.
-const IDS_MAX: usize = 256;
+const IDS_MAX: usize = 16 * 1024;
+/// The same, where the channel is not read to find what events did not tell of: each of them is stored with every commit.
+const IDS_UNREAD: usize = 256;
+/// After how many messages the channel is to be read again: as many as a page has.
+const READ_AGAIN: usize = PAGE as usize;
 /// How long a gap holds back what agents say, so that a stop that was missed acts first.
 const HOLD_BACK: Duration = Duration::from_secs(5);
 /// How far the chat's clock and ours may be apart.
@@ -27,9 +32,6 @@ const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Marks {
     heard: Option<MessageId>,
-    /// `heard` when the room was taken up from its record. What people said after it may have been handed
-    /// to no agent, even where agents spoke later.
-    heard_before: Option<MessageId>,
     verified: Option<MessageId>,
     /// Where the chat did not tell which ids this moment has: messages of before it are not the channel's.
     since: Timestamp,
@@ -37,6 +39,8 @@ pub(crate) struct Marks {
     gap: Option<Box<Gap>>,
     /// Messages that were pushed or posted behind `verified`, ascending.
     ids: VecDeque<MessageId>,
+    /// There are so many of them by now that the channel is to be read.
+    is_long_unread: bool,
     /// The newest message that was pushed while a gap was open.
     pushed: Option<MessageId>,
     /// When a gap last held something back.
@@ -60,35 +64,28 @@ impl Marks {
     pub(crate) const fn new(heard: Option<MessageId>, since: Timestamp) -> Self {
         Self {
             heard,
-            heard_before: None,
             verified: heard,
             since,
             gap: None,
             ids: VecDeque::new(),
+            is_long_unread: false,
             pushed: None,
             held_back_at: None,
         }
     }
 
     /// The marks of a channel that was heard up to here when it was stored, and read up to `verified`. Of the
-    /// messages between the two, those with these ids were heard.
+    /// messages after that, those with these ids were heard.
     pub(crate) fn restored(
         heard: Option<MessageId>,
         verified: Option<MessageId>,
-        known: &[MessageId],
+        known: impl Iterator<Item = MessageId>,
         since: Timestamp,
     ) -> Self {
-        let mut marks = Self { heard_before: heard, ..Self::new(heard, since) };
+        let mut marks = Self::new(heard, since);
         marks.verified = verified.or(heard);
-        for id in known.iter().filter(|id| Some(**id) <= heard) {
-            marks.note(*id);
-        }
+        known.for_each(|id| marks.note(id));
         marks
-    }
-
-    /// Up to where the channel had been heard when it was taken up from its record.
-    pub(crate) const fn heard_before(&self) -> Option<MessageId> {
-        self.heard_before
     }
 
     /// Everything up to here was pushed without a gap, or read.
@@ -135,9 +132,27 @@ impl Marks {
         } else if let Err(at) = self.ids.binary_search(&id) {
             self.ids.insert(at, id);
         }
+        self.is_long_unread |= self.ids.len() % READ_AGAIN == READ_AGAIN - 1;
         if self.ids.len() > IDS_MAX {
-            let oldest = self.ids.pop_front();
-            self.verified = self.verified.max(oldest.min(self.heard));
+            self.forget_oldest();
+        }
+    }
+
+    /// It counts as read.
+    fn forget_oldest(&mut self) {
+        let oldest = self.ids.pop_front();
+        self.verified = self.verified.max(oldest.min(self.heard));
+    }
+
+    /// Whether much was pushed or posted since the channel was last read. Told once, and again when it has become more.
+    pub(crate) fn take_long_unread(&mut self) -> bool {
+        std::mem::take(&mut self.is_long_unread)
+    }
+
+    /// The channel is not read to find what events did not tell of.
+    pub(crate) fn do_without_reading(&mut self) {
+        while self.ids.len() > IDS_UNREAD {
+            self.forget_oldest();
         }
     }
 
@@ -237,17 +252,24 @@ impl Marks {
         self.verified < self.heard
     }
 
-    /// From where the channel is to be read after a restart, where that is not what was heard. What the turn
-    /// machine has forgotten, which is all up to this horizon, is not read again: nothing would tell which
-    /// of it was heard.
-    pub(crate) fn verified_behind(&self, horizon: Option<MessageId>) -> Option<MessageId> {
-        let verified = self.verified.max(horizon.min(self.heard));
-        verified.filter(|_| verified < self.heard)
+    /// From where the channel is to be read after a restart, where that is not what was heard.
+    pub(crate) fn verified_behind(&self) -> Option<MessageId> {
+        self.verified.filter(|_| self.verified < self.heard)
+    }
+
+    /// The messages up to here that were heard and not read, ascending.
+    pub(crate) fn known_up_to(&self, up_to: Option<MessageId>) -> impl Iterator<Item = MessageId> {
+        let count = self.ids.partition_point(|id| Some(*id) <= up_to);
+        self.ids.range(..count).copied()
     }
 
     /// Everything up to here was read.
     pub(crate) fn verify(&mut self, up_to: Option<MessageId>) {
         self.verified = self.verified.max(up_to);
+        if self.gap.is_none() {
+            // Or it would be read again after a restart, when the turn machine has forgotten that it was heard.
+            self.heard = self.heard.max(up_to);
+        }
         while self.ids.front().is_some_and(|id| Some(*id) <= self.verified) {
             self.ids.pop_front();
         }

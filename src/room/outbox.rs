@@ -7,6 +7,8 @@ mod action;
 mod delivery;
 pub(crate) mod entry;
 
+use std::time::Duration;
+
 use dirigent_core::Timestamp;
 
 pub(crate) use self::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
@@ -159,9 +161,14 @@ impl OutboxMachine {
         Some(kind)
     }
 
+    /// Time went back by this much.
+    pub(crate) fn move_back(&mut self, by: Duration) {
+        self.deliveries.iter_mut().for_each(|delivery| delivery.move_back(by));
+    }
+
     /// When [`OutboxMachine::next`] is to be asked next for a message that waits for a time.
-    pub(crate) fn due(&self) -> Option<Timestamp> {
-        self.deliveries.iter().filter_map(Delivery::due).min()
+    pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
+        self.deliveries.iter().filter_map(Delivery::due)
     }
 
     /// Whether a message cannot arrive before the next start: its channel is gone, or the chat will

@@ -1,21 +1,22 @@
 //! What was read of the chat, and what follows from it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::config::AGENTS_MAX;
+use dirigent_core::view::Span;
 use dirigent_core::{Author, Input, MessageId, Settlement, Ticket};
 
 use super::action::Outcome;
 use super::attempts::Trouble;
 use super::claims::Lane;
 use super::commit::Stamp;
-use super::hearing::is_word_of_person;
-use super::reads::{PAGE, PendingRead, READ_WAIT, Read, ReadKind, page_after};
+use super::hearing::{is_handed, is_word_of_person};
+use super::reads::{PAGE, READ_WAIT, Read, ReadKind, page_after};
 use super::recollection::Recollection;
 use super::step::Step;
 use crate::ChatMessage;
 use crate::record::channel::GapFrom;
-use crate::values::message::ChatKind;
 
 /// The longest wait between two attempts at a read of what was missed.
 const READ_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -23,7 +24,7 @@ const READ_WAIT_MAX: Duration = Duration::from_secs(10);
 const READ_WAIT_REFUSED: Duration = Duration::from_secs(600);
 /// After how many failed attempts an agent is called without what could not be read for it. While the chat is
 /// away they do not count.
-const PENDING_ATTEMPTS: u32 = 4;
+const WORDS_ATTEMPTS: u32 = 4;
 
 /// A room that learns what was read.
 pub(super) struct Reading<'s, 'a> {
@@ -36,8 +37,7 @@ impl Reading<'_, '_> {
         match read {
             Read::Members(ticket) => self.members(ticket, outcome),
             Read::Gap => self.gap(outcome),
-            Read::Context => self.context(outcome),
-            Read::Pending(read) => self.pending(read, outcome),
+            Read::Words(span) => self.words(span, outcome),
             Read::Backfill(after) => self.backfill(after, outcome),
             Read::Poll { ticket, after } => self.polled(ticket, after, outcome),
         }
@@ -84,8 +84,9 @@ impl Reading<'_, '_> {
                     let author = self.step.cx.directory.author(&message);
                     if after.is_some() || Some(author) == speaker {
                         let Step { turns, marks, lanes, .. } = &mut *self.step;
+                        let is_known = marks.is_known(message.id);
                         Recollection { marks, inbox: &mut lanes.inbox }.note_own(turns, message.id);
-                        self.step.take_message(message, false);
+                        self.step.take_message(message, false, is_known);
                     }
                 }
                 Settlement::Done { message: None }
@@ -162,50 +163,38 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// What was said of late was read.
-    fn context(&mut self, outcome: Outcome) {
-        let Step { cx, now, turns, marks, forgot, lanes, .. } = &mut *self.step;
+    /// A page of what an agent is to be handed was read.
+    fn words(&mut self, span: Span, outcome: Outcome) {
+        let Step { cx, now, turns, marks, lanes, .. } = &mut *self.step;
+        let (reads, is_out) = (&mut lanes.reads, lanes.chat.is_out());
         match outcome.into_page() {
+            Some(Ok(page)) if page.is_empty() && cx.chat.may_be_hidden(turns.channel) => {
+                reads.give_words_up();
+            }
             Some(Ok(messages)) => {
-                let mut kept = Recollection { marks, inbox: &mut lanes.inbox };
-                for message in messages {
+                reads.forget(ReadKind::Words);
+                let before = MessageId::new(span.first.get().saturating_sub(1));
+                let (page, full) = page_after(messages, Some(before), usize::from(PAGE));
+                let last = page.back().map(|message| message.id).filter(|_| full);
+                let last = last.map_or(span.last, |last| last.min(span.last));
+                let mut said = Vec::with_capacity(page.len());
+                for mut message in page.into_iter().take_while(|message| message.id <= last) {
                     let author = cx.directory.author(&message);
-                    if message.kind != ChatKind::System {
-                        kept.remember(cx, turns, message, author);
+                    // What was not heard yet comes by the front door, and counts there.
+                    if marks.is_known(message.id) && is_handed(cx, &message, author) {
+                        cx.directory.name_author(&mut message, author);
+                        said.push(Arc::new(message));
                     }
                 }
-                **forgot = false;
-                lanes.reads.context_known();
-            }
-            Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
-                let (channel, kind) = (turns.channel, failure.kind);
-                tracing::warn!(%channel, ?kind, "recent messages could not be read");
-                lanes.reads.give_context_up();
+                lanes.inbox.texts_mut().read(Span { last, ..span }, said);
             }
             Some(Err(failure)) => {
-                lanes.reads.back_off(ReadKind::Context, *now, failure.retry_after);
-            }
-            None => {}
-        }
-    }
-
-    /// A page of what an agent is to be handed was read.
-    fn pending(&mut self, read: PendingRead, outcome: Outcome) {
-        let Step { cx, now, turns, lanes, .. } = &mut *self.step;
-        let (reads, is_out) = (&mut lanes.reads, lanes.chat.is_out());
-        let is_first = read.after < read.first;
-        match outcome.into_page() {
-            Some(Ok(page))
-                if is_first && page.is_empty() && cx.chat.may_be_hidden(turns.channel) =>
-            {
-                reads.give_fetching_up();
-            }
-            Some(Ok(messages)) => reads.fetched(read, messages),
-            Some(Err(failure)) => {
-                let failed = reads.back_off(ReadKind::Pending, *now, failure.retry_after);
-                let is_over = failed >= PENDING_ATTEMPTS && !is_out;
+                let failed = reads.back_off(ReadKind::Words, *now, failure.retry_after);
+                let is_over = failed >= WORDS_ATTEMPTS && !is_out;
                 if is_over || failure.trouble() == Trouble::Definite {
-                    reads.give_fetching_up();
+                    let (channel, kind) = (turns.channel, failure.kind);
+                    tracing::warn!(%channel, ?kind, "what an agent is to be handed cannot be read: its turn begins without");
+                    reads.give_words_up();
                 }
             }
             None => {}

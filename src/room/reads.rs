@@ -1,9 +1,9 @@
 //! What is read of the chat, and why: one read of each kind at a time.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
+use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, Effect, MessageId, PhaseKind, Ticket, Timestamp, TurnId};
 
 use super::action::{Account, Action, ActionId};
@@ -19,8 +19,8 @@ use crate::{ChannelId, ChatMessage, Settings};
 pub(crate) const PAGE: u8 = 100;
 /// The first wait before a read of what was missed is tried again.
 pub(crate) const READ_WAIT: Duration = Duration::from_secs(1);
-/// How long a call waits for what was said of late, and for what its agent is to be handed.
-pub(crate) const CONTEXT_MAX: Duration = Duration::from_secs(10);
+/// How long a call waits for what its agent is to be handed.
+pub(crate) const WORDS_MAX: Duration = Duration::from_secs(10);
 
 /// One read, by what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +29,8 @@ pub(crate) enum Read {
     Members(Ticket),
     /// What was missed during a gap.
     Gap,
-    /// What was said of late, where it is not in memory.
-    Context,
-    /// What an agent is to be handed, where that is not in memory.
-    Pending(PendingRead),
+    /// What an agent is to be handed, where that is not in memory: a page from the first message of a range on.
+    Words(Span),
     /// What may have been lost without notice, after this message.
     Backfill(Option<MessageId>),
     /// Whether the agent has posted its reply, after this message.
@@ -44,22 +42,20 @@ pub(crate) enum Read {
 pub(crate) enum ReadKind {
     Members,
     Gap,
-    Context,
-    Pending,
+    Words,
     Backfill,
     Poll,
 }
 
 /// How many kinds of reads there are.
-const KINDS: usize = 6;
+const KINDS: usize = 5;
 
 impl Read {
     pub(crate) const fn kind(self) -> ReadKind {
         match self {
             Self::Members(_) => ReadKind::Members,
             Self::Gap => ReadKind::Gap,
-            Self::Context => ReadKind::Context,
-            Self::Pending(_) => ReadKind::Pending,
+            Self::Words(_) => ReadKind::Words,
             Self::Backfill(_) => ReadKind::Backfill,
             Self::Poll { .. } => ReadKind::Poll,
         }
@@ -70,7 +66,7 @@ impl Read {
         match self {
             Self::Members(ticket) => Some(Effect::FetchMembers { ticket }),
             Self::Poll { ticket, after } => Some(Effect::Poll { ticket, after }),
-            Self::Gap | Self::Context | Self::Pending(_) | Self::Backfill(_) => None,
+            Self::Gap | Self::Words(_) | Self::Backfill(_) => None,
         }
     }
 
@@ -84,56 +80,12 @@ impl Read {
         let (after, limit) = match self {
             Self::Members(_) => return Action::Members,
             Self::Gap => (gap_from, PAGE),
-            Self::Context => (None, u8::try_from(settings.missed_max).unwrap_or(PAGE)),
-            Self::Pending(read) => (Some(read.after), PAGE),
+            Self::Words(span) => (Some(MessageId::new(span.first.get().saturating_sub(1))), PAGE),
             Self::Backfill(after) => (after, PAGE),
             Self::Poll { .. } => (None, settings.poll_limit),
         };
         let request = HistoryRequest { channel, after, limit: limit.clamp(1, PAGE) };
         Action::History { account: Account::Moderator, request }
-    }
-}
-
-/// Which messages are read for an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PendingRead {
-    pub(crate) first: MessageId,
-    pub(crate) last: MessageId,
-    /// Up to where it was read.
-    pub(crate) after: MessageId,
-}
-
-/// Messages that were read for an agent.
-#[derive(Debug)]
-pub(crate) struct Fetched {
-    first: MessageId,
-    last: MessageId,
-    messages: Vec<Arc<ChatMessage>>,
-    progress: Fetching,
-}
-
-/// How far messages were read for an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fetching {
-    /// More is to be read.
-    Begun,
-    /// All of them were read.
-    Whole,
-    /// The others cannot be read now.
-    GivenUp,
-}
-
-impl Fetched {
-    /// What of a range was read, and whether that is all of it. `None` while more is to be read.
-    pub(crate) fn of(
-        &self,
-        first: MessageId,
-        last: MessageId,
-    ) -> Option<(impl Iterator<Item = &Arc<ChatMessage>>, bool)> {
-        let covers = self.first <= first && self.last >= last;
-        let said = self.messages.iter().filter(move |m| (first..=last).contains(&m.id));
-        let is_over = covers && self.progress != Fetching::Begun;
-        is_over.then_some((said, self.progress == Fetching::Whole))
     }
 }
 
@@ -176,14 +128,10 @@ pub(crate) struct Reads {
     slots: Vec<Slot>,
     /// Reads that newer ones have replaced: the machine is to be told.
     pub(crate) replaced: Vec<Ticket>,
-    /// Until when calls wait for what was said of late.
-    pub(crate) context_until: Option<Timestamp>,
-    /// The agent that is next does without what was said before; the one after it has it read again.
-    pub(crate) skip_context: bool,
     /// Until when the call of this turn waits for what its agent is to be handed.
-    pending_until: Option<(AgentKey, TurnId, Timestamp)>,
-    /// What was read for that.
-    pub(crate) fetched: Option<Box<Fetched>>,
+    words_until: Option<(AgentKey, TurnId, Timestamp)>,
+    /// What is to be handed to the next agent cannot be read.
+    words_failed: bool,
 }
 
 impl Reads {
@@ -318,17 +266,17 @@ impl Reads {
         self.slots.iter().any(|slot| slot.wanted.is_some() && slot.under_way.is_none())
     }
 
-    pub(crate) fn next_at(&self) -> Option<Timestamp> {
+    /// The moments at which a read is tried again, or no longer waited for.
+    pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let own = self.slots.iter().filter_map(Slot::next_at);
-        own.chain(self.context_until).chain(self.pending_until.map(|(.., until)| until)).min()
+        own.chain(self.words_until.map(|(.., until)| until))
     }
 
     pub(crate) fn move_back(&mut self, by: Duration) {
         for wanted in self.slots.iter_mut().filter_map(|slot| slot.wanted.as_mut()) {
             wanted.attempts.move_back(by);
         }
-        let pending = self.pending_until.as_mut().map(|(.., until)| until);
-        for until in self.context_until.iter_mut().chain(pending) {
+        if let Some((.., until)) = &mut self.words_until {
             *until = until.saturating_sub(by);
         }
     }
@@ -336,97 +284,55 @@ impl Reads {
 
 /// What an agent is called with.
 impl Reads {
-    /// An outage is over, whatever its cause: the chat, the gateway, a limit on posts or the store. What could not
-    /// be read for a call meanwhile is read anew, and waited for anew.
-    pub(crate) fn chat_back(&mut self, now: Timestamp) {
-        self.retry_now(ReadKind::Context);
-        self.retry_now(ReadKind::Pending);
-        self.context_until = self.context_until.map(|_| now + CONTEXT_MAX);
-        self.pending_until = None;
-        self.fetched.take_if(|fetched| fetched.progress == Fetching::GivenUp);
-    }
-}
-
-/// What was said of late.
-impl Reads {
-    /// It is read, and calls wait for it.
-    pub(crate) fn want_context(&mut self, now: Timestamp) {
-        if self.wanted(ReadKind::Context).is_none() {
-            self.want(Read::Context, Stamp::default());
-            self.context_until = Some(now + CONTEXT_MAX);
+    /// These messages are to be read, from the first on.
+    pub(crate) fn want_words(&mut self, span: Span) {
+        if self.wanted(ReadKind::Words) != Some(Read::Words(span)) {
+            self.want(Read::Words(span), Stamp::default());
         }
     }
 
-    pub(crate) fn context_known(&mut self) {
-        self.context_until = None;
-        self.forget(ReadKind::Context);
-    }
-
-    /// It cannot be read: the agent that is next does without.
-    pub(crate) fn give_context_up(&mut self) {
-        self.skip_context = true;
-        self.context_known();
-    }
-}
-
-/// What an agent is to be handed.
-impl Reads {
-    /// Messages of this range are to be read, unless that is under way. What is being read is read with it.
-    pub(crate) fn fetch(&mut self, mut first: MessageId, mut last: MessageId) {
-        let begun = self.fetched.as_ref().filter(|f| f.progress == Fetching::Begun);
-        if !begun.is_some_and(|f| f.first <= first && f.last >= last) {
-            if let Some(begun) = begun {
-                (first, last) = (first.min(begun.first), last.max(begun.last));
-            }
-            let after = MessageId::new(first.get().saturating_sub(1));
-            self.want(Read::Pending(PendingRead { first, last, after }), Stamp::default());
-            let (messages, progress) = (Vec::new(), Fetching::Begun);
-            self.fetched = Some(Box::new(Fetched { first, last, messages, progress }));
+    /// The call of this turn waits for them, but not for ever.
+    pub(crate) fn wait_for_words(&mut self, now: Timestamp, agent: AgentKey, turn: TurnId) {
+        if self.words_until.is_none_or(|(a, t, _)| (a, t) != (agent, turn)) {
+            self.words_until = Some((agent, turn, now + WORDS_MAX));
         }
     }
 
-    /// A page of it was read.
-    pub(crate) fn fetched(&mut self, read: PendingRead, page: Vec<ChatMessage>) {
-        let Some(fetched) = &mut self.fetched else {
-            return self.forget(ReadKind::Pending);
-        };
-        let (page, full) = page_after(page, Some(read.after), usize::from(PAGE));
-        let last = page.back().map(|message| message.id);
-        fetched.messages.extend(page.into_iter().map(Arc::new));
-        if let Some(after) = last.filter(|last| full && *last < read.last) {
-            self.want(Read::Pending(PendingRead { after, ..read }), Stamp::default());
-        } else {
-            fetched.progress = Fetching::Whole;
-            self.forget(ReadKind::Pending);
-        }
-    }
-
-    /// The rest of it cannot be read now.
-    pub(crate) fn give_fetching_up(&mut self) {
-        if let Some(fetched) = &mut self.fetched {
-            fetched.progress = Fetching::GivenUp;
-        }
-        self.forget(ReadKind::Pending);
-    }
-
-    /// Until when the call of this turn waits for it.
-    pub(crate) fn pending_until(
-        &mut self,
+    /// Whether the call of this turn does without what cannot be read: all attempts failed, or it has waited long enough
+    /// and may do without (`gives_up`).
+    pub(crate) fn is_given_up(
+        &self,
         now: Timestamp,
         agent: AgentKey,
         turn: TurnId,
-    ) -> Timestamp {
-        let own = self.pending_until.filter(|(a, t, _)| (*a, *t) == (agent, turn));
-        let (.., until) =
-            *self.pending_until.insert(own.unwrap_or((agent, turn, now + CONTEXT_MAX)));
-        until
+        gives_up: bool,
+    ) -> bool {
+        let is_over = |(a, t, until)| (a, t) == (agent, turn) && until <= now;
+        self.words_failed || (gives_up && self.words_until.is_some_and(is_over))
     }
 
-    /// It was handed over, as far as it was read.
+    /// Whether what is to be handed over cannot be read.
+    pub(crate) const fn has_failed(&self) -> bool {
+        self.words_failed
+    }
+
+    /// It cannot be read now.
+    pub(crate) fn give_words_up(&mut self) {
+        self.words_failed = true;
+        self.forget(ReadKind::Words);
+    }
+
+    /// An agent was called, with what was read for it.
     pub(crate) fn handed(&mut self) {
-        self.pending_until = None;
-        self.fetched = None;
-        self.forget(ReadKind::Pending);
+        (self.words_until, self.words_failed) = (None, false);
+        self.forget(ReadKind::Words);
+    }
+
+    /// An outage is over, whatever its cause: the chat, the gateway, a limit on posts or the store. What could not
+    /// be read for a call meanwhile is read anew, and waited for anew.
+    pub(crate) fn chat_back(&mut self) {
+        self.retry_now(ReadKind::Words);
+        (self.words_until, self.words_failed) = (None, false);
     }
 }
 

@@ -29,7 +29,7 @@ impl Recollection<'_> {
     pub(super) fn remember_own(&mut self, cx: &Context<'_>, turns: &Turns, message: ChatMessage) {
         if turns.keeps_turns() {
             self.marks.note(message.id);
-            self.inbox.remember(Arc::new(message), cx.settings.missed_max);
+            self.inbox.remember_own(cx.directory.of_user(message.author), Arc::new(message));
         }
     }
 
@@ -43,7 +43,7 @@ impl Recollection<'_> {
     ) {
         cx.directory.name_author(&mut message, author);
         if turns.keeps_turns() && author != Author::Moderator {
-            self.inbox.remember(Arc::new(message), cx.settings.missed_max);
+            self.inbox.remember(Arc::new(message));
         }
     }
 }

@@ -43,8 +43,7 @@ impl Room {
         let machine = Channel::new(config, seed);
         let commit = CommitState::new(Revision::default(), machine.revision(), process);
         let (turns, marks) = (Turns::new(id, machine, commit), Marks::new(None, now));
-        let (forgot, discussion, active) = (false, None, None);
-        Self { at: now, turns, marks, forgot, discussion, active }
+        Self { at: now, turns, marks, discussion: None, active: None }
     }
 
     /// A channel as it was stored. What it owed is offered again, with the same nonces; a reply that was
@@ -65,14 +64,15 @@ impl Room {
         let at = record.snapshot.now;
         let newest = machine.view().newest();
         let commit = CommitState::new(revision, machine.revision(), process);
-        let (heard, known) = (record.heard.or(newest), &record.snapshot.messages);
+        let heard = record.heard.or(newest);
+        let known = record.snapshot.messages.iter().chain(&record.known).copied();
         let mut marks = Marks::restored(heard, record.verified, known, at);
         if let Some(gap) = record.gap_from {
             marks.open_gap(at, Some(gap));
         }
-        let forgot = newest.is_some();
         let has_more = record.outgoing.is_some()
-            || record.queued.is_some()
+            || (machine.view().mode().keeps_turns() && newest.is_some())
+            || record.unserved.is_some()
             || record.commanded_at.is_some()
             || !record.outbox.is_empty()
             || !machine.pending().is_empty()
@@ -87,8 +87,10 @@ impl Room {
                 || view.chat_away_since().is_some()
                 || view.is_budget_spent();
             let slept = view.phase() == PhaseKind::Dormant && !paused;
-            let woken_for = record.queued.filter(|_| slept).map(|held| held.last);
-            let inbox = Inbox::restored(record.queued);
+            let woken_for = record.unserved.filter(|_| slept).map(|span| span.last);
+            let listed = view.list().map(|seat| seat.agent);
+            let until = newest.max(heard);
+            let inbox = Inbox::restored(record.handed, record.unserved, until, listed);
             let posts = (!record.outbox.is_empty()).then(|| {
                 Box::new(DiscussionPosts::restored(OutboxMachine::restore(now, record.outbox)))
             });
@@ -97,7 +99,7 @@ impl Room {
             Box::new(Active { inbox, commands, reply, posts, woken_for, ..fresh })
         });
         let turns = Turns::new(id, machine, commit);
-        Ok(Self { at, turns, marks, forgot, discussion: record.discussion, active })
+        Ok(Self { at, turns, marks, discussion: record.discussion, active })
     }
 
     /// Takes up what was left: opens a gap where events may have been missed, puts what is owed into its
@@ -143,6 +145,7 @@ impl Room {
         }
         if from_before {
             step.calling().lose_runs();
+            step.count_newcomers();
         }
         step.settle();
     }
@@ -207,9 +210,20 @@ pub(super) fn write_record(
         (known, terms) => *known = terms.map(Arc::clone),
     }
     out.outgoing = active.reply.as_ref().map(|reply| Arc::clone(reply.stored()));
-    out.queued = active.inbox.pending();
+    let mut count = 0;
+    for handed in active.inbox.behind() {
+        match out.handed.get_mut(count) {
+            Some(known) => known.copy(handed),
+            None => out.handed.push(handed.clone()),
+        }
+        count += 1;
+    }
+    out.handed.truncate(count);
+    out.unserved = active.inbox.unserved();
     out.heard = marks.heard();
-    out.verified = marks.verified_behind(out.snapshot.horizon);
+    out.verified = marks.verified_behind();
+    out.known.clear();
+    out.known.extend(marks.known_up_to(out.snapshot.horizon));
     out.gap_from = marks.gap_from();
     out.commanded_at = active.commands.commanded_at.filter(|_| is_paused);
     out.writer = Some(writer);

@@ -10,7 +10,9 @@ use dirigent_core::{AgentKey, Author, MessageId, RunId, Timestamp, TurnId};
 use self::search::Search;
 pub(crate) use self::search::SearchFacts;
 use super::action::ActionId;
-use super::attempts::{Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, is_forgotten};
+use super::attempts::{
+    Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, aged, is_forgotten,
+};
 use super::commit::Stamp;
 use super::recollection::Shown;
 use crate::ports::discord::{Mentions, Post};
@@ -287,7 +289,7 @@ impl ReplyDelivery {
         }
     }
 
-    /// Time went back by this much. What is in doubt stays so since when it was: that ages a nonce.
+    /// Time went back by this much. The nonce of what is in doubt counts as forgotten.
     pub(crate) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
         self.lands_until = self.lands_until.map(|until| until.saturating_sub(by));
@@ -295,6 +297,7 @@ impl ReplyDelivery {
         for moment in [&mut stored.waiting_since, &mut stored.composed_at] {
             *moment = moment.map(|at| at.saturating_sub(by));
         }
+        stored.doubt_since = stored.doubt_since.map(|since| aged(since, by));
     }
 }
 

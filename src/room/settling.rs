@@ -41,7 +41,10 @@ impl Settling<'_, '_> {
         if let Some(posts) = &mut self.step.lanes.posts {
             posts.count(&mut self.step.turns.commit);
         }
-        self.clear_delivered();
+        self.close_woken();
+        if self.step.marks.take_long_unread() {
+            self.step.read_again_early();
+        }
         if self.step.lanes.calls.inject.is_some() {
             self.step.calling().inject_pending();
         }
@@ -127,9 +130,7 @@ impl Settling<'_, '_> {
         if is_effect && self.step.speaking().withdraw_head() {
             return true;
         }
-        let gives_up =
-            self.step.lanes.reads.context_until.is_some() && self.step.handing().give_context_up();
-        gives_up || (is_effect && (self.step.speaking().start_head() || self.step_aside()))
+        is_effect && (self.step.speaking().start_head() || self.step_aside())
     }
 
     /// A notice that cannot be posted holds no turn back.
@@ -138,36 +139,37 @@ impl Settling<'_, '_> {
         self.step.lanes.voice.step_aside(waits)
     }
 
-    /// The channel went to sleep, and what a person said to the agent that ran last was not taken: it wakes
-    /// for that, once.
+    /// The channel went to sleep, and something that people said was in no turn that ended well, or did not fit into one: it
+    /// wakes for that. Once, unless that brought it further.
+    /// It is no human's word: it lifts no ceiling, or a channel could wake itself for ever.
     fn wake_for_pending(&mut self) -> bool {
-        let last = self.step.lanes.inbox.ungiven().map(|held| held.last);
+        let last = self.step.lanes.inbox.wakes_for();
         if last <= self.step.lanes.woken_for {
             return false;
         }
         let view = self.step.turns.view();
         let sleeps = view.phase() == PhaseKind::Dormant && view.mode().keeps_turns();
-        // A wake would be refused, or be nothing.
-        let waits =
-            view.pause().is_some() || view.chat_away_since().is_some() || view.is_budget_spent();
+        // A wake would be refused, be nothing, or take its run from an initiator that has just been allowed to run.
+        let waits = view.pause().is_some()
+            || view.chat_away_since().is_some()
+            || view.is_budget_spent()
+            || view.run().is_some()
+            || view.awaits_human();
         if !sleeps || waits {
             return false;
         }
         self.step.lanes.woken_for = last;
-        let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Operator });
+        let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Unheard });
         true
     }
 
-    /// Forgets what was handed over with a turn that is over.
-    fn clear_delivered(&mut self) {
-        let inbox = &mut self.step.lanes.inbox;
-        let before = inbox.pending();
-        if before.is_some() {
-            let view = self.step.turns.view();
-            inbox.clear_delivered(view.speaker(), view.turn());
-            if inbox.pending() != before {
-                self.step.turns.commit.change();
-            }
+    /// The turn of an agent that the host's waker was called for is over.
+    fn close_woken(&mut self) {
+        let Step { turns, lanes, .. } = &mut *self.step;
+        let view = turns.view();
+        if lanes.inbox.close_woken(view.speaker(), view.turn()) {
+            lanes.woken_for = None;
+            turns.commit.change();
         }
     }
 

@@ -125,8 +125,7 @@ impl<'a> Speaking<'a> {
             return false;
         }
         if self.cx().directory.is_hosted(agent) {
-            let handing = &mut self.calling.handing;
-            if !handing.has_context() || !handing.has_words(agent, turn) {
+            if !self.calling.handing.is_ready(agent, turn) {
                 return false;
             }
             self.voice.pop();
@@ -166,7 +165,7 @@ impl<'a> Speaking<'a> {
         self.summons.again = false;
         self.summons.called = message.is_none().then_some(turn);
         self.voice.pop();
-        self.calling.handing.inbox.give_pending(agent, turn);
+        self.calling.handing.inbox.woken(agent, turn);
         self.settle(ticket, Settlement::Done { message });
     }
 
@@ -227,12 +226,13 @@ impl<'a> Speaking<'a> {
 
     fn is_blocked(&self, effect: &Effect, stamp: Stamp) -> bool {
         let (machine, now) = (&self.calling.turns.machine, self.now());
-        let is_held = matches!(effect, Effect::Reminder { .. }) && machine.view().pause().is_some();
+        let is_reminder = matches!(effect, Effect::Reminder { .. });
+        let is_held = is_reminder && machine.view().pause().is_some();
         let is_trigger = matches!(effect, Effect::Trigger { .. });
-        let must_wait = is_trigger
-            && (self.cx().stage >= Stage::Stopping
-                || self.marks.is_holding(now)
-                || self.voice.is_busy());
+        let must_wait =
+            is_trigger && (self.cx().stage >= Stage::Stopping || self.marks.is_holding(now));
+        // Each lets an agent begin, and a part of another one's reply may still be on its way.
+        let must_wait = must_wait || (is_trigger || is_reminder) && self.voice.is_busy();
         let is_due = self.voice.is_due(now) && self.calling.turns.commit.is_committed(stamp);
         is_held || must_wait || !is_due || !machine.wants(effect)
     }
@@ -252,14 +252,11 @@ impl<'a> Speaking<'a> {
         deferral: Option<DeferralKey>,
     ) -> Option<Started> {
         let handing = &mut self.calling.handing;
-        if !handing.has_context() {
-            return None;
-        }
         let handout = handing.prepare(agent, turn)?;
-        let missed = handing.hand_out(handout);
+        let brought = handing.hand_out(handout);
         let repeated = handing.inbox.talk.is_repeated(agent);
         let newest = self.calling.turns.view().newest();
-        let request = WakeRequest { agent, turn, attempt, newest, missed, repeated, deferral };
+        let request = WakeRequest { agent, turn, attempt, newest, brought, repeated, deferral };
         let time_out = self.now() + self.cx().settings.work_deadline;
         let action = Action::Wake(Box::new(request));
         let started = self.calling.requests.start_freely(Purpose::Wake, action, time_out);
@@ -334,7 +331,10 @@ impl<'a> Speaking<'a> {
         match outcome.into_woken() {
             Some(Ok(WakeOutcome::PostTrigger)) => self.voice.advance(Progress::Post),
             Some(Ok(_)) => self.trigger_done(ticket, agent, turn, None),
-            Some(Err(failure)) => self.head_done(effect, failure.settlement(self.now())),
+            Some(Err(failure)) => {
+                self.calling.handing.failed(agent);
+                self.head_done(effect, failure.settlement(self.now()));
+            }
             None => {}
         }
     }

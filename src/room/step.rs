@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dirigent_core::view::Span;
 use dirigent_core::{
     Cause, Effect, Input, MessageId, PhaseKind, Settlement, Timestamp, Transition,
 };
@@ -13,7 +14,7 @@ use super::calls::{Call, Consult};
 use super::connection::Connection;
 use super::consulting::Consulting;
 use super::context::Context;
-use super::handing::{Handing, Known};
+use super::handing::Handing;
 use super::hearing::Hearing;
 use super::marks::Marks;
 use super::reads::Read;
@@ -21,11 +22,10 @@ use super::recollection::Recollection;
 use super::replying::Replying;
 use super::settling::Settling;
 use super::speaking::Speaking;
-use super::turns::{Follow, Turns, What};
+use super::turns::{Follow, Turns, What, is_failure, takes_turn_away};
 use super::voice::VoiceItem;
 use crate::ChatMessage;
 use crate::record::discussion::Discussion;
-use crate::record::queued::QueuedMessages;
 
 /// A room while it takes an event in. Lends each handler the fields of its topic, and sorts what follows from
 /// the machine into the lanes.
@@ -34,49 +34,48 @@ pub(super) struct Step<'a> {
     pub(super) now: Timestamp,
     pub(super) turns: &'a mut Turns,
     pub(super) marks: &'a mut Marks,
-    pub(super) forgot: &'a mut bool,
     pub(super) discussion: Option<&'a Arc<Discussion>>,
     pub(super) lanes: &'a mut Active,
 }
 
 /// The handlers.
 impl Step<'_> {
-    fn known(&self) -> Known {
+    /// Whether a call does without what cannot be read for it.
+    fn gives_up(&self) -> bool {
         let Active { chat, calls, .. } = &*self.lanes;
-        let gives_up = !chat.is_out() || calls.is_waiting();
-        Known { forgot: *self.forgot, heard_before: self.marks.heard_before(), gives_up }
+        !chat.is_out() || calls.is_waiting()
     }
 
     pub(super) fn handing(&mut self) -> Handing<'_> {
-        let known = self.known();
+        let gives_up = self.gives_up();
         let Active { inbox, reads, .. } = &mut *self.lanes;
-        Handing { cx: self.cx, now: self.now, inbox, reads, known }
+        Handing { cx: self.cx, now: self.now, inbox, reads, gives_up }
     }
 
     pub(super) fn calling(&mut self) -> Calling<'_> {
-        let known = self.known();
+        let gives_up = self.gives_up();
         let Self { cx, now, turns, .. } = self;
         let Active { inbox, reads, calls, signals, requests, .. } = &mut *self.lanes;
-        let handing = Handing { cx, now: *now, inbox, reads, known };
+        let handing = Handing { cx, now: *now, inbox, reads, gives_up };
         Calling { turns, calls, signals, requests, handing }
     }
 
     pub(super) fn speaking(&mut self) -> Speaking<'_> {
-        let known = self.known();
+        let gives_up = self.gives_up();
         let Self { cx, now, turns, marks, .. } = self;
         let lanes = &mut *self.lanes;
         let Active { inbox, reads, calls, signals, requests, voice, .. } = lanes;
         let Active { cleanup, deferrals, summons, .. } = lanes;
-        let handing = Handing { cx, now: *now, inbox, reads, known };
+        let handing = Handing { cx, now: *now, inbox, reads, gives_up };
         let calling = Calling { turns, calls, signals, requests, handing };
         Speaking { calling, marks, voice, cleanup, deferrals, summons }
     }
 
     pub(super) fn consulting(&mut self) -> Consulting<'_> {
-        let known = self.known();
+        let gives_up = self.gives_up();
         let Self { cx, now, turns, marks, .. } = self;
         let Active { inbox, reads, signals, requests, voice, consult, .. } = &mut *self.lanes;
-        let handing = Handing { cx, now: *now, inbox, reads, known };
+        let handing = Handing { cx, now: *now, inbox, reads, gives_up };
         Consulting { turns, marks, voice, consult, signals, requests, handing }
     }
 
@@ -135,6 +134,9 @@ impl Step<'_> {
 
     /// Sorts into the lanes what the machine asked for, and tells them what else follows.
     pub(super) fn sort(&mut self) {
+        if self.turns.take_listing() {
+            self.meet_agents();
+        }
         if self.turns.has_follows() {
             self.sort_follows();
         }
@@ -163,7 +165,9 @@ impl Step<'_> {
             What::Moved(begins) => {
                 // What was said under another mode is nothing that was missed.
                 self.marks.begin(begins, follow.at);
-                self.lanes.inbox.forget_pending();
+                if !self.turns.keeps_turns() || !self.lanes.inbox.has_readers() {
+                    self.lanes.inbox.begin(begins);
+                }
             }
             What::Stray(message) => {
                 let cleanup = self.lanes.cleanup.get_or_insert_default();
@@ -188,9 +192,6 @@ impl Step<'_> {
                 lanes.cleanup.get_or_insert_default().push(Some(ticket), message, stamp);
             }
             Effect::Trigger { .. } | Effect::Notice { .. } | Effect::Reminder { .. } => {
-                if !matches!(effect, Effect::Notice { .. }) {
-                    lanes.reads.skip_context = false;
-                }
                 lanes.voice.push(VoiceItem::Effect(effect, stamp));
             }
             Effect::Consult { ticket, agent, turn, first, last } => {
@@ -198,15 +199,10 @@ impl Step<'_> {
                 self.consulting().ask(asked);
             }
             Effect::Inject { agent, turn, message } => {
-                self.calling().hand_over(QueuedMessages {
-                    agent,
-                    turn,
-                    first: message,
-                    last: message,
-                });
+                self.calling().hand_over(agent, turn, Span::of(message));
             }
             Effect::Deliver { agent, turn, first, last } => {
-                self.calling().hand_over(QueuedMessages { agent, turn, first, last });
+                self.calling().hand_over(agent, turn, Span { first, last });
             }
             Effect::CancelRun { agent, run, .. } => self.calling().cancel(agent, run),
         }
@@ -214,6 +210,9 @@ impl Step<'_> {
 
     fn take_transition(&mut self, at: Timestamp, transition: Transition) {
         let Transition { from, to, cause, agent, .. } = transition;
+        if takes_turn_away(cause) {
+            self.lanes.inbox.woken_in_vain();
+        }
         if to == PhaseKind::Archived && from != PhaseKind::Archived {
             if let Some(terms) = self.discussion {
                 let posts = self.lanes.posts.get_or_insert_default();
@@ -230,6 +229,9 @@ impl Step<'_> {
         let Active { calls, signals, .. } = &mut *self.lanes;
         if cause == Cause::RunStarted {
             calls.run_started();
+        }
+        if let Some(agent) = agent.filter(|_| is_failure(cause)) {
+            return self.handing().failed(agent);
         }
         let Some(&Call { agent: called, under_way: Some(id), .. }) = calls.current() else {
             return;
@@ -250,6 +252,21 @@ impl Step<'_> {
         Settling { step: self }.settle();
     }
 
+    /// Has the agents of a channel with too few of them counted again, where more are registered: another one may have
+    /// been registered while no process was there to hear of it.
+    pub(super) fn count_newcomers(&mut self) {
+        let view = self.turns.view();
+        if view.phase() != PhaseKind::Disabled || !view.mode().keeps_turns() {
+            return;
+        }
+        let is_listed = |agent| view.list().any(|seat| seat.agent == agent);
+        let newcomer = self.cx.directory.registered().find(|agent| !is_listed(*agent));
+        if let Some(agent) = newcomer {
+            // The list is read in any case, and says who is there.
+            let _ = self.submit(&Input::MemberJoined(agent));
+        }
+    }
+
     /// Tells the machine that the chat is away, or back, when that is due.
     pub(super) fn tell_chat(&mut self) -> bool {
         let Some(away) = self.lanes.chat.due(self.now) else {
@@ -257,7 +274,7 @@ impl Step<'_> {
         };
         if !away {
             self.lanes.retry_now();
-            self.lanes.reads.chat_back(self.now);
+            self.lanes.reads.chat_back();
         }
         let _ = self.submit(&Input::Chat { away });
         true
@@ -270,31 +287,62 @@ impl Step<'_> {
     pub(super) fn pushed(&mut self, message: ChatMessage) {
         self.connection().read_untold();
         self.hear();
+        let is_known = self.marks.is_known(message.id);
         if self.turns.keeps_turns() {
             self.marks.pushed(message.id);
         }
         let (id, author) = (message.id, self.cx.directory.author(&message));
         let nonce = message.nonce;
         let has_arrived = nonce.is_some_and(|nonce| self.lanes.arrived(nonce, author, id));
-        self.take_message(message, false);
+        self.take_message(message, false, is_known);
         if has_arrived {
             self.head_posted(id);
         }
     }
 
-    /// A message that is new to the room.
-    pub(super) fn take_message(&mut self, message: ChatMessage, backfilled: bool) {
-        let late = self.hearing().take(message, backfilled);
+    /// Much was pushed or posted since the channel was last read: an event that was lost in between is looked for now.
+    /// Later there might be more ids than are kept.
+    pub(super) fn read_again_early(&mut self) {
+        if self.cx.settings.backfill.is_some_and(|backfill| backfill.channels > 0) {
+            self.lanes.reads.want_backfill(self.turns, self.marks);
+        } else {
+            self.marks.do_without_reading();
+        }
+    }
+
+    /// A message of the channel. `is_known`: it was heard before, or is a post of ours.
+    pub(super) fn take_message(&mut self, message: ChatMessage, backfilled: bool, is_known: bool) {
+        let late = self.hearing().take(message, backfilled, is_known);
         self.sort();
         self.hold(late);
     }
 
-    /// A person's message that comes late is kept for the agent that is called next.
-    pub(super) fn hold(&mut self, late: Option<QueuedMessages>) {
-        if let Some(queued) = late {
-            self.lanes.inbox.queue(queued);
+    /// The channel does not go to sleep over a person's message that came late.
+    pub(super) fn hold(&mut self, late: Option<MessageId>) {
+        if let Some(message) = late {
+            self.lanes.inbox.keep_unserved(Span::of(message));
             self.turns.commit.change();
         }
+    }
+
+    /// The turn of a hosted agent ended with a reply or a pass. What it was handed is not handed to it again.
+    pub(super) fn ended_well(&mut self, agent: dirigent_core::AgentKey, took_all: bool) {
+        if self.lanes.inbox.ended_well(agent, took_all) {
+            // What is left of it is a reason to wake.
+            self.lanes.woken_for = None;
+        }
+    }
+
+    /// The agents that take turns here may be others now.
+    fn meet_agents(&mut self) {
+        let Self { cx, turns, lanes, .. } = self;
+        let (view, inbox) = (turns.view(), &mut lanes.inbox);
+        for seat in view.list() {
+            if cx.has_waker || cx.directory.is_hosted(seat.agent) {
+                inbox.meet(seat.agent);
+            }
+        }
+        inbox.list(|agent| view.list().any(|seat| seat.agent == agent));
     }
 
     /// The gateway tells of the channel again.

@@ -2,7 +2,7 @@
 //! order until the event's step sorts them.
 
 use dirigent_core::{
-    Answer, Channel, Effect, Input, MessageId, Mode, PhaseKind, Refusal, Settlement, Ticket,
+    Answer, Cause, Channel, Effect, Input, MessageId, Mode, PhaseKind, Refusal, Settlement, Ticket,
     Timestamp, Transition, View,
 };
 
@@ -28,6 +28,8 @@ pub(crate) struct Turns {
     follows: Vec<Follow>,
     /// Used again for the machine's effects.
     effects: Vec<Effect>,
+    /// Whether other agents may take turns now than when this was last asked.
+    is_listed_anew: bool,
 }
 
 /// What follows from an input for the lanes.
@@ -61,7 +63,8 @@ impl Turns {
     pub(super) fn new(channel: ChannelId, machine: Channel, commit: CommitState) -> Self {
         let restored = RestoredTriggers::default();
         let (begun, follows, effects) = (None, Vec::new(), Vec::new());
-        Self { channel, machine, commit, restored, begun, follows, effects }
+        let is_listed_anew = machine.view().mode().keeps_turns();
+        Self { channel, machine, commit, restored, begun, follows, effects, is_listed_anew }
     }
 
     pub(super) const fn view(&self) -> View<'_> {
@@ -85,6 +88,13 @@ impl Turns {
         }
         let (mode, was_paused) = (self.view().mode(), self.view().pause().is_some());
         let answer = self.machine.handle(now, input, &mut self.effects);
+        self.is_listed_anew |= matches!(
+            input,
+            Input::Members { .. }
+                | Input::MemberJoined(_)
+                | Input::MemberLeft(_)
+                | Input::Create(_)
+        );
         if let Some(record) = cx.record {
             record(self.channel, now, input);
         }
@@ -179,6 +189,11 @@ impl Turns {
         }
     }
 
+    /// Whether other agents may take turns now than when this was last asked.
+    pub(super) const fn take_listing(&mut self) -> bool {
+        std::mem::replace(&mut self.is_listed_anew, false)
+    }
+
     pub(super) fn has_follows(&self) -> bool {
         !self.follows.is_empty()
     }
@@ -219,9 +234,26 @@ impl Turns {
 fn concerns_lanes(transition: &Transition) -> bool {
     let Transition { from, to, cause, .. } = *transition;
     let is_pause = (from == PhaseKind::Waiting) != (to == PhaseKind::Waiting);
-    let is_of_run =
-        matches!(cause, dirigent_core::Cause::RunStarted | dirigent_core::Cause::RunSlow);
+    let is_of_run = matches!(cause, Cause::RunStarted | Cause::RunSlow);
     // A room that sleeps remembers nothing that was said.
     let is_end = matches!(to, PhaseKind::Archived | PhaseKind::Dormant);
-    is_pause || is_of_run || (is_end && from != to)
+    is_pause || is_of_run || (is_end && from != to) || is_failure(cause) || takes_turn_away(cause)
+}
+
+/// Whether a turn that ends so has failed.
+pub(super) const fn is_failure(cause: Cause) -> bool {
+    matches!(cause, Cause::StartTimedOut | Cause::RunFailed | Cause::RunTimedOut | Cause::RunLost)
+}
+
+/// Whether a turn that ends so was taken away.
+pub(super) const fn takes_turn_away(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Stopped
+            | Cause::Finished
+            | Cause::ModeChanged
+            | Cause::AgentLeft
+            | Cause::AgentMuted
+            | Cause::AgentOffline
+    )
 }

@@ -84,6 +84,9 @@ fn notice_words(cx: &Context<'_>, notice: Notice) -> (String, Option<MessageId>)
         Notice::Disconnected { agent } => about(&settings.disconnect_notice, agent),
         Notice::Stopped { message } => return (settings.stopped_notice.clone(), Some(message)),
         Notice::Resumed { message } => return (settings.resumed_notice.clone(), Some(message)),
+        Notice::ResumedIdle { message } => {
+            return (settings.resumed_idle_notice.clone(), Some(message));
+        }
         Notice::Archived | _ => settings.archived_notice.clone(),
     };
     (words, None)

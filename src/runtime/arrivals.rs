@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the moments in which the driver is told which channels came: within one, a channel may be held and not be known yet.
+/// Counts the moments in which the driver learns which channels came: within one, a channel may be held and not be known yet.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals(AtomicU64);
 

@@ -80,13 +80,14 @@ impl Backfilling<'_> {
         }
     }
 
-    /// Loads these channels, a few at a time, tells each that it missed something, and waits until it has read
-    /// that. Those that the store does not give are tried again.
+    /// Tells these channels that they missed something: the busy ones at once, then the others, a few at a time, each
+    /// of which is waited for until it has read that. Those that the store does not give are tried again.
     pub(super) async fn bring_up_to_date(
         &self,
-        mut behind: Vec<ChannelId>,
+        behind: Vec<ChannelId>,
         tell: fn(&Runtime, &Arc<RoomCell>),
     ) {
+        let mut behind = self.busy_first(behind, tell).await;
         let mut wait = TRY_AGAIN;
         while !behind.is_empty() {
             let tried = behind.into_iter().map(|channel| async move {
@@ -103,6 +104,31 @@ impl Backfilling<'_> {
             }
             wait = TRY_AGAIN_MAX.min(wait * 2);
         }
+    }
+
+    /// Loads and tells the channels in which something waits: an agent in its turn, a person, or a message that is not
+    /// posted yet. Returns the others.
+    ///
+    /// A chat gives some 50 pages of history a second. With 1,500 channels, read in the order of their ids, the one
+    /// conversation that was under way waited for half a minute after each restart. The records alone are read in far
+    /// less than a second.
+    async fn busy_first(
+        &self,
+        channels: Vec<ChannelId>,
+        tell: fn(&Runtime, &Arc<RoomCell>),
+    ) -> Vec<ChannelId> {
+        let looked = channels.into_iter().map(|channel| async move {
+            let is_told = self.runtime.is_busy(channel).await
+                // No place is asked for: a channel whose page does not come must not hold the next one up.
+                && self.runtime.room(channel).await.is_ok_and(|room| {
+                    room.inspect(|room| tell(self.runtime, room)).is_some()
+                });
+            (!is_told).then_some(channel)
+        });
+        let looked = futures_util::stream::iter(looked).buffer_unordered(AT_ONCE);
+        let mut resting: Vec<_> = looked.filter_map(std::future::ready).collect().await;
+        resting.sort_unstable();
+        resting
     }
 
     /// Loads the channel, which then reads by itself. `false` when the store did not give it.

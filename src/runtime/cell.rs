@@ -7,6 +7,7 @@ use dirigent_core::{AgentKey, RunId, Timestamp, TurnId};
 use futures_util::future::{AbortHandle, AbortRegistration};
 use tokio::sync::oneshot;
 
+use super::texts::TextShare;
 use crate::ChannelId;
 use crate::ports::turn_link::TurnLink;
 use crate::record::outbox::OutboxKind;
@@ -38,6 +39,8 @@ pub(crate) struct CellState {
     pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
     /// The newest ends of runs that hosts told, oldest first: a repeated end counts once.
     ended: VecDeque<(AgentKey, RunId)>,
+    /// What of the memory for messages is this channel's.
+    pub(super) texts: Option<TextShare>,
     /// The deadline that the timers know.
     pub(crate) due: Option<Timestamp>,
     /// Whether the driver is called already.
@@ -85,6 +88,7 @@ impl RoomCell {
             called: Vec::new(),
             deferrals: Vec::new(),
             ended: VecDeque::new(),
+            texts: None,
             due: None,
             is_ready: false,
             phase_since: None,

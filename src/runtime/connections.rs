@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Runtime;
 use super::cell::RoomCell;
+use super::host_code::caught;
 use super::lost::{Affects, Lost};
 use crate::ChannelId;
 use crate::room::connection::Gateway;
@@ -72,7 +73,10 @@ impl Connections<'_> {
     ) -> T {
         let mut lost = self.runtime.lost.lost();
         let published = publish();
-        let mut affecting: Vec<_> = lost.iter_mut().filter(|it| (it.affects)(cell.id)).collect();
+        let affects = |lost: &Lost| caught("a connection's channels", || (lost.affects)(cell.id));
+        // Where that is not known, nothing is taken for heard.
+        let mut affecting: Vec<_> =
+            lost.iter_mut().filter(|lost| affects(lost).unwrap_or(true)).collect();
         for lost in &mut affecting {
             lost.told.insert(cell.id);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
@@ -17,6 +18,7 @@ use super::Runtime;
 use super::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
 use super::backfill::Backfilling;
 use super::cell::RoomCell;
+use super::host_code::{Panicked, answered};
 use super::ownership::Following;
 use super::perform::{Begun, Performer, Prepared, not_called, report_of};
 use super::registry_news::RegistryNews;
@@ -27,7 +29,7 @@ use super::startup::in_time;
 use crate::ChannelId;
 use crate::ports::ownership::Standing;
 use crate::room::Room;
-use crate::room::action::Outcome;
+use crate::room::action::{ConsultAnswer, Outcome};
 use crate::room::commit::buffers::BufferPool;
 use crate::room::context::Context;
 use crate::room::doorway::Doorway;
@@ -43,14 +45,17 @@ const SLEEP_MAX: Duration = Duration::from_secs(30);
 pub struct Driver {
     runtime: Arc<Runtime>,
     pub(super) ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
+    /// Also where the driver is dropped before it ran: a call must not wait for it.
+    end: EndOnDrop,
 }
 
 impl Driver {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         runtime: Arc<Runtime>,
         ready: mpsc::UnboundedReceiver<Arc<RoomCell>>,
     ) -> Self {
-        Self { runtime, ready }
+        let end = EndOnDrop(Arc::clone(&runtime));
+        Self { runtime, ready, end }
     }
 
     /// Runs until [`Dirigent::shutdown`](crate::Dirigent::shutdown). Reads the stores, catches up
@@ -61,14 +66,43 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// When it cannot start: the chat refuses the account, or a store cannot be read.
+    /// When it cannot start: the chat refuses the account, or a store cannot be read. And
+    /// [`RunError::Panicked`] when it cannot go on, because its clock or its ownership panicked, or the library itself
+    /// did: every call says so from then on.
+    ///
+    /// # Panics in your code
+    ///
+    /// If an agent panics, its turn is over. If your chat, store, registry, waker or orchestrator panics, that counts as a
+    /// request without an answer: the log says so at error level, and the channel goes on as after any other failed
+    /// request. A recorder that panics has missed an input. For that your program has to unwind, which it does unless its
+    /// profile says `panic = "abort"`: then a panic ends the process, and the next one goes on from the store.
     ///
     /// # Cancellation
     ///
     /// Dropping the future is like the end of the process: what was stored is taken up again by
     /// the next driver on the same stores.
     pub async fn run(self) -> Result<(), RunError> {
-        let _end = EndOnDrop(Arc::clone(&self.runtime));
+        let Self { runtime, ready, end } = self;
+        // Dropped last: those who wait for the end find out why.
+        let _end = end;
+        // Nothing of the loop is used after a panic but what other tasks share: rooms, whose records are whole.
+        let lived = AssertUnwindSafe(Living { runtime: &runtime }.live(ready)).catch_unwind().await;
+        lived.unwrap_or_else(|payload| {
+            let Panicked(said) = Panicked::from_payload(&*payload);
+            tracing::error!(panic = %said, "the driver panicked and cannot go on: no channel is served any more");
+            runtime.life.end_by(DriverEnd::Panicked(Arc::clone(&said)));
+            Err(RunError::Panicked(said))
+        })
+    }
+}
+
+/// A driver that runs.
+struct Living<'r> {
+    runtime: &'r Arc<Runtime>,
+}
+
+impl Living<'_> {
+    async fn live(self, ready: mpsc::UnboundedReceiver<Arc<RoomCell>>) -> Result<(), RunError> {
         self.runtime.life.reach(Stage::Starting);
         tokio::select! {
             biased;
@@ -78,16 +112,16 @@ impl Driver {
             })?,
         }
         self.runtime.life.reach(Stage::Running);
-        let Self { runtime, ready } = self;
-        Loop::new(&runtime, &runtime.performer(), ready).run().await;
+        Loop::new(self.runtime, &self.runtime.performer(), ready).run().await;
         Ok(())
     }
 
     /// Reads who is who and which channels there are.
     async fn start(&self) -> Result<(), RunError> {
-        let runtime = &self.runtime;
+        let runtime = self.runtime;
         runtime.load_registry().await?;
-        let known = in_time(runtime, runtime.store.channels()).await.map_err(RunError::Channels)?;
+        let known = async { runtime.store.channels().await };
+        let known = in_time(runtime, known).await.map_err(RunError::Channels)?;
         runtime.rooms.know(known);
         let held = |channel: &ChannelId| runtime.standing(*channel) != Standing::Elsewhere;
         runtime.catch_up.call(runtime.rooms.known().into_iter().filter(held));
@@ -174,6 +208,9 @@ impl<'p> Loop<'p> {
             if rounds == 0 {
                 tokio::task::yield_now().await;
             }
+            if runtime.texts.is_spent() {
+                self.make_room_for_texts();
+            }
             let now = runtime.clock.now();
             self.keep_time(now, last);
             last = now;
@@ -198,6 +235,26 @@ impl<'p> Loop<'p> {
             let mut taken = 0;
             while taken < READY_AT_ONCE && self.take_ready() {
                 taken += 1;
+            }
+        }
+    }
+
+    /// Lets the messages of channels go that were idle longest, until there is room again.
+    fn make_room_for_texts(&self) {
+        let mut rooms: Vec<_> = self.runtime.rooms.all_awake();
+        rooms.sort_by_cached_key(|room| room.lock().room.look().newest());
+        for room in rooms {
+            if self.runtime.texts.is_low() {
+                break;
+            }
+            let mut state = room.lock();
+            if state.room.look().text_bytes() > 0 {
+                if let Some(inbox) = state.room.inbox() {
+                    inbox.give_way();
+                }
+                let state = &mut *state;
+                self.runtime.texts.note(&mut state.texts, &state.room);
+                tracing::debug!(channel = %room.id, "memory is short: what is still to be handed to agents is read again");
             }
         }
     }
@@ -314,7 +371,11 @@ impl<'p> Loop<'p> {
                     // The process may have stood still since the room asked for it.
                     let outcome = if runtime.standing(channel).acts() {
                         let returned = |fault| runtime.call_ended(channel, agent, run, fault);
-                        performer.call(&room, request, link, registration, returned).await
+                        let shared = Arc::clone(&link);
+                        let call = performer.call(&room, request, shared, registration, returned);
+                        // What an agent's call drops at its end is the host's, too.
+                        let called = answered("the end of an agent's call", call).await;
+                        called.unwrap_or_else(|_| not_called(&link))
                     } else {
                         not_called(&link)
                     };
@@ -323,7 +384,9 @@ impl<'p> Loop<'p> {
             }
             Prepared::Consult(request, registration) => {
                 return self.running.push(Box::pin(async move {
-                    let outcome = performer.consult(room.id, *request, registration).await;
+                    let consult = performer.consult(room.id, *request, registration);
+                    let consulted = answered("the end of a consultation", consult).await;
+                    let outcome = consulted.unwrap_or(Outcome::Consulted(ConsultAnswer::Failed));
                     Finished { room, id, claim, outcome }
                 }));
             }
@@ -468,7 +531,8 @@ async fn sleep_until(runtime: &Runtime, deadline: Option<Timestamp>) {
     }
 }
 
-/// Releases those who wait for the driver, however `run` ends.
+/// Releases those who wait for the driver, however it ends.
+#[derive(Debug)]
 struct EndOnDrop(Arc<Runtime>);
 
 impl Drop for EndOnDrop {

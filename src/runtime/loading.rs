@@ -8,7 +8,8 @@ use dirigent_core::{MessageId, Timestamp};
 use super::Runtime;
 use super::cell::{Epochs, RoomCell};
 use super::connections::Connections;
-use super::room_table::{Found, RoomRef};
+use super::host_code::caught;
+use super::room_table::{Found, Need, RoomRef};
 use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::room::context::Context;
@@ -40,6 +41,28 @@ impl Runtime {
             }
         }
         self.within(self.settings.call_deadline, self.load(channel)).await?
+    }
+
+    /// Whether a person, a turn or a message waits in this channel. It stays where it is: one that is in memory is busy, and of one that only
+    /// the store has, the record alone is read, once. Where the store does not give it, it is not known that one does.
+    pub(super) async fn is_busy(self: &Arc<Self>, channel: ChannelId) -> bool {
+        match self.rooms.need(channel) {
+            Need::Busy => return true,
+            Need::Rests => return false,
+            Need::Unknown => {}
+        }
+        let looking = async { self.store.load(channel).await };
+        let looking = self.within(self.settings.call_deadline, looking).await;
+        let Ok(Ok(Some(stored))) = looking else {
+            return false;
+        };
+        let (config, now) = (self.rules.config_of(channel), self.clock.now());
+        let restored = Room::restore(channel, config, self.process, now, stored);
+        let is_busy = restored.is_ok_and(|room| room.look().is_busy());
+        if !is_busy {
+            self.rooms.rests(channel);
+        }
+        is_busy
     }
 
     /// The channel, made if there is none. An operator's act ends a bar: the new record takes the place
@@ -135,7 +158,8 @@ impl Runtime {
         resume_after_restart: impl FnOnce(&mut Room, &Context<'_>, Timestamp),
     ) -> RoomRef {
         if let Some(recorder) = &self.recorder {
-            recorder.began(room.id(), room.look().machine().config(), room.snapshot());
+            let (config, snapshot) = (room.look().machine().config(), room.snapshot());
+            caught("a recorder", || recorder.began(room.id(), config, snapshot));
         }
         // Taken up while it is a bare value: no other task sees it half done, and the driver is not called
         // for a room that the table does not have.

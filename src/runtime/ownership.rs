@@ -19,7 +19,7 @@ impl Runtime {
     }
 
     /// What carries an event of the channel to the process that acts for it; `None` where that is this one, or no process
-    /// hears of it from here. After a lapse another may act for the channel and have read it before this event: what is told here
+    /// hears of it from here. After a lapse another may act for the channel and have read it before this event: what comes from here
     /// would be forgotten with the room.
     pub(crate) fn neighbours_of(&self, channel: ChannelId) -> Option<&Arc<dyn Neighbours>> {
         let neighbours = self.neighbours.as_ref()?;
@@ -68,7 +68,7 @@ impl Following<'_> {
         }
     }
 
-    /// Waits for the next change, and follows it in the moment in which it is told.
+    /// Waits for the next change, and follows it in the moment in which it comes.
     async fn next_change(&self, ownership: &dyn Ownership) -> Vec<ChannelId> {
         let mut changed = ownership.changed();
         poll_fn(|cx| {

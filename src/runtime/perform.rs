@@ -1,6 +1,6 @@
 //! Performs the actions of a room: one request each, one outcome.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -11,6 +11,7 @@ use futures_util::future::{AbortRegistration, Abortable};
 use super::admission::{Claim, Report};
 use super::cell::CellState;
 use super::events::AgentFault;
+use super::host_code::no_answer;
 use super::registry::Registry;
 use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
@@ -26,6 +27,7 @@ use crate::room::action::{
     Started, WakeRequest,
 };
 use crate::room::attempts::Trouble;
+use crate::room::inbox::Brought;
 use crate::values::error::{ApiError, Certainty, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::load_error::LoadError;
@@ -61,7 +63,15 @@ impl Performer {
         spare: &mut Option<Spare<'p>>,
     ) -> Asked<'p> {
         match action {
-            Action::Commit(commit) => Asked::Commit(self.store.commit(commit)),
+            Action::Commit(commit) => {
+                // A store that is written without `async_trait` may panic before it gives a future.
+                let asked = catch_unwind(AssertUnwindSafe(|| self.store.commit(commit)));
+                let asked = asked.unwrap_or_else(|payload| {
+                    let error = no_answer(STORE, &*payload);
+                    Box::pin(std::future::ready(Err(error.into())))
+                });
+                Asked::Commit(asked)
+            }
             Action::ReadBack => Asked::other(STORE, spare, self.read_back(channel)),
             Action::Post { account, post } => {
                 self.counts.asked(Asks::Post);
@@ -113,11 +123,23 @@ impl Performer {
     }
 
     async fn wake(&self, channel: ChannelId, request: WakeRequest) -> Result<Outcome, ApiError> {
-        let WakeRequest { agent, turn, attempt, newest, missed, repeated, deferral } = request;
+        let WakeRequest { agent, turn, attempt, newest, brought, repeated, deferral } = request;
         let (Some(waker), Some(agent)) = (self.waker.get(), self.registry.name(agent)) else {
             return Ok(Outcome::WakeOutcome(crate::ports::waker::WakeOutcome::PostTrigger));
         };
-        let call = WakeCall { channel, agent, turn, attempt, newest, missed, repeated, deferral };
+        let Brought { messages: missed, lost: left_out, left_out: others_left_out } = brought;
+        let call = WakeCall {
+            channel,
+            agent,
+            turn,
+            attempt,
+            newest,
+            missed,
+            left_out,
+            others_left_out,
+            repeated,
+            deferral,
+        };
         waker.wake(call).await.map(Outcome::WakeOutcome)
     }
 
@@ -201,10 +223,11 @@ impl Performer {
         request: CallRequest,
         link: &Arc<TurnLink>,
     ) -> Turn {
-        let CallRequest { turn, attempt, newest, missed, late, repeated, .. } = request;
+        let CallRequest { turn, attempt, newest, brought, late, repeated, .. } = request;
         let (link, around) = (Arc::clone(link), Weak::clone(&self.around));
-        let handed = (newest, missed, late);
-        let given = Turn::linked(channel, name, turn, handed, link, around);
+        let Brought { messages, lost, left_out } = brought;
+        let handed = (newest, messages, (lost, left_out));
+        let given = Turn::linked(channel, name, turn, handed, late, link, around);
         given.with_attempt(attempt).with_repeated(repeated)
     }
 

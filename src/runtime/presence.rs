@@ -1,4 +1,5 @@
-//! Which agents are online: as the host reports it, or as their heartbeats show.
+//! Which agents are online: as the host reports it, or as their heartbeats show. And which are registered of late, since
+//! every channel is to be told of that, too.
 
 mod board;
 mod calls;
@@ -26,9 +27,9 @@ use crate::settings::heartbeat::Heartbeat;
 pub(crate) struct Presence {
     /// How long an agent may stay silent; `None`: no agent is watched.
     silence_max: Option<Duration>,
-    /// Rises each time an agent goes offline or comes online.
+    /// Rises each time an agent goes offline, comes online or is registered.
     epoch: u64,
-    /// The agents that went offline or came online in this process.
+    /// The agents that went offline, came online or were registered in this process.
     known: BTreeMap<AgentKey, Known>,
     /// The newest sign of life of each agent that is watched.
     signs: BTreeMap<AgentKey, Timestamp>,
@@ -38,12 +39,14 @@ pub(crate) struct Presence {
     failures: BTreeMap<AgentKey, u32>,
 }
 
-/// What is known of an agent: the epochs in which it last went offline and came online, 0 where that was
-/// not in this process.
+/// What is known of an agent: the epochs in which it last went offline, came online and was registered, 0 where that
+/// was not in this process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     offline_since: u64,
     online_since: u64,
+    /// The same, since when it is registered: nothing of an agent that was when the process began.
+    new_at: u64,
 }
 
 impl Known {
@@ -74,6 +77,12 @@ impl Presence {
     pub(crate) fn online(&mut self, agent: AgentKey) {
         self.epoch += 1;
         self.known.entry(agent).or_default().online_since = self.epoch;
+    }
+
+    /// The agent is registered from now on: where its account is let into a channel, it is there from now on.
+    pub(super) fn registered(&mut self, agent: AgentKey) {
+        self.epoch += 1;
+        self.known.entry(agent).or_default().new_at = self.epoch;
     }
 
     /// How many calls of the agent failed since one succeeded.
@@ -168,6 +177,9 @@ impl Presence {
             }
             if known.is_online() && known.online_since > epoch {
                 news.push(Input::Online(*agent));
+            }
+            if known.new_at > epoch {
+                news.push(Input::MemberJoined(*agent));
             }
         }
         news

@@ -21,6 +21,14 @@ pub(crate) struct Hosted {
     pub(crate) discord: Arc<dyn DiscordApi>,
 }
 
+/// How a registry differs from the one that was read before.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub(crate) gone: Vec<AgentKey>,
+    /// Registered from now on, or with another account. None when the registry is read for the first time.
+    pub(crate) new: Vec<AgentKey>,
+}
+
 /// Who is registered, and which agents the library calls.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
@@ -105,13 +113,13 @@ impl Registry {
     }
 
     /// Takes over the entries, handing out keys to agents that have none. Returns the agents that are
-    /// not registered any more.
+    /// not registered any more, and those that are from now on.
     pub(crate) async fn load(
         &self,
         moderator: UserId,
         identities: Vec<Identity>,
         store: &dyn ChannelStore,
-    ) -> Result<Vec<AgentKey>, ApiError> {
+    ) -> Result<Changes, ApiError> {
         let known: HashSet<AgentId> = store.agents().await?.into_iter().collect();
         for identity in &identities {
             if !known.contains(&identity.agent_id) {
@@ -132,8 +140,11 @@ impl Registry {
             tracing::warn!(%agent, "a hosted agent is not in the registry, or has the library's own account: it has no turns");
         }
         let gone = current.directory.gone_in(&fresh);
+        // Before the first load no agent is known, and none is new.
+        let is_first = current.directory.moderator().is_none();
+        let new = if is_first { Vec::new() } else { fresh.new_since(&current.directory) };
         current.take(fresh);
-        Ok(gone)
+        Ok(Changes { gone, new })
     }
 
     /// Hosts an agent from now on, or replaces what speaks for it.
@@ -224,7 +235,7 @@ mod tests {
         Hosted { agent: Arc::new(Silent), discord: Arc::new(Quiet::default()) }
     }
 
-    fn load(registry: &Registry, store: &MemoryChannels) -> Vec<AgentKey> {
+    fn load(registry: &Registry, store: &MemoryChannels) -> Changes {
         let (discord_user_id, agent_id, agent_name) = (UserId::new(2), "a".into(), "A".to_owned());
         let identity = Identity { discord_user_id, agent_id, agent_name };
         let load = registry.load(UserId::new(1), vec![identity], store);
@@ -238,7 +249,7 @@ mod tests {
             if is_first {
                 registry.host("a".into(), hosted());
             }
-            assert_eq!(load(&registry, &store), []);
+            assert_eq!(load(&registry, &store), Changes::default());
             let key = registry.key(&"a".into()).unwrap();
             if !is_first {
                 assert!(!registry.directory().is_hosted(key) && registry.hosted(key).is_none());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Runtime;
+use super::host_code::answered;
 use crate::values::stage::Stage;
 
 /// The wait before a registry that could not be read is read again.
@@ -29,7 +30,11 @@ impl RegistryNews<'_> {
     /// Waits for a change, and reads until one read succeeds: the registry reports a change once.
     async fn next(&self) {
         let runtime = self.runtime;
-        runtime.identities.changed_elsewhere().await;
+        let changed = async { runtime.identities.changed_elsewhere().await };
+        if answered("the registry's changes", changed).await.is_err() {
+            // Something may have changed: it is read, after a while, since this may go on.
+            runtime.clock.sleep_until(runtime.clock.now() + AGAIN).await;
+        }
         while let Err(error) = runtime.reload_registry().await {
             tracing::warn!(%error, "the registry has changed and could not be read; trying again");
             runtime.clock.sleep_until(runtime.clock.now() + AGAIN).await;

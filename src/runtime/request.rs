@@ -2,6 +2,7 @@
 //! gets memory of its own.
 
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 
 use dirigent_core::Timestamp;
@@ -10,6 +11,7 @@ use tokio_util::sync::ReusableBoxFuture;
 
 use super::admission::Claim;
 use super::cell::RoomCell;
+use super::host_code::no_answer;
 use super::room_table::RoomRef;
 use crate::ports::store::CommitError;
 use crate::record::channel::Revision;
@@ -66,8 +68,14 @@ impl<'p> Request<'p> {
         if limits.not_after.is_some_and(|limit| waits && clock.now() >= limit) {
             return Poll::Ready(asked.given_up(room.id, limits));
         }
-        if let Poll::Ready(outcome) = asked.poll(context, room, limits) {
-            return Poll::Ready(outcome);
+        // See `host_code` for why that is safe.
+        match catch_unwind(AssertUnwindSafe(|| asked.poll(context, room, limits))) {
+            Ok(Poll::Ready(outcome)) => return Poll::Ready(outcome),
+            Ok(Poll::Pending) => {}
+            Err(payload) => {
+                let error = no_answer(asked.what(), &*payload);
+                return Poll::Ready(failed(room.id, asked.what(), &error, limits));
+            }
         }
         let Some(over_at) = limits.time_out else {
             return Poll::Pending;
@@ -131,13 +139,16 @@ impl<'p> Asked<'p> {
         }
     }
 
-    /// No answer came in time.
-    fn given_up(&self, channel: ChannelId, limits: &Limits) -> Outcome {
-        let what = match self {
+    const fn what(&self) -> &'static str {
+        match self {
             Self::Commit(_) => STORE,
             Self::Other { what, .. } => what,
-        };
-        failed(channel, what, &ApiError::new(ErrorKind::NoAnswer), limits)
+        }
+    }
+
+    /// No answer came in time.
+    fn given_up(&self, channel: ChannelId, limits: &Limits) -> Outcome {
+        failed(channel, self.what(), &ApiError::new(ErrorKind::NoAnswer), limits)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Runtime;
+use super::host_code::answered;
 use crate::Clock;
 use crate::values::error::{ApiError, ErrorKind};
 
@@ -35,7 +36,7 @@ impl Runtime {
     }
 }
 
-/// Waits for something, but not for ever.
+/// Waits for something, but not for ever. Where the host's code panics in it, no answer came.
 pub(super) async fn within<T>(
     clock: &dyn Clock,
     limit: Duration,
@@ -44,7 +45,7 @@ pub(super) async fn within<T>(
     let deadline = clock.now() + limit;
     tokio::select! {
         biased;
-        done = work => Ok(done),
+        done = answered("a request", work) => done,
         // Made when it is first polled: work that is ready at once costs no timer.
         () = async { clock.sleep_until(deadline).await } => Err(ApiError::new(ErrorKind::NoAnswer)),
     }

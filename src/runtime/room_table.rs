@@ -35,11 +35,16 @@ struct Loading {
 #[derive(Debug)]
 pub(super) enum Slot {
     /// Only in the store, as an earlier process, or another one, left it.
-    Stored,
+    Stored {
+        /// Its record was looked at: nothing waits there.
+        rests: bool,
+    },
     /// Only in the store, as this process left it.
     Parked {
         /// It keeps no turns: what is said there does not matter.
         is_closed: bool,
+        /// Something waits there for an agent that may have a turn.
+        awaits_agents: bool,
         /// The newest message, 0 for none. (A number takes less room than an option.)
         newest: u64,
         /// See [`Epochs`].
@@ -117,7 +122,7 @@ impl RoomTable {
         let mut slots = self.slots();
         slots.reserve(channels.len());
         for channel in channels {
-            slots.entry(channel).or_insert(Slot::Stored);
+            slots.entry(channel).or_insert(Slot::Stored { rests: false });
         }
     }
 
@@ -126,9 +131,9 @@ impl RoomTable {
     pub(crate) fn came(&self, channels: &[ChannelId]) {
         let mut slots = self.slots();
         for channel in channels {
-            let slot = slots.entry(*channel).or_insert(Slot::Stored);
+            let slot = slots.entry(*channel).or_insert(Slot::Stored { rests: false });
             if !matches!(slot, Slot::Awake { .. }) {
-                *slot = Slot::Stored;
+                *slot = Slot::Stored { rests: false };
             }
         }
     }
@@ -148,12 +153,39 @@ impl RoomTable {
     /// The channels that are not in memory, could be, and may keep turns.
     pub(crate) fn asleep(&self) -> Vec<ChannelId> {
         let is_asleep = |slot: &Slot| match slot {
-            Slot::Stored => true,
+            Slot::Stored { .. } => true,
             Slot::Parked { is_closed, .. } => !is_closed,
             Slot::Awake { .. } | Slot::Barred { .. } => false,
         };
         let slots = self.slots();
         slots.iter().filter(|(_, slot)| is_asleep(slot)).map(|(channel, _)| *channel).collect()
+    }
+
+    /// The channels that are not in memory, and in which something waits for an agent that may have a turn.
+    pub(crate) fn awaiting_agents(&self) -> Vec<ChannelId> {
+        let slots = self.slots();
+        let awaiting = slots
+            .iter()
+            .filter(|(_, slot)| matches!(slot, Slot::Parked { awaits_agents: true, .. }));
+        awaiting.map(|(channel, _)| *channel).collect()
+    }
+
+    /// Whether something waits in the channel, as far as the table knows.
+    pub(super) fn need(&self, channel: ChannelId) -> Need {
+        match self.slots().get(&channel) {
+            Some(Slot::Awake { .. } | Slot::Parked { awaits_agents: true, .. }) => Need::Busy,
+            Some(Slot::Stored { rests: false }) => Need::Unknown,
+            // It left memory at rest.
+            Some(Slot::Stored { rests: true } | Slot::Parked { .. } | Slot::Barred { .. })
+            | None => Need::Rests,
+        }
+    }
+
+    /// The record of the channel was looked at, and nothing waits there.
+    pub(super) fn rests(&self, channel: ChannelId) {
+        if let Some(Slot::Stored { rests }) = self.slots().get_mut(&channel) {
+            *rests = true;
+        }
     }
 
     /// The channel, where it is in memory.
@@ -185,7 +217,7 @@ impl RoomTable {
     pub(super) fn barred(&self, channel: ChannelId) -> Option<Bar> {
         match self.slots().get(&channel)? {
             Slot::Barred { sound, .. } => Some(Bar { sound: *sound }),
-            Slot::Stored | Slot::Parked { .. } | Slot::Awake { .. } => None,
+            Slot::Stored { .. } | Slot::Parked { .. } | Slot::Awake { .. } => None,
         }
     }
 
@@ -201,7 +233,7 @@ impl RoomTable {
                 let epochs = Epochs { gap: *gap, presence: *presence };
                 Some(Parked { newest: *newest, epochs })
             }
-            Slot::Stored | Slot::Awake { .. } | Slot::Barred { .. } => None,
+            Slot::Stored { .. } | Slot::Awake { .. } | Slot::Barred { .. } => None,
         }
     }
 
@@ -221,7 +253,7 @@ impl RoomTable {
                 *pins += 1;
                 Some(RoomRef { table: Arc::clone(self), cell: Arc::clone(cell) })
             }
-            Slot::Stored | Slot::Parked { .. } | Slot::Barred { .. } => None,
+            Slot::Stored { .. } | Slot::Parked { .. } | Slot::Barred { .. } => None,
         }
     }
 
@@ -239,7 +271,10 @@ impl RoomTable {
                     return;
                 }
             }
-            Slot::Awake { .. } | Slot::Stored | Slot::Parked { .. } | Slot::Barred { .. } => return,
+            Slot::Awake { .. }
+            | Slot::Stored { .. }
+            | Slot::Parked { .. }
+            | Slot::Barred { .. } => return,
         }
         // There is no other user: the lock is not waited for.
         let mut state = cell.lock();
@@ -250,7 +285,7 @@ impl RoomTable {
         // A room that left memory has no deadline: the driver would wake for it again and again.
         self.timers.set(cell.id, state.due.take(), None);
         if is_taken_over {
-            *slot = Slot::Stored;
+            *slot = Slot::Stored { rests: false };
             return;
         }
         if state.room.look().commit().is_damaged() {
@@ -262,7 +297,8 @@ impl RoomTable {
         let newest = state.room.look().machine().view().newest().map_or(0, MessageId::get);
         let is_closed = !state.room.look().machine().view().mode().keeps_turns();
         let Epochs { gap, presence } = state.epochs;
-        *slot = Slot::Parked { is_closed, newest, gap, presence };
+        let awaits_agents = state.room.look().awaits_agents();
+        *slot = Slot::Parked { is_closed, awaits_agents, newest, gap, presence };
         if state.room.look().commit().stored().is_none() {
             // It was never given anything to remember.
             slots.remove(&cell.id);
@@ -287,13 +323,22 @@ impl RoomTable {
         if let Some(slot @ Slot::Awake { .. }) = slots.get_mut(&cell.id) {
             let is_it = matches!(slot, Slot::Awake { cell: known, .. } if Arc::ptr_eq(known, cell));
             if is_it {
-                *slot = Slot::Stored;
+                *slot = Slot::Stored { rests: false };
                 self.timers.set(cell.id, state.due.take(), None);
             }
             return is_it;
         }
         false
     }
+}
+
+/// Whether something waits in a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    Busy,
+    Rests,
+    /// Its record says it.
+    Unknown,
 }
 
 /// What the table has of a channel.

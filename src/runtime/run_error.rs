@@ -1,11 +1,12 @@
-//! Why the driver could not start.
+//! Why the driver could not start, or not go on.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::AgentId;
 use crate::values::error::ApiError;
 
-/// Why the driver could not start. `Debug` says it in words too: a `main` that returns the error prints that.
+/// Why the driver could not start, or not go on. `Debug` says it in words too: a `main` that returns the error prints that.
 ///
 /// ```
 /// use dirigent::ports::{ApiError, ErrorKind};
@@ -43,6 +44,10 @@ pub enum RunError {
         /// The agent that has the account; `None` for the library.
         owner: Option<AgentId>,
     },
+    /// The driver has panicked while it ran, and cannot go on. The channels are as they were stored: start another driver
+    /// on the same store, or end the process.
+    #[error("the driver panicked: {0}")]
+    Panicked(Arc<str>),
     /// The channels could not be read.
     #[error("the channel store could not be read: {0}")]
     Channels(#[source] ApiError),

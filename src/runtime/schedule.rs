@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::cell::{CellState, RoomCell};
+use super::texts::TextBudget;
 use super::timers::Timers;
 
 /// Calls the driver for rooms that may have an action to offer, and keeps the deadlines of the others.
@@ -12,20 +13,24 @@ pub(crate) struct Schedule {
     timers: Arc<Timers>,
     /// Rooms that may have an action to offer.
     ready: mpsc::UnboundedSender<Arc<RoomCell>>,
+    texts: Arc<TextBudget>,
 }
 
 impl Schedule {
     pub(super) const fn new(
         timers: Arc<Timers>,
         ready: mpsc::UnboundedSender<Arc<RoomCell>>,
+        texts: Arc<TextBudget>,
     ) -> Self {
-        Self { timers, ready }
+        Self { timers, ready, texts }
     }
 
     /// An event has changed the room: its deadline moves, those who waited are told, and the driver is called where
     /// the room may have something to do.
     pub(super) fn after_event(&self, cell: &Arc<RoomCell>, state: &mut CellState) {
-        if state.room.look().may_act() {
+        self.texts.note(&mut state.texts, &state.room);
+        // The driver makes room where the texts of all channels take too much.
+        if state.room.look().may_act() || self.texts.is_spent() {
             // It moves the deadline once it has looked at the room.
             self.call_driver(cell, state);
             state.release_waiters();

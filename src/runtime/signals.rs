@@ -73,16 +73,15 @@ impl Signals<'_> {
                 }
                 Signal::ReplyLost(lost) => self.tell_lost(state.room.id(), cx.directory, &lost),
                 Signal::Slow(id) => state.link(id).into_iter().for_each(TurnLink::mark_slow),
-                Signal::Inject { id, agent, messages, is_all } => {
+                Signal::Inject { id, agent, messages } => {
                     let link = state.link(id);
-                    let total = messages.len();
                     let ids = messages.into_iter().map_while(|message| {
                         let id = message.id;
                         link.is_some_and(|link| link.inject(message)).then_some(id)
                     });
                     let handed: Vec<MessageId> = ids.collect();
                     if let Some(inbox) = state.room.inbox() {
-                        inbox.injected(agent, &handed, is_all && handed.len() == total);
+                        inbox.injected(agent, &handed);
                     }
                 }
                 Signal::TellDeferred { key, turn } => {

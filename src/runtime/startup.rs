@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Input};
+use dirigent_core::Input;
 
 use super::Runtime;
+use super::registry::Changes;
 use crate::ports::identity::{Identity, RegisterError};
 use crate::runtime::run_error::RunError;
 use crate::values::error::ApiError;
@@ -27,9 +28,9 @@ async fn own_account(runtime: &Runtime, discord: &dyn DiscordApi) -> Result<User
 }
 
 impl Runtime {
-    /// Reads the registry; returns the agents that are gone. One read at a time, so that the newest list
+    /// Reads the registry; returns the agents that are gone and those that are new. One read at a time, so that the newest list
     /// stays. The chat is asked for the own account once: a change of the registry needs no chat.
-    pub(crate) async fn load_registry(&self) -> Result<Vec<AgentKey>, RunError> {
+    pub(crate) async fn load_registry(&self) -> Result<Changes, RunError> {
         let _one_at_a_time = self.registry.start_load().await;
         let moderator = match self.registry.moderator() {
             Some(known) => known,
@@ -38,20 +39,27 @@ impl Runtime {
         if self.registers_hosts {
             register_hosts(self, moderator).await?;
         }
-        let identities =
-            in_time(self, self.identities.all()).await.map_err(RunError::Identities)?;
+        let identities = in_time(self, async { self.identities.all().await })
+            .await
+            .map_err(RunError::Identities)?;
         let loaded = self.registry.load(moderator, identities, self.store.as_ref());
         in_time(self, loaded).await.map_err(RunError::Channels)
     }
 
-    /// Reads the registry again; agents that are gone leave every channel that is awake.
+    /// Reads the registry again; agents that are gone leave every channel that is awake, and those that are new come into
+    /// every channel, as their accounts may have been there all the time: where a person waits for a second agent, it is
+    /// asked at once and not when the members happen to be read again.
     pub(crate) async fn reload_registry(&self) -> Result<(), RunError> {
-        let gone = self.load_registry().await?;
+        let Changes { gone, new } = self.load_registry().await?;
         for room in self.rooms.all_awake() {
             for agent in &gone {
                 // The machine refuses no agent that leaves.
                 let _ = self.submit(&room, &Input::MemberLeft(*agent));
             }
+        }
+        if !new.is_empty() {
+            self.presence.registered(&new);
+            self.tell_all();
         }
         Ok(())
     }
@@ -59,7 +67,8 @@ impl Runtime {
 
 /// Registers hosted agents that are not registered, in the library's own registry.
 async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunError> {
-    let known = in_time(runtime, runtime.identities.all()).await.map_err(RunError::Identities)?;
+    let known = async { runtime.identities.all().await };
+    let known = in_time(runtime, known).await.map_err(RunError::Identities)?;
     for (agent_id, discord) in runtime.registry.hosts() {
         if known.iter().any(|identity| identity.agent_id == agent_id) {
             continue;
@@ -74,7 +83,9 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
         }
         let agent_name = agent_id.as_str().to_owned();
         let identity = Identity { discord_user_id, agent_id: agent_id.clone(), agent_name };
-        runtime.identities.register(identity).await.map_err(|error| match error {
+        let registered = async { Ok(runtime.identities.register(identity).await) };
+        let registered = in_time(runtime, registered).await.map_err(RunError::Identities)?;
+        registered.map_err(|error| match error {
             RegisterError::Store(error) => RunError::Identities(error),
             RegisterError::AccountTaken { owner } => {
                 RunError::SharedAccount { agent: agent_id, owner: Some(owner) }

@@ -51,7 +51,7 @@ impl Surroundings for Runtime {
                 return None;
             }
             let inbox = state.room.inbox()?;
-            Some((inbox.transcript(limit), inbox.changes()))
+            Some((inbox.texts().transcript(limit), inbox.texts().changes()))
         };
         let before = match remembered() {
             Some((Some(known), _)) => return Ok(known),
@@ -66,8 +66,8 @@ impl Surroundings for Runtime {
         let mut said = said_of(&self.registry.directory(), &self.settings, page);
         if let Some((changes, room)) = before.zip(self.rooms.awake(channel)) {
             if let Some(inbox) = room.lock().room.inbox() {
-                inbox.recall(&said, changes);
-                said = inbox.transcript(limit).unwrap_or(said);
+                inbox.texts_mut().recall(&said, changes);
+                said = inbox.texts().transcript(limit).unwrap_or(said);
             }
         }
         let first = said.len().saturating_sub(limit);

@@ -1,24 +1,25 @@
 //! Words with which people stop and resume a channel.
 
-use crate::{Settings, UserId};
+use std::borrow::Cow;
 
-/// What may follow a word.
-const FINAL: [char; 8] = ['.', '!', '?', '…', '。', '！', '？', '．'];
+use unicode_normalization::UnicodeNormalization;
+
+use crate::{Settings, UserId};
 
 impl Settings {
     /// Whether a person who says this stops the channel: the text is one of the
     /// [`stop_words`](Self::stop_words) and nothing else.
     ///
-    /// Case, surrounding white space and punctuation at the end make no difference, and a mention of the
-    /// moderator at the beginning may be there: `@Moderator Stop!` is `stop`. A blank word matches no
-    /// text.
+    /// A mention of the moderator may stand before or after it. Case, compatibility forms (by NFKC: `ｓｔｏｐ` is `stop`)
+    /// and everything around it that is no letter or digit make no difference: `@Moderator **Stop!** 🛑` is `stop`. A
+    /// blank word matches no text.
     ///
     /// ```
     /// use dirigent::{Settings, UserId};
     ///
     /// let settings = Settings::default();
     /// let moderator = Some(UserId::new(42));
-    /// for text in ["stop", " Stop! ", "停。", "<@42> stop"] {
+    /// for text in ["stop", " Stop! ", "停。", "<@42> stop", "**stop**", "stop 🛑"] {
     ///     assert!(settings.is_stop_word(text, moderator), "{text}");
     /// }
     /// for text in ["stop it please", "<@7> stop", "nonstop", ""] {
@@ -43,34 +44,50 @@ impl Settings {
 }
 
 fn is_one_of(words: &[String], text: &str, moderator: Option<UserId>) -> bool {
-    let text = without_mention(text.trim(), moderator);
-    if text.is_empty() || words.is_empty() {
+    let text = without_mentions(text, moderator);
+    let longest = words.iter().map(String::len).max().unwrap_or(0);
+    // This is asked of every message: a long one is not worth a look at each of its letters.
+    if bare(&text).len() > longest * SHRINKS_MAX {
         return false;
     }
-    let (text, bare) = (text.to_lowercase(), bare(text).to_lowercase());
-    words.iter().map(|word| word.trim().to_lowercase()).any(|word| {
-        // A host's word may end in punctuation, or be nothing else.
-        word == text || (!bare.is_empty() && self::bare(&word) == bare)
+    let text = one_form(&text);
+    let (text, core) = (text.trim(), bare(&text));
+    if text.is_empty() {
+        return false;
+    }
+    words.iter().any(|word| {
+        // A host's word may be nothing but punctuation.
+        let (said, word) = if core.is_empty() { (text, word.trim()) } else { (core, bare(word)) };
+        !word.is_empty() && lower(said.chars()).eq(lower(word.nfkc()))
     })
 }
 
-/// The text without what may follow a word.
-fn bare(text: &str) -> &str {
-    text.trim_end_matches(|c: char| c.is_whitespace() || FINAL.contains(&c))
+/// A letter in NFKC takes at most this many times fewer bytes than before: a mathematical one takes four, and a base with
+/// its marks some more.
+const SHRINKS_MAX: usize = 8;
+
+/// The text in the one of its forms that NFKC is: full-width letters, for example, are the usual ones.
+fn one_form(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() { text.into() } else { text.nfkc().collect::<String>().into() }
 }
 
-/// The text without a mention of the moderator at its beginning, and a comma or colon after that.
-fn without_mention(text: &str, moderator: Option<UserId>) -> &str {
-    let mention = |moderator: UserId| {
-        let rest = text.strip_prefix("<@")?;
-        let rest = rest.strip_prefix('!').unwrap_or(rest);
-        rest.strip_prefix(&moderator.to_string())?.strip_prefix('>')
+fn lower(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    chars.flat_map(char::to_lowercase)
+}
+
+/// The text from its first letter or digit to its last: what stands around them is punctuation, emphasis, white space or
+/// an emoji.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+/// The text without mentions of the moderator.
+fn without_mentions(text: &str, moderator: Option<UserId>) -> Cow<'_, str> {
+    let Some(moderator) = moderator.filter(|_| text.contains("<@")) else {
+        return text.into();
     };
-    let rest = moderator.and_then(mention).unwrap_or(text).trim_start();
-    if rest.len() == text.len() {
-        return text;
-    }
-    rest.trim_start_matches([',', ':', '，', '：']).trim_start()
+    let [plain, by_name] = ["<@", "<@!"].map(|open| format!("{open}{moderator}>"));
+    text.replace(&plain, " ").replace(&by_name, " ").into()
 }
 
 #[cfg(test)]
@@ -86,6 +103,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a list of texts")]
     fn what_stops_and_what_does_not() {
         for text in [
             "stop",
@@ -112,6 +130,42 @@ mod tests {
             "<@42>：停",
             "<@42>stop",
             "<@42>\nstop",
+            // What people write, and what a client makes of it.
+            "stop,",
+            "stop;",
+            "stop:",
+            "stop—",
+            "stop❗",
+            "停，",
+            "**stop**",
+            "__*stop*__",
+            "~~stop~~",
+            "`stop`",
+            "||stop||",
+            "> stop",
+            "# stop",
+            "\"stop\"",
+            "“stop”",
+            "«stop»",
+            "(stop)",
+            "「停」",
+            "stop 🛑",
+            "🛑 stop 🛑",
+            "✋stop✋🏽",
+            &format!("stop{}", "!".repeat(3_000)),
+            "ｓｔｏｐ",
+            "ＳＴＯＰ！",
+            "ⓢⓣⓞⓟ",
+            "𝐬𝐭𝐨𝐩",
+            "stop\u{fe0f}",
+            "\u{200b}stop\u{200d}",
+            "stop <@42>",
+            "stop, <@!42>!",
+            "<@42> <@42> stop",
+            "!stop",
+            ".stop",
+            "/stop",
+            ", stop",
         ] {
             assert!(is_stop(text), "{text:?}");
         }
@@ -128,28 +182,25 @@ mod tests {
             "stopp",
             "nonstop",
             "st op",
-            "(stop)",
-            "\"stop\"",
-            "!stop",
-            ".stop",
-            "stop,",
-            "stop:",
-            "/stop",
             "停车",
             "不停",
             "停 止",
+            "stop停",
+            "stop2",
+            "no stop",
+            "st\u{301}op",
+            "ⓢtopp",
             "resume",
             "继续",
             "<@42>",
-            "<@42> <@42> stop",
             "<@43> stop",
             "<@421> stop",
             "<@4> stop",
             "<@&42> stop",
             "<#42> stop",
-            "stop <@42>",
+            "<@42>stop<@43>",
             "@42 stop",
-            ", stop",
+            "st<@42>op",
         ] {
             assert!(!is_stop(text), "{text:?}");
         }
@@ -162,7 +213,17 @@ mod tests {
     #[test]
     fn what_resumes_and_what_does_not() {
         let settings = Settings::default();
-        for text in ["resume", "Resume!", "继续", "继续。", "恢复", "<@42> resume"] {
+        for text in [
+            "resume",
+            "Resume!",
+            "继续",
+            "继续。",
+            "恢复",
+            "<@42> resume",
+            "**resume**",
+            "ｒｅｓｕｍｅ",
+            "resume <@42> ▶️",
+        ] {
             assert!(settings.is_resume_word(text, Some(MODERATOR)), "{text:?}");
         }
         for text in ["", "resume it", "stop", "停", "继续说"] {
@@ -190,7 +251,7 @@ mod tests {
         for text in ["halt", "HALT.", "Halt!", "!!"] {
             assert!(settings.is_stop_word(text, None), "{text:?}");
         }
-        for text in ["stop", "", "!", "!!!", "halt them"] {
+        for text in ["stop", "", "!", "!!!", "halt them", "¡halt them!"] {
             assert!(!settings.is_stop_word(text, None), "{text:?}");
         }
     }
@@ -205,9 +266,9 @@ mod tests {
     proptest! {
         #[test]
         fn dress_makes_no_difference(
-            before in "(<@!?42>[,:]?)?[ \t\n\u{3000}]{0,3}",
+            before in "(<@!?42>[,:]?)?[ \t\n\u{3000}*_~`|>#(🛑]{0,3}",
             word in cased(),
-            after in "[.!?…。！？ \n]{0,5}",
+            after in "[.,;:!?…。！？—❗🛑*_~`|) \n]{0,5}(<@!?42>)?",
         ) {
             let text = format!("{before}{word}{after}");
             prop_assert!(is_stop(&text), "{text:?}");

@@ -77,9 +77,12 @@ pub enum DriverEnd {
     /// It could not start: `Driver::run` returned an error that says this.
     #[error("{0}")]
     NotStarted(Arc<str>),
-    /// The future of `Driver::run` was dropped before it ended: its task was aborted or panicked, or the executor ended.
-    #[error("the future of Driver::run was dropped, or panicked")]
+    /// The driver was dropped, or the future of `Driver::run` before it ended: its task was aborted, or the executor ended.
+    #[error("the driver, or the future of Driver::run, was dropped")]
     Dropped,
+    /// It panicked while it ran: `Driver::run` returned an error that says this.
+    #[error("it panicked: {0}")]
+    Panicked(Arc<str>),
 }
 
 impl From<LoadError> for CallError {

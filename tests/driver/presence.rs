@@ -453,3 +453,73 @@ fn what_never_changes_is_denied_and_not_put_off() {
         Err(Denial::Denied { reason: Reason::Archived, .. })
     ));
 }
+
+/// Both agents are away, a person asks, and the room leaves memory.
+fn asked_while_all_are_away(heartbeat: bool) -> Stage {
+    let mut stage = Setup::new()
+        .hosted("a", ["a1".into()])
+        .hosted("b", ["b1".into()])
+        .config(|config| config.auto_requeue = true)
+        .settings(move |settings| settings.heartbeat = heartbeat.then(Heartbeat::default))
+        .stage();
+    stage.chat();
+    for agent in ["a", "b"] {
+        offline(&mut stage, agent);
+    }
+    stage.say("Is anybody there?");
+    stage.advance(SECOND * 900);
+    assert_eq!(stage.words(), ["Is anybody there?"]);
+    stage
+}
+
+/// WD4: a person who asked while every agent was away is answered when the first one is back, not after the next look at
+/// the history: here there is none.
+#[test]
+fn who_comes_back_is_asked_at_once_also_in_a_channel_that_left_memory() {
+    let mut stage = asked_while_all_are_away(false);
+    let loads = stage.store().loads();
+    online(&mut stage, "b");
+    stage.settle();
+    assert!(stage.store().loads() > loads, "it was not in memory");
+    assert_eq!(stage.words(), ["Is anybody there?", "b1"]);
+}
+
+/// WD4: as above, by a heartbeat.
+#[test]
+fn who_is_alive_again_is_asked_at_once_also_in_a_channel_that_left_memory() {
+    let mut stage = asked_while_all_are_away(true);
+    stage.call(move |d| async move { d.heartbeat(&"a".into()).await }).unwrap();
+    stage.settle();
+    assert_eq!(stage.words(), ["Is anybody there?", "a1"]);
+}
+
+/// WD4: as above, when the process was restarted meanwhile.
+#[test]
+fn who_comes_back_after_a_restart_is_asked_at_once_also_in_a_channel_that_left_memory() {
+    let mut stage = asked_while_all_are_away(false);
+    stage.crash();
+    stage.restart();
+    stage.advance(SECOND * 900);
+    online(&mut stage, "b");
+    stage.settle();
+    assert_eq!(stage.words(), ["Is anybody there?", "b1"]);
+}
+
+/// WD4: a channel in which nobody waits is not read for it.
+#[test]
+fn who_comes_back_costs_a_channel_nothing_in_which_nobody_waits() {
+    let mut stage = Setup::new()
+        .hosted("a", ["a1".into()])
+        .hosted("b", [])
+        .config(|config| config.auto_requeue = true)
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    stage.advance(SECOND * 900);
+    offline(&mut stage, "b");
+    let loads = stage.store().loads();
+    online(&mut stage, "b");
+    stage.advance(SECOND * 60);
+    assert_eq!(stage.store().loads(), loads);
+}

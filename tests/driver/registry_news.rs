@@ -167,3 +167,93 @@ fn a_change_whose_read_fails_is_read_again() {
     stage.advance(SECOND * 60);
     assert_eq!(elsewhere.reads.load(Ordering::Relaxed) - before, 4, "not without a change");
 }
+
+/// A stage on which "b" has an account and is not registered, and the answer "b1".
+fn one_is_registered() -> (Stage, Identity) {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
+    let identities = stage.identities().clone();
+    let identity = stage.call(move |dirigent| async move {
+        let all = identities.all().await.unwrap();
+        let identity = all.into_iter().find(|identity| identity.agent_id == "b".into()).unwrap();
+        identities.remove("b".into()).await.unwrap();
+        dirigent.identities_changed().await.unwrap();
+        identity
+    });
+    stage.chat();
+    stage.advance(SECOND);
+    (stage, identity)
+}
+
+/// It is registered, and the host says so.
+fn register(stage: &mut Stage, identity: Identity) {
+    let identities = stage.identities().clone();
+    stage.call(move |dirigent| async move {
+        identities.register(identity).await.unwrap();
+        dirigent.identities_changed().await.unwrap();
+    });
+    stage.settle();
+}
+
+/// WD5: a person who asked in a channel with one agent is answered when the second bot is registered, as when it joins.
+#[test]
+fn a_second_agent_that_is_registered_is_asked_at_once() {
+    for wait in [0, 900] {
+        let (mut stage, identity) = one_is_registered();
+        stage.say("Hello");
+        stage.advance(SECOND * wait);
+        assert_eq!(stage.words(), ["Hello"], "no turns are kept with one agent");
+        register(&mut stage, identity);
+        assert_eq!(stage.words()[1..], ["a1", "b1"], "{wait} s later");
+    }
+}
+
+/// WD5: a person who asks afterwards is answered, too: nobody waits for the hour after which members are counted again.
+#[test]
+fn a_question_after_the_second_agent_was_registered_is_answered() {
+    let (mut stage, identity) = one_is_registered();
+    stage.say("Hello");
+    stage.advance(SECOND * 300);
+    let b = identity.clone();
+    register(&mut stage, identity);
+    stage.advance(SECOND * 10);
+    assert_eq!(stage.words()[1..], ["a1", "b1"], "{b:?}");
+
+    let (mut stage, identity) = one_is_registered();
+    stage.advance(SECOND * 300);
+    register(&mut stage, identity);
+    stage.advance(SECOND * 300);
+    stage.say("Hello");
+    stage.settle();
+    assert_eq!(stage.words()[1..], ["a1", "b1"]);
+}
+
+/// WD5: as above, when it was registered while the process was down.
+#[test]
+fn a_second_agent_that_was_registered_while_the_process_was_down_is_asked() {
+    let (mut stage, identity) = one_is_registered();
+    stage.say("Hello");
+    stage.advance(SECOND * 10);
+    stage.crash();
+    stage.identities().add(identity).unwrap();
+    stage.restart();
+    stage.advance(SECOND * 10);
+    assert_eq!(stage.words()[1..], ["a1", "b1"]);
+}
+
+/// WD5: a third agent takes part from the next time that the members are read, and hears no question twice.
+#[test]
+fn a_third_agent_that_is_registered_takes_part_from_the_next_cycle() {
+    let elsewhere = Elsewhere::default();
+    let setup = Setup::new().hosted("a", []).hosted("b", ["b1".into()]).hosted("c", ["c1".into()]);
+    let mut stage = elsewhere.stage(setup);
+    elsewhere.remove(&mut stage, "c");
+    stage.say("Hello");
+    stage.until_dormant();
+    let turns = stage.agent("a").turns().len();
+    elsewhere.add(&mut stage);
+    stage.advance(SECOND * 100);
+    assert_eq!(stage.agent("a").turns().len(), turns, "nobody asked again");
+    stage.say("Hello again");
+    stage.until_dormant();
+    assert_eq!(stage.words()[2..], ["Hello again", "c1"]);
+}

@@ -12,7 +12,7 @@ use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
 
-use super::kit::{HOUR, MINUTE, SECOND, begin_run, stop};
+use super::kit::{HOUR, MINUTE, SECOND, begin_run, open_discussion, stop};
 
 /// How late a deadline may be noticed after a jump of the clock.
 const NOTICED: Duration = Duration::from_secs(31);
@@ -232,4 +232,48 @@ fn a_clock_that_steps_back_does_not_lengthen_the_wait_for_a_run_that_was_kept() 
     steps_back(&mut stage, HOUR);
     stage.advance(MINUTE * 10 + NOTICED);
     assert_ne!(stage.status().unwrap().speaker, Some("a".into()));
+}
+
+/// The answer to the post that has just arrived was lost. The chat is away for two and a half minutes, in which it forgets the
+/// nonce, and the clock steps back by 50 s of them.
+fn away_while_the_clock_steps_back(stage: &mut Stage) {
+    stage.discord().begin_outage(Outage::refused());
+    stage.advance(MINUTE);
+    steps_back(stage, SECOND * 50);
+    stage.advance(SECOND * 90);
+    let _ = stage.discord().clone().with_nonce_window(SECOND);
+    stage.discord().end_outages();
+    stage.advance(MINUTE * 10);
+}
+
+/// WD14
+#[test]
+fn a_clock_that_steps_back_makes_no_nonce_of_a_reply_young_again() {
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+    stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
+    stage.chat();
+    stage.discord().next_post(Fault::LostAnswer);
+    // The event of the person's word comes, that of the post does not: it would settle the doubt.
+    stage.discord().next_push(PushFault::Delayed { by: Duration::ZERO });
+    stage.discord().next_push(PushFault::Dropped);
+    stage.say("Hello");
+    stage.until("the reply is there", |stage| stage.words().len() == 2);
+    away_while_the_clock_steps_back(&mut stage);
+    assert_eq!(stage.words(), ["Hello", "a1"]);
+}
+
+/// WD14
+#[test]
+fn a_clock_that_steps_back_makes_no_nonce_of_a_guide_young_again() {
+    let mut stage = Setup::new().rooms(2).hosted("a", []).hosted("b", []).stage();
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.discord().next_push(PushFault::Dropped);
+    open_discussion(&mut stage, "Which plan?", &["a", "b"]);
+    let guides = |stage: &Stage| {
+        let said = stage.moderation(stage.channel());
+        said.into_iter().filter(|text| text.contains("Which plan?")).count()
+    };
+    stage.until("the guide is there", |stage| guides(stage) == 1);
+    away_while_the_clock_steps_back(&mut stage);
+    assert_eq!(guides(&stage), 1);
 }

@@ -4,6 +4,9 @@
 use std::time::Duration;
 
 use dirigent::operate::Refusal;
+use dirigent::ports::AuthorKind;
+use dirigent::snapshot::Pause;
+use dirigent::{ChatMessage, MessageId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
@@ -171,5 +174,97 @@ fn a_webhook_is_no_person() {
         stage.advance(SECOND);
         assert_eq!(runs(&stage), 0, "{word} calls an agent");
         assert_eq!(stage.status().unwrap().rest, None, "{word} stops the channel");
+    }
+}
+
+/// Edits a message of a person's, and lets the library hear it.
+fn edit(stage: &mut Stage, id: MessageId, text: &str) {
+    let (channel, person) = (stage.channel(), stage.person());
+    let edited = ChatMessage::new(id, channel, person, text);
+    stage.call(move |d| async move { d.message_updated(edited).await }).ok();
+    stage.settle();
+}
+
+fn is_stopped(stage: &mut Stage) -> bool {
+    stage.status().unwrap().rest == Some(Pause::Stopped)
+}
+
+/// WD9: who mends a slip of the finger is obeyed, for five minutes.
+#[test]
+fn a_message_that_is_edited_into_a_stop_word_stops_for_five_minutes() {
+    for (wait, stops) in [(1, true), (299, true), (302, false)] {
+        let mut stage = talking();
+        let id = stage.say("stpo");
+        stage.advance(SECOND * wait);
+        edit(&mut stage, id, "**Stop!**");
+        assert_eq!(is_stopped(&mut stage), stops, "{wait} s");
+    }
+}
+
+/// WD9: the chat tells of the same text again when a link is unfurled or a message is pinned, and nobody means that.
+#[test]
+fn a_stop_word_that_is_told_again_stops_nothing_after_a_resume() {
+    for edited in [false, true] {
+        let mut stage = talking();
+        stage.say("Hello");
+        stage.advance(SECOND);
+        let id = if edited {
+            let id = stage.say("sotp");
+            edit(&mut stage, id, "stop");
+            id
+        } else {
+            stage.say("stop")
+        };
+        assert!(is_stopped(&mut stage));
+        stage.say("resume");
+        assert!(!is_stopped(&mut stage));
+        edit(&mut stage, id, "stop");
+        assert!(!is_stopped(&mut stage), "edited before: {edited}");
+        // Taken back, and said anew.
+        edit(&mut stage, id, "go on");
+        edit(&mut stage, id, "stop");
+        assert!(is_stopped(&mut stage), "it is new again");
+    }
+}
+
+/// WD9: no other edit acts: no resume word, no agent's and no bot's, and none of an ordinary text.
+#[test]
+fn no_other_edit_stops_or_resumes() {
+    let mut stage = talking();
+    let hello = stage.say("Hello");
+    stage.advance(SECOND * 30);
+    edit(&mut stage, hello, "Hello, stop that please");
+    assert!(!is_stopped(&mut stage));
+    let channel = stage.channel();
+    let agent = stage.agent("a").user();
+    let id = MessageId::new(hello.get() + 1);
+    let mut edited = ChatMessage::new(id, channel, agent, "stop");
+    edited.author_kind = AuthorKind::Bot;
+    stage.call(move |d| async move { d.message_updated(edited).await }).ok();
+    assert!(!is_stopped(&mut stage));
+    stage.say("stop");
+    edit(&mut stage, hello, "resume");
+    assert!(is_stopped(&mut stage), "an edit resumes nothing");
+}
+
+/// WD8: as people and their clients write it, and resume words as well.
+#[test]
+fn a_stop_word_counts_whatever_stands_around_it() {
+    let mut stage = talking();
+    let moderator = stage.moderator();
+    let words = ["stop,", "**stop**", "stop 🛑", "ｓｔｏｐ", "停，"].map(str::to_owned);
+    for word in words
+        .into_iter()
+        .chain([format!("stop <@{moderator}>"), format!("<@!{moderator}> \"stop\"")])
+    {
+        stage.say(&word);
+        assert!(is_stopped(&mut stage), "{word}");
+        stage.say(
+            &word
+                .replace("stop", "resume")
+                .replace("ｓｔｏｐ", "ｒｅｓｕｍｅ")
+                .replace('停', "继续"),
+        );
+        assert!(!is_stopped(&mut stage), "{word}");
     }
 }

@@ -7,7 +7,8 @@ use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
 
 use super::kit::{
-    HOUR, Halt, MINUTE, REMINDER, RETURN, SECOND, open_discussion, reminders, resume, runs, stop,
+    HOUR, Halt, MILLI, MINUTE, REMINDER, RETURN, SECOND, open_discussion, reminders, resume, runs,
+    stop,
 };
 
 const GUIDE: &str = "Which plan? Done when one is chosen.";
@@ -242,4 +243,48 @@ fn an_initiator_whose_reminder_was_held_back_is_reminded_after_the_hold() {
     stage.advance(HOUR * 4);
     assert!(reminders(&stage) > 0);
     assert_eq!(stage.status().unwrap().phase, PhaseKind::Archived);
+}
+
+/// A discussion of "a" and "b" that became idle; the answer to the post of its reminder is on its way for 8 s.
+fn reminded_slowly() -> Stage {
+    let slow = Line::from("a1").taking(SECOND * 5);
+    let mut stage = setup()
+        .hosted("a", [slow])
+        .hosted("b", [Act::Pass.into()])
+        .config(|config| config.list_fresh = MILLI)
+        .stage();
+    open_discussion(&mut stage, GUIDE, &["a", "b"]);
+    stage.advance(SECOND);
+    let (moderator, slow) = (stage.moderator(), Fault::SlowAnswer { by: SECOND * 8 });
+    stage.discord().inject(|faults| faults.next_by(moderator, Call::Post, slow));
+    stage.until("the reminder is in the channel", |stage| reminders(stage) == 1);
+    stage.advance(SECOND); // the list of agents is no longer fresh
+    stage
+}
+
+/// WD14: a channel that keeps no turns allows everything at its gate, and nothing runs by that.
+#[test]
+fn an_initiator_whose_permit_is_gone_when_its_reminder_is_answered_for_is_not_called() {
+    let mut stage = reminded_slowly();
+    let before = runs(&stage);
+    let (channel, b) = (stage.channel(), stage.agent("b").user());
+    stage.discord().leave(channel, b);
+    stage.say("Hello");
+    stage.advance(SECOND * 2);
+    assert_eq!(stage.status().unwrap().phase, PhaseKind::Disabled);
+    stage.advance(MINUTE);
+    assert_eq!(runs(&stage), before, "a is called, although no turns are kept");
+}
+
+/// WD14: the run after a reminder is not the run of a turn.
+#[test]
+fn an_initiator_that_has_the_floor_when_its_reminder_is_answered_for_is_called_for_its_turn() {
+    let mut stage = reminded_slowly();
+    let before = stage.agent("a").turns().len();
+    stage.say("Hello");
+    stage.advance(SECOND * 20);
+    let turns = stage.agent("a").turns();
+    let [turn] = &turns[before..] else { panic!("{turns:?}") };
+    assert!(!turn.after_reminder, "{turn:?}");
+    assert_eq!(turn.missed.last().map(String::as_str), Some("Hello"));
 }

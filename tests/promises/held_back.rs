@@ -98,7 +98,7 @@ fn a_call_does_not_wait_for_ever_for_words_that_cannot_be_read() {
         .hosted("b", ["b1".into()])
         .config(|config| config.human_interrupt = HumanInterrupt::Queue)
         // Nothing is remembered: it must be read again.
-        .settings(|settings| settings.missed_max = 0)
+        .settings(|settings| settings.texts_bytes_max = 0)
         .stage();
     stage.chat();
     stage.say("Hello");

@@ -410,8 +410,9 @@ fn when_the_gateway_is_back_a_call_still_waits_for_what_is_read_for_it() {
     let mut stage = lines.stage();
     stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
     stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     stage.say("Good morning");
-    stage.until_dormant();
     stage.crash();
     stage.restart();
     stage.advance(MINUTE);
@@ -420,8 +421,7 @@ fn when_the_gateway_is_back_a_call_still_waits_for_what_is_read_for_it() {
     stage.dirigent().disconnected(0, |_| true);
     let limited = Fault::RateLimited { retry_after: SECOND * 6 };
     stage.discord().begin_outage(Outage::failing(limited).only(Call::History));
-    let channel = stage.channel();
-    stage.call(move |d| async move { d.channel(channel).wake(None).await }).unwrap();
+    stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
     stage.advance(SECOND * 31);
     assert!(stage.discord().calls().of(Call::History) > before, "it is read");
     assert_eq!(runs(&stage), turns, "nothing is heard");

@@ -387,13 +387,14 @@ fn the_time_that_a_process_was_down_is_no_time_that_a_reply_waited() {
     assert_eq!(stage.words()[..2], ["Hello", "a1"]);
 }
 
-/// Two hosted agents whose channel is in the store, of an earlier process, and at rest.
+/// Two hosted agents whose channel is in the store, of an earlier process, and stopped, with a word that no agent was handed.
 fn forgotten() -> Stage {
     let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]).stage();
     stage.agents().for_each(dirigent_testkit::ScriptedAgent::say_once);
     stage.chat();
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
     stage.say("Good morning");
-    stage.until_dormant();
     stage.crash();
     stage.restart();
     stage.advance(MINUTE);
@@ -410,13 +411,15 @@ fn an_agent_whose_channel_cannot_be_read_is_called_once_the_chat_is_back() {
         let before = runs(&stage);
         let turns_before = stage.agent("a").turns().len();
         stage.discord().begin_outage(outage);
+        let channel = stage.channel();
+        stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
         stage.say("A question");
         stage.advance(MINUTE * 10);
         assert_eq!(runs(&stage), before, "a model is called while the chat is known to be away");
         stage.discord().end_outages();
         stage.advance(RETURN);
         let turn = stage.agent("a").turns().into_iter().nth(turns_before).unwrap();
-        assert_eq!(turn.missed, ["b1", "A question"]);
+        assert_eq!(turn.missed, ["Good morning", "A question"]);
     }
 }
 
@@ -428,7 +431,7 @@ fn words_that_an_agent_is_to_be_handed_are_read_for_it_after_an_outage() {
         .hosted("a", [line("a1"), line("a2")])
         .hosted("b", [line("b1"), line("b2")])
         .config(|config| config.human_interrupt = HumanInterrupt::Queue)
-        .settings(|settings| settings.missed_max = 2)
+        .settings(|settings| settings.texts_bytes_max = 0)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -445,5 +448,5 @@ fn words_that_an_agent_is_to_be_handed_are_read_for_it_after_an_outage() {
     stage.advance(RETURN);
     let next = stage.agents().flat_map(dirigent_testkit::ScriptedAgent::turns);
     let handed = next.filter(|turn| words.iter().all(|word| turn.missed.contains(word))).count();
-    assert_eq!(handed, 1, "the next agent is handed what was said");
+    assert_eq!(handed, 2, "each agent is handed what was said, once");
 }

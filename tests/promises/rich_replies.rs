@@ -356,7 +356,7 @@ struct Slow {
 #[async_trait::async_trait]
 impl Agent for Slow {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
-        if turn.missed().iter().any(|message| &*message.content == "Hello") {
+        if turn.missed().last().is_some_and(|message| &*message.content == "Hello") {
             self.clock.sleep_until(self.clock.now() + SECOND * 20).await;
             return Ok(Reply::text("at last").embed(embed("late")));
         }

@@ -305,9 +305,9 @@ fn a_transcript_has_registered_names_and_neither_notices_nor_the_librarys_own_po
         stage.discord().say(channel, stage.moderator(), "@b, it is your turn");
         stage.discord().say(channel, stage.agent("b").user(), "b0");
         stage.discord().system_message(channel, stage.person(), "has come in");
+        let hello = stage.discord().say(channel, stage.person(), "Hello");
         stage.say("stop");
         stage.say("resume");
-        let hello = stage.say("Hello");
         stage.advance(MINUTE);
         let person = stage.discord().message(channel, hello).unwrap().author_name.unwrap();
         let seen = seen.lock().unwrap().clone();

@@ -10,6 +10,7 @@ use dirigent::Clock;
 use dirigent::snapshot::PhaseKind;
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Line;
+use dirigent_testkit::told;
 use dirigent_verify::stage::{Setup, Stage};
 
 use super::kit::{MILLI, MINUTE, SECOND, allowed, is_heard, runs};
@@ -210,8 +211,7 @@ impl Sweep {
 
 /// Moments of the story, the one before the channel has its mode included.
 fn moments() -> impl Iterator<Item = Option<Duration>> {
-    let step = std::env::var("DIRIGENT_SWEEP_STEP").ok();
-    let step = step.map_or(25, |step| step.parse().expect("a number of milliseconds"));
+    let step = told("DIRIGENT_SWEEP_STEP").unwrap_or(25);
     let last = u32::try_from(STORY.as_millis()).expect("a short story");
     let during = (0..last).step_by(step).map(|moment| Some(MILLI * moment));
     [None].into_iter().chain(during)

@@ -8,6 +8,7 @@ use dirigent_testkit::Log;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
+use std::time::Duration;
 
 use super::kit::{HOUR, MINUTE, SECOND};
 
@@ -308,4 +309,95 @@ fn a_warning_names_the_agent_whose_reply_was_not_seen() {
     let line = log.lines().pop().unwrap();
     assert!(line.starts_with("WARN a reply was not seen in time"), "{line}");
     assert!(line.contains("agent=poet") && line.contains("was=confirming"), "{line}");
+}
+
+/// What the gate says to this agent.
+fn gate(stage: &mut Stage, agent: &'static str) -> Reason {
+    let channel = stage.channel();
+    stage.call(move |d| async move {
+        match d.channel(channel).may_speak(&agent.into(), None).await {
+            Ok(permit) => {
+                let reason = permit.reason();
+                permit.keep();
+                reason
+            }
+            Err(denial) => denial.reason().unwrap(),
+        }
+    })
+}
+
+/// WY12: in whatever state, for registered agents and others, the explanation is what the gate says.
+#[test]
+fn an_explanation_says_what_the_gate_says_in_every_state() {
+    let mut seen = std::collections::HashSet::new();
+    for world in 0..300_u64 {
+        let line = |n: u32| Line::from(format!("a{n}").as_str()).taking(Duration::from_secs(7));
+        let lines = || (0..9).map(line).collect::<Vec<_>>();
+        let mut stage =
+            Setup::new().hosted("a", lines()).hosted("b", lines()).hosted("c", []).stage();
+        let channel = stage.channel();
+        let mut drawn = world.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        for _ in 0..world % 9 {
+            drawn ^= drawn << 13;
+            drawn ^= drawn >> 7;
+            drawn ^= drawn << 17;
+            let what = drawn % 13;
+            // Some are refused where they mean nothing.
+            stage.call(move |d| async move {
+                let here = d.channel(channel);
+                let _ = match what {
+                    0 | 1 => here.set_mode(Mode::Chat).await,
+                    2 => here.set_mode(Mode::Report).await,
+                    3 => here.stop().await,
+                    4 => here.hold().await,
+                    5 => here.finish().await,
+                    6 => here.resume().await,
+                    7 => here.mute(&"a".into()).await,
+                    8 => d.agent_offline(&"b".into()).await,
+                    9 => here.archive().await,
+                    _ => Ok(()),
+                };
+            });
+            if what > 9 {
+                stage.say("Hello");
+                stage.advance(Duration::from_secs(drawn % 12));
+            }
+        }
+        for agent in ["a", "b", "c", "nobody"] {
+            let why =
+                stage.call(move |d| async move { d.channel(channel).explain(&agent.into()).await });
+            let why = why.unwrap().reason;
+            let said = gate(&mut stage, agent);
+            // While its permission is stored, the run of an agent that the library calls may end.
+            let ended = (why, said) == (Reason::YourTurn, Reason::RunAlreadyEnded);
+            assert!(why == said || ended, "world {world}, {agent}: {why:?}, {said:?}");
+            seen.insert(why.as_str());
+        }
+    }
+    assert!(seen.len() >= 10, "{seen:?}");
+}
+
+/// WY12: while only a look at the history is due, the time that is told is that of the turn's end.
+#[test]
+fn the_time_that_is_told_is_one_at_which_the_channel_goes_on() {
+    let mut stage = Setup::new().hooked("a", [Act::Hang.into()]).hooked("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    for _ in 0..60 {
+        stage.advance(Duration::from_secs(1));
+        let channel = stage.channel();
+        let why = stage
+            .call(move |d| async move { d.channel(channel).explain(&"b".into()).await })
+            .unwrap();
+        let speaker = stage.status().unwrap().speaker;
+        if let (Some(within), Some("a")) =
+            (why.within, speaker.as_ref().map(dirigent::AgentId::as_str))
+        {
+            let turn = stage.status().unwrap().turn;
+            stage.advance(within + Duration::from_secs(1));
+            assert_ne!(stage.status().unwrap().turn, turn, "it was to go on within {within:?}");
+            return;
+        }
+    }
+    panic!("no time was told");
 }

@@ -6,6 +6,7 @@ use dirigent::settings::LostRuns;
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_testkit::told;
 use dirigent_verify::stage::{Setup, Stage};
 
 use super::kit::{HOUR, MINUTE, SECOND, is_heard, resume, runs, stop};
@@ -185,7 +186,7 @@ fn the_hundredth_of_130_missed_messages_is_heard() {
 /// M2
 #[test]
 fn a_persons_word_is_heard_at_every_place_of_a_backlog() {
-    let every = std::env::var_os("DIRIGENT_EVERY_PLACE").is_some();
+    let every = told("DIRIGENT_EVERY_PLACE").unwrap_or(0_u64) > 0;
     // A page has 100 messages. Without the variable: all sizes and places around page boundaries.
     let edges = [1, 2, 99, 100, 101, 199, 200, 201, 299, 300, 301, 350];
     for total in 0..=350 {

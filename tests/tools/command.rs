@@ -269,7 +269,7 @@ fn stop_denies_everybody_until_resume() {
     stage.restart();
     assert_eq!(rest(&mut stage), Some(Pause::Stopped), "it is stored for good");
     let answer = use_it(&mut stage, SlashCommand::Resume, channel, invoker);
-    assert_eq!(answer.text, "Resumed: agents take turns again.");
+    assert_eq!(answer.text, "Resumed: agents take turns again. If none goes on, write a message.");
     assert!(answer.changed);
     assert_eq!(rest(&mut stage), None);
     let again = use_it(&mut stage, SlashCommand::Resume, channel, invoker);

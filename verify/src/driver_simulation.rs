@@ -94,7 +94,10 @@ pub struct SimulationFailure {
 impl fmt::Display for SimulationFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, steps, what } = self;
-        write!(f, "driver simulation, DRIVER_SEED={seed} DRIVER_STEPS={steps}: {what}")
+        write!(
+            f,
+            "driver simulation, DRIVER_SEED={seed} DRIVER_SEEDS=1 DRIVER_STEPS={steps}: {what}"
+        )
     }
 }
 

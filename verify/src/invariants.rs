@@ -24,6 +24,7 @@ mod no_lost_wake_up;
 mod numbers_rise;
 mod observation;
 mod one_speaker;
+mod only_people_lift;
 mod outages_skip_nobody;
 mod repeatable;
 mod replies_hold_the_floor;
@@ -114,6 +115,7 @@ pub const ALL: &[Invariant] = &[
     bounded::INVARIANT,
     triggers_are_counted::INVARIANT,
     ceilings_hold::INVARIANT,
+    only_people_lift::INVARIANT,
     budgets_hold::INVARIANT,
     absent_are_not_granted::INVARIANT,
     says_why::INVARIANT,

@@ -92,6 +92,8 @@ pub struct Model {
     round_to_come: Option<Vec<AgentKey>>,
     /// The round that this cycle is (rule 62).
     round: Option<Vec<AgentKey>>,
+    /// With whom the next cycle begins, where the last one was cut (rule 33).
+    cut: Option<AgentKey>,
     /// Who spoke last, if nothing is new since (rule 76).
     last_word: Option<AgentKey>,
     /// Whether a person is awaited (rule 63).
@@ -175,6 +177,7 @@ impl Model {
             choice: None,
             round_to_come: None,
             round: None,
+            cut: None,
             last_word: None,
             awaits_human: false,
             away: BTreeMap::new(),

@@ -13,7 +13,7 @@ use dirigent_core::{
     AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Outcome,
     RunId, Settlement, Tail, WakeCause,
 };
-use dirigent_testkit::Random;
+use dirigent_testkit::{Random, told};
 use dirigent_verify::check::{
     Act, EndOutcome, Failure, Report, Step, check, check_twice, config_from_bytes, minimize,
 };
@@ -25,11 +25,6 @@ use self::strategies::Case;
 const WALK: usize = 300;
 /// Steps of one long walk: enough to forget the oldest messages.
 const LONG_WALK: usize = 5_000;
-
-fn number_from(variable: &str, default: u64) -> u64 {
-    let text = std::env::var(variable).ok();
-    text.and_then(|text| text.parse().ok()).unwrap_or(default)
-}
 
 /// A channel as it usually begins.
 fn opening(byte: u8) -> Option<Step> {
@@ -55,7 +50,7 @@ fn walk(seed: u64, length: usize) -> (Arc<Config>, Vec<Step>) {
 /// Walks as many steps as wanted and reports what was seen.
 #[expect(clippy::disallowed_methods, reason = "the speed of the check itself is of interest")]
 fn walk_all(steps_wanted: u64, length: usize) -> Report {
-    let first = number_from("DIRIGENT_SEED", 0);
+    let first = told("DIRIGENT_SEED").unwrap_or(0);
     let begun = Instant::now();
     let mut report = Report::default();
     for seed in first..first + steps_wanted.div_ceil(length as u64) {
@@ -83,7 +78,7 @@ fn complain(config: &Arc<Config>, seed: u64, steps: &[Step], failure: &Failure) 
 
 #[test]
 fn machine_and_rules_agree_on_seeded_walks_that_see_everything() {
-    let report = walk_all(number_from("DIRIGENT_STEPS", 2_000_000), WALK);
+    let report = walk_all(told("DIRIGENT_STEPS").unwrap_or(2_000_000), WALK);
     for ((kind, name), count) in &report.seen {
         println!("{count:9} {kind} {name}");
     }
@@ -94,12 +89,12 @@ fn machine_and_rules_agree_on_seeded_walks_that_see_everything() {
 
 #[test]
 fn machine_and_rules_agree_on_long_walks() {
-    walk_all(number_from("DIRIGENT_STEPS", 2_000_000) / 4, LONG_WALK);
+    walk_all(told("DIRIGENT_STEPS").unwrap_or(2_000_000) / 4, LONG_WALK);
 }
 
 #[test]
 fn what_is_delivered_twice_counts_once() {
-    let wanted = number_from("DIRIGENT_STEPS", 2_000_000) / 4;
+    let wanted = told::<u64>("DIRIGENT_STEPS").unwrap_or(2_000_000) / 4;
     for seed in 0..wanted.div_ceil(WALK as u64) {
         let (config, steps) = walk(seed, WALK);
         if let Err(failure) = check_twice(&config, seed, &steps) {
@@ -274,7 +269,7 @@ fn an_agent_may_come_back_in_the_step_of_a_shuffle() {
 /// How often proptest tries. What fails is made short by `minimize`, which knows what a step is.
 fn cases() -> ProptestConfig {
     ProptestConfig {
-        cases: u32::try_from(number_from("DIRIGENT_CASES", 500)).unwrap_or(u32::MAX),
+        cases: told("DIRIGENT_CASES").unwrap_or(500),
         failure_persistence: None,
         max_shrink_iters: 0,
         ..ProptestConfig::default()

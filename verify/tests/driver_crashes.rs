@@ -1,5 +1,6 @@
 //! The process is killed at every point of every story, and nothing is lost or doubled.
 
+use dirigent_testkit::told;
 use dirigent_verify::crash_points::{Scenario, at_every_pair, at_every_point};
 
 mod stories;
@@ -32,7 +33,7 @@ fn a_kill_at_any_point_loses_nothing_and_doubles_nothing() {
 
 #[test]
 fn two_kills_in_a_row_lose_nothing_and_double_nothing() {
-    let apart = std::env::var("PAIRS_APART").map_or(20, |apart| apart.parse().unwrap_or(20));
+    let apart = told("PAIRS_APART").unwrap_or(20);
     let mut failures = Vec::new();
     for name in stories::SHORTEST {
         let scenarios = all();

@@ -1,19 +1,16 @@
-//! Many seeds of the driver simulation. `DRIVER_SEEDS` sets how many (CI takes 1,000), `DRIVER_SEED` runs one,
+//! Many seeds of the driver simulation. `DRIVER_SEEDS` sets how many (CI takes 1,000), `DRIVER_SEED` the first,
 //! `DRIVER_STEPS` makes them longer. A failing seed goes into `tests/driver_seeds.txt`.
 
 use std::thread;
 
+use dirigent_testkit::told;
 use dirigent_verify::driver_simulation::{Tally, simulate};
-
-fn number(name: &str, unless: u64) -> u64 {
-    std::env::var(name).map_or(unless, |text| text.parse().unwrap_or(unless))
-}
 
 #[test]
 fn the_driver_survives_chance() {
-    let steps = number("DRIVER_STEPS", 300);
-    let one = number("DRIVER_SEED", 0);
-    let seeds = if one > 0 { one..=one } else { 1..=number("DRIVER_SEEDS", 200) };
+    let steps = told("DRIVER_STEPS").unwrap_or(300);
+    let first: u64 = told("DRIVER_SEED").unwrap_or(1);
+    let seeds = first..first + told::<u64>("DRIVER_SEEDS").unwrap_or(200);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let (mut tally, mut failures) = (Tally::default(), Vec::new());
     thread::scope(|scope| {

@@ -3,21 +3,15 @@
 //! `DIRIGENT_STEPS` sets how many steps are lived through (CI takes 20,000,000),
 //! `DIRIGENT_SEED` the first seed. A failing seed is printed; put it into `tests/seeds.txt`.
 
-use std::env;
 use std::thread;
 
+use dirigent_testkit::told;
 use dirigent_verify::simulation::{Faults, Profile, Report, simulate};
 
 /// Steps of one world.
 const STEPS_A_SEED: u64 = 10_000;
 /// Steps in all, by default.
 const STEPS: u64 = 3_000_000;
-
-fn number(name: &str, default: u64) -> u64 {
-    env::var(name).ok().map_or(default, |text| {
-        text.replace('_', "").parse().unwrap_or_else(|_| panic!("{name} must be a number"))
-    })
-}
 
 /// Lives through all these worlds, on every core.
 fn live(first: u64, worlds: u64, profile: &Profile) -> Report {
@@ -47,8 +41,8 @@ fn live(first: u64, worlds: u64, profile: &Profile) -> Report {
 
 #[test]
 fn no_invariant_breaks_in_many_worlds() {
-    let steps = number("DIRIGENT_STEPS", STEPS);
-    let first = number("DIRIGENT_SEED", 1);
+    let steps: u64 = told("DIRIGENT_STEPS").unwrap_or(STEPS);
+    let first = told("DIRIGENT_SEED").unwrap_or(1);
     let total = live(first, steps.div_ceil(STEPS_A_SEED), &Profile::default());
     println!("seeds from {first}: {total}");
     assert!(total.turns > total.steps / 50, "hardly anything went on: {total}");
@@ -83,6 +77,14 @@ fn no_invariant_breaks_in_a_crowd() {
     live(700_000, 20, &profile);
 }
 
+/// WD10
+#[test]
+fn no_invariant_breaks_in_a_channel_that_is_full() {
+    let mut profile = Profile::default();
+    (profile.agents_min, profile.agents_max) = (61, 64);
+    live(750_000, 20, &profile);
+}
+
 #[test]
 fn a_seed_is_a_whole_story() {
     let profile = Profile::default();
@@ -91,6 +93,7 @@ fn a_seed_is_a_whole_story() {
     assert_ne!(one.digest, simulate(10, 5_000, &profile).unwrap().digest);
 }
 
+/// WD13
 #[test]
 fn seeds_that_once_failed_pass() {
     let lines = include_str!("seeds.txt").lines();

@@ -3,12 +3,12 @@
 //!
 //! The model stands around the real core. `DIRIGENT_STATES` bounds how many states are generated.
 
-use std::env;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::config::HumanInterrupt;
 use dirigent_core::{Config, PhaseKind, TurnId};
+use dirigent_testkit::told;
 use stateright::{Checker, Model, Property};
 
 mod world;
@@ -135,7 +135,7 @@ fn finish(checker: &impl Checker<Room>, states: usize) -> (usize, bool) {
 
 #[test]
 fn every_order_of_events_in_a_room_of_three() {
-    let states = env::var("DIRIGENT_STATES").ok().and_then(|text| text.parse().ok());
+    let states = told("DIRIGENT_STATES");
     let room = Room {
         agents: 3,
         config: Arc::new(rules()),
@@ -187,7 +187,7 @@ fn every_order_of_events_where_turns_rest_go_on_and_break_off() {
         unfinished: true,
         absences_max: 1,
     };
-    let states = env::var("DIRIGENT_STATES").ok().and_then(|text| text.parse().ok());
+    let states = told("DIRIGENT_STATES");
     let (generated, _) = explore(room, states.unwrap_or(400_000), false);
     assert!(generated >= 100_000);
 }
@@ -209,7 +209,7 @@ fn every_order_of_events_where_words_are_held() {
         unfinished: true,
         absences_max: 2,
     };
-    let states = env::var("DIRIGENT_STATES").ok().and_then(|text| text.parse().ok());
+    let states = told("DIRIGENT_STATES");
     let (generated, _) = explore(room, states.unwrap_or(400_000), false);
     assert!(generated >= 100_000);
 }

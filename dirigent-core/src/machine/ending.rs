@@ -78,6 +78,10 @@ impl Ending<'_, '_> {
             return;
         };
         self.list.expect_late_pieces(agent, self.out.now);
+        if let Some(slot) = self.list.slot_mut(agent) {
+            // It did not finish: it is asked again, also if it spoke last.
+            slot.nothing_new = false;
+        }
         if self.floor.has_spoken() {
             self.list.forget_silent();
             self.quota.count_spoken(agent, self.out.config, self.out.now);

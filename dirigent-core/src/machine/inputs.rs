@@ -135,6 +135,9 @@ fn end_confirming(step: &mut Step<'_>, cause: Cause) {
 
 /// The chat has been away for too long: no agent is waited for until it is back.
 fn give_up_waiting(step: &mut Step<'_>) {
+    if let Some(cut) = step.cut() {
+        step.state.cycle.cut_at(Some(cut));
+    }
     step.ending().break_off();
     step.members().stop_reading();
     step.rotation().become_dormant(Cause::ChatAway);
@@ -234,9 +237,10 @@ fn on_runs_lost(step: &mut Step<'_>, rerun: bool) {
     let end = step.runs().lose(run, receipt, rerun);
     let is_skipped = end.is_some_and(|end| end.cause == Cause::RunLost);
     if is_skipped && !step.state.floor.has_spoken() {
-        // What the run was given is for the next one, of this agent if no other takes it.
+        // What the run was given is for the next one, of this agent if no other takes it. It is no news to those
+        // who passed or spoke last: one of them would speak twice in a row.
         step.state.words.wake_unserved = true;
-        step.rotation().request_cycle();
+        step.state.cycle.requested = true;
     }
     step.complete_if(end);
 }

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::machine::listing::Listing;
+use crate::machine::rotation::EndedCycle;
 use crate::machine::step::Step;
 use crate::state::budget::Budget;
 use crate::state::interruption::WaitingFrom;
@@ -93,6 +94,7 @@ impl Operator<'_, '_> {
         step.state.reminders.cancel();
         step.ending().break_off();
         step.state.cycle.forget_plans();
+        step.state.cycle.cut_at(None);
         step.state.words.awaits_human = false;
     }
 
@@ -135,14 +137,30 @@ impl Operator<'_, '_> {
 
     fn come_to_rest(&mut self, pause: Pause, cause: Cause) {
         let speaker = self.step.state.floor.speaker();
+        let is_cut = self.cuts_conversation();
+        let known = self.step.state.cycle.take_cut();
+        let cut = self.step.cut().or(known);
         self.end_everything();
         let state = &mut *self.step.state;
+        state.cycle.cut_at(cut);
         state.words.keep_unserved();
+        // People expect a resume to go on where the stop cut.
+        state.words.wake_pending |= is_cut;
         state.standing.pause = Some(pause);
         // Where no turns are kept, there is none to return to.
         let keeps_no_turns = matches!(state.floor.phase, Phase::Disabled | Phase::Dead);
         let phase = if keeps_no_turns { state.floor.phase } else { Phase::Dormant };
         self.step.out.shift(&mut state.floor, phase, speaker, cause);
+    }
+
+    /// Whether agents would go on by themselves, if nothing stopped them now.
+    fn cuts_conversation(&mut self) -> bool {
+        let phase = self.step.state.floor.phase;
+        if phase == Phase::Refreshing(Purpose::Boundary) {
+            let ended = EndedCycle::of(&self.step.state.roster, &self.step.state.cycle);
+            return self.step.rotation().goes_on_after(&ended);
+        }
+        matches!(phase, Phase::Refreshing(_)) || phase.speaker().is_some()
     }
 
     pub(crate) fn hold(&mut self) -> Result<(), Refusal> {
@@ -173,7 +191,7 @@ impl Operator<'_, '_> {
         state.standing.restart_patience(now);
         self.step.tell(None, Cause::Resumed);
         if let Some(message) = word {
-            self.acknowledge(Notice::Resumed { message });
+            self.acknowledge_resume(message, pause);
         }
         let step = &mut *self.step;
         let phase = &step.state.floor.phase;
@@ -187,7 +205,30 @@ impl Operator<'_, '_> {
                 step.reminding().remind_after_pause(awaits_human);
             }
         }
+        let is_asleep = step.state.floor.phase == Phase::Dormant;
+        if word.is_some() && is_asleep && step.look().budget_spent() {
+            step.rotation().announce_budget();
+        }
         Ok(())
+    }
+
+    /// Answers a resume word, and says what is needed if nothing goes on by itself.
+    fn acknowledge_resume(&mut self, message: MessageId, pause: Pause) {
+        let step = &mut *self.step;
+        let is_asleep = step.state.floor.phase == Phase::Dormant;
+        let wakes = pause != Pause::Held && step.state.words.wake_pending;
+        let permit = step.state.reminders.permit();
+        let is_idle = is_asleep && !wakes && !permit.is_some_and(|permit| permit.is_running());
+        let is_spent = step.look().budget_spent();
+        if is_spent && is_asleep {
+            // A message would not help: what is needed is said once more.
+            step.state.quota.budget.edit().announced = false;
+        }
+        self.acknowledge(if is_idle && !is_spent {
+            Notice::ResumedIdle { message }
+        } else {
+            Notice::Resumed { message }
+        });
     }
 
     pub(crate) fn mute(&mut self, agent: AgentKey) -> Result<(), Refusal> {
@@ -235,12 +276,14 @@ impl Operator<'_, '_> {
         if step.look().ceiling_reached() {
             return Err(Refusal::CeilingReached);
         }
-        if step.state.words.awaits_human {
+        // A person's word that no agent has heard is what was waited for.
+        if step.state.words.awaits_human && cause != WakeCause::Unheard {
             return Err(Refusal::AwaitingHuman);
         }
         step.must_be_heard();
         let start = first.map_or(Start::First, Start::At);
         let phase = step.state.floor.phase;
+        step.be_news();
         if phase == Phase::Dormant {
             step.wake(start, cause.into());
         } else if matches!(phase, Phase::Unknown { .. }) {
@@ -278,6 +321,9 @@ impl Operator<'_, '_> {
         step.state.cycle.plans.edit().chosen = Some(agent);
         step.out.changed();
         step.must_be_heard();
+        if step.state.floor.speaker().is_none() {
+            step.be_news();
+        }
         let phase = &mut step.state.floor.phase;
         if let Phase::Refreshing(Purpose::Wake(start)) = phase {
             *start = Start::At(agent);
@@ -371,6 +417,7 @@ impl From<WakeCause> for Cause {
             WakeCause::Operator => Self::OperatorWake,
             WakeCause::Guide => Self::GuidePosted,
             WakeCause::Result => Self::ResultPosted,
+            WakeCause::Unheard => Self::HumanMessage,
         }
     }
 }

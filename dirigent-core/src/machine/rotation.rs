@@ -76,6 +76,7 @@ impl<'o> Rotation<'_, 'o> {
     #[inline]
     pub(crate) fn advance_after(&mut self, agent: AgentKey) {
         if self.standing.has_lost_patience(self.out.now, self.out.config) {
+            self.cycle.cut_at(self.roster.list.behind(agent));
             return self.become_dormant(Cause::ChatAway);
         }
         if let Some(chosen) = self.next_speaker().choice() {
@@ -89,18 +90,18 @@ impl<'o> Rotation<'_, 'o> {
             return self.begin_cycle(Start::First, Cause::MentionRound);
         }
         match self.roster.list.position(agent) {
-            Some(at) => self.grant_from(at + 1, Cause::NextInList),
+            Some(at) => self.grant_from(at + 1, Cause::NextInList, false),
             None => self.begin_boundary(),
         }
     }
 
     /// Grants the first agent that can be, from this slot on; skips those before it, having told why.
     #[inline]
-    fn grant_from(&mut self, from: usize, cause: Cause) {
+    fn grant_from(&mut self, from: usize, cause: Cause, begins: bool) {
         let (mut at, mut cause) = (from, cause);
         while let Some(slot) = self.roster.list.slots().get(at) {
             let Some(hindrance) = self.next_speaker().hindrance(slot) else {
-                return self.grant(at, cause);
+                return self.grant(at, cause, begins);
             };
             // The cause of the cycle is reported once, before the first skipped slot.
             if cause != Cause::NextInList {
@@ -122,13 +123,16 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
+    /// Grants this slot, with which a cycle begins or goes on.
     #[inline]
-    fn grant(&mut self, at: usize, cause: Cause) {
+    fn grant(&mut self, at: usize, cause: Cause, begins: bool) {
         let config = self.out.config;
         if self.quota.turn_budget_spent(config) {
+            self.cut_at(at, begins);
             return self.stop_at_budget();
         }
         if self.quota.turns_reached(config, self.standing.mode, self.out.now) {
+            self.cut_at(at, begins);
             return self.stop_at_ceiling();
         }
         let Some(slot) = self.roster.list.slots_mut().get_mut(at) else {
@@ -143,6 +147,12 @@ impl<'o> Rotation<'_, 'o> {
         let phase = Phase::Granted(Grant { agent, until: None, attempt: 0 });
         self.out.shift(self.floor, phase, Some(agent), cause);
         self.caller().trigger_anew();
+    }
+
+    /// The agent of this place is not granted, and the cycle ends here. One that only begins is begun anew.
+    fn cut_at(&mut self, at: usize, begins: bool) {
+        let slot = self.roster.list.slots().get(at).filter(|_| !begins);
+        self.cycle.cut_at(slot.map(|slot| slot.agent));
     }
 
     /// Grants the agent that an operator chose, directly after the one whose turn ended.
@@ -160,7 +170,7 @@ impl<'o> Rotation<'_, 'o> {
             // What it said no longer stands in the list, and still asks for another cycle.
             self.request_cycle();
         }
-        self.grant(at, Cause::OperatorChoice);
+        self.grant(at, Cause::OperatorChoice, false);
     }
 
     /// Something was said after the cycle began: everybody gets another chance.
@@ -176,8 +186,11 @@ impl<'o> Rotation<'_, 'o> {
         self.words.awaits_human = false;
         self.reminders.cancel();
         self.reminders.restart_count();
-        self.roster.list.forget_silent();
+        self.roster.list.forget_passed();
         self.cycle.forget(&mut self.roster.list);
+        if let (Some(cut), Start::First) = (self.cycle.take_cut(), start) {
+            self.roster.list.turn_to(cut);
+        }
         let (now, longest) = (self.out.now, self.out.config.list_fresh);
         if self.roster.read_at.is_some_and(|at| now.since(at) <= longest) {
             self.members().stop_reading();
@@ -213,7 +226,7 @@ impl<'o> Rotation<'_, 'o> {
         }
         // Those before the first speaker were not asked: they are in another cycle.
         self.cycle.requested = from > 0;
-        self.grant_from(from, cause);
+        self.grant_from(from, cause, true);
         self.cycle.forget_choice();
     }
 
@@ -226,7 +239,7 @@ impl<'o> Rotation<'_, 'o> {
 
     /// The member list is there, or will not come: another cycle, or dormancy.
     pub(crate) fn end_boundary(&mut self, ended: EndedCycle, anybody_new: bool) {
-        if !ended.requested && !anybody_new && !self.could_be_answered(&ended) {
+        if !anybody_new && !self.goes_on_after(&ended) {
             let cause = match ended.speakers {
                 [Some(_), _] => Cause::NoOtherAgent,
                 [None, _] if ended.anybody_completed => Cause::AllPassed,
@@ -249,6 +262,11 @@ impl<'o> Rotation<'_, 'o> {
             None => Cause::NextCycle,
         };
         self.begin_cycle(Start::First, cause);
+    }
+
+    /// Whether another cycle follows the one that ended, as the list is now.
+    pub(crate) fn goes_on_after(&self, ended: &EndedCycle) -> bool {
+        ended.requested || self.could_be_answered(ended)
     }
 
     /// Whether an agent spoke whom another agent could answer. After a round of the addressed that is

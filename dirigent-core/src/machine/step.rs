@@ -215,8 +215,30 @@ impl Step<'_> {
 
     /// A message that qualifies wakes the channel when an agent can be granted.
     pub(crate) fn keep_in_mind(&mut self, qualifies: bool) {
-        let is_change = qualifies && !core::mem::replace(&mut self.state.words.wake_pending, true);
+        if qualifies {
+            self.be_news();
+            self.make_wake_pending();
+        }
+    }
+
+    fn make_wake_pending(&mut self) {
+        let is_change = !core::mem::replace(&mut self.state.words.wake_pending, true);
         self.out.changed_if(is_change);
+    }
+
+    /// Something is new to all agents, also to those who passed or spoke last.
+    pub(crate) fn be_news(&mut self) {
+        let is_change = self.state.roster.list.forget_silent();
+        self.out.changed_if(is_change);
+    }
+
+    /// With whom the conversation goes on if the turn under way is cut off: with its agent, or with the one behind it
+    /// where its reply is on its way.
+    pub(crate) fn cut(&self) -> Option<AgentKey> {
+        let State { floor, roster, .. } = &*self.state;
+        let agent = floor.speaker()?;
+        let is_said = matches!(floor.phase, Phase::Confirming { .. });
+        if is_said { roster.list.behind(agent) } else { Some(agent) }
     }
 
     /// The addressed speak in a cycle of their own, as soon as that may begin.
@@ -254,6 +276,7 @@ impl Step<'_> {
             Author::Agent(_) => Cause::AgentMessage,
             Author::Bot | Author::Moderator => Cause::BotMessage,
         };
+        self.be_news();
         self.state.cycle.forget_plans();
         self.plan_round(addressed);
         self.wake_as_planned(start, cause);
@@ -271,7 +294,7 @@ impl Step<'_> {
         if is_idle && self.state.standing.is_chat_away() {
             // No agent could be called. The wake is pending, and no plan is kept.
             self.state.cycle.forget_plans();
-            return self.keep_in_mind(true);
+            return self.make_wake_pending();
         }
         self.permits().withdraw();
         self.rotation().wake(start, cause);

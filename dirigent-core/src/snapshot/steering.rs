@@ -43,6 +43,8 @@ pub struct Steering {
     pub round: Vec<AgentKey>,
     /// Whom a cycle to come is for, ascending; empty: none is planned.
     pub next_round: Vec<AgentKey>,
+    /// With whom the next cycle begins, where a ceiling, a budget, a stop or an outage cut the last one.
+    pub cut: Option<AgentKey>,
     /// Only a human wakes the channel.
     pub awaits_human: bool,
     /// Turns with a reply of late, oldest first, while agents are capped.
@@ -71,7 +73,7 @@ impl Steering {
         if is_plain {
             return None;
         }
-        let Plans { chosen, round, next_round } = cycle.plans.value();
+        let Plans { chosen, round, next_round, cut } = cycle.plans.value();
         let steering = Self {
             terms: floor.terms.value(),
             waiting: floor.waiting.as_deref().copied(),
@@ -80,6 +82,7 @@ impl Steering {
             chosen,
             round,
             next_round,
+            cut,
             awaits_human: words.awaits_human,
             spoken: quota.hourly.value().spoken,
             budget: quota.budget.value(),
@@ -90,13 +93,13 @@ impl Steering {
 
     /// Brings it back into a state.
     pub(super) fn put_into(&self, state: &mut State) {
-        let Self { chosen, round, next_round, .. } = self.clone();
+        let Self { chosen, round, next_round, cut, .. } = self.clone();
         state.floor.terms = self.terms.into();
         state.floor.waiting = self.waiting.map(Box::new);
         state.words.queue = Queue(self.queued).into();
         state.words.awaits_human = self.awaits_human;
         state.roster.attendance = Attendance { away: self.away.clone() }.into();
-        state.cycle.plans = Plans { chosen, round, next_round }.into();
+        state.cycle.plans = Plans { chosen, round, next_round, cut }.into();
         state.quota.hourly = Hourly { spoken: self.spoken.clone() }.into();
         state.quota.budget = Rare::from(self.budget);
         state.standing.outage = self.outage.map(Box::new);

@@ -27,6 +27,8 @@ pub(crate) struct Plans {
     pub(crate) round: Vec<AgentKey>,
     /// Whom a cycle to come is for, ascending; empty: none is planned.
     pub(crate) next_round: Vec<AgentKey>,
+    /// With whom the next cycle begins, where the last one was cut.
+    pub(crate) cut: Option<AgentKey>,
 }
 
 impl Cycle {
@@ -56,6 +58,19 @@ impl Cycle {
         if let Some(plans) = self.plans.existing() {
             plans.chosen = None;
         }
+    }
+
+    /// The cycle ends before this agent's turn: the next one begins with it, or the last of many agents would
+    /// never be asked.
+    pub(crate) fn cut_at(&mut self, agent: Option<AgentKey>) {
+        if agent.is_some() || self.plans.get().is_some() {
+            self.plans.edit().cut = agent;
+        }
+    }
+
+    /// With whom a cycle goes on that was cut; from now on it is none.
+    pub(crate) fn take_cut(&mut self) -> Option<AgentKey> {
+        self.plans.existing().and_then(|plans| plans.cut.take())
     }
 
     /// Forgets who was chosen, and the round that has not begun.

@@ -129,6 +129,11 @@ impl SpeakerList {
         self.slots.iter().filter(|slot| slot.turn == SeatTurn::Spoke).map(|slot| slot.agent)
     }
 
+    /// A cycle begins for something that was new before: agents that passed may be asked again.
+    pub(crate) fn forget_passed(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.passed = false);
+    }
+
     /// Something was said: agents that passed, or spoke last, may be asked again.
     /// Returns whether there were any.
     pub(crate) fn forget_silent(&mut self) -> bool {
@@ -162,6 +167,19 @@ impl SpeakerList {
             slot.nothing_new &= !is_news;
             any | is_news
         })
+    }
+
+    /// Turns the list so that this agent's place is first; those before it follow behind the last.
+    pub(crate) fn turn_to(&mut self, agent: AgentKey) {
+        if let Some(at) = self.position(agent) {
+            self.slots.rotate_left(at);
+        }
+    }
+
+    /// Who stands behind this agent, around the list.
+    pub(crate) fn behind(&self, agent: AgentKey) -> Option<AgentKey> {
+        let next = self.slots.get(self.position(agent)? + 1).or(self.slots.first())?;
+        Some(next.agent)
     }
 
     /// Turns the list so that the place behind this agent's is first, and its own last.

@@ -176,6 +176,11 @@ pub enum Notice {
         /// The person's message.
         message: MessageId,
     },
+    /// As [`Notice::Resumed`], but nothing was left to go on with: the agents wait for a message.
+    ResumedIdle {
+        /// The person's message.
+        message: MessageId,
+    },
 }
 
 impl Notice {
@@ -192,6 +197,7 @@ impl Notice {
             Self::Budget => "The budget of this channel is spent. An operator can reset it.",
             Self::Stopped { .. } => "Stopped. No agent speaks until the channel is resumed.",
             Self::Resumed { .. } => "Resumed.",
+            Self::ResumedIdle { .. } => "Resumed. Write a message to go on.",
         }
     }
 }

@@ -346,4 +346,7 @@ pub enum WakeCause {
     Guide,
     /// A discussion's result arrived in its callback channel.
     Result,
+    /// What a person said reached no agent, and the channel became dormant: the host wakes it by itself. That is
+    /// no human's word, so the ceilings stay. Transitions report it as [`Cause::HumanMessage`](crate::Cause::HumanMessage).
+    Unheard,
 }

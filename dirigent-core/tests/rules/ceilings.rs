@@ -222,3 +222,115 @@ fn a_ceiling_inside_a_cycle_ends_it() {
     assert_eq!(room.phase(), PhaseKind::Dormant);
     assert_eq!(room.turns(), [dirigent_core::view::SeatTurn::Ahead; 3]);
 }
+
+/// WD10: with more agents than the ceiling allows turns, the last were never asked.
+#[test]
+fn each_of_sixty_four_agents_is_asked_within_two_questions() {
+    for count in 61..=64 {
+        let mut room = Room::chat(count);
+        room.human("a question for everybody");
+        let mut asked = ask_all(&mut room);
+        assert_eq!((asked.len(), room.channel.view().is_at_ceiling()), (60, true));
+        room.human("and another");
+        asked.extend(ask_all(&mut room));
+        asked.sort_unstable();
+        asked.dedup();
+        assert_eq!(asked, crate::room::agents(count));
+    }
+}
+
+/// WD10: the same of a ceiling of any height, of a restart in between, and of agents that time out.
+#[test]
+fn a_question_goes_on_where_the_ceiling_cut_the_last_one() {
+    let mut room = Room::chat_with(5, |config| config.turns_max = Some(2));
+    let mut asked = Vec::new();
+    for _ in 0..5 {
+        room.human("next?");
+        asked.extend(ask_all(&mut room));
+        let config = room.channel.config().clone();
+        room.channel = dirigent_core::Channel::restore(config, &room.snapshot()).unwrap();
+    }
+    assert_eq!(
+        asked.iter().map(|agent| agent.get()).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
+    );
+    let mut late = Room::chat_with(3, |config| {
+        (config.turns_max, config.retriggers) = (Some(2), 0);
+    });
+    late.human("hello");
+    late.wait(secs(45));
+    late.wait(secs(45));
+    assert_eq!(late.phase(), PhaseKind::Dormant);
+    late.human("is anybody here?");
+    late.members_or_nothing();
+    assert_eq!(late.speaker(), Some(crate::room::C));
+}
+
+/// WD10
+#[test]
+fn a_budget_that_cuts_leaves_no_agent_out() {
+    let mut room = Room::chat_with(5, |config| config.budget_turns = Some(2));
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        room.human("next?");
+        asked.extend(ask_all(&mut room));
+        room.tell(Input::ResetBudget);
+    }
+    let asked: Vec<_> = asked.iter().map(|agent| agent.get()).collect();
+    assert_eq!(asked, [1, 2, 3, 4, 5, 1]);
+}
+
+/// WD10: whoever an operator or a message puts first is first all the same.
+#[test]
+fn a_cut_gives_way_to_a_first_speaker_and_to_the_addressed() {
+    let cut = || {
+        let mut room = Room::chat_with(3, |config| config.turns_max = Some(1));
+        room.human("hello");
+        room.passes(A);
+        assert_eq!(room.phase(), PhaseKind::Dormant);
+        room
+    };
+    let first = |room: &Room| (room.speaker(), room.order()[0]);
+    let mut chosen = cut();
+    chosen.tell(Input::SpeakNext(A));
+    assert_eq!(first(&chosen), (Some(A), A));
+    let mut woken = cut();
+    woken.tell(Input::Wake { first: Some(A), cause: WakeCause::Operator });
+    assert_eq!(first(&woken), (Some(A), A));
+    let mut addressed = cut();
+    addressed.message += 1;
+    let (author, kind) = (Author::Human, MessageKind::Conversation);
+    let message = dirigent_core::Message {
+        id: addressed.newest(),
+        author,
+        kind,
+        tail: dirigent_core::Tail::of("A?"),
+        backfilled: false,
+    };
+    addressed.tell(Input::Addressed { message, agents: vec![A] });
+    assert_eq!(first(&addressed), (Some(A), A));
+    let mut gone = cut();
+    gone.leaves(B);
+    gone.human("and now?");
+    assert_eq!(gone.speaker(), Some(crate::room::C), "B is skipped");
+    let mut anew = cut();
+    anew.tell(Input::SetMode(Mode::None));
+    anew.tell(Input::SetMode(Mode::Chat));
+    anew.members_or_nothing();
+    anew.human("hello again");
+    anew.members_or_nothing();
+    assert_eq!(anew.speaker(), Some(A), "a change of mode forgets it");
+}
+
+/// Everybody who is granted passes, until no agent is asked any more.
+fn ask_all(room: &mut Room) -> Vec<dirigent_core::AgentKey> {
+    let mut asked = Vec::new();
+    loop {
+        room.members_or_nothing();
+        let Some(speaker) = room.speaker() else {
+            return asked;
+        };
+        asked.push(speaker);
+        room.passes(speaker);
+    }
+}

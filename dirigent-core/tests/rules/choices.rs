@@ -75,8 +75,9 @@ fn whoever_comes_before_the_senders_neighbour_has_its_turn_in_the_next_cycle() {
     room.says(B, "hello");
     room.members();
     assert_eq!(room.speaker(), Some(A), "past the muted one, around the list");
-    room.tell(Input::Stop);
-    room.tell(Input::Resume);
+    room.all_pass();
+    room.members();
+    assert_eq!(room.phase(), PhaseKind::Dormant);
     room.tell(Input::Unmute(C));
     room.wait(secs(31));
     room.says(B, "hello again");

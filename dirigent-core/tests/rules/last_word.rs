@@ -187,7 +187,7 @@ fn nothing_is_new_by_the_moderator_an_edit_a_repetition_or_its_own_words() {
 
 /// N6
 #[test]
-fn an_explicit_wake_a_choice_and_a_lost_run_are_new() {
+fn an_explicit_wake_and_a_choice_are_new() {
     let mut woken = b_spoke_last(|_| ());
     woken.tell(Input::Wake { first: None, cause: WakeCause::Operator });
     assert!(asks_b(&mut woken));
@@ -202,11 +202,61 @@ fn an_explicit_wake_a_choice_and_a_lost_run_are_new() {
     let mut chosen = b_spoke_last(|_| ());
     chosen.tell(Input::SpeakNext(B));
     assert!(asks_b(&mut chosen));
-    let mut lost = b_spoke_last(|_| ());
-    lost.start(A);
-    let step = lost.tell(Input::RunsLost { rerun: false });
-    assert_eq!(step.causes(), [Cause::RunLost, Cause::NextInList]);
-    assert_eq!(lost.speaker(), Some(B), "what A was given is for the next one");
+}
+
+/// WD11, N6
+#[test]
+fn a_lost_run_is_nothing_new_to_the_agent_that_spoke_last() {
+    let mut room = b_spoke_last(|_| ());
+    room.start(A);
+    let step = room.tell(Input::RunsLost { rerun: false });
+    assert_eq!(step.causes(), [Cause::RunLost, Cause::NothingNew, Cause::CycleBoundary]);
+    room.members();
+    assert_eq!(room.speaker(), Some(A), "what it was given is for itself, since no other takes it");
+    room.start(A);
+    let step = room.passes(A);
+    assert_eq!(step.causes(), [Cause::Passed, Cause::NothingNew, Cause::CycleBoundary]);
+    assert_eq!(room.members().causes(), [Cause::AllPassed]);
+}
+
+/// WD11: as a run that a restart cut off, so does one whose agent went offline: it wakes the channel when it is back.
+#[test]
+fn a_wake_for_what_a_cut_off_run_was_given_is_nothing_new_to_the_agent_that_spoke_last() {
+    let mut room = b_spoke_last(|_| ());
+    room.start(A);
+    room.tell(Input::Offline(A));
+    room.members();
+    assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Dormant, true));
+    room.tell(Input::Online(A));
+    assert!(room.tell(Input::Assign(A)).causes().contains(&Cause::HumanMessage));
+    assert_eq!(room.order(), [B, A], "B is first in the list");
+    assert_eq!(room.speaker(), Some(A), "and has nothing to answer");
+}
+
+/// WD11: nor does a stop and its resume.
+#[test]
+fn a_resume_is_nothing_new_to_the_agent_that_spoke_last() {
+    let mut room = b_spoke_last(|_| ());
+    room.start(A);
+    room.tell(Input::Stop);
+    room.tell(Input::Resume);
+    assert_eq!(room.speaker(), Some(A));
+    room.start(A);
+    assert!(!asks_b_of(&room.passes(A).causes()));
+    for author in [Author::Human, Author::Agent(A)] {
+        let mut room = b_spoke_last(|_| ());
+        room.start(A);
+        room.tell(Input::Stop);
+        room.post(author, MessageKind::Conversation, "one thing more");
+        room.tell(Input::Resume);
+        room.start(A);
+        assert!(asks_b_of(&room.passes(A).causes()), "{author:?} said something meanwhile");
+    }
+}
+
+fn asks_b_of(causes: &[Cause]) -> bool {
+    assert!(causes.contains(&Cause::Passed), "{causes:?}");
+    !causes.contains(&Cause::NothingNew)
 }
 
 /// N6
@@ -403,4 +453,27 @@ fn a_run_that_was_denied_for_want_of_anything_new_stays_denied() {
     assert_eq!(room.speaker(), Some(B));
     assert_eq!(room.gate_run(B, run).reason(), Reason::RunAlreadyDenied);
     assert!(room.gate(B).verdict().is_allowed(), "a new run may");
+}
+
+/// WD11: what was posted while the channel was stopped, or while it wakes for a run that was cut off, is new to all.
+#[test]
+fn a_guide_is_new_to_the_agent_that_spoke_last_whenever_it_comes() {
+    let guide = Input::Wake { first: None, cause: WakeCause::Guide };
+    let mut stopped = b_spoke_last(|_| ());
+    stopped.start(A);
+    stopped.tell(Input::Stop);
+    stopped.tell(guide.clone());
+    stopped.tell(Input::Resume);
+    stopped.start(A);
+    assert!(asks_b_of(&stopped.passes(A).causes()));
+    let mut waking = b_spoke_last(|config| config.list_fresh = secs(0));
+    waking.start(A);
+    waking.tell(Input::Stop);
+    waking.wait(secs(1));
+    waking.tell(Input::Resume);
+    assert_eq!(waking.phase(), PhaseKind::Refreshing);
+    waking.tell(guide);
+    waking.members();
+    waking.start(A);
+    assert!(asks_b_of(&waking.passes(A).causes()));
 }

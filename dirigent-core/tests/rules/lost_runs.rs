@@ -239,7 +239,8 @@ fn a_run_denied_for_everybodys_reason_is_not_remembered() {
 fn only_what_qualifies_is_kept_in_mind_during_a_stop() {
     let mut room = Room::chat(2);
     room.human("hello");
-    room.trigger_posted();
+    room.all_pass();
+    room.members();
     room.tell(Input::Stop);
     room.bot("beep");
     room.tell(Input::Resume);

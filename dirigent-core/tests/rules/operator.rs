@@ -56,9 +56,126 @@ fn a_person_stops_and_resumes_with_a_word() {
     assert_eq!(step.asks(), ["cancel the run of A", "notice stopped, to 1003"]);
     assert_eq!(room.gate(B).reason(), Reason::Stopped);
     let resumed = room.post(Author::Human, MessageKind::ResumeWord, "resume");
-    assert_eq!(resumed.causes(), [Cause::Resumed]);
-    assert_eq!(resumed.asks(), ["notice resumed, to 1004"], "the word itself wakes no agent");
-    assert_eq!(room.phase(), PhaseKind::Dormant);
+    assert_eq!(resumed.causes(), [Cause::Resumed, Cause::Resumed]);
+    assert_eq!(resumed.asks(), ["notice resumed, to 1004", "trigger A"], "A had not finished");
+    assert_eq!(room.phase(), PhaseKind::Granted);
+}
+
+/// WD6
+#[test]
+fn a_conversation_goes_on_after_a_stop_where_it_was_cut() {
+    let resumed = |mut room: Room| {
+        room.post(Author::Human, MessageKind::StopWord, "stop");
+        room.wait(secs(5));
+        room.post(Author::Human, MessageKind::ResumeWord, "resume");
+        (room.speaker(), room.order())
+    };
+    let at_b = |room: &mut Room| {
+        room.human("hello");
+        room.passes(A);
+        room.trigger_posted();
+    };
+    let from_b = (Some(B), vec![B, C, A]);
+    let mut granted = Room::chat(3);
+    at_b(&mut granted);
+    assert_eq!(resumed(granted.clone()), from_b, "B had not started");
+    granted.start(B);
+    assert_eq!(resumed(granted.clone()), from_b, "B had not finished");
+    let run = Some(granted.run_of(B));
+    let mut delivering = granted.clone();
+    delivering.tell(Input::Replied { agent: B, run });
+    assert_eq!(resumed(delivering), from_b, "its reply was on its way, and is handed back");
+    granted.ends(B, spoke("a reply that arrives"));
+    assert_eq!(granted.phase(), PhaseKind::Confirming);
+    assert_eq!(resumed(granted), (Some(C), vec![C, A, B]), "B had finished");
+}
+
+/// WD6: between two turns it is cut only if another cycle would have followed.
+#[test]
+fn a_stop_while_the_list_is_read_cuts_what_would_have_followed() {
+    let stopped = |mut room: Room| {
+        assert_eq!(room.phase(), PhaseKind::Refreshing);
+        room.post(Author::Human, MessageKind::StopWord, "stop");
+        let step = room.post(Author::Human, MessageKind::ResumeWord, "resume");
+        (room.phase() != PhaseKind::Dormant, step.asks()[0].clone())
+    };
+    let mut waking = Room::chat_with(2, |config| config.list_fresh = secs(0));
+    waking.wait(secs(1));
+    waking.human("hello");
+    assert!(stopped(waking).0, "somebody is owed an answer");
+    let mut answered = Room::chat(2);
+    answered.human("hello");
+    answered.passes(A);
+    answered.speaks(B);
+    let mut requested = Room::chat(2);
+    requested.human("hello");
+    requested.all_pass();
+    requested.human("anybody?");
+    for going_on in [answered, requested] {
+        let (wakes, notice) = stopped(going_on);
+        assert!(wakes && notice.starts_with("notice resumed, "), "{notice}");
+    }
+    let mut over = Room::chat(2);
+    over.human("hello");
+    over.all_pass();
+    let (wakes, notice) = stopped(over);
+    assert!(!wakes && notice.starts_with("notice resumed-idle, "), "{notice}");
+}
+
+/// WD6
+#[test]
+fn a_resume_with_nothing_to_go_on_with_says_what_is_needed() {
+    let notice = |mut room: Room| {
+        let step = room.post(Author::Human, MessageKind::ResumeWord, "resume");
+        step.asks().iter().map(|ask| ask.split(',').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let idle = |pause: Input| {
+        let mut room = Room::chat(2);
+        room.human("hello");
+        room.all_pass();
+        room.members();
+        room.tell(pause);
+        room
+    };
+    for pause in [Input::Stop, Input::Finish, Input::Hold] {
+        assert_eq!(notice(idle(pause)), ["notice resumed-idle"]);
+    }
+    let mut asked = idle(Input::Stop);
+    asked.human("are you there?");
+    assert_eq!(notice(asked), ["notice resumed", "trigger A"]);
+    let mut held = Room::chat(2);
+    held.human("hello");
+    held.start(A);
+    held.tell(Input::Hold);
+    assert_eq!(notice(held), ["notice resumed"], "A runs on");
+}
+
+/// WD6: where a budget is spent a message would not help.
+#[test]
+fn a_resume_where_a_budget_is_spent_says_so_once_more() {
+    let mut room = Room::chat_with(2, |config| config.budget_turns = Some(1));
+    room.human("hello");
+    let spent = room.passes(A);
+    assert!(spent.asks().contains(&"Budget".to_owned()), "{:?}", spent.asks());
+    room.post(Author::Human, MessageKind::StopWord, "stop");
+    let asks = room.post(Author::Human, MessageKind::ResumeWord, "resume").asks();
+    assert!(asks.len() == 2 && asks[0].starts_with("notice resumed, "), "{asks:?}");
+    assert_eq!(asks[1], "Budget");
+}
+
+/// WD7
+#[test]
+fn a_resume_word_where_nothing_is_paused_is_an_ordinary_word_each_time() {
+    let mut room = Room::chat(2);
+    for _ in 0..2 {
+        let step = room.post(Author::Human, MessageKind::ResumeWord, "resume");
+        assert_eq!((step.causes(), room.speaker()), (vec![Cause::HumanMessage], Some(A)));
+        let mut during = room.clone();
+        let step = during.post(Author::Human, MessageKind::ResumeWord, "resume");
+        assert!(step.asks()[0].starts_with("inject"), "{:?}", step.asks());
+        room.all_pass();
+        room.members();
+    }
 }
 
 /// F04

@@ -3,7 +3,7 @@
 use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{Cause, Deadline, DeadlineReason, Input, PhaseKind, Refusal, WakeCause};
 
-use super::room::{A, B, Room, millis, secs, spoke};
+use super::room::{A, B, C, Room, millis, secs, spoke};
 
 const AWAY: Input = Input::Chat { away: true };
 const BACK: Input = Input::Chat { away: false };
@@ -163,9 +163,34 @@ fn a_piece_of_a_reply_that_an_outage_cut_off_interrupts_no_agent() {
     assert_eq!(room.phase(), PhaseKind::Dormant);
     room.tell(BACK);
     room.members_or_nothing();
-    room.talks(A, "yes?");
+    room.talks(C, "yes?");
     assert!(room.says(B, "a reply that does not come").is_silent());
-    assert_eq!((room.phase(), room.speaker()), (PhaseKind::Confirming, Some(A)));
+    assert_eq!((room.phase(), room.speaker()), (PhaseKind::Confirming, Some(C)));
+}
+
+/// WD10: as where a ceiling cut.
+#[test]
+fn after_a_long_outage_the_channel_goes_on_where_it_was_cut() {
+    for started in [false, true] {
+        let mut room = Room::chat_with(3, |config| config.run_deadline = None);
+        room.human("hello");
+        room.passes(A);
+        if started {
+            room.start(B);
+        }
+        room.tell(AWAY);
+        room.wait(secs(3_600));
+        let next = if started {
+            room.passes(B);
+            C
+        } else {
+            B
+        };
+        assert_eq!(room.phase(), PhaseKind::Dormant);
+        room.tell(BACK);
+        room.members_or_nothing();
+        assert_eq!(room.speaker(), Some(next));
+    }
 }
 
 #[test]

@@ -13,20 +13,27 @@ fn woken() -> (Room, dirigent_core::Ticket) {
     (room, ticket)
 }
 
-/// Whether a resume wakes the channel after a stop.
-fn wakes_after_a_stop(mut room: Room) -> bool {
-    room.tell(Input::Stop);
-    room.tell(Input::Resume);
-    room.phase() != PhaseKind::Dormant
+/// Whether the word still waits for an agent when none of them can be asked any more.
+fn keeps_the_word(mut room: Room) -> bool {
+    room.tell(Input::Mute(A));
+    room.tell(Input::Mute(B));
+    // A word during the turn asked for another cycle.
+    room.members_or_nothing();
+    room.members_or_nothing();
+    assert_eq!(room.phase(), PhaseKind::Dormant);
+    let is_kept = room.channel.view().is_wake_pending();
+    let step = room.tell(Input::Unmute(B));
+    assert_eq!(step.causes().contains(&Cause::HumanMessage), is_kept);
+    is_kept
 }
 
 #[test]
-fn a_word_is_kept_for_the_resume_until_the_trigger_has_left() {
+fn a_word_is_kept_until_the_trigger_has_left() {
     let (room, _) = woken();
-    assert!(wakes_after_a_stop(room));
+    assert!(keeps_the_word(room));
     let (mut room, ticket) = woken();
     room.settle(ticket, DONE);
-    assert!(!wakes_after_a_stop(room));
+    assert!(!keeps_the_word(room));
 }
 
 #[test]
@@ -34,15 +41,15 @@ fn a_trigger_that_failed_is_not_heard_and_one_whose_agent_runs_anyway_is() {
     let failed = Settlement::Failed { retry_at: None };
     let (mut room, ticket) = woken();
     room.settle(ticket, failed);
-    assert!(wakes_after_a_stop(room));
+    assert!(keeps_the_word(room));
     let (mut room, ticket) = woken();
     room.settle(ticket, failed);
     room.start(A);
-    assert!(!wakes_after_a_stop(room));
+    assert!(!keeps_the_word(room));
     let (mut room, ticket) = woken();
     room.start(A);
     room.settle(ticket, Settlement::Dropped);
-    assert!(!wakes_after_a_stop(room));
+    assert!(!keeps_the_word(room));
 }
 
 /// A host that calls agents itself settles the trigger when the call begins.
@@ -50,11 +57,11 @@ fn a_trigger_that_failed_is_not_heard_and_one_whose_agent_runs_anyway_is() {
 fn a_run_whose_trigger_is_owed_has_not_heard_the_word() {
     let (mut room, _) = woken();
     room.start(A);
-    assert!(wakes_after_a_stop(room));
+    assert!(keeps_the_word(room));
     let (mut room, _) = woken();
     room.start(A);
     room.passes(A);
-    assert!(!wakes_after_a_stop(room), "it has answered all the same");
+    assert!(!keeps_the_word(room), "it has answered all the same");
 }
 
 #[test]
@@ -86,16 +93,16 @@ fn a_word_that_no_agent_answered_in_time_wakes_an_agent_that_comes_back() {
 
 /// In the turn of an agent that no trigger has reached, or that has not started.
 #[test]
-fn a_word_handed_to_an_agent_that_has_not_started_is_kept_for_the_resume() {
+fn a_word_handed_to_an_agent_that_has_not_started_is_kept() {
     let (mut room, ticket) = woken();
     room.settle(ticket, DONE);
     room.human("and one thing more");
-    assert!(wakes_after_a_stop(room));
+    assert!(keeps_the_word(room));
     let (mut room, ticket) = woken();
     room.settle(ticket, DONE);
     room.human("and one thing more");
     room.start(A);
-    assert!(!wakes_after_a_stop(room));
+    assert!(!keeps_the_word(room));
 }
 
 #[test]
@@ -103,7 +110,7 @@ fn what_a_discussion_posted_is_kept_like_a_word() {
     for cause in [WakeCause::Guide, WakeCause::Result] {
         let mut room = Room::discussion(2);
         room.tell(Input::Wake { first: None, cause });
-        assert!(wakes_after_a_stop(room), "{cause:?}");
+        assert!(keeps_the_word(room), "{cause:?}");
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::room::{A, B, C, Room, STRANGER, secs};
 use dirigent_core::view::SeatTurn;
-use dirigent_core::{Author, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal, WakeCause};
+use dirigent_core::{
+    Author, Cause, Input, MessageKind, Outcome, PhaseKind, Reason, Refusal, Tail, WakeCause,
+};
 
 fn wake(first: Option<dirigent_core::AgentKey>, cause: WakeCause) -> Input {
     Input::Wake { first, cause }
@@ -284,4 +286,44 @@ fn an_operators_wake_is_refused_where_it_cannot_be_done_now() {
         Refusal::Stopped,
         "no turns are kept"
     );
+}
+
+/// WD12
+#[test]
+fn a_wake_of_the_hosts_own_lifts_no_ceiling_and_is_told_as_no_operators() {
+    let wake = |cause| Input::Wake { first: None, cause };
+    for cause in [WakeCause::Guide, WakeCause::Result, WakeCause::Unheard] {
+        let mut room = Room::chat_with(2, |config| config.turns_max = Some(3));
+        room.human("hello");
+        room.all_pass();
+        room.members();
+        assert_eq!(room.channel.view().turns_since_human(), 2);
+        let step = room.tell(wake(cause));
+        assert!(!step.causes().contains(&Cause::OperatorWake), "{cause:?}");
+        assert_eq!(room.channel.view().turns_since_human(), 3, "{cause:?} is no human's word");
+        room.passes(A);
+        assert_eq!(room.phase(), PhaseKind::Dormant);
+        assert_eq!(room.refusal(wake(cause)), Refusal::CeilingReached, "{cause:?}");
+    }
+}
+
+/// WD12: it is a person's word that waits, so it ends the wait for one, and outlasts a stop.
+#[test]
+fn a_wake_for_a_word_that_no_agent_heard_is_as_that_word_but_for_the_ceilings() {
+    let wake = |cause| Input::Wake { first: None, cause };
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.start(A);
+    room.ends(A, Outcome::AwaitsHuman { tail: Tail::of("well?") });
+    room.wait(secs(15));
+    assert!(room.channel.view().awaits_human());
+    assert_eq!(room.refusal(wake(WakeCause::Guide)), Refusal::AwaitingHuman);
+    let mut stopped = room.clone();
+    room.tell(wake(WakeCause::Unheard));
+    assert_eq!((room.speaker(), room.channel.view().awaits_human()), (Some(A), false));
+    stopped.tell(Input::Stop);
+    stopped.tell(wake(WakeCause::Unheard));
+    assert!(stopped.channel.view().is_wake_pending());
+    stopped.tell(Input::Resume);
+    assert_eq!(stopped.speaker(), Some(A));
 }

@@ -18,6 +18,9 @@ use crate::wire::Channel;
 use crate::wire::pushed::{Interaction, PushedGuild};
 use crate::{CloseReason, SetupIssue, diagnose};
 
+/// Said to be a channel's newest message, it makes the driver read the channel, because it has surely not heard of it.
+const UNHEARD: MessageId = MessageId::new(u64::MAX);
+
 /// Where the events of one shard go in, in the order in which they come. From [`Feed::shard`](super::Feed::shard).
 #[derive(Clone)]
 pub struct ShardFeed {
@@ -113,6 +116,9 @@ impl ShardFeed {
         for (channel, user) in moves.left {
             self.tell(channel, ChannelEvent::Left(user));
         }
+        for channel in moves.regained {
+            self.tell(channel, ChannelEvent::Newest(UNHEARD, None));
+        }
     }
 
     /// Tells the driver, in order for each channel.
@@ -157,11 +163,12 @@ impl ShardFeed {
             }
             News::Channel(channel) => guild_cache.channel(&channel, &watched),
             News::Threads(list) => {
+                let mut moves = MembershipChanges::default();
                 for mut thread in list.threads {
                     thread.guild_id.get_or_insert(list.guild_id);
-                    guild_cache.channel(&thread, &watched);
+                    moves.regained.extend(guild_cache.channel(&thread, &watched).regained);
                 }
-                MembershipChanges::default()
+                moves
             }
             News::ThreadMembers(update) => guild_cache.thread_members(&update, &watched),
             News::Member(pushed) => {

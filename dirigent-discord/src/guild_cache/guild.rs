@@ -344,6 +344,28 @@ impl Guild {
         (!is_allowed || is_certain).then_some(is_allowed)
     }
 
+    /// Which of the watched channels this account reads: it sees them, and their histories. `None` where it is not known what
+    /// it is here. Of private threads that depends on more, and they are not part of the answer.
+    pub(super) fn read_by(
+        &self,
+        user: Option<UserId>,
+        watched: &Watched<'_>,
+    ) -> Option<HashSet<ChannelId>> {
+        let member = &self.members.get(&user?)?.member;
+        let wanted = Permissions::VIEW_CHANNEL | Permissions::READ_MESSAGE_HISTORY;
+        let is_read = |id: &ChannelId| {
+            let overwrites = self.overwrites(id.get());
+            let allows = |overwrites| self.rules.in_channel(overwrites, member).contains(wanted);
+            overwrites.is_some_and(|(_, overwrites)| allows(overwrites))
+        };
+        Some(self.watched(watched).filter(is_read).collect())
+    }
+
+    fn watched<'a>(&'a self, watched: &'a Watched<'_>) -> impl Iterator<Item = ChannelId> + 'a {
+        let ids = self.channels.iter().filter(|(_, place)| place.kind != PRIVATE_THREAD);
+        ids.map(|(id, _)| ChannelId::new(*id)).filter(|id| (watched.channels)(*id))
+    }
+
     /// Which of the watched see which of the watched channels. Who sees a private thread depends on more,
     /// and is not part of the answer.
     pub(super) fn watch(&self, watched: &Watched<'_>) -> HashSet<(ChannelId, UserId)> {
@@ -353,16 +375,14 @@ impl Guild {
         if users.is_empty() {
             return HashSet::new();
         }
-        let ids = self.channels.iter().filter(|(_, place)| place.kind != PRIVATE_THREAD);
-        let ids = ids.map(|(id, _)| *id).filter(|id| (watched.channels)(ChannelId::new(*id)));
         let mut seen = HashSet::new();
-        for id in ids {
-            let Some((_, overwrites)) = self.overwrites(id) else { continue };
+        for id in self.watched(watched) {
+            let Some((_, overwrites)) = self.overwrites(id.get()) else { continue };
             let is_open_to = |member: &&&Member| {
                 let allowed = self.rules.in_channel(overwrites, member);
                 allowed.contains(Permissions::VIEW_CHANNEL)
             };
-            seen.extend(users.iter().filter(is_open_to).map(|m| (ChannelId::new(id), m.user)));
+            seen.extend(users.iter().filter(is_open_to).map(|m| (id, m.user)));
         }
         seen
     }

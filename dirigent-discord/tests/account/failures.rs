@@ -48,6 +48,59 @@ async fn every_status_is_told_apart() {
     assert_eq!(cause(&page), RestError::Refused { status: 502, code: None });
 }
 
+/// WY5: what stands before Discord refuses in its own words. It knows nothing of the token, of permissions or of the
+/// message: that is an outage, after which the reply is posted, and no reason to let the route or the token rest.
+#[tokio::test]
+async fn a_refusal_without_discords_code_is_an_outage() {
+    let foreign = [
+        "<html><title>Attention Required! | Cloudflare</title></html>",
+        "",
+        "error code: 1015",
+        r#"{"error":"forbidden"}"#,
+        r#"{"code":"forbidden","message":"no"}"#,
+        r#"[{"code":50013}]"#,
+        "\u{1}",
+    ];
+    for status in [400, 401, 403, 404, 405, 413, 451] {
+        for body in foreign {
+            let error = posted(Reply::status(status, body)).await;
+            let known = (error.kind(), error.certainty());
+            let expected = (ErrorKind::Unavailable, Certainty::Unknown);
+            assert_eq!(known, expected, "{status} {body}");
+            assert_eq!(cause(&error), RestError::Refused { status, code: None });
+            assert!(error.kind().is_retryable());
+        }
+    }
+    for (status, kind) in [(500, ErrorKind::Unavailable), (503, ErrorKind::Unavailable)] {
+        let error = posted(Reply::status(status, r#"{"message":"500: Internal","code":0}"#)).await;
+        assert_eq!(error.kind(), kind, "an outage in Discord's own words");
+    }
+    for status in [401, 403] {
+        let page = Reply::status(status, foreign[0]);
+        let stage =
+            Stage::with([page.clone(), page.clone(), page, Reply::ok(r#"{"id":"900"}"#)]).await;
+        for number in 1..4 {
+            stage.account.post(post("one", number)).await.unwrap_err();
+        }
+        stage.account.post(post("one", 4)).await.unwrap();
+        assert_eq!(stage.server.count(), 4, "{status}: nothing rests");
+    }
+}
+
+/// WY5: with Discord's code each of them means what it says.
+#[tokio::test]
+async fn a_refusal_with_discords_code_is_its_own() {
+    for (status, kind) in [
+        (400, ErrorKind::Invalid),
+        (401, ErrorKind::Unauthorized),
+        (403, ErrorKind::Forbidden),
+        (404, ErrorKind::Gone),
+    ] {
+        let error = posted(Reply::status(status, r#"{"message":"no","code":0}"#)).await;
+        assert_eq!(error.kind(), kind, "{status}");
+    }
+}
+
 /// F13: a success that cannot be read may have been one.
 #[tokio::test]
 async fn an_unreadable_success_leaves_doubt() {
@@ -145,10 +198,10 @@ async fn a_late_answer_leaves_doubt() {
     assert_eq!(cause(&error), RestError::Late);
 }
 
-/// F22: a refusal whose body never comes is a refusal nevertheless.
+/// F22: a status whose body never comes says no more than that: without Discord's code it is no refusal of Discord's.
 #[tokio::test]
 async fn a_status_counts_though_its_body_is_stuck() {
-    for (status, kind) in [(200, ErrorKind::NoAnswer), (401, ErrorKind::Unauthorized)] {
+    for (status, kind) in [(200, ErrorKind::NoAnswer), (401, ErrorKind::Unavailable)] {
         let stage = Stage::with([Reply::Stuck(status)]).await;
         let asked = stage.account.me();
         let late = async {

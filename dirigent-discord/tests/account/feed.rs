@@ -13,6 +13,7 @@ use crate::account::fixture::{
     until,
 };
 use crate::account::server::Reply;
+use crate::account::slow_store::told;
 
 async fn connected() -> Fixture {
     let fixture = Fixture::open().await;
@@ -97,6 +98,50 @@ async fn after_a_new_session_what_was_missed_is_read() {
     settle().await;
     assert_eq!(fixture.count("GET /channels/700/messages"), reads);
     assert_eq!(fixture.status().await.turn, woken.turn);
+}
+
+/// WD2: what was said while the bot could not see a channel, or not read its history, is read when it can again, by
+/// whatever that came about.
+#[tokio::test]
+async fn a_channel_is_read_as_soon_as_the_right_to_read_it_is_back() {
+    let mut own = den(ALL);
+    own["permission_overwrites"][2]["allow"] = "0".into();
+    let mut unread = den(VIEW);
+    unread["permission_overwrites"][0]["deny"] = "0".into();
+    let role =
+        |allowed: &str| json!({"guild_id": "1", "role": {"id": "1", "permissions": allowed}});
+    let cases = [
+        (("CHANNEL_UPDATE", own.clone()), ("CHANNEL_UPDATE", den(ALL))),
+        (("CHANNEL_UPDATE", unread), ("CHANNEL_UPDATE", den(ALL))),
+        (("CHANNEL_UPDATE", own.clone()), ("GUILD_ROLE_UPDATE", role("8"))),
+        (("CHANNEL_UPDATE", own), ("GUILD_MEMBER_UPDATE", member(500, &["21"]))),
+    ];
+    for (lost, regained) in cases {
+        let fixture = connected().await;
+        fixture.push("MESSAGE_CREATE", &said(MESSAGE + 1, "Hello")).await;
+        settle().await;
+        fixture.push(lost.0, &lost.1).await;
+        fixture.pass(12_000);
+        settle().await;
+        let before = fixture.count("GET /channels/700/messages");
+        fixture.server.rule(
+            "GET /channels/700/messages",
+            Reply::ok(Value::from(vec![said(MESSAGE + 5, "Is anybody there?")]).to_string()),
+        );
+        let reads = || fixture.count("GET /channels/700/messages") - before;
+        fixture.push("GUILD_MEMBER_UPDATE", &member(33, &["20"])).await;
+        settle().await;
+        assert_eq!(reads(), 0, "what happens to another account is no reason: {lost:?}");
+        fixture.push(regained.0, &regained.1).await;
+        until("the channel is read", || reads() > 0).await;
+        settle().await;
+        assert_eq!(told(&fixture, CHANNEL), [1, 5], "{regained:?}");
+        // It can read it on, and nothing more is to be read.
+        let read = reads();
+        fixture.push(regained.0, &regained.1).await;
+        settle().await;
+        assert_eq!(reads(), read, "{regained:?}");
+    }
 }
 
 /// F19: a gateway that does not tell of guilds has everything looked through.

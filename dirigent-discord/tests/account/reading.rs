@@ -73,7 +73,8 @@ async fn a_page_after_a_message_has_one_to_a_hundred() {
 #[tokio::test]
 async fn me_is_asked_every_time() {
     let stage =
-        Stage::with([Reply::ok(r#"{"id":"500","bot":true}"#), Reply::status(401, "{}")]).await;
+        Stage::with([Reply::ok(r#"{"id":"500","bot":true}"#), Reply::status(401, r#"{"code":0}"#)])
+            .await;
     assert_eq!(stage.account.me().await.unwrap(), ME);
     assert_eq!(stage.account.me().await.unwrap_err().kind(), ErrorKind::Unauthorized);
     assert_eq!(stage.server.lines()[0], "GET /api/v10/users/@me HTTP/1.1");

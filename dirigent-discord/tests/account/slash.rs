@@ -415,7 +415,7 @@ async fn an_answer_waits_for_no_limit_of_the_account() {
             .header("X-RateLimit-Scope", "global")
             .header("Retry-After", "600"),
         Reply::status(429, "<html>").header("Retry-After", "600"),
-        Reply::status(401, "{}"),
+        Reply::status(401, r#"{"code":0}"#),
     ] {
         let fixture = Fixture::open().await;
         settle().await;

@@ -9,13 +9,13 @@ use dirigent::{ChannelId, DiscordApi, UserId};
 use dirigent_loopback::{Limits, LoopbackDiscord};
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Permissions, RoleId};
-use dirigent_testkit::{ManualClock, MemoryDiscord};
+use dirigent_testkit::{ManualClock, MemoryDiscord, told};
 
 use super::account;
 
 /// How many guilds are tried; CI tries 60.
 fn guilds() -> u64 {
-    std::env::var("DIRIGENT_GUILDS").map_or(20, |guilds| guilds.parse().unwrap())
+    told("DIRIGENT_GUILDS").unwrap_or(20)
 }
 
 /// A guild by chance.

@@ -46,7 +46,7 @@ async fn away(agents: Agents, outages: &[ServerOutage], lasts: Duration, first: 
     // The agents that ask repeat their post until it arrives; their runs must not be over before.
     config.run_deadline = Some(Duration::from_secs(3_600));
     let mut fixture = Fixture::ruled(agents, 11, (config, settings)).await;
-    let distance = (MOMENTS / told("SOAK_MOMENTS", MOMENTS / 4).clamp(1, MOMENTS)).max(1);
+    let distance = (MOMENTS / told("SOAK_MOMENTS").unwrap_or(MOMENTS / 4).clamp(1, MOMENTS)).max(1);
     for moment in (0..MOMENTS).step_by(usize::try_from(distance).unwrap()) {
         fixture.talk(fixture.turns() + 6).await;
         fixture.go_on_until_moment(moment).await;

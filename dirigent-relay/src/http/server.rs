@@ -1,10 +1,10 @@
 //! Answers other processes over HTTP/2.
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dirigent::accept::{Shortage, connections_max};
 use dirigent::{Clock, SystemClock};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -16,14 +16,11 @@ use super::limits::Limits;
 use super::tls::ServerTls;
 use crate::Server;
 
-/// How long is waited after a connection could not be accepted, since file descriptors ran out, for example.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
-
 /// Answers questions that come over HTTP/2, and limits what clients may send, hold and delay:
 ///
 /// | | by default |
 /// | --- | --- |
-/// | connections at once; one more is closed at once | 1,024 |
+/// | connections at once; one more is closed at once | 1,024, and at most half of the process's limit of file descriptors |
 /// | questions at once; one more is answered with 503 | 1,024 |
 /// | bytes of one question; more is answered with 413 | [`QUESTION_MAX`](crate::QUESTION_MAX) |
 /// | bytes of all questions at once; more is answered with 503 | 64 MiB |
@@ -107,6 +104,8 @@ impl HttpServer {
         }
         let (stopped, stopping) = watch::channel(false);
         let mut connections = JoinSet::new();
+        let most = connections_max(shared.limits.connections);
+        let mut shortage = Shortage::new("the relay");
         tokio::pin!(stop);
         loop {
             tokio::select! {
@@ -114,15 +113,15 @@ impl HttpServer {
                 () = &mut stop => break,
                 Some(_) = connections.join_next(), if !connections.is_empty() => {}
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) if connections.len() < shared.limits.connections => {
+                    Ok((stream, _)) if connections.len() < most => {
+                        shortage.accepted();
                         connections.spawn(serve_connection(shared.clone(), stream, stopping.clone()));
                     }
                     Ok((stream, peer)) => refuse(stream, peer),
-                    Err(error) if is_passing(&error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
-                        shared.clock.sleep_until(shared.clock.now() + ACCEPT_AGAIN).await;
+                    Err(error) => {
+                        let wait = shortage.failed(error)?;
+                        shared.clock.sleep_until(shared.clock.now() + wait).await;
                     }
-                    Err(error) => return Err(error.into()),
                 },
             }
         }
@@ -143,11 +142,6 @@ fn refuse(stream: TcpStream, peer: std::net::SocketAddr) {
     drop(stream);
 }
 
-/// Whether only this connection failed, or there is none free at the moment.
-fn is_passing(error: &io::Error) -> bool {
-    !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotConnected)
-}
-
 impl HttpServerBuilder {
     fn new(server: Arc<Server>, tls: Option<ServerTls>) -> Self {
         Self { server, tls, clock: Arc::new(SystemClock::new()), limits: Limits::default() }
@@ -160,7 +154,8 @@ impl HttpServerBuilder {
         self
     }
 
-    /// How many connections there may be at once, by default 1,024.
+    /// How many connections there may be at once, by default 1,024. There are never more than half of the file descriptors that the
+    /// process may have open.
     #[must_use]
     pub const fn connections_max(mut self, most: usize) -> Self {
         self.limits.connections = most;

@@ -13,20 +13,21 @@ use super::directory::{Directory, Ended, OpenCall};
 use super::error::RemoteCallError;
 use super::pace::{ASK_AGAIN, LEASE};
 use super::rules::{Announced, BeginAnswer, BeginCall, SteerCall, Steering, WireEnd, WireTurn};
-use super::wire::{WireEmbed, newest_of, within};
+use super::wire::{WireEmbed, within};
+use crate::QUESTION_MAX;
 use crate::rules::MessageText;
-use crate::{QUESTION_MAX, Refused, RelayError};
 
-/// The most bytes of messages in one question.
-const MESSAGES_MAX: usize = QUESTION_MAX / 2;
-/// The same for what comes while the agent runs.
+/// The most bytes of missed messages in the question that begins a call. The other process asks for the rest before it calls
+/// the agent.
+const MISSED_MAX: usize = QUESTION_MAX / 2;
+/// The most bytes of messages in one question, for what comes while the agent runs.
 const INJECTED_MAX: usize = QUESTION_MAX / 4;
 
 /// An agent that lives in another process, as the library calls it. Made by [`Guests::agent`](crate::Guests::agent).
 ///
 /// All that a [`Turn`] tells crosses, and what comes while it runs; so does the reply with all that it has. Who else is here,
-/// and what a discussion is about, crosses as it is when the call begins. Where more was missed than half a MiB, the oldest is left
-/// out, and [`Turn::left_out`] says so. Costs that are reported cross within a second.
+/// and what a discussion is about, crosses as it is when the call begins. Everything that was missed crosses before the agent is
+/// called: it takes several requests if it is more than half a MiB. Costs that are reported cross within a second.
 ///
 /// # Errors
 ///
@@ -144,7 +145,7 @@ impl<'c> Carrying<'c> {
                 Ok(BeginAnswer::NoSuchAgent) => {
                     return Err(RemoteCallError::NoProcess { agent: self.agent.agent.clone() });
                 }
-                Err(error) if is_final(&error) => return Err(error.into()),
+                Err(error) if error.is_final() => return Err(error.into()),
                 Ok(BeginAnswer::NotNow) | Err(_) => {}
             }
             if self.turn.is_cancelled() {
@@ -168,7 +169,7 @@ impl<'c> Carrying<'c> {
                     self.sent = answer.injected.unwrap_or(self.sent);
                     return;
                 }
-                Err(error) if is_final(&error) => return,
+                Err(error) if error.is_final() => return,
                 Err(_) => self.wait().await,
             }
         }
@@ -200,17 +201,15 @@ impl<'c> Carrying<'c> {
 
     fn wire_turn(&self) -> WireTurn {
         let turn = self.turn;
-        let (missed, left_out) = newest_of(turn.missed().iter(), MESSAGES_MAX);
-        if left_out > 0 {
-            tracing::warn!(agent = %self.agent.agent, left_out, "an agent in another process missed too much to be told all of it");
-        }
         WireTurn {
             number: turn.turn().get(),
             is_after_reminder: turn.is_after_reminder(),
             attempt: turn.attempt(),
             newest: turn.newest().map(MessageText),
-            missed,
-            left_out: left_out + turn.left_out(),
+            missed: within(turn.missed().iter(), MISSED_MAX),
+            missed_count: turn.missed().len(),
+            left_out: turn.left_out(),
+            others_left_out: turn.others_left_out(),
             late_answer: turn.late_answer().map(str::to_owned),
             late_embeds: turn.late_embeds().iter().map(WireEmbed::from).collect(),
             is_repeated: turn.is_repeated(),
@@ -220,12 +219,6 @@ impl<'c> Carrying<'c> {
             guide: turn.guide(),
         }
     }
-}
-
-/// Whether asking again would not help.
-fn is_final(error: &RelayError) -> bool {
-    let may_pass = |refused: &Refused| matches!(refused, Refused::Failed { .. });
-    matches!(error, RelayError::TooLarge) || error.refused().is_some_and(|why| !may_pass(why))
 }
 
 impl fmt::Debug for RemoteAgent {

@@ -9,8 +9,8 @@ use dirigent::{AgentId, Turn};
 use tokio::sync::{Notify, oneshot};
 
 use self::state::{LiveCall, State};
-use super::rules::{Announce, AnnounceAnswer, CallId, CallTranscript, EndCall, Start};
-use super::wire::{WireError, newest_of};
+use super::rules::{Announce, AnnounceAnswer, CallId, CallMissed, CallTranscript, EndCall, Start};
+use super::wire::{WireError, newest_of, within_or_one};
 use crate::event::WireMessage;
 use crate::{ANSWER_MAX, Client, HostId};
 
@@ -83,15 +83,23 @@ impl Directory {
         host: &HostId,
         asked: CallTranscript,
     ) -> Result<Vec<WireMessage>, WireError> {
-        let turn = {
-            let state = self.state();
-            let is_known = state.is_known(host, asked.call, self.start);
-            state.calls.get(&asked.call.number).filter(|_| is_known).map(|live| live.turn.clone())
-        };
+        let turn = self.turn(host, asked.call);
         let gone = || WireError::from(&ApiError::new(ErrorKind::Gone));
         let messages = turn.ok_or_else(gone)?.transcript(asked.limit).await;
         let messages = messages.map_err(|error| WireError::from(&error))?;
-        Ok(newest_of(messages.iter(), ANSWER_MAX / 2).0)
+        Ok(newest_of(messages.iter(), ANSWER_MAX / 2))
+    }
+
+    pub(super) fn missed(&self, host: &HostId, asked: CallMissed) -> Option<Vec<WireMessage>> {
+        let turn = self.turn(host, asked.call)?;
+        Some(within_or_one(turn.missed().iter().skip(asked.first), ANSWER_MAX / 2))
+    }
+
+    /// The turn of a call that is under way in that process.
+    fn turn(&self, host: &HostId, call: CallId) -> Option<Turn> {
+        let state = self.state();
+        let is_known = state.is_known(host, call, self.start);
+        state.calls.get(&call.number).filter(|_| is_known).map(|live| live.turn.clone())
     }
 }
 

@@ -11,7 +11,7 @@ use dirigent::AgentId;
 use super::account::RemoteAccount;
 use super::agent::RemoteAgent;
 use super::directory::{AgentConflict, Directory, GuestStatus};
-use super::rules::{Announce, CallTranscript, EndCall};
+use super::rules::{Announce, CallMissed, CallTranscript, EndCall};
 use crate::rule::{read, write};
 use crate::{Asker, Client, Question, Refused, Role, Service};
 
@@ -83,7 +83,7 @@ impl Guests {
 #[async_trait]
 impl Service for Guests {
     fn rules(&self) -> &'static [&'static str] {
-        &[Announce::RULE, EndCall::RULE, CallTranscript::RULE]
+        &[Announce::RULE, EndCall::RULE, CallMissed::RULE, CallTranscript::RULE]
     }
 
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
@@ -94,6 +94,7 @@ impl Service for Guests {
         match rule {
             Announce::RULE => Ok(write(&directory.heard(host, read(question)?))),
             EndCall::RULE => Ok(write(&directory.end(host, read(question)?))),
+            CallMissed::RULE => Ok(write(&directory.missed(host, read(question)?))),
             CallTranscript::RULE => Ok(write(&directory.transcript(host, read(question)?).await)),
             _ => Err(Refused::UnknownRule),
         }

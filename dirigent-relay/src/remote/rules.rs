@@ -93,8 +93,14 @@ pub(super) struct WireTurn {
     pub(super) is_after_reminder: bool,
     pub(super) attempt: u8,
     pub(super) newest: Option<MessageText>,
+    /// The first of the messages that were missed.
     pub(super) missed: Vec<WireMessage>,
+    /// How many were missed in all. The rest is asked for by [`CallMissed`].
+    #[serde(default)]
+    pub(super) missed_count: usize,
     pub(super) left_out: usize,
+    #[serde(default)]
+    pub(super) others_left_out: usize,
     pub(super) late_answer: Option<String>,
     pub(super) late_embeds: Vec<WireEmbed>,
     pub(super) is_repeated: bool,
@@ -189,6 +195,19 @@ pub(super) struct CallTranscript {
 impl Question for CallTranscript {
     const RULE: &'static str = "call-transcript";
     type Answer = Result<Vec<WireMessage>, WireError>;
+}
+
+/// What was missed before a call, from this place on?
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct CallMissed {
+    pub(super) call: CallId,
+    pub(super) first: usize,
+}
+
+impl Question for CallMissed {
+    const RULE: &'static str = "call-missed";
+    /// As many as fit, oldest first; `None` where the call is not under way.
+    type Answer = Option<Vec<WireMessage>>;
 }
 
 /// Use the account of this agent.

@@ -300,16 +300,14 @@ pub(super) fn unanswered(error: RelayError) -> ApiError {
     ApiError::new(kind).with_certainty(certainty).with_source(error)
 }
 
-/// The newest of these messages, at most this number of bytes of them as they are written, and how many older ones are left out.
+/// The newest of these messages, at most this number of bytes of them as they are written.
 pub(super) fn newest_of<'m>(
-    messages: impl DoubleEndedIterator<Item = &'m Arc<ChatMessage>> + ExactSizeIterator,
+    messages: impl DoubleEndedIterator<Item = &'m Arc<ChatMessage>>,
     bytes_max: usize,
-) -> (Vec<WireMessage>, usize) {
-    let total = messages.len();
+) -> Vec<WireMessage> {
     let mut newest = within(messages.rev(), bytes_max);
     newest.reverse();
-    let left_out = total - newest.len();
-    (newest, left_out)
+    newest
 }
 
 /// The first of these messages, at most this number of bytes of them.
@@ -317,11 +315,29 @@ pub(super) fn within<'m>(
     messages: impl Iterator<Item = &'m Arc<ChatMessage>>,
     bytes_max: usize,
 ) -> Vec<WireMessage> {
+    fitting(messages, bytes_max, false)
+}
+
+/// The first of these messages, at most this number of bytes of them, but at least one: so that who asks for one part after
+/// the other comes to an end.
+pub(super) fn within_or_one<'m>(
+    messages: impl Iterator<Item = &'m Arc<ChatMessage>>,
+    bytes_max: usize,
+) -> Vec<WireMessage> {
+    fitting(messages, bytes_max, true)
+}
+
+fn fitting<'m>(
+    messages: impl Iterator<Item = &'m Arc<ChatMessage>>,
+    bytes_max: usize,
+    is_one_taken: bool,
+) -> Vec<WireMessage> {
     let (mut bytes, mut first) = (0, Vec::new());
     for message in messages {
         let wire = WireMessage::from(&**message);
         bytes += crate::rule::write(&wire).len() + 1;
-        if bytes > bytes_max {
+        let is_taken = bytes <= bytes_max || (is_one_taken && first.is_empty());
+        if !is_taken {
             break;
         }
         first.push(wire);

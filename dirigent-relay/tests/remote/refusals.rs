@@ -23,6 +23,7 @@ macro_rules! rules {
 rules!(
     Announce = "announce-agents",
     EndCall = "end-call",
+    CallMissed = "call-missed",
     CallTranscript = "call-transcript",
     BeginCall = "begin-call",
     SteerCall = "steer-call",
@@ -53,7 +54,7 @@ async fn only_peers_may_announce_and_call() {
             assert_eq!(error.refused(), Some(&Refused::OnlyPeers), "{}", $question::RULE);
         )+};
     }
-    refused!("owner" Announce, "owner" EndCall, "owner" CallTranscript);
+    refused!("owner" Announce, "owner" EndCall, "owner" CallMissed, "owner" CallTranscript);
     refused!("home" BeginCall, "home" SteerCall, "home" UseAccount);
     // A peer's question of another form says so.
     let peer = Client::new(Fleet::keys("peer"), Arc::new(fleet.relay.clone()), clock());

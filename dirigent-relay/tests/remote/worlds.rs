@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::{Clock, Reply, Turn};
-use dirigent_testkit::Random;
+use dirigent_testkit::{Random, told};
 
 use super::fixture::{Hall, Home, Owner, Speaker, named};
 use super::way::{Faults, Ways};
@@ -162,9 +162,8 @@ impl World {
 /// Never two agents at once, nothing posted twice, no word of a person lost.
 #[tokio::test]
 async fn whatever_befalls_questions_and_processes_one_agent_speaks_at_a_time_and_all_is_heard() {
-    let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
-    let worlds = number("DIRIGENT_GUEST_WORLDS").unwrap_or(10);
-    let first = number("DIRIGENT_SEED").unwrap_or(0);
+    let worlds = told("DIRIGENT_GUEST_WORLDS").unwrap_or(10);
+    let first = told("DIRIGENT_SEED").unwrap_or(0);
     let mut posts = 0;
     for seed in first..first + worlds {
         posts += World::new(seed).await.run(seed).await as u64;

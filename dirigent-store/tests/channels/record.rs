@@ -10,8 +10,8 @@ use dirigent::ports::{
 };
 use dirigent::snapshot::Snapshot;
 use dirigent::store::{
-    ChannelRecord, Discussion, GapFrom, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
-    QueuedMessages, ReplyEnd, Revision, Writer,
+    ChannelRecord, Discussion, GapFrom, Handed, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
+    ReplyEnd, Revision, Writer,
 };
 use dirigent::{ChannelId, Config, MessageId, UserId};
 use dirigent_core::snapshot::Steering;
@@ -57,6 +57,13 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 extras: extras.map(Arc::new),
             };
             let (heard, verified, gap, writer) = marks;
+            let span = Span { first: MessageId::new(number), last: MessageId::new(u64::MAX) };
+            let handed = Handed {
+                agent: AgentKey::new(u32::from(which)),
+                until: heard.map(MessageId::new),
+                owed: vec![span; usize::from(which % 4)],
+                ahead: vec![MessageId::new(number); usize::from(which % 2)],
+            };
             ChannelRecord {
                 snapshot: forged_snapshot(&snapshot),
                 discussion: discussion.map(|(callback, guild, guide)| {
@@ -65,14 +72,11 @@ fn record() -> impl Strategy<Value = ChannelRecord> {
                 }),
                 outbox: vec![message; usize::from(which % 3)],
                 outgoing: (which & 4 == 0).then(|| Arc::new(outgoing)),
-                queued: (which & 8 == 0).then(|| QueuedMessages {
-                    agent: AgentKey::new(u32::from(which)),
-                    turn: TurnId::new(number),
-                    first: MessageId::new(number),
-                    last: MessageId::new(u64::MAX),
-                }),
+                handed: vec![handed; usize::from(which / 4 % 3)],
+                unserved: (which & 8 == 0).then_some(span),
                 heard: heard.map(MessageId::new),
                 verified: verified.map(MessageId::new),
+                known: vec![MessageId::new(number); usize::from(which % 3)],
                 gap_from: gap.map(|from| {
                     from.map_or(GapFrom::Start, |from| GapFrom::After(MessageId::new(from)))
                 }),
@@ -460,7 +464,8 @@ fn unknown_fields_survive_at_every_level_of_a_record() {
         "/record/letters/*/parts/*",
         "/record/outgoing",
         "/record/outgoing/parts/*",
-        "/record/held",
+        "/record/handed/*",
+        "/record/handed/*/owed/*",
         "/record/writer",
         "/record/snapshot/steering",
         "/record/snapshot/debts/*",

@@ -13,9 +13,10 @@ use dirigent::ports::{
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{
     Barred, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability, GapFrom,
-    OutboxKind, OutboxMessage, Outgoing, OutgoingPart, QueuedMessages, ReplyEnd, Revision, Writer,
+    Handed, OutboxKind, OutboxMessage, Outgoing, OutgoingPart, ReplyEnd, Revision, Writer,
 };
 use dirigent::{ChannelId, MessageId, Mode, UserId};
+use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
 
 use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out, works};
@@ -426,13 +427,20 @@ fn replying() -> ChannelRecord {
         waiting_since: Some(after_ms(u64::MAX)),
         extras: Some(Arc::new(extras())),
     };
-    let (first, last) = (MessageId::new(3), MessageId::new(7));
-    let queued = QueuedMessages { agent: AgentKey::new(1), turn: TurnId::new(1), first, last };
+    let span = |first, last| Span { first: MessageId::new(first), last: MessageId::new(last) };
+    let handed = Handed {
+        until: Some(MessageId::new(6)),
+        owed: vec![span(2, 2), span(4, 5)],
+        ahead: vec![MessageId::new(7), MessageId::new(u64::MAX)],
+        ..Handed::new(AgentKey::new(1))
+    };
     ChannelRecord {
         outgoing: Some(Arc::new(outgoing)),
-        queued: Some(queued),
+        handed: vec![handed, Handed::new(AgentKey::new(0))],
+        unserved: Some(span(3, 7)),
         heard: Some(MessageId::new(7)),
         verified: Some(MessageId::new(6)),
+        known: vec![MessageId::new(6), MessageId::new(u64::MAX)],
         gap_from: Some(GapFrom::After(MessageId::new(5))),
         commanded_at: Some(after_ms(11)),
         writer: Some(Writer { process: u64::MAX, count: 3 }),

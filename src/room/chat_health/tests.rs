@@ -20,7 +20,7 @@ fn failing_for(seconds: u32) -> ChatHealth {
 #[test]
 fn a_chat_is_away_five_seconds_after_the_first_failure_however_many_follow() {
     let mut health = failing_for(4);
-    assert_eq!((health.due(at(4)), health.next_at()), (None, Some(at(5))));
+    assert_eq!((health.due(at(4)), health.moments().min()), (None, Some(at(5))));
     assert_eq!((health.due(at(5)), health.due(at(6))), (Some(true), None));
     assert_eq!(health.failing(), Some((at(0), ErrorKind::NoAnswer)));
 }
@@ -47,7 +47,7 @@ fn an_answer_before_the_machine_was_told_of_an_outage_is_not_told_either() {
 fn a_chat_that_is_away_is_probed_every_ten_seconds_with_the_account_that_failed() {
     let mut health = failing_for(0);
     assert_eq!(health.due(at(5)), Some(true));
-    assert_eq!((health.probe(at(9)), health.next_at()), (None, Some(at(10))));
+    assert_eq!((health.probe(at(9)), health.moments().min()), (None, Some(at(10))));
     assert_eq!(health.probe(at(10)), Some(MODERATOR));
     health.probed(at(10));
     assert_eq!((health.probe(at(19)), health.probe(at(20))), (None, Some(MODERATOR)));
@@ -81,10 +81,10 @@ fn while_the_gateway_is_lost_the_history_is_looked_at_every_fifteen_seconds() {
     let mut health = ChatHealth::default();
     assert!(!health.looks(at(0)));
     health.lost_gateway(at(0));
-    assert_eq!((health.next_at(), health.looks(at(4))), (Some(at(5)), false));
+    assert_eq!((health.moments().min(), health.looks(at(4))), (Some(at(5)), false));
     assert_eq!((health.due(at(5)), health.looks(at(5))), (Some(true), true));
     assert_eq!(
-        (health.looks(at(19)), health.next_at(), health.looks(at(20))),
+        (health.looks(at(19)), health.moments().min(), health.looks(at(20))),
         (false, Some(at(20)), true)
     );
     assert_eq!(health.hears(), Some(at(0)));
@@ -98,7 +98,7 @@ fn a_long_rate_limit_is_an_outage_with_an_end_and_needs_no_probe() {
     assert!(health.failing().is_none(), "it is short");
     health.limited(MODERATOR, at(0), at(60));
     assert_eq!(health.due(at(0)), Some(true));
-    assert_eq!((health.probe(at(30)), health.next_at()), (None, Some(at(60))));
+    assert_eq!((health.probe(at(30)), health.moments().min()), (None, Some(at(60))));
     assert_eq!(health.due(at(60)), Some(false));
 }
 

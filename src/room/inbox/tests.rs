@@ -1,94 +1,222 @@
-use dirigent_core::MessageId;
-
 use super::*;
 use crate::ChannelId;
+use crate::values::message::AuthorKind;
 
-fn message(id: u64, text: &str) -> Arc<ChatMessage> {
+const PERSON: UserId = UserId::new(2);
+const BOT: UserId = UserId::new(9);
+const ONE: AgentKey = AgentKey::new(1);
+const WIDE: Bounds = Bounds { messages: 500, bytes: 64 * 1024 };
+
+fn word(id: u64) -> Arc<ChatMessage> {
     let (id, channel) = (MessageId::new(id), ChannelId::new(1));
-    Arc::new(ChatMessage::new(id, channel, UserId::new(2), text))
+    Arc::new(ChatMessage::new(id, channel, PERSON, "word"))
 }
 
-fn page(ids: impl IntoIterator<Item = u64>) -> Vec<Arc<ChatMessage>> {
-    ids.into_iter().map(|id| message(id, "read")).collect()
+fn chatter(id: u64) -> Arc<ChatMessage> {
+    let message = ChatMessage::clone(&word(id));
+    Arc::new(ChatMessage { author: BOT, author_kind: AuthorKind::Bot, ..message })
 }
 
-fn ids(inbox: &Inbox, limit: usize) -> Option<Vec<u64>> {
-    let said = inbox.transcript(limit)?;
-    Some(said.iter().map(|message| message.id.get()).collect())
+fn turn(number: u64) -> TurnId {
+    TurnId::new(number)
 }
 
-/// N5
-#[test]
-fn a_page_is_not_kept_where_what_it_tells_may_have_changed_while_it_was_read() {
-    let happens: [fn(&mut Inbox); 4] = [
-        |inbox| inbox.deleted(MessageId::new(1)),
-        |inbox| inbox.changed(ChatMessage::clone(&message(1, "edited"))),
-        // It is no longer in memory, and came after the page was made.
-        |inbox| inbox.remember(message(3, "pushed"), 0),
-        |inbox| inbox.forget(),
-    ];
-    for (at, happens) in happens.into_iter().enumerate() {
-        let mut inbox = Inbox::default();
-        let begun = inbox.changes();
-        happens(&mut inbox);
-        inbox.recall(&page([1, 2]), begun);
-        assert_eq!(ids(&inbox, 10), None, "{at}");
-        inbox.recall(&page([1, 2]), inbox.changes());
-        assert_eq!(ids(&inbox, 10), Some(vec![1, 2]), "{at}");
-    }
+fn span(first: u64, last: u64) -> Span {
+    Span { first: MessageId::new(first), last: MessageId::new(last) }
 }
 
-/// N5
-#[test]
-fn of_two_reads_at_once_the_later_page_takes_nothing_away() {
+/// What the agent is handed in this turn, which begins.
+fn call(inbox: &mut Inbox, number: u64, bounds: Bounds) -> Vec<u64> {
+    let handout = inbox.hand_out(ONE, turn(number), None, bounds, false).unwrap();
+    let brought = inbox.handed(handout);
+    brought.messages.iter().map(|message| message.id.get()).collect()
+}
+
+fn listening() -> Inbox {
     let mut inbox = Inbox::default();
-    let begun = inbox.changes();
-    inbox.recall(&page([1, 2]), begun);
-    inbox.remember(message(3, "pushed"), 0);
-    inbox.recall(&page([1]), begun);
-    assert_eq!(ids(&inbox, 10), Some(vec![1, 2, 3]));
-}
-
-/// N5
-#[test]
-fn a_transcript_is_in_order_whole_and_without_notices_whatever_comes_late_or_twice() {
-    let mut inbox = Inbox::default();
-    for id in [4, 6, 5, 6] {
-        inbox.remember(message(id, "pushed"), 3);
-    }
-    let notice = ChatMessage { kind: ChatKind::System, ..(*message(7, "pin")).clone() };
-    assert_eq!(ids(&inbox, 3), Some(vec![4, 5, 6]));
-    assert_eq!(ids(&inbox, 4), None, "there may be more");
-    inbox.recall(&page(1..=100), inbox.changes());
-    assert_eq!(ids(&inbox, 3), Some(vec![98, 99, 100]));
-    inbox.remember(Arc::new(notice), 3);
-    for id in [103, 101, 102, 50, 104] {
-        inbox.remember(message(id, "pushed"), 3);
-    }
-    assert_eq!(ids(&inbox, 6), Some((99..=104).collect()));
-    for id in 105..=300 {
-        inbox.remember(message(id, "pushed"), 3);
-    }
-    assert_eq!(ids(&inbox, TRANSCRIPT_MAX), Some((201..=300).collect()));
-    let kept = inbox.earlier.as_ref().map(|earlier| earlier.messages.len());
-    assert_eq!(kept, Some(TRANSCRIPT_MAX), "no more than a transcript needs");
+    inbox.meet(ONE);
+    inbox
 }
 
 #[test]
-fn what_a_failed_call_was_given_is_given_again_with_the_next_turn() {
-    let (agent, turn) = (AgentKey::new(7), TurnId::new);
-    let mut inbox = Inbox::default();
-    let missed = |inbox: &mut Inbox, number| -> Vec<u64> {
-        let missed = inbox.missed(agent, turn(number), None, None);
-        missed.iter().map(|message| message.id.get()).collect()
-    };
-    inbox.remember(message(1, "heard"), 9);
-    assert_eq!(missed(&mut inbox, 1), [1]);
-    inbox.remember(message(2, "asked"), 9);
-    assert_eq!(missed(&mut inbox, 2), [2]);
-    inbox.took(agent, MessageId::new(3));
-    inbox.failed(agent);
-    inbox.remember(message(3, "asked meanwhile"), 9);
-    assert_eq!(missed(&mut inbox, 3), [2, 3], "and what it took while it ran");
-    assert!(missed(&mut inbox, 4).is_empty(), "once it has succeeded, nothing");
+fn an_agent_is_handed_each_message_in_one_turn_that_ends_well() {
+    let mut inbox = listening();
+    inbox.remember(word(1));
+    assert_eq!(call(&mut inbox, 1, WIDE), [1]);
+    inbox.taken_away(ONE);
+    inbox.remember(word(2));
+    assert_eq!(call(&mut inbox, 2, WIDE), [1, 2], "the turn was taken away");
+    inbox.remember(chatter(4));
+    inbox.remember(word(3));
+    assert!(inbox.ended_well(ONE, true));
+    assert_eq!(call(&mut inbox, 2, WIDE), [1, 2, 3, 4], "the same turn again");
+    assert!(inbox.ended_well(ONE, true));
+    assert_eq!(call(&mut inbox, 3, WIDE), [0; 0]);
+}
+
+#[test]
+fn what_an_agent_took_while_it_ran_comes_again_only_if_it_did_not_take_all() {
+    for took_all in [true, false] {
+        let mut inbox = listening();
+        inbox.remember(word(1));
+        assert_eq!(call(&mut inbox, 1, WIDE), [1]);
+        for id in [2, 3, 4] {
+            inbox.remember(word(id));
+        }
+        inbox.injected(ONE, &[MessageId::new(3)]);
+        assert!(inbox.ended_well(ONE, took_all));
+        let rest: &[u64] = if took_all { &[2, 4] } else { &[2, 3, 4] };
+        assert_eq!(call(&mut inbox, 2, WIDE), rest);
+    }
+}
+
+#[test]
+fn messages_that_come_late_are_handed_over_whatever_the_agent_was_handed_before() {
+    let mut inbox = listening();
+    for id in [10, 20, 30] {
+        inbox.remember(chatter(id));
+    }
+    assert_eq!(call(&mut inbox, 1, WIDE), [10, 20, 30]);
+    inbox.remember(word(15));
+    inbox.ended_well(ONE, true);
+    inbox.remember(word(25));
+    inbox.remember(word(26));
+    inbox.remember(word(5));
+    assert_eq!(call(&mut inbox, 2, WIDE), [5, 15, 25, 26]);
+    inbox.ended_well(ONE, true);
+    assert_eq!(call(&mut inbox, 3, WIDE), [0; 0]);
+}
+
+/// WD1
+#[test]
+fn more_than_fits_into_a_turn_comes_in_the_next_ones_the_oldest_first() {
+    let mut inbox = listening();
+    (1..=7).for_each(|id| inbox.remember(word(id)));
+    let bounds = Bounds { messages: 3, ..WIDE };
+    assert_eq!(call(&mut inbox, 1, bounds), [1, 2, 3]);
+    assert!(inbox.ended_well(ONE, true));
+    assert_eq!(
+        inbox.wakes_for(),
+        Some(MessageId::new(7)),
+        "the channel does not sleep over the rest"
+    );
+    assert_eq!(inbox.unserved(), Some(span(4, 7)));
+    inbox.remember(word(8));
+    assert_eq!(call(&mut inbox, 2, bounds), [4, 5, 6]);
+    inbox.ended_well(ONE, true);
+    assert_eq!(call(&mut inbox, 3, bounds), [7, 8]);
+    inbox.ended_well(ONE, true);
+    assert_eq!((inbox.wakes_for(), inbox.unserved()), (None, None));
+    let long = ChatMessage { content: "x".repeat(100).into(), ..(*word(9)).clone() };
+    inbox.remember(Arc::new(long));
+    inbox.remember(word(10));
+    let bounds = Bounds { bytes: 50, ..WIDE };
+    assert_eq!(call(&mut inbox, 4, bounds), [9], "one message always fits");
+}
+
+/// WD1
+#[test]
+fn of_what_others_said_the_newest_come_and_the_rest_is_counted() {
+    let mut inbox = listening();
+    (1..=9).for_each(|id| inbox.remember(if id == 2 { word(id) } else { chatter(id) }));
+    let bounds = Bounds { messages: 3, ..WIDE };
+    let handout = inbox.hand_out(ONE, turn(1), None, bounds, false).unwrap();
+    let ids: Vec<_> = handout.messages.iter().map(|message| message.id.get()).collect();
+    assert_eq!((ids, handout.left_out, handout.lost), (vec![2, 8, 9], 6, 0));
+}
+
+/// WD1
+#[test]
+fn what_left_memory_is_read_again_once_for_all_agents() {
+    let mut inbox = listening();
+    inbox.meet(AgentKey::new(2));
+    (1..=300).for_each(|id| inbox.remember(word(id)));
+    inbox.give_way();
+    inbox.remember(word(301));
+    let wanted = inbox.hand_out(ONE, turn(1), None, WIDE, false).unwrap_err();
+    assert_eq!(wanted, span(1, 300));
+    inbox.texts_mut().read(span(1, 100), (1..=100).map(word).collect());
+    let wanted = inbox.hand_out(ONE, turn(1), None, WIDE, false).unwrap_err();
+    assert_eq!(wanted, span(101, 300));
+    let narrow = Bounds { messages: 50, ..WIDE };
+    assert_eq!(call(&mut inbox, 1, narrow), (1..=50).collect::<Vec<_>>(), "enough is there");
+    inbox.texts_mut().read(span(101, 300), (101..=298).map(word).collect());
+    for agent in [ONE, AgentKey::new(2)] {
+        let handout = inbox.hand_out(agent, turn(1), None, WIDE, false).unwrap();
+        assert_eq!((handout.messages.len(), handout.lost), (299, 2));
+        inbox.handed(handout);
+        inbox.ended_well(agent, true);
+    }
+    assert_eq!(inbox.behind().count(), 0);
+}
+
+/// WD2
+#[test]
+fn what_cannot_be_read_stays_for_the_next_turn() {
+    let handed = Handed { until: Some(MessageId::new(5)), ..Handed::new(ONE) };
+    let newest = Some(MessageId::new(20));
+    let mut inbox = Inbox::restored(vec![handed], None, newest, [ONE].into_iter());
+    inbox.remember(word(21));
+    assert_eq!(inbox.hand_out(ONE, turn(1), None, WIDE, false).unwrap_err(), span(6, 20));
+    let handout = inbox.hand_out(ONE, turn(1), None, WIDE, true).unwrap();
+    assert_eq!(handout.messages.len(), 1);
+    inbox.handed(handout);
+    inbox.ended_well(ONE, true);
+    assert_eq!(inbox.hand_out(ONE, turn(2), None, WIDE, false).unwrap_err(), span(6, 20));
+    inbox.texts_mut().read(span(6, 20), vec![word(7), word(12)]);
+    assert_eq!(call(&mut inbox, 2, WIDE), [7, 12]);
+}
+
+/// WY9
+#[test]
+fn an_agent_that_fails_is_handed_the_same_again_three_times_and_then_does_without() {
+    let mut inbox = listening();
+    inbox.remember(word(1));
+    for number in 1..=4 {
+        assert!(call(&mut inbox, number, WIDE).contains(&1), "{number}");
+        assert_eq!(inbox.failed(ONE), usize::from(number == 4));
+        inbox.remember(word(10 * number));
+    }
+    let handout = inbox.hand_out(ONE, turn(5), None, WIDE, false).unwrap();
+    assert_eq!((handout.lost, handout.messages.len()), (1, 4), "what came since is handed to it");
+    inbox.handed(handout);
+    inbox.ended_well(ONE, true);
+    let handout = inbox.hand_out(ONE, turn(6), None, WIDE, false).unwrap();
+    assert_eq!((handout.lost, handout.messages.len()), (0, 0), "told once");
+}
+
+/// WD3
+#[test]
+fn an_agents_own_post_is_no_answer_to_what_it_was_not_handed() {
+    let mut inbox = listening();
+    inbox.remember(chatter(1));
+    assert_eq!(call(&mut inbox, 1, WIDE), [1]);
+    inbox.ended_well(ONE, true);
+    let own = |id| Arc::new(ChatMessage { author: UserId::new(101), ..(*chatter(id)).clone() });
+    inbox.remember_own(Some(ONE), own(2));
+    assert_eq!(inbox.behind().count(), 0, "its own words are no news");
+    inbox.remember(word(3));
+    inbox.remember_own(Some(ONE), own(4));
+    let behind: Vec<_> = inbox.behind().cloned().collect();
+    let (newest, listed) = (Some(MessageId::new(4)), [ONE].into_iter());
+    let mut later = Inbox::restored(behind, None, newest, listed);
+    later.texts_mut().read(span(3, 4), vec![word(3), own(4)]);
+    let handout = later.hand_out(ONE, turn(2), Some(UserId::new(101)), WIDE, false).unwrap();
+    assert_eq!(handout.messages.len(), 1);
+}
+
+#[test]
+fn a_new_agent_is_handed_what_was_said_of_late_and_what_no_agent_was_handed() {
+    let mut inbox = listening();
+    (1..=80).for_each(|id| inbox.remember(word(id)));
+    let two = AgentKey::new(2);
+    inbox.meet(two);
+    let handout = inbox.hand_out(two, turn(1), None, WIDE, false).unwrap();
+    assert_eq!(handout.messages.len(), 80, "no agent was handed them");
+    call(&mut inbox, 1, WIDE);
+    inbox.ended_well(ONE, true);
+    let three = AgentKey::new(3);
+    inbox.meet(three);
+    let handout = inbox.hand_out(three, turn(1), None, WIDE, false).unwrap();
+    assert_eq!(handout.messages.len(), super::super::texts::KEPT);
 }

@@ -12,7 +12,7 @@ fn at(seconds: u32) -> Timestamp {
 
 /// Messages up to 10 were read, and 20 was pushed since.
 fn marks() -> Marks {
-    let mut marks = Marks::restored(Some(id(10)), None, &[], at(0));
+    let mut marks = Marks::restored(Some(id(10)), None, [].into_iter(), at(0));
     marks.pushed(id(20));
     marks
 }
@@ -89,24 +89,59 @@ fn a_gap_holds_back_for_five_seconds_and_a_further_one_within_a_minute_does_not(
 fn after_a_restart_a_gap_begins_where_the_channel_was_read_and_what_was_heard_is_known() {
     let mut marks = marks();
     marks.pushed(id(22));
-    assert_eq!(marks.verified_behind(None), Some(id(10)));
-    let (heard, known) = (marks.heard(), [10, 20, 22, 30].map(id));
-    let mut marks = Marks::restored(heard, marks.verified_behind(None), &known, at(9));
+    assert_eq!(marks.verified_behind(), Some(id(10)));
+    let (heard, known) = (marks.heard(), [10, 20, 22, 30].map(id).into_iter());
+    let mut marks = Marks::restored(heard, marks.verified_behind(), known, at(9));
     marks.open_gap(at(9), None);
     assert_eq!(marks.gap_from(), Some(GapFrom::After(id(10))));
     assert!([10, 20, 22].map(id).into_iter().all(|id| marks.is_known(id)));
     assert!(!marks.is_known(id(21)), "its event was lost");
-    assert!(!marks.is_known(id(30)), "it was pushed while a gap was open, and is read with it");
+    assert!(marks.is_known(id(30)), "it was pushed while a gap was open: it is not heard twice");
 }
 
 #[test]
-fn what_the_turn_machine_has_forgotten_is_not_read_again() {
+fn what_was_heard_and_not_read_is_known_whatever_the_turn_machine_forgets() {
     let mut marks = marks();
     marks.pushed(id(22));
-    assert_eq!(marks.verified_behind(Some(id(15))), Some(id(15)));
-    assert_eq!(marks.verified_behind(Some(id(22))), None);
-    assert_eq!(marks.verified_behind(Some(id(30))), None, "an own post is newer");
+    let known = |marks: &Marks, up_to| marks.known_up_to(up_to).collect::<Vec<_>>();
+    assert_eq!(known(&marks, None), []);
+    assert_eq!(known(&marks, Some(id(22))), [20, 22].map(id));
+    assert!(marks.is_unverified());
     marks.verify(Some(id(22)));
     assert!(!marks.is_unverified());
-    assert_eq!(marks.verified_behind(None), None, "it costs nothing where all was read");
+    assert_eq!(marks.verified_behind(), None, "it costs nothing where all was read");
+    assert_eq!(known(&marks, Some(id(30))), []);
+}
+
+#[test]
+fn after_each_page_of_messages_that_no_one_read_the_channel_is_to_be_read_whoever_posted_them() {
+    let mut marks = marks();
+    let mut asked = 0;
+    for number in 100..1_000 {
+        // Half of them are posts of ours, which only their receipts tell of.
+        if number % 2 == 0 {
+            marks.note(id(number));
+        } else {
+            marks.pushed(id(number));
+        }
+        asked += usize::from(marks.take_long_unread());
+    }
+    assert_eq!(asked, 9);
+    marks.verify(Some(id(999)));
+    (1_000..1_098).for_each(|number| marks.note(id(number)));
+    assert!(!marks.take_long_unread());
+}
+
+#[test]
+fn where_the_channel_is_not_read_few_ids_are_kept_and_stored() {
+    let mut marks = marks();
+    for number in 100..5_000 {
+        marks.pushed(id(number));
+        if marks.take_long_unread() {
+            marks.do_without_reading();
+        }
+        assert!(marks.known_up_to(Some(id(number))).count() < IDS_UNREAD + READ_AGAIN);
+    }
+    assert!(marks.is_known(id(100)) && marks.is_known(id(4_999)) && !marks.is_known(id(5_000)));
+    assert!(marks.verified_behind() > Some(id(4_500)));
 }

@@ -9,7 +9,7 @@ use super::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use super::entry::{OutboxEntry, PostState};
 use super::{OutboxKind, OutboxMessage};
 use crate::ChatMessage;
-use crate::room::attempts::{LANDS_WITHIN, REPEAT_WITHIN, is_forgotten};
+use crate::room::attempts::{LANDS_WITHIN, REPEAT_WITHIN, aged, is_forgotten};
 use crate::room::reads::is_post;
 use crate::values::error::{Certainty, ErrorKind};
 
@@ -178,6 +178,14 @@ impl Delivery {
         if matches!(self.stage, Stage::UnderWay(_)) {
             self.stage = Stage::Waiting { since: now, until };
             self.has_failed |= until.is_none();
+        }
+    }
+
+    /// Time went back by this much. The nonce of what is in doubt counts as forgotten.
+    pub(super) fn move_back(&mut self, by: Duration) {
+        if let Some(since) = &mut self.doubt {
+            *since = aged(*since, by);
+            self.message.at = *since;
         }
     }
 

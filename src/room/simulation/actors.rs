@@ -28,6 +28,19 @@ impl World {
         let id = self.chat.say(self.now, (PERSON, AuthorKind::Human), text, lost);
         if is_word && self.keeps() {
             self.books.spoken(id, self.now);
+            self.ledger.spoken(id);
+        }
+        // People who write much write it at once: more than fits into a turn.
+        if is_word && self.dice.chance(150) {
+            for _ in 0..2 + self.dice.below(5) {
+                self.number += 1;
+                let (text, lost) = (format!("w{}", self.number), self.dice.chance(20));
+                let id = self.chat.say(self.now, (PERSON, AuthorKind::Human), text, lost);
+                if self.keeps() {
+                    self.books.spoken(id, self.now);
+                    self.ledger.spoken(id);
+                }
+            }
         }
     }
 
@@ -101,6 +114,8 @@ impl World {
         self.room.pushed(&self.fixed.context(), self.now, message);
         if self.keeps() {
             self.books.heard(id);
+            self.ledger.tell(id);
+            self.excuse_strangers();
         }
         self.after();
     }

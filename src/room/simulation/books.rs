@@ -15,8 +15,6 @@ pub(super) struct Word {
     pub(super) at: Timestamp,
     /// An event told the room of it in this process.
     pub(super) heard: bool,
-    /// An earlier process was told of it, and did not hand it over.
-    is_older: bool,
 }
 
 /// A reply that the room has taken in.
@@ -50,6 +48,8 @@ pub(super) struct Books {
     dropped: Vec<ActionId>,
     /// Since when a grant waits although everything is stored.
     pub(super) grant_waits: Option<Timestamp>,
+    /// Until when the chat wants no history to be read.
+    pub(super) reads_limited_until: Timestamp,
 }
 
 impl Books {
@@ -58,12 +58,19 @@ impl Books {
     }
 
     pub(super) fn spoken(&mut self, id: MessageId, at: Timestamp) {
-        self.words.push(Word { id, at, heard: false, is_older: false });
+        self.words.push(Word { id, at, heard: false });
     }
 
     pub(super) fn heard(&mut self, id: MessageId) {
         if let Some(word) = self.words.iter_mut().find(|word| word.id == id) {
             word.heard = true;
+        }
+    }
+
+    /// A page had this message. One that is too old by then wakes nothing, and comes with the next turn.
+    pub(super) fn read(&mut self, id: MessageId, is_recent: impl Fn(Timestamp) -> bool) {
+        if let Some(word) = self.words.iter_mut().find(|word| word.id == id) {
+            word.heard |= is_recent(word.at);
         }
     }
 
@@ -125,20 +132,9 @@ impl Books {
         self.dropped.contains(&id)
     }
 
-    /// The process was killed. After a restart an agent counts as knowing what was said before its own last
-    /// message, so that messages from just before that may reach no agent.
-    pub(super) fn killed(&mut self, last_of_agents: Option<MessageId>) {
-        self.words.retain(|word| Some(word.id) > last_of_agents);
-        for word in &mut self.words {
-            word.is_older |= word.heard;
-            word.heard = false;
-        }
-    }
-
-    /// An agent is called without what was said before, since that could not be read in time: what an earlier
-    /// process had heard and not handed over is in no turn.
-    pub(super) fn context_was_unread(&mut self) {
-        self.words.retain(|word| !word.is_older);
+    /// The process was killed: what it heard and did not hand over is handed over by the next one.
+    pub(super) fn killed(&mut self) {
+        self.words.iter_mut().for_each(|word| word.heard = false);
     }
 
     pub(super) fn loaded(&mut self) {

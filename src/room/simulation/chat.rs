@@ -19,7 +19,7 @@ pub(super) const MODERATOR: UserId = UserId::new(10);
 pub(super) const PERSON: UserId = UserId::new(11);
 
 /// Ids hold the time in their upper bits.
-const SEQUENCE_BITS: u32 = 8;
+pub(super) const SEQUENCE_BITS: u32 = 8;
 
 pub(super) fn user_of(agent: u32) -> UserId {
     UserId::new(100 + u64::from(agent))

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::AgentKey;
+use dirigent_core::{AgentKey, Timestamp};
 
-use super::super::action::{AgentAnswer, ConsultAnswer, Outcome};
+use super::super::action::{ActionId, AgentAnswer, ConsultAnswer, Outcome};
 use super::super::attempts::Failure;
 use super::chat::{MODERATOR, PERSON, ROOM, user_of};
 use super::flight::{Fate, Flight, What};
 use super::start::later;
-use super::world::{Plan, World, note};
+use super::world::{Fixed, Plan, World, note};
 use crate::ports::turn::Said;
 use crate::ports::waker::WakeOutcome;
 use crate::record::channel::ReplyEnd;
@@ -107,7 +107,13 @@ impl World {
                 failed(ErrorKind::NoAnswer, Certainty::Unknown, None)
             }
             Fate::Refused(kind) => failed(kind, Certainty::NotDone, None),
-            Fate::Limited(wait) => failed(ErrorKind::RateLimited, Certainty::NotDone, Some(wait)),
+            Fate::Limited(wait) => {
+                if matches!(flight.what, What::History(_)) {
+                    let until = &mut self.books.reads_limited_until;
+                    *until = (self.now + wait).max(*until);
+                }
+                failed(ErrorKind::RateLimited, Certainty::NotDone, Some(wait))
+            }
         }
     }
 
@@ -136,8 +142,16 @@ impl World {
             What::History(request) => {
                 let page = self.chat.page(request.channel, request.after, request.limit);
                 if request.channel == ROOM {
+                    let Fixed { settings, config, up_since, .. } = &self.fixed;
+                    let wake_max = settings.missed_wake_max;
+                    let is_recent = |sent: Timestamp| {
+                        let was_up = sent >= *up_since;
+                        let most = if was_up { wake_max.max(config.outage_max) } else { wake_max };
+                        self.now.since(sent) < most
+                    };
                     for message in &page {
-                        self.books.heard(message.id);
+                        self.books.read(message.id, is_recent);
+                        self.ledger.tell(message.id);
                     }
                 }
                 Outcome::Page(page)
@@ -150,6 +164,7 @@ impl World {
     fn answer(&mut self, flight: &Flight) -> Outcome {
         let is_dropped = flight.fate != Fate::Done;
         if self.is_exact {
+            self.call_ended(flight, true);
             return self.answer_exactly();
         }
         let drawn = self.dice.below(100);
@@ -174,7 +189,42 @@ impl World {
         } else {
             AgentAnswer::Pass
         };
+        self.call_ended(flight, !matches!(answer, AgentAnswer::Failed));
         Outcome::Answered { answer, took_all: flight.took_all }
+    }
+
+    /// A call was taken away. Unless that is because the channel was stopped, it counts as a failure.
+    pub(super) fn call_cancelled(&mut self, id: ActionId) {
+        let is_stopped = self.room.look().machine().view().pause().is_some();
+        let flight =
+            self.flights.iter().find(|flight| flight.id == id && flight.cancelled.is_none());
+        let Some(What::Call { agent, turn, words, .. }) = flight.map(|flight| &flight.what) else {
+            return;
+        };
+        if !is_stopped {
+            if let Err(why) = self.ledger.ended((*agent, *turn), words, false) {
+                self.books.fail(why);
+            }
+        }
+    }
+
+    /// What an agent was called with is done with, unless its turn was taken away before.
+    pub(super) fn call_ended(&mut self, flight: &Flight, is_well: bool) {
+        let What::Call { agent, turn, run, words } = &flight.what else {
+            return;
+        };
+        let calls = self.room.active.as_ref().map(|active| &active.calls);
+        let current = calls.and_then(|calls| calls.current()).map(|call| call.run);
+        if flight.cancelled.is_some() || current != Some(*run) {
+            return;
+        }
+        let mut words = words.clone();
+        if is_well && flight.took_all {
+            words.extend(&flight.taken);
+        }
+        if let Err(why) = self.ledger.ended((*agent, *turn), &words, is_well) {
+            self.books.fail(why);
+        }
     }
 
     /// What a hosted agent says: of four replies one has more than words, or nothing but an embed.
@@ -271,7 +321,7 @@ impl World {
         }
     }
 
-    pub(super) fn soon(&mut self, most_millis: u64) -> dirigent_core::Timestamp {
+    pub(super) fn soon(&mut self, most_millis: u64) -> Timestamp {
         self.now + Duration::from_millis(self.dice.below(most_millis))
     }
 }

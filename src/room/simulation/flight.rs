@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, MessageId, RunId, Timestamp};
+use dirigent_core::{AgentKey, MessageId, RunId, Timestamp, TurnId};
 
 use super::super::action::{Account, ActionId};
 use crate::ports::discord::{HistoryRequest, Post};
@@ -30,6 +30,8 @@ pub(super) struct Flight {
     pub(super) cancelled: Option<Timestamp>,
     /// Whether the agent took every word that was handed to it while it ran.
     pub(super) took_all: bool,
+    /// People's words that the agent took while it ran.
+    pub(super) taken: Vec<MessageId>,
 }
 
 #[derive(Debug)]
@@ -41,7 +43,7 @@ pub(super) enum What {
     Delete(MessageId),
     Members,
     History(HistoryRequest),
-    Call { run: RunId },
+    Call { agent: AgentKey, turn: TurnId, run: RunId, words: Vec<MessageId> },
     Consult,
     WakeRoom,
 }

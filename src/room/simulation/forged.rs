@@ -5,6 +5,7 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, Effect, Input, MessageId, PhaseKind, RunId, Timestamp, TurnId};
 
 use super::super::action::{Account, Action, ActionId, CallRequest, WakeRequest};
+use super::super::inbox::Brought;
 use super::super::voice::VoiceItem;
 use super::books::{Books, OpenReply};
 use super::chat::MODERATOR;
@@ -79,7 +80,7 @@ fn call() -> Action {
         run: RunId::new(1),
         attempt: 0,
         newest: None,
-        missed: Vec::new(),
+        brought: Brought::default(),
         late: None,
         paused: false,
     })
@@ -91,7 +92,7 @@ fn wake() -> Action {
         turn: TurnId::new(1),
         attempt: 0,
         newest: None,
-        missed: Vec::new(),
+        brought: Brought::default(),
         repeated: false,
         deferral: None,
     }))

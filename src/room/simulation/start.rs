@@ -46,6 +46,7 @@ impl World {
             stored: None,
             cancelled: None,
             took_all: true,
+            taken: Vec::new(),
         };
         flight.what = self.take_apart(action);
         if self.is_exact {
@@ -74,12 +75,26 @@ impl World {
             Action::Members => What::Members,
             Action::History { request, .. } => What::History(request),
             Action::Call(request) => {
-                self.books.handed(request.missed.iter().map(|message| message.id));
+                let messages = &request.brought.messages;
+                self.books.handed(messages.iter().map(|message| message.id));
+                let ids = messages.iter().map(|message| message.id);
+                let words: Vec<_> = ids.filter(|id| self.ledger.is_word(*id)).collect();
+                let (agent, turn) = (request.agent, request.turn.unwrap_or_default());
+                let marks = &self.room.marks;
+                let inbox = self.room.active.as_ref().map(|active| &active.inbox);
+                let left_out = |word| {
+                    is_judged(word)
+                        && marks.is_known(word)
+                        && inbox.is_some_and(|inbox| inbox.leaves_out(agent, word))
+                };
+                if let Err(why) = self.ledger.called((agent, turn), &words, left_out) {
+                    self.books.fail(why);
+                }
                 if request.late.is_some() {
                     self.books.reply =
                         self.books.reply.filter(|reply| reply.agent != request.agent);
                 }
-                What::Call { run: request.run }
+                What::Call { agent, turn, run: request.run, words }
             }
             Action::Consult(request) => {
                 self.books.handed(request.messages.iter().map(|message| message.id));
@@ -363,11 +378,12 @@ fn runs(snapshot: &Snapshot, run: RunId) -> bool {
 fn told(action: &Action) -> String {
     match action {
         Action::Commit(commit) => format!(
-            "commit on {} {:?} outgoing {:?} held {:?} gap {:?}",
+            "commit on {} {:?} outgoing {:?} handed {:?} unserved {:?} gap {:?}",
             commit.expected.get(),
             commit.record.snapshot.phase,
             commit.record.outgoing.as_ref().map(|out| out.run),
-            commit.record.queued,
+            commit.record.handed,
+            commit.record.unserved,
             commit.record.gap_from,
         ),
         Action::Post { account, post } => {
@@ -378,7 +394,7 @@ fn told(action: &Action) -> String {
             "call {:?} {:?} missed {:?} late {}",
             request.agent,
             request.run,
-            request.missed.iter().map(|message| message.id.get()).collect::<Vec<_>>(),
+            request.brought.messages.iter().map(|message| message.id.get()).collect::<Vec<_>>(),
             request.late.is_some(),
         ),
         other => format!("{other:?}").chars().take(160).collect(),
@@ -388,4 +404,10 @@ fn told(action: &Action) -> String {
 /// A time so far ahead.
 pub(super) fn later(now: Timestamp, millis: u64) -> Timestamp {
     now + Duration::from_millis(millis)
+}
+
+/// Whether the word has an id of after the world's beginning. Before it there is one only where the clock was set back: what a
+/// room reads begins later.
+pub(super) fn is_judged(word: MessageId) -> bool {
+    word.get() >> super::chat::SEQUENCE_BITS >= super::world::START
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{PhaseKind, Timestamp};
+use dirigent_core::{AgentKey, MessageId, PhaseKind, Timestamp};
 
 use super::super::active::Active;
 use super::super::record::Origin;
@@ -10,6 +10,7 @@ use super::super::reply::WithdrawnReply;
 use super::books::{OpenReply, delivery};
 use super::chat::Answers;
 use super::flight::What;
+use super::start::is_judged;
 use super::world::{World, note};
 
 impl World {
@@ -28,7 +29,7 @@ impl World {
             979 => self.store_weather(),
             980..=984 => {
                 let agent = self.dice.below(u64::from(self.fixed.agents)) as u32;
-                let agent = dirigent_core::AgentKey::new(agent);
+                let agent = AgentKey::new(agent);
                 if !self.is_hosted(agent) || self.dice.chance(200) {
                     self.ask(agent);
                 }
@@ -66,6 +67,7 @@ impl World {
         self.plans.iter_mut().for_each(|(at, _)| back(at));
         self.books.words.iter_mut().for_each(|word| back(&mut word.at));
         self.books.grant_waits = None;
+        back(&mut self.books.reads_limited_until);
         self.chat.set_back(by);
         self.neighbours.set_back(by);
         back(&mut self.next_round);
@@ -203,9 +205,6 @@ impl World {
             };
             self.books.replies(reply, is_kept);
         }
-        if active.is_some_and(|active| active.reads.skip_context) {
-            self.books.context_was_unread();
-        }
         self.watch_grant();
         let waits = !self.ready
             && self.due.is_none()
@@ -233,9 +232,12 @@ impl World {
         let called = self.room.active.as_deref().is_some_and(is_waiting);
         let called = called && !self.room.look().waits_for_call();
         let stored = self.room.look().commit().is_clean();
-        // While the chat is away the lane waits in order, and start deadlines stand still.
-        let excused =
-            self.room.active.as_ref().is_some_and(|active| active.chat.failing().is_some());
+        // While the chat is away the lane waits in order, and start deadlines stand still. While nothing is heard a call
+        // waits for what is read for it, as long as the chat wants nothing to be read (P18).
+        let excused = self.room.active.as_ref().is_some_and(|active| {
+            let is_deaf = active.chat.deaf_since().is_some();
+            active.chat.failing().is_some() || is_deaf && self.now < self.books.reads_limited_until
+        });
         if !(granted || called) || view.pause().is_some() || !stored || excused {
             self.books.grant_waits = None;
             return;
@@ -292,6 +294,26 @@ impl World {
         }
     }
 
+    /// What an agent was handed by the room's own account, some turn of it brought.
+    fn check_ledger(&mut self) {
+        let Some(inbox) = self.room.active.as_ref().map(|active| &active.inbox) else {
+            return;
+        };
+        let agents = (0..self.fixed.agents).map(AgentKey::new);
+        let lost = agents.filter(|agent| self.is_hosted(*agent)).find_map(|agent| {
+            let is_lost = |word: &MessageId| {
+                is_judged(*word)
+                    && self.room.marks.is_known(*word)
+                    && inbox.was_handed(agent, *word)
+                    && !self.ledger.is_settled(agent, *word)
+            };
+            self.ledger.words().find(is_lost).map(|word| (agent, word))
+        });
+        if let Some((agent, word)) = lost {
+            self.books.fail(format!("{agent:?} counts as handed {word:?}, and was not"));
+        }
+    }
+
     fn check_end(&mut self, began: Timestamp) {
         if let Some(claim) = self.neighbours.waits_in_vain() {
             return self.books.fail(format!("after 40 quiet minutes a neighbour waits: {claim:?}"));
@@ -299,6 +321,7 @@ impl World {
         if self.is_paused() {
             return;
         }
+        self.check_ledger();
         let view = self.room.look().machine().view();
         let phase = view.phase();
         let calls = self.flights.iter().any(|flight| matches!(flight.what, What::Call { .. }));
@@ -311,10 +334,6 @@ impl World {
             let told = format!("after 40 quiet minutes the room is busy: {phase:?}, busy {busy}");
             return self.books.fail(told);
         }
-        if self.fixed.settings.missed_max < 10 {
-            // An agent is handed the newest messages only.
-            return;
-        }
         let old = Duration::from_secs(840);
         let is_due = |word: &&super::books::Word| word.heard || began.since(word.at) < old;
         let mut lost = self.books.words.iter().filter(is_due);
@@ -322,7 +341,8 @@ impl World {
             let kept = view.is_wake_pending();
             let available = view.list().filter(dirigent_core::view::Seat::is_available).count();
             // One that is alone is not handed what was read after its own reply of an earlier process.
-            if available > 1 {
+            // Where an agent awaits a person, the rest of a long backlog comes with the next word.
+            if available > 1 && !view.awaits_human() {
                 let told =
                     format!("{word:?} is handed to no agent: kept {kept}, {available} agents");
                 self.books.fail(told);

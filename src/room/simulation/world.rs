@@ -21,6 +21,7 @@ use super::books::Books;
 use super::chat::{Answers, CALLBACK, Chat, Facts, MODERATOR, ROOM, user_of};
 use super::dice::Dice;
 use super::flight::{Flight, What};
+use super::ledger::Ledger;
 use super::neighbours::Neighbours;
 use super::store::Store;
 use crate::record::discussion::Discussion;
@@ -85,6 +86,7 @@ pub(super) struct World {
     /// A gate call that was allowed and waits for the commit.
     pub(super) asking: Option<(Stamp, AgentKey, RunId)>,
     pub(super) books: Books,
+    pub(super) ledger: Ledger,
     /// The deadline that the timers know.
     pub(super) due: Option<Timestamp>,
     /// Whether the driver is called.
@@ -152,6 +154,7 @@ impl World {
             plans: Vec::new(),
             asking: None,
             books: Books::default(),
+            ledger: Ledger::default(),
             due: None,
             ready: false,
             calm: false,
@@ -199,6 +202,9 @@ impl World {
         self.signals();
         self.reschedule();
         self.ready |= self.room.look().may_act();
+        if !self.keeps() {
+            self.ledger.forget();
+        }
         self.watch();
     }
 
@@ -244,6 +250,7 @@ impl World {
         let now = self.now;
         match signal {
             Signal::Cancel(id) | Signal::Leave { id, .. } => {
+                self.call_cancelled(id);
                 if let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) {
                     flight.cancelled.get_or_insert(now);
                     // Some agents listen.
@@ -265,7 +272,7 @@ impl World {
             | Signal::Slow(_)
             | Signal::ReplyLost(_)
             | Signal::Overrun { .. } => {}
-            Signal::Inject { id, agent, messages, is_all } => {
+            Signal::Inject { id, agent, messages } => {
                 let call = self.flights.iter_mut().find(|flight| flight.id == id);
                 let taken = call.is_some() && (self.is_exact || self.dice.chance(700));
                 let ids: Vec<_> = messages.iter().map(|message| message.id).collect();
@@ -275,8 +282,11 @@ impl World {
                     call.took_all = false;
                 }
                 let handed = if taken { ids.as_slice() } else { &[] };
+                if let Some(call) = self.flights.iter_mut().find(|flight| flight.id == id) {
+                    call.taken.extend(handed);
+                }
                 if let Some(inbox) = self.room.inbox() {
-                    inbox.injected(agent, handed, taken && is_all);
+                    inbox.injected(agent, handed);
                 }
             }
             Signal::TellDeferred { .. } => {
@@ -345,6 +355,16 @@ impl World {
         self.wake(&wakeups);
     }
 
+    /// Agents that the room has not met need not be handed what was said so far.
+    pub(super) fn excuse_strangers(&mut self) {
+        for agent in (0..self.fixed.agents).map(AgentKey::new) {
+            let inbox = self.room.active.as_ref().map(|active| &active.inbox);
+            if !inbox.is_some_and(|inbox| inbox.knows(agent)) {
+                self.ledger.excuse(agent);
+            }
+        }
+    }
+
     /// The process is killed; the next one takes the channel up from its record.
     pub(super) fn kill(&mut self) {
         note!(self, "KILL");
@@ -353,7 +373,7 @@ impl World {
         self.plans.retain(|(_, plan)| !matches!(plan, Plan::End { .. }));
         self.admission = new_admission(&self.fixed);
         self.neighbours = Neighbours::default();
-        self.books.killed(self.last_of_agents());
+        self.books.killed();
         self.process += 1;
         self.fixed.up_since = self.now;
         self.due = None;
@@ -375,21 +395,25 @@ impl World {
                 }
                 self.books.loaded();
                 self.room.resume_after_restart(&self.fixed.context(), self.now, origin, false);
+                let inbox = self.room.active.as_ref().map(|active| &active.inbox);
+                let marks = &self.room.marks;
+                // What the record does not know is read again, and handed over again.
+                let was_handed = |agent, word| {
+                    marks.is_known(word) && inbox.is_some_and(|inbox| inbox.was_handed(agent, word))
+                };
+                self.ledger.restored(was_handed);
+                self.excuse_strangers();
                 self.after();
                 self.ready = true;
             }
             None => {
                 self.room = Room::new(ROOM, config, self.number, self.process, self.now);
                 self.books.loaded();
+                // Nothing was ever stored: the channel's conversation begins anew.
+                self.ledger.forget();
                 self.open();
             }
         }
-    }
-
-    /// The newest message that an agent wrote.
-    fn last_of_agents(&self) -> Option<dirigent_core::MessageId> {
-        let is_agent = |message: &&crate::ChatMessage| message.author >= user_of(0);
-        self.chat.said.iter().rev().find(is_agent).map(|message| message.id)
     }
 
     pub(super) fn is_hosted(&self, agent: AgentKey) -> bool {
@@ -400,6 +424,8 @@ impl World {
     pub(super) fn calm_down(&mut self) {
         note!(self, "CALM");
         self.calm = true;
+        // Or the rest of a long backlog would take as many cycles.
+        self.fixed.settings.missed_max = 500;
         self.chat.answers = Answers::Up;
         self.chat.reads_hang = false;
         self.store.answers = Answers::Up;
@@ -444,7 +470,7 @@ fn draw_fixed(dice: &mut Dice) -> Fixed {
         settings.pacing = Pacing::off();
     }
     if dice.chance(200) {
-        settings.missed_max = 2;
+        settings.missed_max = 1 + dice.place(3);
     }
     settings.calls_max = 1 + dice.place(3);
     if dice.chance(200) {

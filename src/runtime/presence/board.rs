@@ -51,6 +51,14 @@ impl PresenceBoard {
         self.lock().call_ended(agent, failed, most)
     }
 
+    /// These agents are registered from now on.
+    pub(crate) fn registered(&self, agents: &[AgentKey]) {
+        let mut presence = self.lock();
+        for agent in agents {
+            presence.registered(*agent);
+        }
+    }
+
     /// Whether a call of any agent has failed in this process.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Acquire)

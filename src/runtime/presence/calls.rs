@@ -59,10 +59,14 @@ impl Runtime {
         let _ = self.events.send(EventOrLag::AgentFailed(failure));
     }
 
-    pub(crate) fn tell_all(self: &Arc<Self>) {
+    /// Tells every channel in memory, and those that are not and in which something waits for an agent: they were left to
+    /// the next look at the history, which may be never.
+    pub(crate) fn tell_all(&self) {
         for room in self.rooms.all_awake() {
             self.tell_news(&room);
         }
+        // After the others: a channel that leaves memory meanwhile was told, or is among these.
+        self.catch_up.call(self.rooms.awaiting_agents());
     }
 
     /// Tells a channel in memory what it was not told. What it was told is noted under its lock: it misses

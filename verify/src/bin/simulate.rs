@@ -1,7 +1,7 @@
 //! Long runs of the simulation.
 //!
 //! ```text
-//! cargo run --release -p dirigent-verify -- --steps 2e9 --seed 1000000 \
+//! cargo run --release -p dirigent-verify -- --steps 2e9 --seed 1_000_000 \
 //!     --commit "$(git rev-parse --short HEAD)" --ledger docs/ledger.csv
 //! ```
 //!

@@ -69,7 +69,11 @@ impl Step {
 /// ```
 pub fn config_from_bytes(bytes: [u8; 8]) -> Config {
     let [base, text, wait, starts, lists, policy, ceilings, idle] = bytes;
-    let mut config = if base % 4 == 0 { Config::seed_literal() } else { Config::default() };
+    let mut config = match base % 8 {
+        0 => Config::seed_literal(),
+        4 => Config::message_flow(),
+        _ => Config::default(),
+    };
     if base >= 64 {
         combined::policies(&mut config, u64::from_le_bytes(bytes));
     }

@@ -178,8 +178,9 @@ fn effect(r: &mut Reader<'_>) -> Effect {
                 Notice::Disconnected { agent },
                 Notice::Stopped { message: MessageId::new(r.small()) },
                 Notice::Resumed { message: MessageId::new(r.small()) },
+                Notice::ResumedIdle { message: MessageId::new(r.small()) },
             ];
-            let notice = notices.get(usize::from(r.byte() % 6)).copied();
+            let notice = notices.get(usize::from(r.byte() % 7)).copied();
             Effect::Notice { ticket, notice: notice.unwrap_or(Notice::Ceiling) }
         }
         4 => {

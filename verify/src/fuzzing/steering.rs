@@ -23,6 +23,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Steering {
         chosen: r.maybe(agent),
         round: r.list(70, agent),
         next_round: r.list(70, agent),
+        cut: r.maybe(agent),
         awaits_human: r.flag(),
         spoken: r.list(255, |r| SpokenTurn { agent: agent(r), at: r.moment() }),
         budget: Budget {

@@ -1,6 +1,6 @@
 //! C2: no budget is exceeded.
 
-use dirigent_core::{Config, Effect, Input, Notice};
+use dirigent_core::{Cause, Config, Effect, Input, MessageKind, Notice};
 
 use super::observation::begins_cycle;
 use super::{Invariant, Observation, Observer, ViewSnapshot};
@@ -70,7 +70,14 @@ impl Observer for BudgetsHold {
 
 impl BudgetsHold {
     fn count_notices(&mut self, seen: &Observation<'_>) -> Result<(), String> {
+        // A resume word is answered with what the channel needs, said before or not (rule 65).
+        let is_word = seen.message().is_some_and(|message| message.kind == MessageKind::ResumeWord);
+        let resumes =
+            |effect: &Effect| effect.transition().is_some_and(|told| told.cause == Cause::Resumed);
         for effect in seen.effects {
+            if is_word && resumes(effect) {
+                self.announced = false;
+            }
             if let Effect::Notice { notice: Notice::Budget, .. } = effect {
                 if core::mem::replace(&mut self.announced, true) {
                     return Err("a spent budget was announced twice".to_owned());

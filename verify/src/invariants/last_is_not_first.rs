@@ -17,6 +17,9 @@ pub(super) const INVARIANT: Invariant = Invariant {
 #[derive(Debug, Default)]
 struct LastIsNotFirst {
     completer: Option<AgentKey>,
+    /// A person addressed agents, and no cycle has begun since: they are put first after a shuffle (rule 62), also where
+    /// a ceiling ends the cycle before its first grant tells so.
+    addressed: bool,
 }
 
 impl Observer for LastIsNotFirst {
@@ -24,10 +27,11 @@ impl Observer for LastIsNotFirst {
         for told in seen.transitions() {
             let posted = matches!(seen.input, Input::Undelivered { posted: true, .. })
                 && told.cause == Cause::Undelivered;
+            // Behind a reply that was given up, it is a skip in the cycle that follows.
             let goes_no_further = told.cause == Cause::AgentOffline
                 && told.from == PhaseKind::Delivering
                 && told.agent == seen.before.speaker
-                && !matches!(seen.input, Input::Offline(_));
+                && !matches!(seen.input, Input::Offline(_) | Input::Undelivered { .. });
             if is_completion(told.cause) || posted || goes_no_further {
                 self.completer = told.agent;
             }
@@ -35,23 +39,25 @@ impl Observer for LastIsNotFirst {
                 self.completer = None; // its slot is ahead again
             }
             if told.cause == Cause::Reshuffled {
-                // Whether an agent could speak then is known if the input did not change it since.
-                let marks = matches!(
-                    seen.input,
-                    Input::MemberLeft(_)
-                        | Input::MemberJoined(_)
-                        | Input::Mute(_)
-                        | Input::Unmute(_)
-                        | Input::Offline(_)
-                );
+                // Whether an agent could speak then is known if the input did not change it since. New
+                // rules change who is capped, and a list that is late is gone on without by the old ones.
+                let unknown = seen.rules_changed()
+                    || matches!(
+                        seen.input,
+                        Input::MemberLeft(_)
+                            | Input::MemberJoined(_)
+                            | Input::Mute(_)
+                            | Input::Unmute(_)
+                            | Input::Offline(_)
+                    );
                 let mut told_of = seen.transitions();
                 // Who was chosen or addressed is put first after the shuffle.
                 let chosen = told_of
                     .any(|told| matches!(told.cause, Cause::OperatorChoice | Cause::MentionRound));
                 // An agent that is assigned in the same step goes to the end of the new order.
                 let moved = matches!(seen.input, Input::Online(_) | Input::Assign(_));
-                if !chosen && !moved && seen.before.chosen.is_none() {
-                    self.check(seen.after, !marks)?;
+                if !chosen && !moved && !self.addressed && seen.before.chosen.is_none() {
+                    self.check(seen.after, !unknown)?;
                 }
             }
             let over = matches!(
@@ -62,8 +68,10 @@ impl Observer for LastIsNotFirst {
                 && matches!(told.from, PhaseKind::Dormant | PhaseKind::Refreshing);
             if begins_cycle(told) || empty_cycle || over {
                 self.completer = None;
+                self.addressed = false;
             }
         }
+        self.addressed |= matches!(seen.input, Input::Addressed { .. }) && seen.human_spoke();
         Ok(())
     }
 
@@ -93,6 +101,7 @@ impl LastIsNotFirst {
 mod tests {
     use super::super::forged::{A, B, Forged, fresh, seat};
     use super::*;
+    use dirigent_core::Config;
     use dirigent_core::view::SeatTurn;
 
     #[test]
@@ -122,6 +131,46 @@ mod tests {
         let other = seat(AgentKey::new(3), SeatTurn::Ahead);
         step.after.seats = vec![silent, seat(B, SeatTurn::Ahead), other];
         step.rejected(observer.as_mut(), "speaks first again");
+    }
+
+    /// The list is late: the next cycle begins by the rules of before, which cap the last. Then the
+    /// input of that step changes the rules.
+    #[test]
+    fn the_last_may_be_the_first_who_can_speak_only_by_rules_that_are_newer_than_the_order() {
+        let told = [
+            (PhaseKind::Confirming, PhaseKind::Refreshing, B, Cause::QuietAfterMessage),
+            (PhaseKind::Refreshing, PhaseKind::Refreshing, A, Cause::Reshuffled),
+        ];
+        let step = |rules_before| {
+            let mut step = Forged { rules_before, ..Forged::default() }.telling(&told);
+            let silent = Seat { muted: true, ..seat(A, SeatTurn::Skipped) };
+            let third = seat(AgentKey::new(3), SeatTurn::Ahead);
+            step.after.seats = vec![silent, seat(B, SeatTurn::Skipped), third];
+            step
+        };
+        let mut caps = Config::default();
+        caps.agent_turns_per_hour = Some(1);
+        step(Some(caps)).accepted(fresh(&INVARIANT).as_mut());
+        step(None).rejected(fresh(&INVARIANT).as_mut(), "speaks first again");
+    }
+
+    /// WD13
+    #[test]
+    fn an_agent_that_was_skipped_after_its_reply_was_given_up_may_be_first() {
+        let told = [
+            (PhaseKind::Delivering, PhaseKind::Delivering, B, Cause::Undelivered),
+            (PhaseKind::Delivering, PhaseKind::Refreshing, B, Cause::AgentOffline),
+            (PhaseKind::Refreshing, PhaseKind::Refreshing, A, Cause::Reshuffled),
+        ];
+        let step = |input| {
+            let mut step = Forged { input, ..Forged::default() }.telling(&told);
+            step.before.speaker = Some(B);
+            step.after.seats = vec![seat(B, SeatTurn::Ahead), seat(A, SeatTurn::Ahead)];
+            step
+        };
+        step(Input::Undelivered { agent: B, run: None, posted: false })
+            .accepted(fresh(&INVARIANT).as_mut());
+        step(Input::Tick).rejected(fresh(&INVARIANT).as_mut(), "is first again");
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Observer for LastWordStands {
             self.undisturbed = self.undisturbed.or(undisturbed);
         }
         if !seen.after.is_active() {
-            *self = Self::default();
+            self.undisturbed = None;
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl LastWordStands {
         }
         if told.cause == Cause::ReceiptGiven && told.from == PhaseKind::Delivering {
             self.last = self.undisturbed.filter(|speaker| Some(*speaker) == told.agent);
-        } else if is_reply(told.cause) || (is_wake(told.cause) && told.cause != Cause::Resumed) {
+        } else if is_reply(told.cause) || (is_wake(told.cause) && !is_kept(told.cause)) {
             self.last = None;
         }
         if is_grant(told) && !is_return(told.cause) {
@@ -82,6 +82,11 @@ impl LastWordStands {
         }
         Ok(())
     }
+}
+
+/// Whether the channel may have woken for what it kept in mind: that was new when it came, or never (rule 76).
+const fn is_kept(cause: Cause) -> bool {
+    matches!(cause, Cause::Resumed | Cause::HumanMessage)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! I5: nothing but a qualifying word starts a round.
 
-use dirigent_core::{Author, Cause, Input, MessageKind, PhaseKind};
+use dirigent_core::{AgentKey, Author, Cause, Input, MessageKind, PhaseKind};
 
 use super::observation::{is_reply, is_wake};
 use super::view_snapshot::is_active;
@@ -18,17 +18,25 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct NoLoop {
     /// A message came, and no agent has answered or passed since.
     missed: bool,
+    /// Who wrote something by its permit's run, which is not over.
+    permitted: Option<AgentKey>,
 }
 
 impl Observer for NoLoop {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
-        let missed = self.missed;
+        let (missed, permitted) = (self.missed, self.permitted.is_some());
         self.follow_missed(seen)?;
+        self.follow_permit(seen);
         let Some(culprit) = powerless(seen) else {
             return Ok(());
         };
-        // What becomes due may wake for a word that was kept in mind (rules 54, 64).
-        let due = |cause| !seen.undisturbed && missed && cause == Cause::HumanMessage;
+        // What becomes due comes before the input: a word that was kept in mind may wake then (rules 54, 64), and what the
+        // initiator said by a permit whose run took too long (rules 15, 36).
+        let due = |cause| {
+            let kept = missed && cause == Cause::HumanMessage;
+            let said = permitted && cause == Cause::AgentMessage;
+            !seen.undisturbed && (kept || said)
+        };
         let mut wakes = seen.transitions();
         if let Some(told) = wakes.find(|told| wakes_by_word(told.cause) && !due(told.cause)) {
             return Err(format!("{culprit} caused {:?}", told.cause));
@@ -65,9 +73,13 @@ impl NoLoop {
             told.cause == Cause::RunLost || is_offline && told.agent == seen.before.speaker
         });
         self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
-        // What was posted of a reply that broke off is a message.
-        self.missed |=
-            seen.answer.is_ok() && matches!(seen.input, Input::Undelivered { posted: true, .. });
+        // What was posted of a reply that broke off is a message, and what a receipt names is.
+        let is_posted =
+            matches!(seen.input, Input::Undelivered { posted: true, .. } | Input::Receipt { .. });
+        self.missed |= seen.answer.is_ok() && is_posted;
+        // A stop that cut the conversation is followed by its rest (rule 37).
+        let is_stop = |cause| matches!(cause, Cause::Stopped | Cause::Finished);
+        self.missed |= seen.transitions().any(|told| is_stop(told.cause) && is_active(told.from));
         // Whatever was under way goes on when the chat is back.
         self.missed |= seen
             .transitions()
@@ -82,6 +94,25 @@ impl NoLoop {
             self.missed |= heard && message.kind != MessageKind::System;
         }
         Ok(())
+    }
+}
+
+impl NoLoop {
+    /// What the initiator says while its permit runs wakes the channel when that run is over (rules 15, 25).
+    fn follow_permit(&mut self, seen: &Observation<'_>) {
+        let word = seen.message().filter(|message| message.kind != MessageKind::System);
+        let author = word.map(|message| message.author);
+        let says = if let Some(Author::Agent(agent)) = author {
+            Some(agent)
+        } else if let Input::Receipt { agent, .. }
+        | Input::Undelivered { agent, posted: true, .. } = seen.input
+        {
+            Some(*agent)
+        } else {
+            None
+        };
+        let says = says.filter(|agent| seen.answer.is_ok() && seen.after.permit == Some(*agent));
+        self.permitted = says.or(self.permitted).filter(|agent| seen.after.permit == Some(*agent));
     }
 }
 
@@ -179,6 +210,53 @@ mod tests {
         let mut step = word_of(Author::Agent(A), MessageKind::Conversation);
         step.before.awaits_human = true;
         step.rejected(fresh(&INVARIANT).as_mut(), "a person is awaited");
+    }
+
+    /// The permit's run of A is under way, and this comes in.
+    fn permitted(input: Input) -> Forged {
+        let mut step = Forged { input, ..Forged::default() };
+        step.before.permit = Some(A);
+        step.after.permit = Some(A);
+        step.after.phase = PhaseKind::Dormant;
+        step
+    }
+
+    /// WD13
+    #[test]
+    fn what_a_permitted_run_said_wakes_when_its_time_is_up_and_only_then() {
+        let message = |id, author| {
+            let (kind, tail) = (MessageKind::Conversation, Tail::EMPTY);
+            let id = MessageId::new(id);
+            Input::Message(Message { id, author, kind, tail, backfilled: false })
+        };
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::AgentMessage)];
+        let own = message(2, Author::Moderator);
+        let expiry = Forged { input: own, undisturbed: false, ..Forged::default() }.telling(&told);
+        expiry.rejected(fresh(&INVARIANT).as_mut(), "the moderator caused");
+        let mut observer = fresh(&INVARIANT);
+        permitted(message(1, Author::Agent(A))).accepted(observer.as_mut());
+        expiry.accepted(observer.as_mut());
+        expiry.rejected(observer.as_mut(), "the moderator caused");
+        let mut observer = fresh(&INVARIANT);
+        permitted(message(1, Author::Agent(A))).accepted(observer.as_mut());
+        let early = Forged { undisturbed: true, ..expiry };
+        early.rejected(observer.as_mut(), "the moderator caused");
+    }
+
+    /// WD13
+    #[test]
+    fn what_a_receipt_names_may_be_kept_and_wake_after_a_budget_or_a_stop() {
+        for (input, cause) in
+            [(Input::ResetBudget, Cause::HumanMessage), (Input::Resume, Cause::Resumed)]
+        {
+            let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, cause)];
+            let step = Forged { input, ..Forged::default() }.telling(&told);
+            step.rejected(fresh(&INVARIANT).as_mut(), "without a message");
+            let mut observer = fresh(&INVARIANT);
+            let messages = vec![MessageId::new(1)];
+            permitted(Input::Receipt { agent: A, run: None, messages }).accepted(observer.as_mut());
+            step.accepted(observer.as_mut());
+        }
     }
 
     #[test]

@@ -14,11 +14,13 @@ impl Model {
         match &mut self.phase {
             Phase::Dormant => {
                 self.unheard = true;
+                self.be_news(None);
                 self.wake(First::Chosen(agent));
             }
             Phase::Refreshing(Purpose::Waking { first }) => {
                 *first = First::Chosen(agent);
                 self.unheard = true;
+                self.be_news(None);
             }
             Phase::Refreshing(Purpose::Boundary) => {
                 self.unheard = true;

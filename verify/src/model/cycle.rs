@@ -31,9 +31,9 @@ impl Model {
         self.reminders = 0; // rule 36
         self.empty_cycle();
         self.forgive_passing(); // rule 59
-        self.be_news(None); // rule 76
         self.withdraw_permit();
         self.reminder_due = None;
+        self.turn_list_to_cut(first);
         if self.is_list_fresh() {
             self.forget_refresh();
             self.start_cycle(first);
@@ -80,9 +80,9 @@ impl Model {
             slot.turn = SeatTurn::Skipped;
         }
         if is_chosen {
-            self.grant(start);
+            self.grant(start, true);
         } else {
-            self.grant_from(start);
+            self.grant_from(start, true);
         }
     }
 
@@ -105,10 +105,10 @@ impl Model {
     }
 
     /// Rules 29 and 31: grants the next slot that can be granted, or meets the boundary.
-    fn grant_from(&mut self, start: usize) {
+    fn grant_from(&mut self, start: usize, is_first: bool) {
         for at in start..self.list.len() {
             let Some(hindrance) = self.hindrance(at) else {
-                self.grant(at);
+                self.grant(at, is_first);
                 return;
             };
             let passes = matches!(hindrance, Cause::AgentPassed | Cause::NothingNew);
@@ -123,12 +123,14 @@ impl Model {
     }
 
     /// Rule 30.
-    fn grant(&mut self, at: usize) {
+    fn grant(&mut self, at: usize, is_first: bool) {
         if self.is_turn_budget_spent() {
+            self.note_cut_before(at, is_first); // rule 65
             self.on_budget_spent();
             return;
         }
         if self.are_turns_used_up() || self.is_time_up() {
+            self.note_cut_before(at, is_first); // rule 33
             self.on_ceiling();
             return;
         }
@@ -163,6 +165,37 @@ impl Model {
             let over = self.held.take(); // rule 54
             self.emit_trigger(agent, 0, over);
         }
+    }
+
+    /// Rule 27: the cut's slot is first now, and those before it follow behind the last.
+    fn turn_list_to_cut(&mut self, first: First) {
+        let Some(cut) = self.cut.take().filter(|_| first == First::Front) else {
+            return;
+        };
+        let place = self.list.iter().position(|slot| slot.agent == cut);
+        let before: Vec<Slot> = self.list.drain(..place.unwrap_or(0)).collect();
+        self.list.extend(before);
+    }
+
+    /// Rules 37 and 71: with whom the conversation goes on, where a turn is cut.
+    pub(super) fn note_cut(&mut self) {
+        let Some(turn) = self.phase.turn() else {
+            return;
+        };
+        let (agent, is_said) = (turn.agent, turn.confirming().is_some());
+        self.cut = if is_said { self.next_behind(agent) } else { Some(agent) };
+    }
+
+    /// Rule 33: this slot was to be granted, and not as the first of its cycle.
+    fn note_cut_before(&mut self, at: usize, is_first: bool) {
+        self.cut = self.list.get(at).filter(|_| !is_first).map(|slot| slot.agent);
+    }
+
+    /// Who is behind this agent, around the list.
+    fn next_behind(&self, agent: AgentKey) -> Option<AgentKey> {
+        let mut around = self.list.iter().chain(&self.list).map(|slot| slot.agent);
+        around.find(|one| *one == agent)?;
+        around.next()
     }
 
     /// Rules 20, 23 and 31: the speaker's turn is over, and how.
@@ -205,14 +238,15 @@ impl Model {
 
     /// Rule 31: on to the next slot, to whom an operator chose, or to a round.
     pub(super) fn advance(&mut self) {
-        if self.is_patience_over() {
-            self.sleep_without_chat(); // rule 71
-            return;
-        }
         let speaker = self.speaker();
         let at = self.list.iter().position(|slot| Some(slot.agent) == speaker);
+        if self.is_patience_over() {
+            self.cut = speaker.and_then(|agent| self.next_behind(agent)); // rule 71
+            self.sleep_without_chat();
+            return;
+        }
         if let Some(next) = self.move_choice_behind(at) {
-            self.grant(next); // rule 61
+            self.grant(next, false); // rule 61
             return;
         }
         if self.round.is_none() && self.round_to_come.is_some() {
@@ -221,7 +255,7 @@ impl Model {
             self.start_cycle(First::Front); // rule 62
             return;
         }
-        self.grant_from(at.map_or(0, |at| at + 1));
+        self.grant_from(at.map_or(0, |at| at + 1), false);
     }
 
     /// Rule 32: the list is read once.
@@ -271,7 +305,7 @@ impl Model {
     }
 
     /// Rule 32: whether one of these could be answered by another.
-    fn can_be_answered(&self, spoke: &[AgentKey]) -> bool {
+    pub(super) fn can_be_answered(&self, spoke: &[AgentKey]) -> bool {
         let mut able = self.list.iter().filter(|slot| self.is_free(slot));
         able.any(|slot| spoke.iter().any(|speaker| *speaker != slot.agent))
     }

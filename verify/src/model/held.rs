@@ -18,6 +18,12 @@ impl Model {
         !runs || self.pending.iter().any(|effect| effect.what == trigger)
     }
 
+    /// Rules 54 and 76: something new waits until an agent can be granted.
+    pub(super) fn keep_in_mind(&mut self) {
+        self.kept_in_mind = true;
+        self.be_news(None);
+    }
+
     /// What no agent has heard when turns end for now is kept in mind.
     pub(super) fn keep_unheard(&mut self) {
         if std::mem::take(&mut self.unheard) || self.held.is_some() {
@@ -38,6 +44,7 @@ impl Model {
         self.kept_in_mind = false;
         self.unheard = false;
         self.held = None;
+        self.cut = None;
         self.choice = None;
         self.round_to_come = None;
         self.awaits_human = false;

@@ -123,7 +123,7 @@ impl Model {
     }
 
     /// What the boundary must know of the list before it is rebuilt.
-    fn cycle_so_far(&self) -> CycleSoFar {
+    pub(super) fn cycle_so_far(&self) -> CycleSoFar {
         let spoke = self.list.iter().filter(|slot| slot.turn == SeatTurn::Spoke);
         CycleSoFar {
             spoke: spoke.map(|slot| slot.agent).collect(),

@@ -101,7 +101,7 @@ impl Model {
         }
         let counts_again = self.is_disabled_by_count() && !self.is_stopped();
         if qualifies && self.is_stopped() {
-            self.kept_in_mind = true;
+            self.keep_in_mind();
         } else if qualifies {
             self.on_qualifying(author, message.id, round);
         }
@@ -134,14 +134,15 @@ impl Model {
             Phase::Dormant => {
                 let wakes = is_human || !(self.is_ceiling_reached() || self.awaits_human);
                 if wakes && self.is_any_budget_spent() {
-                    self.kept_in_mind = true; // rule 65
+                    self.keep_in_mind(); // rule 65
                     self.say_that_budget_is_spent();
                 } else if wakes {
                     self.unheard |= is_human;
+                    self.be_news(None);
                     self.wake_for(self.first_for(author), round);
                 }
             }
-            Phase::Disabled | Phase::Unknown { .. } => self.kept_in_mind = true,
+            Phase::Disabled | Phase::Unknown { .. } => self.keep_in_mind(),
             Phase::Refreshing(Purpose::Boundary) => {
                 self.unheard |= is_human; // rule 54
                 self.veto();

@@ -104,8 +104,12 @@ impl Model {
         self.cancel_turn_run();
         self.end_rest(); // rule 55
         let (now, speaker) = (self.now, self.speaker());
+        if speaker.is_some() && self.last_word == speaker {
+            self.last_word = None; // rule 76: it was given a turn all the same
+        }
         if let Some(turn) = self.phase.turn().filter(|turn| turn.spoken) {
             self.note_spoke(turn.agent); // rule 49
+            self.last_word = None;
         }
         if let Some(slot) = self.list.iter_mut().find(|slot| Some(slot.agent) == speaker) {
             slot.grace_since = Some(now);
@@ -124,7 +128,7 @@ impl Model {
         let by_operator = cause == WakeCause::Operator;
         let waits = self.is_stopped() || self.phase == Phase::Disabled;
         if !by_operator && self.mode.keeps_turns() && waits {
-            self.kept_in_mind = true;
+            self.keep_in_mind();
             if self.is_disabled_by_count() && !self.is_stopped() {
                 self.ask_recount();
             }
@@ -143,21 +147,25 @@ impl Model {
         if self.is_ceiling_reached() {
             return Err(Refusal::CeilingReached);
         }
-        if self.awaits_human {
+        if self.awaits_human && cause != WakeCause::Unheard {
             return Err(Refusal::AwaitingHuman);
         }
         match self.phase {
             Phase::Dormant => {
                 self.unheard = true; // rule 54
+                self.be_news(None);
                 self.wake(first.map_or(First::Front, First::At));
             }
             Phase::Refreshing(Purpose::Boundary) => {
                 self.unheard = true;
                 self.veto();
             }
-            Phase::Refreshing(Purpose::Waking { .. }) => self.unheard = true,
+            Phase::Refreshing(Purpose::Waking { .. }) => {
+                self.unheard = true;
+                self.be_news(None);
+            }
             Phase::Turn(_) => self.veto(),
-            Phase::Unknown { .. } => self.kept_in_mind = true, // rule 72
+            Phase::Unknown { .. } => self.keep_in_mind(), // rule 72
             Phase::Disabled | Phase::Dead | Phase::Archived => {}
         }
         Ok(())

@@ -114,6 +114,7 @@ impl Model {
 
     /// Rule 71: the deadline is due.
     pub(super) fn on_outage_due(&mut self) {
+        self.note_cut();
         self.cancel_floor();
         self.forget_refresh();
         self.sleep_without_chat();

@@ -4,7 +4,7 @@ use dirigent_core::view::Pause;
 use dirigent_core::{Cause, MessageId, Mode, Notice, Refusal};
 
 use super::Model;
-use super::state::{First, Phase, Stage};
+use super::state::{First, Phase, Purpose, Stage};
 
 impl Model {
     /// Whether everybody is denied: stopped or finished (rule 60).
@@ -52,8 +52,11 @@ impl Model {
     fn come_to_rest(&mut self, rest: Pause, cause: Cause) {
         self.causes.push(cause);
         self.rest = Some(rest);
+        let is_cut = self.would_go_on();
+        self.note_cut();
         self.cancel_floor();
         self.keep_unheard(); // rule 54
+        self.kept_in_mind |= is_cut;
         self.awaits_human = false;
         self.choice = None;
         self.round_to_come = None;
@@ -71,6 +74,26 @@ impl Model {
             | Phase::Turn(_) => {
                 self.enter(Phase::Dormant);
             }
+        }
+    }
+
+    /// Rule 37: whether a stop cuts the conversation now.
+    fn would_go_on(&self) -> bool {
+        match &self.phase {
+            Phase::Turn(_) | Phase::Refreshing(Purpose::Waking { .. }) => true,
+            Phase::Refreshing(Purpose::Boundary) => {
+                let spoke = self.cycle_so_far().spoke;
+                let is_answered = match self.round {
+                    Some(_) => !spoke.is_empty(), // rule 62
+                    None => self.can_be_answered(&spoke),
+                };
+                self.cycle.vetoed || is_answered
+            }
+            Phase::Dormant
+            | Phase::Disabled
+            | Phase::Dead
+            | Phase::Archived
+            | Phase::Unknown { .. } => false,
         }
     }
 
@@ -119,14 +142,36 @@ impl Model {
         self.reminders = 0;
         self.talk_since = self.now;
         self.phase_since = self.now;
-        if let Some(message) = word.filter(|_| self.config.acknowledge) {
-            self.emit_notice(Notice::Resumed { message });
+        if let Some(message) = word {
+            self.answer_resume_word(message, rest);
         }
         match rest {
             Pause::Stopped | Pause::Finished => self.end_stop(),
             Pause::Held | _ => self.end_hold(),
         }
+        if word.is_some() && self.phase == Phase::Dormant && self.is_any_budget_spent() {
+            self.say_that_budget_is_spent(); // rule 65
+        }
         Ok(())
+    }
+
+    /// Rule 24: whether the conversation goes on, or what it needs.
+    fn answer_resume_word(&mut self, message: MessageId, rest: Pause) {
+        let is_asleep = self.phase == Phase::Dormant;
+        if is_asleep && self.is_any_budget_spent() {
+            self.budget.announced = false; // rule 65
+        }
+        if !self.config.acknowledge {
+            return;
+        }
+        let wakes = self.kept_in_mind && rest != Pause::Held;
+        let runs = self.permit.as_ref().is_some_and(|permit| permit.running.is_some());
+        let is_idle = is_asleep && !wakes && !runs && !self.is_any_budget_spent();
+        self.emit_notice(if is_idle {
+            Notice::ResumedIdle { message }
+        } else {
+            Notice::Resumed { message }
+        });
     }
 
     /// Rule 37: an idle discussion's initiator is reminded anew.

@@ -301,7 +301,7 @@ impl Model {
         if !rerun {
             if !self.phase.turn().is_some_and(|turn| turn.spoken) {
                 self.unheard = true;
-                self.veto();
+                self.cycle.vetoed = true; // no news to others (rules 59, 76)
             }
             self.end_turn(SeatTurn::Skipped, Cause::RunLost);
             self.advance();
@@ -331,10 +331,11 @@ impl Model {
         let barred = self.is_ceiling_reached() || self.awaits_human;
         if spoken && !barred {
             if !self.is_any_budget_spent() {
+                self.be_news(None);
                 self.wake(self.first_after(agent)); // rule 58
                 return;
             }
-            self.kept_in_mind = true; // rule 65
+            self.keep_in_mind(); // rule 65
             self.say_that_budget_is_spent();
         }
         self.set_reminder_anew();

@@ -124,7 +124,8 @@ impl World {
             16..=30 => return self.mute_or_unmute(),
             31..=60 => {
                 let first = self.dice.hits(500_000).then_some(someone);
-                let causes = [WakeCause::Operator, WakeCause::Guide, WakeCause::Result];
+                let own = [WakeCause::Guide, WakeCause::Result, WakeCause::Unheard];
+                let causes = [WakeCause::Operator, own[0], own[1], own[2]];
                 let cause = self.dice.pick(&causes).unwrap_or(WakeCause::Operator);
                 Input::Wake { first, cause }
             }

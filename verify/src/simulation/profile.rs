@@ -118,6 +118,8 @@ pub struct Profile {
     /// How often, in a million steps, something happens outside the turns: a message, a join, a
     /// leave, a stop, a mute, a question out of turn.
     pub background_events: u32,
+    /// The fewest agents that a channel is opened with.
+    pub agents_min: u64,
     /// The most agents in a channel.
     pub agents_max: u64,
     /// How often snapshots are compared.
@@ -129,6 +131,7 @@ impl Default for Profile {
         Self {
             faults: Faults::default(),
             background_events: 120_000,
+            agents_min: 2,
             agents_max: 6,
             diligence: TwinSchedule::default(),
         }

@@ -68,6 +68,9 @@ impl World {
         let until =
             self.time + hour + within + u64::try_from(recount).unwrap_or(0) + PERSISTENCE * 2;
         while self.answers == answers {
+            if self.watched.glance().phase == PhaseKind::Archived {
+                return Ok(()); // a discussion that was overdue (rule 48)
+            }
             if self.watched.glance().rest.is_some() {
                 // A stop word of before may still have been under way.
                 self.feed(&Input::Resume)?;

@@ -9,9 +9,17 @@ use dirigent_core::config::{
 };
 use dirigent_testkit::Random;
 
-/// A configuration, chosen by chance: often the defaults with something changed.
+/// A configuration, chosen by chance: often the defaults with something changed, now and then a profile of the library as
+/// it stands.
 pub(super) fn choose(dice: &mut Random) -> Arc<Config> {
+    if dice.hits(60_000) {
+        let shipped = [Config::default(), Config::seed_literal(), Config::message_flow()];
+        return Arc::new(dice.pick(&shipped).unwrap_or_default());
+    }
     let mut config = if dice.hits(120_000) { Config::seed_literal() } else { Config::default() };
+    if dice.hits(100_000) {
+        config.start_deadline = None;
+    }
     if dice.hits(200_000) {
         config.turns_max = Some(1 + u32::try_from(dice.below(7)).unwrap_or(0));
         config.discussion_turns_max = config.turns_max;

@@ -284,7 +284,8 @@ impl World {
         self.idle_steps = 0;
         self.tally.channels += 1;
         self.watched.channel().snapshot_into(&mut self.stored);
-        let count = self.dice.between(2, self.profile.agents_max.max(2));
+        let fewest = self.profile.agents_min.max(2);
+        let count = self.dice.between(fewest, self.profile.agents_max.max(fewest));
         self.cast = (0..count).map(|number| Agent::new(number, &mut self.dice)).collect();
         let all: Vec<_> = self.cast.iter().map(|agent| agent.key).collect();
         let members = if self.dice.hits(500_000) { all.clone() } else { Vec::new() };

@@ -130,5 +130,5 @@ const TICKS: u8 = 4;
 
 /// How many ticks longer than usual: `DIRIGENT_LEASE_MORE` makes a hunt of it.
 fn more() -> u8 {
-    std::env::var("DIRIGENT_LEASE_MORE").ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+    dirigent_testkit::told("DIRIGENT_LEASE_MORE").unwrap_or(0)
 }

@@ -82,7 +82,7 @@ pub(super) const QUESTIONS: &[Question] = &[
     },
     Question {
         ask: "A person writes to A and B. A is granted; its trigger is settled as done, and it does not start. An operator stops the chat and resumes it. Who has the floor?",
-        answer: "no agent",
+        answer: "A",
         play: || stopped_and_resumed(true),
     },
     Question {

@@ -18,7 +18,7 @@ pub(super) const QUESTIONS: &[Question] = &[
     },
     Question {
         ask: "With `budget_turns: 1`, a person writes to A and B, and A passes. A person writes again. An operator resets the budget. Who has the floor?",
-        answer: "A",
+        answer: "B",
         play: || {
             let mut room = Room::chat_with(2, |config| config.budget_turns = Some(1));
             room.human("hello");

@@ -82,6 +82,7 @@ fn words(effect: &Effect) -> String {
             Notice::Ceiling => "notice ceiling".to_owned(),
             Notice::Stopped { message } => format!("notice stopped, to {}", message.get()),
             Notice::Resumed { message } => format!("notice resumed, to {}", message.get()),
+            Notice::ResumedIdle { message } => format!("notice resumed-idle, to {}", message.get()),
             Notice::TimedOut { .. } | Notice::Disconnected { .. } | Notice::Budget | _ => {
                 format!("{notice:?}")
             }

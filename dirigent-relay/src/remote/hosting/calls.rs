@@ -15,7 +15,9 @@ use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
 use super::Shared;
 use super::state::{Lives, Running, order};
 use crate::remote::pace::{ASK_AGAIN, CHAT_LIMIT};
-use crate::remote::rules::{BeginCall, CallId, CallTranscript, EndCall, WireEnd, WireTurn};
+use crate::remote::rules::{
+    BeginCall, CallId, CallMissed, CallTranscript, EndCall, WireEnd, WireTurn,
+};
 use crate::remote::wire::{WireReply, unanswered};
 use crate::{Client, HostId, RelayError};
 
@@ -29,6 +31,8 @@ pub(super) struct Call {
     id: CallId,
     agent: Arc<dyn Agent>,
     turn: Turn,
+    /// How many messages were missed in all.
+    missed_count: usize,
     control: TurnControl,
     cost: Arc<AtomicU64>,
     registration: AbortRegistration,
@@ -45,7 +49,7 @@ pub(super) fn call_of(
     let (until, cost) = (Arc::new(Mutex::new(None)), Arc::new(AtomicU64::new(0)));
     let order = order(&question);
     let BeginCall { call, channel_id: channel, agent_id, turn, steering, .. } = question;
-    let newest = turn.newest.map(|id| id.0);
+    let (newest, missed_count) = (turn.newest.map(|id| id.0), turn.missed_count);
     let source = Elsewhere {
         client: shared.client.clone(),
         host: host.clone(),
@@ -68,7 +72,9 @@ pub(super) fn call_of(
     };
     running.steer(steering, now);
     let (shared, host, agent) = (Arc::clone(shared), host.clone(), lives.agent);
-    (Call { shared, host, id: call, agent, turn, control, cost, registration }, running)
+    let call =
+        Call { shared, host, id: call, agent, turn, missed_count, control, cost, registration };
+    (call, running)
 }
 
 /// The turn as it was when it was given.
@@ -83,7 +89,7 @@ fn given(channel: ChannelId, agent: AgentId, turn: WireTurn) -> Turn {
     let given = Turn::new(channel, agent, TurnId::new(turn.number))
         .with_attempt(turn.attempt)
         .with_missed(missed.collect())
-        .with_left_out(turn.left_out)
+        .with_left_out(turn.left_out, turn.others_left_out)
         .with_repeated(turn.is_repeated)
         .with_late_answer(turn.late_answer.map(Into::into))
         .with_late_embeds(turn.late_embeds.into_iter().map(Embed::from).collect())
@@ -95,8 +101,13 @@ fn given(channel: ChannelId, agent: AgentId, turn: WireTurn) -> Turn {
 impl Call {
     /// Calls the agent, and tells the other process what it answers until that is taken.
     pub(super) async fn run(self) {
-        let Self { shared, host, id: call, agent, turn, control, cost, registration } = self;
-        let speaking = AssertUnwindSafe(async { agent.speak(turn).await }).catch_unwind();
+        let Self { shared, host, id: call, agent, turn, missed_count, control, cost, registration } =
+            self;
+        let speaking = async {
+            let turn = shared.with_all_missed(&host, call, turn, missed_count).await?;
+            agent.speak(turn).await
+        };
+        let speaking = AssertUnwindSafe(speaking).catch_unwind();
         if let Ok(spoken) = Abortable::new(speaking, registration).await {
             let end = match spoken {
                 Ok(Ok(reply)) => WireEnd::Reply(WireReply::from(reply)),
@@ -112,6 +123,39 @@ impl Call {
 }
 
 impl Shared {
+    /// The turn with everything that was missed: it did not all fit into the question that began the call, and the calling
+    /// process counts all of it as handed over. Asks until it has all of it, or the call is given up.
+    async fn with_all_missed(
+        &self,
+        host: &HostId,
+        call: CallId,
+        turn: Turn,
+        count: usize,
+    ) -> Result<Turn, AgentError> {
+        if turn.missed().len() >= count {
+            return Ok(turn);
+        }
+        let mut missed = turn.missed().to_vec();
+        while missed.len() < count {
+            let question = CallMissed { call, first: missed.len() };
+            match self.client.ask(host, &question).await {
+                Ok(Some(more)) if !more.is_empty() => {
+                    let more = more.into_iter().map(ChatMessage::from).map(Arc::new);
+                    missed.extend(more);
+                }
+                // The call is over there.
+                Ok(_) => return Err("the process that called the agent gave the call up".into()),
+                Err(error) if error.is_final() => return Err(error.into()),
+                Err(error) => {
+                    tracing::debug!(%host, %error, "what an agent missed is asked for again");
+                    let clock = self.client.clock();
+                    clock.sleep_until(clock.now() + ASK_AGAIN).await;
+                }
+            }
+        }
+        Ok(turn.with_missed(missed))
+    }
+
     /// Tells how a call ended until that is taken, or the other process knows the call no more.
     async fn report(&self, host: &HostId, mut end: EndCall) {
         while self.state().calls.contains_key(&(host.clone(), end.call)) {

@@ -61,6 +61,7 @@ enums! {
         Budget,
         Stopped { message: MessageId, },
         Resumed { message: MessageId, },
+        ResumedIdle { message: MessageId, },
     }
 }
 

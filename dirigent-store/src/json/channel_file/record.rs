@@ -8,11 +8,12 @@ use dirigent::ports::{
     AllowedMentions, Embed, EmbedAuthor, EmbedField, EmbedFooter, Extras, GuildId, Nonce, RoleId,
 };
 use dirigent::store::{
-    ChannelRecord, Discussion, GapFrom, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
-    QueuedMessages, ReplyEnd, Writer,
+    ChannelRecord, Discussion, GapFrom, Handed, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
+    ReplyEnd, Writer,
 };
 use dirigent::{AgentId, ChannelId, UserId};
 use dirigent_core::snapshot::Archived;
+use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Timestamp, TurnId};
 
 use crate::json::form::{enums, structs};
@@ -30,10 +31,11 @@ structs! {
         #[serde(rename = "letters")]
         [opt] outbox: Vec<OutboxMessage>,
         [opt] outgoing: Option<Arc<Outgoing>>,
-        #[serde(rename = "held")]
-        [opt] queued: Option<QueuedMessages>,
+        [opt] handed: Vec<Handed>,
+        [opt] unserved: Option<Span>,
         [opt] heard: Option<MessageId>,
         [opt] verified: Option<MessageId>,
+        [opt] known: Vec<MessageId>,
         [opt] gap_from: Option<GapFrom>,
         [opt] commanded_at: Option<Timestamp>,
         [opt] writer: Option<Writer>,
@@ -117,12 +119,12 @@ structs! {
         [opt] inline: bool,
     }
 
-    /// What people said and the agent that has the floor is handed.
-    struct QueuedFile for QueuedMessages as "QueuedMessages" {
+    /// What an agent was handed of what was said.
+    struct HandedFile for Handed as "Handed" {
         agent: AgentKey,
-        turn: TurnId,
-        first: MessageId,
-        last: MessageId,
+        [opt] until: Option<MessageId>,
+        [opt] owed: Vec<Span>,
+        [opt] ahead: Vec<MessageId>,
     }
 
     /// Which process wrote the record, and with which of its commits.
@@ -143,7 +145,16 @@ impl<'a> RecordFile<'a> {
     /// A record with the names of its agents.
     pub(super) fn new(record: &'a ChannelRecord, agents: &BTreeMap<AgentKey, AgentId>) -> Self {
         let ChannelRecord {
-            snapshot, queued, heard, verified, gap_from, commanded_at, writer, ..
+            snapshot,
+            handed,
+            unserved,
+            heard,
+            verified,
+            known,
+            gap_from,
+            commanded_at,
+            writer,
+            ..
         } = record;
         Self {
             mode: snapshot.mode,
@@ -154,9 +165,11 @@ impl<'a> RecordFile<'a> {
             snapshot: Cow::Borrowed(snapshot),
             outbox: record.outbox.clone(),
             outgoing: record.outgoing.clone(),
-            queued: *queued,
+            handed: handed.clone(),
+            unserved: *unserved,
             heard: *heard,
             verified: *verified,
+            known: known.clone(),
             gap_from: *gap_from,
             commanded_at: *commanded_at,
             writer: *writer,
@@ -168,7 +181,16 @@ impl From<RecordFile<'_>> for ChannelRecord {
     fn from(file: RecordFile<'_>) -> Self {
         let RecordFile { mode, archived, initiator, discussion, snapshot, outbox, .. } = file;
         let RecordFile {
-            outgoing, queued, heard, verified, gap_from, commanded_at, writer, ..
+            outgoing,
+            handed,
+            unserved,
+            heard,
+            verified,
+            known,
+            gap_from,
+            commanded_at,
+            writer,
+            ..
         } = file;
         // What stands in front of the snapshot belongs to it, too.
         let snapshot = Snapshot { mode, archived, initiator, ..snapshot.into_owned() };
@@ -177,9 +199,11 @@ impl From<RecordFile<'_>> for ChannelRecord {
             discussion,
             outbox,
             outgoing,
-            queued,
+            handed,
+            unserved,
             heard,
             verified,
+            known,
             gap_from,
             commanded_at,
             writer,

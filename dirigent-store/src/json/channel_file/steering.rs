@@ -16,6 +16,7 @@ structs! {
         [opt] chosen: Option<AgentKey>,
         [opt] round: Vec<AgentKey>,
         [opt] next_round: Vec<AgentKey>,
+        [opt] cut: Option<AgentKey>,
         [opt] awaits_human: bool,
         [opt] spoken: Vec<SpokenTurn>,
         [opt] budget: Budget,

@@ -155,8 +155,10 @@ impl Agents {
         let listed = snapshot.list.iter().map(|slot| slot.agent);
         let others = snapshot.muted.iter().copied().chain(snapshot.initiator);
         let replies = record.outgoing.iter().map(|reply| reply.agent);
-        let keys =
-            listed.chain(others).chain(replies).chain(record.queued.map(|queued| queued.agent));
+        let keys = listed
+            .chain(others)
+            .chain(replies)
+            .chain(record.handed.iter().map(|handed| handed.agent));
         keys.filter_map(|key| Some((key, self.name(key)?.clone()))).collect()
     }
 }

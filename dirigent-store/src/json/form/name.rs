@@ -69,7 +69,7 @@ named! {
     ReminderPlace { Discussion = "discussion", Callback = "callback", }
     ReplyEnd { Finished = "finished", Unfinished = "unfinished", AwaitsHuman = "awaits-human", }
     OutboxKind { Guide = "guide", Result = "result", }
-    WakeCause { Operator = "operator", Guide = "guide", Result = "result", }
+    WakeCause { Operator = "operator", Guide = "guide", Result = "result", Unheard = "unheard", }
     MessageKind {
         Conversation = "conversation",
         System = "system",

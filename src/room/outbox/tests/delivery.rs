@@ -67,7 +67,7 @@ fn a_rate_limit_is_waited_for() {
     world.post_faults.extend([Fault::Limited(MINUTE * 3)]);
     world.run_until(at(179_000));
     assert_eq!(world.posts(), 1);
-    assert!(world.outbox.due().is_some_and(|due| due >= at(180_000)));
+    assert!(world.outbox.moments().min().is_some_and(|due| due >= at(180_000)));
     world.run();
     world.assert_posted_once(&[guide(1)]);
 }
@@ -92,7 +92,7 @@ fn a_message_that_cannot_arrive_waits_for_the_next_start() {
         world.run();
         assert_eq!(world.posts(), 1);
         assert!(world.outbox.is_hopeless(OutboxKind::Result) && world.outbox.is_at_rest());
-        assert_eq!((world.outbox.due(), world.outbox.is_empty()), (None, false));
+        assert_eq!((world.outbox.moments().min(), world.outbox.is_empty()), (None, false));
         world.outbox.chat_back();
         world.run();
         assert_eq!(world.posts(), 1);
@@ -143,7 +143,7 @@ fn a_postponed_request_is_offered_again_at_its_time_or_when_it_is_told() {
     let (kind, action) = outbox.next(at(0)).unwrap();
     assert!(outbox.next(at(0)).is_none(), "it is under way");
     outbox.postponed(at(0), kind, Some(at(700)));
-    assert_eq!(outbox.due(), Some(at(700)));
+    assert_eq!(outbox.moments().min(), Some(at(700)));
     assert!(outbox.next(at(699)).is_none());
     assert_eq!(outbox.next(at(700)), Some((kind, action.clone())));
     outbox.postponed(at(700), kind, None);

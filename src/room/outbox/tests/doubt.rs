@@ -193,7 +193,7 @@ fn while_the_own_account_is_unknown_a_part_in_doubt_waits() {
     let facts = ChatFacts { moderator: None, reads_history: Some(true), ..FACTS };
     outbox.done(at(3_600_000), kind, page, facts);
     assert!(outbox.next(at(3_600_000)).is_none());
-    assert_eq!(outbox.due(), Some(at(3_601_000)));
+    assert_eq!(outbox.moments().min(), Some(at(3_601_000)));
 }
 
 /// The attempt leaves just before the kill and arrives after the next process has looked for it; the

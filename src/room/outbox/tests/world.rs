@@ -99,7 +99,7 @@ impl World {
         }
         let times = self.flights.iter().map(|flight| flight.ends);
         let times = times.chain(self.commit.as_ref().map(|commit| commit.ends));
-        let Some(next) = times.chain(self.outbox.due()).min() else {
+        let Some(next) = times.chain(self.outbox.moments()).min() else {
             return false;
         };
         self.now = self.now.max(next);

@@ -71,10 +71,11 @@ fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
         47..=53 | 58 | 59 | 87..=89 => about_absence_and_choices(kind, details),
         54..=57 => Input::Wake {
             first: (a % 4 != 0).then(|| words::agent(a / 4)),
-            cause: match b % 4 {
+            cause: match b % 6 {
                 0 | 1 => WakeCause::Operator,
                 2 => WakeCause::Guide,
-                _ => WakeCause::Result,
+                3 => WakeCause::Result,
+                _ => WakeCause::Unheard,
             },
         },
         63 | 90 => Input::Chat { away: b < 112 },

@@ -93,6 +93,8 @@ impl Stage {
                 attempt: 1,
                 newest: None,
                 missed: Vec::new(),
+                missed_count: 0,
+                others_left_out: 0,
                 left_out: 0,
                 late_answer: None,
                 late_embeds: Vec::new(),

@@ -1,0 +1,351 @@
+//! The messages of a channel that are in memory.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use dirigent_core::MessageId;
+use dirigent_core::view::Span;
+
+use crate::ports::surroundings::TRANSCRIPT_MAX;
+use crate::record::handed::next;
+use crate::values::message::ChatKind;
+use crate::{ChatMessage, UserId};
+
+/// How many of the newest messages stay in memory although all agents were handed them: what an agent said in its turn is looked for
+/// there, and an agent that comes new into a conversation is handed them.
+pub(super) const KEPT: usize = 50;
+/// How many stretches are kept: agents that stand at different places, and what is read for an agent that runs.
+const STRETCHES_MAX: usize = 4;
+/// The most ids of people's messages without their texts. Of older ones it is not told whether the chat still has them.
+const DROPPED_MAX: usize = 10_000;
+
+/// The messages of a channel that are in memory.
+///
+/// Whatever was heard after [`reach`](Self::reach) is here. What was heard before is read from the chat where it is needed,
+/// a stretch at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    /// Oldest first. Below `reach` there is only what came late.
+    recent: VecDeque<Arc<ChatMessage>>,
+    /// The newest message whose text left memory, or never was in it.
+    reach: Option<MessageId>,
+    /// People's messages whose texts left memory, ascending.
+    dropped: VecDeque<MessageId>,
+    /// What was read again, the newest read last.
+    stretches: Vec<Stretch>,
+    /// What was said before, once an agent has asked for it.
+    earlier: Option<Box<Earlier>>,
+    /// How often a message left memory, or was edited or deleted: a page that was read before may differ from what the
+    /// channel has now.
+    changes: u32,
+    /// About how much memory the texts take.
+    bytes: usize,
+}
+
+/// What was read again: everything that the chat has from one message to another.
+#[derive(Debug)]
+struct Stretch {
+    first: MessageId,
+    last: MessageId,
+    /// Oldest first.
+    messages: Vec<Arc<ChatMessage>>,
+}
+
+impl Texts {
+    /// Nothing is in memory of a channel that was heard up to here.
+    pub(super) fn beginning_after(reach: Option<MessageId>) -> Self {
+        Self { reach, ..Self::default() }
+    }
+
+    /// Keeps a message. Returns whether it is new.
+    pub(super) fn keep(&mut self, message: Arc<ChatMessage>) -> bool {
+        let id = message.id;
+        let at = match self.recent.back() {
+            Some(newest) if id <= newest.id => self.place(id),
+            Some(_) | None => self.recent.len(),
+        };
+        if self.recent.get(at).is_some_and(|known| known.id == id) {
+            return false;
+        }
+        self.bytes += weight(&message);
+        self.recent.insert(at, message);
+        true
+    }
+
+    /// The first place in memory that is not before this message.
+    fn place(&self, id: MessageId) -> usize {
+        self.recent.partition_point(|known| known.id < id)
+    }
+
+    /// Whether nothing that was heard stands between these two messages, so far as that is known.
+    pub(super) fn are_joined(&self, one: MessageId, next: MessageId) -> bool {
+        let is_whole = self.reach < Some(one) && self.has(one);
+        is_whole && self.recent.get(self.place(one) + 1).is_some_and(|after| after.id == next)
+    }
+
+    /// The newest message that was heard, other than posts of the moderator.
+    pub(super) fn newest(&self) -> Option<MessageId> {
+        self.reach.max(self.recent.back().map(|message| message.id))
+    }
+
+    pub(super) const fn reach(&self) -> Option<MessageId> {
+        self.reach
+    }
+
+    /// After which message those begin that an agent is handed that comes new into the conversation.
+    pub(super) fn context_begins(&self) -> Option<MessageId> {
+        let oldest = self.recent.get(self.recent.len().saturating_sub(KEPT));
+        let before = oldest.map(|message| message.id.get().saturating_sub(1)).map(MessageId::new);
+        before.or(self.reach)
+    }
+
+    /// What people said that is in memory, from the oldest to the newest.
+    pub(super) fn words(&self) -> Option<Span> {
+        let mut words = self.recent.iter().filter(|message| message.is_by_person());
+        let first = words.next()?.id;
+        Some(Span { first, last: words.next_back().map_or(first, |message| message.id) })
+    }
+
+    /// Whether all that was heard of this range is in memory.
+    pub(super) fn has_all(&self, span: Span) -> bool {
+        self.reach < Some(span.first) || (span.first == span.last && self.has(span.first))
+    }
+
+    fn has(&self, id: MessageId) -> bool {
+        self.recent.get(self.place(id)).is_some_and(|known| known.id == id)
+    }
+
+    /// What of a range is in memory, oldest first.
+    pub(super) fn within(&self, span: Span) -> impl Iterator<Item = &Arc<ChatMessage>> {
+        let (from, last) = (self.place(span.first), span.last);
+        self.recent.range(from..).take_while(move |message| message.id <= last)
+    }
+
+    /// What stands in memory after a message, oldest first.
+    pub(super) fn after(
+        &self,
+        after: Option<MessageId>,
+    ) -> impl Iterator<Item = &Arc<ChatMessage>> {
+        let from = after.map_or(0, |after| self.place(next(after)));
+        self.recent.range(from..)
+    }
+
+    /// What this account posted after this message, where that is nothing but words, and is in memory.
+    pub(super) fn words_of(&self, author: UserId, after: MessageId) -> Option<String> {
+        let mut words = String::new();
+        for message in self.after(Some(after)).filter(|message| message.author == author) {
+            if message.embeds > 0 || !message.attachments.is_empty() {
+                return None;
+            }
+            words.push_str(&message.content);
+            words.push('\n');
+        }
+        (!words.is_empty()).then_some(words)
+    }
+
+    /// A message says something else now.
+    pub(super) fn changed(&mut self, message: ChatMessage) {
+        self.changes = self.changes.wrapping_add(1);
+        let message = Arc::new(message);
+        let read = self.stretches.iter_mut().flat_map(|stretch| stretch.messages.iter_mut());
+        let earlier = self.earlier.iter_mut().flat_map(|earlier| earlier.messages.iter_mut());
+        let all = self.recent.iter_mut().chain(read).chain(earlier);
+        for known in all.filter(|known| known.id == message.id) {
+            *known = Arc::clone(&message);
+        }
+        self.weigh();
+    }
+
+    /// A message was deleted.
+    pub(super) fn deleted(&mut self, message: MessageId) {
+        self.changes = self.changes.wrapping_add(1);
+        self.recent.retain(|known| known.id != message);
+        self.dropped.retain(|known| *known != message);
+        for stretch in &mut self.stretches {
+            stretch.messages.retain(|known| known.id != message);
+        }
+        if let Some(earlier) = &mut self.earlier {
+            earlier.messages.retain(|known| known.id != message);
+        }
+        self.weigh();
+    }
+
+    fn weigh(&mut self) {
+        let read = self.stretches.iter().flat_map(|stretch| &stretch.messages);
+        self.bytes = self.recent.iter().chain(read).map(weight).sum();
+    }
+}
+
+/// What leaves memory.
+impl Texts {
+    /// About how much memory the texts take.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// No agent needs a text up to here any more. The newest stay.
+    pub(super) fn release(&mut self, needed_after: impl FnOnce() -> Option<MessageId>) {
+        if self.recent.len() <= KEPT && self.dropped.is_empty() && self.stretches.is_empty() {
+            return;
+        }
+        let needed_after = needed_after();
+        while self.recent.len() > KEPT
+            && self.recent.front().is_some_and(|oldest| Some(oldest.id) <= needed_after)
+        {
+            self.drop_oldest();
+        }
+        while self.dropped.front().is_some_and(|oldest| Some(*oldest) <= needed_after) {
+            self.dropped.pop_front();
+        }
+        self.drop_stretches(|stretch| Some(stretch.last) <= needed_after);
+    }
+
+    /// Memory is short: all texts leave it.
+    pub(super) fn give_way(&mut self) {
+        while !self.recent.is_empty() {
+            self.drop_oldest();
+        }
+        self.stretches.clear();
+        (self.earlier, self.bytes) = (None, 0);
+    }
+
+    fn drop_oldest(&mut self) {
+        let Some(oldest) = self.recent.pop_front() else {
+            return;
+        };
+        self.bytes = self.bytes.saturating_sub(weight(&oldest));
+        self.reach = self.reach.max(Some(oldest.id));
+        // It may have come after that was read.
+        self.drop_stretches(|stretch| (stretch.first..=stretch.last).contains(&oldest.id));
+        if oldest.is_by_person() {
+            let at = self.dropped.partition_point(|known| *known < oldest.id);
+            self.dropped.insert(at, oldest.id);
+            if self.dropped.len() > DROPPED_MAX {
+                self.dropped.pop_front();
+            }
+        }
+        match &mut self.earlier {
+            Some(earlier) => earlier.add(oldest),
+            None => self.changes = self.changes.wrapping_add(1),
+        }
+    }
+
+    fn drop_stretches(&mut self, is_dropped: impl Fn(&Stretch) -> bool) {
+        if !self.stretches.is_empty() {
+            self.stretches.retain(|stretch| !is_dropped(stretch));
+            self.weigh();
+        }
+    }
+
+    /// From now on it is as if nothing had been said. A page whose read is under way is not kept.
+    pub(super) fn forget(&mut self, reach: Option<MessageId>) {
+        *self = Self { changes: self.changes.wrapping_add(1), reach, ..Self::default() };
+    }
+}
+
+/// What is read again.
+impl Texts {
+    /// This is all that the chat has from the first message of the range to the last.
+    pub(super) fn read(&mut self, span: Span, messages: Vec<Arc<ChatMessage>>) {
+        let Span { first, last } = span;
+        let mut stretches = self.stretches.iter_mut();
+        if let Some(known) = stretches.find(|known| next(known.last) == first) {
+            known.last = last;
+            known.messages.extend(messages);
+        } else {
+            if self.stretches.len() >= STRETCHES_MAX {
+                self.stretches.remove(0);
+            }
+            self.stretches.push(Stretch { first, last, messages });
+        }
+        self.weigh();
+    }
+
+    /// Up to where everything was read, from this message on.
+    pub(super) fn read_up_to(&self, first: MessageId) -> Option<MessageId> {
+        self.stretch(first).map(|known| known.last)
+    }
+
+    /// What was read with this message.
+    fn stretch(&self, first: MessageId) -> Option<&Stretch> {
+        self.stretches.iter().find(|known| (known.first..=known.last).contains(&first))
+    }
+
+    /// What of a range was read, oldest first.
+    pub(super) fn read_within(&self, span: Span) -> impl Iterator<Item = &Arc<ChatMessage>> {
+        let read = self.stretch(span.first).map_or(&[][..], |stretch| &stretch.messages);
+        let from = read.partition_point(|message| message.id < span.first);
+        let later = read.get(from..).unwrap_or_default();
+        later.iter().take_while(move |message| message.id <= span.last)
+    }
+
+    /// How many messages of people, in a range that was read, the chat has no more.
+    pub(super) fn lost_within(&self, span: RangeInclusive<MessageId>) -> usize {
+        let read = self.stretch(*span.start()).map_or(&[][..], |stretch| &stretch.messages);
+        let is_read = |id: &MessageId| read.binary_search_by_key(id, |message| message.id).is_ok();
+        let dropped = self.dropped.iter().filter(|id| span.contains(id));
+        dropped.filter(|id| !is_read(id) && !self.has(**id)).count()
+    }
+}
+
+/// Access to transcripts.
+impl Texts {
+    /// The newest `limit` messages, oldest first; `None` where memory holds fewer and the channel may have more.
+    pub(crate) fn transcript(&self, limit: usize) -> Option<Vec<Arc<ChatMessage>>> {
+        let earlier = self.earlier.as_deref();
+        let from = if earlier.is_some() { None } else { self.reach };
+        let recent = self.after(from).filter(|message| message.kind != ChatKind::System);
+        let before = earlier.into_iter().flat_map(|earlier| earlier.messages.iter());
+        let mut said: Vec<_> = recent.chain(before).cloned().collect();
+        said.sort_unstable_by_key(|message| message.id);
+        said.dedup_by_key(|message| message.id);
+        let first = said.len().saturating_sub(limit);
+        let is_enough = said.len() >= limit || earlier.is_some();
+        is_enough.then(|| said.split_off(first))
+    }
+
+    /// To be given to [`Texts::recall`] with a page whose read begins now.
+    pub(crate) const fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    /// The newest messages were read for a transcript: a page as long as the longest transcript. It is kept unless what
+    /// it tells may have changed since the read began (`changes`), or another read has brought one.
+    pub(crate) fn recall(&mut self, page: &[Arc<ChatMessage>], changes: u32) {
+        if self.changes == changes && self.earlier.is_none() {
+            self.earlier = Some(Box::new(Earlier { messages: page.iter().cloned().collect() }));
+        }
+    }
+}
+
+/// About how much memory a message takes.
+pub(super) fn weight(message: &Arc<ChatMessage>) -> usize {
+    let attached = message.attachments.iter().map(|file| 160 + file.name.len() + file.url.len());
+    size_of::<ChatMessage>() + message.content.len() + attached.sum::<usize>()
+}
+
+/// What was said before what is in memory, oldest first. Some of it may be in both.
+#[derive(Debug)]
+struct Earlier {
+    messages: VecDeque<Arc<ChatMessage>>,
+}
+
+impl Earlier {
+    /// This message leaves memory.
+    fn add(&mut self, message: Arc<ChatMessage>) {
+        let at = self.messages.partition_point(|known| known.id < message.id);
+        if message.kind == ChatKind::System
+            || self.messages.get(at).is_some_and(|known| known.id == message.id)
+        {
+            return;
+        }
+        self.messages.insert(at, message);
+        if self.messages.len() > TRANSCRIPT_MAX {
+            self.messages.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

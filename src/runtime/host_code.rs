@@ -1,0 +1,52 @@
+//! Runs code of the host, so that a panic in it ends neither the driver nor other channels.
+//!
+//! Unwind safety is asserted, and this is why it holds: what the host's code may leave half done is its own. It gets values
+//! and shared references to the library's state only through methods that finish what they begin, and what it was asked
+//! for is not used once it has panicked. It is treated as a request that was made and not answered.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+
+use crate::values::error::{ApiError, ErrorKind};
+
+/// What the host's code said when it panicked: the source of the error that is reported in the place of its answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the host's code panicked: {0}")]
+pub(crate) struct Panicked(pub(crate) Arc<str>);
+
+impl Panicked {
+    /// Takes the message of a panic.
+    pub(crate) fn from_payload(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        Self(text.unwrap_or("without words").into())
+    }
+}
+
+/// The error of a request whose answer is a panic: whether it was carried out is unknown.
+pub(crate) fn no_answer(what: &str, payload: &(dyn Any + Send)) -> ApiError {
+    let panicked = Panicked::from_payload(payload);
+    tracing::error!(%what, panic = %panicked.0, "the host's code panicked; it counts as a request without an answer");
+    ApiError::new(ErrorKind::NoAnswer).with_source(panicked)
+}
+
+/// Does something of the host's. `None` if that panicked.
+pub(crate) fn caught<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => Some(done),
+        Err(payload) => {
+            let panicked = Panicked::from_payload(&*payload);
+            tracing::error!(%what, panic = %panicked.0, "the host's code panicked");
+            None
+        }
+    }
+}
+
+/// Waits for something of the host's.
+pub(crate) async fn answered<T>(what: &str, work: impl Future<Output = T>) -> Result<T, ApiError> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.map_err(|payload| no_answer(what, &*payload))
+}

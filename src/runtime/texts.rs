@@ -1,0 +1,70 @@
+//! How much memory the messages of all channels take, and which channel lets its own go.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::room::Room;
+
+/// What all channels together keep in memory for agents that are still to be handed it.
+#[derive(Debug)]
+pub(crate) struct TextBudget {
+    bytes: AtomicUsize,
+    most: usize,
+}
+
+/// The part of it that is one channel's, for as long as the channel is in memory.
+#[derive(Debug)]
+pub(super) struct TextShare {
+    budget: Arc<TextBudget>,
+    bytes: usize,
+}
+
+impl TextBudget {
+    pub(super) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { bytes: AtomicUsize::new(0), most })
+    }
+
+    /// Whether it is more than it may be.
+    pub(super) fn is_spent(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > self.most
+    }
+
+    /// Whether there is room again.
+    pub(super) fn is_low(&self) -> bool {
+        // Not each message is to make room for the next one.
+        self.bytes.load(Ordering::Relaxed) <= self.most / 4 * 3
+    }
+
+    /// The channel's texts take as much as the room says.
+    pub(super) fn note(self: &Arc<Self>, share: &mut Option<TextShare>, room: &Room) {
+        let bytes = room.look().text_bytes();
+        if bytes != share.as_ref().map_or(0, |share| share.bytes) {
+            let budget = Arc::clone(self);
+            let share = share.get_or_insert(TextShare { budget, bytes: 0 });
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+            self.bytes.fetch_sub(share.bytes, Ordering::Relaxed);
+            share.bytes = bytes;
+        }
+    }
+}
+
+impl Drop for TextShare {
+    fn drop(&mut self) {
+        self.budget.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_channel_that_leaves_memory_leaves_none_behind() {
+        let budget = TextBudget::new(100);
+        budget.bytes.fetch_add(90, Ordering::Relaxed);
+        let share = TextShare { budget: Arc::clone(&budget), bytes: 90 };
+        assert!(!budget.is_spent() && !budget.is_low());
+        drop(share);
+        assert!(budget.is_low());
+    }
+}
