@@ -142,10 +142,10 @@ pub(crate) fn refuse(shared: &Shared, judged: Judgement, wants_page: bool) -> Re
         let scheme = HeaderValue::from_static("Bearer realm=\"dirigent\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     }
-    if let Some(wait) =
-        wait.and_then(|wait| HeaderValue::from_str(&(wait.as_secs() + 1).to_string()).ok())
-    {
-        response.headers_mut().insert(header::RETRY_AFTER, wait);
+    if let Some(wait) = wait {
+        // Whole seconds, and never one before the bar is over.
+        let seconds = u64::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u64::MAX);
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response
 }

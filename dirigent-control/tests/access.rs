@@ -1,8 +1,12 @@
 //! Who may come in, and who may change anything.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::body::Body;
-use dirigent::Mode;
+use dirigent::{Clock, Mode};
 use dirigent_control::{BuildError, Check, Control, Role};
+use dirigent_testkit::ManualClock;
 use http::{Method, Request, StatusCode, header};
 use serde_json::json;
 
@@ -96,7 +100,9 @@ async fn a_session_is_a_cookie_that_scripts_and_other_sites_never_see() {
 /// R157
 #[tokio::test]
 async fn a_wrong_token_at_the_form_is_answered_with_the_form_and_ten_with_429() {
-    let fixture = Fixture::open().await;
+    let clock = ManualClock::new();
+    let time: Arc<dyn Clock> = Arc::new(clock.clone());
+    let fixture = Fixture::open_with(|builder| builder.clock(time)).await;
     let session = fixture.ask(sign_in(OPERATOR)).await;
     let session = session.header(header::SET_COOKIE).split(';').next().unwrap().to_owned();
     for _ in 0..10 {
@@ -104,13 +110,18 @@ async fn a_wrong_token_at_the_form_is_answered_with_the_form_and_ten_with_429() 
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
         assert!(answer.text.contains("This token is not known.") && !answer.text.contains("guess"));
     }
-    let barred = fixture.ask(sign_in(OPERATOR)).await;
-    assert_eq!(barred.status, StatusCode::TOO_MANY_REQUESTS);
-    let wait: u64 = barred.header(header::RETRY_AFTER).parse().unwrap();
-    assert!((1..=60).contains(&wait));
+    let from = clock.now();
+    for (passed, wait) in [(0, "60"), (1, "60"), (1_000, "59"), (59_999, "1")] {
+        clock.set(from + Duration::from_millis(passed));
+        let barred = fixture.ask(sign_in(OPERATOR)).await;
+        assert_eq!(barred.status, StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(barred.header(header::RETRY_AFTER), wait, "after {passed} ms");
+    }
     let mut asked = request(Method::GET, "/dirigent", "", Body::empty());
     asked.headers_mut().insert(header::COOKIE, session.parse().unwrap());
     assert_eq!(fixture.ask(asked).await.status, StatusCode::OK, "sessions are unaffected");
+    clock.set(from + Duration::from_secs(60));
+    assert_eq!(fixture.ask(sign_in(OPERATOR)).await.status, StatusCode::SEE_OTHER);
 }
 
 /// R157
@@ -202,7 +213,7 @@ async fn a_host_may_plug_in_its_own_check() {
 async fn weak_and_equal_tokens_are_refused() {
     let fixture = Fixture::open().await;
     let builder = || {
-        let chat = std::sync::Arc::new(fixture.discord.account(fixture.moderator));
+        let chat = Arc::new(fixture.discord.account(fixture.moderator));
         Control::builder(fixture.dirigent.clone(), chat, fixture.identities.clone())
     };
     assert_eq!(builder().build().unwrap_err(), BuildError::NoToken);

@@ -586,6 +586,14 @@ impl Inbox {
         under_way.is_some_and(|under_way| under_way.next.includes(message))
     }
 
+    /// Whether the agent's newest turn failed with something that people said.
+    #[cfg(test)]
+    pub(super) fn is_failing(&self, agent: AgentKey) -> bool {
+        let mut readers = self.readers.iter();
+        let reader = readers.find(|reader| reader.handed.agent == agent);
+        reader.is_some_and(|reader| !reader.failing.is_empty())
+    }
+
     #[cfg(test)]
     pub(super) fn knows(&self, agent: AgentKey) -> bool {
         self.readers.iter().any(|reader| reader.handed.agent == agent)

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dirigent_core::view::Seat;
 use dirigent_core::{AgentKey, MessageId, PhaseKind, Timestamp};
 
 use super::super::active::Active;
@@ -339,10 +340,16 @@ impl World {
         let mut lost = self.books.words.iter().filter(is_due);
         if let Some(word) = lost.next() {
             let kept = view.is_wake_pending();
-            let available = view.list().filter(dirigent_core::view::Seat::is_available).count();
+            let available: Vec<_> = view.list().filter(Seat::is_available).collect();
+            // Where each agent fails with the first part of a long backlog, the rest comes with the next word, too: the channel
+            // does not call agents that fail again and again by itself.
+            let inbox = active.map(|active| &active.inbox);
+            let fails = |agent| inbox.is_some_and(|inbox| inbox.is_failing(agent));
+            let all_fail = available.iter().all(|seat| fails(seat.agent));
+            let available = available.len();
             // One that is alone is not handed what was read after its own reply of an earlier process.
             // Where an agent awaits a person, the rest of a long backlog comes with the next word.
-            if available > 1 && !view.awaits_human() {
+            if available > 1 && !view.awaits_human() && !all_fail {
                 let told =
                     format!("{word:?} is handed to no agent: kept {kept}, {available} agents");
                 self.books.fail(told);
