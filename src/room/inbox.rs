@@ -244,10 +244,10 @@ impl Inbox {
     ) -> Self {
         // An agent's own post, which the turn machine had not heard of yet, may be newer.
         let newest = newest.max(handed.iter().filter_map(|handed| handed.until).max());
-        // Where words of people are in no turn, and no agent is known to lack any of them, no agent was met yet.
+        // An agent that is behind is in the record. Where words of people are in no turn, all are behind that were met, and
+        // of the others none was handed them (a process ended between a wake and the first turn).
         let before = |span: Span| MessageId::new(span.first.get().saturating_sub(1));
-        let unmet = unserved.filter(|_| handed.is_empty()).map(before);
-        let until = unmet.map_or(newest, |before| newest.min(Some(before)));
+        let until = unserved.map(before).map_or(newest, |before| newest.min(Some(before)));
         let mut readers: Vec<_> = handed.into_iter().map(Reader::new).collect();
         for agent in listed {
             if readers.iter().all(|reader| reader.handed.agent != agent) {

@@ -33,6 +33,8 @@ const HOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 pub(crate) struct Marks {
     heard: Option<MessageId>,
     verified: Option<MessageId>,
+    /// Behind which message the conversation began, as long as nothing was read of it.
+    begun: Option<MessageId>,
     /// Where the chat did not tell which ids this moment has: messages of before it are not the channel's.
     since: Timestamp,
     /// Only after a disconnect or a restart.
@@ -65,6 +67,7 @@ impl Marks {
         Self {
             heard,
             verified: heard,
+            begun: heard,
             since,
             gap: None,
             ids: VecDeque::new(),
@@ -83,7 +86,7 @@ impl Marks {
         since: Timestamp,
     ) -> Self {
         let mut marks = Self::new(heard, since);
-        marks.verified = verified.or(heard);
+        (marks.verified, marks.begun) = (verified.or(heard), None);
         known.for_each(|id| marks.note(id));
         marks
     }
@@ -114,6 +117,13 @@ impl Marks {
 
     /// A message was pushed. It counts as heard unless a gap is open.
     pub(crate) fn pushed(&mut self, id: MessageId) {
+        if Some(id) <= self.begun {
+            // Our clock was ahead of the chat's when the conversation began. It begins with this message, or what follows
+            // it would count as read and be handed to agents before it is heard, and once more when it is.
+            let before = MessageId::new(id.get().saturating_sub(1));
+            (self.heard, self.verified) =
+                (self.heard.min(Some(before)), self.verified.min(Some(before)));
+        }
         self.note(id);
         if self.gap.is_some() {
             self.pushed = self.pushed.max(Some(id));
@@ -265,6 +275,7 @@ impl Marks {
 
     /// Everything up to here was read.
     pub(crate) fn verify(&mut self, up_to: Option<MessageId>) {
+        self.begun = None;
         self.verified = self.verified.max(up_to);
         if self.gap.is_none() {
             // Or it would be read again after a restart, when the turn machine has forgotten that it was heard.
