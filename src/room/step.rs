@@ -142,7 +142,7 @@ impl Step<'_> {
         }
     }
 
-    #[inline(never)] // The usual case, where there is nothing to sort, stays short.
+    #[inline(never)] // The usual case, in which there is nothing to sort, stays short: it comes a dozen times a turn.
     fn sort_follows(&mut self) {
         let follows = self.turns.take_follows();
         for follow in &follows {
@@ -334,6 +334,7 @@ impl Step<'_> {
     }
 
     /// The agents that take turns here may be others now.
+    #[inline(never)] // As above.
     fn meet_agents(&mut self) {
         let Self { cx, turns, lanes, .. } = self;
         let (view, inbox) = (turns.view(), &mut lanes.inbox);

@@ -341,7 +341,7 @@ fn an_explanation_says_what_the_gate_says_in_every_state() {
             drawn ^= drawn << 13;
             drawn ^= drawn >> 7;
             drawn ^= drawn << 17;
-            let what = drawn % 13;
+            let what = drawn % 14;
             // Some are refused where they mean nothing.
             stage.call(move |d| async move {
                 let here = d.channel(channel);
@@ -355,10 +355,11 @@ fn an_explanation_says_what_the_gate_says_in_every_state() {
                     7 => here.mute(&"a".into()).await,
                     8 => d.agent_offline(&"b".into()).await,
                     9 => here.archive().await,
+                    10 => d.channel_deleted(channel).await,
                     _ => Ok(()),
                 };
             });
-            if what > 9 {
+            if what > 10 {
                 stage.say("Hello");
                 stage.advance(Duration::from_secs(drawn % 12));
             }

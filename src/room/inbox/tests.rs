@@ -220,3 +220,14 @@ fn a_new_agent_is_handed_what_was_said_of_late_and_what_no_agent_was_handed() {
     let handout = inbox.hand_out(three, turn(1), None, WIDE, false).unwrap();
     assert_eq!(handout.messages.len(), super::super::texts::KEPT);
 }
+
+/// A process ended between the wake for these words and the first turn of an agent that had been absent until then.
+#[test]
+fn an_agent_that_was_never_met_is_handed_what_no_turn_has_taken() {
+    let behind = Handed { until: Some(MessageId::new(5)), ..Handed::new(AgentKey::new(0)) };
+    let listed = [AgentKey::new(0), ONE].into_iter();
+    let newest = Some(MessageId::new(9));
+    let mut inbox = Inbox::restored(vec![behind], Some(span(6, 9)), newest, listed);
+    let asked = inbox.hand_out(ONE, turn(1), None, WIDE, false).unwrap_err();
+    assert_eq!(asked, span(6, 9), "it is read from the chat");
+}

@@ -145,3 +145,17 @@ fn where_the_channel_is_not_read_few_ids_are_kept_and_stored() {
     assert!(marks.is_known(id(100)) && marks.is_known(id(4_999)) && !marks.is_known(id(5_000)));
     assert!(marks.verified_behind() > Some(id(4_500)));
 }
+
+/// A clock that is two minutes fast: what was said in the first two minutes counted as read before it was heard.
+#[test]
+fn a_conversation_begins_with_its_first_message_where_our_clock_was_ahead_of_the_chats() {
+    let mut marks = Marks::new(Some(id(100)), at(0));
+    marks.pushed(id(70));
+    assert!(marks.is_known(id(70)) && !marks.is_known(id(80)), "it was not heard");
+    marks.open_gap(at(1), None);
+    assert_eq!(marks.gap_from(), Some(GapFrom::After(id(69))));
+    marks.begin_read();
+    assert!(marks.read_page(Some(id(80)), false));
+    marks.pushed(id(75));
+    assert_eq!(marks.verified(), Some(id(80)), "once it was read, nothing begins anew");
+}

@@ -348,8 +348,9 @@ impl World {
             let all_fail = available.iter().all(|seat| fails(seat.agent));
             let available = available.len();
             // One that is alone is not handed what was read after its own reply of an earlier process.
-            // Where an agent awaits a person, the rest of a long backlog comes with the next word.
-            if available > 1 && !view.awaits_human() && !all_fail {
+            // Where an agent awaits a person, or a ceiling is reached, the rest of a long backlog comes with the next word.
+            let waits = view.awaits_human() || view.is_at_ceiling() || all_fail;
+            if available > 1 && !waits {
                 let told =
                     format!("{word:?} is handed to no agent: kept {kept}, {available} agents");
                 self.books.fail(told);
