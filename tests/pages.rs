@@ -1,4 +1,4 @@
-//! Keeps the pages under `docs/` and the tests together.
+//! Keeps the pages under `docs/`, the tables under `verify/` and the tests together.
 #![cfg(test)]
 
 #[path = "pages/assumptions.rs"]

@@ -1,4 +1,4 @@
-//! What must hold in a bad world, stated through the public API alone. `docs/findings.md` lists the
+//! What must hold in a bad world, stated through the public API alone. `verify/findings.md` lists the
 //! promises by number (P1 …, M1 …), and a test here names the number of its promise. Those without a
 //! number hold what a simulation or a review found since.
 

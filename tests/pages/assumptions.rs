@@ -1,4 +1,4 @@
-//! Keeps `docs/assumptions.md` true to the code that it names.
+//! Keeps `verify/assumptions.md` true to the code that it names.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn every_assumption_names_code_that_exists_and_how_it_would_be_seen_to_be_wrong() {
-    let page = source::page("assumptions.md");
+    let page = source::table("assumptions.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let rows = rows.map(|row| row.split(" | ").collect::<Vec<_>>());
     let rows: Vec<_> =

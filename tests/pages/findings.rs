@@ -1,4 +1,4 @@
-//! Keeps `docs/findings.md` and the tests together.
+//! Keeps `verify/findings.md` and the tests together.
 //!
 //! The page says for every finding what must hold and which tests fail when it does not. A test names
 //! in its doc comment (`/// P3`) which finding it is about. Both must say the same.
@@ -35,7 +35,7 @@ struct Row {
 
 /// The rows in the page's order.
 fn rows() -> Vec<Row> {
-    let page = source::page("findings.md");
+    let page = source::table("findings.md");
     let rows = source::rows(&page).filter(|[number, ..]| numbers(number) == [*number]);
     let row = |[number, holds, tests]: [&str; 3]| Row {
         number: number.to_owned(),

@@ -1,4 +1,4 @@
-//! Keeps `docs/requirements.md` and the tests together.
+//! Keeps `verify/requirements.md` and the tests together.
 //!
 //! The page names for every requirement the tests that fail when it is broken, and a test names in
 //! its doc comment (`/// R091, D39`) which requirements it is about. Both must say the same.
@@ -17,7 +17,7 @@ struct Row {
 
 /// The rows in the page's order.
 fn rows() -> Vec<Row> {
-    let page = source::page("requirements.md");
+    let page = source::table("requirements.md");
     let rows = source::rows(&page).filter(|[number, ..]| numbers(number) == [*number]);
     let row = |[number, requirement, tests]: [&str; 3]| Row {
         number: number.to_owned(),

@@ -1,4 +1,4 @@
-//! Reads the pages' tables and the tests in the sources.
+//! Reads the tables of pages and the tests in the sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -34,6 +34,11 @@ pub(crate) fn root() -> &'static Path {
 /// Reads a page of `docs/`.
 pub(crate) fn page(name: &str) -> String {
     fs::read_to_string(root().join("docs").join(name)).unwrap()
+}
+
+/// Reads a table of `verify/`.
+pub(crate) fn table(name: &str) -> String {
+    fs::read_to_string(root().join("verify").join(name)).unwrap()
 }
 
 /// The rows of the three-column tables in a text, with their headings and without the lines below them.
@@ -94,7 +99,7 @@ pub(crate) fn sources_of_turns() -> Vec<PathBuf> {
     let folders = ["dirigent-core", "verify", "tests", "fuzz", "src"];
     let mut files: Vec<PathBuf> =
         folders.into_iter().flat_map(|folder| rust_files(&root().join(folder))).collect();
-    for folder in ["docs", "docs/rules"] {
+    for folder in ["docs", "docs/rules", "verify"] {
         let entries = fs::read_dir(root().join(folder)).unwrap();
         let pages = entries.map(|entry| entry.unwrap().path());
         files.extend(pages.filter(|path| path.extension().is_some_and(|it| it == "md")));

@@ -1,6 +1,6 @@
 //! The rules of a turn, told as stories: a file a topic, a sentence a test.
 //!
-//! Doc comments name the requirements; `docs/requirements.md` lists them all with their tests.
+//! Doc comments name the requirements; `verify/requirements.md` lists them all with their tests.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! Tries at a Discord what the adapter and the loopback Discord assume about it (`docs/assumptions.md`), and says what
+//! Tries at a Discord what the adapter and the loopback Discord assume about it (`verify/assumptions.md`), and says what
 //! differs.
 //!
 //! Steps send requests and listen, within a budget ([`run`]); what they see is evidence, as plain data; probes
@@ -39,7 +39,7 @@ const END: Duration = Duration::from_secs(119);
 /// How long the clean-up may take after an interruption.
 const CLEAN_UP_MAX: Duration = Duration::from_secs(20);
 
-/// The assumptions that are tried, by their numbers in `docs/assumptions.md`.
+/// The assumptions that are tried, by their numbers in `verify/assumptions.md`.
 pub fn assumptions() -> impl Iterator<Item = &'static str> {
     probes().map(|probe| probe.assumption)
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p dirigent-verify -- --steps 2e9 --seed 1_000_000 \
-//!     --commit "$(git rev-parse --short HEAD)" --ledger docs/ledger.csv
+//!     --commit "$(git rev-parse --short HEAD)" --ledger verify/ledger.csv
 //! ```
 //!
 //! Prints how far it is now and then, and the first failing seed with its last inputs. With

@@ -10,7 +10,7 @@ pub(crate) mod posts;
 use super::evidence::Evidence;
 use super::report::{Row, Seen};
 
-/// One assumption of `docs/assumptions.md`, and how to see whether it holds.
+/// One assumption of `verify/assumptions.md`, and how to see whether it holds.
 pub(crate) struct Probe {
     /// Its number in the page.
     pub(crate) assumption: &'static str,

@@ -37,7 +37,7 @@ impl Seen {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Row {
-    /// The number of the assumption in `docs/assumptions.md`.
+    /// The number of the assumption in `verify/assumptions.md`.
     pub assumption: &'static str,
     /// What Discord is assumed to do.
     pub expected: &'static str,
@@ -56,7 +56,7 @@ impl fmt::Display for Row {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// The rows, in the order of `docs/assumptions.md`.
+    /// The rows, in the order of `verify/assumptions.md`.
     pub rows: Vec<Row>,
     /// Why not everything could be tried, if so: the first thing that failed. What lacks a second bot, a person or a permission
     /// is no trouble.

@@ -1,4 +1,4 @@
-//! What a member may do in a channel, by `GUILD_CREATE` and the table of `docs/assumptions.md`.
+//! What a member may do in a channel, by `GUILD_CREATE` and the table of `verify/assumptions.md`.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Keeps `docs/assumptions.md` and the self-test together.
+//! Keeps `verify/assumptions.md` and the self-test together.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use discord_bot::self_test::assumptions;
 
 use super::Scene;
 
-const PAGE: &str = include_str!("../../../../docs/assumptions.md");
+const PAGE: &str = include_str!("../../../../verify/assumptions.md");
 
 /// The rows of the page: the number of the assumption, and what the column says of the self-test.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
