@@ -1,8 +1,8 @@
 //! What one turn costs: hosted agents in a round robin over the in-memory Discord.
 //!
 //! `cargo bench --bench turns -- --agents 8 --turns 10000` prints one line of JSON. The agents
-//! answer a constant, as the comparison of peers in `docs/performance.md` has it; pacing and
-//! ceilings are off, everything else is as by default.
+//! answer a constant. Pacing and ceilings are off, because the channel would become dormant at a
+//! ceiling; everything else is as by default. `docs/performance.md` has the promised figures.
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
