@@ -3,6 +3,8 @@
 
 #[path = "pages/assumptions.rs"]
 mod assumptions;
+#[path = "pages/bad_input.rs"]
+mod bad_input;
 #[path = "pages/findings.rs"]
 mod findings;
 #[path = "pages/first_page.rs"]
@@ -15,5 +17,3 @@ mod requirements;
 mod rules;
 #[path = "pages/source.rs"]
 mod source;
-#[path = "pages/testing.rs"]
-mod testing;

@@ -1,17 +1,15 @@
-//! Keeps the tables of bad input in `docs/testing.md` and the tests together.
+//! Keeps `verify/bad-input.md` and the tests together.
 
 use super::source;
 
-/// The rows of the tables of bad input: the kind, what happens, the cell of tests.
+/// The rows of the tables: the kind, what happens, the cell of tests.
 fn rows(page: &str) -> Vec<[&str; 3]> {
-    let section = page.split_once("\n## Bad input\n").expect("the section of bad input").1;
-    let section = section.split("\n## ").next().unwrap_or_default();
-    source::rows(section).filter(|[kind, ..]| !kind.starts_with("kind of ")).collect()
+    source::rows(page).filter(|[kind, ..]| !kind.starts_with("kind of ")).collect()
 }
 
 #[test]
 fn every_kind_of_bad_input_has_a_test_that_exists() {
-    let page = source::page("testing.md");
+    let page = source::table("bad-input.md");
     let rows = rows(&page);
     assert!(rows.len() > 60, "only {} rows were found", rows.len());
     for [kind, happens, _] in &rows {
