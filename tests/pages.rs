@@ -11,6 +11,8 @@ mod findings;
 mod first_page;
 #[path = "pages/glossary.rs"]
 mod glossary;
+#[path = "pages/links.rs"]
+mod links;
 #[path = "pages/requirements.rs"]
 mod requirements;
 #[path = "pages/rules.rs"]
