@@ -1,4 +1,5 @@
-//! Stores that need nothing else to start.
+//! Stores in memory, for tests and for bots that may forget. `resting` packs a channel that has not talked for
+//! long.
 
 mod channels;
 mod identities;

@@ -1,4 +1,6 @@
-//! What is stored of a channel: values come from the room, and stores write and read them.
+//! The stored form of a channel. The room makes these values, and stores write and read them.
+//!
+//! `channel` is the record, `handed` has each agent's mark, `discussion` and `outbox` belong to discussions.
 
 pub(crate) mod channel;
 pub(crate) mod discussion;

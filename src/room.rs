@@ -7,6 +7,28 @@
 //!
 //! Each event makes a [`Step`]: it lends the handler of a topic the fields of that topic, sorts what the
 //! turn machine asks for into the lanes, and brings everything in line at the end.
+//!
+//! Files with a topic's state are *lanes*, values that are tested by themselves. Files with an event's work are
+//! *handlers*: each borrows its lane, the machine and what else its topic needs.
+//!
+//! | topic | lanes | handlers |
+//! | --- | --- | --- |
+//! | the machine and what is stored | `turns`, `commit`, `restored`, `refused`, `record` | |
+//! | posts in the channel: triggers, notices, reminders | `voice`, `words` | `speaking` |
+//! | a hosted reply, part by part | `reply` | `replying` |
+//! | calls of hosted agents, runs of hosts | `calls`, `deferrals`, `overrun` | `calling`, `guards` |
+//! | questions to the orchestrator | `calls` | `consulting` |
+//! | messages, and what each agent was handed | `inbox`, `texts`, `marks`, `talk` | `hearing`, `handing`, `recollection` |
+//! | reads of the chat's history and members | `reads` | `pages` |
+//! | whether the chat answers, and can be heard | `chat_health` | `connection` |
+//! | a discussion's guide and result | `outbox` | `discussion_posts` |
+//! | deletions | `cleanup` | |
+//! | requests: waiting, under way, repeated | `requests`, `claims`, `attempts` | |
+//!
+//! `step` is one event from its start to its end, `settling` brings all lanes in line with the machine, `offer` and
+//! `doorway` choose the next action, and `done` takes its outcome. `action` is the vocabulary, `active` the lanes
+//! of an active channel, `look` the view from outside, `context` and `directory` what a room sees and does not own,
+//! and `closing` its end.
 
 pub(crate) mod action;
 mod active;

@@ -1,7 +1,20 @@
-//! All channels together: gives rooms their events, performs what they ask for, keeps the time.
+//! All channels together: gives rooms their events, performs what they ask for, and keeps the time.
 //!
-//! Nothing is decided here about a channel; that is the room's business. Which action may start at all
-//! is decided by [`admission`], a value too.
+//! It makes no decision about a channel, because that is the room's task. `admission`, a value too, decides which
+//! action may start now.
+//!
+//! | files | what they do |
+//! | --- | --- |
+//! | `room_table`, `loading`, `cell` | keep channels in memory, load them, lock them |
+//! | `driver`, `startup`, `lifecycle` | the one loop, what is read before it, how it ends |
+//! | `perform`, `request`, `typing`, `callback`, `retry` | make each action one request with a time limit |
+//! | `signals` | perform what takes no time, under the room's lock |
+//! | `schedule`, `timers` | one queue with the deadlines of all channels |
+//! | `lost`, `connections`, `catch_up`, `backfill` | lost gateway connections, and what is read afterwards |
+//! | `registry`, `registry_news`, `presence`, `recognition` | who is registered, hosted and online |
+//! | `ownership`, `arrivals`, `leaving`, `carry` | channels of several processes that come, go and are elsewhere |
+//! | `events`, `tally`, `workers`, `run_error` | what listeners and metrics see |
+//! | `creations`, `texts`, `surroundings`, `host_code` | limits of tools, texts in memory, what a turn may ask, calls of the host's code |
 
 pub(crate) mod admission;
 mod arrivals;

@@ -1,4 +1,4 @@
-//! Pure functions on text: text enters, and parts, mentions and names leave.
+//! Pure functions on text: splitting replies, mentions, transcripts, repetitions, and names that are safe to post.
 
 pub(crate) mod mentions;
 pub mod plain;

@@ -1,4 +1,4 @@
-//! Plain values that everything else passes around: ids, messages, errors.
+//! Plain values that every other folder uses: ids, messages, errors.
 
 pub(crate) mod call_error;
 pub(crate) mod carried;

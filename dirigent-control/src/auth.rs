@@ -1,4 +1,5 @@
-//! Who may come in, as a value: tokens, signed sessions and failed attempts. Time is an argument.
+//! Decides who may come in, as a value: tokens, signed sessions (`session`) and failed attempts (`attempts`). Time
+//! is an argument.
 
 mod attempts;
 mod session;

@@ -41,6 +41,11 @@
 //! Names and topics are escaped. No message's text is shown but a discussion's guide, and what a host tells of work under way
 //! ([`Channel::progress`](dirigent::Channel::progress)).
 
+// A request passes `access` and `auth`, then `pages`, `api` or `live`. All three show plain data of `look`, which
+// `gather` asks the driver for; streams that show the same data share one drawing (`drawn`). `order` and
+// `registry` change something. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
+// `figures` numbers for Prometheus. `ports` is what a host plugs in: the page knows no store.
+
 mod access;
 mod across;
 mod api;

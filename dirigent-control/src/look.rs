@@ -1,4 +1,5 @@
-//! What pages and programs are shown, as plain data, and how it follows from what the driver tells.
+//! Plain data that pages, the API and live streams show, made by pure functions of what the driver reports. A file
+//! for each page, and `words` for sentences.
 
 mod channel;
 mod discussion;

@@ -1,5 +1,9 @@
-//! What a channel knows, topic by topic. Each topic is a type of its own with its own tests, and knows
-//! nothing of inputs and effects: the machine changes it, and says what follows.
+//! The state of a channel, a type for each topic with its own tests. A topic knows no input and no effect: the
+//! machine changes it and says what follows.
+//!
+//! For example, `standing` has mode, pause and archive, `floor` phase and turn, `roster` the speaker list, `cycle`
+//! requests and choices, `words` what no agent has heard yet, and `pending` the effects that must be settled. A
+//! topic that most channels never use is `rare`: it costs one word until it is first changed.
 
 pub(crate) mod attendance;
 pub(crate) mod budget;

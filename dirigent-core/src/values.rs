@@ -1,4 +1,5 @@
-//! The values that go into the machine and come out of it: inputs, effects, settings. No state.
+//! The vocabulary of the machine: inputs, effects, answers, refusals, settings and time. No state, because every
+//! other folder builds on it.
 
 pub(crate) mod config;
 pub(crate) mod deadline;

@@ -1,4 +1,5 @@
-//! An agent that is delegated to.
+//! The trait of agents that work is delegated to. `task` is what such an agent gets, `delegate_fn` makes one of a
+//! closure.
 
 mod delegate_fn;
 mod task;

@@ -1,4 +1,5 @@
-//! The orchestrator inside Dirigent, and agents of the one as agents of the other.
+//! Joins the router to Dirigent in both directions: `orchestrator` and `agent` put it into a channel, `hosted` lets
+//! one side's agents work for the other, and `progress` reports what runs.
 
 mod agent;
 mod hosted;

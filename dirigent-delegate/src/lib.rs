@@ -64,6 +64,11 @@
 //! | `llm` | yes | models at chat endpoints, as routing models and as agents; without it the routing model is the host's own |
 //! | `serve` | yes | opencode as a server; without it, mode `serve` is an error result |
 
+// Before a message: `config`, `plan`, `prompt` and `card`. A message is the value `routing`, the places of all
+// messages are `pool`, `router` is the driver of both, and `response` puts results together. `model` and `llm` are
+// routing models. `delegate` is the trait of what runs: `cli`, `opencode`, `acp`, and `driver` for agents of
+// Dirigent. `process` is a child that leaves nothing behind.
+
 #[cfg(feature = "acp")]
 mod acp;
 mod card;

@@ -1,4 +1,7 @@
 //! The coding agent opencode: a process for each task, or a session of a server.
+//!
+//! `server` starts `opencode serve`, `client` and `wire` ask it, `heard` reads its events, and `prompt` carries out
+//! one task. The server is read again after each event, because no event is trusted to come.
 
 #[cfg(feature = "serve")]
 mod client;

@@ -1,4 +1,5 @@
-//! The orchestrator, as a host has it in hand.
+//! The router that a host builds and asks. It decides nothing itself: `run` carries out what the value in `routing`
+//! asks for, `places` shares the pool among messages, and `event` is what listeners see.
 
 mod builder;
 mod event;

@@ -1,4 +1,9 @@
-//! What the gateway pushes, told to the library, and what is done for it.
+//! Reads the gateway shard by shard and reports it to the driver.
+//!
+//! Messages go to the driver at once; everything else goes into the guild cache, and whoever sees more or less by
+//! that joins or leaves channels. `channel_queues` keeps events of one channel in order while they wait for the
+//! store. `task_queue` is a future of the host that asks and answers Discord, because the feed itself must never
+//! wait.
 
 mod channel_event;
 mod channel_queues;

@@ -1,4 +1,5 @@
-//! What the gateway has told of guilds: who is in them, and who sees which channel.
+//! Guilds as the gateway describes them: who is in them, and who sees which channel. While it is current, the
+//! adapter asks it instead of Discord.
 
 mod guild;
 

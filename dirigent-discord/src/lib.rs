@@ -82,6 +82,11 @@
 //! `rustls-webpki-roots` and `native-tls`, which are named as twilight's. With none, only a proxy on plain HTTP
 //! can be reached. No crypto provider needs to be installed for this crate.
 
+// A request passes `route`, `traffic` (with `pace`, `refusals` and `ban_guard`) and `transport`, which waits for
+// nothing. `chat` and `guild` implement the two traits. `audience`, `member_pages` and `permission` say who sees a
+// channel. `news` and `message` read the gateway, `feed` reports it and keeps `guild_cache`. `slash` has the
+// commands, `diagnose` finds what is not switched on.
+
 mod account;
 mod audience;
 mod ban_guard;

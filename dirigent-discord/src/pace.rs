@@ -1,4 +1,5 @@
-//! When the next request of an account may leave: per bucket, and for all.
+//! Computes when the next request of an account may leave: by the headers of each `bucket`, and by the limit for
+//! all requests.
 
 mod bucket;
 

@@ -1,4 +1,5 @@
-//! What is read of Discord's answers: only what is needed, so that nothing else can be in the way.
+//! The parts of Discord's answers that are read, and no others, so that a new field cannot break reading. `pushed`
+//! reads events of the gateway.
 
 pub(crate) mod pushed;
 

@@ -1,4 +1,9 @@
-//! What asks an endpoint: for an agent's turn, or outside of any.
+//! Asks an endpoint, for an agent's turn or for another crate.
+//!
+//! In the order of a turn: `agent` is the loop of rounds, `prompt` the messages within their limits, `chat` the
+//! type that asks, `ask` its retries and fall-backs, `sender` one request, and `body` the time limits of the
+//! answer. `partial` puts an answer together from its chunks, `reasoning` and `names` remove what is not posted.
+//! Only `endpoint`, `tls`, `sender` and `body` know HTTP.
 
 mod agent;
 mod ask;

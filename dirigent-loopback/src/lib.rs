@@ -43,6 +43,10 @@ use tokio::task::JoinHandle;
 
 use dirigent_testkit::memory_discord::MemoryDiscord;
 
+// `server` takes connections, `endpoint` has the table of routes. `rest` answers requests, `gateway` keeps sessions, `wire`
+// is Discord's own form of both. `outage` and `door` take parts of the server away, `faults` and `alterations`
+// spoil answers. The world itself is `MemoryDiscord` of `dirigent-testkit`.
+
 mod alterations;
 mod commands;
 mod door;

@@ -1,4 +1,5 @@
-//! Discord's REST API: what comes before and after a request is carried out.
+//! Discord's REST API. `table` lists the routes, and a file for each kind of request carries it out. This file does
+//! what comes before and after each: the token, limits, faults, and the count of traffic.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the server says, in Discord's own form.
+//! Everything that the server sends, in Discord's own form, for REST and for the gateway.
 
 mod channel;
 mod dispatch;

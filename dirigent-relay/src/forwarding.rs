@@ -1,4 +1,8 @@
-//! Events of the gateway that reach a process which does not act for their channel are carried to the one that does.
+//! Carries gateway events and slash commands to the process that owns their channel.
+//!
+//! `queue` is a value: which event waits for which process. `waiting` keeps the events of a channel in one place
+//! and in order, and `lane` has those on their way to one process. `heard` takes events that others carry here,
+//! `command` carries a slash command once.
 
 mod command;
 mod heard;

@@ -15,6 +15,12 @@
 //! | reach other machines | `http`, with the feature of that name |
 //! | test without a network | [`InProcess`] |
 
+// From below: `host`, `secret` and `keyring` are the names of processes, their secrets and what each may do.
+// `seal` makes bytes of a question. `relay` is the trait of transports, with `in_process`, `framing` and `http`.
+// `rule`, `client` and `server` ask and answer; `rules` are the questions about turns. On top: `master`, `slave`
+// and `tool_use` (one process decides), `instance`, `owners` and `forwarding` (each decides for its own channels),
+// `remote` (agents elsewhere), `page` and `counts`.
+
 mod client;
 mod counts;
 mod denied;

@@ -1,4 +1,5 @@
-//! The control pages of several processes, each of which shows the channels of all.
+//! The control page across several processes: asks the others, answers their questions, and adds the relay's
+//! `figures`.
 
 mod figures;
 

@@ -1,4 +1,4 @@
-//! Whether a speech closes the scene.
+//! Detects a speech that closes the scene, by closing phrases (`words`) and stage directions (`direction`).
 
 use std::fmt;
 

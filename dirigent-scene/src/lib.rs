@@ -54,6 +54,11 @@
 //!
 //! `Debug`, errors and log lines show no word of what was said, thought or briefed.
 
+// `machine` is the scene as a value, `scene` its driver. `cue`, `protocol`, `prompt`, `material` and `briefing`
+// are what an actor gets; only `briefing` reveals what it alone may read. `actor`, `judge`, `director` and
+// `outlet` are traits, implemented by `cast`, `scripted`, `human` and `model`. `event`, `log`, `transcript` and
+// `picture` need no scene.
+
 mod actor;
 mod briefing;
 mod cast;

@@ -1,4 +1,5 @@
-//! Reading an event log, whole or of a scene that still runs or was killed.
+//! Reads an event log, whole or of a scene that still runs or was killed. `playback` replays one, `comparison`
+//! compares two.
 
 use std::fmt;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Where a scene is shown while it is played.
+//! Shows a scene while it is played, for example in a Discord channel (`channel`).
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,7 @@
-//! A scene as a host runs it.
+//! The driver of a scene: carries out one effect of the machine after the other, and decides nothing.
+//!
+//! `builder` checks what the host gave, `run` performs, `recording` writes the log, `folder` knows which file is
+//! where, `resume` continues a killed scene, and `epilogue` is for what comes after the end.
 
 use std::fmt;
 use std::sync::Arc;

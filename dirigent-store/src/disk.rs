@@ -1,4 +1,8 @@
-//! What all stores do with files: paths and bytes come in, and what comes back is on the disk, or an error that says what is.
+//! Work on files that all stores share. When a function returns, its change is on the disk, or its error says what
+//! is.
+//!
+//! `replace` replaces a file as a whole, `aside` keeps a damaged one, `read` and `folder` look, `stray` removes
+//! what interrupted writes left, and `lock` allows one opener.
 
 mod aside;
 mod folder;

@@ -1,4 +1,5 @@
-//! Stores in JSON files: commits and registrations come in, and files that people can read stand for them.
+//! Stores in JSON files that people can read. `form` and `channel_file` are the format, `channels` keeps channels,
+//! `identities` the registry, and `recording` a channel's recorded inputs.
 
 pub(crate) mod channel_file;
 pub(crate) mod channels;

@@ -49,6 +49,10 @@
 //! file: for hosts on which thousands of channels talk at once. With the feature `postgres`, `PostgresStore` keeps both in a
 //! database that several processes share, each of which acts for its share of the channels.
 
+// `json`, `sqlite` and `postgres` are the stores, `ego` the scan. Below them `disk` and `worker` (files and
+// threads) and `lease` (a value). `agent_name` says what may be a name, `problems` what an operator should look
+// at, `export` writes all channels into one file.
+
 mod agent_name;
 mod disk;
 pub mod ego;

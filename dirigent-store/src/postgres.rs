@@ -1,5 +1,10 @@
-//! A store in a PostgreSQL database that several processes share: commits come in, and many of them together are on the disk;
-//! leases say which process acts for which channels.
+//! A store in a PostgreSQL database that several processes share, with the leases that say which process owns which
+//! channels.
+//!
+//! `lines` are three connections, made again when they are lost. The `writer` sends the beats of leases first, then
+//! all waiting `commits` as one statement. The `reader` loads all waiting records as one. The `listener` only makes
+//! the next look come earlier, because a pooler may keep notifications back. `schema` has the tables and their
+//! migrations.
 
 mod address;
 mod beat;

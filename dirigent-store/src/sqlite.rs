@@ -1,4 +1,6 @@
-//! A store in one SQLite database: commits and registrations come in, and many of them together are on the disk.
+//! A store in one SQLite database. `open` locks and checks it, `work` is the thread that does all, and a `task` is
+//! one caller's work. `group` puts all that waits into one transaction, and each by itself if that fails. `sync`
+//! waits for the disk while the next transaction is made.
 
 mod group;
 mod open;

@@ -1,4 +1,6 @@
-//! Threads for work on files: jobs come in from any task, and each is answered once it is done.
+//! Threads for work on files: a caller on any runtime sends a job and awaits its answer. `queue` is the way to a
+//! thread, `life` reaches from a store's first call to its last, and `inbox` lets reads overtake the commits of
+//! other channels.
 
 mod inbox;
 mod life;

@@ -17,6 +17,10 @@ use std::time::Duration;
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, Clock, SystemClock, UserId};
 
+// `world` has all state behind one lock, divided by data: `accounts`, `places`, `messages`, `limits`, `faults` and
+// more. `account`, `guild` and `channel` are what a test has in hand. `rules` and `role` compute rights apart from
+// the adapter, so that a test can compare both. `event` is what the chat would push.
+
 mod account;
 mod channel;
 mod emoji;

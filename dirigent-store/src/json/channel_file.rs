@@ -1,4 +1,4 @@
-//! A channel's file: what stands in it, without a file.
+//! The format of a channel's file: bytes to values and back, without a file.
 
 mod effect;
 mod extra;

@@ -1,4 +1,9 @@
-//! Channels in JSON files: commits come in, and are on the disk, or soon, when they are answered; loads come back.
+//! Channels in JSON files. A commit is answered when it is on the disk; a turn may be answered a moment before its
+//! sync.
+//!
+//! `work` is the thread that does all of it, in the order of its `job`s. `records` knows the newest state of each
+//! channel: its file or its turn in `turn_log`, whichever is newer. `catch_up` makes files of turns, `syncing` is
+//! the thread that waits for the disk, and `folders` knows which file is where.
 
 pub(crate) mod agents;
 mod catch_up;
