@@ -13,6 +13,8 @@ mod first_page;
 mod glossary;
 #[path = "pages/links.rs"]
 mod links;
+#[path = "pages/performance.rs"]
+mod performance;
 #[path = "pages/requirements.rs"]
 mod requirements;
 #[path = "pages/rules.rs"]
