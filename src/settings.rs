@@ -109,7 +109,9 @@ pub struct Settings {
     /// Messages read by a poll, 1 to 100. Default 20.
     pub poll_limit: u8,
     /// Most messages that an agent is handed with a turn ([`Turn::missed`](crate::Turn::missed)), at least 1. If people said
-    /// more, the oldest come first and the rest comes with the agent's next turns. Default 500.
+    /// more, the oldest come first and the rest comes with the agent's next turns: the channel wakes for it by itself, unless
+    /// it reached a ceiling, an agent awaits a person, or each agent failed. Then it goes on at the next message of a
+    /// person. Default 500.
     pub missed_max: usize,
     /// About how many bytes of messages an agent is handed with a turn: their texts, and 32 for each besides. One message
     /// always is. Default 64 KiB.

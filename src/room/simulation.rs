@@ -80,9 +80,9 @@ fn hunt(seeds: impl IntoIterator<Item = u64>) {
     }
 }
 
-/// Worlds beyond those of the tests below that once failed. What was wrong has a story of its own in `tests/promises`, unless
-/// it was the judge (1,011,650 and 2,032,304); every change to what is drawn makes other worlds of them.
-const ONCE_FAILED: [u64; 10] = [
+/// Worlds beyond those of the tests below that once failed. What was wrong has a story of its own in `tests/promises` or beside the
+/// code, unless it was the judge (1,011,650 and 2,032,304); every change to what is drawn makes other worlds of them.
+const ONCE_FAILED: [u64; 17] = [
     22_389,
     30_153,
     436_565,
@@ -93,6 +93,13 @@ const ONCE_FAILED: [u64; 10] = [
     3_091_698_511,
     4_183_854_423,
     4_183_911_988,
+    31_000_238_896,
+    31_000_258_188,
+    31_000_312_888,
+    31_000_343_518,
+    31_000_351_510,
+    31_000_366_121,
+    41_000_297_543,
 ];
 
 /// WD14

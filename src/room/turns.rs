@@ -180,6 +180,9 @@ impl Turns {
         let stamp = self.commit.newest();
         for effect in self.effects.drain(..) {
             if let Effect::Transition(transition) = effect {
+                // The list is made of agents that were there before, and the conversation may be a new one since.
+                let without = matches!(transition.cause, Cause::MembersLate | Cause::MembersFailed);
+                self.is_listed_anew |= without;
                 self.commit.news.record(stamp, transition);
                 if !concerns_lanes(&transition) {
                     continue;
