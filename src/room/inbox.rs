@@ -711,9 +711,11 @@ impl Inbox {
         })
     }
 
-    /// The newest message for which the channel is to wake, if it sleeps.
-    pub(crate) fn wakes_for(&self) -> Option<MessageId> {
-        let is_cut = self.readers.iter().any(|reader| reader.is_cut && reader.is_listed);
+    /// The newest message for which the channel is to wake, if it sleeps. If an agent has asked people something
+    /// (`awaits_human`), a word that no agent has heard may be the answer; the rest of a long backlog comes with the next word.
+    pub(crate) fn wakes_for(&self, awaits_human: bool) -> Option<MessageId> {
+        let is_cut =
+            !awaits_human && self.readers.iter().any(|reader| reader.is_cut && reader.is_listed);
         let rest = if is_cut { self.texts.newest() } else { None };
         self.unserved.map(|span| span.last).max(rest)
     }

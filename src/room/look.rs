@@ -85,7 +85,7 @@ impl Look<'_> {
         let view = self.turns.view();
         let is_unheard = view.is_wake_unserved() && !self.turns.has_begun();
         let is_kept = view.is_wake_pending() || view.queued().is_some();
-        let is_ungiven = self.active.is_some_and(|active| active.inbox.wakes_for().is_some());
+        let is_ungiven = self.active.is_some_and(|active| active.inbox.wakes_for(false).is_some());
         is_unheard || is_kept || is_ungiven
     }
 

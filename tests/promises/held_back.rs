@@ -166,6 +166,31 @@ fn a_word_that_was_not_taken_wakes_a_channel_that_awaits_a_person() {
     assert!(is_heard(&stage, "Blue") || stage.words().contains(&"Blue it is".to_owned()));
 }
 
+/// What did not fit into its turn was said before it asked, and is no answer.
+#[test]
+fn a_channel_that_awaits_a_person_is_not_woken_by_the_rest_of_a_backlog() {
+    let mut stage = Setup::new()
+        .hosted("a", ["Red or blue? 👤".into()])
+        .hosted("b", [])
+        .settings(|settings| {
+            settings.human_marker = Some(HumanMarker::default());
+            settings.missed_max = 3;
+        })
+        .stage();
+    stage.chat();
+    super::kit::stop(&mut stage);
+    for at in 0..10 {
+        stage.say(&format!("Thing {at}"));
+    }
+    super::kit::resume(&mut stage);
+    stage.advance(MINUTE * 10);
+    assert_eq!((stage.agent("a").turns().len(), stage.agent("b").turns().len()), (1, 0));
+    stage.say("Blue");
+    stage.until_dormant();
+    stage.advance(MINUTE);
+    assert!(is_heard(&stage, "Thing 9") && is_heard(&stage, "Blue"));
+}
+
 /// Never answers.
 struct Hangs;
 

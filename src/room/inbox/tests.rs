@@ -96,17 +96,18 @@ fn more_than_fits_into_a_turn_comes_in_the_next_ones_the_oldest_first() {
     assert_eq!(call(&mut inbox, 1, bounds), [1, 2, 3]);
     assert!(inbox.ended_well(ONE, true));
     assert_eq!(
-        inbox.wakes_for(),
+        inbox.wakes_for(false),
         Some(MessageId::new(7)),
         "the channel does not sleep over the rest"
     );
+    assert_eq!(inbox.wakes_for(true), None, "an agent has asked a person something");
     assert_eq!(inbox.unserved(), Some(span(4, 7)));
     inbox.remember(word(8));
     assert_eq!(call(&mut inbox, 2, bounds), [4, 5, 6]);
     inbox.ended_well(ONE, true);
     assert_eq!(call(&mut inbox, 3, bounds), [7, 8]);
     inbox.ended_well(ONE, true);
-    assert_eq!((inbox.wakes_for(), inbox.unserved()), (None, None));
+    assert_eq!((inbox.wakes_for(false), inbox.unserved()), (None, None));
     let long = ChatMessage { content: "x".repeat(100).into(), ..(*word(9)).clone() };
     inbox.remember(Arc::new(long));
     inbox.remember(word(10));
