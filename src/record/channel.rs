@@ -72,7 +72,8 @@ pub struct ChannelRecord {
     /// A hosted agent's reply that is being posted. Erased when the reply was posted.
     pub outgoing: Option<Arc<Outgoing>>,
     /// What agents were handed of what was said, of those that were not handed everything up to
-    /// [`heard`](Self::heard) and the channel's newest message.
+    /// [`heard`](Self::heard) and the channel's newest message. While something is [`unserved`](Self::unserved), of all that
+    /// were handed anything.
     pub handed: Vec<Handed>,
     /// What people said that no turn has taken, or that did not fit into one: the channel does not sleep over it.
     pub unserved: Option<Span>,

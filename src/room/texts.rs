@@ -30,6 +30,8 @@ pub(crate) struct Texts {
     recent: VecDeque<Arc<ChatMessage>>,
     /// The newest message whose text left memory, or never was in it.
     reach: Option<MessageId>,
+    /// The newest message that was heard, also if it was deleted since: what agents were handed is compared with it.
+    newest: Option<MessageId>,
     /// People's messages whose texts left memory, ascending.
     dropped: VecDeque<MessageId>,
     /// What was read again, the newest read last.
@@ -55,7 +57,7 @@ struct Stretch {
 impl Texts {
     /// Nothing is in memory of a channel that was heard up to here.
     pub(super) fn beginning_after(reach: Option<MessageId>) -> Self {
-        Self { reach, ..Self::default() }
+        Self { reach, newest: reach, ..Self::default() }
     }
 
     /// Keeps a message. Returns whether it is new.
@@ -69,6 +71,7 @@ impl Texts {
             return false;
         }
         self.bytes += weight(&message);
+        self.newest = self.newest.max(Some(id));
         self.recent.insert(at, message);
         true
     }
@@ -85,8 +88,8 @@ impl Texts {
     }
 
     /// The newest message that was heard, other than posts of the moderator.
-    pub(super) fn newest(&self) -> Option<MessageId> {
-        self.reach.max(self.recent.back().map(|message| message.id))
+    pub(super) const fn newest(&self) -> Option<MessageId> {
+        self.newest
     }
 
     pub(super) const fn reach(&self) -> Option<MessageId> {
@@ -240,7 +243,8 @@ impl Texts {
 
     /// From now on it is as if nothing had been said. A page whose read is under way is not kept.
     pub(super) fn forget(&mut self, reach: Option<MessageId>) {
-        *self = Self { changes: self.changes.wrapping_add(1), reach, ..Self::default() };
+        let changes = self.changes.wrapping_add(1);
+        *self = Self { changes, ..Self::beginning_after(reach) };
     }
 }
 

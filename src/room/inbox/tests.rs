@@ -231,4 +231,57 @@ fn an_agent_that_was_never_met_is_handed_what_no_turn_has_taken() {
     let mut inbox = Inbox::restored(vec![behind], Some(span(6, 9)), newest, listed);
     let asked = inbox.hand_out(ONE, turn(1), None, WIDE, false).unwrap_err();
     assert_eq!(asked, span(6, 9), "it is read from the chat");
+
+/// WD1
+#[test]
+fn a_turn_brings_no_more_bytes_than_it_may() {
+    let mut inbox = listening();
+    (1..=5).for_each(|id| inbox.remember(word(id)));
+    // Each takes 36 bytes in a prompt.
+    let bounds = Bounds { bytes: 100, ..WIDE };
+    assert_eq!(call(&mut inbox, 1, bounds), [1, 2]);
+    inbox.ended_well(ONE, true);
+    assert_eq!(call(&mut inbox, 2, bounds), [3, 4]);
+}
+
+/// WD1
+#[test]
+fn words_are_served_once_an_agent_was_handed_the_first_and_the_last_of_them() {
+    let mut inbox = listening();
+    (1..=2).for_each(|id| inbox.remember(word(id)));
+    inbox.keep_unserved(span(1, 2));
+    let one = Bounds { messages: 1, ..WIDE };
+    for (number, waits) in [(1, Some(MessageId::new(2))), (2, None)] {
+        assert_eq!(call(&mut inbox, number, one), [number]);
+        inbox.ended_well(ONE, true);
+        assert_eq!(inbox.wakes_for(true), waits, "after turn {number}");
+    }
+}
+
+/// WD1
+#[test]
+fn a_deleted_message_makes_nothing_older_the_newest() {
+    let mut inbox = listening();
+    (1..=2).for_each(|id| inbox.remember(word(id)));
+    inbox.keep_unserved(span(1, 2));
+    inbox.deleted(MessageId::new(2));
+    assert_eq!(call(&mut inbox, 1, WIDE), [1]);
+    inbox.ended_well(ONE, true);
+    assert_eq!((inbox.wakes_for(false), inbox.behind().count()), (None, 0));
+}
+
+/// WD1
+#[test]
+fn words_in_no_turn_are_handed_after_a_restart_to_whom_they_were_not_handed_before() {
+    let newest = Some(MessageId::new(5));
+    let mut unmet = Inbox::restored(Vec::new(), Some(span(3, 4)), newest, [ONE].into_iter());
+    assert_eq!(unmet.hand_out(ONE, turn(1), None, WIDE, false).unwrap_err(), span(3, 5));
+    let mut inbox = listening();
+    (1..=5).for_each(|id| inbox.remember(word(id)));
+    assert_eq!(call(&mut inbox, 1, WIDE), [1, 2, 3, 4, 5]);
+    inbox.ended_well(ONE, true);
+    inbox.keep_unserved(span(3, 4));
+    let behind = inbox.behind().cloned().collect();
+    let mut later = Inbox::restored(behind, inbox.unserved(), newest, [ONE].into_iter());
+    assert_eq!(call(&mut later, 2, WIDE), [0; 0], "it was met, and handed all");
 }
