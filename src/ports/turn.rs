@@ -359,6 +359,9 @@ impl Turn {
 
     /// How many messages of people this agent does not get any more: the chat does not have them any more, or the agent
     /// failed four times with the same messages.
+    ///
+    /// Both are counted in memory. After a restart of the process the agent is handed again what it failed with, four times at
+    /// most, and messages that it did without before, or that the chat lost before, are not in the count.
     pub const fn left_out(&self) -> usize {
         self.left_out.0
     }

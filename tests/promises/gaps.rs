@@ -131,6 +131,35 @@ fn a_stop_word_in_a_gap_stops_whatever_was_posted_meanwhile() {
 
 /// P18
 #[test]
+fn the_receipt_of_an_own_post_hides_no_stop_word_that_was_said_before_it() {
+    let hosted = |setup: Setup| setup.hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
+    let hooked = |setup: Setup| setup.hooked("a", ["a1".into()]).hooked("b", ["b1".into()]);
+    for (is_hosted, end) in [true, false]
+        .into_iter()
+        .flat_map(|is_hosted| [End::Newest, End::Restart].map(|end| (is_hosted, end)))
+    {
+        let setup = Setup::new();
+        let mut stage = if is_hosted { hosted(setup) } else { hooked(setup) }.stage();
+        stage.chat();
+        let slow = Fault::SlowRequest { by: SECOND };
+        stage.discord().begin_outage(Outage::failing(slow).only(Call::Post));
+        stage.say("Hello");
+        stage.advance(SECOND / 2);
+        stage.cut_gateway(true);
+        let stop = stage.say("stop");
+        stage.advance(SECOND * 2);
+        let channel = stage.channel();
+        let newest = stage.discord().messages(channel).last().unwrap().clone();
+        let place = format!("{end:?}, hosted: {is_hosted}");
+        assert!(newest.id > stop && newest.author != stage.person(), "{place}: {newest:?}");
+        ends(&mut stage, end);
+        stage.advance(SECOND * 2);
+        assert!(stage.status().unwrap().rest.is_some(), "{place}: agents go on");
+    }
+}
+
+/// P18
+#[test]
 fn each_of_several_words_in_a_gap_is_handed_over_once() {
     for moment in 0..40 {
         let mut stage = story(Setup::new());

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use dirigent::settings::{Backfill, HumanInterrupt};
 use dirigent::snapshot::PhaseKind;
-use dirigent::{Agent, AgentError, Mode, Reply, Turn};
-use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
+use dirigent::{Agent, AgentError, MessageId, Mode, Reply, Turn};
+use dirigent_testkit::memory_discord::{Call, Fault, Outage, Permissions, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
-use dirigent_testkit::{Random, told};
+use dirigent_testkit::{Random, ScriptedAgent, told};
 use dirigent_verify::stage::{Setup, Stage};
 
 use super::kit::{HOUR, MINUTE, SECOND, resume, stop};
@@ -59,11 +59,46 @@ enum When {
     Unanswered,
     /// Discord is not there at all for 10 minutes.
     Away,
+    /// The channel sleeps, and the moderator is not allowed to see it for 12 seconds.
+    Unseen,
+    /// The agents talk, and the moderator is not allowed to see it for 12 seconds.
+    TalkingUnseen,
 }
 
 impl When {
-    const ALL: [Self; 6] =
-        [Self::Dormant, Self::Talking, Self::Queued, Self::Down, Self::Unanswered, Self::Away];
+    const ALL: [Self; 8] = [
+        Self::Dormant,
+        Self::Talking,
+        Self::Queued,
+        Self::Down,
+        Self::Unanswered,
+        Self::Away,
+        Self::Unseen,
+        Self::TalkingUnseen,
+    ];
+
+    const fn talks(self) -> bool {
+        matches!(self, Self::Talking | Self::Queued | Self::TalkingUnseen)
+    }
+}
+
+/// Whether the moderator is allowed to see the channel.
+fn allow_to_see(stage: &mut Stage, is_allowed: bool) {
+    let none = Permissions::NONE;
+    let (allow, deny) =
+        if is_allowed { (Permissions::TALK, none) } else { (none, Permissions::VIEW_CHANNEL) };
+    let channel = stage.discord().channel(stage.channel());
+    channel.set_member_overwrite(stage.moderator(), allow, deny);
+    // The stage's connection is the host's, which sees everything.
+    stage.cut_gateway(!is_allowed);
+    stage.settle();
+}
+
+/// The right is back, and that is told, as an adapter does that follows permissions.
+fn see_again(stage: &mut Stage) {
+    allow_to_see(stage, true);
+    let (channel, unheard) = (stage.channel(), MessageId::new(u64::MAX));
+    stage.call(move |d| async move { d.newest_message(channel, unheard).await }).unwrap();
 }
 
 /// So many hosted agents, without ceilings. Each says the given number of lines, a second each, and passes afterwards.
@@ -129,7 +164,7 @@ fn failures(stage: &Stage, words: &[String], in_order: bool) -> Vec<String> {
 
 /// The words are said, and everything is over.
 fn world(when: When, bounds: Bounds, agents: usize, words: &[String], at_once: bool) -> Stage {
-    let lines = if matches!(when, When::Talking | When::Queued) { 4 } else { 0 };
+    let lines = if when.talks() { 4 } else { 0 };
     let mut stage = cast(agents, lines)
         .settings(|settings| bounds.set(settings))
         .config(|config| {
@@ -155,6 +190,7 @@ fn world(when: When, bounds: Bounds, agents: usize, words: &[String], at_once: b
     match when {
         When::Dormant | When::Talking | When::Queued => {}
         When::Down => stage.crash(),
+        When::Unseen | When::TalkingUnseen => allow_to_see(&mut stage, false),
         When::Unanswered | When::Away => {
             stage.discord().begin_outage(Outage::refused());
             stage.cut_gateway(when == When::Away);
@@ -171,6 +207,10 @@ fn world(when: When, bounds: Bounds, agents: usize, words: &[String], at_once: b
     match when {
         When::Dormant | When::Talking | When::Queued => stage.settle(),
         When::Down => stage.restart(),
+        When::Unseen | When::TalkingUnseen => {
+            stage.advance(SECOND * 12);
+            see_again(&mut stage);
+        }
         When::Unanswered | When::Away => {
             if at_once {
                 stage.advance(MINUTE * 10);
@@ -250,6 +290,55 @@ fn a_word_whose_event_was_lost_reaches_each_agent_while_they_talk_on() {
         assert!(stage.words().len() >= 1_000, "they said {}", stage.words().len());
         assert_eq!(failures(&stage, &many(1), true), [""; 0], "found after {every} s");
     }
+}
+
+/// WD2
+#[test]
+fn words_that_the_moderator_was_not_allowed_to_see_reach_each_agent_while_they_talk_on() {
+    for is_told in [true, false] {
+        let backfill = Some(Backfill { every: SECOND * 15, channels: 100 });
+        let mut stage = cast(3, 20).settings(|settings| settings.backfill = backfill).stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.advance(SECOND * 10 + Duration::from_millis(500));
+        allow_to_see(&mut stage, false);
+        let words = many(12);
+        for word in &words {
+            burst(&mut stage, std::slice::from_ref(word));
+            stage.advance(SECOND);
+        }
+        let said = stage.words().len();
+        if is_told {
+            see_again(&mut stage);
+            stage.advance(SECOND * 2);
+            let heard = |agent: &ScriptedAgent| handed(&stage, agent.name().as_str());
+            let is_heard = stage.agents().any(|agent| !heard(agent).is_empty());
+            assert!(is_heard, "the channel is read at once");
+        } else {
+            allow_to_see(&mut stage, true);
+        }
+        stage.until_dormant();
+        stage.advance(MINUTE);
+        assert!(stage.words().len() > said, "they talked on: {:?}", stage.words());
+        assert_eq!(failures(&stage, &words, true), [""; 0], "told: {is_told}");
+    }
+}
+
+/// WD2
+#[test]
+fn a_word_whose_event_was_lost_comes_once_although_it_is_read_with_others_that_left_memory() {
+    let backfill = Some(Backfill { every: SECOND * 15, channels: 100 });
+    let mut stage = cast(3, 0)
+        .settings(|settings| (settings.texts_bytes_max, settings.backfill) = (0, backfill))
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    stage.discord().next_push(PushFault::Dropped);
+    stage.say("word 0");
+    stage.say("word 1");
+    stage.advance(MINUTE * 2);
+    assert_eq!(failures(&stage, &many(2), false), [""; 0]);
 }
 
 /// WD2
@@ -463,10 +552,9 @@ fn an_agent_that_failed_three_times_is_handed_the_word_and_nothing_is_left_out()
 
 /// WY9
 #[test]
-fn an_agent_that_fails_over_restarts_gets_a_word_at_most_four_times_and_learns_what_it_does_without()
- {
+fn an_agent_that_fails_once_in_each_process_is_handed_the_word_until_a_turn_ends_well() {
     let mut stage = cast(3, 0).stage();
-    let fails = Reads::host(&stage, "a", [Does::Fail; 8]);
+    let fails = Reads::host(&stage, "a", [Does::Fail]);
     stage.chat();
     stage.say("word 0");
     stage.until_dormant();
@@ -474,14 +562,16 @@ fn an_agent_that_fails_over_restarts_gets_a_word_at_most_four_times_and_learns_w
         stage.crash();
         stage.restart();
         fails.host_again(&stage, "a");
+        fails.plan.lock().unwrap().push_back(if at < 6 { Does::Fail } else { Does::Pass });
         stage.say(&format!("more {at}"));
         stage.until_dormant();
     }
-    fails.plan.lock().unwrap().clear();
     stage.say("the last");
     stage.until_dormant();
     let brought = fails.brought();
-    assert!(brought.last().unwrap().words.contains(&"the last".to_owned()), "{brought:?}");
+    let (well, later) = (&brought[7], &brought[8..]);
+    assert_eq!((&*well.words[0], well.words.len(), well.left_out), ("word 0", 8, 0), "{brought:?}");
+    assert!(later.iter().all(|turn| turn.words.len() < 2), "nothing comes again: {brought:?}");
 }
 
 /// How a turn is taken away.
@@ -595,7 +685,7 @@ fn a_word_that_a_turn_did_not_take_comes_again_and_one_that_it_took_does_not() {
 }
 
 /// A stopped channel in which these words were said and nobody was handed them.
-fn stopped(memory: usize, total: usize) -> (Stage, Vec<Reads>, Vec<dirigent::MessageId>) {
+fn stopped(memory: usize, total: usize) -> (Stage, Vec<Reads>, Vec<MessageId>) {
     let mut stage = cast(3, 0).settings(|settings| settings.texts_bytes_max = memory).stage();
     let reads = ["a", "b", "c"].map(|name| Reads::host(&stage, name, [])).to_vec();
     stage.chat();
@@ -667,6 +757,117 @@ fn words_that_the_chat_lost_while_they_were_not_in_memory_are_counted() {
             assert_eq!(left_out, total / 2, "{total} words");
         }
     }
+}
+
+/// WD1
+#[test]
+fn a_word_that_is_edited_is_handed_once_with_the_text_that_it_has_then() {
+    for memory in [0, 64 << 20] {
+        let mut stage = cast(3, 0).settings(|settings| settings.texts_bytes_max = memory).stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.until_dormant();
+        stop(&mut stage);
+        let ids = ["word 0", "word 1"].map(|word| stage.say(word));
+        let channel = stage.channel();
+        let edit = |stage: &mut Stage, text: &str| {
+            assert!(stage.discord().edit(channel, ids[0], text));
+            stage.settle();
+        };
+        edit(&mut stage, "word 0, I mean");
+        let mut expected = vec!["word 0, I mean".to_owned(), "word 1".to_owned()];
+        resume(&mut stage);
+        stage.advance(MINUTE);
+        assert_eq!(failures(&stage, &expected, true), [""; 0], "memory {memory}");
+        edit(&mut stage, "word 0 at last");
+        stage.say("word 2");
+        stage.until_dormant();
+        expected.push("word 2".to_owned());
+        assert_eq!(failures(&stage, &expected, true), [""; 0], "memory {memory}");
+    }
+}
+
+/// WD1
+#[test]
+fn a_deleted_word_brings_no_agent_anything_again() {
+    for is_killed in [false, true] {
+        let mut stage = Setup::new()
+            .hosted("a", [Line::from(Act::Pass).taking(SECOND * 2)])
+            .hosted("b", [])
+            .hosted("c", [])
+            .config(|config| config.human_interrupt = HumanInterrupt::Queue)
+            .stage();
+        stage.chat();
+        stage.say("word 0");
+        stage.advance(SECOND);
+        stage.say("word 1");
+        let newest = stage.say("word 2");
+        assert!(stage.discord().delete_message(stage.channel(), newest));
+        stage.until_dormant();
+        if is_killed {
+            stage.crash();
+            stage.restart();
+        } else {
+            // It leaves memory.
+            stage.advance(HOUR);
+        }
+        stage.say("word 3");
+        stage.until_dormant();
+        let left = ["word 0", "word 1", "word 3"].map(str::to_owned);
+        assert_eq!(failures(&stage, &left, true), [""; 0], "killed: {is_killed}");
+    }
+}
+
+/// WD1
+#[test]
+fn a_stop_word_is_handed_to_no_agent_whether_it_is_in_memory_or_read_again() {
+    for memory in [0, 64 << 20] {
+        let mut stage = cast(3, 0).settings(|settings| settings.texts_bytes_max = memory).stage();
+        stage.chat();
+        stage.say("Hello");
+        stage.until_dormant();
+        burst(&mut stage, &["word 0", "stop", "word 1"].map(str::to_owned));
+        stage.advance(MINUTE);
+        stage.say("resume");
+        stage.until_dormant();
+        stage.advance(MINUTE);
+        assert_eq!(failures(&stage, &many(2), true), [""; 0], "memory {memory}");
+        for agent in stage.agents() {
+            let mut missed = agent.turns().into_iter().flat_map(|turn| turn.missed);
+            assert!(!missed.any(|text| text == "stop"), "memory {memory}");
+        }
+    }
+}
+
+/// WD12
+#[test]
+fn words_that_did_not_fit_lift_no_ceiling_and_come_with_the_next_questions() {
+    let mut stage = cast(3, 0)
+        .config(|config| config.turns_max = Some(7))
+        .settings(|settings| settings.missed_max = 3)
+        .stage();
+    let turns = |stage: &Stage| -> usize { stage.agents().map(|agent| agent.turns().len()).sum() };
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    let mut words = many(20);
+    let before = turns(&stage);
+    burst(&mut stage, &words);
+    stage.advance(MINUTE * 10);
+    let taken = turns(&stage) - before;
+    // A turn may have begun before the last of them.
+    assert!(taken <= 14, "{taken} turns without a person");
+    for at in words.len()..60 {
+        if failures(&stage, &words, true).is_empty() {
+            break;
+        }
+        words.push(format!("word {at}"));
+        let before = turns(&stage);
+        stage.say(&words[at]);
+        stage.advance(MINUTE * 10);
+        assert!(turns(&stage) - before <= 7, "{words:?}");
+    }
+    assert_eq!(failures(&stage, &words, true), [""; 0]);
 }
 
 /// A channel of agents that the host's own waker calls; "a" does this first.

@@ -134,3 +134,16 @@ fn what_is_read_again_grows_page_by_page_and_tells_what_the_chat_has_no_more() {
     texts.read(span(39, 39), page([39]));
     assert_eq!(texts.read_up_to(MessageId::new(1)), None, "the oldest makes room");
 }
+
+#[test]
+fn what_was_read_is_read_again_once_a_late_message_of_that_range_left_memory() {
+    let mut texts = Texts::beginning_after(Some(MessageId::new(100)));
+    texts.read(span(1, 100), page([10, 20, 30]));
+    texts.keep(message(15, "late"));
+    assert_eq!(texts.read_up_to(MessageId::new(1)), Some(MessageId::new(100)));
+    for id in 101..=150 {
+        texts.keep(message(id, "new"));
+    }
+    texts.release(|| Some(MessageId::new(50)));
+    assert_eq!(texts.read_up_to(MessageId::new(1)), None, "the page does not have it");
+}
