@@ -600,9 +600,9 @@ impl Inbox {
     }
 
     /// What agents were handed, of those that were not handed everything. Of all of them as long as words of people are in
-    /// no turn: without any of them it would look as if no agent had been met yet. For the record.
+    /// no turn, or did not fit into one: an agent that is not in such a record was not met yet. For the record.
     pub(crate) fn behind(&self) -> impl Iterator<Item = &Handed> {
-        let (newest, is_unserved) = (self.texts.newest(), self.unserved.is_some());
+        let (newest, is_unserved) = (self.texts.newest(), self.unserved().is_some());
         let handed = self.readers.iter().map(|reader| &reader.handed);
         handed.filter(move |handed| is_unserved || !handed.is_up_to(newest))
     }

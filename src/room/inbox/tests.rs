@@ -231,6 +231,7 @@ fn an_agent_that_was_never_met_is_handed_what_no_turn_has_taken() {
     let mut inbox = Inbox::restored(vec![behind], Some(span(6, 9)), newest, listed);
     let asked = inbox.hand_out(ONE, turn(1), None, WIDE, false).unwrap_err();
     assert_eq!(asked, span(6, 9), "it is read from the chat");
+}
 
 /// WD1
 #[test]
@@ -284,4 +285,25 @@ fn words_in_no_turn_are_handed_after_a_restart_to_whom_they_were_not_handed_befo
     let behind = inbox.behind().cloned().collect();
     let mut later = Inbox::restored(behind, inbox.unserved(), newest, [ONE].into_iter());
     assert_eq!(call(&mut later, 2, WIDE), [0; 0], "it was met, and handed all");
+}
+
+/// Two agents are handed two words a turn; one of them was a turn ahead when the process ended.
+#[test]
+fn an_agent_that_was_handed_all_is_handed_nothing_again_because_another_is_behind() {
+    let (mut inbox, other) = (listening(), AgentKey::new(2));
+    inbox.meet(other);
+    (1..=4).for_each(|id| inbox.remember(word(id)));
+    let two = Bounds { messages: 2, ..WIDE };
+    let handout = inbox.hand_out(other, turn(1), None, two, false).unwrap();
+    inbox.handed(handout);
+    inbox.ended_well(other, true);
+    assert_eq!(call(&mut inbox, 2, WIDE), [1, 2, 3, 4]);
+    inbox.ended_well(ONE, true);
+    assert_eq!(inbox.unserved(), Some(span(3, 4)));
+    let behind = inbox.behind().cloned().collect();
+    let listed = [ONE, other].into_iter();
+    let newest = Some(MessageId::new(4));
+    let mut later = Inbox::restored(behind, inbox.unserved(), newest, listed);
+    assert_eq!(call(&mut later, 3, WIDE), [0; 0]);
+    assert_eq!(later.hand_out(other, turn(4), None, WIDE, false).unwrap_err(), span(3, 4));
 }
