@@ -5,6 +5,7 @@ mod auto_traits;
 mod driver;
 mod foreign_corpus;
 mod promises;
+mod properties;
 mod room_is_pure;
 mod split;
 mod tools;

@@ -18,7 +18,7 @@ mod trace;
 mod twice;
 mod walk;
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 
 use dirigent_core::Config;
@@ -55,12 +55,20 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (harness, seed, step) = (self.harness, self.seed, self.step);
-        write!(f, "{harness}, seed {seed}, step {step}: {}", self.what)?;
+        let (harness, seed) = (self.harness, self.seed);
+        writeln!(
+            f,
+            "machine and rules differ in step {} ({harness}, seed {seed}): {}",
+            self.step + 1,
+            self.what
+        )?;
         for (number, line) in self.trace.iter().enumerate() {
-            write!(f, "\n{number:5} {line}")?;
+            match number {
+                0 => writeln!(f, "{line}")?, // the settings
+                _ => writeln!(f, "{number:4}. {line}")?,
+            }
         }
-        f.write_char('\n')
+        Ok(())
     }
 }
 
@@ -127,8 +135,8 @@ mod tests {
         pair.replace_model(Model::new(Arc::new(others)));
         let chat = Step::input(0, Input::SetMode(Mode::Chat));
         let what = pair.step(&chat, 0).unwrap_err();
-        assert!(what.starts_with("look: "), "{what}");
-        assert!(pair.into_trace()[1].contains("SetMode(Chat)"));
+        assert!(what.starts_with("how the channel looks\n  machine: "), "{what}");
+        assert!(pair.into_trace()[1].contains("an operator sets the mode to chat"));
     }
 
     #[test]
@@ -137,13 +145,18 @@ mod tests {
             harness: "check",
             seed: 7,
             step: 1,
-            what: "answer: machine a, rules b".to_owned(),
-            trace: vec!["the rules".to_owned(), "+0ms Tick".to_owned()],
+            what: "answer\n  machine: a\n  rules:   b".to_owned(),
+            trace: vec![
+                "Settings: the defaults.".to_owned(),
+                "0.000 s: the clock ticks".to_owned(),
+            ],
         };
         let text = failure.to_string();
-        let mut lines = text.lines();
-        assert_eq!(lines.next(), Some("check, seed 7, step 1: answer: machine a, rules b"));
-        assert_eq!(lines.nth(1).map(str::trim), Some("1 +0ms Tick"));
+        let first = "machine and rules differ in step 2 (check, seed 7): answer\n  machine: a\n  rules:   b";
+        assert_eq!(
+            text,
+            format!("{first}\nSettings: the defaults.\n   1. 0.000 s: the clock ticks\n")
+        );
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! The machine and the rules, side by side.
 //!
 //! `DIRIGENT_STEPS` sets how many steps the seeded walks make together, `DIRIGENT_SEED` where they
-//! begin, `DIRIGENT_CASES` how many sequences of each kind proptest tries.
-
-mod strategies;
+//! begin. The property tests of the same check, which plain `cargo test` runs, are in `tests/properties.rs`.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,14 +15,49 @@ use dirigent_testkit::{Random, told};
 use dirigent_verify::check::{
     Act, EndOutcome, Failure, Report, Step, check, check_twice, config_from_bytes, minimize,
 };
-use proptest::prelude::*;
-
-use self::strategies::Case;
 
 /// Steps of one seeded walk.
 const WALK: usize = 300;
 /// Steps of one long walk: enough to forget the oldest messages.
 const LONG_WALK: usize = 5_000;
+
+/// Everything that a long enough search must have met.
+fn everything() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let phases = "dormant refreshing granted running delivering unknown confirming continuing waiting disabled \
+        dead archived";
+    let effects = "fetch-members trigger delete poll notice reminder inject deliver consult \
+        cancel-run";
+    let reasons = "unmanaged too-few-agents your-turn initiator-permit dead archived stopped held \
+        dormant ceiling-reached refreshing not-your-turn turn-already-used run-already-denied \
+        run-already-ended not-registered muted not-listed finished waiting offline unassigned \
+        capped budget-spent awaiting-human members-unknown";
+    let refusals = "repeated-message stale-run unknown-ticket not-managed mode-locked \
+        creation-only already-created initiator-mismatch archived not-a-discussion \
+        not-the-initiator already-concluded stopped not-paused ceiling-reached too-many-agents \
+        empty-receipt bad-config finished not-listed muted agent-offline has-the-floor \
+        budget-spent awaiting-human chat-away";
+    let causes = "created mode-changed human-message agent-message bot-message operator-wake \
+        guide-posted result-posted cycle-boundary next-cycle reshuffled members-failed \
+        members-late next-in-list run-started run-replaced passed spoke run-failed tail-matched \
+        receipt-given quiet-after-message delivery-timed-out interrupted retriggered \
+        start-timed-out run-timed-out run-lost agent-left agent-muted agent-unmuted all-passed \
+        unanswered ceiling-reached ceiling-reset too-few-agents enough-agents \
+        initiator-reminded permit-used stopped held resumed concluded archived unfinished \
+        signal-missing run-slow human-interrupted orchestrator-answered orchestrator-failed \
+        orchestrator-late agent-offline agent-online agent-assigned agent-passed not-mentioned \
+        agent-capped mention-round operator-choice no-other-agent awaiting-human budget-spent \
+        budget-reset finished overdue replied undelivered members-unknown chat-away chat-back";
+    let named = [
+        ("phase", phases),
+        ("effect", effects),
+        ("reason", reasons),
+        ("refusal", refusals),
+        ("cause", causes),
+    ];
+    named
+        .into_iter()
+        .flat_map(|(kind, names)| names.split_whitespace().map(move |name| (kind, name)))
+}
 
 /// A channel as it usually begins.
 fn opening(byte: u8) -> Option<Step> {
@@ -82,7 +115,7 @@ fn machine_and_rules_agree_on_seeded_walks_that_see_everything() {
     for ((kind, name), count) in &report.seen {
         println!("{count:9} {kind} {name}");
     }
-    let unseen = strategies::everything().filter(|(kind, name)| report.count(kind, name) == 0);
+    let unseen = everything().filter(|(kind, name)| report.count(kind, name) == 0);
     let unseen: Vec<_> = unseen.collect();
     assert!(unseen.is_empty(), "never seen: {unseen:?}");
 }
@@ -263,52 +296,5 @@ fn an_agent_may_come_back_in_the_step_of_a_shuffle() {
             Ok(report) => assert_eq!(report.count("cause", "reshuffled"), 1),
             Err(failure) => panic!("{failure}"),
         }
-    }
-}
-
-/// How often proptest tries. What fails is made short by `minimize`, which knows what a step is.
-fn cases() -> ProptestConfig {
-    ProptestConfig {
-        cases: told("DIRIGENT_CASES").unwrap_or(500),
-        failure_persistence: None,
-        max_shrink_iters: 0,
-        ..ProptestConfig::default()
-    }
-}
-
-/// Checks one generated case.
-fn agree(case: &Case) -> Result<(), TestCaseError> {
-    let Err(failure) = check(&case.config, case.seed, &case.steps) else {
-        return Ok(());
-    };
-    let shortest = minimize(&case.config, case.seed, &case.steps);
-    let failure = shortest.map_or(failure, |(_, _, failure)| failure);
-    Err(TestCaseError::fail(failure.to_string()))
-}
-
-proptest! {
-    #![proptest_config(cases())]
-
-    #[test]
-    fn machine_and_rules_agree_on_conversations(case in Case::of(strategies::conversation())) {
-        agree(&case)?;
-    }
-
-    #[test]
-    fn machine_and_rules_agree_on_nonsense(case in Case::of(strategies::nonsense())) {
-        agree(&case)?;
-    }
-
-    #[test]
-    fn machine_and_rules_agree_on_any_bytes(case in Case::of(strategies::any_bytes())) {
-        agree(&case)?;
-    }
-
-    #[test]
-    fn every_input_of_a_conversation_may_be_delivered_twice(
-        case in Case::of(strategies::conversation()),
-    ) {
-        let outcome = check_twice(&case.config, case.seed, &case.steps);
-        outcome.map_err(|failure| TestCaseError::fail(failure.to_string()))?;
     }
 }

@@ -7,6 +7,7 @@ use dirigent_core::{
     Transition,
 };
 
+use super::brief;
 use crate::model::{EndedTurn, Model, ModelAnswer, Portrait};
 
 /// Agents whose `explain` is compared.
@@ -26,10 +27,13 @@ pub(super) struct Seen<'a> {
 
 /// Compares what both did.
 pub(super) fn steps(seen: &Seen<'_>, said: &ModelAnswer, after: &Channel) -> Result<(), String> {
-    same("answer", &seen.answer, &said.answer)?;
-    let effects: Vec<&Effect> = plain(seen.effects).collect();
-    let predicted: Vec<&Effect> = said.effects.iter().collect();
-    same("effects", &effects, &predicted)?;
+    if seen.answer != said.answer {
+        return Err(differ("answer", &brief::answer(&seen.answer), &brief::answer(&said.answer)));
+    }
+    if !plain(seen.effects).eq(&said.effects) {
+        let (machine, rules) = (plain(seen.effects), &said.effects);
+        return Err(differ("effects", &brief::effects(machine), &brief::effects(rules)));
+    }
     ended(seen.effects, &said.ended)?;
     let causes = in_name_order(settled_causes(seen.effects));
     same("causes", &causes, &in_name_order(said.causes.iter().copied()))?;
@@ -45,7 +49,7 @@ pub(super) fn portraits(machine: &Channel, model: &Model) -> Result<(), String> 
     let (theirs, ours) = (Portrait::of(machine), model.portrait());
     if theirs != ours {
         let fields = differing_lines(&format!("{theirs:#?}"), &format!("{ours:#?}"));
-        return Err(format!("look: {fields}"));
+        return Err(format!("how the channel looks{fields}"));
     }
     for agent in ASKED.map(AgentKey::new) {
         let what = format!("explain({agent})");
@@ -77,7 +81,7 @@ pub(super) fn snapshots(what: &str, ours: &Snapshot, theirs: &Snapshot) -> Resul
         return Ok(());
     }
     let fields = differing_lines(&format!("{ours:#?}"), &format!("{theirs:#?}"));
-    Err(format!("{what}: {fields}"))
+    Err(format!("{what}{fields}"))
 }
 
 /// Everything but transitions.
@@ -231,21 +235,22 @@ pub(super) fn same<T: PartialEq + Debug>(what: &str, machine: &T, model: &T) -> 
     if machine == model {
         return Ok(());
     }
-    Err(format!("{what}: machine {machine:?}, rules {model:?}"))
+    Err(differ(what, &format!("{machine:?}"), &format!("{model:?}")))
+}
+
+/// Both sides of a difference, one a line.
+fn differ(what: &str, machine: &str, rules: &str) -> String {
+    format!("{what}\n  machine: {machine}\n  rules:   {rules}")
 }
 
 /// The lines in which two pretty prints differ.
 fn differing_lines(machine: &str, model: &str) -> String {
     if machine.lines().count() != model.lines().count() {
-        return format!("machine {}, rules {}", flat(machine), flat(model));
+        return differ("", &flat(machine), &flat(model));
     }
     let pairs = machine.lines().zip(model.lines());
-    let mut text = String::new();
-    for (ours, theirs) in pairs.filter(|(ours, theirs)| ours != theirs) {
-        let (ours, theirs) = (ours.trim(), theirs.trim());
-        let _ = write!(text, "machine {ours} rules {theirs}; ");
-    }
-    text
+    let differing = pairs.filter(|(ours, theirs)| ours != theirs);
+    differing.map(|(ours, theirs)| differ("", ours.trim(), theirs.trim())).collect()
 }
 
 /// A pretty print in one line.
@@ -254,33 +259,24 @@ fn flat(text: &str) -> String {
     words.join(" ")
 }
 
-/// What a step led to, for the trace.
+/// Tells what a step led to, for the trace.
 pub(super) fn summary(
     answer: Result<Answer, Refusal>,
     effects: &[Effect],
     machine: &Channel,
 ) -> String {
     let mut text = String::new();
-    match answer {
-        Ok(Answer::Accepted) => {}
-        Ok(Answer::Verdict(verdict)) => {
-            let _ = write!(text, " = {:?}", verdict.reason());
-        }
-        Err(refusal) => {
-            let _ = write!(text, " = refused: {refusal:?}");
-        }
+    if answer != Ok(Answer::Accepted) {
+        let _ = write!(text, "\n        {}", brief::answer(&answer));
     }
     for effect in effects {
-        if let Effect::Transition(change) = effect {
-            let _ = write!(text, "; ({:?} to {:?})", change.cause, change.to);
-        } else {
-            let _ = write!(text, "; {effect:?}");
-        }
+        let _ = write!(text, "\n        {}", brief::effect(effect));
     }
     let view = machine.view();
-    let _ = write!(text, " -> {:?}", view.phase());
+    let _ = write!(text, "\n        [{}", view.phase());
     if let Some(speaker) = view.speaker() {
-        let _ = write!(text, " {speaker}");
+        let _ = write!(text, ", {speaker} has the floor");
     }
+    text.push(']');
     text
 }

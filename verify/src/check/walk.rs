@@ -16,7 +16,7 @@ use super::step::Step;
 use super::trace::Trace;
 
 /// When checks begin: far from both ends of time.
-const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
+pub(super) const START: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
 /// A machine, the time, and the way so far.
 pub(super) struct Walk {
@@ -42,7 +42,7 @@ pub(super) struct Walk {
 
 impl Walk {
     pub(super) fn new(config: &Arc<Config>, seed: u64, mut trace: Trace) -> Self {
-        trace.begin(|| brief::rules(config));
+        trace.begin(|| format!("Settings: {}.", brief::settings(config)));
         Self {
             config: Arc::clone(config),
             machine: Channel::new(Arc::clone(config), seed),
@@ -61,26 +61,29 @@ impl Walk {
         self.report.steps += 1;
         match step {
             Step::Restart => {
-                self.trace.begin(|| "restart".to_owned());
+                self.trace.begin(|| "the machine is stored and restored".to_owned());
                 self.machine = self.copy()?;
                 Ok(None)
             }
             Step::DeadlineTick => {
                 let due = self.machine.next_deadline();
                 self.now = due.map_or(self.now, |due| due.at.max(self.now));
-                let reason = due.map(|due| due.reason);
-                self.trace.begin(|| format!("next deadline {reason:?}"));
+                let why = due.map_or("nothing is due", |due| brief::deadline(due.reason));
+                self.trace
+                    .begin(|| format!("{}: the clock ticks: {why}", brief::seconds(self.now)));
                 Ok(Some(Input::Tick))
             }
             Step::Input { after, input } => {
                 self.pass(*after);
-                self.trace.begin(|| format!("{after:+}ms {}", brief::input(input)));
+                self.trace
+                    .begin(|| format!("{}: {}", brief::seconds(self.now), brief::input(input)));
                 Ok(Some((**input).clone()))
             }
             Step::Act { after, act } => {
                 self.pass(*after);
                 let input = self.input_of(act);
-                self.trace.begin(|| format!("{after:+}ms {}", brief::input(&input)));
+                self.trace
+                    .begin(|| format!("{}: {}", brief::seconds(self.now), brief::input(&input)));
                 Ok(Some(input))
             }
         }

@@ -1,4 +1,4 @@
-//! What proptest may try: rules, conversations that make sense, and inputs that do not.
+//! Settings, conversations that make sense and inputs that do not, as proptest draws and shrinks them.
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -14,44 +14,6 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-
-/// Everything that a long enough search must have met.
-pub(crate) fn everything() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let phases = "dormant refreshing granted running delivering unknown confirming continuing waiting disabled \
-        dead archived";
-    let effects = "fetch-members trigger delete poll notice reminder inject deliver consult \
-        cancel-run";
-    let reasons = "unmanaged too-few-agents your-turn initiator-permit dead archived stopped held \
-        dormant ceiling-reached refreshing not-your-turn turn-already-used run-already-denied \
-        run-already-ended not-registered muted not-listed finished waiting offline unassigned \
-        capped budget-spent awaiting-human members-unknown";
-    let refusals = "repeated-message stale-run unknown-ticket not-managed mode-locked \
-        creation-only already-created initiator-mismatch archived not-a-discussion \
-        not-the-initiator already-concluded stopped not-paused ceiling-reached too-many-agents \
-        empty-receipt bad-config finished not-listed muted agent-offline has-the-floor \
-        budget-spent awaiting-human chat-away";
-    let causes = "created mode-changed human-message agent-message bot-message operator-wake \
-        guide-posted result-posted cycle-boundary next-cycle reshuffled members-failed \
-        members-late next-in-list run-started run-replaced passed spoke run-failed tail-matched \
-        receipt-given quiet-after-message delivery-timed-out interrupted retriggered \
-        start-timed-out run-timed-out run-lost agent-left agent-muted agent-unmuted all-passed \
-        unanswered ceiling-reached ceiling-reset too-few-agents enough-agents \
-        initiator-reminded permit-used stopped held resumed concluded archived unfinished \
-        signal-missing run-slow human-interrupted orchestrator-answered orchestrator-failed \
-        orchestrator-late agent-offline agent-online agent-assigned agent-passed not-mentioned \
-        agent-capped mention-round operator-choice no-other-agent awaiting-human budget-spent \
-        budget-reset finished overdue replied undelivered members-unknown chat-away chat-back";
-    let named = [
-        ("phase", phases),
-        ("effect", effects),
-        ("reason", reasons),
-        ("refusal", refusals),
-        ("cause", causes),
-    ];
-    named
-        .into_iter()
-        .flat_map(|(kind, names)| names.split_whitespace().map(move |name| (kind, name)))
-}
 
 /// One generated case; what it holds is shown by the failure, not by `Debug`.
 #[derive(Clone)]
