@@ -17,7 +17,6 @@ pub(crate) mod explanation;
 pub(crate) mod gateway;
 pub(crate) mod handle;
 mod here;
-pub(crate) mod identity_line;
 pub(crate) mod operate;
 pub(crate) mod permit;
 pub(crate) mod presence;

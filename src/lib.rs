@@ -57,6 +57,7 @@
 
 #[doc(hidden)] // for the servers of this workspace
 pub mod accept;
+mod admission;
 pub mod command;
 pub mod hooks;
 pub mod host;

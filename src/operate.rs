@@ -12,6 +12,7 @@
 pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
 pub use crate::host::explanation::{Explanation, OutageNote};
 pub use crate::host::status::Status;
+pub use crate::ports::creation::{CreatedChannel, Opening};
 pub use crate::room::outbox::entry::{OutboxEntry, PostState};
 pub use crate::runtime::events::{
     AgentFailure, AgentFault, ChannelEvent, EventOrLag, Events, LostReply, Progress,
@@ -19,6 +20,5 @@ pub use crate::runtime::events::{
 pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
 pub use crate::runtime::workers::Work;
 pub use crate::values::call_error::DriverEnd;
-pub use crate::values::creation::{CreatedChannel, Opening};
 pub use crate::values::summary::{ResultPost, Summary};
 pub use dirigent_core::{Cause, Reason, Refusal, Transition, WakeCause};

@@ -14,12 +14,15 @@
 pub(crate) mod agent;
 pub(crate) mod agent_fn;
 pub(crate) mod clock;
+pub(crate) mod creation;
 pub(crate) mod discord;
 pub(crate) mod identity;
 pub(crate) mod into_shared;
 pub(crate) mod neighbours;
 pub(crate) mod orchestrator;
 pub(crate) mod ownership;
+pub(crate) mod recorder;
+pub(crate) mod request;
 pub(crate) mod store;
 pub(crate) mod surroundings;
 pub(crate) mod turn;
@@ -27,6 +30,7 @@ pub(crate) mod turn_control;
 pub(crate) mod turn_link;
 pub(crate) mod waker;
 
+pub use crate::ports::request::{ChannelAnswer, ChannelRequest};
 pub use crate::values::carried::Carried;
 pub use crate::values::embed::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 pub use crate::values::error::{ApiError, Certainty, ErrorKind};
@@ -34,7 +38,6 @@ pub use crate::values::extras::{AllowedMentions, Extras};
 pub use crate::values::id::{BadSnowflake, GuildId, RoleId};
 pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
 pub use crate::values::reply_error::ReplyError;
-pub use crate::values::request::{ChannelAnswer, ChannelRequest};
 pub use dirigent_core::Timestamp;
 pub use discord::{
     Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,

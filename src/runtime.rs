@@ -1,7 +1,7 @@
 //! All channels together: gives rooms their events, performs what they ask for, and keeps the time.
 //!
-//! It makes no decision about a channel, because that is the room's task. `admission`, a value too, decides which
-//! action may start now.
+//! It makes no decision about a channel, because that is the room's task.
+//! [`admission`](crate::admission), a value too, decides which action may start now.
 //!
 //! | files | what they do |
 //! | --- | --- |
@@ -16,7 +16,6 @@
 //! | `events`, `tally`, `workers`, `run_error` | what listeners and metrics see |
 //! | `creations`, `texts`, `surroundings`, `host_code` | limits of tools, texts in memory, what a turn may ask, calls of the host's code |
 
-pub(crate) mod admission;
 mod arrivals;
 pub(crate) mod backfill;
 pub(crate) mod callback;
@@ -82,9 +81,9 @@ use self::workers::Workers;
 use crate::ports::neighbours::Neighbours;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
+use crate::ports::recorder::Recorder;
 use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
-use crate::replay::recorder::Recorder;
 use crate::room::Room;
 use crate::room::context::{ChatFacts, Context};
 use crate::runtime::events::{AgentErrorHook, EventOrLag};

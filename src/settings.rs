@@ -2,6 +2,7 @@
 //! [`Settings`].
 
 pub(crate) mod heartbeat;
+mod identity_line;
 pub(crate) mod profile;
 pub(crate) mod words;
 
@@ -14,11 +15,11 @@ pub use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
 use dirigent_core::text::{Reading, Signal};
 use dirigent_core::{Outcome, Tail};
 
-pub use crate::host::identity_line::{IdentityLine, UnknownField};
 use crate::record::channel::ReplyEnd;
 use crate::text::plain::{is_visible, literal};
 use crate::values::summary::Summary;
 pub use heartbeat::Heartbeat;
+pub use identity_line::{IdentityLine, UnknownField};
 pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
 
 /// How decisions are carried out; the rules themselves are in [`Config`](crate::Config).

@@ -1,6 +1,5 @@
 //! Pure functions on text: splitting replies, mentions, transcripts, repetitions, and names that are safe to post.
 
-pub(crate) mod mentions;
 pub mod plain;
 pub(crate) mod repetition;
 pub(crate) mod split;

@@ -3,15 +3,15 @@
 pub(crate) mod call_error;
 pub(crate) mod carried;
 pub(crate) mod command;
-pub(crate) mod creation;
 pub(crate) mod deferral_key;
 pub(crate) mod embed;
 pub(crate) mod error;
 pub(crate) mod extras;
 pub(crate) mod id;
+pub(crate) mod identity;
 pub(crate) mod load_error;
+pub(crate) mod mentions;
 pub(crate) mod message;
 pub(crate) mod reply_error;
-pub(crate) mod request;
 pub(crate) mod stage;
 pub(crate) mod summary;

@@ -59,7 +59,7 @@ fn a_room_reads_no_clock_waits_for_nothing_and_locks_nothing() {
 
 #[test]
 fn what_decides_which_action_may_start_is_a_value_too() {
-    nothing_impure_in(&["runtime/admission.rs", "runtime/admission"], 6);
+    nothing_impure_in(&["admission.rs", "admission"], 6);
 }
 
 #[test]

@@ -59,7 +59,6 @@ pub mod view;
 
 pub use channel::Channel;
 pub use snapshot::Snapshot;
-pub use text::tail::Tail;
 pub use values::config::Config;
 pub use values::deadline::{Deadline, DeadlineReason};
 pub use values::effect::{Effect, Notice, ReminderPlace};
@@ -69,6 +68,7 @@ pub use values::input::{
 };
 pub use values::mode::{Mode, TurnState, UnknownMode};
 pub use values::refusal::Refusal;
+pub use values::tail::Tail;
 pub use values::time::Timestamp;
 pub use values::transition::{Cause, PhaseKind, Transition};
 pub use values::verdict::{Answer, Reason, Verdict};

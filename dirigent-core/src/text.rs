@@ -3,7 +3,6 @@
 
 pub(crate) mod completion;
 pub(crate) mod reply;
-pub(crate) mod tail;
 
 pub use crate::values::effect::IDLE_REMINDER;
 pub use completion::{CompletionPolicy, HumanMarker, Reading, Signal};

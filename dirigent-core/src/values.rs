@@ -8,6 +8,7 @@ pub(crate) mod id;
 pub(crate) mod input;
 pub(crate) mod mode;
 pub(crate) mod refusal;
+pub(crate) mod tail;
 pub(crate) mod time;
 pub(crate) mod transition;
 pub(crate) mod verdict;

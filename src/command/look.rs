@@ -8,8 +8,8 @@ use dirigent_core::{AgentKey, Mode, Reason};
 use super::{CommandAnswer, CommandCall, ELSEWHERE, NOT_RUNNING, UNREADABLE};
 use crate::host::status::Status;
 use crate::room::directory::Directory;
-use crate::text::mentions::mentioned;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
+use crate::values::mentions::mentioned;
 use crate::{AgentId, CallError, UserId};
 
 /// The longest answer, in characters: the longest message that Discord takes.

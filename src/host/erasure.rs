@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::host::storing::Storing;
 use crate::runtime::Runtime;
 use crate::runtime::cell::Awaited;
-use crate::values::error::ErrorKind;
 use crate::{CallError, Channel, ChannelId};
 
 impl Channel<'_> {
@@ -63,9 +62,4 @@ async fn delete_record(runtime: &Arc<Runtime>, channel: ChannelId) -> Result<boo
             Err(error.into())
         }
     }
-}
-
-/// Whether the store does not delete at all.
-pub(crate) fn is_unsupported(error: &CallError) -> bool {
-    matches!(error, CallError::Failed(error) if error.kind() == ErrorKind::Unsupported)
 }

@@ -2,7 +2,6 @@
 
 use dirigent_core::{AgentKey, Input, MessageId, Mode};
 
-use crate::host::erasure::is_unsupported;
 use crate::host::storing::Storing;
 use crate::ports::neighbours::GatewayEvent;
 use crate::room::connection::Gateway;
@@ -10,6 +9,7 @@ use crate::room::context::ChatFacts as _;
 use crate::runtime::Runtime;
 use crate::runtime::cell::Awaited;
 use crate::runtime::room_table::RoomRef;
+use crate::values::error::ErrorKind;
 use crate::values::load_error::LoadError;
 use crate::{CallError, ChannelId, ChatMessage, Dirigent, Settings, UserId};
 
@@ -203,4 +203,9 @@ async fn stored_mode(runtime: &Runtime, channel: ChannelId) -> Result<Mode, Call
         Err(LoadError::Barred { .. }) => Ok(Mode::None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the store does not delete at all.
+pub(crate) fn is_unsupported(error: &CallError) -> bool {
+    matches!(error, CallError::Failed(error) if error.kind() == ErrorKind::Unsupported)
 }

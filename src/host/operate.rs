@@ -5,10 +5,10 @@ use std::sync::{Arc, PoisonError};
 use dirigent_core::{Config, Input, Mode, WakeCause};
 
 use crate::host::storing::Storing;
+use crate::ports::creation::CreatedChannel;
 use crate::ports::orchestrator::Orchestrator;
+use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::runtime::connections::Connections;
-use crate::values::creation::CreatedChannel;
-use crate::values::request::{ChannelAnswer, ChannelRequest};
 use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, Dirigent};
 

@@ -4,16 +4,16 @@ use dirigent_core::{Creation, Input, Refusal};
 
 use crate::host::discussion::DiscussionState;
 use crate::host::storing::Storing;
+use crate::ports::creation::CreatedChannel;
 use crate::ports::ownership::Standing;
+use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::record::outbox::OutboxKind;
 use crate::runtime::callback::wake_here;
 use crate::runtime::carry::carried;
 use crate::runtime::cell::Awaited;
 use crate::runtime::connections::Connections;
 use crate::values::carried::Carried;
-use crate::values::creation::CreatedChannel;
 use crate::values::error::{ApiError, ErrorKind};
-use crate::values::request::{ChannelAnswer, ChannelRequest};
 use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
 

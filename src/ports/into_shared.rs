@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::ports::neighbours::Neighbours;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::ownership::Ownership;
+use crate::ports::recorder::Recorder;
 use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
-use crate::replay::recorder::Recorder;
 use crate::{Agent, Clock, DiscordApi, IdentityStore};
 
 /// A part that the [`Builder`](crate::host::Builder) takes: a value of a type that implements the trait `P`, or such a value in an

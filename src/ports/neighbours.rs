@@ -5,9 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use dirigent_core::MessageId;
 
+use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::values::carried::Carried;
 use crate::values::command::{CommandCarried, CommandUse};
-use crate::values::request::{ChannelAnswer, ChannelRequest};
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// One event of the gateway that concerns one channel. `Debug` shows no text.

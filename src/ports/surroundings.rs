@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::identity::Identity;
 use super::turn_control::TurnSource;
-use crate::host::identity_line::IdentityLine;
+use crate::settings::IdentityLine;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::error::ApiError;
 use crate::{AgentId, ChannelId, ChatMessage};

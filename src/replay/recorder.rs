@@ -10,16 +10,7 @@ use dirigent_core::{
 };
 
 use crate::ChannelId;
-
-/// Receives every input of every channel, in order. It is called under the channel's lock: it must be
-/// quick and must not call the library. Inputs hold no text but ends of at most 64 scalars, which `Debug` does not show.
-pub trait Recorder: Send + Sync + 'static {
-    /// A channel was taken into memory in this state.
-    fn began(&self, channel: ChannelId, config: &Arc<Config>, snapshot: Snapshot);
-
-    /// An input was given to it.
-    fn recorded(&self, channel: ChannelId, at: Timestamp, input: &Input);
-}
+pub use crate::ports::recorder::Recorder;
 
 /// A recording in memory.
 ///

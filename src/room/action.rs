@@ -7,18 +7,18 @@ use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 use super::attempts::Failure;
 use super::inbox::Brought;
 use crate::ChatMessage;
+use crate::admission::Claim;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
 use crate::ports::turn::Said;
 use crate::ports::waker::WakeOutcome;
 use crate::record::channel::{ReplyEnd, Revision, StoredChannel};
 use crate::record::outbox::OutboxKind;
-use crate::runtime::admission::Claim;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::error::ErrorKind;
 use crate::values::extras::Extras;
 
-pub(crate) use crate::runtime::admission::{AccountKey as Account, ActionId};
+pub(crate) use crate::admission::{AccountKey as Account, ActionId};
 
 /// An action that starts now.
 #[derive(Debug)]

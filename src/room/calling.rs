@@ -14,7 +14,7 @@ use super::doorway::Doorway;
 use super::handing::Handing;
 use super::requests::{Ask, Requests};
 use super::turns::Turns;
-use crate::runtime::admission::ClaimKind;
+use crate::admission::ClaimKind;
 use crate::settings::LostRuns;
 use crate::values::stage::Stage;
 

@@ -7,9 +7,9 @@ use dirigent_core::{AgentKey, Author};
 use rustc_hash::FxHashMap;
 
 use crate::ports::identity::Identity;
-use crate::text::mentions::mentioned;
 use crate::text::plain::is_visible;
 use crate::text::repetition::words_of_name;
+use crate::values::mentions::mentioned;
 use crate::values::message::AuthorKind;
 use crate::{AgentId, ChatMessage, UserId};
 

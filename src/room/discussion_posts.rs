@@ -12,10 +12,10 @@ use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxMachine, Outbox
 use super::reads::PAGE;
 use super::requests::{Ask, Requests};
 use crate::ChannelId;
+use crate::admission::ClaimKind;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::record::discussion::Discussion;
 use crate::record::outbox::{OutboxKind, OutboxMessage};
-use crate::runtime::admission::ClaimKind;
 
 /// The outbox of a discussion, and what of it is stored.
 #[derive(Debug, Default)]

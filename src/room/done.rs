@@ -7,8 +7,8 @@ use super::attempts::Trouble;
 use super::pages::Reading;
 use super::step::Step;
 use super::voice::VoiceItem;
+use crate::admission::ClaimKind;
 use crate::record::channel::StoredChannel;
-use crate::runtime::admission::ClaimKind;
 
 /// A room that learns what came of an action.
 pub(super) struct Concluding<'s, 'a> {

@@ -4,7 +4,7 @@ use dirigent_core::Timestamp;
 
 use super::action::{Account, Started};
 use super::commit::buffers::BufferPool;
-use crate::runtime::admission::{Admission, Wakeup};
+use crate::admission::{Admission, Wakeup};
 
 /// What all rooms share while one of them is asked: who decides whether an action may start, the rooms that may try
 /// again because of it, and memory for commits.

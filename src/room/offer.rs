@@ -14,10 +14,10 @@ use super::record::write_record;
 use super::requests::Ask;
 use super::step::Step;
 use super::voice::VoiceItem;
+use crate::admission::ClaimKind;
 use crate::ports::discord::HistoryRequest;
 use crate::ports::store::Commit;
 use crate::record::channel::GapFrom;
-use crate::runtime::admission::ClaimKind;
 use crate::values::error::ErrorKind;
 use crate::values::stage::Stage;
 

@@ -7,7 +7,7 @@ use super::claims::{Claims, Lane};
 use super::context::Context;
 use super::doorway::Doorway;
 use crate::ChannelId;
-use crate::runtime::admission::{Claim, ClaimKind, Verdict};
+use crate::admission::{Claim, ClaimKind, Verdict};
 
 /// Whose request to the chat is under way, and of which kind.
 pub(super) type Request = (Account, ClaimKind);

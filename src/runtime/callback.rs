@@ -7,9 +7,9 @@ use dirigent_core::AgentKey;
 use super::Runtime;
 use super::cell::Awaited;
 use crate::ports::ownership::Standing;
+use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::values::carried::Carried;
 use crate::values::error::{ApiError, ErrorKind};
-use crate::values::request::{ChannelAnswer, ChannelRequest};
 use crate::{CallError, ChannelId};
 use dirigent_core::{Input, WakeCause};
 

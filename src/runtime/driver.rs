@@ -15,7 +15,6 @@ use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use tokio::sync::mpsc;
 
 use super::Runtime;
-use super::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
 use super::backfill::Backfilling;
 use super::cell::RoomCell;
 use super::host_code::{Panicked, answered};
@@ -27,6 +26,7 @@ use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
 use crate::ChannelId;
+use crate::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
 use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::room::action::{ConsultAnswer, Outcome};

@@ -8,7 +8,6 @@ use dirigent_core::{AgentKey, Timestamp};
 use futures_util::FutureExt;
 use futures_util::future::{AbortRegistration, Abortable};
 
-use super::admission::{Claim, Report};
 use super::cell::CellState;
 use super::events::AgentFault;
 use super::host_code::no_answer;
@@ -16,6 +15,7 @@ use super::registry::Registry;
 use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
 use super::tally::{Counts, Request as Asks};
+use crate::admission::{Claim, Report};
 use crate::ports::orchestrator::Consultation;
 use crate::ports::store::ChannelStore;
 use crate::ports::surroundings::Surroundings;

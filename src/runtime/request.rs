@@ -9,10 +9,10 @@ use dirigent_core::Timestamp;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::ReusableBoxFuture;
 
-use super::admission::Claim;
 use super::cell::RoomCell;
 use super::host_code::no_answer;
 use super::room_table::RoomRef;
+use crate::admission::Claim;
 use crate::ports::store::CommitError;
 use crate::record::channel::Revision;
 use crate::room::action::{ActionId, Outcome};

@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 use super::arguments::Arguments;
 use super::fields::{Fields, needed, plain_name};
 use super::{Caller, ToolError, Tools};
+use crate::ports::creation::CreatedChannel;
 use crate::ports::discord::NewChannel;
-use crate::values::creation::CreatedChannel;
 use crate::{ChannelId, Mode, UserId};
 
 /// The arguments of `create-chat-channel`.

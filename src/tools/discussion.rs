@@ -9,10 +9,10 @@ use super::arguments::Arguments;
 use super::fields::{Fields, needed};
 use super::opening::is_absent;
 use super::{CallbackPolicy, Caller, ToolError, Tools};
+use crate::ports::creation::{CreatedChannel, Opening};
 use crate::ports::discord::{ChannelKind, NewChannel};
 use crate::record::discussion::Discussion;
 use crate::text::plain::is_visible;
-use crate::values::creation::{CreatedChannel, Opening};
 use crate::values::id::GuildId;
 use crate::{ChannelId, Mode, UserId};
 

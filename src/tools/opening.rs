@@ -1,8 +1,8 @@
 //! Creating a channel: first in Discord, then its mode, and neither without the other.
 
 use super::{Caller, ToolError, Tools};
+use crate::ports::creation::CreatedChannel;
 use crate::ports::discord::{ChannelInfo, NewChannel};
-use crate::values::creation::CreatedChannel;
 use crate::values::error::{ApiError, Certainty, ErrorKind};
 use crate::values::id::GuildId;
 use crate::{CallError, ChannelId, UserId};

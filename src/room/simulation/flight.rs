@@ -5,9 +5,9 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, MessageId, RunId, Timestamp, TurnId};
 
 use super::super::action::{Account, ActionId};
+use crate::admission::Claim;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
-use crate::runtime::admission::Claim;
 use crate::values::error::ErrorKind;
 
 #[derive(Debug)]

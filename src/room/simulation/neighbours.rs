@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, Timestamp};
 use super::chat::Answers;
 use super::world::{World, note};
 use crate::ChannelId;
-use crate::runtime::admission::{AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, Wakeup};
+use crate::admission::{AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, Wakeup};
 
 /// The first of them; the room that is watched has a smaller number.
 const FIRST: u64 = 100;

@@ -39,10 +39,6 @@ impl Imports {
         Self { edges }
     }
 
-    pub(crate) fn modules(&self) -> usize {
-        self.edges.len()
-    }
-
     pub(crate) fn edges(&self) -> &BTreeMap<Module, BTreeSet<Module>> {
         &self.edges
     }

@@ -1,13 +1,18 @@
-//! `cargo run -p structure` prints one table: how large types, files and functions are, and how modules import
-//! one another in circles. It fails where one is larger than it may be. Code for tests alone is not looked at,
-//! but counts as lines.
+//! `cargo run -p structure` prints how large each published crate is, and fails when the code has lost its direction.
+//!
+//! The table has, for each crate, lines of code without tests, comments and blanks; types (structs, enums, unions and
+//! traits, private ones included); public items (types, functions that are no methods, constants, aliases); settings (public
+//! fields of structs named `Settings`, `…Config`, `…Limits` or `…Options`); and the largest circle of modules that all name
+//! one another. Methods and items that a macro writes are not counted.
+//!
+//! It fails when a folder names one above it (the table is in `order.rs`), when a folder of such a crate is not in the table, and when a circle is larger than 3. Code for tests alone is not looked at.
 #![expect(clippy::print_stdout, reason = "the table is the output")]
 
 mod circles;
 mod imports;
+mod order;
 mod source;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -34,20 +39,8 @@ const CRATES: [(&str, &str); 13] = [
     ("dirigent-viewer", "dirigent-viewer/src"),
 ];
 
-/// Of these the lines are added up.
-const ADDED_UP: usize = 4;
-
-const FILE_LINES_MAX: usize = 500;
-const FUNCTION_LINES_MAX: usize = 60;
-const TYPE_FUNCTIONS_MAX: usize = 42;
-const FACADE_FUNCTIONS_MAX: usize = 42;
-/// The types that are all of something for who uses the crate: the core's look at a channel, the driver, a channel, an agent's
-/// turn, an account, the in-memory Discord.
-const FACADES: [&str; 6] =
-    ["View", "Dirigent", "Channel", "Turn", "DiscordAccount", "MemoryDiscord"];
+/// Modules that may all name one another: a type, its parts and its errors. More of them are one module in pieces.
 const CIRCLE_MAX: usize = 3;
-/// The driver is larger than the other crates.
-const DRIVER_CIRCLE_MAX: usize = 5;
 
 fn main() -> ExitCode {
     let folder = Arg::new("folder").value_name("FOLDER").default_value(".");
@@ -56,84 +49,154 @@ fn main() -> ExitCode {
         .arg(folder.help("Where the workspace is"))
         .get_matches();
     let root = matches.get_one::<String>("folder").map_or(".", String::as_str);
-    println!(
-        "| crate | lines of code | largest types (functions of their own, files) | modules in the largest circle | \
-         of | files above {FILE_LINES_MAX} lines | functions above {FUNCTION_LINES_MAX} |"
-    );
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
-    let (mut total, mut is_well) = (0, true);
-    for (at, (name, folder)) in CRATES.into_iter().enumerate() {
+    println!("| crate | lines | types | public items | settings | largest circle of modules |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    let mut total = Measured::default();
+    for (name, folder) in CRATES {
         match sources(&Path::new(root).join(folder)) {
-            Ok(sources) => {
-                if at < ADDED_UP {
-                    total += sources.iter().map(|source| source.code_lines).sum::<usize>();
-                }
-                is_well &= print_crate(name, &sources);
-            }
+            Ok(sources) => total.add(print_crate(name, &sources)),
             Err(error) => {
                 eprintln!("{folder}: {error}");
                 return ExitCode::from(2);
             }
         }
     }
-    println!("\n{total} lines without comments and blanks in the first {ADDED_UP} together.");
-    if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    println!(
+        "| all | {} | {} | {} | {} | |",
+        total.lines, total.types, total.public, total.settings
+    );
+    for fault in &total.faults {
+        eprintln!("{fault}");
+    }
+    if total.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Prints a row; returns whether all is as small as it must be.
-fn print_crate(name: &str, sources: &[Source]) -> bool {
-    let code: usize = sources.iter().map(|source| source.code_lines).sum();
-    let looked_at = || sources.iter().filter(|source| !source.is_test);
-    let mut types: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for source in looked_at() {
-        for (owner, functions) in &source.functions_of {
-            let entry = types.entry(owner).or_default();
-            *entry = (entry.0 + functions, entry.1 + 1);
+/// The figures of a crate, and the rules that it breaks.
+#[derive(Default)]
+struct Measured {
+    lines: usize,
+    types: usize,
+    public: usize,
+    settings: usize,
+    /// The modules of the largest circle.
+    circle: Vec<String>,
+    faults: Vec<String>,
+}
+
+impl Measured {
+    fn of(name: &str, sources: &[Source]) -> Self {
+        let product = || sources.iter().filter(|source| !source.is_test);
+        let imports = Imports::of(product());
+        let circle = largest_circle(&imports);
+        let mut faults = order::faults(name, &imports);
+        if circle.len() > CIRCLE_MAX {
+            let modules = circle.join(", ");
+            faults.push(format!("more than {CIRCLE_MAX} modules name one another: {modules}"));
+        }
+        Self {
+            lines: product().map(|source| source.items.lines).sum(),
+            types: product().map(|source| source.items.types).sum(),
+            public: product().map(|source| source.items.public).sum(),
+            settings: product().map(|source| source.items.settings).sum(),
+            circle,
+            faults: faults.into_iter().map(|fault| format!("{name}: {fault}")).collect(),
         }
     }
-    let mut largest: Vec<_> =
-        types.into_iter().filter(|(_, (functions, _))| *functions > TYPE_FUNCTIONS_MAX).collect();
-    largest.sort_by_key(|(_, (functions, _))| std::cmp::Reverse(*functions));
-    let functions_max =
-        |owner| if FACADES.contains(owner) { FACADE_FUNCTIONS_MAX } else { TYPE_FUNCTIONS_MAX };
-    let mut exceeded: Vec<String> = largest
-        .iter()
-        .filter(|(owner, (functions, _))| *functions > functions_max(owner))
-        .map(|(owner, _)| format!("{owner} has too many functions"))
-        .collect();
-    let largest: Vec<String> = largest
-        .into_iter()
-        .map(|(owner, (functions, files))| format!("{owner} {functions} in {files}"))
-        .collect();
-    let imports = Imports::of(looked_at());
-    let circle = largest_circle(&imports);
-    let long_files: Vec<String> = looked_at()
-        .filter(|source| source.lines > FILE_LINES_MAX)
-        .map(|source| format!("{} {}", source.module.join("::"), source.lines))
-        .collect();
-    let long = looked_at().flat_map(|source| &source.functions);
-    let long = long.filter(|(_, lines)| *lines > FUNCTION_LINES_MAX);
-    let long: Vec<String> = long.map(|(function, lines)| format!("{function} {lines}")).collect();
-    println!(
-        "| {name} | {code} | {} | {}{} | {} | {} | {} |",
-        or_none(&largest),
-        circle.len(),
-        circle.first().map_or(String::new(), |first| format!(" ({first} …)")),
-        imports.modules(),
-        or_none(&long_files),
-        or_none(&long),
-    );
-    let circle_max = if name == "dirigent" { DRIVER_CIRCLE_MAX } else { CIRCLE_MAX };
-    let others =
-        [(circle.len() > circle_max)
-            .then(|| format!("more than {circle_max} modules in a circle"))];
-    exceeded.extend(others.into_iter().flatten());
-    for exceeded in &exceeded {
-        eprintln!("{name}: {exceeded}");
+
+    fn add(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.types += other.types;
+        self.public += other.public;
+        self.settings += other.settings;
+        self.faults.extend(other.faults);
     }
-    exceeded.is_empty()
 }
 
-fn or_none(found: &[String]) -> String {
-    if found.is_empty() { "none".to_owned() } else { found.join(", ") }
+fn print_crate(name: &str, sources: &[Source]) -> Measured {
+    let measured = Measured::of(name, sources);
+    let Measured { lines, types, public, settings, circle, .. } = &measured;
+    let circle = if circle.is_empty() { "none".to_owned() } else { circle.join(", ") };
+    println!("| {name} | {lines} | {types} | {public} | {settings} | {circle} |");
+    measured
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A crate of these files, measured under this name.
+    fn measured(name: &str, files: &[(&str, &str)]) -> Measured {
+        let folder = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Measured::of(name, &sources(folder.path()).unwrap())
+    }
+
+    const ROOT: (&str, &str) = ("lib.rs", "mod state; mod machine; mod values;");
+
+    #[test]
+    fn a_folder_may_name_those_below_it() {
+        let machine = ("machine.rs", "use crate::state::Floor; use crate::values::Id;");
+        let state = ("state.rs", "use crate::values::Id; pub(crate) struct Floor(Id);");
+        let files = [ROOT, machine, state, ("values.rs", "pub struct Id;")];
+        assert_eq!(measured("dirigent-core", &files).faults, <[String; 0]>::default());
+    }
+
+    #[test]
+    fn a_folder_that_names_one_above_it_is_a_fault() {
+        let floor = ("state/floor.rs", "use crate::machine::runs::Run;");
+        let run = ("machine/runs.rs", "pub(crate) struct Run;");
+        let files =
+            [ROOT, floor, run, ("state.rs", "mod floor;"), ("machine.rs", "pub(crate) mod runs;")];
+        let faults = measured("dirigent-core", &files).faults;
+        assert_eq!(faults, ["dirigent-core: state::floor names machine::runs, which is above it"]);
+    }
+
+    #[test]
+    fn a_re_export_does_not_hide_the_folder_above() {
+        let root = ("lib.rs", "mod machine; mod state; pub use machine::Run;");
+        let files = [root, ("machine.rs", "pub struct Run;"), ("state.rs", "use crate::Run;")];
+        let faults = measured("dirigent-core", &files).faults;
+        assert_eq!(faults, ["dirigent-core: state names machine, which is above it"]);
+    }
+
+    #[test]
+    fn what_only_tests_name_may_be_above() {
+        let state = "#[cfg(test)] mod tests { use crate::machine::Run; }";
+        let files = [ROOT, ("machine.rs", "pub(crate) struct Run;"), ("state.rs", state)];
+        assert_eq!(measured("dirigent-core", &files).faults, <[String; 0]>::default());
+    }
+
+    #[test]
+    fn a_folder_that_stands_in_no_order_is_a_fault() {
+        let files = [("lib.rs", "mod cellar;"), ("cellar.rs", "use crate::values::Id;")];
+        let faults = measured("dirigent-core", &files).faults;
+        assert_eq!(faults, ["dirigent-core: the order of folders lacks cellar"]);
+    }
+
+    #[test]
+    fn a_circle_of_four_is_a_fault_and_one_of_three_is_none() {
+        let next = |to: &str| format!("use super::{to}::Of{to};");
+        let [a, b, c, back] = ["b", "c", "d", "a"].map(next);
+        let three = [("a.rs", &*a), ("b.rs", &*b), ("c.rs", &*back)];
+        let three = measured("a-crate", &three);
+        assert_eq!((three.circle.len(), three.faults.len()), (3, 0));
+        let four =
+            measured("a-crate", &[("a.rs", &*a), ("b.rs", &*b), ("c.rs", &*c), ("d.rs", &*back)]);
+        assert_eq!(four.faults, ["a-crate: more than 3 modules name one another: a, b, c, d"]);
+    }
+
+    #[test]
+    fn what_is_counted_is_the_product() {
+        let text = "//! A module.\n\npub struct LineLimits {\n    /// Most.\n    pub most: u8,\n    least: u8,\n}\n\
+                    enum Private {}\npub fn function() {}\nimpl LineLimits {\n    pub fn method() {}\n}\n\
+                    #[cfg(test)]\nmod tests {\n    pub struct OnlyHere;\n}\n";
+        let seen = measured("a-crate", &[("limits.rs", text)]);
+        assert_eq!((seen.lines, seen.types, seen.public, seen.settings), (9, 2, 2, 1));
+    }
 }

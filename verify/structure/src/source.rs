@@ -1,12 +1,11 @@
-//! One file: its size, its functions, and the types that they belong to.
+//! One file: its syntax, its size, and what it declares.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, ImplItemFn, Item, ItemFn, ItemImpl, ItemMod, Type};
+use syn::{Attribute, Item, ItemMod, ItemStruct, Visibility};
 
 /// A file of a crate.
 pub(crate) struct Source {
@@ -14,13 +13,7 @@ pub(crate) struct Source {
     pub(crate) module: Vec<String>,
     /// Whether it is compiled for tests alone.
     pub(crate) is_test: bool,
-    pub(crate) lines: usize,
-    /// Lines that are neither blank nor a comment.
-    pub(crate) code_lines: usize,
-    /// Its functions with their lines.
-    pub(crate) functions: Vec<(String, usize)>,
-    /// How many functions of their own types have here; what a trait asks for does not count.
-    pub(crate) functions_of: BTreeMap<String, usize>,
+    pub(crate) items: Items,
     pub(crate) file: syn::File,
 }
 
@@ -55,18 +48,20 @@ fn read(folder: &Path, path: &Path) -> io::Result<Source> {
     let file = syn::parse_file(&text).map_err(|error| {
         io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))
     })?;
-    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
-    let mut found = Functions::default();
-    found.visit_file(&file);
+    let mut items = Items { lines: code_lines(&text, 1, usize::MAX), ..Items::default() };
+    Counter { text: &text, items: &mut items }.visit_file(&file);
     Ok(Source {
         module: module_of(path.strip_prefix(folder).unwrap_or(path)),
         is_test: false,
-        lines: text.lines().count(),
-        code_lines: text.lines().filter(is_code).count(),
-        functions: found.all,
-        functions_of: found.by_type,
+        items,
         file,
     })
+}
+
+/// The lines from `first` to `last` that are neither blank nor a comment.
+fn code_lines(text: &str, first: usize, last: usize) -> usize {
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
+    text.lines().take(last).skip(first - 1).filter(is_code).count()
 }
 
 fn module_of(path: &Path) -> Vec<String> {
@@ -100,45 +95,86 @@ pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
+/// What a file declares, without what is compiled for tests alone.
 #[derive(Default)]
-struct Functions {
-    all: Vec<(String, usize)>,
-    by_type: BTreeMap<String, usize>,
+pub(crate) struct Items {
+    /// Lines that are neither blank nor a comment.
+    pub(crate) lines: usize,
+    /// Structs, enums, unions and traits.
+    pub(crate) types: usize,
+    /// Items with `pub` alone before them, without methods and modules.
+    pub(crate) public: usize,
+    /// Public fields of structs that hold settings.
+    pub(crate) settings: usize,
 }
 
-impl Functions {
-    fn add(&mut self, name: &syn::Ident, spanned: &impl Spanned) {
-        let span = spanned.span();
-        self.all.push((name.to_string(), span.end().line - span.start().line + 1));
+struct Counter<'a> {
+    text: &'a str,
+    items: &'a mut Items,
+}
+
+impl Counter<'_> {
+    fn add(&mut self, visibility: &Visibility) {
+        self.items.public += usize::from(matches!(visibility, Visibility::Public(_)));
     }
 }
 
-impl<'ast> Visit<'ast> for Functions {
-    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
-        if !is_for_tests(&module.attrs) {
-            visit::visit_item_mod(self, module);
+impl<'ast> Visit<'ast> for Counter<'_> {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "syn adds kinds of items; these are those that count"
+    )]
+    fn visit_item(&mut self, item: &'ast Item) {
+        if is_for_tests(attributes(item)) {
+            let span = item.span();
+            self.items.lines -= code_lines(self.text, span.start().line, span.end().line);
+            return;
         }
-    }
-
-    fn visit_item_impl(&mut self, block: &'ast ItemImpl) {
-        if let (None, Type::Path(owner)) = (&block.trait_, &*block.self_ty) {
-            let name = owner.path.segments.last().map(|last| last.ident.to_string());
-            let is_function = |item: &&syn::ImplItem| matches!(item, syn::ImplItem::Fn(_));
-            let functions = block.items.iter().filter(is_function).count();
-            *self.by_type.entry(name.unwrap_or_default()).or_default() += functions;
+        match item {
+            Item::Struct(ItemStruct { vis, ident, fields, .. }) => {
+                self.items.types += 1;
+                self.add(vis);
+                let name = ident.to_string();
+                if ["Settings", "Config", "Limits", "Options"].iter().any(|end| name.ends_with(end))
+                {
+                    let is_public =
+                        |field: &&syn::Field| matches!(field.vis, Visibility::Public(_));
+                    self.items.settings += fields.iter().filter(is_public).count();
+                }
+            }
+            Item::Enum(syn::ItemEnum { vis, .. })
+            | Item::Union(syn::ItemUnion { vis, .. })
+            | Item::Trait(syn::ItemTrait { vis, .. }) => {
+                self.items.types += 1;
+                self.add(vis);
+            }
+            Item::Fn(syn::ItemFn { vis, .. })
+            | Item::Const(syn::ItemConst { vis, .. })
+            | Item::Static(syn::ItemStatic { vis, .. })
+            | Item::Type(syn::ItemType { vis, .. }) => self.add(vis),
+            _ => {}
         }
-        visit::visit_item_impl(self, block);
+        visit::visit_item(self, item);
     }
+}
 
-    fn visit_item_fn(&mut self, function: &'ast ItemFn) {
-        if !is_for_tests(&function.attrs) {
-            self.add(&function.sig.ident, &function.block);
-            visit::visit_item_fn(self, function);
-        }
-    }
-
-    fn visit_impl_item_fn(&mut self, function: &'ast ImplItemFn) {
-        self.add(&function.sig.ident, &function.block);
-        visit::visit_impl_item_fn(self, function);
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "syn adds kinds of items; these are those that count"
+)]
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(syn::ItemConst { attrs, .. })
+        | Item::Enum(syn::ItemEnum { attrs, .. })
+        | Item::Fn(syn::ItemFn { attrs, .. })
+        | Item::Impl(syn::ItemImpl { attrs, .. })
+        | Item::Macro(syn::ItemMacro { attrs, .. })
+        | Item::Mod(ItemMod { attrs, .. })
+        | Item::Static(syn::ItemStatic { attrs, .. })
+        | Item::Struct(ItemStruct { attrs, .. })
+        | Item::Trait(syn::ItemTrait { attrs, .. })
+        | Item::Type(syn::ItemType { attrs, .. })
+        | Item::Use(syn::ItemUse { attrs, .. }) => attrs,
+        _ => &[],
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::ports::identity::Identity;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
+use crate::values::identity::Identity;
 
 /// A line for an agent's prompt that says who it is.
 ///

@@ -3,7 +3,7 @@
 use dirigent_core::Refusal;
 
 use crate::AgentId;
-use crate::values::creation::CreatedChannel;
+use crate::ports::creation::CreatedChannel;
 use crate::values::summary::{ResultPost, Summary};
 
 /// What an agent's tool, or another channel, asks of a channel for which another process acts.
