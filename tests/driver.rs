@@ -5,6 +5,7 @@ mod consulting;
 mod delivery;
 mod demands;
 mod discussions;
+mod every_call;
 mod flow;
 mod gaps;
 mod interrupting;

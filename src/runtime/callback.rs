@@ -62,5 +62,7 @@ pub(crate) async fn wake_here(
             return Ok(());
         }
     };
-    stored.await.map_err(|_| ApiError::new(ErrorKind::Store))
+    // A store that hangs must not keep the process that asks waiting for longer than any other call does.
+    let stored = runtime.within(runtime.settings.call_deadline, stored).await?;
+    stored.map_err(|_| ApiError::new(ErrorKind::Store))
 }

@@ -8,7 +8,7 @@ use dirigent::ports::Identity;
 use dirigent::replay::Recording;
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::store::Durability;
-use dirigent::{CallError, Clock, Config, Denial, IdentityStore, Mode};
+use dirigent::{CallError, Config, Denial, IdentityStore, Mode};
 use dirigent_testkit::memory_discord::{Faults, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
@@ -230,25 +230,6 @@ fn a_persons_message_reaches_the_agent_that_is_running() {
     stage.say("One more thing");
     stage.until_dormant();
     assert_eq!(stage.agent("a").turns()[0].injected, ["One more thing"]);
-}
-
-/// F17
-#[test]
-fn every_public_call_returns_though_everything_outside_hangs() {
-    let mut stage = slow().stage();
-    stage.chat();
-    stage.say("Hello");
-    for _ in 0..50 {
-        stage.store().next_commit(dirigent_verify::stage::StoreFault::Hangs);
-    }
-    let channel = stage.channel();
-    let began = stage.clock().now();
-    let _ = stage.call(move |d| async move { d.channel(channel).hold().await });
-    let _ = stage.call(move |d| async move { d.channel(channel).status().await });
-    let _ = stage.call(move |d| async move { d.channel(channel).wake(None).await });
-    let _ = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
-    // Two of them wait for the store, at most ten seconds each.
-    assert!(stage.clock().now().since(began) <= SECOND * 21);
 }
 
 /// F18

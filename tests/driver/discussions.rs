@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use dirigent::hooks::RunReport;
 use dirigent::operate::{CreatedChannel, DiscussionState, Opening, ResultPost};
-use dirigent::settings::LostRuns;
+use dirigent::ports::Mentions;
+use dirigent::settings::{LostRuns, TriggerCleanup};
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{Discussion, Durability, OutboxKind};
 use dirigent::{ChannelId, Config, Dirigent, Mode, Permit};
 use dirigent_testkit::memory_discord::{Call, Fault};
-use dirigent_testkit::scripted_agent::Line;
+use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
 
 mod waiting;
@@ -310,6 +311,71 @@ fn whoever_writes_into_a_concluded_discussion_is_told() {
     stage.advance(SECOND);
     let channel = places(&stage).0;
     assert_eq!(stage.moderation(channel).last().unwrap(), "This discussion is closed.");
+}
+
+/// F21: whatever stands in a guide, a summary or a name, and whatever the library has to say.
+#[test]
+fn no_post_of_the_library_pings_more_than_the_agent_that_it_addresses() {
+    let loud = "@everyone <@1> <@&2> look";
+    let setup = Setup::new()
+        .rooms(2)
+        .hooked("a", [loud.into(), Act::Hang.into()])
+        .hooked("b", [loud.into()])
+        .settings(|settings| settings.result_text_template = format!("{loud} {{summary}}"))
+        .config(|config| {
+            config.announce_timeouts = true;
+            config.announce_offline = true;
+            config.turn_deadline = Some(MINUTE);
+            config.trigger_cleanup = TriggerCleanup::Never;
+        });
+    let mut stage = setup.stage();
+    open_with(&mut stage, loud);
+    stage.until_dormant();
+    let channel = places(&stage).0;
+    for text in ["Hello", "stop", "resume", "Go on"] {
+        stage.say(text);
+        stage.advance(SECOND * 90);
+    }
+    stage.call(move |d| async move { d.agent_offline(&"b".into()).await }).unwrap();
+    stage.advance(MINUTE * 30);
+    let conclude = move |d: Dirigent| async move {
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Text("@here <@1> done"))).await
+    };
+    stage.call(conclude).unwrap();
+    stage.advance(MINUTE);
+    stage.say("One more thing");
+    stage.advance(MINUTE);
+    let (moderator, posts) = (stage.moderator(), stage.discord().take_posts());
+    let own = posts.iter().filter(|post| post.author == moderator);
+    let mut said = String::new();
+    for post in own.filter(|post| post.message.is_some()) {
+        let messages = stage.discord().messages(post.channel);
+        let message = messages.iter().find(|message| Some(message.id) == post.message);
+        let text = message.map_or("", |message| &*message.content);
+        said += &format!("{text}\n");
+        match post.mentions {
+            Mentions::None => {}
+            Mentions::User(user) => {
+                let agents = [stage.agent("a").user(), stage.agent("b").user()];
+                assert!(agents.contains(&user) && text.contains(&format!("<@{user}>")), "{text}");
+            }
+            _ => panic!("{text}: {:?}", post.mentions),
+        }
+    }
+    let kinds = [
+        "➡️",
+        "Stopped",
+        "Resumed",
+        "timed out",
+        "disconnected",
+        "idle",
+        "look @here",
+        "closed",
+        "<@&2> look",
+    ];
+    for kind in kinds {
+        assert!(said.contains(kind), "no post of the kind {kind}: {said}");
+    }
 }
 
 /// D91, D89
