@@ -304,6 +304,15 @@ impl Config {
     /// - What an agent says within [`late_grace`](Self::late_grace) of a turn whose reply was not recognised as a
     ///   whole is a late piece of that reply: else it would be a new message, which interrupts
     ///   the next agent.
+    /// - A cycle at whose end no agent is left that could answer the last one is the last
+    ///   ([`Cause::NoOtherAgent`](crate::Cause::NoOtherAgent)), because an agent would be asked to answer itself.
+    /// - A message of a person that comes after the first turn of a cycle began asks for another cycle, although all agents
+    ///   pass in this one, because those that had their turn before have not seen it.
+    /// - Bots that are not registered neither wake nor interrupt ([`bots_qualify`](Self::bots_qualify)), because a bot that
+    ///   answers bots would never let the channel rest.
+    /// - An initiator is reminded at most once in [`reminder_interval`](Self::reminder_interval), and three times if nothing
+    ///   is said; then the discussion is archived. In an archived channel the last words of an agent that was running within
+    ///   [`farewell`](Self::farewell), and bots within [`bot_notice_interval`](Self::bot_notice_interval), get no notice.
     /// - Operators stop, hold, mute and choose, and a message or a run that is reported twice counts once.
     /// - What is remembered is bounded: 64 agents, 256 messages, 32 runs.
     ///

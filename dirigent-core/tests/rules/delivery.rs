@@ -120,6 +120,20 @@ fn a_matching_end_confirms_and_the_next_agent_is_woken() {
 
 /// R108
 #[test]
+fn a_fingerprint_that_is_not_the_end_confirms_nothing() {
+    let mut room = waiting_for("the reply");
+    for text in ["the reply, and more", "before the reply and behind it", "the repl", "reply the"] {
+        assert!(room.says(A, text).is_silent(), "{text}");
+        assert_eq!((room.phase(), room.speaker()), (PhaseKind::Confirming, Some(A)), "{text}");
+    }
+    assert!(room.edit(1_002, Author::Agent(A), "the reply, and no more").is_silent(), "an edit");
+    let step = room.says(A, "and last the reply");
+    assert_eq!(step.asks(), ["trigger B"]);
+    assert!(step.causes().contains(&Cause::TailMatched));
+}
+
+/// R108
+#[test]
 fn a_reply_that_arrived_during_the_run_confirms_at_its_end() {
     let mut room = Room::chat(2);
     room.human("hello");

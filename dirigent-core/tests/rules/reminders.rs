@@ -123,6 +123,20 @@ fn reminders_without_an_interval_are_bounded_too() {
     }
 }
 
+/// SD2
+#[test]
+fn to_the_letter_too_an_initiator_is_reminded_three_times_in_vain_and_no_more() {
+    let mut room = idle(|config| *config = Config::seed_literal());
+    for _ in 0..2 {
+        runs_in_vain(&mut room);
+        assert_eq!(reminders(&room.wait(secs(599))), 0);
+        assert_eq!(reminders(&room.wait(secs(1))), 1);
+    }
+    runs_in_vain(&mut room);
+    assert_eq!(reminders(&room.wait(secs(86_400))), 0);
+    assert_eq!(room.phase(), PhaseKind::Archived);
+}
+
 /// F28
 #[test]
 fn a_discussion_reminded_three_times_in_vain_is_archived_as_overdue_without_a_ceiling() {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::room::{A, B, Room, SEED, agents, ended, gate, message, millis, secs, spoke};
 use dirigent_core::config::{HumanInterrupt, MentionRule, TriggerCleanup};
 use dirigent_core::{
-    Author, Config, Creation, Input, MessageKind, Mode, PhaseKind, Reason, Refusal, Settlement,
-    Timestamp,
+    Author, Cause, Config, Creation, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal,
+    Settlement, Timestamp,
 };
 
 /// What `validate` says of the default with this change; "" when it is content.
@@ -154,7 +154,7 @@ fn by_the_letter_of_the_seed_nobody_is_hurried_and_nothing_but_the_tail_confirms
     assert_eq!(room.speaker(), Some(B));
 }
 
-/// Each item of the list in the docs of `Config::seed_literal`.
+/// SD2: each item of the list in the docs of `Config::seed_literal`; the rest of it is in the next test.
 #[test]
 fn to_the_letter_keeps_what_its_list_says() {
     let literal = |config: &mut Config| *config = Config::seed_literal();
@@ -190,6 +190,32 @@ fn to_the_letter_keeps_what_its_list_says() {
     assert_eq!(twice.explain(A), Reason::Stopped);
     let many = Creation { mode: Mode::Chat, members: agents(65), initiator: None };
     assert_eq!(Room::unknown().refusal(Input::Create(many)), Refusal::TooManyAgents);
+}
+
+/// SD2
+#[test]
+fn to_the_letter_it_keeps_what_lets_a_room_come_to_rest_and_a_person_be_heard() {
+    let literal = |config: &mut Config| *config = Config::seed_literal();
+    let mut alone = Room::chat_with(2, literal);
+    alone.tell(Input::Mute(B));
+    alone.human("hello");
+    alone.speaks(A);
+    assert_eq!(alone.members().causes(), [Cause::NoOtherAgent]);
+
+    let mut unseen = Room::chat_with(2, literal);
+    unseen.human("hello");
+    unseen.passes(A);
+    unseen.start(B);
+    unseen.human("and this?");
+    unseen.ends(B, Outcome::Pass);
+    unseen.members();
+    assert_eq!(unseen.speaker(), Some(A), "it has not seen the second message");
+    unseen.passes(A);
+    unseen.passes(B);
+    unseen.members();
+    assert_eq!(unseen.phase(), PhaseKind::Dormant);
+    assert!(unseen.post(Author::Bot, MessageKind::Conversation, "beep").is_silent());
+    assert_eq!(unseen.phase(), PhaseKind::Dormant, "a bot that is not registered wakes nobody");
 }
 
 type SetWait = fn(&mut Config, Duration);
