@@ -211,6 +211,31 @@ async fn a_server_that_never_answers_its_first_request_is_asked_anew() {
 
 /// R308
 #[tokio::test]
+async fn the_hosts_server_is_used_and_without_one_a_server_is_started() {
+    let server = FakeServer::start().await;
+    server.change(|state| state.takes_any_password = true);
+    let with = |binary: String| {
+        let config = OrchestratorConfig::new(|config| {
+            config.agents.opencode.mode = Mode::Serve;
+            config.agents.opencode.binary = binary;
+        });
+        task("List files").with_config(config)
+    };
+    let no_program = || with("/no/such/opencode".to_owned());
+    let hosts = OpenCode::new().at(server.url(), "of the host").run(no_program()).await;
+    assert_eq!((hosts.status, &*hosts.output), (Status::Success, "answer 1: List files"));
+    let program = || with(program("delegate_child").display().to_string());
+    let agent = || OpenCode::new().env("DELEGATE_LISTENS", server.url());
+    let started = agent().run(program()).await;
+    assert_eq!((started.status, &*started.output), (Status::Success, "answer 1: List files"));
+    let passwords = server.passwords();
+    assert!(passwords.contains(&"opencode:of the host".to_owned()), "{passwords:?}");
+    assert!(passwords.len() > 1, "the started server has a password of its own: {passwords:?}");
+    assert_eq!(agent().run(no_program()).await.status, Status::Error, "neither can be had");
+}
+
+/// R308
+#[tokio::test]
 async fn a_server_that_cannot_be_started_or_does_not_listen_is_an_error() {
     let with = |binary: &str, message: &str| {
         let config = OrchestratorConfig::new(|config| {
