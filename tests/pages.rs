@@ -15,6 +15,8 @@ mod glossary;
 mod links;
 #[path = "pages/performance.rs"]
 mod performance;
+#[path = "pages/questions.rs"]
+mod questions;
 #[path = "pages/requirements.rs"]
 mod requirements;
 #[path = "pages/rules.rs"]

@@ -71,6 +71,28 @@ fn the_state_file_is_written_on_every_change() {
     kept.stage.crash();
 }
 
+/// SD4, R279: what a kill left of the export is older than the store, or is not there at all.
+#[test]
+fn a_restart_reads_the_store_and_not_the_export() {
+    for left in [None, Some("{}"), Some("half of a pict")] {
+        let mut kept = Kept::new(Duration::ZERO);
+        kept.stage.chat();
+        kept.stage.say("Hello");
+        kept.stage.advance(SECOND * 12);
+        let before = kept.stage.status().unwrap();
+        assert_eq!(before.speaker, Some("dev".into()));
+        kept.stage.crash();
+        match left {
+            Some(text) => std::fs::write(&kept.path, text).unwrap(),
+            None => drop(std::fs::remove_file(&kept.path)),
+        }
+        kept.stage.restart();
+        let after = kept.stage.status().unwrap();
+        assert_eq!((after.turn, &after.list), (before.turn, &before.list), "queue and index");
+        assert_eq!((after.speaker, after.phase), (before.speaker, before.phase));
+    }
+}
+
 #[test]
 fn changes_that_come_in_crowds_are_written_together() {
     let mut kept = Kept::new(SECOND);
