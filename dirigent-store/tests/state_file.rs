@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use dirigent::settings::LostRuns;
 use dirigent_store::export::OrchestrationState;
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
@@ -26,6 +27,7 @@ impl Kept {
         let mut stage = Setup::new()
             .hosted("pm", [Line::from("p1").taking(SECOND * 10)])
             .hosted("dev", [Line::from("d1").taking(SECOND * 10)])
+            .settings(|settings| settings.lost_runs = LostRuns::Rerun)
             .stage();
         let (store, clock, to) = (stage.store().clone(), stage.clock().clone(), path.clone());
         drop(stage.begin(|dirigent| {
@@ -89,7 +91,7 @@ fn a_restart_reads_the_store_and_not_the_export() {
         kept.stage.restart();
         let after = kept.stage.status().unwrap();
         assert_eq!((after.turn, &after.list), (before.turn, &before.list), "queue and index");
-        assert_eq!((after.speaker, after.phase), (before.speaker, before.phase));
+        assert_eq!(after.speaker, before.speaker);
     }
 }
 

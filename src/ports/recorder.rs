@@ -1,4 +1,4 @@
-//! Who is told of every input, so that a channel can be replayed.
+//! The recorder: it receives every input, so that a channel can be replayed.
 
 use std::sync::Arc;
 
