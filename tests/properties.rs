@@ -29,11 +29,11 @@ fn cases() -> ProptestConfig {
     }
 }
 
+/// A comparison of machine and rules, by settings, the seed of what is drawn, and steps.
+type Check = fn(&Arc<Config>, u64, &[Step]) -> Result<Report, Failure>;
+
 /// Tries cases of these steps. One that fails was shrunk by proptest; steps that it then still does not need are left out.
-fn hold(
-    steps: impl Strategy<Value = Vec<Step>>,
-    check: fn(&Arc<Config>, u64, &[Step]) -> Result<Report, Failure>,
-) {
+fn hold(steps: impl Strategy<Value = Vec<Step>>, check: Check) {
     let outcome = TestRunner::new(cases()).run(&Case::of(steps), |case| {
         let outcome = check(&case.config, case.seed, &case.steps);
         outcome.map(drop).map_err(|failure| TestCaseError::fail(failure.to_string()))

@@ -25,6 +25,7 @@ pub(super) fn settings(config: &Config) -> String {
 }
 
 /// Tells an input.
+#[expect(clippy::too_many_lines, reason = "a sentence for each input")]
 pub(super) fn input(input: &Input) -> String {
     match input {
         Input::Create(Creation { mode, members, initiator }) => {
@@ -42,7 +43,7 @@ pub(super) fn input(input: &Input) -> String {
             format!("the {} of {agent} ends: {}", named(*run), end(outcome))
         }
         Input::Receipt { agent, run, messages } => {
-            let ids = listed(messages.iter().map(|id| id.to_string()));
+            let ids = listed(messages);
             format!(
                 "the {} of {agent} is said to have posted {}",
                 named(*run),
@@ -56,8 +57,9 @@ pub(super) fn input(input: &Input) -> String {
             let part = if *posted { "a part of it was posted" } else { "nothing of it was posted" };
             format!("the host gives up posting the reply of {agent}, {}: {part}", named(*run))
         }
-        Input::Chat { away: true } => "the chat no longer answers".to_owned(),
-        Input::Chat { away: false } => "the chat answers again".to_owned(),
+        Input::Chat { away } => {
+            if *away { "the chat no longer answers" } else { "the chat answers again" }.to_owned()
+        }
         Input::TriggerAgain => {
             "the agent that has the floor is to be triggered once more".to_owned()
         }
@@ -94,8 +96,9 @@ pub(super) fn input(input: &Input) -> String {
         Input::Assign(agent) => format!("an operator assigns {agent}"),
         Input::Spent { cost } => format!("a cost of {cost} is spent"),
         Input::ResetBudget => "an operator resets the budget".to_owned(),
-        Input::RunsLost { rerun: true } => "all runs are lost, and are to run again".to_owned(),
-        Input::RunsLost { rerun: false } => "all runs are lost".to_owned(),
+        Input::RunsLost { rerun } => {
+            format!("all runs are lost{}", if *rerun { ", and are to run again" } else { "" })
+        }
         Input::Reconfigure(config) => format!("the settings become {}", settings(config)),
         Input::Tick => "the clock ticks".to_owned(),
         _ => format!("{input:?}"),
@@ -239,12 +242,14 @@ fn end(outcome: &Outcome) -> String {
 
 fn settled(settlement: Settlement) -> String {
     match settlement {
-        Settlement::Done { message: Some(id) } => format!("is done, as {id}"),
-        Settlement::Done { message: None } => "is done".to_owned(),
-        Settlement::Failed { retry_at: Some(at) } => {
-            format!("failed, and may be tried again at {}", seconds(at))
+        Settlement::Done { message } => {
+            let id = message.map_or(String::new(), |id| format!(", as {id}"));
+            format!("is done{id}")
         }
-        Settlement::Failed { retry_at: None } => "failed".to_owned(),
+        Settlement::Failed { retry_at } => {
+            let again = |at| format!(", and may be tried again at {}", seconds(at));
+            format!("failed{}", retry_at.map_or(String::new(), again))
+        }
         Settlement::Doubtful => "may have been done".to_owned(),
         Settlement::Dropped => "is dropped".to_owned(),
         _ => format!("{settlement:?}"),
