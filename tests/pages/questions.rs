@@ -14,7 +14,7 @@ const OF_FINDINGS: &str = "tests/promises";
 
 /// The numbers of the page's rows, in its order.
 fn rows() -> Vec<String> {
-    let page = fs::read_to_string(source::root().join("verify/questions.md")).unwrap();
+    let page = source::table("questions.md");
     let number = |[number, question, answer]: [&str; 3]| {
         let is_whole = !question.trim().is_empty() && !answer.trim().is_empty();
         (numbers(number) == [number] && is_whole).then(|| number.to_owned())

@@ -1046,9 +1046,10 @@ enum Event {
     Mute,
     Joins,
     Delete,
+    Unseen,
 }
 
-const EVENTS: [Event; 16] = [
+const EVENTS: [Event; 17] = [
     Event::Burst,
     Event::Word,
     Event::Soon,
@@ -1065,6 +1066,7 @@ const EVENTS: [Event; 16] = [
     Event::Mute,
     Event::Joins,
     Event::Delete,
+    Event::Unseen,
 ];
 
 /// A world in which things go wrong by chance.
@@ -1215,6 +1217,13 @@ impl Chance {
                 self.say(words);
                 self.wait(60_000);
                 self.stage.discord().end_outages();
+            }
+            Event::Unseen => {
+                allow_to_see(&mut self.stage, false);
+                let words = self.dice.below(70);
+                self.say(words);
+                self.wait(20_000);
+                see_again(&mut self.stage);
             }
             Event::Own => {
                 let name = self.dice.pick(&["a", "b", "c"]).unwrap_or("a");
