@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Author, Channel, Config, Effect, Input, Message, MessageId, MessageKind, Mode,
-    Outcome, RunId, Settlement, Tail, Timestamp,
+    AgentKey, Author, Config, Effect, Input, Message, MessageId, MessageKind, Mode, Outcome, RunId,
+    Settlement, Tail, Timestamp, TurnMachine,
 };
 use divan::counter::ItemsCount;
 
@@ -16,7 +16,7 @@ fn main() {
 
 /// A chat after a given number of turns.
 struct Room {
-    channel: Channel,
+    channel: TurnMachine,
     effects: Vec<Effect>,
     members: Vec<AgentKey>,
     now: u64,
@@ -30,7 +30,7 @@ impl Room {
         let mut config = Config::default();
         (config.turns_max, config.cycles_max) = (None, None);
         let mut room = Self {
-            channel: Channel::new(Arc::new(config), 1),
+            channel: TurnMachine::new(Arc::new(config), 1),
             effects: Vec::new(),
             members: (0..agents).map(AgentKey::new).collect(),
             now: 1,

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{Options, Stage};
+use common::{BenchStage, Options};
 use dirigent::store::MemoryChannels;
 use dirigent::{Agent, AgentError, ChannelId, Mode, Reply, Turn};
 
@@ -58,8 +58,8 @@ fn main() {
         .unwrap();
     runtime.block_on(async {
         let store = Arc::new(MemoryChannels::default());
-        let (stage, driver) = Stage::new(4, |_| Thinking(Arc::clone(&watch)), store);
-        let Stage { discord, dirigent, person, users } = stage;
+        let (stage, driver) = BenchStage::new(4, |_| Thinking(Arc::clone(&watch)), store);
+        let BenchStage { discord, dirigent, person, users } = stage;
         tokio::spawn(driver.run());
         tokio::task::yield_now().await;
         let guild = discord.add_guild(person);

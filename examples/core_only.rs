@@ -4,7 +4,7 @@
 //! cargo run --example core_only
 //! ```
 //!
-//! `dirigent_core::Channel` is a value. Its host runs the loop in [`Simulation::run`]:
+//! `dirigent_core::TurnMachine` is a value. Its host runs the loop in [`Simulation::run`]:
 //! give it what happened and when, carry out what it asks for, and come back when something is due.
 //! Here the chat is a list of inputs that are still to come, and time is a number, so that a minute
 //! of waiting takes no time at all.
@@ -17,8 +17,9 @@ use std::time::Duration;
 use clap::Command;
 use dirigent_core::text::SilencePolicy;
 use dirigent_core::{
-    AgentKey, Author, Channel, Config, Creation, Effect, Input, Message, MessageId, MessageKind,
-    Mode, Outcome, PhaseKind, RunId, Settlement, Tail, Ticket, Timestamp, Transition, TurnId,
+    AgentKey, Author, Config, Creation, Effect, Input, Message, MessageId, MessageKind, Mode,
+    Outcome, PhaseKind, RunId, Settlement, Tail, Ticket, Timestamp, Transition, TurnId,
+    TurnMachine,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,7 +40,7 @@ const MOMENT: Duration = Duration::from_millis(400);
 
 /// The machine, and a world small enough to hold in the hand.
 struct Simulation {
-    channel: Channel,
+    channel: TurnMachine,
     /// What is going to happen, in order of time; the number keeps equal times apart.
     agenda: BTreeMap<(Timestamp, u64), Input>,
     /// The words of messages. The machine is given only their ends.
@@ -54,7 +55,7 @@ struct Simulation {
 impl Simulation {
     fn new() -> Self {
         let mut simulation = Self {
-            channel: Channel::new(Config::default().into(), 7),
+            channel: TurnMachine::new(Config::default().into(), 7),
             agenda: BTreeMap::new(),
             words: BTreeMap::new(),
             replies: BTreeMap::from([

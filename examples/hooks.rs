@@ -25,7 +25,7 @@ use dirigent::{
     MemoryIdentities, Mode, Permit, Settings, SystemClock, UserId,
 };
 use dirigent_testkit::MemoryDiscord;
-use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::memory_discord::{Event, GatewayEvents};
 
 type Result<T = ()> = std::result::Result<T, AgentError>;
 
@@ -131,7 +131,7 @@ impl Host {
     }
 
     /// Handles what the chat pushes, until the library says that the cycle is over.
-    async fn listen(&mut self, mut pushed: Events) -> Result {
+    async fn listen(&mut self, mut pushed: GatewayEvents) -> Result {
         let mut changes = self.dirigent.events();
         loop {
             tokio::select! {

@@ -27,7 +27,7 @@ use dirigent::{
 };
 use dirigent_store::ChannelRecording;
 use dirigent_testkit::MemoryDiscord;
-use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::memory_discord::{Event, GatewayEvents};
 
 type Result<T = ()> = std::result::Result<T, AgentError>;
 
@@ -93,7 +93,7 @@ struct Team {
     dev: UserId,
     dirigent: Dirigent,
     recording: Recording,
-    pushed: Events,
+    pushed: GatewayEvents,
     changes: dirigent::operate::Events,
     driver: tokio::task::JoinHandle<std::result::Result<(), dirigent::host::RunError>>,
 }

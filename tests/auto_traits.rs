@@ -12,7 +12,7 @@ use dirigent::{
     AgentId, CallError, ChatMessage, Denial, Dirigent, Driver, MemoryIdentities, Permit, Reply,
     Settings, SystemClock, Turn,
 };
-use dirigent_core::{Channel, Config, Effect, Input, Snapshot};
+use dirigent_core::{Config, Effect, Input, Snapshot, TurnMachine};
 
 const fn shared<T: Send + Sync + 'static>() {}
 const fn cloned<T: Clone + Send + Sync + 'static>() {}
@@ -59,7 +59,7 @@ fn values_travel_between_tasks() {
     cloned::<Status>();
     cloned::<SystemClock>();
     cloned::<Turn>();
-    shared::<Channel>();
+    shared::<TurnMachine>();
     shared::<Denial>();
     shared::<Permit>();
     shared::<Events>();

@@ -15,7 +15,7 @@ use dirigent::{Agent, ChannelId, Dirigent, Mode, UserId};
 use dirigent_testkit::MemoryDiscord;
 
 pub(crate) use self::options::Options;
-pub(crate) use self::stage::Stage;
+pub(crate) use self::stage::BenchStage;
 
 /// CPU time of the process, and wall time.
 #[derive(Clone, Copy)]
@@ -64,8 +64,8 @@ pub(crate) struct Room {
 
 impl Room {
     pub(crate) async fn open<A: Agent>(agents: usize, agent: impl Fn(usize) -> A) -> Self {
-        let (stage, driver) = Stage::new(agents, agent, Arc::new(MemoryChannels::default()));
-        let Stage { discord, dirigent, person, users } = stage;
+        let (stage, driver) = BenchStage::new(agents, agent, Arc::new(MemoryChannels::default()));
+        let BenchStage { discord, dirigent, person, users } = stage;
         tokio::spawn(driver.run());
         tokio::task::yield_now().await;
         let guild = discord.add_guild(person);

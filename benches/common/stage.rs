@@ -8,7 +8,7 @@ use dirigent::store::ChannelStore;
 use dirigent::{Agent, Config, Dirigent, Driver, MemoryIdentities, Settings, SystemClock, UserId};
 use dirigent_testkit::MemoryDiscord;
 
-pub(crate) struct Stage {
+pub(crate) struct BenchStage {
     pub(crate) discord: MemoryDiscord,
     pub(crate) dirigent: Dirigent,
     pub(crate) person: UserId,
@@ -16,7 +16,7 @@ pub(crate) struct Stage {
     pub(crate) users: Vec<UserId>,
 }
 
-impl Stage {
+impl BenchStage {
     /// A Discord with a moderator, a person and agents that may speak without limit; and a driver that is not running
     /// yet.
     pub(crate) fn new<A: Agent>(

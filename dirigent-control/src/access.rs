@@ -12,10 +12,10 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use tower_http::csrf::CsrfLayer;
 use tower_http::timeout::RequestBodyDeadlineLayer;
 
-use crate::auth::{Credential, Judgement, Role};
+use crate::auth::{Credential, Judgement, VisitorRole};
 use crate::pages::{self, SignIn};
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
 /// The largest body of a request that is no recording, in bytes.
 const BODY_MAX: usize = 64 * 1024;
@@ -28,7 +28,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// All routes behind the door.
-pub(crate) fn guarded(shared: &Arc<Shared>) -> Router {
+pub(crate) fn guarded(shared: &Arc<PageContext>) -> Router {
     let (api, document) = crate::api::routes();
     let document = crate::api::served(document);
     let routes = Router::new()
@@ -56,7 +56,7 @@ async fn not_so() -> Problem {
 }
 
 /// Judges a request, and lets it in with its role.
-async fn door(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+async fn door(State(shared): State<Arc<PageContext>>, request: Request, next: Next) -> Response {
     let wants_page = wants_page(request.uri().path(), request.headers());
     let mut response = admit(&shared, request, next).await.unwrap_or_else(|refused| refused);
     if wants_page && response.extensions().get::<Problem>().is_some() {
@@ -66,7 +66,7 @@ async fn door(State(shared): State<Arc<Shared>>, request: Request, next: Next) -
     response
 }
 
-async fn admit(shared: &Shared, request: Request, next: Next) -> Result<Response, Response> {
+async fn admit(shared: &PageContext, request: Request, next: Next) -> Result<Response, Response> {
     let (mut parts, body) = request.into_parts();
     let is_sign_in = parts.method == Method::POST && parts.uri.path() == "/sign-in";
     if !is_sign_in {
@@ -91,7 +91,7 @@ fn changes_something(parts: &Parts) -> bool {
     !is_safe && !is_harmless
 }
 
-async fn role_of(shared: &Shared, parts: &Parts) -> Result<Role, Judgement> {
+async fn role_of(shared: &PageContext, parts: &Parts) -> Result<VisitorRole, Judgement> {
     let credential = credential(&parts.headers);
     let judged = {
         let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,7 +121,7 @@ fn credential(headers: &HeaderMap) -> Credential<'_> {
 }
 
 /// The answer to who is not let in.
-pub(crate) fn refuse(shared: &Shared, judged: Judgement, wants_page: bool) -> Response {
+pub(crate) fn refuse(shared: &PageContext, judged: Judgement, wants_page: bool) -> Response {
     let (problem, wait) = match judged {
         Judgement::TooMany { wait } => {
             let detail = "too many attempts from your address; wait a minute";

@@ -9,12 +9,12 @@ use dirigent::ChannelId;
 use dirigent::ports::Standing;
 
 use crate::gather::is_listed;
-use crate::look::{ChannelFacts, ChannelLook, Known, Overview, Query, Row};
+use crate::look::{ChannelFacts, ChannelLook, DriverAnswer, Overview, Query, Row};
 use crate::order::Order;
 use crate::peer_rows::{PeersTold, Told};
 use crate::peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
 /// How soon a channel is asked for again that changes hands.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
@@ -69,10 +69,10 @@ impl fmt::Display for Unanswered {
 /// What is asked of the channels of all processes.
 #[derive(Clone, Copy)]
 pub(crate) struct Across<'a> {
-    shared: &'a Shared,
+    shared: &'a PageContext,
 }
 
-impl Shared {
+impl PageContext {
     /// The channels of all processes.
     pub(crate) const fn across(&self) -> Across<'_> {
         Across { shared: self }
@@ -278,9 +278,9 @@ impl Across<'_> {
         let (names, now) = (self.shared.names().await?, self.shared.clock.now());
         for id in untold {
             let known = match self.why_untold(id, &told) {
-                Some(why) => Known::Elsewhere(why),
+                Some(why) => DriverAnswer::Elsewhere(why),
                 // What its process answers without has no record any more.
-                None if places.lists(id) => Known::Unmanaged,
+                None if places.lists(id) => DriverAnswer::Unmanaged,
                 None => continue,
             };
             let row = Row::of(id, (&known, &names), &places, now);
@@ -308,7 +308,7 @@ impl Across<'_> {
     async fn away(self, channel: ChannelId, why: String) -> Result<Row, Problem> {
         let places = self.shared.places.get(&self.shared.dirigent).await;
         let names = self.shared.names().await?;
-        let known = Known::Elsewhere(why);
+        let known = DriverAnswer::Elsewhere(why);
         let row = Row::of(channel, (&known, &names), &places, self.shared.clock.now());
         Ok(Row { owner: self.owner(channel), ..row })
     }

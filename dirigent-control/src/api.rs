@@ -20,12 +20,12 @@ use crate::order::Order;
 use crate::peers::PageQuestion;
 use crate::ports::ScanReport;
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
 /// The largest recording that is read, in bytes.
 const RECORDING_MAX: usize = 8 * 1024 * 1024;
 
-type Ctl = State<Arc<Shared>>;
+type Ctl = State<Arc<PageContext>>;
 type Answer<T> = Result<Json<T>, Problem>;
 
 #[derive(OpenApi)]
@@ -71,7 +71,7 @@ struct Registration {
     agent_name: Option<String>,
 }
 
-pub(crate) fn routes() -> (Router<Arc<Shared>>, Document) {
+pub(crate) fn routes() -> (Router<Arc<PageContext>>, Document) {
     OpenApiRouter::with_openapi(Api::openapi())
         .routes(routes!(channels))
         .routes(routes!(channel))
@@ -90,7 +90,7 @@ pub(crate) fn routes() -> (Router<Arc<Shared>>, Document) {
 }
 
 /// The document itself.
-pub(crate) fn served(document: Document) -> Router<Arc<Shared>> {
+pub(crate) fn served(document: Document) -> Router<Arc<PageContext>> {
     let document = Arc::new(document);
     let answer = move |State(shared): Ctl| {
         let mut document = (*document).clone();
@@ -207,13 +207,13 @@ macro_rules! extractor {
         $(#[$doc])*
         pub(crate) struct $name<T>(pub(crate) T);
 
-        impl<T> $trait<Arc<Shared>> for $name<T>
+        impl<T> $trait<Arc<PageContext>> for $name<T>
         where
-            $inner<T>: $trait<Arc<Shared>, Rejection = $rejection>,
+            $inner<T>: $trait<Arc<PageContext>, Rejection = $rejection>,
         {
             type Rejection = Problem;
 
-            async fn $call(from: $from, shared: &Arc<Shared>) -> Result<Self, Problem> {
+            async fn $call(from: $from, shared: &Arc<PageContext>) -> Result<Self, Problem> {
                 match $inner::<T>::$call(from, shared).await {
                     Ok($inner(value)) => Ok(Self(value)),
                     Err(error) => Err(refused(error.status(), $kind, &error.body_text())),

@@ -18,19 +18,19 @@ use self::session::{Session, SessionKey};
 /// What a visitor may do.
 ///
 /// ```
-/// use dirigent_control::Role;
-/// assert!(Role::Operator.may_change() && !Role::Viewer.may_change());
+/// use dirigent_control::VisitorRole;
+/// assert!(VisitorRole::Operator.may_change() && !VisitorRole::Viewer.may_change());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a host's own check answers with one of the two")]
-pub enum Role {
+pub enum VisitorRole {
     /// Sees everything and changes nothing.
     Viewer,
     /// Sees and steers everything.
     Operator,
 }
 
-impl Role {
+impl VisitorRole {
     /// Whether this visitor may change anything.
     pub const fn may_change(self) -> bool {
         matches!(self, Self::Operator)
@@ -48,7 +48,7 @@ pub(crate) enum Credential<'a> {
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    Admitted(Role),
+    Admitted(VisitorRole),
     Unknown,
     /// Too many failures from this address: nothing is compared before this time is over.
     TooMany {
@@ -63,7 +63,7 @@ pub(crate) struct Auth {
 }
 
 struct Account {
-    role: Role,
+    role: VisitorRole,
     /// The token's digest: comparing digests takes the same time whatever the lengths are.
     digest: [u8; 32],
     key: SessionKey,
@@ -76,8 +76,8 @@ impl Auth {
             digest: Sha256::digest(token).into(),
             key: SessionKey::of(token),
         };
-        let operator = account(Role::Operator, operator);
-        let viewer = viewer.map(|token| account(Role::Viewer, token));
+        let operator = account(VisitorRole::Operator, operator);
+        let viewer = viewer.map(|token| account(VisitorRole::Viewer, token));
         let accounts = std::iter::once(operator).chain(viewer).collect();
         Self { accounts, attempts: Attempts::default() }
     }
@@ -180,8 +180,8 @@ mod tests {
     fn each_token_opens_its_own_role_and_no_other_text_does() {
         let mut auth = auth();
         let mut bearer = |token| auth.judge(NOON, HOME, Credential::Bearer(token));
-        assert_eq!(bearer(OPERATOR), Judgement::Admitted(Role::Operator));
-        assert_eq!(bearer(VIEWER), Judgement::Admitted(Role::Viewer));
+        assert_eq!(bearer(OPERATOR), Judgement::Admitted(VisitorRole::Operator));
+        assert_eq!(bearer(VIEWER), Judgement::Admitted(VisitorRole::Viewer));
         for wrong in ["", "the operator's secre", "the operator's secret ", "THE OPERATOR'S SECRET"]
         {
             assert_eq!(bearer(wrong), Judgement::Unknown, "{wrong:?}");
@@ -195,8 +195,8 @@ mod tests {
         let session = auth().sign_in(NOON, HOME, VIEWER).unwrap();
         let mut restarted = auth();
         let mut at = |seconds| restarted.judge(after(seconds), HOME, Credential::Session(&session));
-        assert_eq!(at(0), Judgement::Admitted(Role::Viewer));
-        assert_eq!(at(12 * 3_600 - 1), Judgement::Admitted(Role::Viewer));
+        assert_eq!(at(0), Judgement::Admitted(VisitorRole::Viewer));
+        assert_eq!(at(12 * 3_600 - 1), Judgement::Admitted(VisitorRole::Viewer));
         assert_eq!(at(12 * 3_600), Judgement::Unknown);
     }
 
@@ -246,7 +246,7 @@ mod tests {
         );
         assert_eq!(auth.sign_in(after(10), HOME, OPERATOR), Err(barred));
         assert_eq!(auth.judge(after(10), HOME, Credential::Session("o.1.forged")), barred);
-        let admitted = Judgement::Admitted(Role::Operator);
+        let admitted = Judgement::Admitted(VisitorRole::Operator);
         assert_eq!(auth.judge(after(10), HOME, Credential::Session(&session)), admitted);
         assert_eq!(auth.judge(after(10), AWAY, Credential::Bearer(OPERATOR)), admitted);
         assert_eq!(
@@ -262,7 +262,7 @@ mod tests {
         for _ in 0..100 {
             assert_eq!(auth.judge(NOON, HOME, Credential::Nothing), Judgement::Unknown);
         }
-        let admitted = Judgement::Admitted(Role::Operator);
+        let admitted = Judgement::Admitted(VisitorRole::Operator);
         assert_eq!(auth.judge(NOON, HOME, Credential::Bearer(OPERATOR)), admitted);
     }
 }

@@ -22,7 +22,7 @@ use crate::peer_rows::PeerRows;
 use crate::peers::{PageAnswer, PageQuestion, Peers};
 use crate::places::PlacesCache;
 use crate::ports::{Check, EgoFile, ReadRecording};
-use crate::shared::{ReadAddress, Shared};
+use crate::shared::{PageContext, ReadAddress};
 
 /// The shortest token, in characters: shorter ones can be guessed.
 const TOKEN_MIN: usize = 16;
@@ -44,12 +44,12 @@ const REPLAYS_MAX: usize = 2;
 /// ```
 #[derive(Clone)]
 pub struct Control {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<PageContext>,
 }
 
 /// Puts a [`Control`] together. See the crate's page for an example.
 #[must_use]
-pub struct Builder {
+pub struct ControlBuilder {
     dirigent: Dirigent,
     chat: Arc<dyn GuildApi>,
     identities: Arc<dyn IdentityStore>,
@@ -70,12 +70,12 @@ pub struct Builder {
 /// Why a [`Control`] cannot be put together.
 ///
 /// ```
-/// use dirigent_control::BuildError;
-/// assert!(BuildError::ShortToken.to_string().contains("16 characters"));
+/// use dirigent_control::ControlBuildError;
+/// assert!(ControlBuildError::ShortToken.to_string().contains("16 characters"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum ControlBuildError {
     /// No operator's token was given.
     #[error("an operator's token is needed; give one with operator_token")]
     NoToken,
@@ -98,8 +98,8 @@ impl Control {
         dirigent: Dirigent,
         chat: Arc<dyn GuildApi>,
         identities: impl IntoShared<dyn IdentityStore>,
-    ) -> Builder {
-        Builder {
+    ) -> ControlBuilder {
+        ControlBuilder {
             dirigent,
             chat,
             identities: identities.into_shared(),
@@ -135,7 +135,7 @@ impl Control {
     }
 }
 
-impl Builder {
+impl ControlBuilder {
     /// Who has this token sees and steers everything. At least 16 characters.
     pub fn operator_token(mut self, token: impl Into<String>) -> Self {
         self.operator = Some(token.into());
@@ -221,19 +221,19 @@ impl Builder {
     /// # Errors
     ///
     /// What is missing or unfit.
-    pub fn build(self) -> Result<Control, BuildError> {
-        let operator = self.operator.ok_or(BuildError::NoToken)?;
+    pub fn build(self) -> Result<Control, ControlBuildError> {
+        let operator = self.operator.ok_or(ControlBuildError::NoToken)?;
         let tokens = std::iter::once(&operator).chain(&self.viewer);
         if tokens.clone().any(|token| token.chars().count() < TOKEN_MIN) {
-            return Err(BuildError::ShortToken);
+            return Err(ControlBuildError::ShortToken);
         }
         if self.viewer.as_ref() == Some(&operator) {
-            return Err(BuildError::SameToken);
+            return Err(ControlBuildError::SameToken);
         }
         if !is_path(&self.base) {
-            return Err(BuildError::BadPath);
+            return Err(ControlBuildError::BadPath);
         }
-        let shared = Shared {
+        let shared = PageContext {
             tools: Tools::new(self.dirigent.clone(), Arc::clone(&self.chat)),
             places: PlacesCache::new(self.chat, Arc::clone(&self.clock)),
             dirigent: self.dirigent,
@@ -277,8 +277,8 @@ impl fmt::Debug for Control {
     }
 }
 
-impl fmt::Debug for Builder {
+impl fmt::Debug for ControlBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("path", &self.base).finish_non_exhaustive()
+        f.debug_struct("ControlBuilder").field("path", &self.base).finish_non_exhaustive()
     }
 }

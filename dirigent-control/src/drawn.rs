@@ -9,7 +9,7 @@ use dirigent::ports::Timestamp;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::Serialize;
 
-use crate::auth::Role;
+use crate::auth::VisitorRole;
 use crate::look::Query;
 
 /// So long a drawn page is used again where nothing has happened since.
@@ -42,7 +42,7 @@ impl Region {
 
 /// The pages, by what they show and to whom.
 #[derive(Default)]
-pub(crate) struct Drawn(Mutex<FxHashMap<(Shown, Role), Sheet>>);
+pub(crate) struct Drawn(Mutex<FxHashMap<(Shown, VisitorRole), Sheet>>);
 
 /// A page as it was drawn, while so much had happened.
 struct Sheet {
@@ -55,7 +55,7 @@ impl Drawn {
     /// The page, where it was drawn a moment ago and nothing has happened since.
     pub(crate) fn fresh(
         &self,
-        key: &(Shown, Role),
+        key: &(Shown, VisitorRole),
         version: u64,
         now: Timestamp,
     ) -> Option<Arc<Vec<Region>>> {
@@ -67,7 +67,7 @@ impl Drawn {
     /// Keeps a page that was drawn while so much had happened.
     pub(crate) fn keep(
         &self,
-        key: (Shown, Role),
+        key: (Shown, VisitorRole),
         version: u64,
         now: Timestamp,
         regions: &Arc<Vec<Region>>,
@@ -79,7 +79,7 @@ impl Drawn {
         drawn.insert(key, Sheet { version, at: now, regions: Arc::clone(regions) });
     }
 
-    fn lock(&self) -> MutexGuard<'_, FxHashMap<(Shown, Role), Sheet>> {
+    fn lock(&self) -> MutexGuard<'_, FxHashMap<(Shown, VisitorRole), Sheet>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

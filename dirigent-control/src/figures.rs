@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// More numbers for `/metrics`, asked for at each scrape; given to [`Builder::figures`](crate::Builder::figures).
+/// More numbers for `/metrics`, asked for at each scrape; given to [`ControlBuilder::figures`](crate::ControlBuilder::figures).
 ///
 /// ```
 /// use dirigent_control::{Figure, Figures};

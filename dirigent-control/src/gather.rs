@@ -9,19 +9,19 @@ use dirigent::{AgentId, CallError, ChannelId};
 use dirigent_viewer::Score;
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::look::{ChannelFacts, ChannelLook, Known, Names, OrderLook, Row};
+use crate::look::{ChannelFacts, ChannelLook, DriverAnswer, Names, OrderLook, Row};
 use crate::order::Order;
 use crate::peers::ChannelSheet;
 use crate::places::Places;
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
 /// The most rows in one answer to another process: each has at most some 5 KB.
 const ROWS_AT_ONCE: usize = 500;
 /// The number of channels that are read from the store at once.
 const READ_AT_ONCE: usize = 32;
 
-impl Shared {
+impl PageContext {
     pub(crate) async fn names(&self) -> Result<Names, Problem> {
         Ok(Names::new(&self.identities.all().await?))
     }
@@ -66,7 +66,7 @@ impl Shared {
     fn row_of(
         &self,
         id: ChannelId,
-        (known, names): (&Known, &Names),
+        (known, names): (&DriverAnswer, &Names),
         places: &Places,
         now: Timestamp,
     ) -> Row {
@@ -94,8 +94,10 @@ impl Shared {
         let names = self.names().await?;
         let channel = self.dirigent.channel(id);
         let status = match self.known(id).await? {
-            Known::Status(status) => Some(status),
-            Known::Unmanaged | Known::Unusable(_) | Known::Elsewhere(_) => None,
+            DriverAnswer::Status(status) => Some(status),
+            DriverAnswer::Unmanaged | DriverAnswer::Unusable(_) | DriverAnswer::Elsewhere(_) => {
+                None
+            }
         };
         let mut explanations = Vec::new();
         for (agent, _) in status.iter().flat_map(|status| &status.agents) {
@@ -122,14 +124,13 @@ impl Shared {
         let names = self.names().await?;
         let name = |key: AgentKey| self.agent_name(&names, key);
         let now = self.clock.now();
-        let is_live =
-            matches!(self.known(id).await?, Known::Status(status) if status.speaker.is_some());
+        let is_live = matches!(self.known(id).await?, DriverAnswer::Status(status) if status.speaker.is_some());
         let now = is_live.then_some(now);
         if let Some(recorded) = self.recorder.as_ref().and_then(|recorder| recorder.channel(id)) {
             let trace = Trace::of(&recorded, name).map_err(unreadable)?;
             return Ok(Score::of(newest(trace.entries()), name, now));
         }
-        if matches!(self.known(id).await?, Known::Unusable(_)) {
+        if matches!(self.known(id).await?, DriverAnswer::Unusable(_)) {
             return Ok(Score::of(&[], name, None));
         }
         let history = self.dirigent.channel(id).history().await?;
@@ -193,15 +194,15 @@ impl Shared {
         self.dirigent.agent(key).map(|agent| AgentId::from(names.of(&agent)))
     }
 
-    async fn known(&self, id: ChannelId) -> Result<Known, Problem> {
+    async fn known(&self, id: ChannelId) -> Result<DriverAnswer, Problem> {
         match self.dirigent.channel(id).status().await {
-            Ok(Some(status)) => Ok(Known::Status(Box::new(status))),
-            Ok(None) => Ok(Known::Unmanaged),
+            Ok(Some(status)) => Ok(DriverAnswer::Status(Box::new(status))),
+            Ok(None) => Ok(DriverAnswer::Unmanaged),
             Err(
-                error @ (CallError::Barred(Barred::Damaged | Barred::Newer)
+                error @ (CallError::Barred(Barred::Damaged | Barred::OtherVersion)
                 | CallError::Unreadable(_)
                 | CallError::Failed(_)),
-            ) => Ok(Known::Unusable(error)),
+            ) => Ok(DriverAnswer::Unusable(error)),
             Err(error) => Err(error.into()),
         }
     }

@@ -73,8 +73,8 @@ mod serve;
 mod shared;
 mod slave;
 
-pub use auth::Role;
-pub use control::{BuildError, Builder, Control};
+pub use auth::VisitorRole;
+pub use control::{Control, ControlBuildError, ControlBuilder};
 pub use figures::{Figure, Figures};
 pub use look::{
     AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OrderLook,

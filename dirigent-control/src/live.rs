@@ -18,13 +18,13 @@ use rustc_hash::FxHashMap;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::api::{Asked, Named, channel_id};
-use crate::auth::Role;
+use crate::auth::VisitorRole;
 use crate::drawn::{Region, Shown};
 use crate::gather::concerns;
 use crate::look::Query;
 use crate::pages::{RowCells, Summary, channel_regions, drawn};
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
 /// What changes together is sent together.
 const TOGETHER: Duration = Duration::from_millis(150);
@@ -37,13 +37,13 @@ const LASTS: Duration = Duration::from_secs(15 * 60);
 /// So often something is sent, so that a broken connection is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-pub(crate) fn routes() -> Router<Arc<Shared>> {
+pub(crate) fn routes() -> Router<Arc<PageContext>> {
     Router::new().route("/live", get(overview)).route("/live/channels/{id}", get(channel))
 }
 
 async fn overview(
-    State(shared): State<Arc<Shared>>,
-    Extension(role): Extension<Role>,
+    State(shared): State<Arc<PageContext>>,
+    Extension(role): Extension<VisitorRole>,
     Asked(query): Asked<Query>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -51,8 +51,8 @@ async fn overview(
 }
 
 async fn channel(
-    State(shared): State<Arc<Shared>>,
-    Extension(role): Extension<Role>,
+    State(shared): State<Arc<PageContext>>,
+    Extension(role): Extension<VisitorRole>,
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -64,8 +64,8 @@ async fn channel(
 }
 
 fn stream(
-    shared: Arc<Shared>,
-    role: Role,
+    shared: Arc<PageContext>,
+    role: VisitorRole,
     shown: Shown,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
@@ -93,8 +93,8 @@ fn stream(
 
 /// A stream under way.
 struct Live {
-    shared: Arc<Shared>,
-    role: Role,
+    shared: Arc<PageContext>,
+    role: VisitorRole,
     shown: Shown,
     events: Events,
     orders: watch::Receiver<u64>,

@@ -13,7 +13,7 @@ pub use discussion::{DiscussionLook, OutboxLook};
 pub use overview::Overview;
 pub(crate) use overview::Query;
 pub use row::Row;
-pub(crate) use row::{Known, Names};
+pub(crate) use row::{DriverAnswer, Names};
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -7,12 +7,12 @@ use dirigent::ports::Timestamp;
 use dirigent::replay::{Input, RecordedChannel, Recorder};
 use dirigent::snapshot::Snapshot;
 use dirigent::{ChannelId, Config};
-use dirigent_core::Channel;
+use dirigent_core::TurnMachine;
 use rustc_hash::FxHashMap;
 
 /// Records the newest inputs of each channel in memory, so that the page can show why an agent was denied, and replay the
-/// room. Given to [`Builder::recorder`](dirigent::host::Builder::recorder) and to
-/// [`Builder::recorder`](crate::Builder::recorder); clones share it.
+/// room. Given to [`ControlBuilder::recorder`](dirigent::host::Builder::recorder) and to
+/// [`ControlBuilder::recorder`](crate::ControlBuilder::recorder); clones share it.
 ///
 /// It keeps between `kept` and twice as many inputs of a channel, and of at most 1,000 channels; inputs hold no text but ends
 /// of at most 64 characters. When it is full, the older half is given to a turn machine, whose state the rest then begins
@@ -84,7 +84,7 @@ impl Recorder for MemoryRecorder {
 
 /// Lets a recording begin after its first inputs.
 fn shorten(recorded: &mut RecordedChannel, first: usize) {
-    if let Ok(mut machine) = Channel::restore(Arc::clone(&recorded.config), &recorded.start) {
+    if let Ok(mut machine) = TurnMachine::restore(Arc::clone(&recorded.config), &recorded.start) {
         let mut effects = Vec::new();
         for (at, input) in recorded.inputs.drain(..first) {
             // What was refused was refused then, too.

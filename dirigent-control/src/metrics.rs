@@ -19,11 +19,11 @@ use prometheus_client::registry::Registry;
 
 use crate::figures::Figure;
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
 const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Result<Response, Problem> {
+pub(crate) async fn metrics(State(shared): State<Arc<PageContext>>) -> Result<Response, Problem> {
     let mut phases = vec![0_u64; PhaseKind::ALL.len()];
     let (mut budget_used, mut budget_limit) = (0, 0);
     for id in shared.dirigent.channels() {

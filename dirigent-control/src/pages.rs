@@ -13,18 +13,18 @@ use serde::Deserialize;
 
 use crate::access::{COOKIE, is_loopback, refuse};
 use crate::api::{Asked, Named, channel_id, refused};
-use crate::auth::Role;
+use crate::auth::VisitorRole;
 use crate::look::{ChannelLook, Overview, Query, RegistryLook, Row};
 use crate::order::Order;
 use crate::peers::ChannelSheet;
 use crate::ports::ScanReport;
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
-type Ctl = State<Arc<Shared>>;
+type Ctl = State<Arc<PageContext>>;
 type Page = Result<Response, Problem>;
 
-pub(crate) fn routes() -> Router<Arc<Shared>> {
+pub(crate) fn routes() -> Router<Arc<PageContext>> {
     Router::new()
         .route("/", get(overview))
         .route("/channels/{id}", get(channel).post(order))
@@ -50,7 +50,12 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn new(shared: &'a Shared, role: Role, at: &'static str, title: impl Into<String>) -> Self {
+    fn new(
+        shared: &'a PageContext,
+        role: VisitorRole,
+        at: &'static str,
+        title: impl Into<String>,
+    ) -> Self {
         Self {
             base: &shared.base,
             title: title.into(),
@@ -186,7 +191,7 @@ fn page(template: &impl Template) -> Page {
 
 async fn overview(
     State(shared): Ctl,
-    Extension(role): Extension<Role>,
+    Extension(role): Extension<VisitorRole>,
     Asked(query): Asked<Query>,
 ) -> Page {
     let look = shared.across().overview(&query).await?;
@@ -197,7 +202,7 @@ async fn overview(
 
 async fn channel(
     State(shared): Ctl,
-    Extension(role): Extension<Role>,
+    Extension(role): Extension<VisitorRole>,
     Named(id): Named<String>,
 ) -> Page {
     let id = channel_id(&id)?;
@@ -223,7 +228,7 @@ async fn order(
 
 async fn replay(
     State(shared): Ctl,
-    Extension(role): Extension<Role>,
+    Extension(role): Extension<VisitorRole>,
     Named(id): Named<String>,
 ) -> Page {
     let row = shared.across().sheet(channel_id(&id)?).await?.look.channel;
@@ -231,7 +236,7 @@ async fn replay(
     page(&ReplayPage { frame, row: Some(&row) })
 }
 
-async fn replay_file(State(shared): Ctl, Extension(role): Extension<Role>) -> Page {
+async fn replay_file(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> Page {
     if shared.recordings.is_none() {
         return Err(Problem::not_found("page: the host reads no recordings"));
     }
@@ -241,7 +246,7 @@ async fn replay_file(State(shared): Ctl, Extension(role): Extension<Role>) -> Pa
     })
 }
 
-async fn registry(State(shared): Ctl, Extension(role): Extension<Role>) -> Page {
+async fn registry(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> Page {
     let look = shared.registry().await?;
     let frame = Frame::new(&shared, role, "registry", "Agents");
     page(&RegistryPage { frame, look: &look, report: None })
@@ -265,7 +270,7 @@ enum Change {
 
 async fn change_registry(
     State(shared): Ctl,
-    Extension(role): Extension<Role>,
+    Extension(role): Extension<VisitorRole>,
     headers: HeaderMap,
     form: Result<Form<Change>, axum::extract::rejection::FormRejection>,
 ) -> Page {
@@ -335,7 +340,7 @@ async fn sign_out(State(shared): Ctl, headers: HeaderMap) -> Response {
 }
 
 /// An empty session ends the one there is.
-fn set_cookie(response: &mut Response, shared: &Shared, session: &str, is_local: bool) {
+fn set_cookie(response: &mut Response, shared: &PageContext, session: &str, is_local: bool) {
     let age = if session.is_empty() { 0 } else { crate::auth::SESSION_SECONDS };
     let secure = if is_local { "" } else { "; Secure" };
     let path = &shared.base;
@@ -348,7 +353,7 @@ fn set_cookie(response: &mut Response, shared: &Shared, session: &str, is_local:
 }
 
 /// The sign-in form. Its style stands in it, since no other path answers without a token.
-pub(crate) fn sign_in_page(shared: &Shared, status: StatusCode, sign_in: &SignIn) -> Response {
+pub(crate) fn sign_in_page(shared: &PageContext, status: StatusCode, sign_in: &SignIn) -> Response {
     let style = crate::assets::sign_in_style();
     let said = sign_in.said.as_deref();
     let html = drawn(&SignInPage { base: &shared.base, style, said }).unwrap_or_default();
@@ -364,7 +369,7 @@ pub(crate) fn sign_in_page(shared: &Shared, status: StatusCode, sign_in: &SignIn
 }
 
 /// A problem as a page.
-pub(crate) fn problem_page(shared: &Shared, response: Response) -> Response {
+pub(crate) fn problem_page(shared: &PageContext, response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>().cloned() else { return response };
     let title = problem.title();
     let html = drawn(&ProblemPage { base: &shared.base, title, detail: &problem.detail });

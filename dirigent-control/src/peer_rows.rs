@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::look::Row;
 use crate::peers::{PageAnswer, PageQuestion, PeerError, Peers};
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
 /// So long what a process told is used again.
 const FRESH_FOR: Duration = Duration::from_secs(1);
@@ -22,10 +22,10 @@ const ANSWERS_MAX: usize = 1_000;
 
 /// What the others told last.
 #[derive(Default)]
-pub(crate) struct PeerRows(Mutex<State>);
+pub(crate) struct PeerRows(Mutex<RowCache>);
 
 #[derive(Default)]
-struct State {
+struct RowCache {
     kept: HashMap<String, Kept>,
     /// Rows that no process tells any more, as they were told last: of channels that change hands.
     lost: BTreeMap<ChannelId, Row>,
@@ -80,7 +80,7 @@ impl Told {
 impl PeerRows {
     /// What each of the others tells now, or told a moment ago. All are asked at once, and visitors who ask meanwhile wait
     /// for the same answers.
-    pub(crate) async fn get(&self, shared: &Shared, peers: &Arc<dyn Peers>) -> PeersTold {
+    pub(crate) async fn get(&self, shared: &PageContext, peers: &Arc<dyn Peers>) -> PeersTold {
         let mut state = self.0.lock().await;
         let others = peers.others();
         let now = shared.clock.now();
@@ -104,13 +104,13 @@ impl PeerRows {
 }
 
 /// Whether no process can be asked for the channel. What its own process answers without is no channel any more.
-fn is_lost(shared: &Shared, channel: ChannelId, asked: &[(String, Kept)]) -> bool {
+fn is_lost(shared: &PageContext, channel: ChannelId, asked: &[(String, Kept)]) -> bool {
     let Some(owner) = shared.across().owner(channel) else { return true };
     let told = asked.iter().find(|(peer, _)| *peer == owner);
     !shared.across().is_ours(channel) && told.is_none_or(|(_, kept)| kept.silent.is_some())
 }
 
-impl State {
+impl RowCache {
     /// Takes what was told now. Rows that were told before, and are not now, are lost until a process tells them.
     fn renew(&mut self, kept: HashMap<String, Kept>) {
         for (id, row) in self.kept.values().flat_map(|before| &*before.rows) {
@@ -131,7 +131,12 @@ impl Kept {
 }
 
 /// Asks one of them. Where it does not answer, what it told before is kept.
-async fn ask(shared: &Shared, peers: &Arc<dyn Peers>, peer: &str, before: Option<Kept>) -> Kept {
+async fn ask(
+    shared: &PageContext,
+    peers: &Arc<dyn Peers>,
+    peer: &str,
+    before: Option<Kept>,
+) -> Kept {
     // One limit for all of its rows, however many answers they take: visitors wait for the slowest.
     let limit = PageQuestion::Rows { after: None }.time_limit();
     let told = shared.across().within(limit, rows_of(peers, peer)).await;

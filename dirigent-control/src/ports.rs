@@ -7,20 +7,20 @@ use http::request::Parts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::Role;
+use crate::VisitorRole;
 
 /// A host's own check of who may come in, asked where a request brings no token of ours.
 ///
 /// ```
-/// use dirigent_control::{Check, Role};
+/// use dirigent_control::{Check, VisitorRole};
 ///
 /// struct BehindProxy;
 ///
 /// #[dirigent::async_trait]
 /// impl Check for BehindProxy {
-///     async fn role(&self, request: &http::request::Parts) -> Option<Role> {
+///     async fn role(&self, request: &http::request::Parts) -> Option<VisitorRole> {
 ///         let groups = request.headers.get("x-groups")?.to_str().ok()?;
-///         groups.split(',').any(|group| group == "ops").then_some(Role::Operator)
+///         groups.split(',').any(|group| group == "ops").then_some(VisitorRole::Operator)
 ///     }
 /// }
 /// # let _ = BehindProxy;
@@ -28,7 +28,7 @@ use crate::Role;
 #[async_trait]
 pub trait Check: Send + Sync + 'static {
     /// What this visitor may do; `None` answers 401. Changes are checked for their origin all the same.
-    async fn role(&self, request: &Parts) -> Option<Role>;
+    async fn role(&self, request: &Parts) -> Option<VisitorRole>;
 }
 
 /// The file `ego.json` of padded-cell, from which the registry can be filled. `dirigent-store` reads it; an

@@ -7,12 +7,12 @@ use dirigent::{AgentId, UserId};
 use crate::look::{IdentityLook, RegistryLook};
 use crate::ports::ScanReport;
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
 /// The longest id of an agent, in characters.
 const ID_CHARS_MAX: usize = 100;
 
-impl Shared {
+impl PageContext {
     pub(crate) async fn registry(&self) -> Result<RegistryLook, Problem> {
         let all = self.identities.all().await?;
         let mut identities: Vec<_> = all

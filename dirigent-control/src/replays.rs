@@ -8,9 +8,9 @@ use dirigent_viewer::Replay;
 
 use crate::gather::unreadable;
 use crate::problem::Problem;
-use crate::shared::Shared;
+use crate::shared::PageContext;
 
-impl Shared {
+impl PageContext {
     /// The own recording of a channel of this process, replayed, as JSON.
     pub(crate) async fn own_replay(&self, id: ChannelId) -> Result<String, Problem> {
         self.must_exist(id).await?;

@@ -22,7 +22,7 @@ use crate::ports::{Check, EgoFile, ReadRecording};
 pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
 
 /// What all requests share.
-pub(crate) struct Shared {
+pub(crate) struct PageContext {
     pub(crate) dirigent: Dirigent,
     pub(crate) tools: Tools,
     pub(crate) identities: Arc<dyn IdentityStore>,

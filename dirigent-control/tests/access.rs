@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use dirigent::{Clock, Mode};
-use dirigent_control::{BuildError, Check, Control, Role};
+use dirigent_control::{Check, Control, ControlBuildError, VisitorRole};
 use dirigent_testkit::ManualClock;
 use http::{Method, Request, StatusCode, header};
 use serde_json::json;
@@ -190,9 +190,9 @@ struct ByHeader;
 
 #[dirigent::async_trait]
 impl Check for ByHeader {
-    async fn role(&self, request: &http::request::Parts) -> Option<Role> {
+    async fn role(&self, request: &http::request::Parts) -> Option<VisitorRole> {
         let group = request.headers.get("x-group")?.to_str().ok()?;
-        (group == "ops").then_some(Role::Viewer)
+        (group == "ops").then_some(VisitorRole::Viewer)
     }
 }
 
@@ -216,13 +216,16 @@ async fn weak_and_equal_tokens_are_refused() {
         let chat = Arc::new(fixture.discord.account(fixture.moderator));
         Control::builder(fixture.dirigent.clone(), chat, fixture.identities.clone())
     };
-    assert_eq!(builder().build().unwrap_err(), BuildError::NoToken);
-    assert_eq!(builder().operator_token("short").build().unwrap_err(), BuildError::ShortToken);
+    assert_eq!(builder().build().unwrap_err(), ControlBuildError::NoToken);
+    assert_eq!(
+        builder().operator_token("short").build().unwrap_err(),
+        ControlBuildError::ShortToken
+    );
     let same = builder().operator_token(OPERATOR).viewer_token(OPERATOR).build();
-    assert_eq!(same.unwrap_err(), BuildError::SameToken);
+    assert_eq!(same.unwrap_err(), ControlBuildError::SameToken);
     for path in ["dirigent", "/", "/a/", "/a b", "/<script>"] {
         let built = builder().operator_token(OPERATOR).path(path).build();
-        assert_eq!(built.unwrap_err(), BuildError::BadPath, "{path}");
+        assert_eq!(built.unwrap_err(), ControlBuildError::BadPath, "{path}");
     }
 }
 

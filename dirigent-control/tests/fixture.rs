@@ -11,7 +11,7 @@ use dirigent::settings::Pacing;
 use dirigent::{
     ChannelId, Clock, Config, Dirigent, Mode, Reply, Settings, SystemClock, Turn, UserId, agent_fn,
 };
-use dirigent_control::{Builder, Control, MemoryRecorder};
+use dirigent_control::{Control, ControlBuilder, MemoryRecorder};
 use dirigent_testkit::MemoryDiscord;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
@@ -62,14 +62,14 @@ impl Fixture {
         Self::open_with(|builder| builder).await
     }
 
-    pub(crate) async fn open_with(change: impl FnOnce(Builder) -> Builder) -> Self {
+    pub(crate) async fn open_with(change: impl FnOnce(ControlBuilder) -> ControlBuilder) -> Self {
         Self::open_as(|library| library, change).await
     }
 
     /// The same, with a library of another making.
     pub(crate) async fn open_as(
         make: impl FnOnce(dirigent::host::Builder) -> dirigent::host::Builder,
-        change: impl FnOnce(Builder) -> Builder,
+        change: impl FnOnce(ControlBuilder) -> ControlBuilder,
     ) -> Self {
         let clock = SystemClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock));

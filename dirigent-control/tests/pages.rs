@@ -232,11 +232,11 @@ async fn a_recording_of_the_room_is_replayed_with_who_was_denied() {
 #[tokio::test]
 async fn a_long_recording_is_shortened_and_still_ends_in_the_rooms_state() {
     use dirigent::replay::Recorder;
-    use dirigent_core::{Channel, Input, Timestamp};
+    use dirigent_core::{Input, Timestamp, TurnMachine};
     let recorder = dirigent_control::MemoryRecorder::new(10);
     let id = dirigent::ChannelId::new(7);
     let config = std::sync::Arc::<dirigent::Config>::default();
-    let mut machine = Channel::new(config.clone(), 1);
+    let mut machine = TurnMachine::new(config.clone(), 1);
     let mut start = dirigent::snapshot::Snapshot::default();
     machine.snapshot_into(&mut start);
     recorder.began(id, &config, start);
@@ -248,7 +248,7 @@ async fn a_long_recording_is_shortened_and_still_ends_in_the_rooms_state() {
     }
     let kept = recorder.channel(id).unwrap();
     assert!((10..20).contains(&kept.inputs.len()), "{}", kept.inputs.len());
-    let mut again = Channel::restore(kept.config.clone(), &kept.start).unwrap();
+    let mut again = TurnMachine::restore(kept.config.clone(), &kept.start).unwrap();
     for (at, input) in &kept.inputs {
         again.handle(*at, input, &mut Vec::new()).unwrap();
     }

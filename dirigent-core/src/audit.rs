@@ -2,18 +2,18 @@
 
 use core::fmt;
 
-use crate::channel::Channel;
 use crate::state::floor::TurnTerms;
 use crate::state::pending::PendingEffect;
 use crate::state::speaker_list::{SeatTurn, Slot};
 use crate::state::{Grant, Phase, Plans, Purpose, State, WaitingFrom};
+use crate::turn_machine::TurnMachine;
 use crate::{Effect, Mode, Ticket};
 
 /// An invariant of ours that does not hold: a bug of the library, or a forged snapshot.
 ///
 /// ```
-/// use dirigent_core::{Channel, Config};
-/// assert!(Channel::new(Config::default().into(), 1).audit().is_ok());
+/// use dirigent_core::{TurnMachine, Config};
+/// assert!(TurnMachine::new(Config::default().into(), 1).audit().is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ impl core::error::Error for Breach {}
 type Rule = (&'static str, fn(&State) -> bool);
 
 /// An invariant of what is pending, and of the channel as a whole.
-type WholeRule = (&'static str, fn(&Channel) -> bool);
+type WholeRule = (&'static str, fn(&TurnMachine) -> bool);
 
 /// Every invariant of the topics.
 const RULES: &[Rule] = &[
@@ -237,7 +237,7 @@ impl State {
     }
 }
 
-impl Channel {
+impl TurnMachine {
     /// Checks every internal invariant.
     ///
     /// # Errors

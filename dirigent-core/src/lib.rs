@@ -2,20 +2,20 @@
 //!
 //! | You want to | Start here |
 //! | --- | --- |
-//! | run a channel yourself: your own loop, clock and chat | [`Channel::handle`], [`Input`], [`Effect`] |
+//! | run a channel yourself: your own loop, clock and chat | [`TurnMachine::handle`], [`Input`], [`Effect`] |
 //! | ask whether an agent may speak, and why not | [`Input::Gate`], [`Answer`], [`Verdict`], [`Reason`] |
 //! | set what the rules leave open | [`Config`], [`config`] |
-//! | show a channel | [`Channel::view`], [`view`] |
-//! | keep a channel and bring it back | [`Channel::snapshot_into`], [`Channel::restore`], [`snapshot`] |
+//! | show a channel | [`TurnMachine::view`], [`view`] |
+//! | keep a channel and bring it back | [`TurnMachine::snapshot_into`], [`TurnMachine::restore`], [`snapshot`] |
 //! | tell silence from a reply, and a reply's end | [`text`] |
 //!
-//! A [`Channel`] is given what happened, with its time, and writes down what is to be done. It has
+//! A [`TurnMachine`] is given what happened, with its time, and writes down what is to be done. It has
 //! no clock, no I/O, no dependency and no feature. The loop around it is always the same:
 //!
 //! ```
-//! use dirigent_core::{AgentKey, Channel, Config, Effect, Input, Mode, Settlement, Timestamp};
+//! use dirigent_core::{AgentKey, TurnMachine, Config, Effect, Input, Mode, Settlement, Timestamp};
 //!
-//! let mut channel = Channel::new(Config::default().into(), 42);
+//! let mut channel = TurnMachine::new(Config::default().into(), 42);
 //! let mut effects = Vec::new();
 //! let mut waiting = vec![Input::SetMode(Mode::Chat)];
 //! let mut now = Timestamp::from_millis(0);
@@ -48,17 +48,17 @@
 extern crate alloc;
 
 mod audit;
-mod channel;
 pub mod config;
 mod machine;
 pub mod snapshot;
 mod state;
 pub mod text;
+mod turn_machine;
 mod values;
 pub mod view;
 
-pub use channel::Channel;
 pub use snapshot::Snapshot;
+pub use turn_machine::TurnMachine;
 pub use values::config::Config;
 pub use values::deadline::{Deadline, DeadlineReason};
 pub use values::effect::{Effect, Notice, ReminderPlace};

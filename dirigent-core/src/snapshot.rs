@@ -13,9 +13,9 @@ pub use crate::state::delivery::Piece;
 pub use crate::state::floor::TurnTerms;
 pub use crate::state::hourly::SpokenTurn;
 pub use crate::state::interruption::{Waiting, WaitingFrom};
-pub use crate::state::outage::Outage;
+pub use crate::state::outage::ChatOutage;
 pub use crate::state::pending::{PendingEffect, StaleTrigger};
-pub use crate::state::reminders::{Permit, PermitRun};
+pub use crate::state::reminders::{InitiatorPermit, PermitRun};
 pub use crate::state::roster::Refresh;
 pub use crate::state::seen::RunFate;
 pub use crate::state::speaker_list::Slot;
@@ -23,7 +23,6 @@ pub use crate::state::standing::Archived;
 pub use phase::PhaseData;
 pub use steering::Steering;
 
-use crate::channel::Channel;
 use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::standing::Pause;
 use crate::state::{
@@ -31,6 +30,7 @@ use crate::state::{
     Phase, Quota, RUNS_MAX, Reminders, Rng, Roster, STALE_MAX, Seen, SpeakerList, Standing, State,
     Words,
 };
+use crate::turn_machine::TurnMachine;
 use crate::{AgentKey, Config, MessageId, Mode, RunId, Tail, Timestamp, TurnId};
 
 /// Everything a channel knows, as plain data. A store maps it to its own file format.
@@ -38,12 +38,12 @@ use crate::{AgentKey, Config, MessageId, Mode, RunId, Tail, Timestamp, TurnId};
 /// A restored channel reacts to everything as the original would have.
 ///
 /// ```
-/// use dirigent_core::{Channel, Config, Snapshot};
+/// use dirigent_core::{TurnMachine, Config, Snapshot};
 ///
-/// let channel = Channel::new(Config::default().into(), 7);
+/// let channel = TurnMachine::new(Config::default().into(), 7);
 /// let mut snapshot = Snapshot::default();
 /// channel.snapshot_into(&mut snapshot);
-/// let twin = Channel::restore(Config::default().into(), &snapshot)?;
+/// let twin = TurnMachine::restore(Config::default().into(), &snapshot)?;
 /// assert_eq!(twin.revision(), channel.revision());
 /// # Ok::<(), dirigent_core::snapshot::RestoreError>(())
 /// ```
@@ -88,7 +88,7 @@ pub struct Snapshot {
     /// When the list was asked for last.
     pub asked_at: Option<Timestamp>,
     /// The initiator's one run.
-    pub permit: Option<Permit>,
+    pub permit: Option<InitiatorPermit>,
     /// When the last reminder was sent, or the run that it led to ended in vain.
     pub reminded_at: Option<Timestamp>,
     /// When the next reminder is due.
@@ -125,7 +125,7 @@ pub struct Snapshot {
     pub steering: Option<Box<Steering>>,
     /// The state of chance.
     pub rng: u64,
-    /// See [`Channel::revision`].
+    /// See [`TurnMachine::revision`].
     pub revision: u64,
 }
 
@@ -155,7 +155,7 @@ impl Snapshot {
 impl Default for Snapshot {
     fn default() -> Self {
         let mut blank = Self::blank();
-        Channel::new(Arc::default(), 0).snapshot_into(&mut blank);
+        TurnMachine::new(Arc::default(), 0).snapshot_into(&mut blank);
         blank
     }
 }
@@ -164,9 +164,9 @@ impl Default for Snapshot {
 ///
 /// ```
 /// use dirigent_core::snapshot::RestoreError;
-/// use dirigent_core::{Channel, Config, Snapshot};
+/// use dirigent_core::{TurnMachine, Config, Snapshot};
 /// let foreign = Snapshot { version: 99, ..Snapshot::default() };
-/// let error = Channel::restore(Config::default().into(), &foreign).unwrap_err();
+/// let error = TurnMachine::restore(Config::default().into(), &foreign).unwrap_err();
 /// assert_eq!(error, RestoreError::Version { found: 99 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +204,7 @@ impl fmt::Display for RestoreError {
 
 impl core::error::Error for RestoreError {}
 
-impl Channel {
+impl TurnMachine {
     /// Writes everything into `out`, reusing its buffers.
     pub fn snapshot_into(&self, out: &mut Snapshot) {
         let State { standing, floor, roster, cycle, words, quota, seen, .. } = &self.state;
@@ -349,7 +349,7 @@ fn distrust_unread_list(state: &mut State, now: Timestamp) {
 }
 
 impl Snapshot {
-    /// A snapshot with nothing in it, to be written over by [`Channel::snapshot_into`].
+    /// A snapshot with nothing in it, to be written over by [`TurnMachine::snapshot_into`].
     pub const fn blank() -> Self {
         Self {
             version: Self::VERSION,

@@ -1,14 +1,14 @@
 //! A look at a channel from outside: what a [`View`] shows, and how an agent stands in it.
 
-use crate::channel::Channel;
 use crate::machine::gate::silence;
 pub use crate::state::attendance::Away;
 pub use crate::state::budget::Budget;
 pub use crate::state::queue::Span;
-use crate::state::reminders::Permit;
+use crate::state::reminders::InitiatorPermit;
 pub use crate::state::speaker_list::SeatTurn;
 pub use crate::state::standing::Pause;
 use crate::state::{Phase, State, TurnRun};
+use crate::turn_machine::TurnMachine;
 use crate::{
     AgentKey, Deadline, MessageId, Mode, PhaseKind, Reason, RunId, Timestamp, TurnId, TurnState,
 };
@@ -16,19 +16,19 @@ use crate::{
 /// What a channel looks like now: phase, speaker, list, counters. Borrowed, costs nothing.
 ///
 /// ```
-/// use dirigent_core::{Channel, Config, PhaseKind};
+/// use dirigent_core::{TurnMachine, Config, PhaseKind};
 ///
-/// let channel = Channel::new(Config::default().into(), 1);
+/// let channel = TurnMachine::new(Config::default().into(), 1);
 /// assert_eq!(channel.view().phase(), PhaseKind::Disabled);
 /// assert_eq!(channel.view().speaker(), None);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    channel: &'a Channel,
+    channel: &'a TurnMachine,
 }
 
 impl<'a> View<'a> {
-    pub(crate) const fn new(channel: &'a Channel) -> Self {
+    pub(crate) const fn new(channel: &'a TurnMachine) -> Self {
         Self { channel }
     }
 
@@ -60,8 +60,8 @@ impl<'a> View<'a> {
     /// it, or may run to conclude an idle discussion.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config, Reason};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config, Reason};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert_eq!(channel.view().silence(), Some(Reason::Unmanaged));
     /// ```
     pub fn silence(&self) -> Option<Reason> {
@@ -86,8 +86,8 @@ impl<'a> View<'a> {
     /// the turn waits until a person was answered.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert_eq!(channel.view().ended_run(), None);
     /// ```
     pub fn ended_run(&self) -> Option<RunId> {
@@ -144,8 +144,8 @@ impl<'a> View<'a> {
     /// cycles, or in a discussion for as long, as the rules let them.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert!(!channel.view().is_at_ceiling());
     /// ```
     pub fn is_at_ceiling(&self) -> bool {
@@ -161,8 +161,8 @@ impl<'a> View<'a> {
     /// before; never while it waits.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert_eq!(channel.view().turn_ends_at(), None);
     /// ```
     pub fn turn_ends_at(&self) -> Option<Timestamp> {
@@ -172,8 +172,8 @@ impl<'a> View<'a> {
     /// Since when the chat does not answer, if it does not.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config, Input, Timestamp};
-    /// let mut channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config, Input, Timestamp};
+    /// let mut channel = TurnMachine::new(Config::default().into(), 1);
     /// let noon = Timestamp::from_millis(1);
     /// channel.handle(noon, &Input::Chat { away: true }, &mut Vec::new())?;
     /// assert_eq!(channel.view().chat_away_since(), Some(noon));
@@ -186,8 +186,8 @@ impl<'a> View<'a> {
     /// The reply that the library holds and delivers, of the turn or of the permitted run.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert_eq!(channel.view().pending_reply(), None);
     /// ```
     pub fn pending_reply(&self) -> Option<PendingReply> {
@@ -197,7 +197,7 @@ impl<'a> View<'a> {
             let TurnRun { agent, id: run, .. } = run;
             return Some(PendingReply { agent, run, turn: Some(floor.turn), waits });
         }
-        let permit = reminders.permit().filter(Permit::is_delivering)?;
+        let permit = reminders.permit().filter(InitiatorPermit::is_delivering)?;
         Some(PendingReply { agent: permit.agent, run: permit.run_id(), turn: None, waits: false })
     }
 
@@ -214,8 +214,8 @@ impl<'a> View<'a> {
     /// People's messages that the next grant hands over.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert_eq!(channel.view().queued(), None);
     /// ```
     pub fn queued(&self) -> Option<Span> {
@@ -225,8 +225,8 @@ impl<'a> View<'a> {
     /// What an orchestrator is asked about while a turn waits.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert_eq!(channel.view().asked(), None);
     /// ```
     pub fn asked(&self) -> Option<Span> {
@@ -236,8 +236,8 @@ impl<'a> View<'a> {
     /// Whether a message waits that wakes the channel when an agent can be granted.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert!(!channel.view().is_wake_pending());
     /// ```
     pub const fn is_wake_pending(&self) -> bool {
@@ -247,8 +247,8 @@ impl<'a> View<'a> {
     /// Whether people said something since the channel was woken that no agent was told to answer yet.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert!(!channel.view().is_wake_unserved());
     /// ```
     pub const fn is_wake_unserved(&self) -> bool {
@@ -258,8 +258,8 @@ impl<'a> View<'a> {
     /// Who is away, by ascending key, listed or not.
     ///
     /// ```
-    /// use dirigent_core::{AgentKey, Channel, Config, Input, Timestamp};
-    /// let mut channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{AgentKey, TurnMachine, Config, Input, Timestamp};
+    /// let mut channel = TurnMachine::new(Config::default().into(), 1);
     /// let crashed = Input::Offline(AgentKey::new(1));
     /// channel.handle(Timestamp::from_millis(1), &crashed, &mut Vec::new())?;
     /// assert!(channel.view().away().iter().all(|away| away.offline));
@@ -272,8 +272,8 @@ impl<'a> View<'a> {
     /// Who an operator wants to speak next.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert_eq!(channel.view().chosen(), None);
     /// ```
     pub fn chosen(&self) -> Option<AgentKey> {
@@ -283,8 +283,8 @@ impl<'a> View<'a> {
     /// Whom this cycle is for, by ascending key; empty: for all agents.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert!(channel.view().round().is_empty());
     /// ```
     pub fn round(&self) -> &'a [AgentKey] {
@@ -294,8 +294,8 @@ impl<'a> View<'a> {
     /// Whether an agent asked for a person, who has not written yet.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert!(!channel.view().awaits_human());
     /// ```
     pub fn awaits_human(&self) -> bool {
@@ -305,8 +305,8 @@ impl<'a> View<'a> {
     /// What was used of the budgets.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config, Input, Timestamp};
-    /// let mut channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config, Input, Timestamp};
+    /// let mut channel = TurnMachine::new(Config::default().into(), 1);
     /// let spent = Input::Spent { cost: 7 };
     /// channel.handle(Timestamp::from_millis(1), &spent, &mut Vec::new())?;
     /// assert_eq!(channel.view().budget().cost, 7);
@@ -319,8 +319,8 @@ impl<'a> View<'a> {
     /// Whether a budget is spent.
     ///
     /// ```
-    /// use dirigent_core::{Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert!(!channel.view().is_budget_spent());
     /// ```
     pub fn is_budget_spent(&self) -> bool {
@@ -330,8 +330,8 @@ impl<'a> View<'a> {
     /// Whether the agent has had its turns for this hour.
     ///
     /// ```
-    /// use dirigent_core::{AgentKey, Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{AgentKey, TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert!(!channel.view().is_capped(AgentKey::new(1)));
     /// ```
     pub fn is_capped(&self, agent: AgentKey) -> bool {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use dirigent_delegate::config::OrchestratorConfig;
-use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel, ToolCall};
-use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
+use dirigent_delegate::model::{ChatAnswer, ModelError, ModelToolCall, Question, RoutingModel};
+use dirigent_delegate::{Router, Task, TaskOutcome, UserRequest, delegate_fn};
 use serde_json::json;
 
 /// The bar, for each of a thousand delegations.
@@ -24,7 +24,7 @@ impl RoutingModel for Fan {
     ) -> Result<ChatAnswer, ModelError> {
         let call = |at: usize| {
             let message = Some(json!({ "message": format!("part {at}") }));
-            ToolCall::new(at.to_string(), "delegate_to_opencode", message)
+            ModelToolCall::new(at.to_string(), "delegate_to_opencode", message)
         };
         Ok(ChatAnswer::calls((0..self.0).map(call)))
     }
@@ -35,7 +35,7 @@ fn router(calls: usize, cap: u32) -> Router {
         config.enabled = true;
         config.max_parallel_agents = cap.try_into().expect("not zero");
     });
-    let instant = delegate_fn(|_: Task| async { Outcome::success("Done.") });
+    let instant = delegate_fn(|_: Task| async { TaskOutcome::success("Done.") });
     let builder = Router::builder(Fan(calls)).config(config).open_code(instant);
     builder.limits(|limits| limits.queue = calls).build().expect("a router")
 }
@@ -48,7 +48,7 @@ fn measure(router: &Router, times: usize) -> Duration {
         .map(|_| {
             let began = ThreadTime::now();
             let response =
-                runtime.block_on(router.answer(Request::new("session", "Go"))).expect("on");
+                runtime.block_on(router.answer(UserRequest::new("session", "Go"))).expect("on");
             assert!(response.payloads.iter().all(|payload| !payload.is_error));
             began.elapsed()
         })

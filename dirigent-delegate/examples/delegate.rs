@@ -9,9 +9,10 @@ use std::process::ExitCode;
 use clap::{Arg, Command};
 use dirigent_delegate::config::OrchestratorConfig;
 use dirigent_delegate::llm::{ModelDelegate, Providers};
-use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel, ToolCall};
+use dirigent_delegate::model::{ChatAnswer, ModelError, ModelToolCall, Question, RoutingModel};
 use dirigent_delegate::{
-    AgentKind, Builder, OpenCode, Outcome, Request, Response, Router, Task, delegate_fn,
+    AgentKind, OpenCode, Response, Router, RouterBuilder, Task, TaskOutcome, UserRequest,
+    delegate_fn,
 };
 use dirigent_llm::Endpoint;
 use serde_json::json;
@@ -32,7 +33,7 @@ impl RoutingModel for Words {
         let mut calls = Vec::new();
         let mut call = |tool: &str| {
             let arguments = Some(json!({ "message": message }));
-            calls.push(ToolCall::new(tool, format!("delegate_to_{tool}"), arguments));
+            calls.push(ModelToolCall::new(tool, format!("delegate_to_{tool}"), arguments));
         };
         if has(&["research", "what", "who", "when", "weather"]) {
             call("research");
@@ -50,10 +51,10 @@ impl RoutingModel for Words {
     }
 }
 
-fn by_script() -> Builder {
+fn by_script() -> RouterBuilder {
     let says = |words: &'static str| {
         delegate_fn(move |task: Task| async move {
-            Outcome::success(format!("{words} \"{}\"", task.message()))
+            TaskOutcome::success(format!("{words} \"{}\"", task.message()))
         })
     };
     Router::builder(Words)
@@ -63,7 +64,7 @@ fn by_script() -> Builder {
         .embedded(says("Done:"))
 }
 
-fn by_model(url: &str, model: &str) -> Builder {
+fn by_model(url: &str, model: &str) -> RouterBuilder {
     let name = format!("example/{model}");
     let mut endpoint = Endpoint::new(url, model).field("max_tokens", 300);
     if let Ok(key) = std::env::var("DIRIGENT_LLM_KEY") {
@@ -109,7 +110,7 @@ async fn main() -> ExitCode {
         }
     };
     let message = text("message").unwrap_or_default();
-    match router.answer(Request::new("example", message)).await {
+    match router.answer(UserRequest::new("example", message)).await {
         Ok(response) => show(&response),
         Err(error) => {
             eprintln!("{error}");

@@ -12,8 +12,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 
 use crate::cli::{CliDelegate, cannot_start};
-use crate::delegate::{Delegate, Outcome, Task};
-use crate::permission::{Decide, Permission, PermissionReply};
+use crate::delegate::{Delegate, Task, TaskOutcome};
+use crate::permission::{Decide, PermissionReply, PermissionRequest};
 use crate::process::{Capture, Pipes};
 use crate::terminal::{progress, text};
 use conversation::Conversation;
@@ -56,19 +56,24 @@ impl AcpDelegate {
         Self { process, decide: Arc::new(|_| PermissionReply::Reject) }
     }
 
-    /// Decides what the agent may do that it asks about. [`Permission::permission`] is the tool's kind in the protocol: `read`, `edit`,
+    /// Decides what the agent may do that it asks about. [`PermissionRequest::permission`] is the tool's kind in the protocol: `read`, `edit`,
     /// `delete`, `move`, `search`, `execute`, `think`, `fetch`, `other`. Default: nothing.
     #[must_use]
     pub fn permissions(
         mut self,
-        decide: impl Fn(&Permission) -> PermissionReply + Send + Sync + 'static,
+        decide: impl Fn(&PermissionRequest) -> PermissionReply + Send + Sync + 'static,
     ) -> Self {
         self.decide = Arc::new(decide);
         self
     }
 
     /// Speaks until there is an outcome; `None` when the agent closed its outputs before.
-    async fn speak(&self, input: ChildStdin, pipes: &mut Pipes, task: &Task) -> Option<Outcome> {
+    async fn speak(
+        &self,
+        input: ChildStdin,
+        pipes: &mut Pipes,
+        task: &Task,
+    ) -> Option<TaskOutcome> {
         let (clock, limits) = (self.process.time(), self.process.bounds());
         let here = || std::env::current_dir().unwrap_or_default();
         let folder = self.process.folder().map_or_else(here, PathBuf::from);
@@ -98,7 +103,7 @@ impl AcpDelegate {
             }
             if is_full {
                 let message = "The agent wrote a message that is too long, and was killed.";
-                return Some(Outcome::partial(conversation.said(), message));
+                return Some(TaskOutcome::partial(conversation.said(), message));
             }
             if pipes.are_closed() {
                 return None;
@@ -109,12 +114,12 @@ impl AcpDelegate {
                 // It is killed in any case: what it does not read at once it need not read.
                 let _ = letters.send().now_or_never();
                 let message = "The agent did not end in time, and was killed.";
-                return Some(Outcome::timeout(conversation.said(), message));
+                return Some(TaskOutcome::timeout(conversation.said(), message));
             }
             if now >= idle_until {
                 let idle = limits.idle.as_secs();
                 let message = format!("The agent wrote nothing for {idle} s, and was killed.");
-                return Some(Outcome::timeout(conversation.said(), message));
+                return Some(TaskOutcome::timeout(conversation.said(), message));
             }
         }
     }
@@ -149,7 +154,7 @@ impl Letters {
 
 #[async_trait]
 impl Delegate for AcpDelegate {
-    async fn run(&self, task: Task) -> Outcome {
+    async fn run(&self, task: Task) -> TaskOutcome {
         let mut launch = self.process.launch(self.process.options().to_vec());
         launch.has_input = true;
         let mut process = match launch.start() {
@@ -165,12 +170,12 @@ impl Delegate for AcpDelegate {
             (Some(outcome), _) => outcome.plain(),
             (None, Ok(status)) => {
                 let said = text(pipes.stderr());
-                Outcome::error(match said.trim() {
+                TaskOutcome::error(match said.trim() {
                     "" => format!("The agent ended before it answered ({status})."),
                     said => said.to_owned(),
                 })
             }
-            (None, Err(error)) => Outcome::error(format!("The agent was lost: {error}.")),
+            (None, Err(error)) => TaskOutcome::error(format!("The agent was lost: {error}.")),
         }
     }
 }

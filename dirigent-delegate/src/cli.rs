@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use dirigent::host::IntoShared;
 use dirigent::{Clock, SystemClock};
 
-use crate::delegate::{Delegate, Outcome, Task};
+use crate::delegate::{Delegate, Task, TaskOutcome};
 use crate::process::{Bounds, End, Ended, Environment, Guard, Launch};
 use crate::terminal::{progress, text};
 use attachment::Attachments;
@@ -32,7 +32,7 @@ pub(crate) const MESSAGE_MAX: usize = 100_000;
 /// killed when it ends, too.
 ///
 /// ```
-/// use dirigent_delegate::{CliDelegate, Delegate, Status, Task};
+/// use dirigent_delegate::{CliDelegate, Delegate, DelegationStatus, Task};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
@@ -40,7 +40,7 @@ pub(crate) const MESSAGE_MAX: usize = 100_000;
 /// # let _ = &echo;
 /// let cat = CliDelegate::new("basename");
 /// let outcome = cat.run(Task::new("--help/me")).await;
-/// assert_eq!((outcome.status, &*outcome.output), (Status::Success, "me\n"));
+/// assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Success, "me\n"));
 /// # }
 /// ```
 #[derive(Clone)]
@@ -247,17 +247,17 @@ impl CliDelegate {
 
 #[async_trait]
 impl Delegate for CliDelegate {
-    async fn run(&self, task: Task) -> Outcome {
+    async fn run(&self, task: Task) -> TaskOutcome {
         let prompt = task.prompt();
         if prompt.len() > MESSAGE_MAX {
-            return Outcome::error(format!(
+            return TaskOutcome::error(format!(
                 "The message has {} bytes; a program can be given {MESSAGE_MAX}.",
                 prompt.len()
             ));
         }
         let attached = match self.attach(&task).await {
             Ok(attached) => attached,
-            Err(problem) => return Outcome::error(problem),
+            Err(problem) => return TaskOutcome::error(problem),
         };
         let images = attached.as_ref().map_or(&[][..], |attached| &attached.files);
         let process = match self.launch(self.arguments(&task, &prompt, images)).start() {
@@ -274,7 +274,7 @@ impl Delegate for CliDelegate {
         };
         match process.finish(bounds, &self.clock, report).await {
             Ok(ended) => self.outcome(ended),
-            Err(error) => Outcome::error(format!("The program was lost: {error}.")),
+            Err(error) => TaskOutcome::error(format!("The program was lost: {error}.")),
         }
     }
 }
@@ -290,35 +290,35 @@ impl CliDelegate {
         written.map_err(|error| format!("An image cannot be written: {error}."))?.map(Some)
     }
 
-    fn outcome(&self, ended: Ended) -> Outcome {
+    fn outcome(&self, ended: Ended) -> TaskOutcome {
         let Ended { stdout, stderr, end } = ended;
         let output = text(&stdout);
         match end {
             End::Exited(status) if status.success() && output.trim().is_empty() => {
-                Outcome::partial("", "The program ended well and wrote nothing.")
+                TaskOutcome::partial("", "The program ended well and wrote nothing.")
             }
-            End::Exited(status) if status.success() => Outcome::success(output),
+            End::Exited(status) if status.success() => TaskOutcome::success(output),
             End::Exited(status) => {
                 let said = text(&stderr);
                 let message = match said.trim() {
                     "" => format!("The program failed ({status})."),
                     said => said.to_owned(),
                 };
-                Outcome { output, ..Outcome::error(message) }
+                TaskOutcome { output, ..TaskOutcome::error(message) }
             }
             End::Late => {
-                Outcome::timeout(output, "The program did not end in time, and was killed.")
+                TaskOutcome::timeout(output, "The program did not end in time, and was killed.")
             }
             End::Idle => {
                 let idle = self.limits.idle.as_secs();
-                Outcome::timeout(
+                TaskOutcome::timeout(
                     output,
                     format!("The program wrote nothing for {idle} s, and was killed."),
                 )
             }
             End::TooMuch => {
                 let most = self.limits.output;
-                Outcome::partial(
+                TaskOutcome::partial(
                     output,
                     format!("The program wrote more than {most} bytes, and was killed."),
                 )
@@ -327,8 +327,8 @@ impl CliDelegate {
     }
 }
 
-pub(crate) fn cannot_start(error: &io::Error) -> Outcome {
-    Outcome::error(format!("The program cannot be started: {error}."))
+pub(crate) fn cannot_start(error: &io::Error) -> TaskOutcome {
+    TaskOutcome::error(format!("The program cannot be started: {error}."))
 }
 
 /// Shows no option and no variable: both may hold secrets.

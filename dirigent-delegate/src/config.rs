@@ -9,7 +9,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use error::ConfigError;
+pub use error::OrchestratorConfigError;
 
 /// How the orchestrator works. In JSON it is the object `orchestrator`; every field has a default, and a field that is not
 /// known is an error. Comments are not JSON: the host removes them.
@@ -26,7 +26,7 @@ pub use error::ConfigError;
 /// let wrong = r#"{ "orchestrator": { "agents": { "opencode": { "timeoutMs": 0 } } } }"#;
 /// let error = OrchestratorConfig::from_document(wrong).unwrap_err();
 /// assert_eq!(error.field(), "orchestrator.agents.opencode.timeoutMs");
-/// # Ok::<(), dirigent_delegate::config::ConfigError>(())
+/// # Ok::<(), dirigent_delegate::config::OrchestratorConfigError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -54,8 +54,8 @@ pub struct OrchestratorConfig {
 /// The agents that the configuration knows.
 ///
 /// ```
-/// use dirigent_delegate::config::{AgentsConfig, Mode};
-/// assert_eq!(AgentsConfig::default().opencode.mode, Mode::Cli);
+/// use dirigent_delegate::config::{AgentsConfig, OpencodeMode};
+/// assert_eq!(AgentsConfig::default().opencode.mode, OpencodeMode::Cli);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -86,7 +86,7 @@ pub struct OpenCodeConfig {
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Whether each delegation is a process, or a session of a server. Default `cli`.
-    pub mode: Mode,
+    pub mode: OpencodeMode,
     /// The program. Default `opencode`, looked up in `PATH`.
     #[schemars(length(min = 1))]
     pub binary: String,
@@ -99,14 +99,14 @@ pub struct OpenCodeConfig {
 /// How opencode works for the host.
 ///
 /// ```
-/// use dirigent_delegate::config::Mode;
-/// assert_eq!(serde_json::to_string(&Mode::Serve)?, "\"serve\"");
+/// use dirigent_delegate::config::OpencodeMode;
+/// assert_eq!(serde_json::to_string(&OpencodeMode::Serve)?, "\"serve\"");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "the two that the configuration knows")]
-pub enum Mode {
+pub enum OpencodeMode {
     /// A process for each delegation: `opencode run`.
     #[default]
     Cli,
@@ -171,7 +171,7 @@ impl Default for OpenCodeConfig {
         Self {
             enabled: true,
             model: None,
-            mode: Mode::default(),
+            mode: OpencodeMode::default(),
             binary: "opencode".to_owned(),
             timeout_ms: OPENCODE_MS,
             serve_port: None,
@@ -235,17 +235,17 @@ impl OrchestratorConfig {
     /// # Errors
     ///
     /// The first field that is wrong or not known. Nothing is read in part.
-    pub fn from_document(json: &str) -> Result<Self, ConfigError> {
-        let json: Value =
-            serde_json::from_str(json).map_err(|error| ConfigError::new("", error.to_string()))?;
+    pub fn from_document(json: &str) -> Result<Self, OrchestratorConfigError> {
+        let json: Value = serde_json::from_str(json)
+            .map_err(|error| OrchestratorConfigError::new("", error.to_string()))?;
         for place in OBJECTS {
             if json.pointer(place).is_some_and(Value::is_array) {
                 let field = place.trim_start_matches('/').replace('/', ".");
-                return Err(ConfigError::new(field, "must be an object"));
+                return Err(OrchestratorConfigError::new(field, "must be an object"));
             }
         }
         let document: Document =
-            serde_path_to_error::deserialize(json).map_err(ConfigError::read)?;
+            serde_path_to_error::deserialize(json).map_err(OrchestratorConfigError::read)?;
         document.orchestrator.check()?;
         Ok(document.orchestrator)
     }
@@ -255,7 +255,7 @@ impl OrchestratorConfig {
     /// # Errors
     ///
     /// The first field that is wrong.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), OrchestratorConfigError> {
         let AgentsConfig { opencode, research, embedded } = &self.agents;
         let named = [
             ("model", Some(&self.model)),
@@ -269,9 +269,10 @@ impl OrchestratorConfig {
         let fallbacks = fallbacks.map(|(at, name)| (format!("fallbacks[{at}]"), Some(name)));
         let is_empty = |name: Option<&String>| name.is_some_and(|name| name.trim().is_empty());
         match named.chain(fallbacks).find(|(_, name)| is_empty(*name)) {
-            Some((field, _)) => {
-                Err(ConfigError::new(format!("orchestrator.{field}"), "must not be empty"))
-            }
+            Some((field, _)) => Err(OrchestratorConfigError::new(
+                format!("orchestrator.{field}"),
+                "must not be empty",
+            )),
             None => Ok(()),
         }
     }

@@ -16,27 +16,27 @@ pub use delegate_fn::{DelegateFn, delegate_fn};
 pub use task::Task;
 pub(crate) use task::TaskParts;
 
-use crate::result::{Status, TokenUsage};
+use crate::result::{DelegationStatus, TokenUsage};
 #[cfg(any(feature = "acp", feature = "serve"))]
 use crate::terminal::plain;
 
 /// An agent that carries out what the routing model delegates to it.
 ///
 /// ```
-/// use dirigent_delegate::{Delegate, Outcome, Task};
+/// use dirigent_delegate::{Delegate, TaskOutcome, Task};
 ///
 /// struct Shout;
 ///
 /// #[dirigent::async_trait]
 /// impl Delegate for Shout {
-///     async fn run(&self, task: Task) -> Outcome {
-///         Outcome::success(task.message().to_uppercase())
+///     async fn run(&self, task: Task) -> TaskOutcome {
+///         TaskOutcome::success(task.message().to_uppercase())
 ///     }
 /// }
 /// ```
 #[async_trait]
 pub trait Delegate: Send + Sync + 'static {
-    /// Carries out a task. Failures are results: there is no error beside them. A panic is a result with [`Status::Error`].
+    /// Carries out a task. Failures are results: there is no error beside them. A panic is a result with [`DelegationStatus::Error`].
     ///
     /// An agent that can say something by [`Task::deadline`] should: a second later the future is dropped, and what it had so
     /// far is lost but for the last [`Task::progress`].
@@ -45,12 +45,12 @@ pub trait Delegate: Send + Sync + 'static {
     ///
     /// Dropped when the task is cancelled or late, at any await point. Nothing that the agent started may be left then: no
     /// process, no session that goes on.
-    async fn run(&self, task: Task) -> Outcome;
+    async fn run(&self, task: Task) -> TaskOutcome;
 }
 
 #[async_trait]
 impl<D: Delegate + ?Sized> Delegate for Arc<D> {
-    async fn run(&self, task: Task) -> Outcome {
+    async fn run(&self, task: Task) -> TaskOutcome {
         (**self).run(task).await
     }
 }
@@ -58,16 +58,16 @@ impl<D: Delegate + ?Sized> Delegate for Arc<D> {
 /// How a task ended. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent_delegate::{Outcome, Status};
+/// use dirigent_delegate::{TaskOutcome, DelegationStatus};
 ///
-/// let cut = Outcome::partial("The first thousand lines.", "the output was too long");
-/// assert_eq!(cut.status, Status::Partial);
+/// let cut = TaskOutcome::partial("The first thousand lines.", "the output was too long");
+/// assert_eq!(cut.status, DelegationStatus::Partial);
 /// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct TaskOutcome {
     /// How it ended.
-    pub status: Status,
+    pub status: DelegationStatus,
     /// What the agent said.
     pub output: String,
     /// What it made beside its text. Default none.
@@ -80,28 +80,28 @@ pub struct Outcome {
     pub token_usage: Option<TokenUsage>,
 }
 
-impl Outcome {
+impl TaskOutcome {
     /// Creates the outcome of a task that is done.
     pub fn success(output: impl Into<String>) -> Self {
-        Self::with(Status::Success, output.into(), None)
+        Self::with(DelegationStatus::Success, output.into(), None)
     }
 
     /// Creates the outcome of a task that failed.
     pub fn error(message: impl Into<String>) -> Self {
-        Self::with(Status::Error, String::new(), Some(message.into()))
+        Self::with(DelegationStatus::Error, String::new(), Some(message.into()))
     }
 
     /// Creates the outcome of a task that ended well, with something missing.
     pub fn partial(output: impl Into<String>, missing: impl Into<String>) -> Self {
-        Self::with(Status::Partial, output.into(), Some(missing.into()))
+        Self::with(DelegationStatus::Partial, output.into(), Some(missing.into()))
     }
 
     /// Creates the outcome of a task whose time was over, with what was there by then.
     pub fn timeout(output: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::with(Status::Timeout, output.into(), Some(message.into()))
+        Self::with(DelegationStatus::Timeout, output.into(), Some(message.into()))
     }
 
-    fn with(status: Status, output: String, error_message: Option<String>) -> Self {
+    fn with(status: DelegationStatus, output: String, error_message: Option<String>) -> Self {
         let artifacts = Vec::new();
         Self { status, output, artifacts, error_message, model: None, token_usage: None }
     }
@@ -118,9 +118,9 @@ impl Outcome {
     }
 }
 
-impl fmt::Debug for Outcome {
+impl fmt::Debug for TaskOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outcome")
+        f.debug_struct("TaskOutcome")
             .field("status", &self.status)
             .field("output", &format_args!("{} bytes", self.output.len()))
             .field("has_error_message", &self.error_message.is_some())

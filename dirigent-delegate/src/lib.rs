@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use dirigent_delegate::config::OrchestratorConfig;
-//! use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
+//! use dirigent_delegate::{TaskOutcome, UserRequest, Router, Task, delegate_fn};
 //! # use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel};
 //! # struct Model;
 //! # #[dirigent::async_trait]
@@ -18,13 +18,13 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let says = |words: &'static str| delegate_fn(move |_: Task| async move { Outcome::success(words) });
+//! let says = |words: &'static str| delegate_fn(move |_: Task| async move { TaskOutcome::success(words) });
 //! let router = Router::builder(Model)
 //!     .config(OrchestratorConfig::from_document(r#"{ "orchestrator": { "enabled": true } }"#)?)
 //!     .research(says("Hooks, mostly."))
 //!     .open_code(says("Done."))
 //!     .build()?;
-//! let response = router.answer(Request::new("channel-7", "Research React and create a component")).await?;
+//! let response = router.answer(UserRequest::new("channel-7", "Research React and create a component")).await?;
 //! assert_eq!(response.text(), "**Research:**\nHooks, mostly.\n\n**OpenCode:**\nDone.");
 //! # Ok(())
 //! # }
@@ -40,7 +40,7 @@
 //! | want coding tasks done | [`OpenCode`] |
 //! | have another coding agent that speaks the Agent Client Protocol | `AcpDelegate`, with the feature `acp` |
 //! | have another program | [`CliDelegate`] |
-//! | have an agent in your own code | [`Delegate`], [`delegate_fn`], [`Builder::agent`] |
+//! | have an agent in your own code | [`Delegate`], [`delegate_fn`], [`RouterBuilder::agent`] |
 //! | want to see what happens | [`Router::events`], [`show_progress`] |
 //! | let people be answered during an agent's turn | [`RouterOrchestrator`] |
 //! | put the router in front of a channel | [`RouterAgent`] |
@@ -99,18 +99,20 @@ mod terminal;
 pub use acp::AcpDelegate;
 pub use card::AgentCard;
 pub use cli::{CliDelegate, CliLimits};
-pub use delegate::{Delegate, DelegateFn, Outcome, Task, delegate_fn};
+pub use delegate::{Delegate, DelegateFn, Task, TaskOutcome, delegate_fn};
 pub use driver::{AgentDelegate, DelegateAgent, RouterAgent, RouterOrchestrator, show_progress};
-pub use limits::Limits;
+pub use limits::RouterLimits;
 pub use opencode::OpenCode;
 #[cfg(any(feature = "acp", feature = "serve"))]
-pub use permission::{Permission, PermissionReply};
+pub use permission::{PermissionReply, PermissionRequest};
 pub use process::{Guard, hide_process, serve_guard_if_asked};
 pub use prompt::system_prompt;
-pub use request::{Image, Request, Thinking};
+pub use request::{Image, Thinking, UserRequest};
 pub use response::{Meta, Payload, Response, Schedule};
-pub use result::{AgentKind, AgentResult, Status, TokenUsage};
-pub use router::{BuildError, Builder, Off, Router, RouterEvent, RouterEventKind, RouterEvents};
+pub use result::{AgentKind, AgentResult, DelegationStatus, TokenUsage};
+pub use router::{
+    Off, Router, RouterBuildError, RouterBuilder, RouterEvent, RouterEventKind, RouterEvents,
+};
 
 /// The code of the README runs.
 #[cfg(doctest)]

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-/// What bounds a message. Set with [`Builder::limits`](crate::Builder::limits).
+/// What bounds a message. Set with [`RouterBuilder::limits`](crate::RouterBuilder::limits).
 ///
 /// ```
-/// let limits = dirigent_delegate::Limits::default();
+/// let limits = dirigent_delegate::RouterLimits::default();
 /// assert_eq!((limits.queue, limits.rounds, limits.identical), (64, 1, 2));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
-    /// How long a message may take where [`Request::timeout`](crate::Request::timeout) says nothing. Default 15 minutes.
+pub struct RouterLimits {
+    /// How long a message may take where [`UserRequest::timeout`](crate::UserRequest::timeout) says nothing. Default 15 minutes.
     pub request: Duration,
     /// How long one request to a routing model may take. Default 60 s.
     pub model: Duration,
@@ -28,7 +28,7 @@ pub struct Limits {
     pub identical: u32,
 }
 
-impl Default for Limits {
+impl Default for RouterLimits {
     fn default() -> Self {
         Self {
             request: Duration::from_secs(15 * 60),

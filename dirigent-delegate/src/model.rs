@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-pub use dirigent_llm::{ChatAnswer, Message, Question, Tool, ToolCall};
+pub use dirigent_llm::{ChatAnswer, ModelMessage, ModelToolCall, Question, Tool};
 
 /// A chat model that can call tools: it answers a message itself, or names the agents that are to.
 ///
@@ -35,7 +35,7 @@ pub trait RoutingModel: Send + Sync + 'static {
     ///
     /// # Cancellation
     ///
-    /// Dropped when the message's time is over, after [`Limits::model`](crate::Limits::model), and when the message is
+    /// Dropped when the message's time is over, after [`RouterLimits::model`](crate::RouterLimits::model), and when the message is
     /// cancelled.
     async fn ask(
         &self,

@@ -25,10 +25,10 @@ use dirigent::Clock;
 use dirigent::host::IntoShared;
 
 use crate::cli::{CliDelegate, CliLimits};
-use crate::config::Mode;
-use crate::delegate::{Delegate, Outcome, Task};
+use crate::config::OpencodeMode;
+use crate::delegate::{Delegate, Task, TaskOutcome};
 #[cfg(feature = "serve")]
-use crate::permission::{Permission, PermissionReply};
+use crate::permission::{PermissionReply, PermissionRequest};
 use crate::process::Guard;
 
 /// The coding agent opencode. [`OpenCodeConfig`](crate::config::OpenCodeConfig) says which program it is, and whether each task is a
@@ -50,7 +50,7 @@ use crate::process::Guard;
 /// let coder = OpenCode::new().workspace("/srv/bot/workspace").pass_env("ANTHROPIC_API_KEY");
 /// let router = Router::builder(Silent).open_code(coder).build()?;
 /// # drop(router);
-/// # Ok::<(), dirigent_delegate::BuildError>(())
+/// # Ok::<(), dirigent_delegate::RouterBuildError>(())
 /// ```
 #[derive(Clone)]
 pub struct OpenCode {
@@ -144,14 +144,14 @@ impl OpenCode {
     #[must_use]
     pub fn permissions(
         mut self,
-        decide: impl Fn(&Permission) -> PermissionReply + Send + Sync + 'static,
+        decide: impl Fn(&PermissionRequest) -> PermissionReply + Send + Sync + 'static,
     ) -> Self {
         self.serve.decide_by(decide);
         self
     }
 
     /// Runs a task as a process.
-    async fn run_process(&self, task: Task) -> Outcome {
+    async fn run_process(&self, task: Task) -> TaskOutcome {
         let process = self.process.clone().option("run").model_option("--model");
         let mut process = process.thinking_option("--variant").image_option("--file");
         process.set_program(&task.config().agents.opencode.binary);
@@ -159,7 +159,7 @@ impl OpenCode {
     }
 
     #[cfg(feature = "serve")]
-    async fn run_session(&self, task: Task) -> Outcome {
+    async fn run_session(&self, task: Task) -> TaskOutcome {
         self.serve.run(&self.process, task).await.plain()
     }
 }
@@ -171,13 +171,13 @@ const NO_CLIENT: &str =
 
 #[async_trait]
 impl Delegate for OpenCode {
-    async fn run(&self, task: Task) -> Outcome {
+    async fn run(&self, task: Task) -> TaskOutcome {
         match task.config().agents.opencode.mode {
-            Mode::Cli => self.run_process(task).await,
+            OpencodeMode::Cli => self.run_process(task).await,
             #[cfg(feature = "serve")]
-            Mode::Serve => self.run_session(task).await,
+            OpencodeMode::Serve => self.run_session(task).await,
             #[cfg(not(feature = "serve"))]
-            Mode::Serve => Outcome::error(NO_CLIENT),
+            OpencodeMode::Serve => TaskOutcome::error(NO_CLIENT),
         }
     }
 }

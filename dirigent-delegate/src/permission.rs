@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 /// Decides what an agent may do.
-pub(crate) type Decide = Arc<dyn Fn(&Permission) -> PermissionReply + Send + Sync>;
+pub(crate) type Decide = Arc<dyn Fn(&PermissionRequest) -> PermissionReply + Send + Sync>;
 
 /// Something that a coding agent wants to do and asks about. `Debug` shows no path and no command.
 ///
 /// ```
-/// use dirigent_delegate::{Permission, PermissionReply};
+/// use dirigent_delegate::{PermissionRequest, PermissionReply};
 ///
-/// let policy = |wanted: &Permission| match wanted.permission.as_str() {
+/// let policy = |wanted: &PermissionRequest| match wanted.permission.as_str() {
 ///     "edit" => PermissionReply::Once,
 ///     _ => PermissionReply::Reject,
 /// };
@@ -21,7 +21,7 @@ pub(crate) type Decide = Arc<dyn Fn(&Permission) -> PermissionReply + Send + Syn
 /// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Permission {
+pub struct PermissionRequest {
     /// What sort it is: `edit`, `bash`, `webfetch` and the like.
     pub permission: String,
     /// What it is about: paths, commands, addresses.
@@ -30,16 +30,16 @@ pub struct Permission {
     pub metadata: Value,
 }
 
-impl fmt::Debug for Permission {
+impl fmt::Debug for PermissionRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Permission")
+        f.debug_struct("PermissionRequest")
             .field("permission", &self.permission)
             .field("patterns", &self.patterns.len())
             .finish_non_exhaustive()
     }
 }
 
-/// The answer to a [`Permission`].
+/// The answer to a [`PermissionRequest`].
 ///
 /// ```
 /// assert_ne!(dirigent_delegate::PermissionReply::Once, dirigent_delegate::PermissionReply::Reject);

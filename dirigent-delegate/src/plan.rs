@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::card::AgentCard;
 use crate::config::OrchestratorConfig;
-use crate::limits::Limits;
+use crate::limits::RouterLimits;
 use crate::model::Tool;
 use crate::prompt::system_prompt;
 use crate::response::Schedule;
@@ -15,7 +15,7 @@ use crate::result::AgentKind;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) config: Arc<OrchestratorConfig>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RouterLimits,
     /// Whether each agent is given the results of those before it.
     pub(crate) is_chained: bool,
     /// The routing models, in the order in which they are asked.
@@ -37,7 +37,7 @@ pub(crate) struct PlannedAgent {
 impl Plan {
     pub(crate) fn new(
         config: Arc<OrchestratorConfig>,
-        limits: Limits,
+        limits: RouterLimits,
         is_chained: bool,
         product: &str,
         cards: &[AgentCard],
@@ -80,7 +80,7 @@ impl Plan {
     }
 }
 
-fn planned(card: &AgentCard, config: &OrchestratorConfig, limits: &Limits) -> PlannedAgent {
+fn planned(card: &AgentCard, config: &OrchestratorConfig, limits: &RouterLimits) -> PlannedAgent {
     let agents = &config.agents;
     let (is_enabled, model, timeout) = match card.kind() {
         AgentKind::OpenCode => {

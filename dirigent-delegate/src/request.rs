@@ -8,17 +8,17 @@ pub use dirigent_llm::{Image, Thinking};
 /// A person's message, with what belongs to it. All of it is handed on to the agents. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent_delegate::{Request, Thinking};
+/// use dirigent_delegate::{UserRequest, Thinking};
 /// use std::time::Duration;
 ///
-/// let mut request = Request::new("session-1", "Write a Python script to parse JSON");
+/// let mut request = UserRequest::new("session-1", "Write a Python script to parse JSON");
 /// request.thinking = Some(Thinking::Low);
 /// request.timeout = Some(Duration::from_secs(60));
 /// assert!(!format!("{request:?}").contains("Python"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Request {
+pub struct UserRequest {
     /// What the person wrote.
     pub user_message: String,
     /// The session that the message belongs to: a channel, mostly. An agent with sessions of its own has one for each.
@@ -27,13 +27,13 @@ pub struct Request {
     pub session_key: Option<String>,
     /// Images beside the text. Default none.
     pub images: Vec<Image>,
-    /// How long all of it may take. Default [`Limits::request`](crate::Limits::request).
+    /// How long all of it may take. Default [`RouterLimits::request`](crate::RouterLimits::request).
     pub timeout: Option<Duration>,
     /// How much the models are to think. Default none: as they are set.
     pub thinking: Option<Thinking>,
 }
 
-impl Request {
+impl UserRequest {
     /// Creates a request with nothing but a message.
     pub fn new(session_id: impl Into<String>, user_message: impl Into<String>) -> Self {
         Self {
@@ -47,9 +47,9 @@ impl Request {
     }
 }
 
-impl fmt::Debug for Request {
+impl fmt::Debug for UserRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request")
+        f.debug_struct("UserRequest")
             .field("user_message", &format_args!("{} bytes", self.user_message.len()))
             .field("images", &self.images.len())
             .field("timeout", &self.timeout)

@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{AgentKind, AgentResult, Status, whole_millis};
+use crate::result::{AgentKind, AgentResult, DelegationStatus, whole_millis};
 
 /// The answer to a message: what is posted, in order, and how it came about.
 ///
 /// ```
-/// use dirigent_delegate::{AgentKind, AgentResult, Response, Schedule, Status};
+/// use dirigent_delegate::{AgentKind, AgentResult, Response, Schedule, DelegationStatus};
 ///
 /// let of = |name: &str, kind, status| AgentResult::new(name, kind, status);
 /// let results = vec![
-///     of("Research", AgentKind::Research, Status::Success).with_output("Hooks first."),
-///     of("OpenCode", AgentKind::OpenCode, Status::Error).with_error("no such folder"),
+///     of("Research", AgentKind::Research, DelegationStatus::Success).with_output("Hooks first."),
+///     of("OpenCode", AgentKind::OpenCode, DelegationStatus::Error).with_error("no such folder"),
 /// ];
 /// let response = Response::aggregate(results, Schedule::Parallel);
 /// assert_eq!(response.payloads[0].text, "**Research:**\nHooks first.");
@@ -159,17 +159,19 @@ fn payload(result: &AgentResult, is_one: bool) -> Payload {
     let AgentResult { agent_name: name, output, error_message, .. } = result;
     let message = error_message.as_deref().filter(|message| !message.is_empty());
     match result.status {
-        Status::Error | Status::Timeout => {
+        DelegationStatus::Error | DelegationStatus::Timeout => {
             Payload::error(format!("**{name} Error:**\n{}", message.unwrap_or(output)))
         }
-        Status::Success | Status::Partial => {
+        DelegationStatus::Success | DelegationStatus::Partial => {
             let heading = if is_one { String::new() } else { format!("**{name}:**\n") };
             let note = match result.status {
-                Status::Partial if output.is_empty() => {
+                DelegationStatus::Partial if output.is_empty() => {
                     format!("*Partial: {}*", message.unwrap_or(PARTIAL))
                 }
-                Status::Partial => format!("\n*Partial: {}*", message.unwrap_or(PARTIAL)),
-                Status::Success | Status::Error | Status::Timeout => String::new(),
+                DelegationStatus::Partial => format!("\n*Partial: {}*", message.unwrap_or(PARTIAL)),
+                DelegationStatus::Success | DelegationStatus::Error | DelegationStatus::Timeout => {
+                    String::new()
+                }
             };
             Payload::new(format!("{heading}{output}{note}"))
         }

@@ -10,9 +10,9 @@ use serde_json::Value;
 /// What came of one delegation, or of an answer of the routing model itself. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent_delegate::{AgentKind, AgentResult, Status};
+/// use dirigent_delegate::{AgentKind, AgentResult, DelegationStatus};
 ///
-/// let result = AgentResult::new("OpenCode", AgentKind::OpenCode, Status::Success).with_output("Done.");
+/// let result = AgentResult::new("OpenCode", AgentKind::OpenCode, DelegationStatus::Success).with_output("Done.");
 /// let json = serde_json::to_value(&result)?;
 /// assert_eq!(json["agentType"], "opencode");
 /// assert_eq!((&json["status"], &json["durationMs"]), (&"success".into(), &0.into()));
@@ -28,8 +28,8 @@ pub struct AgentResult {
     /// What kind of agent it is.
     pub agent_type: AgentKind,
     /// How it ended.
-    pub status: Status,
-    /// What it said; with [`Status::Timeout`] what it had said until then.
+    pub status: DelegationStatus,
+    /// What it said; with [`DelegationStatus::Timeout`] what it had said until then.
     pub output: String,
     /// What it made beside its text, in a form of the agent's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +49,7 @@ pub struct AgentResult {
 
 impl AgentResult {
     /// Creates a result without output that took no time.
-    pub fn new(name: impl Into<String>, kind: AgentKind, status: Status) -> Self {
+    pub fn new(name: impl Into<String>, kind: AgentKind, status: DelegationStatus) -> Self {
         Self {
             agent_name: name.into(),
             agent_type: kind,
@@ -105,13 +105,13 @@ impl fmt::Debug for AgentResult {
 /// How a delegation ended.
 ///
 /// ```
-/// assert_eq!(serde_json::to_string(&dirigent_delegate::Status::Timeout)?, "\"timeout\"");
+/// assert_eq!(serde_json::to_string(&dirigent_delegate::DelegationStatus::Timeout)?, "\"timeout\"");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "the four that a result knows")]
-pub enum Status {
+pub enum DelegationStatus {
     /// It did what it was asked for.
     Success,
     /// It failed.

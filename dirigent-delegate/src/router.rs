@@ -14,16 +14,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 use dirigent::Clock;
 use tokio::sync::broadcast;
 
-pub use builder::{BuildError, Builder};
+pub use builder::{RouterBuildError, RouterBuilder};
 pub use event::{RouterEvent, RouterEventKind, RouterEvents};
 
 use crate::card::AgentCard;
-use crate::config::{ConfigError, OrchestratorConfig};
+use crate::config::{OrchestratorConfig, OrchestratorConfigError};
 use crate::delegate::Delegate;
-use crate::limits::Limits;
+use crate::limits::RouterLimits;
 use crate::model::RoutingModel;
 use crate::plan::Plan;
-use crate::request::Request;
+use crate::request::UserRequest;
 use crate::response::Response;
 use crate::routing::Routing;
 use places::Places;
@@ -34,7 +34,7 @@ use run::Run;
 /// ```
 /// use dirigent_delegate::config::OrchestratorConfig;
 /// use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel};
-/// use dirigent_delegate::{Outcome, Request, Router, Task, delegate_fn};
+/// use dirigent_delegate::{TaskOutcome, UserRequest, Router, Task, delegate_fn};
 ///
 /// struct Coder;
 ///
@@ -50,25 +50,25 @@ use run::Run;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let router = Router::builder(Coder)
 ///     .config(OrchestratorConfig::new(|config| config.enabled = true))
-///     .open_code(delegate_fn(|_: Task| async { Outcome::success("print('hello')") }))
+///     .open_code(delegate_fn(|_: Task| async { TaskOutcome::success("print('hello')") }))
 ///     .build()?;
-/// let response = router.answer(Request::new("session-1", "Write a greeting")).await?;
+/// let response = router.answer(UserRequest::new("session-1", "Write a greeting")).await?;
 /// assert_eq!(response.payloads[0].text, "print('hello')");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone)]
 pub struct Router {
-    shared: Arc<Shared>,
+    shared: Arc<RouterParts>,
 }
 
 /// What all messages of a router have in common.
-struct Shared {
+struct RouterParts {
     model: Arc<dyn RoutingModel>,
     delegates: Vec<Arc<dyn Delegate>>,
     cards: Vec<AgentCard>,
     product: String,
-    limits: Limits,
+    limits: RouterLimits,
     is_chained: bool,
     clock: Arc<dyn Clock>,
     plan: RwLock<Arc<Plan>>,
@@ -77,7 +77,7 @@ struct Shared {
     messages: AtomicU64,
 }
 
-/// The orchestrator is off, and the host registered no default agent ([`Builder::embedded`]): the message is the host's to answer, as
+/// The orchestrator is off, and the host registered no default agent ([`RouterBuilder::embedded`]): the message is the host's to answer, as
 /// if there were no orchestrator.
 ///
 /// ```
@@ -90,8 +90,8 @@ pub struct Off;
 
 impl Router {
     /// Creates a builder of an orchestrator with this routing model.
-    pub fn builder(model: impl RoutingModel) -> Builder {
-        Builder::new(Arc::new(model))
+    pub fn builder(model: impl RoutingModel) -> RouterBuilder {
+        RouterBuilder::new(Arc::new(model))
     }
 
     /// Answers a message. While the orchestrator is off, the message goes to the embedded agent unchanged.
@@ -104,7 +104,7 @@ impl Router {
     ///
     /// Dropping the future drops the calls of all agents, and with them what they started. To have what was there by then, use
     /// [`answer_until`](Self::answer_until).
-    pub async fn answer(&self, request: Request) -> Result<Response, Off> {
+    pub async fn answer(&self, request: UserRequest) -> Result<Response, Off> {
         self.answer_until(request, pending()).await
     }
 
@@ -116,7 +116,7 @@ impl Router {
     /// When the orchestrator is off and there is no embedded agent.
     pub async fn answer_until(
         &self,
-        request: Request,
+        request: UserRequest,
         cancelled: impl Future<Output = ()> + Send,
     ) -> Result<Response, Off> {
         let (plan, now) = (self.plan(), self.shared.clock.now());
@@ -137,7 +137,7 @@ impl Router {
     /// # Errors
     ///
     /// When a field cannot be used; the configuration before it stays.
-    pub fn configure(&self, config: OrchestratorConfig) -> Result<(), ConfigError> {
+    pub fn configure(&self, config: OrchestratorConfig) -> Result<(), OrchestratorConfigError> {
         config.check()?;
         self.replace(config);
         Ok(())
@@ -188,7 +188,7 @@ impl Router {
     }
 }
 
-impl Shared {
+impl RouterParts {
     fn plan_for(&self, config: OrchestratorConfig) -> Plan {
         Plan::new(Arc::new(config), self.limits, self.is_chained, &self.product, &self.cards)
     }

@@ -25,13 +25,13 @@ use dirigent::ports::Timestamp;
 pub(crate) use action::Action;
 pub(crate) use job::JobId;
 
-use crate::delegate::Outcome;
-use crate::model::{ChatAnswer, Message, ModelErrorKind, Question};
+use crate::delegate::TaskOutcome;
+use crate::model::{ChatAnswer, ModelErrorKind, ModelMessage, Question};
 use crate::plan::Plan;
 use crate::pool::Claim;
-use crate::request::Request;
+use crate::request::UserRequest;
 use crate::response::Response;
-use crate::result::{AgentKind, AgentResult, Status, TokenUsage};
+use crate::result::{AgentKind, AgentResult, DelegationStatus, TokenUsage};
 use calls::Given;
 use job::{Job, JobState};
 
@@ -39,17 +39,17 @@ use job::{Job, JobState};
 #[derive(Debug)]
 pub(crate) struct Routing {
     plan: Arc<Plan>,
-    request: Arc<Request>,
+    request: Arc<UserRequest>,
     began: Timestamp,
     /// When the message's time is over.
     until: Timestamp,
-    stage: Stage,
+    stage: RoutingPhase,
     /// Counts the requests to models, so that a late answer is known as such.
     attempt: u32,
     /// The place of the model that is asked.
     model: usize,
     round: u32,
-    conversation: Vec<Message<'static>>,
+    conversation: Vec<ModelMessage<'static>>,
     /// All calls of all rounds, in order.
     jobs: Vec<Job>,
     /// The first job of this round.
@@ -73,7 +73,7 @@ pub(crate) struct Routing {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum RoutingPhase {
     /// A model is asked, until a moment.
     Asking { since: Timestamp, until: Timestamp },
     /// Jobs wait or run.
@@ -84,11 +84,11 @@ enum Stage {
 
 impl Routing {
     /// Takes a message up; its first action asks the first model.
-    pub(crate) fn new(plan: Arc<Plan>, request: Arc<Request>, now: Timestamp) -> Self {
+    pub(crate) fn new(plan: Arc<Plan>, request: Arc<UserRequest>, now: Timestamp) -> Self {
         let mut routing = Self::idle(plan, request, now);
         let (text, images) = (routing.request.user_message.clone(), routing.request.images.clone());
-        let message = Message::User { text: text.into(), images: images.into() };
-        routing.conversation = vec![Message::system(routing.plan.system.clone()), message];
+        let message = ModelMessage::User { text: text.into(), images: images.into() };
+        routing.conversation = vec![ModelMessage::system(routing.plan.system.clone()), message];
         routing.ask(now);
         routing
     }
@@ -96,7 +96,7 @@ impl Routing {
     /// Takes a message up that goes to the host's own agent, unchanged: no model is asked. `None` if there is no such agent.
     pub(crate) fn to_default(
         plan: Arc<Plan>,
-        request: Arc<Request>,
+        request: Arc<UserRequest>,
         now: Timestamp,
     ) -> Option<Self> {
         let (agent, _) = plan.embedded()?;
@@ -105,14 +105,14 @@ impl Routing {
         Some(routing)
     }
 
-    fn idle(plan: Arc<Plan>, request: Arc<Request>, now: Timestamp) -> Self {
+    fn idle(plan: Arc<Plan>, request: Arc<UserRequest>, now: Timestamp) -> Self {
         let until = now + request.timeout.unwrap_or(plan.limits.request);
         Self {
             plan,
             request,
             began: now,
             until,
-            stage: Stage::Delegating,
+            stage: RoutingPhase::Delegating,
             attempt: 0,
             model: 0,
             round: 0,
@@ -141,9 +141,9 @@ impl Routing {
     /// When [`expire`](Self::expire) has something to do; `None` when the message is over.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         match self.stage {
-            Stage::Over => None,
-            Stage::Asking { until, .. } => Some(until.min(self.until)),
-            Stage::Delegating => {
+            RoutingPhase::Over => None,
+            RoutingPhase::Asking { until, .. } => Some(until.min(self.until)),
+            RoutingPhase::Delegating => {
                 let running = self.deadlines.first().map(|(deadline, _)| *deadline);
                 let waiting = (self.open > self.deadlines.len()).then_some(self.until);
                 running.into_iter().chain(waiting).min()
@@ -171,7 +171,7 @@ impl Routing {
         };
         self.attempt += 1;
         let until = (now + self.plan.limits.model).min(self.until);
-        self.stage = Stage::Asking { since: now, until };
+        self.stage = RoutingPhase::Asking { since: now, until };
         let question = Question::new(self.conversation.clone())
             .tools(Arc::clone(&self.plan.tools))
             .thinking(self.request.thinking);
@@ -185,7 +185,7 @@ impl Routing {
         attempt: u32,
         answer: Result<ChatAnswer, ModelErrorKind>,
     ) {
-        let Stage::Asking { since, .. } = self.stage else {
+        let RoutingPhase::Asking { since, .. } = self.stage else {
             return;
         };
         if attempt != self.attempt {
@@ -197,7 +197,8 @@ impl Routing {
                 self.answered_by.get_or_insert(self.model);
                 self.add_usage(answer.usage.as_ref().map(TokenUsage::from));
                 if answer.calls.is_empty() {
-                    let own = self.of_orchestrator(Status::Success).with_output(answer.text);
+                    let own =
+                        self.of_orchestrator(DelegationStatus::Success).with_output(answer.text);
                     self.own = Some(own.with_duration(now.since(since)));
                     self.end(now);
                 } else {
@@ -223,18 +224,18 @@ impl Routing {
         }
         match self.plan.embedded().filter(|(_, agent)| agent.is_enabled) {
             Some((agent, _)) => self.hand_over(agent),
-            None => self.fail(now, Status::Error, "No routing model gave an answer."),
+            None => self.fail(now, DelegationStatus::Error, "No routing model gave an answer."),
         }
     }
 
     /// The message has no result but this failure of the orchestrator's.
-    fn fail(&mut self, now: Timestamp, status: Status, message: &str) {
+    fn fail(&mut self, now: Timestamp, status: DelegationStatus, message: &str) {
         let own = self.of_orchestrator(status).with_error(message);
         self.own = Some(own.with_duration(now.since(self.began)));
         self.end(now);
     }
 
-    fn of_orchestrator(&self, status: Status) -> AgentResult {
+    fn of_orchestrator(&self, status: DelegationStatus) -> AgentResult {
         let model = self.answered_by.and_then(|at| self.plan.models.get(at)).cloned();
         let result = AgentResult::new("Orchestrator", AgentKind::Orchestrator, status);
         AgentResult { model, token_usage: self.usage, ..result }
@@ -257,7 +258,7 @@ impl Routing {
             Claim::Waiting => {}
             Claim::Full => {
                 let message = "Too many delegations wait already.";
-                self.end_job(now, id, Outcome::error(message));
+                self.end_job(now, id, TaskOutcome::error(message));
             }
             Claim::Granted => {
                 let timeout = self.plan.agents.get(job.agent).map(|agent| agent.timeout);
@@ -280,7 +281,7 @@ impl Routing {
     }
 
     /// An agent ended.
-    pub(crate) fn finished(&mut self, now: Timestamp, id: JobId, outcome: Outcome) {
+    pub(crate) fn finished(&mut self, now: Timestamp, id: JobId, outcome: TaskOutcome) {
         let is_running = |job: &&Job| matches!(job.state, JobState::Running { .. });
         if self.jobs.get(id.0).as_ref().is_some_and(is_running) {
             self.end_job(now, id, outcome);
@@ -289,19 +290,22 @@ impl Routing {
 
     /// Gives up what has not ended. What has is the answer.
     pub(crate) fn cancel(&mut self, now: Timestamp) {
-        if self.stage == Stage::Over {
+        if self.stage == RoutingPhase::Over {
             return;
         }
         self.is_cancelled = true;
-        if matches!(self.stage, Stage::Asking { .. }) {
+        if matches!(self.stage, RoutingPhase::Asking { .. }) {
             self.actions.push_back(Action::StopAsking);
             if self.jobs.is_empty() {
-                self.fail(now, Status::Error, "The message was cancelled.");
+                self.fail(now, DelegationStatus::Error, "The message was cancelled.");
                 return;
             }
         }
         self.give_up(now, |job| {
-            Some(Outcome { output: job.so_far.clone(), ..Outcome::error("It was cancelled.") })
+            Some(TaskOutcome {
+                output: job.so_far.clone(),
+                ..TaskOutcome::error("It was cancelled.")
+            })
         });
         self.end(now);
     }
@@ -309,23 +313,23 @@ impl Routing {
     /// Gives up what is late.
     pub(crate) fn expire(&mut self, now: Timestamp) {
         match self.stage {
-            Stage::Over => {}
-            Stage::Asking { until, .. } if now < until => {}
-            Stage::Asking { .. } => {
+            RoutingPhase::Over => {}
+            RoutingPhase::Asking { until, .. } if now < until => {}
+            RoutingPhase::Asking { .. } => {
                 self.actions.push_back(Action::StopAsking);
                 if now < self.until {
                     self.model_failed(now, ModelErrorKind::TimedOut);
                 } else if self.jobs.is_empty() {
-                    self.fail(now, Status::Timeout, "No routing model answered in time.");
+                    self.fail(now, DelegationStatus::Timeout, "No routing model answered in time.");
                 } else {
                     self.end(now);
                 }
             }
-            Stage::Delegating => {
+            RoutingPhase::Delegating => {
                 let until = self.until;
                 self.give_up(now, |job| {
                     let is_late = job.deadline(until).is_some_and(|deadline| now >= deadline);
-                    is_late.then(|| Outcome::timeout(job.so_far.clone(), job.late()))
+                    is_late.then(|| TaskOutcome::timeout(job.so_far.clone(), job.late()))
                 });
             }
         }
@@ -333,8 +337,8 @@ impl Routing {
 
     /// Ends the jobs for which there is an outcome; of agents that run the call is dropped, and a place is not waited for any
     /// more.
-    fn give_up(&mut self, now: Timestamp, outcome: impl Fn(&Job) -> Option<Outcome>) {
-        let late: Vec<(JobId, Outcome)> = (0..)
+    fn give_up(&mut self, now: Timestamp, outcome: impl Fn(&Job) -> Option<TaskOutcome>) {
+        let late: Vec<(JobId, TaskOutcome)> = (0..)
             .map(JobId)
             .zip(&self.jobs)
             .filter(|(_, job)| !matches!(job.state, JobState::Ended(_)))
@@ -367,12 +371,12 @@ impl Routing {
         }
     }
 
-    fn end_job(&mut self, now: Timestamp, id: JobId, outcome: Outcome) {
+    fn end_job(&mut self, now: Timestamp, id: JobId, outcome: TaskOutcome) {
         self.close_job(now, id, outcome);
         self.go_on(now);
     }
 
-    fn close_job(&mut self, now: Timestamp, id: JobId, outcome: Outcome) {
+    fn close_job(&mut self, now: Timestamp, id: JobId, outcome: TaskOutcome) {
         let Some(job) = self.jobs.get_mut(id.0) else {
             return;
         };
@@ -403,7 +407,7 @@ impl Routing {
             self.end(now);
             return;
         }
-        let answers: Vec<Message> =
+        let answers: Vec<ModelMessage> =
             self.jobs.iter().skip(self.round_start).map(Job::answer).collect();
         self.conversation.extend(answers);
         self.round_start = self.jobs.len();
@@ -411,7 +415,7 @@ impl Routing {
     }
 
     fn end(&mut self, now: Timestamp) {
-        self.stage = Stage::Over;
+        self.stage = RoutingPhase::Over;
         self.ended.get_or_insert(now);
     }
 }

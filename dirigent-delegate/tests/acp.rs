@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use dirigent::{Clock as _, SystemClock};
 use dirigent_delegate::{
-    AcpDelegate, CliDelegate, Delegate as _, Image, Outcome, PermissionReply, Request, Status, Task,
+    AcpDelegate, CliDelegate, Delegate as _, DelegationStatus, Image, PermissionReply, Task,
+    TaskOutcome, UserRequest,
 };
 
 use crate::cli::Register;
@@ -19,11 +20,11 @@ fn agent() -> AcpDelegate {
     AcpDelegate::new(process())
 }
 
-async fn run(order: &str) -> Outcome {
+async fn run(order: &str) -> TaskOutcome {
     agent().run(Task::new(order)).await
 }
 
-fn shown(outcome: &Outcome) -> (Status, &str, Option<&str>) {
+fn shown(outcome: &TaskOutcome) -> (DelegationStatus, &str, Option<&str>) {
     (outcome.status, &outcome.output, outcome.error_message.as_deref())
 }
 
@@ -34,7 +35,7 @@ async fn a_task_is_a_prompt_and_what_the_agent_says_is_its_result() {
     let telling = Arc::clone(&told);
     let task = Task::new("say Hello");
     let task = task.on_progress(move |text| telling.lock().unwrap().push(text.to_owned()));
-    assert_eq!(shown(&agent().run(task).await), (Status::Success, "Hello", None));
+    assert_eq!(shown(&agent().run(task).await), (DelegationStatus::Success, "Hello", None));
     assert_eq!(*told.lock().unwrap(), ["H", "Hello"], "neither its thoughts nor other sessions");
 }
 
@@ -45,13 +46,16 @@ async fn what_an_agent_says_keeps_its_white_space_and_loses_escapes() {
     let telling = Arc::clone(&told);
     let task = Task::new(r#"raw "all:\n\t\u001b[32mcc\u001b[0m\r\nok""#);
     let task = task.on_progress(move |text| text.clone_into(&mut telling.lock().unwrap()));
-    assert_eq!(shown(&agent().run(task).await), (Status::Success, "all:\n\tcc\r\nok", None));
+    assert_eq!(
+        shown(&agent().run(task).await),
+        (DelegationStatus::Success, "all:\n\tcc\r\nok", None)
+    );
     assert_eq!(*told.lock().unwrap(), "all:\n\tcc\r\nok");
 }
 
 #[tokio::test]
 async fn how_the_agent_stopped_is_the_status() {
-    let partial = |why| (Status::Partial, "so", Some(why));
+    let partial = |why| (DelegationStatus::Partial, "so", Some(why));
     assert_eq!(
         shown(&run("say so stop max_tokens").await),
         partial("The agent's model was cut off.")
@@ -60,7 +64,7 @@ async fn how_the_agent_stopped_is_the_status() {
         shown(&run("say so stop max_turn_requests").await),
         partial("The agent asked its model as often as it may.")
     );
-    let error = |why| (Status::Error, "so", Some(why));
+    let error = |why| (DelegationStatus::Error, "so", Some(why));
     assert_eq!(shown(&run("say so stop refusal").await), error("The agent refused the task."));
     assert_eq!(
         shown(&run("say so stop new_reason").await),
@@ -68,7 +72,7 @@ async fn how_the_agent_stopped_is_the_status() {
     );
     assert_eq!(shown(&run("say so fail").await), error("sign in first"));
     let silent = Some("The agent ended well and said nothing.");
-    assert_eq!(shown(&run("nothing").await), (Status::Partial, "", silent));
+    assert_eq!(shown(&run("nothing").await), (DelegationStatus::Partial, "", silent));
 }
 
 #[tokio::test]
@@ -90,13 +94,13 @@ async fn permissions_are_answered_by_the_hosts_policy() {
 #[tokio::test]
 async fn nothing_of_the_hosts_is_offered_and_what_is_no_message_is_left_aside() {
     assert_eq!(run("read").await.output, "-32601");
-    assert_eq!(shown(&run("garbage say on").await), (Status::Success, "on", None));
+    assert_eq!(shown(&run("garbage say on").await), (DelegationStatus::Success, "on", None));
 }
 
 /// R319
 #[tokio::test]
 async fn images_are_in_the_prompt_where_the_agent_takes_them() {
-    let mut request = Request::new("channel-7", "Look");
+    let mut request = UserRequest::new("channel-7", "Look");
     request.images = vec![Image::new("image/png", "AAAA"), Image::new("image/png", "BBBB")];
     let task = Task::new("images").with_request(request);
     assert_eq!(agent().run(task.clone()).await.output, "2");
@@ -128,9 +132,9 @@ async fn an_agent_that_says_too_much_is_cut() {
     let agent = AcpDelegate::new(process().limits(|limits| limits.output = 1_000));
     let flood = agent.run(Task::new("say so flood")).await;
     let expected = "The agent wrote a message that is too long, and was killed.";
-    assert_eq!(shown(&flood), (Status::Partial, "so", Some(expected)));
+    assert_eq!(shown(&flood), (DelegationStatus::Partial, "so", Some(expected)));
     let much = agent.run(Task::new("say abc ".repeat(400))).await;
-    assert_eq!((much.status, much.output.len()), (Status::Partial, 1_000));
+    assert_eq!((much.status, much.output.len()), (DelegationStatus::Partial, 1_000));
 }
 
 /// R306
@@ -141,18 +145,18 @@ async fn an_agent_that_is_late_silent_or_deaf_is_killed() {
     let soon = clock.now() + Duration::from_millis(700);
     let late = agent().run(Task::new(order.clone()).with_deadline(soon)).await;
     let expected = "The agent did not end in time, and was killed.";
-    assert_eq!(shown(&late), (Status::Timeout, "half", Some(expected)));
+    assert_eq!(shown(&late), (DelegationStatus::Timeout, "half", Some(expected)));
     register.empty().await;
     let silent =
         AcpDelegate::new(process().limits(|limits| limits.idle = Duration::from_millis(700)));
     let silent = silent.run(Task::new(order)).await;
-    assert_eq!((silent.status, &*silent.output), (Status::Timeout, "half"));
+    assert_eq!((silent.status, &*silent.output), (DelegationStatus::Timeout, "half"));
     register.empty().await;
     let soon = clock.now() + Duration::from_millis(300);
     let long = "x".repeat(1_000_000);
     let deaf =
         AcpDelegate::new(process().option("--deaf")).run(Task::new(long).with_deadline(soon)).await;
-    assert_eq!(deaf.status, Status::Timeout);
+    assert_eq!(deaf.status, DelegationStatus::Timeout);
 }
 
 /// R306

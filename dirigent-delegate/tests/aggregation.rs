@@ -1,9 +1,9 @@
 //! How results become an answer.
 
-use dirigent_delegate::{AgentKind, AgentResult, Response, Schedule, Status, TokenUsage};
+use dirigent_delegate::{AgentKind, AgentResult, DelegationStatus, Response, Schedule, TokenUsage};
 use serde_json::json;
 
-fn result(name: &str, kind: &str, status: Status) -> AgentResult {
+fn result(name: &str, kind: &str, status: DelegationStatus) -> AgentResult {
     AgentResult::new(name, AgentKind::from(kind), status)
 }
 
@@ -19,8 +19,9 @@ fn payload(text: &str, is_error: bool) -> (String, bool) {
 /// R302
 #[test]
 fn a_result_has_the_given_fields_and_one_of_four_statuses() {
-    let mut full =
-        result("OpenCode", "opencode", Status::Error).with_output("half").with_error("no disk");
+    let mut full = result("OpenCode", "opencode", DelegationStatus::Error)
+        .with_output("half")
+        .with_error("no disk");
     full.artifacts = vec![json!({ "path": "a.py" })];
     (full.duration_ms, full.model) = (1_500, Some("anthropic/claude-sonnet-4".to_owned()));
     full.token_usage = Some(TokenUsage { input: 3, output: 4 });
@@ -31,12 +32,17 @@ fn a_result_has_the_given_fields_and_one_of_four_statuses() {
     });
     assert_eq!(serde_json::to_value(&full).unwrap(), written);
     assert_eq!(serde_json::from_value::<AgentResult>(written).unwrap(), full);
-    let bare = result("Translator", "translator", Status::Success);
+    let bare = result("Translator", "translator", DelegationStatus::Success);
     let written = json!({
         "agentName": "Translator", "agentType": "translator", "status": "success", "output": "", "durationMs": 0,
     });
     assert_eq!(serde_json::to_value(bare).unwrap(), written);
-    let statuses = [Status::Success, Status::Error, Status::Partial, Status::Timeout];
+    let statuses = [
+        DelegationStatus::Success,
+        DelegationStatus::Error,
+        DelegationStatus::Partial,
+        DelegationStatus::Timeout,
+    ];
     assert_eq!(json!(statuses), json!(["success", "error", "partial", "timeout"]));
     let kinds = ["opencode", "research", "embedded", "orchestrator", "translator"];
     assert_eq!(json!(kinds.map(AgentKind::from)), json!(kinds));
@@ -45,7 +51,7 @@ fn a_result_has_the_given_fields_and_one_of_four_statuses() {
 /// R309
 #[test]
 fn one_success_is_shown_as_it_is() {
-    let one = result("OpenCode", "opencode", Status::Success).with_output("print(1)");
+    let one = result("OpenCode", "opencode", DelegationStatus::Success).with_output("print(1)");
     assert_eq!(shown(vec![one]), [payload("print(1)", false)]);
 }
 
@@ -53,9 +59,9 @@ fn one_success_is_shown_as_it_is() {
 #[test]
 fn several_results_are_headed_by_their_agents() {
     let results = vec![
-        result("Research", "research", Status::Success).with_output("Hooks."),
-        result("OpenCode", "opencode", Status::Success).with_output("Done."),
-        result("Moltbot", "embedded", Status::Error).with_error("offline"),
+        result("Research", "research", DelegationStatus::Success).with_output("Hooks."),
+        result("OpenCode", "opencode", DelegationStatus::Success).with_output("Done."),
+        result("Moltbot", "embedded", DelegationStatus::Error).with_error("offline"),
     ];
     let expected = [
         payload("**Research:**\nHooks.", false),
@@ -68,7 +74,7 @@ fn several_results_are_headed_by_their_agents() {
 /// R311
 #[test]
 fn an_error_shows_its_message_or_else_the_output() {
-    let failed = result("OpenCode", "opencode", Status::Error).with_output("half");
+    let failed = result("OpenCode", "opencode", DelegationStatus::Error).with_output("half");
     assert_eq!(shown(vec![failed.clone()]), [payload("**OpenCode Error:**\nhalf", true)]);
     let empty = failed.clone().with_error("");
     assert_eq!(shown(vec![empty]), [payload("**OpenCode Error:**\nhalf", true)]);
@@ -81,10 +87,11 @@ fn an_error_shows_its_message_or_else_the_output() {
 /// R312
 #[test]
 fn a_timeout_is_an_error_with_its_message() {
-    let late =
-        result("OpenCode", "opencode", Status::Timeout).with_output("half").with_error("too late");
+    let late = result("OpenCode", "opencode", DelegationStatus::Timeout)
+        .with_output("half")
+        .with_error("too late");
     assert_eq!(shown(vec![late.clone()]), [payload("**OpenCode Error:**\ntoo late", true)]);
-    let other = result("Research", "research", Status::Success).with_output("Hooks.");
+    let other = result("Research", "research", DelegationStatus::Success).with_output("Hooks.");
     let both =
         [payload("**OpenCode Error:**\ntoo late", true), payload("**Research:**\nHooks.", false)];
     assert_eq!(shown(vec![late, other]), both);
@@ -92,14 +99,15 @@ fn a_timeout_is_an_error_with_its_message() {
 
 #[test]
 fn a_partial_result_is_shown_with_a_line_that_says_so() {
-    let cut = result("OpenCode", "opencode", Status::Partial).with_output("half");
+    let cut = result("OpenCode", "opencode", DelegationStatus::Partial).with_output("half");
     let told = cut.clone().with_error("the output was cut");
     assert_eq!(
         shown(vec![cut.clone()]),
         [payload("half\n*Partial: the result is not complete*", false)]
     );
     assert_eq!(shown(vec![told]), [payload("half\n*Partial: the output was cut*", false)]);
-    let silent = result("OpenCode", "opencode", Status::Partial).with_error("it wrote nothing");
+    let silent =
+        result("OpenCode", "opencode", DelegationStatus::Partial).with_error("it wrote nothing");
     assert_eq!(shown(vec![silent.clone()]), [payload("*Partial: it wrote nothing*", false)]);
     let two = shown(vec![silent, cut]);
     assert_eq!(two[0], payload("**OpenCode:**\n*Partial: it wrote nothing*", false));
@@ -119,7 +127,7 @@ fn no_results_are_no_payloads_and_no_time() {
 #[test]
 fn durations_are_the_longest_in_parallel_and_the_sum_in_sequence() {
     let of = |millis: u64| {
-        let mut result = result("OpenCode", "opencode", Status::Success);
+        let mut result = result("OpenCode", "opencode", DelegationStatus::Success);
         result.duration_ms = millis;
         result
     };
@@ -136,9 +144,9 @@ fn durations_are_the_longest_in_parallel_and_the_sum_in_sequence() {
 #[test]
 fn delegated_agents_are_the_kinds_of_the_results_in_their_order() {
     let results = vec![
-        result("Research", "research", Status::Success),
-        result("Translator", "translator", Status::Error),
-        result("Orchestrator", "orchestrator", Status::Success),
+        result("Research", "research", DelegationStatus::Success),
+        result("Translator", "translator", DelegationStatus::Error),
+        result("Orchestrator", "orchestrator", DelegationStatus::Success),
     ];
     let response = Response::aggregate(results, Schedule::Parallel);
     assert_eq!(json!(response.meta.delegated_agents), json!(["research", "translator"]));
@@ -146,8 +154,8 @@ fn delegated_agents_are_the_kinds_of_the_results_in_their_order() {
 
 #[test]
 fn a_response_is_written_with_the_given_names() {
-    let ok = result("OpenCode", "opencode", Status::Success).with_output("Done.");
-    let bad = result("Research", "research", Status::Error).with_error("offline");
+    let ok = result("OpenCode", "opencode", DelegationStatus::Success).with_output("Done.");
+    let bad = result("Research", "research", DelegationStatus::Error).with_error("offline");
     let mut response = Response::aggregate(vec![ok, bad], Schedule::Parallel);
     response.meta.orchestrator_model = "fast/one".to_owned();
     let written = serde_json::to_value(&response).unwrap();

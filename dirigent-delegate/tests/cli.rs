@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dirigent::{Clock as _, SystemClock};
 use dirigent_delegate::{
-    CliDelegate, Delegate as _, Image, Outcome, Request, Status, Task, Thinking,
+    CliDelegate, Delegate as _, DelegationStatus, Image, Task, TaskOutcome, Thinking, UserRequest,
 };
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ pub(crate) fn child() -> CliDelegate {
     CliDelegate::new(program("delegate_child")).option("run").model_option("--model")
 }
 
-async fn run(order: &str) -> Outcome {
+async fn run(order: &str) -> TaskOutcome {
     child().run(Task::new(order)).await
 }
 
@@ -100,7 +100,7 @@ async fn the_message_is_the_last_argument_and_never_an_option() {
 #[tokio::test]
 async fn exit_code_0_is_success_with_what_was_written() {
     let outcome = run("say one moan careful say two").await;
-    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "one\ntwo\n"));
+    assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Success, "one\ntwo\n"));
     assert_eq!(outcome.error_message, None, "a warning is no error");
 }
 
@@ -108,7 +108,7 @@ async fn exit_code_0_is_success_with_what_was_written() {
 #[tokio::test]
 async fn any_other_code_is_an_error_with_what_was_complained() {
     let outcome = run("say half moan no_disk exit 3").await;
-    assert_eq!((outcome.status, &*outcome.output), (Status::Error, "half\n"));
+    assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Error, "half\n"));
     assert_eq!(outcome.error_message.as_deref(), Some("no_disk"));
     let silent = run("exit 3").await;
     assert_eq!(silent.error_message.as_deref(), Some("The program failed (exit status: 3)."));
@@ -119,7 +119,7 @@ async fn any_other_code_is_an_error_with_what_was_complained() {
 async fn exit_code_0_without_output_is_partial() {
     for order in ["exit 0", "moan careful exit 0"] {
         let outcome = run(order).await;
-        assert_eq!((outcome.status, &*outcome.output), (Status::Partial, ""));
+        assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Partial, ""));
         assert_eq!(
             outcome.error_message.as_deref(),
             Some("The program ended well and wrote nothing.")
@@ -139,11 +139,11 @@ async fn a_program_that_cannot_be_started_is_an_error_result() {
     ];
     for agent in agents {
         let outcome = agent.run(Task::new("say one")).await;
-        assert_eq!(outcome.status, Status::Error, "{agent:?}");
+        assert_eq!(outcome.status, DelegationStatus::Error, "{agent:?}");
         assert!(outcome.error_message.unwrap().starts_with("The program cannot be started: "));
     }
     let zero = run("say a\0b").await;
-    assert_eq!(zero.status, Status::Error);
+    assert_eq!(zero.status, DelegationStatus::Error);
 }
 
 /// O14
@@ -151,10 +151,13 @@ async fn a_program_that_cannot_be_started_is_an_error_result() {
 async fn a_message_that_is_too_long_is_refused() {
     let words = "x".repeat(100_000 - 4);
     let outcome = child().run(Task::new(format!("say {words}"))).await;
-    assert_eq!((outcome.status, outcome.output.len()), (Status::Success, 99_997));
+    assert_eq!((outcome.status, outcome.output.len()), (DelegationStatus::Success, 99_997));
     let outcome = child().run(Task::new(format!("say {words}x"))).await;
     let expected = "The message has 100001 bytes; a program can be given 100000.";
-    assert_eq!((outcome.status, outcome.error_message.as_deref()), (Status::Error, Some(expected)));
+    assert_eq!(
+        (outcome.status, outcome.error_message.as_deref()),
+        (DelegationStatus::Error, Some(expected))
+    );
 }
 
 #[tokio::test]
@@ -208,7 +211,7 @@ async fn when_its_time_is_over_a_program_and_all_that_it_started_is_gone() {
         register.fill(3).await;
         assert_eq!(register.alive().len(), 3);
     });
-    assert_eq!((outcome.status, &*outcome.output), (Status::Timeout, "half\n"));
+    assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Timeout, "half\n"));
     assert_eq!(
         outcome.error_message.as_deref(),
         Some("The program did not end in time, and was killed.")
@@ -217,7 +220,7 @@ async fn when_its_time_is_over_a_program_and_all_that_it_started_is_gone() {
     let late = child()
         .run(Task::new("wait").with_deadline(clock.now() + Duration::from_millis(400)))
         .await;
-    assert_eq!((late.status, &*late.output), (Status::Timeout, ""));
+    assert_eq!((late.status, &*late.output), (DelegationStatus::Timeout, ""));
 }
 
 #[tokio::test]
@@ -254,7 +257,7 @@ async fn what_a_program_left_behind_is_gone_when_it_ended_and_its_output_is_ther
     let folder = register.path().display();
     let outcome = run(&format!("child {folder} detached {folder} say done")).await;
     // The processes that are left hold the output open: it is not waited for long.
-    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "done\n"));
+    assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Success, "done\n"));
     register.empty().await;
 }
 
@@ -262,26 +265,27 @@ async fn what_a_program_left_behind_is_gone_when_it_ended_and_its_output_is_ther
 async fn a_program_that_writes_without_end_is_killed_and_what_it_wrote_is_partial() {
     let agent = child().limits(|limits| limits.output = 100_000);
     let outcome = agent.run(Task::new("flood")).await;
-    assert_eq!((outcome.status, outcome.output.len()), (Status::Partial, 100_000));
+    assert_eq!((outcome.status, outcome.output.len()), (DelegationStatus::Partial, 100_000));
     let expected = "The program wrote more than 100000 bytes, and was killed.";
     assert_eq!(outcome.error_message.as_deref(), Some(expected));
     let exact = child().limits(|limits| limits.output = 4).run(Task::new("say abc")).await;
-    assert_eq!((exact.status, &*exact.output), (Status::Success, "abc\n"));
+    assert_eq!((exact.status, &*exact.output), (DelegationStatus::Success, "abc\n"));
     let more = child().limits(|limits| limits.output = 3).run(Task::new("say abc")).await;
-    assert_eq!((more.status, &*more.output), (Status::Partial, "abc"));
+    assert_eq!((more.status, &*more.output), (DelegationStatus::Partial, "abc"));
 }
 
 /// What is no text becomes text: no zero is in it, which no program could be given as an argument, and no escape of a terminal.
 #[tokio::test]
 async fn garbage_becomes_text() {
     let outcome = run("garbage").await;
-    assert_eq!(outcome.status, Status::Success);
+    assert_eq!(outcome.status, DelegationStatus::Success);
     assert_eq!(outcome.output, "a\u{fffd}\u{fffd}b\u{fffd}(c\n");
-    let before = dirigent_delegate::AgentResult::new("Child", "child".into(), Status::Success)
-        .with_output(outcome.output);
+    let before =
+        dirigent_delegate::AgentResult::new("Child", "child".into(), DelegationStatus::Success)
+            .with_output(outcome.output);
     let next = CliDelegate::new(program("delegate_echo"));
     let outcome = next.run(Task::new("Go on").with_previous(vec![before])).await;
-    assert_eq!(outcome.status, Status::Success, "{:?}", outcome.error_message);
+    assert_eq!(outcome.status, DelegationStatus::Success, "{:?}", outcome.error_message);
 }
 
 /// DG1: what a program writes is its result to the letter, but for what only a terminal understands, and so are its complaints and
@@ -303,10 +307,10 @@ async fn white_space_stays_and_only_what_a_terminal_understands_goes() {
         let task = Task::new(format!("raw {json}"));
         let task = task.on_progress(move |text| text.clone_into(&mut telling.lock().unwrap()));
         let outcome = child().run(task).await;
-        assert_eq!((outcome.status, &*outcome.output), (Status::Success, expected));
+        assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Success, expected));
         assert_eq!(*told.lock().unwrap(), expected);
         let failed = run(&format!("raw {json} moan-raw {json} exit 3")).await;
-        assert_eq!((failed.status, &*failed.output), (Status::Error, expected));
+        assert_eq!((failed.status, &*failed.output), (DelegationStatus::Error, expected));
         assert_eq!(failed.error_message.as_deref(), Some(expected.trim()));
     }
 }
@@ -315,7 +319,7 @@ async fn white_space_stays_and_only_what_a_terminal_understands_goes() {
 #[tokio::test]
 async fn images_are_files_and_the_thinking_level_an_option_where_the_program_knows_them() {
     let with = |data: &str| {
-        let mut request = Request::new("channel-7", "Look");
+        let mut request = UserRequest::new("channel-7", "Look");
         request.thinking = Some(Thinking::High);
         request.images = vec![Image::new("image/png", data), Image::new("../../x", "AAAAAAAA")];
         request
@@ -327,7 +331,10 @@ async fn images_are_files_and_the_thinking_level_an_option_where_the_program_kno
     assert!(!Path::new(lines[1]).exists() && !Path::new(lines[3]).exists(), "they are gone");
     let broken = agent.run(Task::new("files").with_request(with("no base64!"))).await;
     let expected = "An image of the message is not in base64.";
-    assert_eq!((broken.status, broken.error_message.as_deref()), (Status::Error, Some(expected)));
+    assert_eq!(
+        (broken.status, broken.error_message.as_deref()),
+        (DelegationStatus::Error, Some(expected))
+    );
     let echo = CliDelegate::new(program("delegate_echo")).thinking_option("--variant");
     let output = echo.run(Task::new("Look").with_request(with("AAAA"))).await.output;
     assert_eq!(output.trim(), r#"["--variant","high","--","Look"]"#);
@@ -339,7 +346,7 @@ async fn a_program_that_is_silent_for_too_long_is_killed() {
     let agent = child().limits(|limits| limits.idle = Duration::from_secs(1));
     let outcome =
         agent.run(Task::new(format!("say half note {} wait", register.path().display()))).await;
-    assert_eq!((outcome.status, &*outcome.output), (Status::Timeout, "half\n"));
+    assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Timeout, "half\n"));
     let expected = "The program wrote nothing for 1 s, and was killed.";
     assert_eq!(outcome.error_message.as_deref(), Some(expected));
     register.empty().await;
@@ -357,9 +364,12 @@ async fn what_is_written_is_told_as_progress() {
 
 #[tokio::test]
 async fn results_before_a_task_are_part_of_the_message() {
-    let before =
-        dirigent_delegate::AgentResult::new("Research", "research".into(), Status::Success)
-            .with_output("Hooks.");
+    let before = dirigent_delegate::AgentResult::new(
+        "Research",
+        "research".into(),
+        DelegationStatus::Success,
+    )
+    .with_output("Hooks.");
     let agent = CliDelegate::new(program("delegate_echo"));
     let output = agent.run(Task::new("Build").with_previous(vec![before])).await.output;
     let arguments: Vec<String> = serde_json::from_str(&output).unwrap();

@@ -1,6 +1,6 @@
 //! The configuration, as hosts write it.
 
-use dirigent_delegate::config::{Mode, OrchestratorConfig};
+use dirigent_delegate::config::{OpencodeMode, OrchestratorConfig};
 use serde_json::{Value, json};
 
 /// The example of the specification, without its comment.
@@ -56,7 +56,7 @@ fn what_is_not_said_has_its_default() {
     let agents = &silent.agents;
     assert!(agents.opencode.enabled && agents.research.enabled && agents.embedded.enabled);
     let opencode = &agents.opencode;
-    assert_eq!((opencode.mode, &*opencode.binary), (Mode::Cli, "opencode"));
+    assert_eq!((opencode.mode, &*opencode.binary), (OpencodeMode::Cli, "opencode"));
     assert_eq!((opencode.timeout_ms.get(), opencode.serve_port), (300_000, None));
     let models = [&opencode.model, &agents.research.model, &agents.embedded.model];
     assert_eq!(models, [&None; 3]);

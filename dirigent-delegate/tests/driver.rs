@@ -11,8 +11,8 @@ use dirigent::{
 };
 use dirigent_delegate::model::ModelErrorKind;
 use dirigent_delegate::{
-    AgentDelegate, Delegate as _, DelegateAgent, Outcome, Router, RouterAgent, RouterOrchestrator,
-    Status, Task, delegate_fn, show_progress,
+    AgentDelegate, Delegate as _, DelegateAgent, DelegationStatus, Router, RouterAgent,
+    RouterOrchestrator, Task, TaskOutcome, delegate_fn, show_progress,
 };
 
 use crate::fixture::{
@@ -98,10 +98,10 @@ async fn as_an_agent_it_answers_people_and_when_off_is_the_agent_behind_it() {
 async fn a_delegate_takes_turns_as_a_hosted_agent() {
     let delegate = delegate_fn(|task: Task| async move {
         match task.message() {
-            "nothing" => Outcome::partial("", "said nothing"),
-            "fail" => Outcome::error("no disk"),
-            "late" => Outcome::timeout("half", "too slow"),
-            text => Outcome::success(format!("{} {text}", task.session_id())),
+            "nothing" => TaskOutcome::partial("", "said nothing"),
+            "fail" => TaskOutcome::error("no disk"),
+            "late" => TaskOutcome::timeout("half", "too slow"),
+            text => TaskOutcome::success(format!("{} {text}", task.session_id())),
         }
     });
     let agent = DelegateAgent::new(delegate);
@@ -125,8 +125,8 @@ async fn a_hosted_agent_can_be_delegated_to() {
     });
     let delegate = AgentDelegate::new("poet", agent);
     let rhyme = delegate.run(Task::new("Rhyme")).await;
-    assert_eq!((rhyme.status, &*rhyme.output), (Status::Success, "poet: Rhyme"));
-    assert_eq!(delegate.run(Task::new("nothing")).await.status, Status::Partial);
+    assert_eq!((rhyme.status, &*rhyme.output), (DelegationStatus::Success, "poet: Rhyme"));
+    assert_eq!(delegate.run(Task::new("nothing")).await.status, DelegationStatus::Partial);
     let failed = delegate.run(Task::new("fail")).await;
     assert_eq!(failed.error_message.as_deref(), Some("no model"));
 }
@@ -135,7 +135,7 @@ async fn a_hosted_agent_can_be_delegated_to() {
 async fn progress_is_heard_among_dirigents_events() {
     let coder = delegate_fn(|task: Task| async move {
         task.progress("half");
-        Outcome::success("all")
+        TaskOutcome::success("all")
     });
     let script = Script::new([calls(&[(OPENCODE, "go")])]);
     let builder =

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use dirigent_delegate::model::ModelErrorKind;
-use dirigent_delegate::{AgentKind, Outcome, Router, RouterEventKind, Status, Task, delegate_fn};
+use dirigent_delegate::{
+    AgentKind, DelegationStatus, Router, RouterEventKind, Task, TaskOutcome, delegate_fn,
+};
 
 use crate::fixture::{Line, OPENCODE, RESEARCH, Script, ask, calls, enabled, instant, says};
 
@@ -15,7 +17,7 @@ async fn a_listener_hears_of_models_agents_progress_and_the_end() {
     ]);
     let coder = delegate_fn(|task: Task| async move {
         task.progress("half");
-        Outcome::success("all")
+        TaskOutcome::success("all")
     });
     let config = enabled(|config| {
         config.fallbacks = vec!["b/two".to_owned()];
@@ -38,8 +40,11 @@ async fn a_listener_hears_of_models_agents_progress_and_the_end() {
         });
     }
     let (coder, finder) = (|| AgentKind::OpenCode, || AgentKind::Research);
-    let finished =
-        |agent| RouterEventKind::Finished { agent, status: Status::Success, took: Duration::ZERO };
+    let finished = |agent| RouterEventKind::Finished {
+        agent,
+        status: DelegationStatus::Success,
+        took: Duration::ZERO,
+    };
     let expected = [
         RouterEventKind::Asked { model: "fast/one".into() },
         RouterEventKind::ModelFailed {

@@ -16,7 +16,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
 mod delegate {
     use std::process::Output;
 
-    use dirigent_llm_loopback::{Answer, LoopbackLlm};
+    use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
     use tokio::process::Command;
 
     use super::program;
@@ -71,9 +71,9 @@ mod delegate {
         let url = model.url();
         let message = serde_json::json!({ "message": "Tokyo" });
         model.script([
-            Answer::call("delegate_to_research", &message),
-            Answer::text("It rains."),
-            Answer::call("delegate_to_opencode", &message),
+            ScriptedAnswer::call("delegate_to_research", &message),
+            ScriptedAnswer::text("It rains."),
+            ScriptedAnswer::call("delegate_to_opencode", &message),
         ]);
         let found = said(&run(&["--url", &url, "--model", "small", "Weather?"]).await);
         assert!(found.contains("decision: delegated to research (by \"example/small\""), "{found}");

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use dirigent::Clock as _;
 use dirigent_delegate::config::OrchestratorConfig;
 use dirigent_delegate::{
-    AgentResult, Delegate, Outcome, Request, Response, Router, Status, Task, delegate_fn,
+    AgentResult, Delegate, DelegationStatus, Response, Router, Task, TaskOutcome, UserRequest,
+    delegate_fn,
 };
 use dirigent_testkit::ManualClock;
 use tokio::sync::Notify;
@@ -45,7 +46,7 @@ fn outputs(response: &Response) -> Vec<&str> {
     response.agent_results.iter().map(|result| &*result.output).collect()
 }
 
-fn statuses(results: &[AgentResult]) -> Vec<Status> {
+fn statuses(results: &[AgentResult]) -> Vec<DelegationStatus> {
     results.iter().map(|result| result.status).collect()
 }
 
@@ -85,7 +86,7 @@ async fn the_most_that_run_are_counted_over_all_messages() {
     let (one, two, three) = in_time(&workshop.clock, all).await;
     assert_eq!(workshop.watch.most(), 2);
     for response in [one, two, three] {
-        assert_eq!(statuses(&response.agent_results), [Status::Success; 2]);
+        assert_eq!(statuses(&response.agent_results), [DelegationStatus::Success; 2]);
     }
 }
 
@@ -95,8 +96,8 @@ async fn what_is_called_beyond_the_queue_fails_and_the_others_go_on() {
     let workshop = Workshop::new(|config| config.max_parallel_agents = 1.try_into().unwrap());
     let response = workshop.delegate(&["1a", "1b", "1c", "1d", "1e", "1f", "1g"]).await;
     let (good, bad) = response.agent_results.split_at(5);
-    assert_eq!(statuses(good), [Status::Success; 5]);
-    assert_eq!(statuses(bad), [Status::Error; 2]);
+    assert_eq!(statuses(good), [DelegationStatus::Success; 5]);
+    assert_eq!(statuses(bad), [DelegationStatus::Error; 2]);
     assert_eq!(bad[0].error_message.as_deref(), Some("Too many delegations wait already."));
 }
 
@@ -117,10 +118,10 @@ async fn of_a_thousand_parts_each_has_its_result_in_its_place() {
         for (result, part) in good.iter().zip(&parts) {
             assert_eq!(
                 (result.status, &result.output),
-                (Status::Success, &format!("code: {part}"))
+                (DelegationStatus::Success, &format!("code: {part}"))
             );
         }
-        assert!(bad.iter().all(|result| result.status == Status::Error));
+        assert!(bad.iter().all(|result| result.status == DelegationStatus::Error));
     }
 }
 
@@ -146,7 +147,7 @@ async fn an_agent_that_is_late_is_dropped_and_the_others_are_kept() {
     let response = in_time(&workshop.clock, ask(&workshop.router, "Go")).await;
     assert_eq!(
         statuses(&response.agent_results),
-        [Status::Timeout, Status::Success, Status::Success]
+        [DelegationStatus::Timeout, DelegationStatus::Success, DelegationStatus::Success]
     );
     assert_eq!(
         response.agent_results[0].error_message.as_deref(),
@@ -167,13 +168,13 @@ async fn the_smaller_of_the_agents_time_and_the_messages_time_counts() {
     for (agent, message, left) in [(5_000, 60, 5), (60_000, 4, 4)] {
         let began = clock.now();
         let told = delegate_fn(move |task: Task| async move {
-            Outcome::success(task.deadline().since(began).as_secs().to_string())
+            TaskOutcome::success(task.deadline().since(began).as_secs().to_string())
         });
         let config =
             enabled(|config| config.agents.opencode.timeout_ms = agent.try_into().unwrap());
         let builder = Router::builder(Script::new([calls(&[(OPENCODE, "go")])])).config(config);
         let router = builder.open_code(told).clock(clock.clone()).build().unwrap();
-        let mut request = Request::new("session", "Go");
+        let mut request = UserRequest::new("session", "Go");
         request.timeout = Some(SECOND * message);
         let response = router.answer(request).await.unwrap();
         assert_eq!(texts(&response), [left.to_string()]);
@@ -189,11 +190,16 @@ async fn when_the_messages_time_is_over_what_succeeded_is_kept() {
         (OPENCODE, "70"),
         (OPENCODE, "2"),
     ])]);
-    let mut request = Request::new("session", "Go");
+    let mut request = UserRequest::new("session", "Go");
     request.timeout = Some(SECOND * 10);
     let began = workshop.clock.now();
     let response = in_time(&workshop.clock, workshop.router.answer(request)).await.unwrap();
-    let expected = [Status::Success, Status::Timeout, Status::Timeout, Status::Timeout];
+    let expected = [
+        DelegationStatus::Success,
+        DelegationStatus::Timeout,
+        DelegationStatus::Timeout,
+        DelegationStatus::Timeout,
+    ];
     assert_eq!(statuses(&response.agent_results), expected);
     let last = response.agent_results[3].error_message.as_deref();
     assert_eq!(last, Some("The message's time was over before it could begin."));
@@ -205,10 +211,10 @@ async fn when_the_time_is_over_before_a_model_answered_there_is_one_timeout() {
     let clock = ManualClock::new();
     let builder = Router::builder(Script::new([Line::Hang])).config(enabled(|_| ()));
     let router = builder.embedded(instant("own")).clock(clock.clone()).build().unwrap();
-    let mut request = Request::new("session", "Go");
+    let mut request = UserRequest::new("session", "Go");
     request.timeout = Some(SECOND * 10);
     let response = in_time(&clock, router.answer(request)).await.unwrap();
-    assert_eq!(statuses(&response.agent_results), [Status::Timeout]);
+    assert_eq!(statuses(&response.agent_results), [DelegationStatus::Timeout]);
     assert_eq!(texts(&response), ["**Orchestrator Error:**\nNo routing model answered in time."]);
 }
 
@@ -225,7 +231,7 @@ async fn the_last_progress_is_the_output_of_an_agent_that_is_late() {
     let router = builder.research(agent).clock(clock.clone()).build().unwrap();
     let response = in_time(&clock, ask(&router, "Go")).await;
     let result = &response.agent_results[0];
-    assert_eq!((result.status, &*result.output), (Status::Timeout, "one, two"));
+    assert_eq!((result.status, &*result.output), (DelegationStatus::Timeout, "one, two"));
 }
 
 #[tokio::test]
@@ -236,7 +242,7 @@ async fn a_late_agent_has_a_second_to_hand_over_what_it_has() {
         let clock = time.clone();
         async move {
             clock.sleep_until(task.deadline()).await;
-            Outcome::timeout("half", "I was too slow.")
+            TaskOutcome::timeout("half", "I was too slow.")
         }
     });
     let builder =
@@ -252,18 +258,21 @@ async fn a_cancelled_message_ends_at_once_with_what_it_has() {
     let workshop = Workshop::new(|_| ());
     workshop.script.add([calls(&[(RESEARCH, "React"), (OPENCODE, "60")])]);
     let cancel = Arc::new(Notify::new());
-    let answer = workshop.router.answer_until(Request::new("session", "Go"), cancel.notified());
+    let answer = workshop.router.answer_until(UserRequest::new("session", "Go"), cancel.notified());
     let (response, ()) = tokio::join!(answer, async {
         settle().await;
         assert_eq!(workshop.watch.running(), 1);
         cancel.notify_one();
     });
     let response = response.unwrap();
-    assert_eq!(statuses(&response.agent_results), [Status::Success, Status::Error]);
+    assert_eq!(
+        statuses(&response.agent_results),
+        [DelegationStatus::Success, DelegationStatus::Error]
+    );
     assert_eq!(response.agent_results[1].error_message.as_deref(), Some("It was cancelled."));
     assert_eq!(workshop.watch.running(), 0);
     let early =
-        workshop.router.answer_until(Request::new("session", "Go"), ready(())).await.unwrap();
+        workshop.router.answer_until(UserRequest::new("session", "Go"), ready(())).await.unwrap();
     assert_eq!(texts(&early), ["**Orchestrator Error:**\nThe message was cancelled."]);
 }
 
@@ -289,8 +298,8 @@ async fn an_agent_that_panics_or_fails_changes_no_other_result() {
     let agent = delegate_fn(|task: Task| async move {
         match task.message() {
             "panic" => panic!("by script"),
-            "fail" => Outcome::error("no disk"),
-            other => Outcome::success(other),
+            "fail" => TaskOutcome::error("no disk"),
+            other => TaskOutcome::success(other),
         }
     });
     let line =
@@ -314,7 +323,7 @@ async fn chained_agents_are_given_what_those_before_them_found() {
         delegate_fn(move |task: Task| async move {
             let kinds: Vec<&str> =
                 task.previous().iter().map(|result| &*result.agent_name).collect();
-            Outcome::success(format!("{name} after {kinds:?}: {}", task.prompt()))
+            TaskOutcome::success(format!("{name} after {kinds:?}: {}", task.prompt()))
         })
     };
     let line = calls(&[(RESEARCH, "React"), (OPENCODE, "A form")]);

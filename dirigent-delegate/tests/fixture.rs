@@ -10,9 +10,11 @@ use dirigent::Clock;
 use dirigent::ports::Timestamp;
 use dirigent_delegate::config::OrchestratorConfig;
 use dirigent_delegate::model::{
-    ChatAnswer, ModelError, ModelErrorKind, Question, RoutingModel, ToolCall,
+    ChatAnswer, ModelError, ModelErrorKind, ModelToolCall, Question, RoutingModel,
 };
-use dirigent_delegate::{Builder, Delegate, Outcome, Request, Response, Router, Task, delegate_fn};
+use dirigent_delegate::{
+    Delegate, Response, Router, RouterBuilder, Task, TaskOutcome, UserRequest, delegate_fn,
+};
 use dirigent_testkit::ManualClock;
 use serde_json::json;
 
@@ -80,7 +82,7 @@ pub(crate) fn says(text: &str) -> Line {
 /// Calls of these tools, each with its message.
 pub(crate) fn calls(calls: &[(&str, &str)]) -> Line {
     let calls = calls.iter().enumerate().map(|(at, (tool, message))| {
-        ToolCall::new(format!("c{at}"), *tool, Some(json!({ "message": message })))
+        ModelToolCall::new(format!("c{at}"), *tool, Some(json!({ "message": message })))
     });
     Line::Answer(ChatAnswer::calls(calls))
 }
@@ -91,13 +93,13 @@ pub(crate) const MOLTBOT: &str = "delegate_to_moltbot";
 
 /// An agent that answers at once with its name and its message.
 pub(crate) fn instant(name: &'static str) -> impl Delegate {
-    delegate_fn(
-        move |task: Task| async move { Outcome::success(format!("{name}: {}", task.message())) },
-    )
+    delegate_fn(move |task: Task| async move {
+        TaskOutcome::success(format!("{name}: {}", task.message()))
+    })
 }
 
 /// The three agents that the configuration knows, all instant.
-pub(crate) fn standard(builder: Builder) -> Builder {
+pub(crate) fn standard(builder: RouterBuilder) -> RouterBuilder {
     builder.open_code(instant("code")).research(instant("found")).embedded(instant("own"))
 }
 
@@ -115,7 +117,7 @@ pub(crate) fn router(script: &Script) -> Router {
 }
 
 pub(crate) async fn ask(router: &Router, message: &str) -> Response {
-    router.answer(Request::new("session", message)).await.unwrap()
+    router.answer(UserRequest::new("session", message)).await.unwrap()
 }
 
 pub(crate) fn texts(response: &Response) -> Vec<&str> {
@@ -141,7 +143,7 @@ impl Watch {
                 let seconds: u64 =
                     task.message().trim_end_matches(char::is_alphabetic).parse().unwrap();
                 clock.sleep_until(clock.now() + SECOND * u32::try_from(seconds).unwrap()).await;
-                Outcome::success(format!("{} s", task.message()))
+                TaskOutcome::success(format!("{} s", task.message()))
             }
         })
     }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use dirigent_delegate::{CliDelegate, Delegate as _, Guard, Status, Task};
+use dirigent_delegate::{CliDelegate, Delegate as _, DelegationStatus, Guard, Task};
 use tokio::process::{Child, Command};
 
 use crate::cli::{Register, child};
@@ -80,7 +80,7 @@ async fn a_program_reads_the_hosts_own_environment_unless_the_host_hides_itself(
 async fn a_guarded_program_is_run_as_any_other() {
     let agent = child().guard(Guard::program(GUARD));
     let outcome = agent.run(Task::new("say done")).await;
-    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "done\n"));
+    assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Success, "done\n"));
     let register = Register::new();
     let order = format!("note {} wait", register.path().display());
     tokio::select! {
@@ -94,7 +94,11 @@ async fn a_guarded_program_is_run_as_any_other() {
 async fn a_guard_that_cannot_be_started_is_an_error_result() {
     let agent = CliDelegate::new("true").guard(Guard::program(Path::new("/no/such/guard")));
     let outcome = agent.run(Task::new("go")).await;
-    assert_eq!(outcome.status, Status::Error, "nothing runs without the guard that was asked for");
+    assert_eq!(
+        outcome.status,
+        DelegationStatus::Error,
+        "nothing runs without the guard that was asked for"
+    );
 }
 
 #[tokio::test]

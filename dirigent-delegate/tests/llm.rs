@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use dirigent::Clock as _;
 use dirigent_delegate::llm::{ModelDelegate, Providers};
-use dirigent_delegate::{Builder, Image, Request, Response, Router, Thinking};
+use dirigent_delegate::{Image, Response, Router, RouterBuilder, Thinking, UserRequest};
 use dirigent_llm::Endpoint;
-use dirigent_llm_loopback::{Answer, Call, LoopbackLlm};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer, ScriptedCall};
 use dirigent_testkit::ManualClock;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl Market {
             .clock(self.clock.clone())
     }
 
-    fn builder(&self) -> Builder {
+    fn builder(&self) -> RouterBuilder {
         let config = enabled(|config| config.fallbacks = vec!["b/maker/two".to_owned()]);
         let builder = Router::builder(self.providers()).config(config).clock(self.clock.clone());
         builder.open_code(instant("code")).research(instant("found"))
@@ -44,15 +44,15 @@ impl Market {
     }
 }
 
-fn called(tool: &str, message: &str) -> Answer {
-    Answer::call(tool, &json!({ "message": message }))
+fn called(tool: &str, message: &str) -> ScriptedAnswer {
+    ScriptedAnswer::call(tool, &json!({ "message": message }))
 }
 
 /// R285, R292
 #[tokio::test]
 async fn a_model_at_an_endpoint_answers_or_delegates() {
     let market = Market::new().await;
-    market.one.script([Answer::text("Hello there!"), called(RESEARCH, "Tokyo")]);
+    market.one.script([ScriptedAnswer::text("Hello there!"), called(RESEARCH, "Tokyo")]);
     assert_eq!(texts(&market.ask("Hello!").await), ["Hello there!"]);
     let response = market.ask("What's the weather in Tokyo?").await;
     assert_eq!(texts(&response), ["found: Tokyo"]);
@@ -70,17 +70,17 @@ async fn a_model_at_an_endpoint_answers_or_delegates() {
 /// R292, R315
 #[tokio::test]
 async fn an_endpoint_that_fails_in_any_way_is_followed_by_the_next() {
-    let down = |status| Answer::refusal(status);
+    let down = |status| ScriptedAnswer::refusal(status);
     let failures = [
         down(429),
         down(500),
         down(503),
         down(401),
         down(404),
-        Answer { body: Some("<html>".to_owned()), ..Answer::default() },
-        Answer { breaks_after: Some(2), ..Answer::text("One two three") },
-        Answer { reasoning: "Hm.".to_owned(), ..Answer::default() },
-        Answer::text(""),
+        ScriptedAnswer { body: Some("<html>".to_owned()), ..ScriptedAnswer::default() },
+        ScriptedAnswer { breaks_after: Some(2), ..ScriptedAnswer::text("One two three") },
+        ScriptedAnswer { reasoning: "Hm.".to_owned(), ..ScriptedAnswer::default() },
+        ScriptedAnswer::text(""),
     ];
     let market = Market::new().await;
     for failure in failures {
@@ -102,8 +102,8 @@ async fn an_endpoint_that_fails_in_any_way_is_followed_by_the_next() {
 #[tokio::test]
 async fn an_endpoint_that_hangs_is_left_after_its_time() {
     let market = Market::new().await;
-    market.one.script([Answer { is_mute: true, ..Answer::default() }]);
-    market.two.script([Answer::text("Here.")]);
+    market.one.script([ScriptedAnswer { is_mute: true, ..ScriptedAnswer::default() }]);
+    market.two.script([ScriptedAnswer::text("Here.")]);
     let (response, ()) = tokio::join!(market.ask("Hello"), async {
         market.one.requested(1).await;
         market.clock.advance(Duration::from_secs(60));
@@ -120,7 +120,7 @@ async fn an_endpoint_that_hangs_is_left_after_its_time() {
 async fn an_unknown_provider_is_a_failure_of_its_model() {
     let market = Market::new().await;
     for unknown in ["nowhere/one", "one", "fast/", "/one"] {
-        market.two.script([Answer::text("Here.")]);
+        market.two.script([ScriptedAnswer::text("Here.")]);
         let config = enabled(|config| {
             config.model = unknown.to_owned();
             config.fallbacks = vec!["b/two".to_owned()];
@@ -135,19 +135,19 @@ async fn an_unknown_provider_is_a_failure_of_its_model() {
 #[tokio::test]
 async fn malformed_calls_are_errors_of_their_own() {
     let market = Market::new().await;
-    let call = |id: &str, name: &str, arguments: &str| Call {
+    let call = |id: &str, name: &str, arguments: &str| ScriptedCall {
         id: id.to_owned(),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
     };
-    market.one.script([Answer {
+    market.one.script([ScriptedAnswer {
         calls: vec![
             call("1", OPENCODE, "{\"message\": \"br"),
             call("2", "delegate_to_nothing", "{}"),
             call("3", RESEARCH, "{\"message\": \"Tokyo\"}"),
             call("", RESEARCH, "\"{\\\"query\\\": \\\"Kyoto\\\"}\""),
         ],
-        ..Answer::default()
+        ..ScriptedAnswer::default()
     }]);
     let shown = [
         "**OpenCode Error:**\nThe arguments of the call are no JSON object.",
@@ -162,8 +162,8 @@ async fn malformed_calls_are_errors_of_their_own() {
 #[tokio::test]
 async fn images_and_the_thinking_level_are_in_the_models_request() {
     let market = Market::new().await;
-    market.one.script([Answer::text("A cat.")]);
-    let mut request = Request::new("session", "What is this?");
+    market.one.script([ScriptedAnswer::text("A cat.")]);
+    let mut request = UserRequest::new("session", "What is this?");
     (request.images, request.thinking) =
         (vec![Image::new("image/png", "AAAA")], Some(Thinking::High));
     market.builder().build().unwrap().answer(request).await.unwrap();
@@ -183,10 +183,10 @@ async fn the_embedded_agent_is_a_model_too_by_default_the_hosts() {
     let embedded = ModelDelegate::new(market.providers(), "b/usual").persona("You are brief.");
     for (configured, expected) in [(None, "usual"), (Some("b/other"), "other")] {
         market.one.script([called("delegate_to_moltbot", "Remind me")]);
-        market.two.script([Answer::text(" Done. ")]);
+        market.two.script([ScriptedAnswer::text(" Done. ")]);
         let config = enabled(|config| config.agents.embedded.model = configured.map(str::to_owned));
         let router = market.builder().config(config).embedded(embedded.clone()).build().unwrap();
-        let mut request = Request::new("session", "Remind me");
+        let mut request = UserRequest::new("session", "Remind me");
         (request.images, request.thinking) =
             (vec![Image::new("image/png", "AAAA")], Some(Thinking::Low));
         let response = router.answer(request).await.unwrap();
@@ -202,12 +202,12 @@ async fn the_embedded_agent_is_a_model_too_by_default_the_hosts() {
         assert_eq!(result.model, Some(format!("b/{expected}")));
         assert_eq!(json!(result.token_usage), json!({ "input": 10, "output": 5 }));
     }
-    market.one.script([Answer::refusal(500)]);
-    market.two.script([Answer::refusal(500), Answer::text("Instead.")]);
+    market.one.script([ScriptedAnswer::refusal(500)]);
+    market.two.script([ScriptedAnswer::refusal(500), ScriptedAnswer::text("Instead.")]);
     let router = market.builder().embedded(embedded.clone()).build().unwrap();
     assert_eq!(texts(&ask(&router, "Hello").await), ["Instead."], "all routing models failed");
     market.one.script([called("delegate_to_moltbot", "Remind me")]);
-    market.two.script([Answer::refusal(429)]);
+    market.two.script([ScriptedAnswer::refusal(429)]);
     let failed = ask(&router, "Hello").await;
     let expected =
         "**Moltbot Error:**\nThe model gave no answer: the provider's rate limit is reached.";
@@ -217,7 +217,7 @@ async fn the_embedded_agent_is_a_model_too_by_default_the_hosts() {
 #[tokio::test]
 async fn further_rounds_tell_the_model_what_each_call_came_to() {
     let market = Market::new().await;
-    market.one.script([called(RESEARCH, "Tokyo"), Answer::text("It rains.")]);
+    market.one.script([called(RESEARCH, "Tokyo"), ScriptedAnswer::text("It rains.")]);
     let router = market.builder().limits(|limits| limits.rounds = 2).build().unwrap();
     let response = ask(&router, "Weather?").await;
     assert_eq!(texts(&response), ["**Research:**\nfound: Tokyo", "**Orchestrator:**\nIt rains."]);

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::Clock as _;
-use dirigent_delegate::config::{Mode, OrchestratorConfig};
-use dirigent_delegate::{Delegate as _, Guard, OpenCode, Request, Router, Status, Task};
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_delegate::config::{OpencodeMode, OrchestratorConfig};
+use dirigent_delegate::{
+    Delegate as _, DelegationStatus, Guard, OpenCode, Router, Task, UserRequest,
+};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use dirigent_testkit::ManualClock;
 use serde_json::json;
 use tempfile::TempDir;
@@ -40,7 +42,7 @@ struct Workshop {
 }
 
 impl Workshop {
-    async fn new(mode: Mode) -> Self {
+    async fn new(mode: OpencodeMode) -> Self {
         let program =
             std::env::var("DIRIGENT_OPENCODE").expect("DIRIGENT_OPENCODE names the program");
         let (model, folder) = (LoopbackLlm::start().await.unwrap(), TempDir::new().unwrap());
@@ -78,12 +80,12 @@ impl Workshop {
         let script = Script::new([calls(&[(OPENCODE, message)])]);
         let router =
             Router::builder(script).config(self.config.clone()).open_code(agent).build().unwrap();
-        router.answer(Request::new("channel-7", message)).await.unwrap()
+        router.answer(UserRequest::new("channel-7", message)).await.unwrap()
     }
 
     fn task(&self, message: &str) -> Task {
         Task::new(message)
-            .with_request(Request::new("channel-7", message))
+            .with_request(UserRequest::new("channel-7", message))
             .with_config(self.config.clone())
             .with_model("local/smol")
     }
@@ -108,11 +110,11 @@ impl Workshop {
 #[tokio::test]
 #[ignore = "needs opencode: .ci/opencode"]
 async fn a_task_is_delegated_to_a_process() {
-    let workshop = Workshop::new(Mode::Cli).await;
-    workshop.model.cycle([Answer::text("Hello from the model.")]);
+    let workshop = Workshop::new(OpencodeMode::Cli).await;
+    workshop.model.cycle([ScriptedAnswer::text("Hello from the model.")]);
     let response = workshop.ask(workshop.agent(), "--attach=http://127.0.0.1:1 Say hello").await;
     let result = &response.agent_results[0];
-    assert_eq!(result.status, Status::Success, "{:?}", result.error_message);
+    assert_eq!(result.status, DelegationStatus::Success, "{:?}", result.error_message);
     assert_eq!(response.payloads[0].text.trim(), "Hello from the model.");
     let asked = workshop.model.requests();
     let is_asked = asked
@@ -127,8 +129,8 @@ async fn a_task_is_delegated_to_a_process() {
 #[tokio::test]
 #[ignore = "needs opencode: .ci/opencode"]
 async fn a_task_is_delegated_by_the_agent_client_protocol() {
-    let workshop = Workshop::new(Mode::Cli).await;
-    workshop.model.cycle([Answer::text("Hello from the model.")]);
+    let workshop = Workshop::new(OpencodeMode::Cli).await;
+    workshop.model.cycle([ScriptedAnswer::text("Hello from the model.")]);
     let agent = dirigent_delegate::CliDelegate::new(&workshop.config.agents.opencode.binary);
     let folder = workshop.folder.path();
     let agent = agent.option("acp").workspace(folder.join("project")).guard(guard());
@@ -136,7 +138,7 @@ async fn a_task_is_delegated_by_the_agent_client_protocol() {
     let agent = agent.env("HOME", folder.join("home")).without_env("XDG_CONFIG_HOME");
     let agent = dirigent_delegate::AcpDelegate::new(agent.without_env("XDG_DATA_HOME"));
     let outcome = agent.run(workshop.task("Say hello")).await;
-    assert_eq!(outcome.status, Status::Success, "{:?}", outcome.error_message);
+    assert_eq!(outcome.status, DelegationStatus::Success, "{:?}", outcome.error_message);
     assert_eq!(outcome.output, "Hello from the model.");
     workshop.is_empty().await;
 }
@@ -145,7 +147,7 @@ async fn a_task_is_delegated_by_the_agent_client_protocol() {
 #[tokio::test]
 #[ignore = "needs opencode: .ci/opencode"]
 async fn a_process_that_is_aborted_in_the_middle_leaves_nothing() {
-    let workshop = Workshop::new(Mode::Cli).await;
+    let workshop = Workshop::new(OpencodeMode::Cli).await;
     workshop.model.cycle([stalling()]);
     let agent = workshop.agent();
     tokio::select! {
@@ -164,7 +166,7 @@ async fn a_process_that_is_aborted_in_the_middle_leaves_nothing() {
 #[tokio::test]
 #[ignore = "needs opencode: .ci/opencode"]
 async fn a_server_remembers_its_session_and_gives_up_what_is_aborted_or_late() {
-    let workshop = Workshop::new(Mode::Serve).await;
+    let workshop = Workshop::new(OpencodeMode::Serve).await;
     let agent = workshop.agent();
     let all = async {
         remembers(&workshop, &agent).await;
@@ -180,16 +182,16 @@ async fn a_server_remembers_its_session_and_gives_up_what_is_aborted_or_late() {
 }
 
 /// An answer that begins and does not go on.
-fn stalling() -> Answer {
-    Answer { stalls_after: Some(3), ..Answer::text("One two three four five.") }
+fn stalling() -> ScriptedAnswer {
+    ScriptedAnswer { stalls_after: Some(3), ..ScriptedAnswer::text("One two three four five.") }
 }
 
 async fn remembers(workshop: &Workshop, agent: &OpenCode) {
-    workshop.model.cycle([Answer::text("Hello from the model.")]);
+    workshop.model.cycle([ScriptedAnswer::text("Hello from the model.")]);
     for message in ["--attach=http://127.0.0.1:1 Say hello", "And again"] {
         let response = workshop.ask(agent.clone(), message).await;
         let result = &response.agent_results[0];
-        assert_eq!(result.status, Status::Success, "{:?}", result.error_message);
+        assert_eq!(result.status, DelegationStatus::Success, "{:?}", result.error_message);
         assert_eq!(response.payloads[0].text, "Hello from the model.");
         assert_eq!(result.model.as_deref(), Some("local/smol"));
         assert!(result.token_usage.is_some_and(|usage| usage.input + usage.output > 0));
@@ -229,7 +231,7 @@ async fn is_late(workshop: &Workshop, agent: &OpenCode) {
     let outcome = agent.run(task).await;
     assert_eq!(
         (outcome.status, &*outcome.output),
-        (Status::Timeout, "One two"),
+        (DelegationStatus::Timeout, "One two"),
         "{:?}",
         outcome.error_message
     );

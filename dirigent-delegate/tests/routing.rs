@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use dirigent::Clock as _;
 use dirigent_delegate::config::OrchestratorConfig;
-use dirigent_delegate::model::{ChatAnswer, Message, ModelErrorKind, ToolCall};
+use dirigent_delegate::model::{ChatAnswer, ModelErrorKind, ModelMessage, ModelToolCall};
 use dirigent_delegate::{
-    AgentKind, Image, Off, Outcome, Request, Router, Status, Task, Thinking, delegate_fn,
+    AgentKind, DelegationStatus, Image, Off, Router, Task, TaskOutcome, Thinking, UserRequest,
+    delegate_fn,
 };
 use dirigent_testkit::{Log, ManualClock};
 use serde_json::{Value, json};
@@ -40,7 +41,10 @@ async fn a_direct_answer_is_the_models_own() {
         (&*result.agent_name, &result.agent_type),
         ("Orchestrator", &AgentKind::Orchestrator)
     );
-    assert_eq!((result.status, result.model.as_deref()), (Status::Success, Some("fast/one")));
+    assert_eq!(
+        (result.status, result.model.as_deref()),
+        (DelegationStatus::Success, Some("fast/one"))
+    );
 }
 
 /// R285
@@ -71,7 +75,7 @@ async fn switched_off_the_message_goes_to_the_default_agent_unchanged() {
     assert_eq!(script.questions().len(), 1);
 
     let alone = Router::builder(script).research(instant("found")).build().unwrap();
-    assert_eq!(alone.answer(Request::new("session", "Hello")).await.unwrap_err(), Off);
+    assert_eq!(alone.answer(UserRequest::new("session", "Hello")).await.unwrap_err(), Off);
 }
 
 /// R286
@@ -92,7 +96,7 @@ async fn a_change_holds_for_the_next_message_and_not_for_one_that_is_under_way()
         let clock = waiting.clone();
         async move {
             clock.sleep_until(clock.now() + SECOND).await;
-            Outcome::success(task.config().model.clone())
+            TaskOutcome::success(task.config().model.clone())
         }
     });
     let builder = Router::builder(script).config(enabled(|_| ())).clock(clock.clone());
@@ -118,7 +122,7 @@ async fn a_change_holds_for_the_next_message_and_not_for_one_that_is_under_way()
 /// R288, R291
 #[tokio::test]
 async fn the_routing_models_setting_changes_no_agents_model() {
-    let model_of = |task: &Task| Outcome::success(task.model().unwrap_or("the host's default"));
+    let model_of = |task: &Task| TaskOutcome::success(task.model().unwrap_or("the host's default"));
     for routing in ["fast/one", "other/two"] {
         let script = Script::new([calls(&[(OPENCODE, "a"), (RESEARCH, "b"), (MOLTBOT, "c")])]);
         let config = enabled(|config| {
@@ -213,7 +217,8 @@ async fn when_all_models_fail_and_the_embedded_agent_is_off_there_is_one_error()
 /// R297, R317
 #[tokio::test]
 async fn calls_that_cannot_be_carried_out_are_errors_and_the_others_go_on() {
-    let call = |id: &str, tool: &str, arguments: Option<Value>| ToolCall::new(id, tool, arguments);
+    let call =
+        |id: &str, tool: &str, arguments: Option<Value>| ModelToolCall::new(id, tool, arguments);
     let message = || Some(json!({ "message": "go" }));
     let script = Script::new([Line::Answer(ChatAnswer::calls([
         call("1", "delegate_to_nothing", message()),
@@ -263,10 +268,17 @@ async fn the_same_message_is_delegated_to_an_agent_twice_at_most() {
         (OPENCODE, "on"),
     ]);
     let response = ask(&router(&Script::new([line])), "Go").await;
-    let statuses: Vec<Status> = response.agent_results.iter().map(|result| result.status).collect();
+    let statuses: Vec<DelegationStatus> =
+        response.agent_results.iter().map(|result| result.status).collect();
     assert_eq!(
         statuses,
-        [Status::Success, Status::Success, Status::Error, Status::Success, Status::Success]
+        [
+            DelegationStatus::Success,
+            DelegationStatus::Success,
+            DelegationStatus::Error,
+            DelegationStatus::Success,
+            DelegationStatus::Success
+        ]
     );
 }
 
@@ -281,7 +293,7 @@ async fn images_sessions_time_and_thinking_reach_the_model_and_the_agents() {
         let left = task.deadline().since(began).as_secs();
         let images: Vec<&str> = task.images().iter().map(|image| &*image.data).collect();
         let key = request.session_key.as_deref();
-        Outcome::success(format!(
+        TaskOutcome::success(format!(
             "{} {key:?} {images:?} {left} {:?} {}",
             task.session_id(),
             task.thinking(),
@@ -290,7 +302,7 @@ async fn images_sessions_time_and_thinking_reach_the_model_and_the_agents() {
     });
     let builder = Router::builder(script.clone()).config(enabled(|_| ())).clock(clock);
     let router = builder.open_code(agent).build().unwrap();
-    let mut request = Request::new("channel-7", "Build this");
+    let mut request = UserRequest::new("channel-7", "Build this");
     request.images = vec![Image::new("image/png", "AAAA")];
     (request.session_key, request.thinking) = (Some("key".to_owned()), Some(Thinking::High));
     request.timeout = Some(SECOND * 30);
@@ -298,7 +310,7 @@ async fn images_sessions_time_and_thinking_reach_the_model_and_the_agents() {
     assert_eq!(texts(&response), [r#"channel-7 Some("key") ["AAAA"] 30 Some(High) Build this"#]);
     let (_, question) = script.questions().remove(0);
     assert_eq!(question.thinking, Some(Thinking::High));
-    let Message::User { text, images } = &question.messages[1] else {
+    let ModelMessage::User { text, images } = &question.messages[1] else {
         panic!("the person's message")
     };
     assert_eq!((&**text, &**images), ("Build this", &*request.images));
@@ -307,10 +319,14 @@ async fn images_sessions_time_and_thinking_reach_the_model_and_the_agents() {
 /// R285
 #[tokio::test]
 async fn with_more_rounds_every_call_is_answered_before_the_model_is_asked_again() {
-    let bad = ToolCall::new("c9", OPENCODE, None);
+    let bad = ModelToolCall::new("c9", OPENCODE, None);
     let mut first = ChatAnswer::call(RESEARCH, json!({ "message": "React" }));
     first.calls.push(bad);
-    first.calls.push(ToolCall::new("c8", "delegate_to_nothing", Some(json!({ "message": "x" }))));
+    first.calls.push(ModelToolCall::new(
+        "c8",
+        "delegate_to_nothing",
+        Some(json!({ "message": "x" })),
+    ));
     let script =
         Script::new([Line::Answer(first), calls(&[(OPENCODE, "A form")]), says("Both are done.")]);
     let builder = Router::builder(script.clone()).config(enabled(|_| ()));
@@ -324,10 +340,10 @@ async fn with_more_rounds_every_call_is_answered_before_the_model_is_asked_again
     let (mut called, mut answered) = (Vec::new(), Vec::new());
     for message in &question.messages {
         match message {
-            Message::Assistant { calls, .. } => {
+            ModelMessage::Assistant { calls, .. } => {
                 called.extend(calls.iter().map(|call| call.id.clone()));
             }
-            Message::Tool { call, .. } => answered.push(call.clone()),
+            ModelMessage::Tool { call, .. } => answered.push(call.clone()),
             _ => {}
         }
     }
@@ -359,7 +375,7 @@ async fn no_word_of_a_message_is_logged_or_shown_by_debug() {
         Script::new([calls(&[(OPENCODE, "hidden-word")]), Line::Fail(ModelErrorKind::Refused)]);
     let router = router(&script);
     let mut events = router.events();
-    let mut request = Request::new("session", "hidden-word");
+    let mut request = UserRequest::new("session", "hidden-word");
     request.images = vec![Image::new("image/png", "hidden-word")];
     let listening = log.listen();
     let response = router.answer(request.clone()).await.unwrap();
@@ -370,7 +386,7 @@ async fn no_word_of_a_message_is_logged_or_shown_by_debug() {
     while let Some(event) = events.try_next() {
         write!(shown, "{event:?} {event}").unwrap();
     }
-    let (task, outcome) = (Task::new("hidden-word"), Outcome::success("hidden-word"));
+    let (task, outcome) = (Task::new("hidden-word"), TaskOutcome::success("hidden-word"));
     write!(shown, "{task:?} {outcome:?}").unwrap();
     let logged = log.lines().join("\n");
     shown.push_str(&logged);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{Clock as _, SystemClock};
-use dirigent_delegate::config::{Mode, OrchestratorConfig};
+use dirigent_delegate::config::{OpencodeMode, OrchestratorConfig};
 use dirigent_delegate::{
-    Delegate as _, Image, OpenCode, PermissionReply, Request, Status, Task, Thinking,
+    Delegate as _, DelegationStatus, Image, OpenCode, PermissionReply, Task, Thinking, UserRequest,
 };
 use dirigent_testkit::ManualClock;
 use fake::FakeServer;
@@ -18,11 +18,11 @@ use serde_json::json;
 use crate::examples::program;
 
 fn serving() -> OrchestratorConfig {
-    OrchestratorConfig::new(|config| config.agents.opencode.mode = Mode::Serve)
+    OrchestratorConfig::new(|config| config.agents.opencode.mode = OpencodeMode::Serve)
 }
 
 fn task(message: &str) -> Task {
-    Task::new(message).with_request(Request::new("channel-7", message)).with_config(serving())
+    Task::new(message).with_request(UserRequest::new("channel-7", message)).with_config(serving())
 }
 
 fn agent(server: &FakeServer) -> OpenCode {
@@ -34,12 +34,15 @@ async fn a_task_is_a_prompt_in_the_session_of_its_channel() {
     let server = FakeServer::start().await;
     let agent = agent(&server);
     let outcome = agent.run(task("List files").with_model("local/maker/smol")).await;
-    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "answer 1: List files"));
+    assert_eq!(
+        (outcome.status, &*outcome.output),
+        (DelegationStatus::Success, "answer 1: List files")
+    );
     assert_eq!(outcome.model.as_deref(), Some("local/smol"));
     assert_eq!(json!(outcome.token_usage), json!({ "input": 7, "output": 3 }));
     let again = agent.run(task("And now?")).await;
     assert_eq!(again.output, "answer 2: And now?");
-    let other = task("Elsewhere").with_request(Request::new("channel-8", "Elsewhere"));
+    let other = task("Elsewhere").with_request(UserRequest::new("channel-8", "Elsewhere"));
     assert_eq!(agent.run(other).await.output, "answer 1: Elsewhere", "another session");
     assert_eq!(server.sessions(), 2);
     let prompt = server.prompts().remove(0);
@@ -59,7 +62,7 @@ async fn what_the_server_answers_keeps_its_white_space_and_loses_escapes() {
 #[tokio::test]
 async fn images_and_the_thinking_level_are_in_the_prompt() {
     let server = FakeServer::start().await;
-    let mut request = Request::new("channel-7", "Like this");
+    let mut request = UserRequest::new("channel-7", "Like this");
     (request.images, request.thinking) =
         (vec![Image::new("image/png", "AAAA")], Some(Thinking::High));
     agent(&server).run(task("Like this").with_request(request)).await;
@@ -105,7 +108,7 @@ async fn permissions_are_answered_by_the_hosts_policy_and_questions_are_rejected
             }),
         };
         let outcome = agent.run(task("Change a.py")).await;
-        assert_eq!(outcome.status, Status::Success, "{outcome:?}");
+        assert_eq!(outcome.status, DelegationStatus::Success, "{outcome:?}");
         let mut replies = server.replies();
         replies.sort();
         assert_eq!(
@@ -135,7 +138,10 @@ async fn without_events_the_server_is_asked_from_time_to_time() {
         outcome = agent.run(task("List files")) => outcome,
         () = passing => unreachable!("time passes for ever"),
     };
-    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "answer 1: List files"));
+    assert_eq!(
+        (outcome.status, &*outcome.output),
+        (DelegationStatus::Success, "answer 1: List files")
+    );
     assert_eq!(server.replies().len(), 3);
 }
 
@@ -146,7 +152,7 @@ async fn a_task_that_is_late_is_aborted_with_what_was_said() {
     server.change(|state| state.hangs = true);
     let deadline = SystemClock::new().now() + Duration::from_millis(300);
     let outcome = agent(&server).run(task("List files").with_deadline(deadline)).await;
-    assert_eq!((outcome.status, &*outcome.output), (Status::Timeout, "answer"));
+    assert_eq!((outcome.status, &*outcome.output), (DelegationStatus::Timeout, "answer"));
     let expected = "opencode did not end in time, and was told to stop.";
     assert_eq!(outcome.error_message.as_deref(), Some(expected));
     assert_eq!(server.aborted(), 1);
@@ -182,13 +188,13 @@ async fn what_goes_wrong_is_a_result() {
     let failed = agent(&server).run(task("Go")).await;
     assert_eq!(
         (failed.status, failed.error_message.as_deref()),
-        (Status::Error, Some("no credit"))
+        (DelegationStatus::Error, Some("no credit"))
     );
     server.change(|state| (state.error, state.is_silent) = (None, true));
-    assert_eq!(agent(&server).run(task("Go")).await.status, Status::Partial);
+    assert_eq!(agent(&server).run(task("Go")).await.status, DelegationStatus::Partial);
     for address in ["nowhere", "https://127.0.0.1:1", "http://127.0.0.1:1"] {
         let outcome = OpenCode::new().at(address, "x").run(task("Go")).await;
-        assert_eq!(outcome.status, Status::Error, "{address}");
+        assert_eq!(outcome.status, DelegationStatus::Error, "{address}");
         assert!(outcome.error_message.unwrap().starts_with("opencode's "));
     }
     let shown = format!("{:?}", agent(&server));
@@ -200,13 +206,16 @@ async fn a_server_that_never_answers_its_first_request_is_asked_anew() {
     let server = FakeServer::start().await;
     server.change(|state| (state.deaf_to, state.takes_any_password) = (1, true));
     let config = OrchestratorConfig::new(|config| {
-        config.agents.opencode.mode = Mode::Serve;
+        config.agents.opencode.mode = OpencodeMode::Serve;
         config.agents.opencode.binary = program("delegate_child").display().to_string();
     });
     let agent = OpenCode::new().env("DELEGATE_LISTENS", server.url());
     let outcome = agent.run(task("List files").with_config(config)).await;
     assert_eq!(outcome.error_message, None);
-    assert_eq!((outcome.status, &*outcome.output), (Status::Success, "answer 1: List files"));
+    assert_eq!(
+        (outcome.status, &*outcome.output),
+        (DelegationStatus::Success, "answer 1: List files")
+    );
 }
 
 /// R308
@@ -216,22 +225,29 @@ async fn the_hosts_server_is_used_and_without_one_a_server_is_started() {
     server.change(|state| state.takes_any_password = true);
     let with = |binary: String| {
         let config = OrchestratorConfig::new(|config| {
-            config.agents.opencode.mode = Mode::Serve;
+            config.agents.opencode.mode = OpencodeMode::Serve;
             config.agents.opencode.binary = binary;
         });
         task("List files").with_config(config)
     };
     let no_program = || with("/no/such/opencode".to_owned());
     let hosts = OpenCode::new().at(server.url(), "of the host").run(no_program()).await;
-    assert_eq!((hosts.status, &*hosts.output), (Status::Success, "answer 1: List files"));
+    assert_eq!((hosts.status, &*hosts.output), (DelegationStatus::Success, "answer 1: List files"));
     let program = || with(program("delegate_child").display().to_string());
     let agent = || OpenCode::new().env("DELEGATE_LISTENS", server.url());
     let started = agent().run(program()).await;
-    assert_eq!((started.status, &*started.output), (Status::Success, "answer 1: List files"));
+    assert_eq!(
+        (started.status, &*started.output),
+        (DelegationStatus::Success, "answer 1: List files")
+    );
     let passwords = server.passwords();
     assert!(passwords.contains(&"opencode:of the host".to_owned()), "{passwords:?}");
     assert!(passwords.len() > 1, "the started server has a password of its own: {passwords:?}");
-    assert_eq!(agent().run(no_program()).await.status, Status::Error, "neither can be had");
+    assert_eq!(
+        agent().run(no_program()).await.status,
+        DelegationStatus::Error,
+        "neither can be had"
+    );
 }
 
 /// R308
@@ -239,7 +255,7 @@ async fn the_hosts_server_is_used_and_without_one_a_server_is_started() {
 async fn a_server_that_cannot_be_started_or_does_not_listen_is_an_error() {
     let with = |binary: &str, message: &str| {
         let config = OrchestratorConfig::new(|config| {
-            config.agents.opencode.mode = Mode::Serve;
+            config.agents.opencode.mode = OpencodeMode::Serve;
             config.agents.opencode.binary = binary.to_owned();
             config.agents.opencode.timeout_ms = NonZeroU64::new(1_000).unwrap();
         });
@@ -251,6 +267,6 @@ async fn a_server_that_cannot_be_started_or_does_not_listen_is_an_error() {
     let deaf = OpenCode::new().run(with(other.to_str().unwrap(), "Go")).await;
     assert_eq!(
         (deaf.status, deaf.error_message.as_deref()),
-        (Status::Error, Some("opencode's server did not begin to listen."))
+        (DelegationStatus::Error, Some("opencode's server did not begin to listen."))
     );
 }

@@ -4,14 +4,14 @@
 ///
 /// ```
 /// use dirigent::SystemClock;
-/// use dirigent_discord::{BuildError, DiscordAccount};
+/// use dirigent_discord::{AccountBuildError, DiscordAccount};
 ///
 /// let built = DiscordAccount::builder("two words", SystemClock::new()).build();
-/// assert_eq!(built.err(), Some(BuildError::BadToken));
+/// assert_eq!(built.err(), Some(AccountBuildError::BadToken));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum AccountBuildError {
     /// The token is empty or holds characters that no token has.
     #[error("not a bot's token: it is empty or has spaces or control characters in it")]
     BadToken,

@@ -8,7 +8,7 @@ use dirigent::Clock;
 
 use crate::traffic::Traffic;
 use crate::transport::Transport;
-use crate::{BanGuard, BuildError, DiscordAccount};
+use crate::{AccountBuildError, BanGuard, DiscordAccount};
 
 /// Sets up a [`DiscordAccount`]. `Debug` shows no token.
 ///
@@ -17,7 +17,7 @@ use crate::{BanGuard, BuildError, DiscordAccount};
 /// use dirigent::SystemClock;
 /// use dirigent_discord::{BanGuard, DiscordAccount};
 ///
-/// # fn main() -> Result<(), dirigent_discord::BuildError> {
+/// # fn main() -> Result<(), dirigent_discord::AccountBuildError> {
 /// let guard = BanGuard::new(200);
 /// let account = DiscordAccount::builder("a.bot.token", SystemClock::new())
 ///     .proxy("http://127.0.0.1:8080")
@@ -86,7 +86,7 @@ impl AccountBuilder {
     /// # Errors
     ///
     /// When the token cannot be one, the proxy's address is not understood, or TLS is not to be had.
-    pub fn build(self) -> Result<DiscordAccount, BuildError> {
+    pub fn build(self) -> Result<DiscordAccount, AccountBuildError> {
         let transport = Transport::new(&self.token, self.proxy.as_deref())?;
         let traffic = Traffic::new(self.per_second, self.guard);
         Ok(DiscordAccount::new(transport, traffic, self.clock, self.timeout))

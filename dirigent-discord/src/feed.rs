@@ -66,10 +66,10 @@ type MaySetMode = dyn Fn(GuildId, UserId, u64) -> Option<bool> + Send + Sync;
 /// ```
 #[derive(Clone)]
 pub struct Feed {
-    shared: Arc<Shared>,
+    shared: Arc<FeedParts>,
 }
 
-struct Shared {
+struct FeedParts {
     dirigent: Dirigent,
     account: Arc<DiscordAccount>,
     intents: Intents,
@@ -83,7 +83,7 @@ struct Shared {
     diagnosed: Mutex<HashSet<u64>>,
 }
 
-impl Drop for Shared {
+impl Drop for FeedParts {
     fn drop(&mut self) {
         self.tasks.close();
     }
@@ -163,7 +163,7 @@ impl FeedBuilder {
             Arc::clone(&self.account),
             self.intents,
         );
-        let shared = Shared {
+        let shared = FeedParts {
             dirigent: self.dirigent,
             account: self.account,
             intents: self.intents,
@@ -178,7 +178,7 @@ impl FeedBuilder {
     }
 }
 
-impl Shared {
+impl FeedParts {
     /// Whether this guild was not looked through before.
     fn is_new(&self, guild: u64) -> bool {
         self.diagnosed.lock().unwrap_or_else(PoisonError::into_inner).insert(guild)

@@ -117,12 +117,12 @@ mod wire;
 
 pub use account::DiscordAccount;
 pub use ban_guard::BanGuard;
-pub use build_error::BuildError;
+pub use build_error::AccountBuildError;
 pub use builder::AccountBuilder;
 pub use feed::{Feed, FeedBuilder, FeedWork, ShardFeed};
 pub use message::chat_message;
 pub use rest_error::RestError;
-pub use setup_issue::{CloseReason, NeededIntent, NeededPermission, SetupIssue};
+pub use setup_issue::{GatewayCloseReason, NeededIntent, NeededPermission, SetupIssue};
 
 /// The code of the README runs.
 #[cfg(doctest)]

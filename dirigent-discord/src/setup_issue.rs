@@ -33,7 +33,7 @@ pub enum SetupIssue {
     /// The channel does not exist, or its guild does not have this account.
     NoChannel(ChannelId),
     /// Discord closed the gateway for good.
-    Closed(CloseReason),
+    Closed(GatewayCloseReason),
 }
 
 impl fmt::Display for SetupIssue {
@@ -246,13 +246,13 @@ impl fmt::Display for NeededPermission {
 /// Why Discord closed a gateway in a way that no new connection mends.
 ///
 /// ```
-/// use dirigent_discord::CloseReason;
-/// assert_eq!(CloseReason::of(4014), Some(CloseReason::DisallowedIntents));
-/// assert_eq!(CloseReason::of(4009), None, "a session that timed out is begun anew");
+/// use dirigent_discord::GatewayCloseReason;
+/// assert_eq!(GatewayCloseReason::of(4014), Some(GatewayCloseReason::DisallowedIntents));
+/// assert_eq!(GatewayCloseReason::of(4009), None, "a session that timed out is begun anew");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub enum CloseReason {
+pub enum GatewayCloseReason {
     /// 4004: the token is not valid.
     #[error("the token is not valid (4004)")]
     BadToken,
@@ -273,7 +273,7 @@ pub enum CloseReason {
     DisallowedIntents,
 }
 
-impl CloseReason {
+impl GatewayCloseReason {
     /// What a close code means, if it means the end.
     pub const fn of(code: u16) -> Option<Self> {
         match code {

@@ -17,18 +17,18 @@ use crate::{BanGuard, RestError};
 #[derive(Debug)]
 pub(crate) struct Traffic {
     guard: BanGuard,
-    state: Mutex<State>,
+    state: Mutex<PaceAndRefusals>,
 }
 
 #[derive(Debug)]
-struct State {
+struct PaceAndRefusals {
     pace: Pace,
     refusals: Refusals,
 }
 
 impl Traffic {
     pub(crate) fn new(per_second: usize, guard: BanGuard) -> Self {
-        let state = State { pace: Pace::new(per_second), refusals: Refusals::default() };
+        let state = PaceAndRefusals { pace: Pace::new(per_second), refusals: Refusals::default() };
         Self { guard, state: Mutex::new(state) }
     }
 
@@ -74,7 +74,7 @@ impl Traffic {
         too_many
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PaceAndRefusals> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,7 +28,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper_util::client::legacy::connect::capture_connection;
 use twilight_http::request::Request;
 
-use crate::{BuildError, RestError};
+use crate::{AccountBuildError, RestError};
 use clients::{Clients, Pings};
 use connector::Connector;
 
@@ -64,23 +64,23 @@ pub(crate) struct Answer {
 }
 
 impl Transport {
-    pub(crate) fn new(token: &str, proxy: Option<&str>) -> Result<Self, BuildError> {
+    pub(crate) fn new(token: &str, proxy: Option<&str>) -> Result<Self, AccountBuildError> {
         let token = token.trim();
         let bare = token.strip_prefix("Bot ").unwrap_or(token);
         if matches!(bare, "" | "Bot")
             || bare.contains(|c: char| c.is_whitespace() || c.is_control())
         {
-            return Err(BuildError::BadToken);
+            return Err(AccountBuildError::BadToken);
         }
-        let mut authorization =
-            HeaderValue::from_str(&format!("Bot {bare}")).map_err(|_| BuildError::BadToken)?;
+        let mut authorization = HeaderValue::from_str(&format!("Bot {bare}"))
+            .map_err(|_| AccountBuildError::BadToken)?;
         authorization.set_sensitive(true);
         let origin = match proxy {
-            Some(proxy) => origin(proxy).ok_or(BuildError::BadProxy)?,
+            Some(proxy) => origin(proxy).ok_or(AccountBuildError::BadProxy)?,
             None => DISCORD.to_owned(),
         };
         if !connector::HAS_TLS && origin.starts_with("https:") {
-            return Err(BuildError::NoTls);
+            return Err(AccountBuildError::NoTls);
         }
         Ok(Self::over(connector::connector()?, Pings::default(), &origin, authorization))
     }

@@ -37,13 +37,13 @@ const CHANNEL: ChannelId = ChannelId::new(700);
 const ME: UserId = UserId::new(500);
 
 /// An account, the server it talks to, and the clock of both.
-struct Stage {
+struct AccountStage {
     server: Server,
     account: DiscordAccount,
     clock: ManualClock,
 }
 
-impl Stage {
+impl AccountStage {
     async fn with(script: impl IntoIterator<Item = Reply>) -> Self {
         Self::guarded(script, &BanGuard::new(1_000)).await
     }

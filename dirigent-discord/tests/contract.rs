@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use dirigent::ports::{GuildApi, GuildId};
 use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount};
-use dirigent_loopback::{Endpoint, Limits, LoopbackDiscord, RestFault, Scope};
+use dirigent_loopback::{LoopbackDiscord, RestFault, RestRoute, Scope, ServerLimits};
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 
 /// A guild behind the server, and an adapter for each of its bots.
-struct Stage {
+struct GuildStage {
     loopback: LoopbackDiscord,
     clock: ManualClock,
     guild: GuildId,
@@ -28,7 +28,7 @@ struct Stage {
     stranger: Arc<DiscordAccount>,
 }
 
-impl Stage {
+impl GuildStage {
     async fn new() -> Self {
         let clock = ManualClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock.clone()));
@@ -42,7 +42,7 @@ impl Stage {
             discord.guild(guild).add_member(bot);
         }
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
-        loopback.set_limits(Limits::generous());
+        loopback.set_limits(ServerLimits::generous());
         let account = |bot| Arc::new(account(&loopback, bot, &clock));
         Self {
             guild,
@@ -67,7 +67,7 @@ fn account(loopback: &LoopbackDiscord, bot: UserId, clock: &ManualClock) -> Disc
 }
 
 #[async_trait]
-impl contract::DiscordHarness for Stage {
+impl contract::DiscordHarness for GuildStage {
     fn account(&self) -> Arc<dyn DiscordApi> {
         let [account, _] = &self.accounts;
         Arc::clone(account) as Arc<dyn DiscordApi>
@@ -115,11 +115,11 @@ impl contract::DiscordHarness for Stage {
             }
             other => panic!("no check breaks a post in this way: {other:?}"),
         };
-        self.loopback.next(Endpoint::CreateMessage, fault);
+        self.loopback.next(RestRoute::CreateMessage, fault);
     }
 }
 
-impl contract::GuildHarness for Stage {
+impl contract::GuildHarness for GuildStage {
     fn guild(&self) -> GuildId {
         self.guild
     }
@@ -151,19 +151,19 @@ impl contract::GuildHarness for Stage {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_adapter_chats_over_http_as_a_discord_must() {
-    let stage = Stage::new().await;
+    let stage = GuildStage::new().await;
     let report = contract::discord_api(&stage).await.unwrap();
     assert_eq!(report.left_out(), [""; 0], "the server can show everything");
     assert!(report.passed().len() >= 30, "{:?}", report.passed());
     let traffic = stage.loopback.traffic();
     assert_eq!(traffic.unknown(), 0, "the adapter asks for nothing that Discord does not have");
     assert_eq!(traffic.cut(), 2, "an answer lost and a request lost");
-    assert!(traffic.of(Endpoint::CreateMessage) > 30);
+    assert!(traffic.of(RestRoute::CreateMessage) > 30);
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_adapter_administers_over_http_as_a_discord_must() {
-    let stage = Stage::new().await;
+    let stage = GuildStage::new().await;
     contract::guild_api(&stage).await.unwrap();
     assert_eq!(stage.loopback.traffic().unknown(), 0);
 }

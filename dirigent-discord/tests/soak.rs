@@ -22,7 +22,7 @@ mod line;
 mod minutes;
 mod outages;
 
-use dirigent_loopback::Endpoint;
+use dirigent_loopback::RestRoute;
 use dirigent_testkit::told;
 
 use fixture::{Agents, Fixture};
@@ -68,7 +68,7 @@ async fn a_hosted_turn_costs_one_request() {
     fixture.report("without faults");
     fixture.check().await;
     let turns = fixture.turns();
-    assert_eq!(spent.of(Endpoint::CreateMessage), turns, "a post a turn");
+    assert_eq!(spent.of(RestRoute::CreateMessage), turns, "a post a turn");
     // Members are read once. A history is read now and then, for lost events: 114 times in 10,000 turns.
     assert!(spent.total() <= turns + 10 + turns / 50, "{spent:?}");
 }
@@ -85,7 +85,7 @@ async fn a_triggered_turn_costs_two_requests() {
     fixture.check().await;
     let turns = fixture.turns();
     // The last of them may be under way.
-    assert!(spent.of(Endpoint::DeleteMessage).abs_diff(turns) <= 2, "{spent:?}");
-    assert!(spent.of(Endpoint::CreateMessage).abs_diff(2 * turns) <= 4, "{spent:?}");
+    assert!(spent.of(RestRoute::DeleteMessage).abs_diff(turns) <= 2, "{spent:?}");
+    assert!(spent.of(RestRoute::CreateMessage).abs_diff(2 * turns) <= 4, "{spent:?}");
     assert!(spent.total() <= 3 * turns + 16 + turns / 50, "{spent:?}");
 }

@@ -6,23 +6,23 @@ use serde_json::{Value, json};
 /// One answer of the script. In a file of the program it is a JSON object with the same fields.
 ///
 /// ```
-/// use dirigent_llm_loopback::Answer;
+/// use dirigent_llm_loopback::ScriptedAnswer;
 ///
-/// let slow = Answer { pause_ms: 50, ..Answer::text("Good morning.") };
-/// let read: Answer = serde_json::from_str(r#"{"text": "Good morning.", "pause_ms": 50}"#)?;
+/// let slow = ScriptedAnswer { pause_ms: 50, ..ScriptedAnswer::text("Good morning.") };
+/// let read: ScriptedAnswer = serde_json::from_str(r#"{"text": "Good morning.", "pause_ms": 50}"#)?;
 /// assert_eq!(read, slow);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests write down")]
-pub struct Answer {
+pub struct ScriptedAnswer {
     /// The text that is said.
     pub text: String,
     /// Reasoning, in the field `reasoning_content`.
     pub reasoning: String,
     /// Calls of tools, well formed.
-    pub calls: Vec<Call>,
+    pub calls: Vec<ScriptedCall>,
     /// Chunks' `delta`s as they are, after all others: for what no well-behaved endpoint sends.
     pub deltas: Vec<Value>,
     /// The `finish_reason`; by default `stop`, and `tool_calls` with calls.
@@ -50,14 +50,14 @@ pub struct Answer {
 /// A call of a tool.
 ///
 /// ```
-/// use dirigent_llm_loopback::Call;
-/// let call = Call { id: "a".to_owned(), name: "roll".to_owned(), arguments: "{}".to_owned() };
+/// use dirigent_llm_loopback::ScriptedCall;
+/// let call = ScriptedCall { id: "a".to_owned(), name: "roll".to_owned(), arguments: "{}".to_owned() };
 /// assert_eq!(call.name, "roll");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::exhaustive_structs, reason = "plain data that tests write down")]
-pub struct Call {
+pub struct ScriptedCall {
     /// The call's id.
     pub id: String,
     /// The tool's name.
@@ -66,7 +66,7 @@ pub struct Call {
     pub arguments: String,
 }
 
-impl Default for Answer {
+impl Default for ScriptedAnswer {
     fn default() -> Self {
         Self {
             text: String::new(),
@@ -87,7 +87,7 @@ impl Default for Answer {
     }
 }
 
-impl Answer {
+impl ScriptedAnswer {
     /// Creates an answer that says this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
@@ -96,7 +96,7 @@ impl Answer {
     /// Creates an answer that calls one tool, with the id `call-1`.
     pub fn call(name: impl Into<String>, arguments: &Value) -> Self {
         let (id, arguments) = ("call-1".to_owned(), arguments.to_string());
-        Self { calls: vec![Call { id, name: name.into(), arguments }], ..Self::default() }
+        Self { calls: vec![ScriptedCall { id, name: name.into(), arguments }], ..Self::default() }
     }
 
     /// Creates a refusal with this status, and a body as endpoints have it.
@@ -190,7 +190,7 @@ impl Answer {
 
     /// The answer as a whole. Of deltas the last is the message.
     pub(crate) fn whole(&self, model: &str) -> String {
-        let call = |call: &Call| {
+        let call = |call: &ScriptedCall| {
             let function = json!({ "name": call.name, "arguments": call.arguments });
             json!({ "id": call.id, "type": "function", "function": function })
         };

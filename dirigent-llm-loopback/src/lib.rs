@@ -4,12 +4,12 @@
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> std::io::Result<()> {
-//! use dirigent_llm_loopback::{Answer, LoopbackLlm};
+//! use dirigent_llm_loopback::{ScriptedAnswer, LoopbackLlm};
 //!
 //! let model = LoopbackLlm::start().await?;
 //! model.script([
-//!     Answer { status: 429, headers: vec![("retry-after".into(), "7".into())], ..Answer::default() },
-//!     Answer::text("Good morning."),
+//!     ScriptedAnswer { status: 429, headers: vec![("retry-after".into(), "7".into())], ..ScriptedAnswer::default() },
+//!     ScriptedAnswer::text("Good morning."),
 //! ]);
 //! assert!(model.url().starts_with("http://127.0.0.1:"));
 //! assert_eq!(model.requests().len(), 0);
@@ -19,13 +19,13 @@
 //!
 //! | to see | set |
 //! | --- | --- |
-//! | a reply | [`Answer::text`] |
-//! | a call of a tool | [`Answer::call`], [`Answer::deltas`] for odd ones |
-//! | reasoning | [`Answer::reasoning`], or `<think>` in the text |
-//! | a refusal, a rate limit, an outage | [`Answer::status`], [`Answer::headers`], [`Answer::body`] |
-//! | an endpoint that never begins | [`Answer::is_mute`] |
-//! | one that stops, or whose connection breaks | [`Answer::stalls_after`], [`Answer::breaks_after`] |
-//! | a slow one | [`Answer::pause_ms`] |
+//! | a reply | [`ScriptedAnswer::text`] |
+//! | a call of a tool | [`ScriptedAnswer::call`], [`ScriptedAnswer::deltas`] for odd ones |
+//! | reasoning | [`ScriptedAnswer::reasoning`], or `<think>` in the text |
+//! | a refusal, a rate limit, an outage | [`ScriptedAnswer::status`], [`ScriptedAnswer::headers`], [`ScriptedAnswer::body`] |
+//! | an endpoint that never begins | [`ScriptedAnswer::is_mute`] |
+//! | one that stops, or whose connection breaks | [`ScriptedAnswer::stalls_after`], [`ScriptedAnswer::breaks_after`] |
+//! | a slow one | [`ScriptedAnswer::pause_ms`] |
 //!
 //! The program `loopback-llm` is the same on the command line: `cargo run -p dirigent-llm-loopback -- --help`.
 
@@ -33,7 +33,7 @@ mod answer;
 mod serve;
 mod server;
 
-pub use answer::{Answer, Call};
+pub use answer::{ScriptedAnswer, ScriptedCall};
 pub use server::{LoopbackLlm, Received};
 
 /// The code of the README runs.

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 
 fn command() -> Command {
     let port = Arg::new("port").long("port").value_name("PORT").value_parser(value_parser!(u16));
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 async fn serve(matches: &ArgMatches) -> io::Result<()> {
     let mut answers = match matches.get_one::<PathBuf>("script") {
         Some(path) => read(&std::fs::read_to_string(path)?)?,
-        None => Answer::evening(),
+        None => ScriptedAnswer::evening(),
     };
     let pause = matches.get_one("pause").copied().unwrap_or_default();
     for answer in &mut answers {
@@ -58,7 +58,7 @@ async fn serve(matches: &ArgMatches) -> io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-fn read(script: &str) -> io::Result<Vec<Answer>> {
+fn read(script: &str) -> io::Result<Vec<ScriptedAnswer>> {
     let lines = script.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     let answer = |(line, number): (&str, usize)| {
         serde_json::from_str(line)

@@ -18,14 +18,14 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::Sleep;
 
-use crate::answer::Answer;
-use crate::server::{Received, State};
+use crate::answer::ScriptedAnswer;
+use crate::server::{Received, ServedScript};
 
 /// How long is waited after a connection could not be accepted, in milliseconds.
 const ACCEPT_AGAIN_MS: u64 = 100;
 
 /// Serves until dropped; then nothing of it runs any more.
-pub(crate) async fn serve(listener: TcpListener, state: Arc<State>) {
+pub(crate) async fn serve(listener: TcpListener, state: Arc<ServedScript>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -55,7 +55,7 @@ pub(crate) async fn serve(listener: TcpListener, state: Arc<State>) {
 
 /// Notes that a request was given up if it is dropped before it is answered.
 struct Answering {
-    state: Arc<State>,
+    state: Arc<ServedScript>,
     is_over: bool,
 }
 
@@ -69,7 +69,10 @@ impl Drop for Answering {
 
 type Answered = Response<Either<Full<Bytes>, Chunks>>;
 
-async fn respond(state: Arc<State>, request: Request<Incoming>) -> Result<Answered, Infallible> {
+async fn respond(
+    state: Arc<ServedScript>,
+    request: Request<Incoming>,
+) -> Result<Answered, Infallible> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let path = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
@@ -144,7 +147,7 @@ struct Chunks {
 }
 
 impl Chunks {
-    fn new(answer: &Answer, model: &str, answering: Answering) -> Self {
+    fn new(answer: &ScriptedAnswer, model: &str, answering: Answering) -> Self {
         Self {
             left: answer.chunks(model).into_iter(),
             sent: 0,

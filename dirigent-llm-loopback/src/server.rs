@@ -10,14 +10,14 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::answer::Answer;
+use crate::answer::ScriptedAnswer;
 use crate::serve::serve;
 
 /// A scripted model that serves until it is dropped.
 #[derive(Debug)]
 pub struct LoopbackLlm {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ServedScript>,
     serving: JoinHandle<()>,
 }
 
@@ -53,29 +53,29 @@ impl Received {
 
 /// What connections share.
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct ServedScript {
     script: Mutex<Script>,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Script {
-    next: VecDeque<Answer>,
+    next: VecDeque<ScriptedAnswer>,
     /// Answers that follow one another for ever, once the others are used up.
-    cycle: VecDeque<Answer>,
+    cycle: VecDeque<ScriptedAnswer>,
     received: Vec<Received>,
     /// Requests that were given up before their answer was sent.
     given_up: usize,
     connections: usize,
 }
 
-impl State {
+impl ServedScript {
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a request, and says what is answered.
-    pub(crate) fn answer(&self, received: Received) -> Answer {
+    pub(crate) fn answer(&self, received: Received) -> ScriptedAnswer {
         let mut script = self.script();
         script.received.push(received);
         let next = script.next.pop_front().or_else(|| {
@@ -85,7 +85,7 @@ impl State {
         });
         drop(script);
         self.changed.notify_waiters();
-        next.unwrap_or_else(|| Answer::refusal(503))
+        next.unwrap_or_else(|| ScriptedAnswer::refusal(503))
     }
 
     pub(crate) fn connect(&self) {
@@ -115,7 +115,7 @@ impl LoopbackLlm {
     /// When it cannot be had.
     pub async fn start_on(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        let (address, state) = (listener.local_addr()?, Arc::<State>::default());
+        let (address, state) = (listener.local_addr()?, Arc::<ServedScript>::default());
         let serving = tokio::spawn(serve(listener, Arc::clone(&state)));
         Ok(Self { address, state, serving })
     }
@@ -126,12 +126,12 @@ impl LoopbackLlm {
     }
 
     /// Adds answers, each for one request. A request without one is answered with 503.
-    pub fn script(&self, answers: impl IntoIterator<Item = Answer>) {
+    pub fn script(&self, answers: impl IntoIterator<Item = ScriptedAnswer>) {
         self.state.script().next.extend(answers);
     }
 
     /// Sets the answers that follow one another for ever, once the script is used up.
-    pub fn cycle(&self, answers: impl IntoIterator<Item = Answer>) {
+    pub fn cycle(&self, answers: impl IntoIterator<Item = ScriptedAnswer>) {
         self.state.script().cycle = answers.into_iter().collect();
     }
 

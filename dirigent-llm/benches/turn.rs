@@ -19,7 +19,7 @@ use dirigent::hooks::TurnId;
 use dirigent::ports::Identity;
 use dirigent::{Agent as _, ChannelId, ChatMessage, MessageId, Reply, Turn, UserId};
 use dirigent_llm::{ChatAgent, Endpoint};
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use futures_util::StreamExt as _;
 
 /// The most that a turn may cost.
@@ -136,7 +136,7 @@ fn turn() -> Turn {
 /// The agent's request, and the answer to it, which is 40 words in as many chunks.
 async fn exchange() -> (String, String) {
     let model = LoopbackLlm::start().await.unwrap();
-    model.cycle([Answer::text("word ".repeat(WORDS))]);
+    model.cycle([ScriptedAnswer::text("word ".repeat(WORDS))]);
     let agent = ChatAgent::new(Endpoint::new(model.url(), "small")).persona("You are a poet.");
     agent.speak(turn()).await.unwrap();
     let request = model.requests().first().unwrap().body.to_string();

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 /// A call of a tool. `Debug` shows no argument; `Serialize` writes it as chat endpoints are told of it again.
 ///
 /// ```
-/// use dirigent_llm::ToolCall;
-/// let call = ToolCall::new("1", "weather", Some(serde_json::json!({ "town": "Tokyo" })));
+/// use dirigent_llm::ModelToolCall;
+/// let call = ModelToolCall::new("1", "weather", Some(serde_json::json!({ "town": "Tokyo" })));
 /// assert!(!format!("{call:?}").contains("Tokyo"));
 /// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
-pub struct ToolCall {
+pub struct ModelToolCall {
     /// Its id, different from those of the answer's other calls: the endpoint's, or one that was made up.
     pub id: String,
     /// The tool's name, as the model wrote it; empty where the model named none.
@@ -24,7 +24,7 @@ pub struct ToolCall {
     pub arguments: Option<Value>,
 }
 
-impl ToolCall {
+impl ModelToolCall {
     /// Creates a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Option<Value>) -> Self {
         Self { id: id.into(), name: name.into(), arguments }
@@ -36,7 +36,7 @@ impl ToolCall {
     }
 }
 
-impl Serialize for ToolCall {
+impl Serialize for ModelToolCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Echo<'a> {
@@ -56,9 +56,9 @@ impl Serialize for ToolCall {
     }
 }
 
-impl fmt::Debug for ToolCall {
+impl fmt::Debug for ModelToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolCall")
+        f.debug_struct("ModelToolCall")
             .field("id", &self.id)
             .field("has_arguments", &self.arguments.is_some())
             .finish_non_exhaustive()
@@ -161,8 +161,8 @@ impl Calls {
 
     /// The calls, each with an id of its own. In an answer that `is_cut` a call without arguments has lost them, and is none without
     /// arguments.
-    pub(crate) fn into_calls(self, is_cut: bool) -> Vec<ToolCall> {
-        let mut calls: Vec<ToolCall> = Vec::new();
+    pub(crate) fn into_calls(self, is_cut: bool) -> Vec<ModelToolCall> {
+        let mut calls: Vec<ModelToolCall> = Vec::new();
         for (at, Fragments { id, name, arguments, .. }) in self.kept.into_iter().enumerate() {
             if name.is_empty() && arguments.is_empty() {
                 continue;
@@ -171,7 +171,7 @@ impl Calls {
             let id = if is_used { format!("call_{at}") } else { id };
             let is_lost = is_cut && arguments.trim().is_empty();
             let arguments = if is_lost { None } else { object(&arguments) };
-            calls.push(ToolCall { id, name, arguments });
+            calls.push(ModelToolCall { id, name, arguments });
         }
         calls
     }
@@ -205,7 +205,7 @@ mod tests {
     fn calls_of(calls: &[Value]) -> Vec<(String, String, Option<Value>)> {
         let mut all = Calls::default();
         calls.iter().cloned().for_each(|call| all.add(call));
-        let fields = |call: ToolCall| (call.id, call.name, call.arguments);
+        let fields = |call: ModelToolCall| (call.id, call.name, call.arguments);
         all.into_calls(false).into_iter().map(fields).collect()
     }
 
@@ -274,7 +274,7 @@ mod tests {
                 calls_of(&[json!({"id": "a", "function": {"name": "roll", "arguments": bad}})]);
             assert_eq!(calls, [("a".to_owned(), "roll".to_owned(), None)], "{bad}");
         }
-        let call = ToolCall::new("a", "roll", None);
+        let call = ModelToolCall::new("a", "roll", None);
         assert_eq!(json!(call)["function"]["arguments"], "{}");
     }
 

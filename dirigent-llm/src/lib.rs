@@ -73,11 +73,11 @@ mod question;
 mod toolbox;
 mod usage;
 
-pub use calls::ToolCall;
+pub use calls::ModelToolCall;
 #[cfg(feature = "client")]
 pub use client::{Chat, ChatAgent, Endpoint, Limits};
 pub use error::ChatError;
-pub use message::{Image, Message};
+pub use message::{Image, ModelMessage};
 pub use question::{ChatAnswer, Question, Thinking};
 pub use toolbox::{DirigentTools, Tool, Toolbox};
 pub use usage::{Price, Prices, Usage};

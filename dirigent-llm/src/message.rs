@@ -6,15 +6,15 @@ use std::fmt;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::calls::ToolCall;
+use crate::calls::ModelToolCall;
 
 /// A message of a conversation with a model. It borrows its words or owns them. `Debug` shows no text; `Serialize` writes it as
 /// chat endpoints take it, with `role` and `content`.
 ///
 /// ```
-/// use dirigent_llm::Message;
+/// use dirigent_llm::ModelMessage;
 ///
-/// let message = Message::user("Hello!");
+/// let message = ModelMessage::user("Hello!");
 /// assert_eq!(serde_json::to_value(&message)?, serde_json::json!({ "role": "user", "content": "Hello!" }));
 /// assert_eq!(format!("{message:?}"), "User(6 bytes, 0 images)");
 /// # Ok::<(), serde_json::Error>(())
@@ -24,7 +24,7 @@ use crate::calls::ToolCall;
     clippy::exhaustive_enums,
     reason = "four roles; a client of the host's own writes each of them"
 )]
-pub enum Message<'a> {
+pub enum ModelMessage<'a> {
     /// What the model has to know about itself and its task.
     System(Cow<'a, str>),
     /// What is said to the model.
@@ -39,7 +39,7 @@ pub enum Message<'a> {
         /// Its text, mostly empty beside calls.
         text: Cow<'a, str>,
         /// What it called.
-        calls: Cow<'a, [ToolCall]>,
+        calls: Cow<'a, [ModelToolCall]>,
     },
     /// What a call came to. Each call of an answer has exactly one before the model is asked again.
     Tool {
@@ -60,7 +60,7 @@ pub(crate) enum Role {
     Tool,
 }
 
-impl<'a> Message<'a> {
+impl<'a> ModelMessage<'a> {
     /// Creates a message about the model and its task.
     pub fn system(text: impl Into<Cow<'a, str>>) -> Self {
         Self::System(text.into())
@@ -104,7 +104,7 @@ impl<'a> Message<'a> {
     }
 }
 
-impl Serialize for Message<'_> {
+impl Serialize for ModelMessage<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("role", &self.role())?;
@@ -148,7 +148,7 @@ struct Address {
     url: String,
 }
 
-impl fmt::Debug for Message<'_> {
+impl fmt::Debug for ModelMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.text().len();
         match self {
@@ -204,16 +204,16 @@ mod tests {
 
     #[test]
     fn messages_are_written_as_endpoints_take_them() {
-        let call = ToolCall::new("a", "roll", Some(json!({ "sides": 6 })));
-        let bare = ToolCall::new("b", "roll", None);
+        let call = ModelToolCall::new("a", "roll", Some(json!({ "sides": 6 })));
+        let bare = ModelToolCall::new("b", "roll", None);
         let image = Image::new("image/png", "AAAA");
         let messages = [
-            Message::system("Be brief."),
-            Message::user("Hi"),
-            Message::User { text: "This?".into(), images: vec![image].into() },
-            Message::assistant(""),
-            Message::Assistant { text: "".into(), calls: vec![call, bare].into() },
-            Message::Tool { call: "a".into(), text: "4".into() },
+            ModelMessage::system("Be brief."),
+            ModelMessage::user("Hi"),
+            ModelMessage::User { text: "This?".into(), images: vec![image].into() },
+            ModelMessage::assistant(""),
+            ModelMessage::Assistant { text: "".into(), calls: vec![call, bare].into() },
+            ModelMessage::Tool { call: "a".into(), text: "4".into() },
         ];
         let function = |arguments: &str| json!({ "name": "roll", "arguments": arguments });
         let expected = json!([
@@ -236,12 +236,12 @@ mod tests {
     #[test]
     fn no_word_and_no_picture_is_shown() {
         let image = Image::new("image/png", "hidden");
-        let call = ToolCall::new("a", "roll", Some(json!({ "word": "hidden" })));
+        let call = ModelToolCall::new("a", "roll", Some(json!({ "word": "hidden" })));
         let messages = [
-            Message::system("hidden"),
-            Message::User { text: "hidden".into(), images: vec![image.clone()].into() },
-            Message::Assistant { text: "hidden".into(), calls: vec![call].into() },
-            Message::Tool { call: "a".into(), text: "hidden".into() },
+            ModelMessage::system("hidden"),
+            ModelMessage::User { text: "hidden".into(), images: vec![image.clone()].into() },
+            ModelMessage::Assistant { text: "hidden".into(), calls: vec![call].into() },
+            ModelMessage::Tool { call: "a".into(), text: "hidden".into() },
         ];
         let shown = format!("{messages:?} {image:?}");
         assert!(!shown.contains("hidden"), "{shown}");

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::calls::ToolCall;
-use crate::message::{Message, Role};
+use crate::calls::ModelToolCall;
+use crate::message::{ModelMessage, Role};
 use crate::toolbox::Tool;
 use crate::usage::Usage;
 
 /// What a [`Chat`](crate::Chat) asks its model: a conversation, all of it, and the tools that may be called. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent_llm::{Message, Question, Tool};
+/// use dirigent_llm::{ModelMessage, Question, Tool};
 ///
-/// let question = Question::new([Message::system("Be brief."), Message::user("Roll the die!")]);
+/// let question = Question::new([ModelMessage::system("Be brief."), ModelMessage::user("Roll the die!")]);
 /// let question = question.tools([Tool::new("roll", "Rolls a die.")]);
 /// assert_eq!(question.user_message(), "Roll the die!");
 /// ```
@@ -24,7 +24,7 @@ use crate::usage::Usage;
 #[non_exhaustive]
 pub struct Question<'a> {
     /// The conversation, oldest first. All of it is sent.
-    pub messages: Vec<Message<'a>>,
+    pub messages: Vec<ModelMessage<'a>>,
     /// The tools that may be called. Default: none.
     pub tools: Arc<[Tool]>,
     /// Whether the model may call them now. Without it the model reads of them, since it sees earlier calls, and must answer.
@@ -40,7 +40,7 @@ pub struct Question<'a> {
 
 impl<'a> Question<'a> {
     /// Creates a question without tools.
-    pub fn new(messages: impl Into<Vec<Message<'a>>>) -> Self {
+    pub fn new(messages: impl Into<Vec<ModelMessage<'a>>>) -> Self {
         let (tools, messages) = (Arc::default(), messages.into());
         Self { messages, tools, may_call: true, thinking: None, keeps_tags: false }
     }
@@ -69,7 +69,7 @@ impl<'a> Question<'a> {
     /// Returns the newest words that are said to the model; an empty text where there are none.
     pub fn user_message(&self) -> &str {
         let mut said = self.messages.iter().rev().filter(|message| message.role() == Role::User);
-        said.next().map_or("", Message::text)
+        said.next().map_or("", ModelMessage::text)
     }
 }
 
@@ -139,7 +139,7 @@ pub struct ChatAnswer {
     /// What it says, without reasoning; mostly empty beside calls.
     pub text: String,
     /// What it calls.
-    pub calls: Vec<ToolCall>,
+    pub calls: Vec<ModelToolCall>,
     /// What it used. A [`Chat`](crate::Chat) always knows it, or estimates it.
     pub usage: Option<Usage>,
 }
@@ -152,11 +152,11 @@ impl ChatAnswer {
 
     /// Creates an answer that calls one tool.
     pub fn call(tool: impl Into<String>, arguments: Value) -> Self {
-        Self::calls([ToolCall::new("call", tool, Some(arguments))])
+        Self::calls([ModelToolCall::new("call", tool, Some(arguments))])
     }
 
     /// Creates an answer with these calls.
-    pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+    pub fn calls(calls: impl IntoIterator<Item = ModelToolCall>) -> Self {
         Self { calls: calls.into_iter().collect(), ..Self::default() }
     }
 

@@ -3,7 +3,7 @@
 use dirigent::settings::SilencePolicy;
 use dirigent::{Agent as _, Reply, Settings};
 use dirigent_llm::{ChatAgent, ChatError};
-use dirigent_llm_loopback::Answer;
+use dirigent_llm_loopback::ScriptedAnswer;
 use serde_json::json;
 
 use crate::fixture::{Fixture, endpoint, say};
@@ -11,7 +11,7 @@ use crate::fixture::{Fixture, endpoint, say};
 #[tokio::test]
 async fn the_answer_of_a_model_is_the_reply() {
     let fixture = Fixture::new().await;
-    fixture.model.script([Answer::text("The sea, the sea.")]);
+    fixture.model.script([ScriptedAnswer::text("The sea, the sea.")]);
     assert_eq!(fixture.speak().await, say("The sea, the sea."));
     let request = &fixture.model.requests()[0];
     assert_eq!(request.path, "/v1/chat/completions");
@@ -25,7 +25,10 @@ async fn the_answer_of_a_model_is_the_reply() {
 #[tokio::test]
 async fn an_endpoint_that_does_not_stream_is_taken_as_it_is() {
     let fixture = Fixture::new().await;
-    let whole = Answer { reasoning: "Hm.".to_owned(), ..Answer::text("<think>Hm.</think>Whole.") };
+    let whole = ScriptedAnswer {
+        reasoning: "Hm.".to_owned(),
+        ..ScriptedAnswer::text("<think>Hm.</think>Whole.")
+    };
     let endpoint = endpoint(&fixture.model).whole_answers();
     let fixture = fixture.with(|_| ChatAgent::new(endpoint));
     fixture.model.script([whole]);
@@ -37,7 +40,9 @@ async fn an_endpoint_that_does_not_stream_is_taken_as_it_is() {
 async fn an_endpoint_that_answers_a_stream_with_a_whole_is_understood() {
     let fixture = Fixture::new().await;
     let whole = r#"{"choices": [{"message": {"content": "Whole."}, "finish_reason": "stop"}]}"#;
-    fixture.model.script([Answer { body: Some(whole.to_owned()), ..Answer::default() }]);
+    fixture
+        .model
+        .script([ScriptedAnswer { body: Some(whole.to_owned()), ..ScriptedAnswer::default() }]);
     assert_eq!(fixture.speak().await, say("Whole."));
 }
 
@@ -50,7 +55,7 @@ async fn what_a_host_sets_of_an_endpoint_is_sent() {
         .field("temperature", 0.5)
         .field("model", "another");
     let fixture = fixture.with(|_| ChatAgent::new(endpoint));
-    fixture.model.script([Answer::text("Yes.")]);
+    fixture.model.script([ScriptedAnswer::text("Yes.")]);
     assert_eq!(fixture.speak().await, say("Yes."));
     let request = &fixture.model.requests()[0];
     let header = |name: &str| {
@@ -70,12 +75,15 @@ async fn what_a_host_sets_of_an_endpoint_is_sent() {
 async fn reasoning_is_never_said() {
     let fixture = Fixture::new().await;
     fixture.model.script([
-        Answer { reasoning: "They greet me.".to_owned(), ..Answer::text("Good day.") },
-        Answer::text("<think>They greet me.</think>\n\nGood day."),
-        Answer::text("They greet me.\n</think>\n\nGood day."),
-        Answer {
+        ScriptedAnswer {
+            reasoning: "They greet me.".to_owned(),
+            ..ScriptedAnswer::text("Good day.")
+        },
+        ScriptedAnswer::text("<think>They greet me.</think>\n\nGood day."),
+        ScriptedAnswer::text("They greet me.\n</think>\n\nGood day."),
+        ScriptedAnswer {
             deltas: vec![json!({ "reasoning": "They greet me.", "content": "Good day." })],
-            ..Answer::default()
+            ..ScriptedAnswer::default()
         },
     ]);
     for _ in 0..4 {
@@ -88,8 +96,8 @@ async fn reasoning_without_an_answer_is_an_error_and_no_silence() {
     let fixture = Fixture::new().await;
     let cut = Some("length".to_owned());
     fixture.model.script([
-        Answer { reasoning: "They greet me.".to_owned(), ..Answer::default() },
-        Answer { finish: cut, ..Answer::text("<think>They greet me, so") },
+        ScriptedAnswer { reasoning: "They greet me.".to_owned(), ..ScriptedAnswer::default() },
+        ScriptedAnswer { finish: cut, ..ScriptedAnswer::text("<think>They greet me, so") },
     ]);
     assert_eq!(fixture.speak().await, Err(ChatError::OnlyReasoning { is_cut: false }));
     assert_eq!(fixture.speak().await, Err(ChatError::OnlyReasoning { is_cut: true }));
@@ -100,7 +108,8 @@ async fn reasoning_without_an_answer_is_an_error_and_no_silence() {
 async fn names_before_the_words_are_taken_off() {
     let fixture = Fixture::new().await;
     fixture.model.script(
-        ["poet: Good day.", "Ann: critic: **poet:** Good day.", "poet: NO_REPLY"].map(Answer::text),
+        ["poet: Good day.", "Ann: critic: **poet:** Good day.", "poet: NO_REPLY"]
+            .map(ScriptedAnswer::text),
     );
     assert_eq!(fixture.speak().await, say("Good day."));
     assert_eq!(fixture.speak().await, say("Good day."));
@@ -115,20 +124,20 @@ async fn names_before_the_words_are_taken_off() {
 async fn what_is_silence_is_left_to_the_policy_and_an_empty_answer_is_silence() {
     let fixture = Fixture::new().await;
     let silent = ["NO_REPLY", "**NO_REPLY**", "\"no_reply\".", "<think>Nothing.</think>NO_REPLY"];
-    fixture.model.script(silent.map(Answer::text));
+    fixture.model.script(silent.map(ScriptedAnswer::text));
     assert_eq!(Settings::default().silence, SilencePolicy::default());
     for words in silent {
         let Ok(Reply::Say(text)) = fixture.speak().await else { panic!("{words}") };
         assert!(SilencePolicy::default().is_silent(&text), "{words}");
     }
-    fixture.model.script([Answer::default()]);
+    fixture.model.script([ScriptedAnswer::default()]);
     assert_eq!(fixture.speak().await, Ok(Reply::Pass));
 }
 
 #[tokio::test]
 async fn a_connection_is_used_again() {
     let fixture = Fixture::new().await;
-    fixture.model.cycle([Answer::text("Good day.")]);
+    fixture.model.cycle([ScriptedAnswer::text("Good day.")]);
     let another = fixture.agent.clone();
     for agent in [&fixture.agent, &another, &fixture.agent] {
         assert_eq!(

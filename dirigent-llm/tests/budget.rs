@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use dirigent::Config;
 use dirigent::operate::Cause;
 use dirigent_llm::{Price, Prices, Usage};
-use dirigent_llm_loopback::Answer;
+use dirigent_llm_loopback::ScriptedAnswer;
 use serde_json::json;
 
 use crate::fixture::{Fixture, say};
@@ -25,8 +25,8 @@ async fn each_answer_tells_what_it_used() {
     let (seen, hook) = seen();
     let fixture = Fixture::new().await.with(|agent| agent.on_usage(hook));
     fixture.model.script([
-        Answer { usage: Some((100, 7)), ..Answer::call("fly", &json!({})) },
-        Answer { usage: Some((200, 8)), ..Answer::text("No.") },
+        ScriptedAnswer { usage: Some((100, 7)), ..ScriptedAnswer::call("fly", &json!({})) },
+        ScriptedAnswer { usage: Some((200, 8)), ..ScriptedAnswer::text("No.") },
     ]);
     assert_eq!(fixture.speak().await, say("No."));
     let usage = |prompt_tokens, reply_tokens| Usage {
@@ -43,7 +43,9 @@ async fn each_answer_tells_what_it_used() {
 async fn an_answer_that_is_none_has_its_cost_all_the_same() {
     let (seen, hook) = seen();
     let fixture = Fixture::new().await.with(|agent| agent.on_usage(hook));
-    fixture.model.script([Answer { reasoning: "Hm.".to_owned(), ..Answer::default() }]);
+    fixture
+        .model
+        .script([ScriptedAnswer { reasoning: "Hm.".to_owned(), ..ScriptedAnswer::default() }]);
     assert!(fixture.speak().await.is_err());
     assert_eq!(seen.lock().unwrap()[0].cost, 15);
 }
@@ -52,7 +54,7 @@ async fn an_answer_that_is_none_has_its_cost_all_the_same() {
 async fn without_numbers_the_cost_is_estimated() {
     let (seen, hook) = seen();
     let fixture = Fixture::new().await.with(|agent| agent.on_usage(hook));
-    fixture.model.script([Answer { usage: None, ..Answer::text("12345678") }]);
+    fixture.model.script([ScriptedAnswer { usage: None, ..ScriptedAnswer::text("12345678") }]);
     assert_eq!(fixture.speak().await, say("12345678"));
     let usage = seen.lock().unwrap().remove(0);
     assert!(usage.is_estimated && usage.reply_tokens == 2 && usage.prompt_tokens > 50, "{usage:?}");
@@ -64,7 +66,7 @@ async fn a_price_is_found_by_the_models_name() {
     let price = Price { prompt: 2_000_000, cached: 0, reply: 10_000_000 };
     let prices: Prices = [("small", price)].into_iter().collect();
     let fixture = Fixture::new().await.with(|agent| agent.on_usage(hook).prices(prices));
-    fixture.model.script([Answer { usage: Some((100, 7)), ..Answer::text("No.") }]);
+    fixture.model.script([ScriptedAnswer { usage: Some((100, 7)), ..ScriptedAnswer::text("No.") }]);
     assert_eq!(fixture.speak().await, say("No."));
     assert_eq!(seen.lock().unwrap()[0].cost, 270);
     let (seen, hook) = self::seen();
@@ -73,7 +75,9 @@ async fn a_price_is_found_by_the_models_name() {
     let fixture = Fixture::new().await.with(|agent| agent.on_usage(hook).prices(prices));
     let usage = json!({ "prompt_tokens": 100, "completion_tokens": 7 });
     let body = json!({ "model": "small-2", "choices": [{ "message": { "content": "No." }, "finish_reason": "stop" }], "usage": usage });
-    fixture.model.script([Answer { body: Some(body.to_string()), ..Answer::default() }]);
+    fixture
+        .model
+        .script([ScriptedAnswer { body: Some(body.to_string()), ..ScriptedAnswer::default() }]);
     assert_eq!(fixture.speak().await, say("No."));
     assert_eq!(seen.lock().unwrap()[0].cost, 100, "the name that comes with the answer");
 }
@@ -82,7 +86,7 @@ async fn a_price_is_found_by_the_models_name() {
 async fn a_budget_that_is_spent_gives_no_more_turns() {
     let config = Config::default().with(|config| config.budget_cost = Some(100));
     let mut room = Room::new(config, |agent, _| agent).await;
-    room.model.cycle([Answer { usage: Some((95, 5)), ..Answer::text("The sea.") }]);
+    room.model.cycle([ScriptedAnswer { usage: Some((95, 5)), ..ScriptedAnswer::text("The sea.") }]);
     room.say("A line, please.").await;
     room.until(Cause::BudgetSpent).await;
     room.say("And another?").await;

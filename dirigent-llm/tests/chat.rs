@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use dirigent_llm::{Chat, ChatError, Endpoint, Image, Message, Price, Question, Thinking, Tool};
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_llm::{
+    Chat, ChatError, Endpoint, Image, ModelMessage, Price, Question, Thinking, Tool,
+};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use serde_json::json;
 
 fn chat(model: &LoopbackLlm) -> Chat {
@@ -15,12 +17,13 @@ async fn an_answer_is_text_or_calls() {
     let model = LoopbackLlm::start().await.unwrap();
     let endpoint = Endpoint::new(model.url(), "small").field("temperature", 0);
     let chat = Chat::new(endpoint.with_model("large")).limits(|limits| limits.retries = 0);
-    let question = Question::new([Message::user("Good morning."), Message::assistant("Hm.")]);
+    let question =
+        Question::new([ModelMessage::user("Good morning."), ModelMessage::assistant("Hm.")]);
     let with_tools = question.clone().tools([Tool::new("roll", "Rolls a die.")]);
     model.script([
-        Answer::text("<think>hidden-thought</think>Good morning."),
-        Answer::call("roll", &json!({ "sides": 6 })),
-        Answer::refusal(503),
+        ScriptedAnswer::text("<think>hidden-thought</think>Good morning."),
+        ScriptedAnswer::call("roll", &json!({ "sides": 6 })),
+        ScriptedAnswer::refusal(503),
     ]);
     let said = chat.ask(&question).await.unwrap();
     let used = said.usage.as_ref().unwrap().total();
@@ -47,8 +50,8 @@ async fn an_answer_is_text_or_calls() {
 async fn tags_are_kept_for_those_who_ask_for_them() {
     let model = LoopbackLlm::start().await.unwrap();
     let written = "<think>hidden</think>\n<thinking>\nHm.\n</thinking>\n<speech>\nHi.\n</speech>";
-    model.cycle([Answer::text(written)]);
-    let question = Question::new([Message::user("Hi")]);
+    model.cycle([ScriptedAnswer::text(written)]);
+    let question = Question::new([ModelMessage::user("Hi")]);
     assert_eq!(chat(&model).ask(&question).await.unwrap().text, "<speech>\nHi.\n</speech>");
     let kept = chat(&model).ask(&question.keep_tags()).await.unwrap().text;
     assert_eq!(kept, "<thinking>\nHm.\n</thinking>\n<speech>\nHi.\n</speech>");
@@ -57,11 +60,11 @@ async fn tags_are_kept_for_those_who_ask_for_them() {
 #[tokio::test]
 async fn the_level_of_thinking_stands_before_the_endpoints_and_off_says_nothing() {
     let model = LoopbackLlm::start().await.unwrap();
-    model.cycle([Answer::text("Hi.")]);
+    model.cycle([ScriptedAnswer::text("Hi.")]);
     let endpoint = Endpoint::new(model.url(), "small").field("reasoning_effort", "low");
     let chat = Chat::new(endpoint);
     for thinking in [None, Some(Thinking::Off), Some(Thinking::High)] {
-        chat.ask(&Question::new([Message::user("Hi")]).thinking(thinking)).await.unwrap();
+        chat.ask(&Question::new([ModelMessage::user("Hi")]).thinking(thinking)).await.unwrap();
     }
     let asked: Vec<_> =
         model.requests().iter().map(|asked| asked.body["reasoning_effort"].clone()).collect();
@@ -71,7 +74,10 @@ async fn the_level_of_thinking_stands_before_the_endpoints_and_off_says_nothing(
 #[tokio::test]
 async fn what_was_used_has_its_price_and_an_image_is_no_text_of_its_length() {
     let model = LoopbackLlm::start().await.unwrap();
-    model.script([Answer::text("A cat."), Answer { usage: None, ..Answer::text("A cat.") }]);
+    model.script([
+        ScriptedAnswer::text("A cat."),
+        ScriptedAnswer { usage: None, ..ScriptedAnswer::text("A cat.") },
+    ]);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let hook = Arc::clone(&seen);
     let price = Price { prompt: 2_000_000, cached: 0, reply: 3_000_000 };
@@ -79,7 +85,8 @@ async fn what_was_used_has_its_price_and_an_image_is_no_text_of_its_length() {
         .prices([("small", price)].into_iter().collect())
         .on_usage(move |usage| hook.lock().unwrap().push(usage.clone()));
     let images = vec![Image::new("image/png", "A".repeat(400_000))];
-    let question = Question::new([Message::User { text: "This?".into(), images: images.into() }]);
+    let question =
+        Question::new([ModelMessage::User { text: "This?".into(), images: images.into() }]);
     let told = chat.ask(&question).await.unwrap().usage.unwrap();
     assert_eq!((told.is_estimated, told.cost), (false, 2 * 10 + 3 * 5));
     let guessed = chat.ask(&question).await.unwrap().usage.unwrap();

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use serde_json::Value;
 use tokio::process::Command;
 
@@ -32,7 +32,7 @@ fn said(output: &Output) -> String {
 async fn the_quickstart_talks_with_a_model_in_less_than_forty_lines() {
     assert!(include_str!("../examples/llm_quickstart.rs").lines().count() < 40);
     let model = LoopbackLlm::start().await.unwrap();
-    model.script(["The sea, the sea.", "Too short."].map(Answer::text));
+    model.script(["The sea, the sea.", "Too short."].map(ScriptedAnswer::text));
     let mut quickstart = example("llm_quickstart", &[]);
     quickstart.env("DIRIGENT_LLM_URL", model.url()).env("DIRIGENT_LLM_MODEL", "small");
     // A proxy is for what lies outside.
@@ -51,7 +51,7 @@ async fn the_quickstart_talks_with_a_model_in_less_than_forty_lines() {
 #[tokio::test]
 async fn the_round_table_stands_all_that_a_model_does_wrong() {
     let model = LoopbackLlm::start().await.unwrap();
-    model.cycle(Answer::evening());
+    model.cycle(ScriptedAnswer::evening());
     let url = model.url();
     let record = std::env::temp_dir().join(format!("evening-{}.jsonl", std::process::id()));
     let flags = ["--url", &url, "--model", "small", "--turns", "24", "--record"];

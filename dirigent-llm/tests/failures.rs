@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::{Agent as _, Clock as _, Reply};
 use dirigent_llm::{ChatAgent, ChatError, Endpoint, Limits};
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 
 use crate::fixture::{Fixture, SECOND, endpoint, say, soon, told, turn};
 
@@ -19,9 +19,9 @@ fn usual_patience(agent: ChatAgent) -> ChatAgent {
     agent.limits(|limits| (limits.first_byte, limits.between_bytes) = (first_byte, between_bytes))
 }
 
-fn refusal(status: u16, headers: &[(&str, &str)]) -> Answer {
+fn refusal(status: u16, headers: &[(&str, &str)]) -> ScriptedAnswer {
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Answer { headers: headers.collect(), ..Answer::refusal(status) }
+    ScriptedAnswer { headers: headers.collect(), ..ScriptedAnswer::refusal(status) }
 }
 
 #[tokio::test]
@@ -42,14 +42,14 @@ async fn a_rate_limit_says_how_long() {
 async fn a_status_says_whether_it_may_pass() {
     let fixture = once().await;
     let unavailable = [500, 502, 503, 504, 529, 408];
-    fixture.model.script(unavailable.map(Answer::refusal));
+    fixture.model.script(unavailable.map(ScriptedAnswer::refusal));
     for status in unavailable {
         let error = fixture.speak().await.unwrap_err();
         assert_eq!(error, ChatError::Unavailable { status, retry_after: None });
         assert!(error.is_retryable());
     }
     let refused = [400, 401, 403, 404, 422];
-    fixture.model.script(refused.map(Answer::refusal));
+    fixture.model.script(refused.map(ScriptedAnswer::refusal));
     for status in refused {
         let error = fixture.speak().await.unwrap_err();
         assert_eq!(error, ChatError::Refused { status, code: Some("refused".into()) });
@@ -64,7 +64,7 @@ async fn what_may_pass_is_asked_again_after_the_time_that_the_endpoint_names() {
     fixture.model.script([
         refusal(429, &[("retry-after", "7")]),
         refusal(503, &[]),
-        Answer::text("At last."),
+        ScriptedAnswer::text("At last."),
     ]);
     assert_eq!(fixture.speak_in_time().await, say("At last."));
     assert_eq!(fixture.clock.now().since(began), SECOND * 9, "seven that were asked for, then two");
@@ -74,7 +74,7 @@ async fn what_may_pass_is_asked_again_after_the_time_that_the_endpoint_names() {
 #[tokio::test]
 async fn what_will_not_pass_is_not_asked_again() {
     let fixture = Fixture::new().await;
-    fixture.model.script([Answer::refusal(401)]);
+    fixture.model.script([ScriptedAnswer::refusal(401)]);
     assert!(matches!(fixture.speak().await, Err(ChatError::Refused { status: 401, .. })));
     assert_eq!(fixture.model.requests().len(), 1);
 }
@@ -82,7 +82,7 @@ async fn what_will_not_pass_is_not_asked_again() {
 #[tokio::test]
 async fn an_endpoint_that_stays_away_is_asked_three_times() {
     let fixture = Fixture::new().await;
-    fixture.model.cycle([Answer::refusal(503)]);
+    fixture.model.cycle([ScriptedAnswer::refusal(503)]);
     let failed = fixture.speak_in_time().await;
     assert_eq!(failed, Err(ChatError::Unavailable { status: 503, retry_after: None }));
     assert_eq!(fixture.model.requests().len(), 3);
@@ -91,7 +91,7 @@ async fn an_endpoint_that_stays_away_is_asked_three_times() {
 #[tokio::test]
 async fn an_endpoint_that_never_begins_is_given_up_in_time() {
     let fixture = once().await.with(usual_patience);
-    fixture.model.script([Answer { is_mute: true, ..Answer::default() }]);
+    fixture.model.script([ScriptedAnswer { is_mute: true, ..ScriptedAnswer::default() }]);
     let (reply, ()) = tokio::join!(fixture.speak(), async {
         fixture.model.requested(1).await;
         fixture.clock.advance(SECOND * 119);
@@ -106,9 +106,10 @@ async fn an_endpoint_that_never_begins_is_given_up_in_time() {
 async fn an_answer_that_stops_is_given_up_in_time_and_nothing_of_it_is_said() {
     let fixture = once().await.with(usual_patience);
     for chunks in [0, 3] {
-        fixture
-            .model
-            .script([Answer { stalls_after: Some(chunks), ..Answer::text("One two three four") }]);
+        fixture.model.script([ScriptedAnswer {
+            stalls_after: Some(chunks),
+            ..ScriptedAnswer::text("One two three four")
+        }]);
         let began = fixture.clock.now();
         let reply = fixture.speak_in_time().await;
         let (expected, seconds) = match chunks {
@@ -123,7 +124,10 @@ async fn an_answer_that_stops_is_given_up_in_time_and_nothing_of_it_is_said() {
 #[tokio::test]
 async fn a_slow_answer_is_waited_for() {
     let fixture = Fixture::new().await;
-    fixture.model.script([Answer { pause_ms: 5, ..Answer::text("One two three four five") }]);
+    fixture.model.script([ScriptedAnswer {
+        pause_ms: 5,
+        ..ScriptedAnswer::text("One two three four five")
+    }]);
     assert_eq!(fixture.speak().await, say("One two three four five"));
 }
 
@@ -131,8 +135,8 @@ async fn a_slow_answer_is_waited_for() {
 async fn an_answer_that_breaks_off_is_never_said() {
     let fixture = once().await;
     fixture.model.script([
-        Answer { breaks_after: Some(3), ..Answer::text("One two three four") },
-        Answer { is_unfinished: true, ..Answer::text("One two three four") },
+        ScriptedAnswer { breaks_after: Some(3), ..ScriptedAnswer::text("One two three four") },
+        ScriptedAnswer { is_unfinished: true, ..ScriptedAnswer::text("One two three four") },
     ]);
     assert_eq!(fixture.speak().await, Err(ChatError::Broken), "a connection that is cut");
     assert_eq!(fixture.speak().await, Err(ChatError::Broken), "a stream that ends too early");
@@ -142,8 +146,8 @@ async fn an_answer_that_breaks_off_is_never_said() {
 async fn an_answer_that_breaks_off_is_asked_for_again() {
     let fixture = Fixture::new().await;
     fixture.model.script([
-        Answer { breaks_after: Some(3), ..Answer::text("One two three four") },
-        Answer::text("Five."),
+        ScriptedAnswer { breaks_after: Some(3), ..ScriptedAnswer::text("One two three four") },
+        ScriptedAnswer::text("Five."),
     ]);
     assert_eq!(fixture.speak_in_time().await, say("Five."));
 }
@@ -155,8 +159,9 @@ async fn an_answer_that_the_endpoint_aborted_is_asked_for_again() {
     let hook = Arc::clone(&used);
     let fixture = Fixture::new().await;
     let fixture = fixture.with(|agent| agent.on_usage(move |_, _| *hook.lock().unwrap() += 1));
-    let aborted = || Answer { finish: Some("abort".to_owned()), ..Answer::text("Not") };
-    fixture.model.script([aborted(), Answer::text("Not at all.")]);
+    let aborted =
+        || ScriptedAnswer { finish: Some("abort".to_owned()), ..ScriptedAnswer::text("Not") };
+    fixture.model.script([aborted(), ScriptedAnswer::text("Not at all.")]);
     assert_eq!(fixture.speak_in_time().await, say("Not at all."));
     fixture.model.cycle([aborted()]);
     assert_eq!(fixture.speak_in_time().await, Err(ChatError::Broken));
@@ -169,7 +174,9 @@ async fn an_answer_that_is_no_chat_completion_is_told_from_an_outage() {
     let fixture = once().await;
     let bodies = ["<html>Welcome</html>", "{}", "[]", "", "{\"choices\": []}", "{\"choices\": 7}"];
     for body in bodies {
-        fixture.model.script([Answer { body: Some(body.to_owned()), ..Answer::default() }]);
+        fixture
+            .model
+            .script([ScriptedAnswer { body: Some(body.to_owned()), ..ScriptedAnswer::default() }]);
         assert_eq!(fixture.speak().await, Err(ChatError::NotChat), "{body}");
     }
 }
@@ -180,7 +187,7 @@ async fn an_error_within_a_stream_is_told_by_its_code() {
     let event = |error: &str| {
         let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
         let body = Some(format!("data: {{\"error\": {error}}}\n\n"));
-        Answer { headers, body, ..Answer::default() }
+        ScriptedAnswer { headers, body, ..ScriptedAnswer::default() }
     };
     fixture.model.script([
         event(r#"{"code": "server_error"}"#),
@@ -198,7 +205,7 @@ async fn a_stream_that_is_no_json_is_no_chat_completion() {
     let fixture = once().await;
     let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
     let body = Some("data: oops\n\n".to_owned());
-    fixture.model.script([Answer { headers, body, ..Answer::default() }]);
+    fixture.model.script([ScriptedAnswer { headers, body, ..ScriptedAnswer::default() }]);
     assert_eq!(fixture.speak().await, Err(ChatError::NotChat));
 }
 
@@ -217,7 +224,7 @@ async fn a_stream_that_is_cut_at_any_byte_says_nothing_or_all() {
     let whole = stream.find("\"stop\"").unwrap();
     for end in (0..=stream.len()).filter(|end| stream.is_char_boundary(*end)) {
         let (body, headers) = (Some(stream[..end].to_owned()), headers.clone());
-        fixture.model.script([Answer { headers, body, ..Answer::default() }]);
+        fixture.model.script([ScriptedAnswer { headers, body, ..ScriptedAnswer::default() }]);
         match fixture.speak().await {
             Ok(Reply::Say(words)) => assert!(words == "Où ça ?" && end > whole, "{words} at {end}"),
             other => assert_eq!(other, Err(ChatError::Broken), "cut at {end}"),
@@ -228,7 +235,7 @@ async fn a_stream_that_is_cut_at_any_byte_says_nothing_or_all() {
 #[tokio::test]
 async fn an_answer_without_end_is_given_up() {
     let fixture = once().await.with(|agent| agent.limits(|limits| limits.answer_bytes = 40));
-    fixture.model.script([Answer::text("word ".repeat(40))]);
+    fixture.model.script([ScriptedAnswer::text("word ".repeat(40))]);
     assert_eq!(fixture.speak().await, Err(ChatError::TooLong { most: 40 }));
 }
 
@@ -253,15 +260,15 @@ async fn other_models_are_asked_in_order() {
         let second = Endpoint::new(second.url(), "second");
         agent.fall_back_on(second).fall_back_on(Endpoint::new(third.url(), "third"))
     });
-    fixture.model.cycle([Answer::refusal(401)]);
-    second.cycle([Answer { reasoning: "Hm.".to_owned(), ..Answer::default() }]);
-    third.cycle([Answer::text("Here.")]);
+    fixture.model.cycle([ScriptedAnswer::refusal(401)]);
+    second.cycle([ScriptedAnswer { reasoning: "Hm.".to_owned(), ..ScriptedAnswer::default() }]);
+    third.cycle([ScriptedAnswer::text("Here.")]);
     assert_eq!(fixture.speak().await, say("Here."));
     assert_eq!(third.requests()[0].body["model"], "third");
     assert_eq!(fixture.speak().await, say("Here."));
     let asked = [&fixture.model, &second, &third].map(|model| model.requests().len());
     assert_eq!(asked, [2, 2, 2], "each turn begins with the first again");
-    third.cycle([Answer::refusal(404)]);
+    third.cycle([ScriptedAnswer::refusal(404)]);
     let failed = fixture.speak().await;
     assert!(matches!(failed, Err(ChatError::Refused { status: 404, .. })), "{failed:?}");
 }
@@ -272,7 +279,7 @@ async fn a_long_wait_is_not_waited_where_there_is_another_model() {
     let second = LoopbackLlm::start().await.unwrap();
     let fixture = fixture.with(|agent| agent.fall_back_on(endpoint(&second)));
     fixture.model.script([refusal(429, &[("retry-after", "21")])]);
-    second.script([Answer::text("Here.")]);
+    second.script([ScriptedAnswer::text("Here.")]);
     let began = fixture.clock.now();
     assert_eq!(fixture.speak().await, say("Here."));
     assert_eq!(fixture.clock.now().since(began), Duration::ZERO);
@@ -281,7 +288,7 @@ async fn a_long_wait_is_not_waited_where_there_is_another_model() {
 #[tokio::test]
 async fn nothing_is_said_by_an_agent_that_failed() {
     let fixture = once().await;
-    fixture.model.script([Answer::refusal(500)]);
+    fixture.model.script([ScriptedAnswer::refusal(500)]);
     let reply = fixture.agent.speak(turn()).await;
     assert!(!matches!(reply, Ok(Reply::Say(_) | Reply::Pass)));
 }

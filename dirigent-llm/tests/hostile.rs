@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use dirigent::operate::Cause;
 use dirigent::{Clock as _, Config};
 use dirigent_llm::{ChatError, Endpoint};
-use dirigent_llm_loopback::Answer;
+use dirigent_llm_loopback::ScriptedAnswer;
 use dirigent_testkit::ManualClock;
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -148,8 +148,8 @@ async fn an_answer_is_over_at_its_end_and_not_when_its_connection_is() {
 #[tokio::test]
 async fn the_time_for_a_whole_answer_bounds_the_one_for_its_first_byte() {
     for answer in [
-        Answer { is_mute: true, ..Answer::default() },
-        Answer { stalls_after: Some(0), ..Answer::text("Hi.") },
+        ScriptedAnswer { is_mute: true, ..ScriptedAnswer::default() },
+        ScriptedAnswer { stalls_after: Some(0), ..ScriptedAnswer::text("Hi.") },
     ] {
         let fixture = Fixture::new().await.with(|agent| {
             agent.limits(|limits| (limits.whole_answer, limits.retries) = (SECOND * 60, 0))
@@ -214,7 +214,10 @@ async fn a_long_event_in_pieces_of_a_byte_each_is_read_in_a_moment() {
 async fn a_budget_is_spent_by_an_answer_that_costs_more_than_can_be_counted() {
     let config = Config::default().with(|config| config.budget_cost = Some(100));
     let mut room = Room::new(config, |agent, _| agent).await;
-    room.model.cycle([Answer { usage: Some((u64::MAX / 2, u64::MAX / 2)), ..Answer::text("Hi.") }]);
+    room.model.cycle([ScriptedAnswer {
+        usage: Some((u64::MAX / 2, u64::MAX / 2)),
+        ..ScriptedAnswer::text("Hi.")
+    }]);
     room.say("Hello?").await;
     room.until(Cause::BudgetSpent).await;
     room.say("Hello?").await;
@@ -231,7 +234,9 @@ async fn the_name_that_an_endpoint_gives_its_model_is_no_longer_than_a_name() {
     for name in ["x".repeat(100_000), "small-2".to_owned()] {
         let choice = json!({ "message": { "content": "Hi." }, "finish_reason": "stop" });
         let body = json!({ "model": name, "choices": [choice] });
-        fixture.model.script([Answer { body: Some(body.to_string()), ..Answer::default() }]);
+        fixture
+            .model
+            .script([ScriptedAnswer { body: Some(body.to_string()), ..ScriptedAnswer::default() }]);
         assert_eq!(fixture.speak().await, say("Hi."));
     }
     assert_eq!(*seen.lock().unwrap(), ["small", "small-2"]);

@@ -7,7 +7,7 @@ use dirigent::operate::Cause;
 use dirigent::prelude::*;
 use dirigent::settings::HumanInterrupt;
 use dirigent_llm::{Tool, Toolbox};
-use dirigent_llm_loopback::Answer;
+use dirigent_llm_loopback::ScriptedAnswer;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 
@@ -67,9 +67,9 @@ async fn waiting_room(config: Config, desk: Gate) -> (Room, oneshot::Sender<()>)
     )
     .await;
     room.model.script([
-        Answer::call("wait", &json!({})),
-        Answer::text("Two lines, then."),
-        Answer::text("NO_REPLY"),
+        ScriptedAnswer::call("wait", &json!({})),
+        ScriptedAnswer::text("Two lines, then."),
+        ScriptedAnswer::text("NO_REPLY"),
     ]);
     room.say("A line, please.").await;
     soon(entered.notified()).await;

@@ -8,8 +8,8 @@ use dirigent::ports::GuildId;
 use dirigent::prelude::*;
 use dirigent::snapshot::PhaseKind;
 use dirigent_llm::{ChatAgent, ChatError, DirigentTools, Toolbox as _};
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
-use dirigent_testkit::memory_discord::{Call, Event, Events, Fault, Faults};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
+use dirigent_testkit::memory_discord::{Call, Event, Fault, Faults, GatewayEvents};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::json;
 
@@ -36,7 +36,7 @@ pub(crate) struct Room {
     pub(crate) dirigent: Dirigent,
     pub(crate) clock: ManualClock,
     heard: dirigent::operate::Events,
-    pushed: Events,
+    pushed: GatewayEvents,
 }
 
 impl Room {
@@ -144,8 +144,10 @@ impl Room {
 #[tokio::test]
 async fn an_agent_speaks_and_passes_in_its_room() {
     let mut room = Room::new(Config::default(), |agent, _| agent).await;
-    room.model
-        .script([Answer::text("<think>Hm.</think>poet: The sea."), Answer::text("**NO_REPLY**")]);
+    room.model.script([
+        ScriptedAnswer::text("<think>Hm.</think>poet: The sea."),
+        ScriptedAnswer::text("**NO_REPLY**"),
+    ]);
     room.say("A line, please.").await;
     room.until_dormant().await;
     room.say("Another?").await;
@@ -164,7 +166,7 @@ async fn an_agent_whose_channel_cannot_be_read_is_told_what_it_missed() {
     room.discord.inject(|faults| {
         *faults = Faults::new(1).with_call_rate(Call::History, Fault::Forbidden, 1_000);
     });
-    room.model.script([Answer::text("The sea."), Answer::text("NO_REPLY")]);
+    room.model.script([ScriptedAnswer::text("The sea."), ScriptedAnswer::text("NO_REPLY")]);
     room.say("A line, please.").await;
     room.until(Cause::ReceiptGiven).await;
     let told = room.model.requests()[0].said_by("user");
@@ -174,7 +176,8 @@ async fn an_agent_whose_channel_cannot_be_read_is_told_what_it_missed() {
 #[tokio::test]
 async fn a_turn_that_is_taken_away_ends_the_request() {
     let mut room = Room::new(Config::default(), |agent, _| agent).await;
-    room.model.script([Answer { stalls_after: Some(2), ..Answer::text("The sea is") }]);
+    room.model
+        .script([ScriptedAnswer { stalls_after: Some(2), ..ScriptedAnswer::text("The sea is") }]);
     room.say("A line, please.").await;
     soon(room.model.requested(1)).await;
     room.dirigent.channel(room.channel).stop().await.unwrap();
@@ -184,9 +187,9 @@ async fn a_turn_that_is_taken_away_ends_the_request() {
 }
 
 /// A refusal that asks to be left alone for so many seconds.
-fn limited(seconds: u32) -> Answer {
+fn limited(seconds: u32) -> ScriptedAnswer {
     let headers = vec![("retry-after".to_owned(), seconds.to_string())];
-    Answer { headers, ..Answer::refusal(429) }
+    ScriptedAnswer { headers, ..ScriptedAnswer::refusal(429) }
 }
 
 #[tokio::test]
@@ -205,7 +208,7 @@ async fn nothing_is_repeated_beyond_the_turns_deadline() {
 #[tokio::test]
 async fn another_model_is_asked_rather_than_waiting_long_within_the_turns_deadline() {
     let second = LoopbackLlm::start().await.unwrap();
-    second.script([Answer::text("The sea.")]);
+    second.script([ScriptedAnswer::text("The sea.")]);
     let other = endpoint(&second);
     let mut room = Room::new(Config::default(), |agent, _| agent.fall_back_on(other)).await;
     room.model.script([limited(21)]);
@@ -220,7 +223,7 @@ async fn another_model_is_asked_rather_than_waiting_long_within_the_turns_deadli
 async fn a_repetition_within_the_turns_deadline_is_waited_for() {
     let config = Config::default().with(|config| config.run_deadline = Some(SECOND * 60));
     let mut room = Room::new(config, |agent, _| agent).await;
-    room.model.script([limited(40), Answer::text("The sea.")]);
+    room.model.script([limited(40), ScriptedAnswer::text("The sea.")]);
     room.say("A line, please.").await;
     soon(room.model.requested(1)).await;
     let began = room.clock.now();
@@ -244,7 +247,7 @@ async fn the_librarys_own_tools_act_once_they_are_connected() {
         agent.tools(tools)
     })
     .await;
-    room.model.script([Answer::text("Not yet.")]);
+    room.model.script([ScriptedAnswer::text("Not yet.")]);
     room.say("Open a channel.").await;
     room.until(Cause::ReceiptGiven).await;
     assert!(room.model.requests()[0].body.get("tools").is_none(), "none is offered before");
@@ -252,10 +255,10 @@ async fn the_librarys_own_tools_act_once_they_are_connected() {
     let tools = made.unwrap();
     tools.connect(dirigent::tools::Tools::new(room.dirigent.clone(), moderator));
     room.model.script([
-        Answer::call("create-chat-channel", &json!({})),
-        Answer::call("create-chat-channel", &json!({ "name": "harbour" })),
-        Answer::text("It is open."),
-        Answer::text("NO_REPLY"),
+        ScriptedAnswer::call("create-chat-channel", &json!({})),
+        ScriptedAnswer::call("create-chat-channel", &json!({ "name": "harbour" })),
+        ScriptedAnswer::text("It is open."),
+        ScriptedAnswer::text("NO_REPLY"),
     ]);
     room.until_dormant().await;
     room.say("And now?").await;
@@ -274,7 +277,7 @@ async fn the_librarys_own_tools_act_once_they_are_connected() {
 #[tokio::test]
 async fn an_agent_types_while_its_model_thinks() {
     let mut room = Room::new(Config::default(), |agent, _| agent).await;
-    room.model.script([Answer { is_mute: true, ..Answer::default() }]);
+    room.model.script([ScriptedAnswer { is_mute: true, ..ScriptedAnswer::default() }]);
     room.say("A line, please.").await;
     soon(room.model.requested(1)).await;
     let calls = room.discord.calls();
@@ -285,7 +288,7 @@ async fn an_agent_types_while_its_model_thinks() {
 async fn an_agent_that_fails_gives_the_floor_to_the_next() {
     let mut room =
         Room::new(Config::default(), |agent, _| agent.limits(|limits| limits.retries = 0)).await;
-    room.model.script([Answer::refusal(500), Answer::text("Here I am.")]);
+    room.model.script([ScriptedAnswer::refusal(500), ScriptedAnswer::text("Here I am.")]);
     room.say("A line, please.").await;
     room.until_failed().await;
     room.until_dormant().await;

@@ -2,7 +2,7 @@
 
 use dirigent::{Agent as _, Reply};
 use dirigent_llm::{ChatAgent, ChatError, DirigentTools, Endpoint};
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use dirigent_testkit::Log;
 use serde_json::json;
 
@@ -34,29 +34,36 @@ async fn no_secret_is_logged_or_told_by_an_error_whatever_goes_wrong() {
     assert_clean(&format!("{agent:?} {agent:#?} {endpoint:?}"));
 
     let echo = json!({ "error": { "message": "sk-secret Hello there", "code": "sk-secret", "type": "Hello there" } });
-    let refusal = |status| Answer { status, body: Some(echo.to_string()), ..Answer::default() };
-    let event = |data: &str| Answer {
+    let refusal = |status| ScriptedAnswer {
+        status,
+        body: Some(echo.to_string()),
+        ..ScriptedAnswer::default()
+    };
+    let event = |data: &str| ScriptedAnswer {
         headers: vec![("content-type".into(), "text/event-stream".into())],
         body: Some(format!("data: {data}\n\n")),
-        ..Answer::default()
+        ..ScriptedAnswer::default()
     };
     let answers = [
         refusal(400),
         refusal(401),
         refusal(429),
         refusal(500),
-        Answer { body: Some("<html>Hello there</html>".into()), ..Answer::default() },
+        ScriptedAnswer {
+            body: Some("<html>Hello there</html>".into()),
+            ..ScriptedAnswer::default()
+        },
         event("hidden-word"),
         event(&echo.to_string()),
-        Answer { breaks_after: Some(2), ..Answer::text("hidden-word Hello there") },
-        Answer { reasoning: "hidden-thought".into(), ..Answer::default() },
-        Answer::text("hidden-word ".repeat(20)),
-        Answer {
+        ScriptedAnswer { breaks_after: Some(2), ..ScriptedAnswer::text("hidden-word Hello there") },
+        ScriptedAnswer { reasoning: "hidden-thought".into(), ..ScriptedAnswer::default() },
+        ScriptedAnswer::text("hidden-word ".repeat(20)),
+        ScriptedAnswer {
             calls: vec![],
             deltas: vec![
                 json!({ "tool_calls": [{ "name": "hidden-word", "arguments": "hidden-word" }] }),
             ],
-            ..Answer::default()
+            ..ScriptedAnswer::default()
         },
     ];
     let log = Log::default();
@@ -72,7 +79,7 @@ async fn no_secret_is_logged_or_told_by_an_error_whatever_goes_wrong() {
             source = cause.source();
         }
     }
-    model.cycle([Answer::text("hidden-word")]);
+    model.cycle([ScriptedAnswer::text("hidden-word")]);
     let reply = agent.speak(turn()).await.unwrap();
     assert_clean(&format!("{reply:?}"));
     assert_eq!(reply, Reply::from("hidden-word"));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use dirigent::{Agent as _, ChannelId, ChatMessage, MessageId, Turn, UserId};
 use dirigent_llm::{ChatError, Tool, Toolbox};
-use dirigent_llm_loopback::{Answer, Call};
+use dirigent_llm_loopback::{ScriptedAnswer, ScriptedCall};
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, say, told, turn};
@@ -51,7 +51,10 @@ fn round(fixture: &Fixture) -> Vec<Value> {
 async fn a_call_is_carried_out_and_its_answer_is_told() {
     let dice = Dice::default();
     let fixture = fixture(&dice).await;
-    fixture.model.script([Answer::call("roll", &json!({ "sides": 6 })), Answer::text("A four.")]);
+    fixture.model.script([
+        ScriptedAnswer::call("roll", &json!({ "sides": 6 })),
+        ScriptedAnswer::text("A four."),
+    ]);
     assert_eq!(fixture.speak().await, say("A four."));
     assert_eq!(dice.rolled(), [json!({ "sides": 6 })]);
     let declared = &fixture.model.requests()[0].body["tools"][0];
@@ -70,10 +73,10 @@ async fn a_call_is_carried_out_and_its_answer_is_told() {
 async fn odd_calls_are_understood() {
     let dice = Dice::default();
     let fixture = fixture(&dice).await;
-    let odd = |delta: Value| Answer {
+    let odd = |delta: Value| ScriptedAnswer {
         deltas: vec![delta],
         finish: Some("stop".to_owned()),
-        ..Answer::default()
+        ..ScriptedAnswer::default()
     };
     let calls = [
         odd(
@@ -85,7 +88,7 @@ async fn odd_calls_are_understood() {
         ),
         odd(json!({ "function_call": { "name": "roll", "arguments": "{\"sides\":4}" } })),
     ];
-    fixture.model.script(calls.into_iter().chain([Answer::text("Done.")]));
+    fixture.model.script(calls.into_iter().chain([ScriptedAnswer::text("Done.")]));
     assert_eq!(fixture.speak().await, say("Done."));
     assert_eq!(dice.rolled(), [1, 2, 3, 4].map(|sides| json!({ "sides": sides })));
     let called = round(&fixture);
@@ -98,13 +101,16 @@ async fn odd_calls_are_understood() {
 async fn what_is_wrong_with_a_call_is_told_to_the_model() {
     let dice = Dice::default();
     let fixture = fixture(&dice).await;
-    let call = |name: &str, arguments: &str| Call {
+    let call = |name: &str, arguments: &str| ScriptedCall {
         id: format!("{name}-1"),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
     };
     let calls = vec![call("fly", "{}"), call("roll", "{\"sides\": "), call("tell", "{}")];
-    fixture.model.script([Answer { calls, ..Answer::default() }, Answer::text("Done.")]);
+    fixture.model.script([
+        ScriptedAnswer { calls, ..ScriptedAnswer::default() },
+        ScriptedAnswer::text("Done."),
+    ]);
     assert_eq!(fixture.speak().await, say("Done."));
     let [called, fly, roll, tell] = round(&fixture).try_into().unwrap();
     assert_eq!(
@@ -125,7 +131,7 @@ async fn what_is_wrong_with_a_call_is_told_to_the_model() {
 async fn rounds_are_bounded_and_in_the_last_the_model_is_told_to_answer() {
     let dice = Dice::default();
     let fixture = fixture(&dice).await.with(|agent| agent.limits(|limits| limits.tool_rounds = 2));
-    fixture.model.cycle([Answer::call("roll", &json!({}))]);
+    fixture.model.cycle([ScriptedAnswer::call("roll", &json!({}))]);
     assert_eq!(fixture.speak().await, Err(ChatError::ToolRounds { rounds: 2 }));
     assert_eq!(dice.rolled().len(), 2);
     let choices: Vec<Value> = fixture
@@ -135,11 +141,12 @@ async fn rounds_are_bounded_and_in_the_last_the_model_is_told_to_answer() {
         .map(|request| request.body["tool_choice"].clone())
         .collect();
     assert_eq!(choices, [Value::Null, Value::Null, json!("none")]);
-    fixture.model.cycle([Answer::text("A four.")]);
+    fixture.model.cycle([ScriptedAnswer::text("A four.")]);
     assert_eq!(fixture.speak().await, say("A four."));
-    fixture
-        .model
-        .cycle([Answer { text: "I roll.".to_owned(), ..Answer::call("roll", &json!({})) }]);
+    fixture.model.cycle([ScriptedAnswer {
+        text: "I roll.".to_owned(),
+        ..ScriptedAnswer::call("roll", &json!({}))
+    }]);
     assert_eq!(fixture.speak().await, say("I roll."), "what it says at last is its answer");
 }
 
@@ -147,8 +154,9 @@ async fn rounds_are_bounded_and_in_the_last_the_model_is_told_to_answer() {
 async fn words_beside_a_call_are_told_to_the_model_and_not_posted() {
     let dice = Dice::default();
     let fixture = fixture(&dice).await;
-    let both = Answer { text: "I roll.".to_owned(), ..Answer::call("roll", &json!({})) };
-    fixture.model.script([both, Answer::text("A four.")]);
+    let both =
+        ScriptedAnswer { text: "I roll.".to_owned(), ..ScriptedAnswer::call("roll", &json!({})) };
+    fixture.model.script([both, ScriptedAnswer::text("A four.")]);
     assert_eq!(fixture.speak().await, say("A four."));
     assert_eq!(round(&fixture)[0]["content"], "I roll.");
 }
@@ -158,9 +166,9 @@ async fn a_failure_after_a_round_repeats_the_request_and_not_the_call() {
     let dice = Dice::default();
     let fixture = fixture(&dice).await;
     fixture.model.script([
-        Answer::call("roll", &json!({})),
-        Answer { breaks_after: Some(2), ..Answer::text("A four, and") },
-        Answer::text("A four."),
+        ScriptedAnswer::call("roll", &json!({})),
+        ScriptedAnswer { breaks_after: Some(2), ..ScriptedAnswer::text("A four, and") },
+        ScriptedAnswer::text("A four."),
     ]);
     assert_eq!(fixture.speak_in_time().await, say("A four."));
     assert_eq!(dice.rolled().len(), 1);
@@ -172,7 +180,9 @@ async fn of_two_tools_with_one_name_the_first_is_offered_and_called() {
     let fixture = fixture(&first).await;
     let other = second.clone();
     let fixture = fixture.with(|agent| agent.tools(other));
-    fixture.model.script([Answer::call("roll", &json!({})), Answer::text("A four.")]);
+    fixture
+        .model
+        .script([ScriptedAnswer::call("roll", &json!({})), ScriptedAnswer::text("A four.")]);
     assert_eq!(fixture.speak().await, say("A four."));
     assert_eq!((first.rolled().len(), second.rolled().len()), (1, 0));
     assert_eq!(fixture.model.requests()[0].body["tools"].as_array().unwrap().len(), 2);
@@ -183,7 +193,7 @@ async fn tools_count_towards_the_prompts_tokens() {
     let words = |fixture: &Fixture| fixture.last_told("system").join("").len();
     let dice = Dice::default();
     let plain = Fixture::new().await;
-    plain.model.cycle([Answer::text("Hi.")]);
+    plain.model.cycle([ScriptedAnswer::text("Hi.")]);
     plain.speak().await.unwrap();
     // Room for the briefing and the first two of these, but not for the tools as well.
     let tokens = words(&plain) / 4 + 200;
@@ -199,7 +209,7 @@ async fn tools_count_towards_the_prompts_tokens() {
         let fixture = if with_tools { fixture(&dice).await } else { Fixture::new().await };
         let fixture =
             fixture.with(|agent| agent.limits(|limits| limits.prompt_tokens = tokens + 30));
-        fixture.model.script([Answer::text("Hi.")]);
+        fixture.model.script([ScriptedAnswer::text("Hi.")]);
         told(fixture.agent.speak(turn()).await).unwrap();
         let said = fixture.last_told("user").join("\n");
         let messages = said.matches("word ").count() / 79;

@@ -12,13 +12,13 @@ use hyper::body::Bytes;
 use serde_json::Value;
 
 use super::LoopbackDiscord;
-use super::endpoint::Endpoint;
+use super::endpoint::RestRoute;
 
 /// A request before it is carried out, as [`Alterations::requests`] may change it.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent_loopback::{Endpoint, LoopbackDiscord};
+/// use dirigent_loopback::{RestRoute, LoopbackDiscord};
 /// use dirigent_testkit::{ManualClock, MemoryDiscord};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -26,7 +26,7 @@ use super::endpoint::Endpoint;
 /// let server = LoopbackDiscord::start(MemoryDiscord::new(Arc::new(ManualClock::new()))).await?;
 /// // A Discord that makes two messages of two posts with one nonce.
 /// server.alter().requests(|request| {
-///     if request.endpoint == Endpoint::CreateMessage {
+///     if request.endpoint == RestRoute::CreateMessage {
 ///         request.body["enforce_nonce"] = false.into();
 ///     }
 /// });
@@ -37,7 +37,7 @@ use super::endpoint::Endpoint;
 #[non_exhaustive]
 pub struct AlteredRequest {
     /// The route.
-    pub endpoint: Endpoint,
+    pub endpoint: RestRoute,
     /// The account whose token the request has; none for an answer to a command.
     pub account: Option<UserId>,
     /// What stands after the question mark.
@@ -65,7 +65,7 @@ pub struct AlteredRequest {
 #[non_exhaustive]
 pub struct AlteredAnswer {
     /// The route.
-    pub endpoint: Endpoint,
+    pub endpoint: RestRoute,
     /// The account whose token the request had; none for an answer to a command.
     pub account: Option<UserId>,
     /// The HTTP status.
@@ -187,7 +187,7 @@ impl Alterations {
     /// Changes an answer.
     pub(crate) async fn change_answer(
         &self,
-        (endpoint, account): (Endpoint, Option<UserId>),
+        (endpoint, account): (RestRoute, Option<UserId>),
         response: Response<Full<Bytes>>,
     ) -> Response<Full<Bytes>> {
         let changes = self.set().answers.clone();

@@ -87,7 +87,7 @@ impl std::error::Error for CommandError {}
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct CommandAnswer {
+pub struct ShownAnswer {
     /// Its message.
     pub id: MessageId,
     /// Its text; empty while it is only promised.
@@ -96,9 +96,9 @@ pub struct CommandAnswer {
     pub is_private: bool,
 }
 
-impl fmt::Debug for CommandAnswer {
+impl fmt::Debug for ShownAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CommandAnswer")
+        f.debug_struct("ShownAnswer")
             .field("id", &self.id)
             .field("is_private", &self.is_private)
             .finish_non_exhaustive()
@@ -172,19 +172,19 @@ impl LoopbackDiscord {
     }
 
     /// What was answered to a command so far, oldest first.
-    pub fn answers(&self, used: InteractionId) -> Vec<CommandAnswer> {
+    pub fn answers(&self, used: InteractionId) -> Vec<ShownAnswer> {
         let world = self.state.discord.world();
         let Some(found) = world.applications.interactions.get(&used.0) else {
             return Vec::new();
         };
         let room = world.places.rooms.get(&found.channel);
-        let whispers = found.whispers.iter().map(|whisper| CommandAnswer {
+        let whispers = found.whispers.iter().map(|whisper| ShownAnswer {
             id: whisper.message.id,
             content: whisper.message.content.to_string(),
             is_private: true,
         });
         let messages = found.messages.iter().filter_map(|id| room?.messages.find(*id));
-        let messages = messages.map(|message| CommandAnswer {
+        let messages = messages.map(|message| ShownAnswer {
             id: message.id,
             content: message.content.to_string(),
             is_private: false,

@@ -5,14 +5,14 @@ use percent_encoding::percent_decode_str;
 /// A route of Discord's REST API that the server has.
 ///
 /// ```
-/// use dirigent_loopback::Endpoint;
+/// use dirigent_loopback::RestRoute;
 ///
-/// assert_eq!(Endpoint::CreateMessage.method(), "POST");
-/// assert_eq!(Endpoint::CreateMessage.path(), "channels/{c}/messages");
+/// assert_eq!(RestRoute::CreateMessage.method(), "POST");
+/// assert_eq!(RestRoute::CreateMessage.path(), "channels/{c}/messages");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Endpoint {
+pub enum RestRoute {
     /// Who the account is.
     GetCurrentUser,
     /// The account's guilds, page by page.
@@ -177,11 +177,11 @@ pub enum Endpoint {
     DeleteFollowup,
 }
 
-use Endpoint as E;
+use RestRoute as E;
 
 /// Every route: `{c}` is a channel and `{g}` a guild, by which limits are counted; `{a}` an application,
 /// `{n}` another id, `{t}` a token, `{e}` an emoji.
-const ROUTES: &[(Endpoint, &str, &str)] = &[
+const ROUTES: &[(RestRoute, &str, &str)] = &[
     (E::GetCurrentUser, "GET", "users/@me"),
     (E::ListCurrentUserGuilds, "GET", "users/@me/guilds"),
     (E::CreateDirect, "POST", "users/@me/channels"),
@@ -265,7 +265,7 @@ const ROUTES: &[(Endpoint, &str, &str)] = &[
     (E::DeleteFollowup, "DELETE", "webhooks/{a}/{t}/messages/{n}"),
 ];
 
-impl Endpoint {
+impl RestRoute {
     /// Its method.
     pub fn method(self) -> &'static str {
         self.row().map_or("", |(_, method, _)| method)
@@ -315,7 +315,7 @@ impl Endpoint {
 /// A path that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Matched {
-    pub(crate) endpoint: Endpoint,
+    pub(crate) endpoint: RestRoute,
     /// The numbers in it, in their order.
     pub(crate) ids: Vec<u64>,
     /// The text in it.
@@ -350,7 +350,7 @@ pub(crate) fn find(method: &str, path: &str) -> Result<Matched, Unmatched> {
 }
 
 /// The path as this pattern has it; an error where only its ids are none.
-fn fit(endpoint: Endpoint, pattern: &str, path: &str) -> Option<Result<Matched, ()>> {
+fn fit(endpoint: RestRoute, pattern: &str, path: &str) -> Option<Result<Matched, ()>> {
     let mut matched =
         Matched { endpoint, ids: Vec::new(), text: String::new(), major: String::new() };
     if pattern.split('/').count() != path.split('/').count() {
@@ -389,13 +389,13 @@ mod tests {
     #[test]
     fn a_path_is_told_from_a_wrong_method_and_from_a_bad_id() {
         let matched = find("DELETE", "channels/11/messages/12").unwrap();
-        assert_eq!((matched.endpoint, matched.ids), (Endpoint::DeleteMessage, vec![11, 12]));
+        assert_eq!((matched.endpoint, matched.ids), (RestRoute::DeleteMessage, vec![11, 12]));
         assert_eq!(matched.major, "11");
         let bulk = find("POST", "channels/11/messages/bulk-delete").unwrap();
-        assert_eq!(bulk.endpoint, Endpoint::DeleteMessages);
-        assert_eq!(find("GET", "users/@me").unwrap().endpoint, Endpoint::GetCurrentUser);
+        assert_eq!(bulk.endpoint, RestRoute::DeleteMessages);
+        assert_eq!(find("GET", "users/@me").unwrap().endpoint, RestRoute::GetCurrentUser);
         let original = find("GET", "webhooks/1/token/messages/%40original").unwrap();
-        assert_eq!(original.endpoint, Endpoint::GetOriginalAnswer);
+        assert_eq!(original.endpoint, RestRoute::GetOriginalAnswer);
         assert_eq!(find("PUT", "channels/11/messages/12"), Err(Unmatched::Method));
         assert_eq!(find("GET", "channels/abc"), Err(Unmatched::Id));
         assert_eq!(find("GET", "stickers/1"), Err(Unmatched::Path));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::UserId;
 
-use super::endpoint::Endpoint;
+use super::endpoint::RestRoute;
 use super::limits::Scope;
 use dirigent_testkit::Random;
 
@@ -76,10 +76,10 @@ impl RestFault {
 /// What goes wrong, and when: some faults for the next request of a kind, others by chance from a seed.
 ///
 /// ```
-/// use dirigent_loopback::{Endpoint, RestFault, RestFaults};
+/// use dirigent_loopback::{RestRoute, RestFault, RestFaults};
 ///
 /// let mut faults = RestFaults::new(42).with_rate(None, RestFault::LostAnswer, 20);
-/// faults.next(Endpoint::CreateMessage, RestFault::NotDelivered);
+/// faults.next(RestRoute::CreateMessage, RestFault::NotDelivered);
 /// ```
 #[derive(Clone, Debug)]
 pub struct RestFaults {
@@ -91,13 +91,13 @@ pub struct RestFaults {
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     account: Option<UserId>,
-    endpoint: Endpoint,
+    endpoint: RestRoute,
     fault: RestFault,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Rate {
-    endpoint: Option<Endpoint>,
+    endpoint: Option<RestRoute>,
     fault: RestFault,
     per_mille: u32,
 }
@@ -112,7 +112,7 @@ impl RestFaults {
     #[must_use]
     pub fn with_rate(
         mut self,
-        endpoint: Option<Endpoint>,
+        endpoint: Option<RestRoute>,
         fault: RestFault,
         per_mille: u32,
     ) -> Self {
@@ -121,12 +121,12 @@ impl RestFaults {
     }
 
     /// Lets the next request for this route go wrong, or the one after those already planned.
-    pub fn next(&mut self, endpoint: Endpoint, fault: RestFault) {
+    pub fn next(&mut self, endpoint: RestRoute, fault: RestFault) {
         self.planned.push_back(Planned { account: None, endpoint, fault });
     }
 
     /// Lets the next request of one account for this route go wrong.
-    pub fn next_by(&mut self, account: UserId, endpoint: Endpoint, fault: RestFault) {
+    pub fn next_by(&mut self, account: UserId, endpoint: RestRoute, fault: RestFault) {
         self.planned.push_back(Planned { account: Some(account), endpoint, fault });
     }
 
@@ -139,7 +139,7 @@ impl RestFaults {
     pub(crate) fn draw(
         &mut self,
         account: Option<UserId>,
-        endpoint: Endpoint,
+        endpoint: RestRoute,
     ) -> Option<RestFault> {
         let hits = |planned: &Planned| {
             planned.endpoint == endpoint && planned.account.is_none_or(|only| Some(only) == account)

@@ -6,7 +6,7 @@ use http::{Method, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Bytes;
 
-use super::state::State;
+use super::state::ServerContext;
 use super::wire::FILES;
 use dirigent_testkit::memory_discord::attachment::Attachment;
 use dirigent_testkit::memory_discord::world::World;
@@ -17,7 +17,7 @@ pub(super) fn is_file(path: &str) -> bool {
 }
 
 /// Answers with the file of a path.
-pub(super) fn answer(state: &State, method: &Method, path: &str) -> Response<Full<Bytes>> {
+pub(super) fn answer(state: &ServerContext, method: &Method, path: &str) -> Response<Full<Bytes>> {
     let world = state.discord.world();
     let found = find(&world, path).filter(|_| matches!(*method, Method::GET | Method::HEAD));
     let Some(attachment) = found else {

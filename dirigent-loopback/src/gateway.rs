@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::outage::ServerOutage;
-use super::state::State;
+use super::state::ServerContext;
 
 mod close;
 mod command_limit;
@@ -50,7 +50,7 @@ pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Serves one connection until it ends. `query` is what stood after the question mark.
-pub(crate) async fn connect(state: Arc<State>, mut socket: Socket, query: String) {
+pub(crate) async fn connect(state: Arc<ServerContext>, mut socket: Socket, query: String) {
     let (compression, hello) = match Conversation::on_open(&query) {
         Ok(open) => open,
         Err(close) => return farewell(&state, &mut socket, close).await,
@@ -70,7 +70,7 @@ pub(crate) async fn connect(state: Arc<State>, mut socket: Socket, query: String
 
 /// A connection that was greeted.
 struct Line {
-    state: Arc<State>,
+    state: Arc<ServerContext>,
     socket: Socket,
     compression: Compression,
     conversation: Conversation,
@@ -141,7 +141,7 @@ impl Line {
 }
 
 /// Closes with a code, and waits a while for the client to have read it.
-async fn farewell(state: &State, socket: &mut Socket, close: Close) {
+async fn farewell(state: &ServerContext, socket: &mut Socket, close: Close) {
     tracing::debug!(code = close.code(), reason = close.reason(), "a gateway connection is closed");
     let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
     let closed: Result<(), Error> = socket.close(Some(frame)).await;

@@ -11,7 +11,7 @@
 //! | use a slash command as a person does | [`LoopbackDiscord::use_command`] |
 //! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
 //! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
-//! | set rate limits | [`Limits`] |
+//! | set rate limits | [`ServerLimits`] |
 //! | let it differ from Discord: change requests, answers, events | [`LoopbackDiscord::alter`], [`Alterations`] |
 //!
 //! The program prints what a bot must know as lines to paste into another terminal:
@@ -64,23 +64,23 @@ mod traffic;
 pub(crate) mod wire;
 
 pub use alterations::{Alterations, AlteredAnswer, AlteredEvent, AlteredRequest};
-pub use commands::{CommandAnswer, CommandError, InteractionId};
-pub use endpoint::Endpoint;
+pub use commands::{CommandError, InteractionId, ShownAnswer};
+pub use endpoint::RestRoute;
 pub use faults::{RestFault, RestFaults};
 pub use gateway::{GatewayFault, GatewayFaults, SessionInfo};
-pub use limits::{Limit, Limits, Scope};
+pub use limits::{Limit, Scope, ServerLimits};
 pub use outage::ServerOutage;
-pub use traffic::{Request, Traffic};
+pub use traffic::{ReceivedRequest, Traffic};
 
 use door::Door;
-use state::State;
+use state::ServerContext;
 
 /// A running Discord on 127.0.0.1. Dropping it ends it with all its connections.
 ///
-/// It serves what a chatting bot asks for, below `/api/v10`: see [`Endpoint`]. What is there, who may
+/// It serves what a chatting bot asks for, below `/api/v10`: see [`RestRoute`]. What is there, who may
 /// do what and what time it is comes from the [`MemoryDiscord`], which people and the test change
 /// meanwhile. Refusals carry Discord's status and code; limits are kept by bucket and told in headers
-/// ([`Limits`]); what is asked for and not there is refused loudly. Requests can be made to fail
+/// ([`ServerLimits`]); what is asked for and not there is refused loudly. Requests can be made to fail
 /// ([`RestFault`]) and are kept account of ([`Traffic`]); parts of the server can be away
 /// ([`ServerOutage`]). An application has the id of its bot.
 ///
@@ -88,7 +88,7 @@ use state::State;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent_loopback::{Endpoint, LoopbackDiscord};
+/// use dirigent_loopback::{RestRoute, LoopbackDiscord};
 /// use dirigent_testkit::{ManualClock, MemoryDiscord};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
@@ -113,12 +113,12 @@ use state::State;
 /// client.read_to_string(&mut answer).await?;
 /// assert!(answer.starts_with("HTTP/1.1 200 OK"));
 /// assert!(answer.contains("Good morning"));
-/// assert_eq!(loopback.traffic().answered(Endpoint::ListMessages, 200), 1);
+/// assert_eq!(loopback.traffic().answered(RestRoute::ListMessages, 200), 1);
 /// # Ok(())
 /// # }
 /// ```
 pub struct LoopbackDiscord {
-    state: Arc<State>,
+    state: Arc<ServerContext>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
 }
@@ -142,7 +142,7 @@ impl LoopbackDiscord {
     pub async fn start_on(discord: MemoryDiscord, port: u16) -> io::Result<Self> {
         let doors = [Door::open_on(port).await?, Door::open_on(0).await?];
         let (tasks, started) = mpsc::unbounded_channel();
-        let state = Arc::new(State::new(discord, doors, tasks));
+        let state = Arc::new(ServerContext::new(discord, doors, tasks));
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server::serve(Arc::clone(&state), started, stopped));
         Ok(Self { state, stop: Some(stop), serving: Some(serving) })
@@ -171,8 +171,8 @@ impl LoopbackDiscord {
     }
 
     /// Sets other limits; what was counted so far is forgotten. Unless told,
-    /// [`Limits::default`] holds.
-    pub fn set_limits(&self, limits: Limits) {
+    /// [`ServerLimits::default`] holds.
+    pub fn set_limits(&self, limits: ServerLimits) {
         self.state.counters().set(limits);
     }
 
@@ -182,7 +182,7 @@ impl LoopbackDiscord {
     }
 
     /// Lets the next request for this route go wrong, or the one after those already planned.
-    pub fn next(&self, endpoint: Endpoint, fault: RestFault) {
+    pub fn next(&self, endpoint: RestRoute, fault: RestFault) {
         self.state.faults().next(endpoint, fault);
     }
 

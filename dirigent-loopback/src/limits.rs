@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent::UserId;
 use dirigent::ports::Timestamp;
 
-use super::endpoint::{Endpoint, Matched};
+use super::endpoint::{Matched, RestRoute};
 
 /// How many requests are allowed in a window of time.
 ///
@@ -37,16 +37,16 @@ impl Limit {
 ///
 /// ```
 /// use std::time::Duration;
-/// use dirigent_loopback::{Endpoint, Limit, Limits};
+/// use dirigent_loopback::{RestRoute, Limit, ServerLimits};
 ///
-/// let limits = Limits::generous()
-///     .with(Endpoint::CreateMessage, Limit::new(1, Duration::from_secs(3)));
-/// assert_eq!(limits.of(Endpoint::CreateMessage).requests, 1);
+/// let limits = ServerLimits::generous()
+///     .with(RestRoute::CreateMessage, Limit::new(1, Duration::from_secs(3)));
+/// assert_eq!(limits.of(RestRoute::CreateMessage).requests, 1);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Limits {
-    own: HashMap<Endpoint, Limit>,
-    shared: HashMap<Endpoint, Limit>,
+pub struct ServerLimits {
+    own: HashMap<RestRoute, Limit>,
+    shared: HashMap<RestRoute, Limit>,
     others: Limit,
     global: Limit,
     /// How many invalid requests get the address banned.
@@ -57,7 +57,7 @@ pub struct Limits {
 /// Over how long invalid requests are counted (topics/rate-limits).
 const INVALID_WINDOW: Duration = Duration::from_secs(600);
 
-impl Limits {
+impl ServerLimits {
     /// So much that no test runs into it by itself; the ban stands at 10,000 invalid requests.
     pub fn generous() -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Limits {
 
     /// Limits requests to one route, of each account and each channel or guild.
     #[must_use]
-    pub fn with(mut self, endpoint: Endpoint, limit: Limit) -> Self {
+    pub fn with(mut self, endpoint: RestRoute, limit: Limit) -> Self {
         self.own.insert(endpoint, limit);
         self
     }
@@ -80,7 +80,7 @@ impl Limits {
     /// Limits requests to one route, of all accounts together, for each channel or guild: beyond it
     /// the answer is a 429 whose scope is `shared`.
     #[must_use]
-    pub fn with_shared(mut self, endpoint: Endpoint, limit: Limit) -> Self {
+    pub fn with_shared(mut self, endpoint: RestRoute, limit: Limit) -> Self {
         self.shared.insert(endpoint, limit);
         self
     }
@@ -109,20 +109,20 @@ impl Limits {
     }
 
     /// The limit of one route.
-    pub fn of(&self, endpoint: Endpoint) -> Limit {
+    pub fn of(&self, endpoint: RestRoute) -> Limit {
         self.own.get(&endpoint).copied().unwrap_or(self.others)
     }
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     /// About as much as bots find: 5 posts in 5 s in a channel, 50 requests a second in all.
     fn default() -> Self {
         let second = Duration::from_secs(1);
         Self::generous()
-            .with(Endpoint::CreateMessage, Limit::new(5, second * 5))
-            .with(Endpoint::UpdateMessage, Limit::new(5, second * 5))
-            .with(Endpoint::DeleteMessage, Limit::new(5, second))
-            .with(Endpoint::CreateFollowup, Limit::new(5, second * 5))
+            .with(RestRoute::CreateMessage, Limit::new(5, second * 5))
+            .with(RestRoute::UpdateMessage, Limit::new(5, second * 5))
+            .with(RestRoute::DeleteMessage, Limit::new(5, second))
+            .with(RestRoute::CreateFollowup, Limit::new(5, second * 5))
             .with_others(Limit::new(50, second))
             .with_global(Limit::new(50, second))
     }
@@ -177,8 +177,8 @@ pub(crate) struct TooMany {
 /// What was asked so far, as far as limits go.
 #[derive(Debug)]
 pub(crate) struct Counters {
-    limits: Limits,
-    windows: HashMap<(Option<UserId>, Option<Endpoint>, String), Window>,
+    limits: ServerLimits,
+    windows: HashMap<(Option<UserId>, Option<RestRoute>, String), Window>,
     /// When invalid requests came, oldest first.
     invalid: std::collections::VecDeque<Timestamp>,
     banned_until: Option<Timestamp>,
@@ -194,7 +194,7 @@ struct Window {
 const WINDOWS_MAX: usize = 10_000;
 
 impl Counters {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: ServerLimits) -> Self {
         Self {
             limits,
             windows: HashMap::new(),
@@ -204,7 +204,7 @@ impl Counters {
     }
 
     /// Other limits from now on; what was counted is forgotten.
-    pub(crate) fn set(&mut self, limits: Limits) {
+    pub(crate) fn set(&mut self, limits: ServerLimits) {
         *self = Self::new(limits);
     }
 
@@ -266,7 +266,7 @@ impl Counters {
     fn take(
         &mut self,
         now: Timestamp,
-        key: (Option<UserId>, Option<Endpoint>, String),
+        key: (Option<UserId>, Option<RestRoute>, String),
         limit: Limit,
     ) -> Result<(), Duration> {
         if self.windows.len() >= WINDOWS_MAX {
@@ -288,9 +288,9 @@ impl Counters {
     fn standing(
         &self,
         now: Timestamp,
-        key: &(Option<UserId>, Option<Endpoint>, String),
+        key: &(Option<UserId>, Option<RestRoute>, String),
         limit: Limit,
-        endpoint: Endpoint,
+        endpoint: RestRoute,
     ) -> Standing {
         let window = self.windows.get(key).copied().unwrap_or(Window { since: now, used: 0 });
         let reset = window.since + limit.window;

@@ -116,7 +116,7 @@ impl LoopbackDiscord {
     }
 }
 
-impl super::state::State {
+impl super::state::ServerContext {
     /// Returns the number of the outage.
     fn begin_outage(&self, outage: ServerOutage) -> u64 {
         let mut number = 0;

@@ -10,11 +10,11 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 
-use super::endpoint::{self, Endpoint, Matched, Unmatched};
+use super::endpoint::{self, Matched, RestRoute, Unmatched};
 use super::faults::RestFault;
 use super::limits::{Standing, TooMany};
 use super::server::Cut;
-use super::state::State;
+use super::state::ServerContext;
 use super::traffic;
 
 mod ask;
@@ -51,7 +51,7 @@ struct Outcome {
     reply: Option<Reply>,
     standing: Option<Standing>,
     account: Option<UserId>,
-    endpoint: Option<Endpoint>,
+    endpoint: Option<RestRoute>,
 }
 
 impl Outcome {
@@ -62,7 +62,7 @@ impl Outcome {
         Self { reply: None, standing: None, account: None, endpoint }
     }
 
-    fn early(reply: Reply, endpoint: Option<Endpoint>) -> Self {
+    fn early(reply: Reply, endpoint: Option<RestRoute>) -> Self {
         Self { reply: Some(reply), standing: None, account: None, endpoint }
     }
 }
@@ -77,7 +77,7 @@ impl Refusal {
 
 /// Answers a request, and keeps account of it.
 pub(super) async fn answer(
-    state: &State,
+    state: &ServerContext,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Cut> {
     let came_at = state.discord.clock().now();
@@ -96,7 +96,13 @@ pub(super) async fn answer(
         state.counters().answered(came_at, status, scope);
     }
     tracing::debug!(?endpoint, ?status, "answered");
-    state.traffic().record(traffic::Request { at: came_at, account, endpoint, status, scope });
+    state.traffic().record(traffic::ReceivedRequest {
+        at: came_at,
+        account,
+        endpoint,
+        status,
+        scope,
+    });
     if hanging.is_some() {
         return std::future::pending().await;
     }
@@ -108,7 +114,7 @@ pub(super) async fn answer(
     }
 }
 
-async fn outcome(state: &State, now: Timestamp, request: Request<Incoming>) -> Outcome {
+async fn outcome(state: &ServerContext, now: Timestamp, request: Request<Incoming>) -> Outcome {
     if let Some(wait) = state.counters().ban_left(now) {
         return Outcome::early(Reply::turned_away(wait), None);
     }
@@ -150,7 +156,7 @@ async fn outcome(state: &State, now: Timestamp, request: Request<Incoming>) -> O
 }
 
 /// Carries a request out, as a fault has it. None cuts the connection.
-async fn with_faults(state: &State, me: Option<UserId>, ask: &Ask) -> Option<Reply> {
+async fn with_faults(state: &ServerContext, me: Option<UserId>, ask: &Ask) -> Option<Reply> {
     let endpoint = ask.matched.endpoint;
     let fault = state.faults().draw(me, endpoint);
     if let Some(RestFault::SlowRequest { by }) = fault {
@@ -178,7 +184,7 @@ async fn with_faults(state: &State, me: Option<UserId>, ask: &Ask) -> Option<Rep
     }
 }
 
-async fn wait(state: &State, by: Duration) {
+async fn wait(state: &ServerContext, by: Duration) {
     let clock = state.discord.clock();
     clock.sleep_until(clock.now() + by).await;
 }
@@ -221,11 +227,11 @@ fn without_tokens(path: &str) -> String {
 
 /// Whose token it is. Answers to commands need none.
 fn authenticate(
-    state: &State,
+    state: &ServerContext,
     headers: &HeaderMap,
-    endpoint: Endpoint,
+    endpoint: RestRoute,
 ) -> Result<Option<UserId>, Refusal> {
-    if endpoint.is_interaction() || endpoint == Endpoint::GetGateway {
+    if endpoint.is_interaction() || endpoint == RestRoute::GetGateway {
         return Ok(None);
     }
     let token = headers.get(AUTHORIZATION).and_then(|token| token.to_str().ok());

@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::outage::ServerOutage;
-use super::state::{State, Task};
+use super::state::{ServerContext, Task};
 use super::{files, gateway, rest};
 
 /// The connection is to be cut without an answer.
@@ -33,7 +33,7 @@ impl std::error::Error for Cut {}
 
 /// Serves until told to stop, or dropped; then nothing of it runs any more.
 pub(super) async fn serve(
-    state: Arc<State>,
+    state: Arc<ServerContext>,
     mut started: mpsc::UnboundedReceiver<Task>,
     mut stopped: oneshot::Receiver<()>,
 ) {
@@ -61,7 +61,7 @@ pub(super) async fn serve(
     tasks.shutdown().await;
 }
 
-async fn connection(stream: TcpStream, state: Arc<State>) {
+async fn connection(stream: TcpStream, state: Arc<ServerContext>) {
     // Answers are small: none must wait for another.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&state), request));
@@ -72,7 +72,7 @@ async fn connection(stream: TcpStream, state: Arc<State>) {
 }
 
 async fn answer(
-    state: Arc<State>,
+    state: Arc<ServerContext>,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Cut> {
     if is_upgrade(&request) {
@@ -94,7 +94,7 @@ fn is_upgrade(request: &Request<Incoming>) -> bool {
 }
 
 /// Turns the connection into one of the gateway.
-fn upgrade(state: &Arc<State>, mut request: Request<Incoming>) -> Response<Full<Bytes>> {
+fn upgrade(state: &Arc<ServerContext>, mut request: Request<Incoming>) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::default());
     let Some(key) = request.headers().get(header::SEC_WEBSOCKET_KEY) else {
         *response.status_mut() = StatusCode::BAD_REQUEST;

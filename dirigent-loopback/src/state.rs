@@ -11,7 +11,7 @@ use super::alterations::Alterations;
 use super::door::Door;
 use super::faults::RestFaults;
 use super::gateway::Gateway;
-use super::limits::{Counters, Limits};
+use super::limits::{Counters, ServerLimits};
 use super::outage::Outages;
 use super::token;
 use super::traffic::Traffic;
@@ -21,7 +21,7 @@ use dirigent_testkit::memory_discord::MemoryDiscord;
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What all connections share.
-pub(crate) struct State {
+pub(crate) struct ServerContext {
     pub(crate) discord: MemoryDiscord,
     /// Where the server listens.
     pub(super) rest_door: Door,
@@ -39,7 +39,7 @@ pub(crate) struct State {
     traffic: Mutex<Traffic>,
 }
 
-impl State {
+impl ServerContext {
     pub(super) fn new(
         discord: MemoryDiscord,
         [rest_door, gateway_door]: [Door; 2],
@@ -54,7 +54,7 @@ impl State {
             gateway: Gateway::default(),
             alterations: Arc::default(),
             tasks,
-            counters: Mutex::new(Counters::new(Limits::default())),
+            counters: Mutex::new(Counters::new(ServerLimits::default())),
             faults: Mutex::new(RestFaults::new(0)),
             traffic: Mutex::default(),
         }

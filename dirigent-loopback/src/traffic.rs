@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use dirigent::UserId;
 use dirigent::ports::Timestamp;
 
-use super::endpoint::Endpoint;
+use super::endpoint::RestRoute;
 use super::limits::Scope;
 
 /// How many of the newest requests are kept one by one.
@@ -28,13 +28,13 @@ const KEPT_MAX: usize = 10_000;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Request {
+pub struct ReceivedRequest {
     /// When it came.
     pub at: Timestamp,
     /// With whose token; none without a valid one.
     pub account: Option<UserId>,
     /// What for; none for a route that the server does not have.
-    pub endpoint: Option<Endpoint>,
+    pub endpoint: Option<RestRoute>,
     /// The answer's status; none when the connection was cut instead, or the request left hanging.
     pub status: Option<u16>,
     /// The scope of a refusal for too many requests.
@@ -44,24 +44,24 @@ pub struct Request {
 /// What was asked of the server since it started, and how that was answered.
 ///
 /// ```
-/// use dirigent_loopback::{Endpoint, Traffic};
-/// assert_eq!(Traffic::default().of(Endpoint::CreateMessage), 0);
+/// use dirigent_loopback::{RestRoute, Traffic};
+/// assert_eq!(Traffic::default().of(RestRoute::CreateMessage), 0);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Traffic {
-    counts: BTreeMap<(Option<Endpoint>, Option<u16>), u64>,
+    counts: BTreeMap<(Option<RestRoute>, Option<u16>), u64>,
     invalid: u64,
-    newest: VecDeque<Request>,
+    newest: VecDeque<ReceivedRequest>,
 }
 
 impl Traffic {
     /// How often a route was asked for.
-    pub fn of(&self, endpoint: Endpoint) -> u64 {
+    pub fn of(&self, endpoint: RestRoute) -> u64 {
         self.sum(|asked, _| asked == Some(endpoint))
     }
 
     /// How often a route was answered with this status.
-    pub fn answered(&self, endpoint: Endpoint, status: u16) -> u64 {
+    pub fn answered(&self, endpoint: RestRoute, status: u16) -> u64 {
         self.counts.get(&(Some(endpoint), Some(status))).copied().unwrap_or(0)
     }
 
@@ -91,11 +91,11 @@ impl Traffic {
     }
 
     /// The newest requests, oldest first, at most 10,000.
-    pub fn newest(&self) -> Vec<Request> {
+    pub fn newest(&self) -> Vec<ReceivedRequest> {
         self.newest.iter().cloned().collect()
     }
 
-    pub(crate) fn record(&mut self, request: Request) {
+    pub(crate) fn record(&mut self, request: ReceivedRequest) {
         let is_bad = matches!(request.status, Some(401 | 403 | 429));
         if is_bad && request.scope != Some(Scope::Shared) {
             self.invalid += 1;
@@ -107,7 +107,7 @@ impl Traffic {
         self.newest.push_back(request);
     }
 
-    fn sum(&self, is_meant: impl Fn(Option<Endpoint>, Option<u16>) -> bool) -> u64 {
+    fn sum(&self, is_meant: impl Fn(Option<RestRoute>, Option<u16>) -> bool) -> u64 {
         let meant = self.counts.iter().filter(|((asked, status), _)| is_meant(*asked, *status));
         meant.map(|(_, count)| count).sum()
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, UserId};
-use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_loopback::{LoopbackDiscord, ServerLimits};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ use answer::Answer;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// A guild behind the server: its owner (a person), a moderator who manages channels, and a bot.
-struct Stage {
+struct RestStage {
     clock: ManualClock,
     discord: MemoryDiscord,
     loopback: LoopbackDiscord,
@@ -44,12 +44,12 @@ struct Stage {
     bot: UserId,
 }
 
-impl Stage {
+impl RestStage {
     async fn new() -> Self {
-        Self::with(Limits::generous()).await
+        Self::with(ServerLimits::generous()).await
     }
 
-    async fn with(limits: Limits) -> Self {
+    async fn with(limits: ServerLimits) -> Self {
         let clock = ManualClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock.clone()));
         let owner = discord.add_human();

@@ -11,7 +11,9 @@ use dirigent::Clock;
 use crate::counts::{AskCount, AskCounts};
 use crate::rule::{read, write};
 use crate::seal::{Header, SessionId, Status, open_answer};
-use crate::{ANSWER_MAX, CarryError, HostId, Keyring, QUESTION_MAX, Question, Relay, RelayError};
+use crate::{
+    ANSWER_MAX, CarryError, HostId, Keyring, QUESTION_MAX, Relay, RelayError, RelayQuestion,
+};
 
 /// How often a question is sent: a process that was started anew answers the first time only with its session.
 const ATTEMPTS: usize = 3;
@@ -24,10 +26,10 @@ pub(crate) const WAY: Duration = Duration::from_millis(300);
 /// Each question is sealed, and waits for its answer for at most the [time limit](Self::TIME_LIMIT).
 #[derive(Clone)]
 pub struct Client {
-    shared: Arc<Shared>,
+    shared: Arc<SealedLine>,
 }
 
-struct Shared {
+struct SealedLine {
     keys: Keyring,
     relay: Arc<dyn Relay>,
     clock: Arc<dyn Clock>,
@@ -55,7 +57,7 @@ impl Client {
     ) -> Self {
         let (numbers, sessions) = (AtomicU64::new(0), Mutex::default());
         let counts = AskCounts::default();
-        let shared = Shared { keys, relay, clock, time_limit, numbers, sessions, counts };
+        let shared = SealedLine { keys, relay, clock, time_limit, numbers, sessions, counts };
         Self { shared: Arc::new(shared) }
     }
 
@@ -83,7 +85,7 @@ impl Client {
     /// # Cancellation
     ///
     /// Dropping the future does not take the question back.
-    pub async fn ask<Q: Question>(
+    pub async fn ask<Q: RelayQuestion>(
         &self,
         host: &HostId,
         question: &Q,
@@ -97,7 +99,7 @@ impl Client {
     /// # Errors
     ///
     /// As [`ask`](Self::ask).
-    pub async fn ask_within<Q: Question>(
+    pub async fn ask_within<Q: RelayQuestion>(
         &self,
         host: &HostId,
         question: &Q,
@@ -128,7 +130,7 @@ impl Client {
     }
 }
 
-impl Shared {
+impl SealedLine {
     async fn ask(&self, host: &HostId, rule: &str, body: &[u8]) -> Result<Vec<u8>, RelayError> {
         for _ in 0..ATTEMPTS {
             let session = self.session(host);

@@ -4,7 +4,7 @@ use dirigent::ports::{Attachment, AuthorKind, ChatKind, GatewayEvent, Nonce, Tim
 use dirigent::{ChannelId, ChatMessage, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::Question;
+use crate::RelayQuestion;
 use crate::rules::MessageText;
 
 /// What was heard of channels for which the asked process acts, in order.
@@ -22,7 +22,7 @@ pub(crate) struct NotOurs {
     pub(crate) elsewhere: Vec<usize>,
 }
 
-impl Question for HeardElsewhere {
+impl RelayQuestion for HeardElsewhere {
     const RULE: &'static str = "gateway-events";
     type Answer = NotOurs;
 }

@@ -62,10 +62,10 @@ const TOLD_AT_ONCE: usize = 16;
 /// ```
 #[derive(Clone)]
 pub struct Forwarding {
-    shared: Arc<Shared>,
+    shared: Arc<EventForwarder>,
 }
 
-struct Shared {
+struct EventForwarder {
     client: Client,
     owners: Arc<dyn Owners>,
     queue: Mutex<Queue>,
@@ -75,14 +75,14 @@ struct Shared {
 /// What carries the events of a [`Forwarding`]: the host runs it, once.
 #[must_use = "no event is carried until the link runs"]
 pub struct ForwardingLink {
-    shared: Arc<Shared>,
+    shared: Arc<EventForwarder>,
 }
 
 impl Forwarding {
     /// Carries by this client, to the processes that act for the channels.
     pub fn new(client: Client, owners: Arc<dyn Owners>) -> (Self, ForwardingLink) {
         let (queue, called) = (Mutex::default(), Notify::new());
-        let shared = Arc::new(Shared { client, owners, queue, called });
+        let shared = Arc::new(EventForwarder { client, owners, queue, called });
         (Self { shared: Arc::clone(&shared) }, ForwardingLink { shared })
     }
 
@@ -102,7 +102,7 @@ impl Forwarding {
 #[async_trait]
 impl Neighbours for Forwarding {
     fn heard(&self, event: GatewayEvent) {
-        let Shared { client, called, .. } = &*self.shared;
+        let EventForwarder { client, called, .. } = &*self.shared;
         let owner = self.shared.other_owner(event.channel());
         self.shared.queue().push(client.clock().now(), owner, event);
         called.notify_one();
@@ -136,7 +136,7 @@ impl Neighbours for Forwarding {
     }
 }
 
-impl Shared {
+impl EventForwarder {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -21,7 +21,8 @@ use crate::rules::{
     ChannelState, CheckAnswer, CheckTurn, CompleteAnswer, GetChannelState, TurnComplete,
 };
 use crate::{
-    Asker, Client, HostId, Owners, Permission, Question, Refused, RelayError, Role, Service,
+    Asker, Client, HostId, Owners, Permission, ProcessRole, Refused, RelayError, RelayQuestion,
+    Service,
 };
 
 /// How soon a question is asked again while the channel changes hands.
@@ -63,11 +64,11 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 /// ```
 #[derive(Clone)]
 pub struct Instance {
-    shared: Arc<Shared>,
+    shared: Arc<InstanceParts>,
     asking: Asking,
 }
 
-struct Shared {
+struct InstanceParts {
     dirigent: Dirigent,
     client: Client,
     owners: Arc<dyn Owners>,
@@ -89,7 +90,8 @@ impl Instance {
         let master = Master::new(dirigent.clone(), identities);
         let heard = Heard { dirigent: dirigent.clone() };
         let time_limit = client.time_limit();
-        let shared = Arc::new(Shared { dirigent, client, owners, master, heard, time_limit });
+        let shared =
+            Arc::new(InstanceParts { dirigent, client, owners, master, heard, time_limit });
         let asking = Asking::new(Arc::clone(&shared) as _, &shared.client, settings);
         Self { shared, asking }
     }
@@ -168,7 +170,7 @@ fn changes_hands(error: &RelayError) -> bool {
     (is_away && error.is_certain()) || error.refused() == Some(&Refused::Elsewhere)
 }
 
-impl Shared {
+impl InstanceParts {
     /// Asks the process that acts for the channel, which may be this one, for as long as the limit says.
     async fn ask_owner<Q, F>(
         &self,
@@ -177,7 +179,7 @@ impl Shared {
         here: impl Fn() -> F,
     ) -> Result<Q::Answer, RelayError>
     where
-        Q: Question,
+        Q: RelayQuestion,
         F: Future<Output = Result<Q::Answer, Refused>>,
     {
         let clock = self.client.clock();
@@ -201,7 +203,7 @@ impl Shared {
         }
     }
 
-    async fn ask_other<Q: Question>(
+    async fn ask_other<Q: RelayQuestion>(
         &self,
         channel: ChannelId,
         question: &Q,
@@ -272,7 +274,7 @@ impl Shared {
 }
 
 #[async_trait]
-impl Way for Shared {
+impl Way for InstanceParts {
     async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError> {
         self.check_within(question, self.time_limit).await
     }
@@ -300,7 +302,7 @@ impl Service for Instance {
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
         let shared = &self.shared;
         match rule {
-            Explain::RULE if asker.role == Role::Peer => {
+            Explain::RULE if asker.role == ProcessRole::Peer => {
                 shared.explain(&read(question)?).await.map(|answer| write(&answer))
             }
             Explain::RULE => Err(Refused::OnlyPeers),
@@ -308,7 +310,9 @@ impl Service for Instance {
                 shared.heard.serve(asker, rule, question).await
             }
             // A peer asks the owner itself: what is carried on for a slave is not carried on again.
-            _ if asker.role == Role::Peer => shared.master.serve(asker, rule, question).await,
+            _ if asker.role == ProcessRole::Peer => {
+                shared.master.serve(asker, rule, question).await
+            }
             _ => shared.serve_slave(asker, rule, question).await,
         }
     }

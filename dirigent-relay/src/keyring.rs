@@ -10,21 +10,21 @@ use crate::{HostId, Secret};
 /// What a process may do here.
 ///
 /// ```
-/// use dirigent_relay::Role;
-/// assert!(Role::slave(["poet"]).may_act_for(&"poet".into()));
-/// assert!(!Role::slave(["poet"]).may_act_for(&"critic".into()));
-/// assert!(Role::Peer.may_act_for(&"critic".into()));
+/// use dirigent_relay::ProcessRole;
+/// assert!(ProcessRole::slave(["poet"]).may_act_for(&"poet".into()));
+/// assert!(!ProcessRole::slave(["poet"]).may_act_for(&"critic".into()));
+/// assert!(ProcessRole::Peer.may_act_for(&"critic".into()));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "who serves a question must know what each may do")]
-pub enum Role {
+pub enum ProcessRole {
     /// It acts for channels of its own, and is trusted as this process is.
     Peer,
     /// It acts for no channel: it may ask and report for these agents, and look.
     Slave(BTreeSet<AgentId>),
 }
 
-impl Role {
+impl ProcessRole {
     /// A slave that may act for these agents.
     pub fn slave<A: Into<AgentId>>(agents: impl IntoIterator<Item = A>) -> Self {
         Self::Slave(agents.into_iter().map(Into::into).collect())
@@ -45,12 +45,12 @@ impl Role {
 /// own.
 ///
 /// ```
-/// use dirigent_relay::{Keyring, Role, Secret};
+/// use dirigent_relay::{Keyring, ProcessRole, Secret};
 ///
 /// let (cluster, of_slave) = (Secret::new(&[1; 32])?, Secret::new(&[2; 32])?);
 /// // Each of the processes that act for channels; they find each other's secrets by the name.
 /// let master = Keyring::of_cluster("bot-1".parse()?, &cluster)
-///     .with("slave-1".parse()?, of_slave.clone(), Role::slave(["poet"]));
+///     .with("slave-1".parse()?, of_slave.clone(), ProcessRole::slave(["poet"]));
 /// // One that only asks.
 /// let slave = Keyring::new("slave-1".parse()?, of_slave);
 /// # let _ = (master, slave);
@@ -61,7 +61,7 @@ pub struct Keyring {
     me: HostId,
     mine: Secret,
     cluster: Option<Secret>,
-    known: BTreeMap<HostId, (Secret, Role)>,
+    known: BTreeMap<HostId, (Secret, ProcessRole)>,
 }
 
 impl Keyring {
@@ -79,7 +79,7 @@ impl Keyring {
 
     /// Knows one more process; one of a cluster that is given here is what is said here.
     #[must_use]
-    pub fn with(mut self, host: HostId, secret: Secret, role: Role) -> Self {
+    pub fn with(mut self, host: HostId, secret: Secret, role: ProcessRole) -> Self {
         self.known.insert(host, (secret, role));
         self
     }
@@ -94,8 +94,9 @@ impl Keyring {
     }
 
     /// The secret of a process, and what it may do here.
-    pub(crate) fn of(&self, host: &HostId) -> Option<(Secret, Role)> {
-        let derived = || self.cluster.as_ref().map(|cluster| (cluster.of_host(host), Role::Peer));
+    pub(crate) fn of(&self, host: &HostId) -> Option<(Secret, ProcessRole)> {
+        let derived =
+            || self.cluster.as_ref().map(|cluster| (cluster.of_host(host), ProcessRole::Peer));
         self.known.get(host).cloned().or_else(derived)
     }
 }

@@ -8,9 +8,9 @@
 //! | have one process that decides, and others that only ask | [`Master`], [`Slave`] |
 //! | have several that share a database | [`Instance`], [`Forwarding`] |
 //! | have agents that live in other processes | [`Hosting`] there, [`Guests`] here |
-//! | say who may ask what | [`Keyring`], [`Secret`], [`Role`] |
+//! | say who may ask what | [`Keyring`], [`Secret`], [`ProcessRole`] |
 //! | write a transport | [`Relay`], [`Server::answer`], [`frame`] |
-//! | ask or answer something of your own | [`Question`], [`Client`], [`Service`] |
+//! | ask or answer something of your own | [`RelayQuestion`], [`Client`], [`Service`] |
 //! | have a control page that shows the channels of all processes | `PagePeers`, `PageService`, with the feature `control` |
 //! | reach other machines | `http`, with the feature of that name |
 //! | test without a network | [`InProcess`] |
@@ -61,7 +61,7 @@ pub use framing::{FRAME_RULE, frame, unframe};
 pub use host::{BadHostId, HostId};
 pub use in_process::InProcess;
 pub use instance::Instance;
-pub use keyring::{Keyring, Role};
+pub use keyring::{Keyring, ProcessRole};
 pub use master::Master;
 pub use owners::Owners;
 #[cfg(feature = "control")]
@@ -74,7 +74,7 @@ pub use remote::{
     AgentConflict, GuestStatus, Guests, GuestsLink, Hosting, HostingLink, RemoteAccount,
     RemoteAgent, RemoteCallError,
 };
-pub use rule::{ANSWER_MAX, QUESTION_MAX, Question};
+pub use rule::{ANSWER_MAX, QUESTION_MAX, RelayQuestion};
 pub use secret::{Secret, WeakSecret};
 pub use server::{Asker, Server, Service};
 pub use slave::{DirigentRole, Slave, UnknownRole, WhenUnavailable};

@@ -12,13 +12,13 @@ use crate::rules::{
     ChannelState, CheckAnswer, CheckTurn, CompleteAnswer, GetChannelState, GetIdentity,
     TurnComplete,
 };
-use crate::{Asker, Question, Refused, Service};
+use crate::{Asker, Refused, RelayQuestion, Service};
 
 /// Answers [`CheckTurn`], [`TurnComplete`], [`GetIdentity`] and [`GetChannelState`]: given to a [`Server`](crate::Server).
 ///
 /// All state is here: what is granted to another process counts as if it had been granted to this one, with the same deadlines, so that
 /// a process that ends in the middle of a run stalls nothing. A slave may ask and report only for the agents that are
-/// [bound](crate::Role::slave) to it.
+/// [bound](crate::ProcessRole::slave) to it.
 ///
 /// The questions of a channel for which another process acts are refused with [`Refused::Elsewhere`]: an [`Instance`](crate::Instance) asks
 /// that process.

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::rule::{read, write};
 use crate::{
-    ANSWER_MAX, Asker, Client, HostId, Owners, Question, Refused, RelayError, Role, Service,
+    ANSWER_MAX, Asker, Client, HostId, Owners, ProcessRole, Refused, RelayError, RelayQuestion,
+    Service,
 };
 
 pub use figures::RelayFigures;
@@ -25,20 +26,20 @@ const SEAL_MAX: usize = 1_024;
 #[serde(transparent)]
 struct AskPage(PageQuestion);
 
-impl Question for AskPage {
+impl RelayQuestion for AskPage {
     const RULE: &'static str = "page";
     type Answer = PageAnswer;
 }
 
 /// The pages of the other processes, as the page of this one asks them: given to
-/// [`Builder::peers`](dirigent_control::Builder::peers). Each process that does so answers the others with a [`PageService`].
+/// [`ControlBuilder::peers`](dirigent_control::ControlBuilder::peers). Each process that does so answers the others with a [`PageService`].
 ///
 /// ```no_run
 /// use std::sync::Arc;
-/// use dirigent_control::{Builder, BuildError, Control};
+/// use dirigent_control::{ControlBuilder, ControlBuildError, Control};
 /// use dirigent_relay::{Client, Owners, PagePeers, PageService, Server};
 ///
-/// # fn example(page: Builder, client: Client, owners: Arc<dyn Owners>, server: Server) -> Result<(Control, Server), BuildError> {
+/// # fn example(page: ControlBuilder, client: Client, owners: Arc<dyn Owners>, server: Server) -> Result<(Control, Server), ControlBuildError> {
 /// let control = page.peers(PagePeers::new(client, owners)).build()?;
 /// let server = server.with(Arc::new(PageService::new(control.clone())));
 /// # Ok((control, server))
@@ -118,7 +119,7 @@ impl Service for PageService {
     }
 
     async fn serve(&self, asker: &Asker, _rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
-        if asker.role != Role::Peer {
+        if asker.role != ProcessRole::Peer {
             return Err(Refused::OnlyPeers);
         }
         let AskPage(question) = read(question)?;

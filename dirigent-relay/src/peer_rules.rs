@@ -3,7 +3,7 @@
 use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};
 
-use crate::{HostId, Question};
+use crate::{HostId, RelayQuestion};
 
 /// Why may, or may not, this agent speak now?
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Explained {
     pub text: String,
 }
 
-impl Question for Explain {
+impl RelayQuestion for Explain {
     const RULE: &'static str = "explain";
     type Answer = Explained;
 }

@@ -23,10 +23,10 @@ pub(crate) trait Way: Send + Sync + 'static {
 /// Asks for permissions, and tells the ends of runs. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Asking {
-    shared: Arc<Shared>,
+    shared: Arc<PermissionDesk>,
 }
 
-struct Shared {
+struct PermissionDesk {
     way: Arc<dyn Way>,
     settings: Settings,
     runs: Runs,
@@ -36,7 +36,7 @@ impl Asking {
     /// Asks this way, for the process of this client. The settings say what an agent's text means.
     pub(crate) fn new(way: Arc<dyn Way>, client: &Client, settings: Settings) -> Self {
         let runs = Runs::new(client.me());
-        Self { shared: Arc::new(Shared { way, settings, runs }) }
+        Self { shared: Arc::new(PermissionDesk { way, settings, runs }) }
     }
 
     /// May this agent run? A question without an answer is a permission where `unanswered` says so.

@@ -12,7 +12,7 @@ pub const QUESTION_MAX: usize = 1 << 20;
 pub const ANSWER_MAX: usize = 4 << 20;
 
 /// What is asked under one rule: a value whose JSON is the body of the question.
-pub trait Question: Serialize + DeserializeOwned + Send + Sync {
+pub trait RelayQuestion: Serialize + DeserializeOwned + Send + Sync {
     /// The rule's name.
     const RULE: &'static str;
     /// What is answered.

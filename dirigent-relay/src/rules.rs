@@ -17,7 +17,7 @@ use dirigent::ports::Identity;
 use dirigent::{AgentId, ChannelId, UserId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Question;
+use crate::RelayQuestion;
 
 pub use complete::{CompleteAnswer, MessageText, TailParts, TurnComplete, WireOutcome};
 
@@ -53,7 +53,7 @@ pub struct CheckAnswer {
     pub no_reply_model: Option<String>,
 }
 
-impl Question for CheckTurn {
+impl RelayQuestion for CheckTurn {
     const RULE: &'static str = "check-turn";
     type Answer = CheckAnswer;
 }
@@ -67,7 +67,7 @@ pub struct GetIdentity {
     pub discord_user_id: UserId,
 }
 
-impl Question for GetIdentity {
+impl RelayQuestion for GetIdentity {
     const RULE: &'static str = "get-identity";
     type Answer = Option<Identity>;
 }
@@ -94,7 +94,7 @@ pub struct ChannelState {
     pub current_speaker: Option<AgentId>,
 }
 
-impl Question for GetChannelState {
+impl RelayQuestion for GetChannelState {
     const RULE: &'static str = "get-channel-state";
     type Answer = ChannelState;
 }

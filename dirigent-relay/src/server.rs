@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 
 use crate::seal::{Sealed, Sessions, Status, Taken, seal_answer};
-use crate::{HostId, Keyring, QUESTION_MAX, Refused, Rejection, Role, Secret};
+use crate::{HostId, Keyring, ProcessRole, QUESTION_MAX, Refused, Rejection, Secret};
 
 /// Who asks, proven.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Asker {
     /// Its name.
     pub host: HostId,
     /// What it may do here.
-    pub role: Role,
+    pub role: ProcessRole,
 }
 
 /// Answers the questions of some rules.

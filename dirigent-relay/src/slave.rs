@@ -87,18 +87,18 @@ pub enum WhenUnavailable {
 /// ```
 #[derive(Clone)]
 pub struct Slave {
-    shared: Arc<Shared>,
+    shared: Arc<WayToMaster>,
     asking: Asking,
 }
 
-struct Shared {
+struct WayToMaster {
     client: Client,
     master: HostId,
     when_unavailable: WhenUnavailable,
 }
 
 #[async_trait]
-impl Way for Shared {
+impl Way for WayToMaster {
     async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError> {
         self.client.ask(&self.master, &question).await
     }
@@ -121,7 +121,7 @@ impl Slave {
         settings: Settings,
         when_unavailable: WhenUnavailable,
     ) -> Self {
-        let shared = Arc::new(Shared { client, master, when_unavailable });
+        let shared = Arc::new(WayToMaster { client, master, when_unavailable });
         let asking = Asking::new(Arc::clone(&shared) as _, &shared.client, settings);
         Self { shared, asking }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::rule::{read, write};
-use crate::{Asker, Question, Refused, RelayError, Service, Slave};
+use crate::{Asker, Refused, RelayError, RelayQuestion, Service, Slave};
 
 /// How long the master may take: it may have to create a channel, and to wait for the chat.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -34,13 +34,13 @@ enum ToolAnswer {
     Error(Value),
 }
 
-impl Question for UseTool {
+impl RelayQuestion for UseTool {
     const RULE: &'static str = "use-tool";
     type Answer = ToolAnswer;
 }
 
 /// Carries out the tools of agents that live in slaves: given to the [`Server`](crate::Server) of a master. A slave may call
-/// tools only for the agents that are [bound](crate::Role::slave) to it. The caller has no folder here: a discussion is concluded with
+/// tools only for the agents that are [bound](crate::ProcessRole::slave) to it. The caller has no folder here: a discussion is concluded with
 /// a summary's text.
 #[derive(Debug)]
 pub struct SlaveTools {

@@ -6,7 +6,7 @@ use dirigent::hooks::{RunId, RunReport};
 use dirigent::{Settings, async_trait};
 use dirigent_relay::rules::CheckTurn;
 use dirigent_relay::{
-    CarryError, Client, Denied, HostId, InProcess, Keyring, Refused, Relay, Role, Slave,
+    CarryError, Client, Denied, HostId, InProcess, Keyring, ProcessRole, Refused, Relay, Slave,
 };
 
 use super::fleet::{Fleet, Process, SECOND, host, secret};
@@ -70,7 +70,8 @@ struct World {
 async fn world() -> World {
     let mut fleet = Fleet::new().await;
     let a = fleet.start("a");
-    let keys = Fleet::keys("b").with(host("slave"), secret(2), Role::slave(["poet", "critic"]));
+    let keys =
+        Fleet::keys("b").with(host("slave"), secret(2), ProcessRole::slave(["poet", "critic"]));
     let way = Way { inner: fleet.relay.clone(), state: Arc::new(Mutex::new((Fate::Answered, 0))) };
     let b = fleet.start_with("b", keys, Arc::new(way.clone()), Vec::new());
     fleet.chat(&a).await;

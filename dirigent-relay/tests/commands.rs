@@ -9,7 +9,9 @@ use dirigent::command::{
 use dirigent::operate::{Explanation, Reason};
 use dirigent::ports::Neighbours;
 use dirigent::{ChannelId, Dirigent, async_trait};
-use dirigent_relay::{CarryError, Client, Forwarding, HostId, InProcess, Keyring, Relay, Role};
+use dirigent_relay::{
+    CarryError, Client, Forwarding, HostId, InProcess, Keyring, ProcessRole, Relay,
+};
 
 use super::fleet::{Fleet, Process, SECOND, host, secret};
 
@@ -42,7 +44,7 @@ impl Relay for Way {
 /// Two processes; the channel is the first one's, and a person has spoken.
 async fn pair() -> (Fleet, Process, Process, Way) {
     let mut fleet = Fleet::new().await;
-    let keys = Fleet::keys("a").with(host("slave"), secret(9), Role::slave(["poet"]));
+    let keys = Fleet::keys("a").with(host("slave"), secret(9), ProcessRole::slave(["poet"]));
     let a = fleet.start_with("a", keys, Arc::new(fleet.relay.clone()), Vec::new());
     let way = Way { inner: fleet.relay.clone(), fault: Arc::new(Mutex::new(Fault::None)) };
     let b = fleet.start_with("b", Fleet::keys("b"), Arc::new(way.clone()), Vec::new());

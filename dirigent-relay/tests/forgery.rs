@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use dirigent::async_trait;
 use dirigent_relay::{
-    Asker, CarryError, Client, HostId, InProcess, Keyring, Question, Refused, Rejection, Relay,
-    RelayError, Role, Secret, Server, Service,
+    Asker, CarryError, Client, HostId, InProcess, Keyring, ProcessRole, Refused, Rejection, Relay,
+    RelayError, RelayQuestion, Secret, Server, Service,
 };
 use dirigent_testkit::ManualClock;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ struct Add {
     b: u64,
 }
 
-impl Question for Add {
+impl RelayQuestion for Add {
     const RULE: &'static str = "add";
     type Answer = u64;
 }
@@ -82,7 +82,7 @@ fn world() -> World {
     let keys = Keyring::of_cluster(host("b"), &secret(1)).with(
         host("s"),
         secret(2),
-        Role::slave(["poet"]),
+        ProcessRole::slave(["poet"]),
     );
     let server = Arc::new(Server::new(keys, secret(9)).with(Arc::clone(&adder) as _));
     let relay = InProcess::new();
@@ -390,13 +390,13 @@ async fn who_does_not_answer_is_waited_for_as_long_as_is_said() {
 async fn a_rule_that_nobody_has_and_a_question_that_cannot_be_read_are_refused() {
     #[derive(Serialize, Deserialize)]
     struct Other;
-    impl Question for Other {
+    impl RelayQuestion for Other {
         const RULE: &'static str = "other";
         type Answer = ();
     }
     #[derive(Serialize, Deserialize)]
     struct NoSum(String);
-    impl Question for NoSum {
+    impl RelayQuestion for NoSum {
         const RULE: &'static str = "add";
         type Answer = u64;
     }

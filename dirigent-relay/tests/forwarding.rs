@@ -97,7 +97,7 @@ impl Relay for Gated {
 }
 
 /// Two processes: `a`, a scribe in its place, acts for the channel, and `b` hears its events.
-struct Stage {
+struct ForwardingStage {
     fleet: Fleet,
     _a: Process,
     b: Process,
@@ -105,7 +105,7 @@ struct Stage {
     way: Gated,
 }
 
-impl Stage {
+impl ForwardingStage {
     async fn new() -> Self {
         let mut fleet = Fleet::new().await;
         let a = fleet.start("a");
@@ -150,7 +150,7 @@ impl Stage {
 #[tokio::test]
 async fn a_batch_that_is_sent_again_keeps_its_order_and_goes_before_what_came_meanwhile() {
     for fate in [Fate::AnswerLost, Fate::Unreachable] {
-        let stage = Stage::new().await;
+        let stage = ForwardingStage::new().await;
         stage.hear(&["1", "2", "3"]).await;
         stage.fleet.settle().await;
         // The batch is under way.
@@ -167,7 +167,7 @@ async fn a_batch_that_is_sent_again_keeps_its_order_and_goes_before_what_came_me
 
 #[tokio::test]
 async fn many_batches_keep_their_order_where_one_of_them_is_sent_again() {
-    let stage = Stage::new().await;
+    let stage = ForwardingStage::new().await;
     let texts: Vec<_> = (0..250).map(|number| number.to_string()).collect();
     stage.hear(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
     stage.carry(&[Fate::Answered, Fate::AnswerLost, Fate::Answered, Fate::Answered]).await;
@@ -181,7 +181,7 @@ async fn many_batches_keep_their_order_where_one_of_them_is_sent_again() {
 /// That events were missed is told with the next batch, again until it is taken, and not after that.
 #[tokio::test]
 async fn a_gap_is_told_until_it_is_taken() {
-    let stage = Stage::new().await;
+    let stage = ForwardingStage::new().await;
     stage.b.dirigent.reconnected().await.unwrap();
     stage.hear(&["1"]).await;
     stage.carry(&[Fate::Unreachable, Fate::AnswerLost, Fate::Answered]).await;
@@ -198,7 +198,7 @@ async fn a_gap_is_told_until_it_is_taken() {
 /// They changed hands, and come back: the process that is asked next has them in order.
 #[tokio::test]
 async fn what_was_not_taken_keeps_its_order() {
-    let stage = Stage::new().await;
+    let stage = ForwardingStage::new().await;
     stage.scribe.refuse.lock().unwrap().push_back(vec![0, 2, 3]);
     stage.hear(&["1", "2", "3", "4"]).await;
     stage.carry(&[Fate::Answered, Fate::Answered]).await;
@@ -209,7 +209,7 @@ async fn what_was_not_taken_keeps_its_order() {
 /// For a moment no process is known to act for the channel.
 #[tokio::test]
 async fn what_has_no_owner_for_a_moment_keeps_its_order() {
-    let stage = Stage::new().await;
+    let stage = ForwardingStage::new().await;
     let (channel, table) = (stage.fleet.channel, &stage.fleet.table);
     table.give(channel, None);
     stage.hear(&["1"]).await;
@@ -224,7 +224,7 @@ async fn what_has_no_owner_for_a_moment_keeps_its_order() {
 /// The process to which an event is under way does not answer, and another one acts for the channel: it is told at once, and all.
 #[tokio::test]
 async fn the_next_owner_is_told_in_order_what_is_under_way_to_the_last_one() {
-    let mut stage = Stage::new().await;
+    let mut stage = ForwardingStage::new().await;
     let scribe = Arc::<Scribe>::default();
     let c = stage.fleet.start("c");
     let server = Server::new(Fleet::keys("c"), secret(201)).with(Arc::clone(&scribe) as _);
@@ -383,7 +383,7 @@ async fn where_too_much_has_no_owner_the_process_reads_its_own_channels() {
 /// A batch has at most 100 KiB of texts, so that it is never too large for a question, however its texts are written.
 #[tokio::test]
 async fn long_texts_go_in_several_batches() {
-    let stage = Stage::new().await;
+    let stage = ForwardingStage::new().await;
     let long = "\u{1}".repeat(2_000);
     stage.hear(&[long.as_str(); 100]).await;
     stage.carry(&[Fate::Answered, Fate::Answered, Fate::Answered]).await;

@@ -10,8 +10,8 @@ use dirigent::ports::{GuildApi, Standing};
 use dirigent::{AgentError, ChannelId, Mode, Reply, Turn, agent_fn, async_trait};
 use dirigent_control::{Control, Figure};
 use dirigent_relay::{
-    CarryError, Client, HostId, InProcess, Keyring, PagePeers, PageService, Relay, RelayFigures,
-    Role, Server,
+    CarryError, Client, HostId, InProcess, Keyring, PagePeers, PageService, ProcessRole, Relay,
+    RelayFigures, Server,
 };
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
@@ -66,7 +66,7 @@ impl Paged {
 
     /// The same, with a library of another making.
     fn start_with(fleet: &mut Fleet, name: &str, build: impl FnOnce(Builder) -> Builder) -> Self {
-        let keys = Fleet::keys(name).with(host("slave"), secret(9), Role::slave(["poet"]));
+        let keys = Fleet::keys(name).with(host("slave"), secret(9), ProcessRole::slave(["poet"]));
         let fault = Arc::new(std::sync::Mutex::new(Fault::None));
         let way = Way { inner: fleet.relay.clone(), fault };
         let client =

@@ -7,8 +7,8 @@ use dirigent::snapshot::PhaseKind;
 use dirigent::tools::{Caller, Tools};
 use dirigent::{Clock, Settings, async_trait};
 use dirigent_relay::{
-    CarryError, Client, Denied, DirigentRole, HostId, InProcess, Keyring, Owners as _, Refused,
-    Relay, Role, Slave, SlaveToolError, SlaveTools, WhenUnavailable,
+    CarryError, Client, Denied, DirigentRole, HostId, InProcess, Keyring, Owners as _, ProcessRole,
+    Refused, Relay, Slave, SlaveToolError, SlaveTools, WhenUnavailable,
 };
 use dirigent_testkit::ManualClock;
 use dirigent_testkit::memory_discord::Permissions;
@@ -18,15 +18,19 @@ use super::fleet::{Fleet, Process, SECOND, host, secret};
 
 async fn world(with_tools: bool) -> (Fleet, Process, Slave) {
     let mut fleet = Fleet::new().await;
-    let keys =
-        Fleet::keys("master").with(host("slave"), secret(2), Role::slave(["poet", "critic"]));
+    let keys = Fleet::keys("master").with(
+        host("slave"),
+        secret(2),
+        ProcessRole::slave(["poet", "critic"]),
+    );
     let way = Arc::new(fleet.relay.clone());
     let master = fleet.start_with("master", keys, way, Vec::new());
     if with_tools {
         // The tools need the library that they act on, and so the server is made anew.
         let guild_api = Arc::new(fleet.discord.account(fleet.moderator));
         let tools = Tools::new(master.dirigent.clone(), guild_api);
-        let keys = Fleet::keys("master").with(host("slave"), secret(2), Role::slave(["poet"]));
+        let keys =
+            Fleet::keys("master").with(host("slave"), secret(2), ProcessRole::slave(["poet"]));
         let server = dirigent_relay::Server::new(keys, secret(77))
             .with(Arc::new(master.instance.clone()))
             .with(Arc::new(SlaveTools::new(tools)));
@@ -273,7 +277,7 @@ impl Relay for Far {
 #[tokio::test]
 async fn a_slave_reads_that_the_owner_of_the_channel_is_silent() {
     let (mut fleet, _master, _) = world(false).await;
-    let keys = Fleet::keys("other").with(host("slave"), secret(2), Role::slave(["poet"]));
+    let keys = Fleet::keys("other").with(host("slave"), secret(2), ProcessRole::slave(["poet"]));
     let _other = fleet.start_with("other", keys, Arc::new(fleet.relay.clone()), Vec::new());
     let way = Far { inner: fleet.relay.clone(), clock: fleet.clock.clone() };
     let keys = Keyring::new(host("slave"), secret(2));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_relay::{Client, InProcess, Keyring, Question, Refused, RelayError, Role};
+use dirigent_relay::{Client, InProcess, Keyring, ProcessRole, Refused, RelayError, RelayQuestion};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ macro_rules! raw {
         #[serde(transparent)]
         struct $name(Value);
 
-        impl Question for $name {
+        impl RelayQuestion for $name {
             const RULE: &'static str = $rule;
             type Answer = Value;
         }
@@ -40,7 +40,7 @@ struct World {
 /// A master, and a slave that may act for the poet and the critic.
 async fn world() -> World {
     let mut fleet = Fleet::new().await;
-    let bound = Role::slave(["poet", "critic"]);
+    let bound = ProcessRole::slave(["poet", "critic"]);
     let keys = Fleet::keys("master").with(host("slave"), secret(2), bound);
     let way = Arc::new(fleet.relay.clone());
     let master = fleet.start_with("master", keys, way, Vec::new());
@@ -55,11 +55,11 @@ fn slave(relay: &InProcess, fleet: &Fleet) -> Client {
 }
 
 impl World {
-    async fn ask<Q: Question<Answer = Value>>(&self, question: Q) -> Value {
+    async fn ask<Q: RelayQuestion<Answer = Value>>(&self, question: Q) -> Value {
         self.slave.ask(&host("master"), &question).await.unwrap()
     }
 
-    async fn refused<Q: Question<Answer = Value>>(&self, question: Q) -> Refused {
+    async fn refused<Q: RelayQuestion<Answer = Value>>(&self, question: Q) -> Refused {
         let error = self.slave.ask(&host("master"), &question).await.unwrap_err();
         error.refused().cloned().unwrap_or_else(|| panic!("{error}"))
     }

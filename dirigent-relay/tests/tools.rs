@@ -7,7 +7,9 @@ use dirigent::ports::{Carried, ChannelRequest, Identity, Neighbours};
 use dirigent::snapshot::PhaseKind;
 use dirigent::tools::{Caller, ToolError, Tools};
 use dirigent::{CallError, ChannelId, IdentityStore, Mode, async_trait};
-use dirigent_relay::{CarryError, Client, Forwarding, HostId, InProcess, Keyring, Relay, Role};
+use dirigent_relay::{
+    CarryError, Client, Forwarding, HostId, InProcess, Keyring, ProcessRole, Relay,
+};
 use serde_json::{Value, json};
 
 use super::fleet::{Fleet, Process, SECOND, host, secret};
@@ -54,7 +56,7 @@ struct World {
 /// Two processes; every channel is the first one's unless the test says otherwise, and agents call their tools in the second.
 async fn world() -> World {
     let mut fleet = Fleet::new().await;
-    let keys = Fleet::keys("a").with(host("slave"), secret(9), Role::slave(["poet"]));
+    let keys = Fleet::keys("a").with(host("slave"), secret(9), ProcessRole::slave(["poet"]));
     let a = fleet.start_with("a", keys, Arc::new(fleet.relay.clone()), Vec::new());
     let way = Way { inner: fleet.relay.clone(), lost: Arc::default() };
     let b = fleet.start_with("b", Fleet::keys("b"), Arc::new(way.clone()), Vec::new());

@@ -13,8 +13,8 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, Command, value_parser};
 use cpu_time::ProcessTime;
 use dirigent_scene::{
-    Actor, ActorError, ActorFactory, Briefing, Character, CoordinatorRole, Cue, CueKind, Isolation,
-    Output, Role, Scene, async_trait,
+    Actor, ActorError, ActorFactory, Briefing, CastRole, Character, CoordinatorRole, Cue, CueKind,
+    Isolation, Output, Scene, async_trait,
 };
 
 /// The most that a turn may cost.
@@ -30,7 +30,7 @@ struct Actors(Arc<Mutex<(ProcessTime, Vec<Duration>)>>);
 
 #[async_trait]
 impl ActorFactory for Actors {
-    async fn spawn(&mut self, _: &Role) -> Result<Box<dyn Actor>, ActorError> {
+    async fn spawn(&mut self, _: &CastRole) -> Result<Box<dyn Actor>, ActorError> {
         Ok(Box::new(self.clone()))
     }
 }

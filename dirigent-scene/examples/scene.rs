@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use dirigent_llm::{Chat, Endpoint, Message, Question};
+use dirigent_llm::{Chat, Endpoint, ModelMessage, Question};
 use dirigent_scene::{
     Audience, Cast, Character, CoordinatorRole, Direction, Director, Epilogue, Isolation, Judge,
-    JudgeError, Judgement, Line, Material, ModelActors, Moment, Scene, SceneBuilder, ScriptedActor,
-    Slug, async_trait, present_choices,
+    JudgeError, Judgement, Material, ModelActors, Moment, Scene, SceneBuilder, ScriptedActor, Slug,
+    SpokenLine, async_trait, present_choices,
 };
 
 /// What every actor reads first.
@@ -185,7 +185,7 @@ impl Director for Visit {
         }
     }
 
-    fn audience(&mut self, line: &Line, _: &Moment) -> Audience {
+    fn audience(&mut self, line: &SpokenLine, _: &Moment) -> Audience {
         let is_whisper = line.speaker.slug().as_str() == "zoe";
         match Slug::new("maria-stern") {
             Ok(maria) if is_whisper => Audience::Only(vec![maria]),
@@ -243,7 +243,7 @@ struct ModelJudge(Option<Chat>);
 
 #[async_trait]
 impl Judge for ModelJudge {
-    async fn has_ended(&mut self, line: &Line) -> Result<Judgement, JudgeError> {
+    async fn has_ended(&mut self, line: &SpokenLine) -> Result<Judgement, JudgeError> {
         let Some(model) = &self.0 else {
             return Ok(Judgement::GoesOn);
         };
@@ -251,7 +251,7 @@ impl Judge for ModelJudge {
             "Does this line end a conversation? Answer YES or NO.\n\n{}",
             line.speech.as_str()
         );
-        let answer = model.ask(&Question::new([Message::user(question)])).await;
+        let answer = model.ask(&Question::new([ModelMessage::user(question)])).await;
         let answer = answer.map_err(|error| JudgeError::new(error.to_string()))?;
         Ok(if answer.text.starts_with("YES") { Judgement::Ended } else { Judgement::GoesOn })
     }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use crate::briefing::Briefing;
 use crate::cue::Cue;
-use crate::protocol::{Parsed, Speech, Thinking, parse_output};
+use crate::protocol::{Parsed, Speech, Thoughts, parse_output};
 use crate::slug::Slug;
 
 /// Plays one character in one scene. It is the host's, keeps its own memory, and belongs to the scene that had it
@@ -63,14 +63,14 @@ pub trait ActorFactory: Send {
     /// # Errors
     ///
     /// Any; the scene ends as aborted.
-    async fn spawn(&mut self, role: &Role) -> Result<Box<dyn Actor>, ActorError>;
+    async fn spawn(&mut self, role: &CastRole) -> Result<Box<dyn Actor>, ActorError>;
 
     /// Takes an actor up again whose scene was killed, from the state that it saved itself. Default: none is saved.
     ///
     /// # Errors
     ///
     /// Any; the scene is not resumed, and nothing is changed.
-    async fn restore(&mut self, role: &Role) -> Result<Option<Restored>, ActorError> {
+    async fn restore(&mut self, role: &CastRole) -> Result<Option<Restored>, ActorError> {
         let _ = role;
         Ok(None)
     }
@@ -79,18 +79,18 @@ pub trait ActorFactory: Send {
 /// A character, as the factory knows it.
 ///
 /// ```
-/// use dirigent_scene::{Role, Slug};
-/// let role = Role::new(Slug::new("maria")?, "Maria");
+/// use dirigent_scene::{CastRole, Slug};
+/// let role = CastRole::new(Slug::new("maria")?, "Maria");
 /// assert_eq!((role.slug().as_str(), role.name()), ("maria", "Maria"));
 /// # Ok::<(), dirigent_scene::BadSlug>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Role {
+pub struct CastRole {
     slug: Slug,
     name: Arc<str>,
 }
 
-impl Role {
+impl CastRole {
     /// Names a character.
     pub fn new(slug: Slug, name: impl Into<Arc<str>>) -> Self {
         Self { slug, name: name.into() }
@@ -177,7 +177,7 @@ impl Output {
             Kind::Text(text) => parse_output(text),
             Kind::Replayed(parsed) => Ok(parsed.clone()),
             Kind::Speech(text) => {
-                Ok(Parsed { thinking: Thinking::none(), speech: Speech::of_person(text) })
+                Ok(Parsed { thinking: Thoughts::none(), speech: Speech::of_person(text) })
             }
         }
     }

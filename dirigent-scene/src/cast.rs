@@ -5,7 +5,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::actor::{Actor, ActorError, ActorFactory, Role};
+use crate::actor::{Actor, ActorError, ActorFactory, CastRole};
 
 type Make = Box<dyn FnOnce() -> Box<dyn Actor> + Send>;
 
@@ -43,7 +43,7 @@ impl Cast {
 
 #[async_trait]
 impl ActorFactory for Cast {
-    async fn spawn(&mut self, role: &Role) -> Result<Box<dyn Actor>, ActorError> {
+    async fn spawn(&mut self, role: &CastRole) -> Result<Box<dyn Actor>, ActorError> {
         let make = self.0.remove(role.slug().as_str());
         Ok(make.ok_or_else(|| ActorError::new("the cast has no actor for the character"))?())
     }

@@ -13,28 +13,28 @@ use crate::protocol::Speech;
 pub struct HeardSpeech {
     pub(crate) speaker: Arc<str>,
     pub(crate) speech: Speech,
-    pub(crate) frame: Option<Frame>,
+    pub(crate) frame: Option<SpeechFrame>,
 }
 
 /// What stands before and behind the speech of another character when an actor hears it. The speech itself stands
 /// between the two, unchanged.
 ///
 /// ```
-/// use dirigent_scene::Frame;
+/// use dirigent_scene::SpeechFrame;
 ///
-/// let frame = Frame::named("Maria");
+/// let frame = SpeechFrame::named("Maria");
 /// assert_eq!((&*frame.before, &*frame.behind), ("[Maria, speaking]: \"", "\""));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "hosts build it, and it has two ends")]
-pub struct Frame {
+pub struct SpeechFrame {
     /// What stands before the speech.
     pub before: Arc<str>,
     /// What stands behind it.
     pub behind: Arc<str>,
 }
 
-impl Frame {
+impl SpeechFrame {
     /// The frame that a scene of three or more uses: it adds the speaker's name and nothing else.
     pub fn named(speaker: &str) -> Self {
         Self { before: format!("[{speaker}, speaking]: \"").into(), behind: "\"".into() }
@@ -61,7 +61,7 @@ impl fmt::Display for HeardSpeech {
         }
         match &self.frame {
             None => f.write_str(self.speech.as_str()),
-            Some(Frame { before, behind }) => {
+            Some(SpeechFrame { before, behind }) => {
                 write!(f, "{before}{}{behind}", self.speech.as_str())
             }
         }

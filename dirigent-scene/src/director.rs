@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use crate::judge::Line;
+use crate::judge::SpokenLine;
 use crate::slug::Slug;
 
 /// Directs a scene: who comes in, who goes, and whether a speech is whispered. It says nothing to any actor. Its methods
 /// are called between the steps of the scene and must not block.
 ///
 /// ```
-/// use dirigent_scene::{Audience, Direction, Director, Line, Moment, Slug};
+/// use dirigent_scene::{Audience, Direction, Director, SpokenLine, Moment, Slug};
 ///
 /// /// Zoe enters after the fourth speech, and what is said in a whisper is heard by Maria alone.
 /// struct Evening;
@@ -20,7 +20,7 @@ use crate::slug::Slug;
 ///         if moment.speeches == 4 { vec![Direction::Enter(zoe)] } else { Vec::new() }
 ///     }
 ///
-///     fn audience(&mut self, line: &Line, _: &Moment) -> Audience {
+///     fn audience(&mut self, line: &SpokenLine, _: &Moment) -> Audience {
 ///         let is_whisper = line.speech.as_str().starts_with("*[whispers to Maria]*");
 ///         if is_whisper { Audience::Only(vec![Slug::new("maria").unwrap()]) } else { Audience::Everyone }
 ///     }
@@ -34,7 +34,7 @@ pub trait Director: Send {
     }
 
     /// Says who hears this speech. Default: everyone who is present.
-    fn audience(&mut self, line: &Line, moment: &Moment) -> Audience {
+    fn audience(&mut self, line: &SpokenLine, moment: &Moment) -> Audience {
         let _ = (line, moment);
         Audience::Everyone
     }

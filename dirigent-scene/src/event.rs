@@ -13,9 +13,9 @@ use crate::slug::{COORDINATOR, Slug};
 /// One event of a scene, as a line or an element of the event log has it. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent_scene::{Event, EventKind, Source};
+/// use dirigent_scene::{SceneEvent, EventKind, Source};
 ///
-/// let event: Event = serde_json::from_str(
+/// let event: SceneEvent = serde_json::from_str(
 ///     r#"{"t": 2.5, "from": "coordinator", "type": "route", "target": "sam-reed", "text": "Forwarding Maria's speech to Sam"}"#,
 /// )?;
 /// assert_eq!((event.kind, event.from), (EventKind::Route, Source::Coordinator));
@@ -24,7 +24,7 @@ use crate::slug::{COORDINATOR, Slug};
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Event {
+pub struct SceneEvent {
     /// When, since the scene's first event; whole milliseconds. In JSON `t`, in seconds.
     pub at: Duration,
     /// Who is the source.
@@ -180,7 +180,7 @@ impl fmt::Display for CloseReason {
     }
 }
 
-impl Event {
+impl SceneEvent {
     pub(crate) fn new(at: Duration, from: Source, kind: EventKind, text: Arc<str>) -> Self {
         let (target, reason, audience, raw) = (None, None, None, None);
         Self { at, from, kind, target, text, reason, audience, raw }
@@ -216,9 +216,9 @@ impl Event {
     }
 }
 
-impl fmt::Debug for Event {
+impl fmt::Debug for SceneEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event")
+        f.debug_struct("SceneEvent")
             .field("at", &self.at)
             .field("from", &self.from.as_str())
             .field("kind", &self.kind)
@@ -230,7 +230,7 @@ impl fmt::Debug for Event {
     }
 }
 
-impl Serialize for Event {
+impl Serialize for SceneEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[expect(clippy::cast_precision_loss, reason = "a scene does not last 285,000 years")]
         let seconds = self.at.as_millis() as f64 / 1_000.0;
@@ -257,7 +257,7 @@ impl Serialize for Event {
 
 /// An event as JSON has it. What else stands there is left aside.
 #[derive(Deserialize)]
-struct Line {
+struct SpokenLine {
     t: f64,
     from: String,
     #[serde(rename = "type")]
@@ -276,10 +276,10 @@ struct Line {
 /// The longest scene, in seconds: about 31 years. It keeps times exact to the millisecond.
 const SECONDS_MAX: f64 = 1e9;
 
-impl<'de> Deserialize<'de> for Event {
+impl<'de> Deserialize<'de> for SceneEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Line { t, from, kind, target, text, reason, audience, raw } =
-            Line::deserialize(deserializer)?;
+        let SpokenLine { t, from, kind, target, text, reason, audience, raw } =
+            SpokenLine::deserialize(deserializer)?;
         if !(0.0..=SECONDS_MAX).contains(&t) {
             return Err(D::Error::custom("t is no number of seconds"));
         }

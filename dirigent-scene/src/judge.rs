@@ -4,20 +4,20 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::actor::Role;
+use crate::actor::CastRole;
 use crate::protocol::Speech;
 
 /// Judges for the roles A and B whether the scene has ended. It reads what was said aloud, one speech after the other,
 /// and answers with one of two words: nothing that it thinks can reach an actor.
 ///
 /// ```
-/// use dirigent_scene::{Judge, JudgeError, Judgement, Line, async_trait};
+/// use dirigent_scene::{Judge, JudgeError, Judgement, SpokenLine, async_trait};
 ///
 /// struct Patience(u32);
 ///
 /// #[async_trait]
 /// impl Judge for Patience {
-///     async fn has_ended(&mut self, _: &Line) -> Result<Judgement, JudgeError> {
+///     async fn has_ended(&mut self, _: &SpokenLine) -> Result<Judgement, JudgeError> {
 ///         self.0 = self.0.saturating_sub(1);
 ///         Ok(if self.0 == 0 { Judgement::Ended } else { Judgement::GoesOn })
 ///     }
@@ -31,7 +31,7 @@ pub trait Judge: Send {
     /// # Errors
     ///
     /// [`JudgeError`]: the scene goes on, and the error is logged.
-    async fn has_ended(&mut self, line: &Line) -> Result<Judgement, JudgeError>;
+    async fn has_ended(&mut self, line: &SpokenLine) -> Result<Judgement, JudgeError>;
 }
 
 /// What a judge answers.
@@ -67,25 +67,25 @@ impl JudgeError {
 /// A speech that was accepted, with who said it and whom it reached. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Line {
+pub struct SpokenLine {
     /// Which speech of the scene it is, from 1.
     pub number: u32,
     /// The character that spoke.
-    pub speaker: Role,
+    pub speaker: CastRole,
     /// What was said.
     pub speech: Speech,
     /// Whether only some of those present heard it.
     pub is_whisper: bool,
 }
 
-impl Line {
+impl SpokenLine {
     /// Makes a line, for tests of judges, directors and outlets.
-    pub fn for_tests(number: u32, speaker: Role, speech: &str) -> Self {
+    pub fn for_tests(number: u32, speaker: CastRole, speech: &str) -> Self {
         Self { number, speaker, speech: Speech::of_person(speech), is_whisper: false }
     }
 }
 
-impl fmt::Debug for Line {
+impl fmt::Debug for SpokenLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Line({}, {}, {:?})", self.number, self.speaker.slug(), self.speech)
     }

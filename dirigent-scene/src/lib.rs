@@ -37,14 +37,14 @@
 //! | play in a Discord channel | [`ChannelOutlet`] |
 //! | ask an actor something after the scene | [`Epilogue::interview`] |
 //! | go on with a scene whose process died | [`Scene::resume`], [`ActorFactory::restore`] |
-//! | read, replay, compare, draw a scene | [`Log`], [`Playback`], [`Comparison`], [`Picture`], and the program `scene-log` |
+//! | read, replay, compare, draw a scene | [`SceneLog`], [`Playback`], [`Comparison`], [`Picture`], and the program `scene-log` |
 //! | drive a scene yourself, without tasks and files | [`machine`] |
 //!
 //! # What cannot happen
 //!
 //! - **Thinking does not cross.** A [`Cue`] is made of [`Speech`] and of the fixed [`Prompt`]s; there is no way from
-//!   [`Thinking`] to either. Thinking goes into the event log.
-//! - **The coordinator does not speak.** Its own words to actors are the five [`Prompt`]s. A [`Frame`] is made from names alone.
+//!   [`Thoughts`] to either. Thinking goes into the event log.
+//! - **The coordinator does not speak.** Its own words to actors are the five [`Prompt`]s. A [`SpeechFrame`] is made from names alone.
 //! - **The coordinator does not read.** A [`Material`] is opaque to it: no comparison, no length, no `Debug`. A factory knows a
 //!   name, and an actor its own [`Briefing`].
 //! - **A judge cannot talk.** Its answer is one of two words.
@@ -85,22 +85,22 @@ mod scripted;
 mod slug;
 mod transcript;
 
-pub use actor::{Actor, ActorError, ActorFactory, Output, Restored, Role};
+pub use actor::{Actor, ActorError, ActorFactory, CastRole, Output, Restored};
 pub use async_trait::async_trait;
 pub use briefing::{Briefing, BriefingPart, briefing_for_tests};
 pub use cast::Cast;
 pub use character::Character;
 pub use choices::{Choices, CoordinatorRole, Isolation, present_choices};
-pub use cue::{Cue, CueKind, Frame, HeardSpeech};
+pub use cue::{Cue, CueKind, HeardSpeech, SpeechFrame};
 pub use director::{Audience, BadDirection, Direction, Director, Moment};
 pub use ending::{CloseSigns, EXPLICIT_END};
-pub use event::{CloseReason, Event, EventKind, Source};
+pub use event::{CloseReason, EventKind, SceneEvent, Source};
 pub use files::{FileAction, FileError};
 pub use human::{HumanActor, NotAsked, Prompter};
-pub use judge::{Judge, JudgeError, Judgement, Line};
-pub use log::comparison::{Comparison, Part, Summary};
+pub use judge::{Judge, JudgeError, Judgement, SpokenLine};
+pub use log::comparison::{CharacterSummary, Comparison, SceneSummary};
 pub use log::playback::{Playback, Step};
-pub use log::{Log, LogError};
+pub use log::{LogError, SceneLog};
 pub use material::{Material, MaterialError, Unreadable};
 #[cfg(feature = "llm")]
 pub use model::ModelActors;
@@ -108,9 +108,9 @@ pub use outlet::channel::ChannelOutlet;
 pub use outlet::{Outlet, ShowError};
 pub use picture::Picture;
 pub use prompt::Prompt;
-pub use protocol::{Malformed, Parsed, Speech, Thinking, parse_output};
+pub use protocol::{Malformed, Parsed, Speech, Thoughts, parse_output};
 pub use scene::{
-    BuildError, Doing, Epilogue, InterviewError, Report, ResumeError, Scene, SceneBuilder,
+    Doing, Epilogue, InterviewError, Report, ResumeError, Scene, SceneBuildError, SceneBuilder,
     SceneError, SceneFolder,
 };
 pub use scripted::ScriptedActor;

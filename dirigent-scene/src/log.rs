@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::event::{CloseReason, Event, EventKind};
+use crate::event::{CloseReason, EventKind, SceneEvent};
 use crate::slug::Slug;
 
 pub(crate) mod comparison;
@@ -15,20 +15,20 @@ pub(crate) mod playback;
 /// runs or was killed; then the last line may be cut anywhere.
 ///
 /// ```
-/// use dirigent_scene::Log;
+/// use dirigent_scene::SceneLog;
 ///
-/// let log = Log::parse(br#"{"t": 0.0, "from": "coordinator", "type": "spawn", "target": "sam", "text": "Spawning actor for character sam"}
+/// let log = SceneLog::parse(br#"{"t": 0.0, "from": "coordinator", "type": "spawn", "target": "sam", "text": "Spawning actor for character sam"}
 /// {"t": 0.4, "from": "coordi"#)?;
 /// assert_eq!((log.events().len(), log.is_cut()), (1, true));
 /// # Ok::<(), dirigent_scene::LogError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Log {
-    events: Vec<Event>,
+pub struct SceneLog {
+    events: Vec<SceneEvent>,
     is_cut: bool,
 }
 
-impl Log {
+impl SceneLog {
     /// Reads a log from bytes.
     ///
     /// # Errors
@@ -46,14 +46,14 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// [`LogError::Unreadable`], and as [`Log::parse`].
+    /// [`LogError::Unreadable`], and as [`SceneLog::parse`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let path = path.as_ref();
         let failed = |source| LogError::Unreadable { path: path.to_owned(), source };
         Self::parse(&fs::read(path).map_err(failed)?)
     }
 
-    pub(crate) fn of(events: Vec<Event>) -> Self {
+    pub(crate) fn of(events: Vec<SceneEvent>) -> Self {
         Self { events, is_cut: false }
     }
 
@@ -103,7 +103,7 @@ impl Log {
     }
 
     /// Returns the events, oldest first.
-    pub fn events(&self) -> &[Event] {
+    pub fn events(&self) -> &[SceneEvent] {
         &self.events
     }
 
@@ -132,7 +132,7 @@ impl Log {
         is_lone
     }
 
-    pub(crate) fn into_events(self) -> Vec<Event> {
+    pub(crate) fn into_events(self) -> Vec<SceneEvent> {
         self.events
     }
 }
@@ -140,8 +140,8 @@ impl Log {
 /// A file is no event log. Nothing was changed. `Display` and `Debug` show no word of it.
 ///
 /// ```
-/// use dirigent_scene::{Log, LogError};
-/// assert!(matches!(Log::parse(b"{}\n"), Err(LogError::BadEvent { number: 1 })));
+/// use dirigent_scene::{SceneLog, LogError};
+/// assert!(matches!(SceneLog::parse(b"{}\n"), Err(LogError::BadEvent { number: 1 })));
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]

@@ -6,26 +6,26 @@
 //!
 //! ```
 //! use dirigent_core::Timestamp;
-//! use dirigent_scene::machine::{Effect, Input, Machine, Plan};
-//! use dirigent_scene::{Audience, Judgement, Output, Role, Slug};
+//! use dirigent_scene::machine::{SceneEffect, SceneInput, Machine, Plan};
+//! use dirigent_scene::{Audience, Judgement, Output, CastRole, Slug};
 //!
-//! let role = |name: &str| Role::new(Slug::of_name(name).unwrap(), name);
+//! let role = |name: &str| CastRole::new(Slug::of_name(name).unwrap(), name);
 //! let mut machine = Machine::new(Plan::new([role("Maria"), role("Sam")]).into());
 //! let mut lines = ["Hello.", "I should head out.", "Good-bye."].into_iter();
-//! let mut waiting = vec![Input::Start];
+//! let mut waiting = vec![SceneInput::Start];
 //! let (mut now, mut log) = (Timestamp::from_millis(0), Vec::new());
 //! while let Some(input) = waiting.pop() {
 //!     let mut effects = Vec::new();
 //!     machine.handle(now, input, &mut effects).expect("it was asked for");
 //!     for effect in effects {
 //!         match effect {
-//!             Effect::Record(event) => log.push(event),
-//!             Effect::Spawn(_) | Effect::Brief(_) | Effect::Show(_) => waiting.push(Input::Done),
-//!             Effect::Direct(_) => waiting.push(Input::Directed(Vec::new())),
-//!             Effect::Ask { .. } => waiting.push(Input::Answered(Output::speech(lines.next().unwrap_or("Dear diary.")))),
-//!             Effect::Hear { .. } => waiting.push(Input::Heard(Audience::Everyone)),
-//!             Effect::Judge(_) => waiting.push(Input::Judged(Judgement::GoesOn)),
-//!             Effect::Refused { .. } | Effect::Journal { .. } | Effect::NoEntry { .. } | Effect::Finish => {}
+//!             SceneEffect::Record(event) => log.push(event),
+//!             SceneEffect::Spawn(_) | SceneEffect::Brief(_) | SceneEffect::Show(_) => waiting.push(SceneInput::Done),
+//!             SceneEffect::Direct(_) => waiting.push(SceneInput::Directed(Vec::new())),
+//!             SceneEffect::Ask { .. } => waiting.push(SceneInput::Answered(Output::speech(lines.next().unwrap_or("Dear diary.")))),
+//!             SceneEffect::Hear { .. } => waiting.push(SceneInput::Heard(Audience::Everyone)),
+//!             SceneEffect::Judge(_) => waiting.push(SceneInput::Judged(Judgement::GoesOn)),
+//!             SceneEffect::Refused { .. } | SceneEffect::Journal { .. } | SceneEffect::NoEntry { .. } | SceneEffect::Finish => {}
 //!         }
 //!     }
 //!     now = now + std::time::Duration::from_millis(100);
@@ -55,14 +55,14 @@ mod speaking;
 mod stage;
 mod time;
 
-pub use self::effect::{AbortCause, Effect, Input, Refusal};
-pub use self::plan::{FrameRule, Plan, Seat};
+pub use self::effect::{AbortCause, SceneEffect, SceneInput, UnexpectedInput};
+pub use self::plan::{CastPlace, FrameRule, Plan};
 
 use self::ending::Ending;
 use self::events::Events;
 use self::floor::Floor;
 use self::seat::{Presence, SeatState, Seats};
-use self::stage::{Next, Stage, Task};
+use self::stage::{AwaitedAnswer, Next, Task};
 use self::time::SceneTime;
 
 /// One scene. See the [module](self).
@@ -73,7 +73,7 @@ pub struct Machine {
     floor: Floor,
     seats: Seats,
     /// What is waited for.
-    stage: Stage,
+    stage: AwaitedAnswer,
     /// Who is still to be brought in or taken out before the scene goes on.
     tasks: VecDeque<Task>,
     /// What follows when no task is left.
@@ -90,7 +90,7 @@ impl Machine {
         Self {
             floor: Floor::new(&plan),
             seats: Seats::new(&plan),
-            stage: Stage::NotStarted,
+            stage: AwaitedAnswer::NotStarted,
             tasks: VecDeque::new(),
             next: Next::Open,
             time: SceneTime::default(),
@@ -104,76 +104,80 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] means that this was not waited for, and that nothing has changed.
+    /// A [`UnexpectedInput`] means that this was not waited for, and that nothing has changed.
     pub fn handle(
         &mut self,
         now: Timestamp,
-        input: Input,
-        effects: &mut Vec<Effect>,
-    ) -> Result<(), Refusal> {
+        input: SceneInput,
+        effects: &mut Vec<SceneEffect>,
+    ) -> Result<(), UnexpectedInput> {
         self.time.advance(now);
-        let stage = mem::replace(&mut self.stage, Stage::Finished);
+        let stage = mem::replace(&mut self.stage, AwaitedAnswer::Finished);
         match (stage, input) {
-            (Stage::NotStarted, Input::Start) => {
+            (AwaitedAnswer::NotStarted, SceneInput::Start) => {
                 self.tasks.extend(self.plan.cast().map(Task::Enter));
                 self.go_on(effects);
             }
-            (Stage::Spawning(seat), Input::Done) => self.on_spawned(seat, effects),
-            (Stage::Briefing(seat), Input::Done) => self.on_briefed(seat, effects),
-            (Stage::Directing, Input::Directed(directions)) => {
+            (AwaitedAnswer::Spawning(seat), SceneInput::Done) => self.on_spawned(seat, effects),
+            (AwaitedAnswer::Briefing(seat), SceneInput::Done) => self.on_briefed(seat, effects),
+            (AwaitedAnswer::Directing, SceneInput::Directed(directions)) => {
                 self.on_directed(directions, effects);
             }
-            (Stage::Asking(asking), Input::Answered(output)) => {
+            (AwaitedAnswer::Asking(asking), SceneInput::Answered(output)) => {
                 self.on_answered(asking, &output, effects);
             }
-            (Stage::Hearing(seat, parsed), Input::Heard(audience)) => {
+            (AwaitedAnswer::Hearing(seat, parsed), SceneInput::Heard(audience)) => {
                 self.on_heard(seat, parsed, &audience, effects);
             }
-            (Stage::Showing(said), Input::Done) => self.on_shown(said, effects),
-            (Stage::Judging, Input::Judged(judgement)) => self.on_judged(judgement, effects),
-            (Stage::Writing(asking), Input::Answered(output)) => {
+            (AwaitedAnswer::Showing(said), SceneInput::Done) => self.on_shown(said, effects),
+            (AwaitedAnswer::Judging, SceneInput::Judged(judgement)) => {
+                self.on_judged(judgement, effects)
+            }
+            (AwaitedAnswer::Writing(asking), SceneInput::Answered(output)) => {
                 self.on_entry(asking, &output, effects);
             }
-            (Stage::Writing(asking), Input::Failed) => self.end_entry(asking.seat, None, effects),
-            (Stage::NotStarted | Stage::Finished, _) => {
-                return Err(Refusal);
+            (AwaitedAnswer::Writing(asking), SceneInput::Failed) => {
+                self.end_entry(asking.seat, None, effects)
             }
-            (_, Input::Failed) => self.abort(AbortCause::Failed, effects),
-            (_, Input::Stop) => self.abort(AbortCause::Stopped, effects),
+            (AwaitedAnswer::NotStarted | AwaitedAnswer::Finished, _) => {
+                return Err(UnexpectedInput);
+            }
+            (_, SceneInput::Failed) => self.abort(AbortCause::Failed, effects),
+            (_, SceneInput::Stop) => self.abort(AbortCause::Stopped, effects),
             (stage, _) => {
                 self.stage = stage;
-                return Err(Refusal);
+                return Err(UnexpectedInput);
             }
         }
         Ok(())
     }
 
     /// Does the next task, or what follows when none is left.
-    fn go_on(&mut self, effects: &mut Vec<Effect>) {
+    fn go_on(&mut self, effects: &mut Vec<SceneEffect>) {
         match self.tasks.pop_front() {
             Some(Task::Enter(seat)) => {
-                self.stage = Stage::Spawning(seat);
-                effects.push(Effect::Spawn(seat));
+                self.stage = AwaitedAnswer::Spawning(seat);
+                effects.push(SceneEffect::Spawn(seat));
             }
             Some(Task::Leave(seat)) => self.ask_for_entry(seat, effects),
             None => match self.next {
                 Next::Open => self.open(effects),
                 Next::Ask => self.ask(effects),
-                Next::Finish => effects.push(Effect::Finish),
+                Next::Finish => effects.push(SceneEffect::Finish),
             },
         }
     }
 
-    fn on_spawned(&mut self, seat: Seat, effects: &mut Vec<Effect>) {
+    fn on_spawned(&mut self, seat: CastPlace, effects: &mut Vec<SceneEffect>) {
         self.time.begin();
         self.seats.of(seat).is_spawned = true;
         let text = format!("Spawning actor for character {}", self.plan.slug(seat));
         effects.push(self.events().to(EventKind::Spawn, seat, text));
-        self.stage = Stage::Briefing(seat);
-        effects.push(Effect::Brief(seat));
+        self.stage = AwaitedAnswer::Briefing(seat);
+        effects.push(SceneEffect::Brief(seat));
     }
 
-    fn on_briefed(&mut self, seat: Seat, effects: &mut Vec<Effect>) {
+    fn on_briefed(&mut self, seat: CastPlace, effects: &mut Vec<SceneEffect>) {
         let text = "Sent actor system prompt + profile + journal + scene perspective";
         effects.push(self.events().to(EventKind::Brief, seat, text));
         self.seats.of(seat).presence = Presence::Present;
@@ -181,7 +185,7 @@ impl Machine {
     }
 
     /// The cast is there: the first speaker has the floor.
-    fn open(&mut self, effects: &mut Vec<Effect>) {
+    fn open(&mut self, effects: &mut Vec<SceneEffect>) {
         self.next = Next::Ask;
         let order = self.plan.opening_order();
         let granted =
@@ -190,22 +194,22 @@ impl Machine {
     }
 
     /// Asks the host who comes and goes before this turn; with no turn left the scene closes.
-    fn direct(&mut self, granted: Option<Seat>, effects: &mut Vec<Effect>) {
+    fn direct(&mut self, granted: Option<CastPlace>, effects: &mut Vec<SceneEffect>) {
         let Some(seat) = granted else {
             return self.close(self.ending.reason_at_ceiling(), effects);
         };
-        self.stage = Stage::Directing;
-        effects.push(Effect::Direct(self.seats.moment(&self.plan, self.speeches, seat)));
+        self.stage = AwaitedAnswer::Directing;
+        effects.push(SceneEffect::Direct(self.seats.moment(&self.plan, self.speeches, seat)));
     }
 
-    fn on_directed(&mut self, directions: Vec<Direction>, effects: &mut Vec<Effect>) {
+    fn on_directed(&mut self, directions: Vec<Direction>, effects: &mut Vec<SceneEffect>) {
         let any = !directions.is_empty();
         for direction in directions {
             if direction == Direction::Stop {
                 return self.abort(AbortCause::Stopped, effects);
             }
             if let Err(why) = self.take_direction(&direction) {
-                effects.push(Effect::Refused { direction, why });
+                effects.push(SceneEffect::Refused { direction, why });
             }
         }
         if any {
@@ -273,16 +277,16 @@ impl Machine {
 
     /// Returns whether everything is done.
     pub const fn is_finished(&self) -> bool {
-        matches!(self.stage, Stage::Finished) && self.ending.closed().is_some()
+        matches!(self.stage, AwaitedAnswer::Finished) && self.ending.closed().is_some()
     }
 
     /// Returns how many cues this character's actor has answered: turns, corrections and journal entries.
-    pub fn answered(&self, seat: Seat) -> u32 {
+    pub fn answered(&self, seat: CastPlace) -> u32 {
         self.seats.get(seat).map_or(0, |state| state.answered)
     }
 
     /// Returns whether this character's actor was created and has not written its journal yet.
-    pub fn is_in_play(&self, seat: Seat) -> bool {
+    pub fn is_in_play(&self, seat: CastPlace) -> bool {
         let plays = |state: &SeatState| state.is_spawned && state.presence != Presence::Gone;
         self.seats.get(seat).is_some_and(plays)
     }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use dirigent_llm::{Chat, Message, Question};
+use dirigent_llm::{Chat, ModelMessage, Question};
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{Actor, ActorError, ActorFactory, Output, Restored, Role};
+use crate::actor::{Actor, ActorError, ActorFactory, CastRole, Output, Restored};
 use crate::briefing::Briefing;
 use crate::cue::{Cue, CueKind};
 use crate::files::{Appender, create_folder, read_if_there};
@@ -50,7 +50,7 @@ impl ModelActors {
         self
     }
 
-    fn file(&self, role: &Role) -> Option<PathBuf> {
+    fn file(&self, role: &CastRole) -> Option<PathBuf> {
         let folder = self.saved_in.as_ref()?;
         Some(folder.join(role.slug().as_str()).with_extension("jsonl"))
     }
@@ -72,7 +72,7 @@ enum Entry {
 
 #[async_trait]
 impl ActorFactory for ModelActors {
-    async fn spawn(&mut self, role: &Role) -> Result<Box<dyn Actor>, ActorError> {
+    async fn spawn(&mut self, role: &CastRole) -> Result<Box<dyn Actor>, ActorError> {
         let file = match self.file(role) {
             None => None,
             Some(path) => {
@@ -84,7 +84,7 @@ impl ActorFactory for ModelActors {
         Ok(Box::new(ModelActor { model, history, file }))
     }
 
-    async fn restore(&mut self, role: &Role) -> Result<Option<Restored>, ActorError> {
+    async fn restore(&mut self, role: &CastRole) -> Result<Option<Restored>, ActorError> {
         let Some(path) = self.file(role) else {
             return Ok(None);
         };
@@ -167,12 +167,12 @@ impl Actor for ModelActor {
             };
         }
         let system = self.history.system.as_deref().unwrap_or_default();
-        let mut messages = vec![Message::system(system)];
+        let mut messages = vec![ModelMessage::system(system)];
         for (cue, answer) in &self.history.exchanges {
-            messages.push(Message::user(cue));
-            messages.push(Message::assistant(answer));
+            messages.push(ModelMessage::user(cue));
+            messages.push(ModelMessage::assistant(answer));
         }
-        messages.push(Message::user(&cue));
+        messages.push(ModelMessage::user(&cue));
         let question = Question::new(messages).keep_tags();
         let answer = self.model.ask(&question).await.map_err(ActorError::new)?.text;
         let output = Output::text(answer.as_str());

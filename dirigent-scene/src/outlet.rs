@@ -5,7 +5,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::judge::Line;
+use crate::judge::SpokenLine;
 
 pub(crate) mod channel;
 
@@ -13,13 +13,13 @@ pub(crate) mod channel;
 /// speech alone; thinking never comes here.
 ///
 /// ```
-/// use dirigent_scene::{Line, Outlet, ShowError, async_trait};
+/// use dirigent_scene::{SpokenLine, Outlet, ShowError, async_trait};
 ///
 /// struct Terminal;
 ///
 /// #[async_trait]
 /// impl Outlet for Terminal {
-///     async fn show(&mut self, line: &Line, _is_repeat: bool) -> Result<(), ShowError> {
+///     async fn show(&mut self, line: &SpokenLine, _is_repeat: bool) -> Result<(), ShowError> {
 ///         println!("{}: {}", line.speaker.name(), line.speech.as_str());
 ///         Ok(())
 ///     }
@@ -33,7 +33,7 @@ pub trait Outlet: Send {
     /// # Errors
     ///
     /// [`ShowError`]: the scene is closed as aborted.
-    async fn show(&mut self, line: &Line, is_repeat: bool) -> Result<(), ShowError>;
+    async fn show(&mut self, line: &SpokenLine, is_repeat: bool) -> Result<(), ShowError>;
 }
 
 /// A speech could not be shown. Its text must hold nothing that was said.

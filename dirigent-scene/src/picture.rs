@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::actor::Role;
-use crate::event::Event;
-use crate::log::Log;
+use crate::actor::CastRole;
+use crate::event::SceneEvent;
+use crate::log::SceneLog;
 
 /// Draws a scene: a lane for each character with its thinking, speaking and writing over time, arrows for what was
 /// routed, the texts below, filters, and a button that plays it. It shows what the event log holds, thinking included:
 /// it is for those who may read that log.
 ///
 /// ```
-/// use dirigent_scene::{Log, Picture};
+/// use dirigent_scene::{SceneLog, Picture};
 ///
-/// let log = Log::parse(br#"[{"t": 1.0, "from": "sam", "type": "speak", "text": "</script><b>Hello.</b>"}]"#)?;
+/// let log = SceneLog::parse(br#"[{"t": 1.0, "from": "sam", "type": "speak", "text": "</script><b>Hello.</b>"}]"#)?;
 /// let html = Picture::of("Scene 001", &log).render(log.events());
 /// assert!(html.starts_with("<!doctype html>") && !html.contains("<b>Hello"));
 /// # Ok::<(), dirigent_scene::LogError>(())
@@ -29,13 +29,13 @@ pub struct Picture {
 
 impl Picture {
     /// Begins a picture with a title and the characters, a lane each.
-    pub fn new(title: &str, roles: &[Role]) -> Self {
+    pub fn new(title: &str, roles: &[CastRole]) -> Self {
         let names = roles.iter().map(|role| (role.slug().as_str().into(), role.name().into()));
         Self { title: title.into(), names: names.collect() }
     }
 
     /// Begins a picture of a log whose characters are known by their slugs only.
-    pub fn of(title: &str, log: &Log) -> Self {
+    pub fn of(title: &str, log: &SceneLog) -> Self {
         let mut slugs = log.characters();
         let speakers = log.events().iter().filter_map(|event| event.from.character().cloned());
         slugs.extend(speakers);
@@ -49,7 +49,7 @@ impl Picture {
     }
 
     /// Writes the file.
-    pub fn render(&self, events: &[Event]) -> String {
+    pub fn render(&self, events: &[SceneEvent]) -> String {
         let title = escape(&self.title);
         let names: Vec<BTreeMap<&str, &str>> = self
             .names

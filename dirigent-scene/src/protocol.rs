@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub struct Parsed {
     /// What the character thinks. It goes into the event log and nowhere else.
-    pub thinking: Thinking,
+    pub thinking: Thoughts,
     /// What the character says.
     pub speech: Speech,
 }
@@ -27,12 +27,12 @@ pub struct Parsed {
 ///
 /// ```
 /// let turn = dirigent_scene::parse_output("<thinking>Hm.</thinking><speech>Yes.</speech>").unwrap();
-/// assert_eq!(format!("{:?}", turn.thinking), "Thinking(3 bytes)");
+/// assert_eq!(format!("{:?}", turn.thinking), "Thoughts(3 bytes)");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Thinking(Arc<str>);
+pub struct Thoughts(Arc<str>);
 
-impl Thinking {
+impl Thoughts {
     /// The words, for the `think` event.
     pub(crate) fn into_event(self) -> Arc<str> {
         self.0
@@ -49,7 +49,7 @@ impl Thinking {
     }
 }
 
-impl fmt::Debug for Thinking {
+impl fmt::Debug for Thoughts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Thinking({} bytes)", self.0.len())
     }
@@ -149,7 +149,7 @@ pub fn parse_output(output: &str) -> Result<Parsed, Malformed> {
     if !rest.trim().is_empty() {
         return Err(Malformed::TextAfter);
     }
-    let (thinking, speech) = (Thinking(thinking.trim().into()), Speech(speech.trim().into()));
+    let (thinking, speech) = (Thoughts(thinking.trim().into()), Speech(speech.trim().into()));
     Ok(Parsed { thinking, speech })
 }
 

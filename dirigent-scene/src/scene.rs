@@ -20,7 +20,7 @@ mod setup;
 
 pub use self::builder::SceneBuilder;
 pub use self::epilogue::{Epilogue, InterviewError, Report};
-pub use self::error::{BuildError, Doing, ResumeError, SceneError};
+pub use self::error::{Doing, ResumeError, SceneBuildError, SceneError};
 pub use self::folder::SceneFolder;
 
 use self::recording::Recording;

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use dirigent_core::Timestamp;
 use time::OffsetDateTime;
 
-use crate::actor::Role;
-use crate::event::{CloseReason, Event, EventKind};
+use crate::actor::CastRole;
+use crate::event::{CloseReason, EventKind, SceneEvent};
 use crate::slug::Slug;
 
 /// What stands above the lines of a transcript.
 ///
 /// ```
-/// use dirigent_scene::{Log, Role, Slug, Transcript};
+/// use dirigent_scene::{SceneLog, CastRole, Slug, Transcript};
 ///
-/// let log = Log::parse(br#"[{"t": 61.0, "from": "sam", "type": "speak", "text": "Hello."}]"#)?;
-/// let transcript = Transcript::new("Scene 001 — Morning kitchen", [Role::new(Slug::new("sam").unwrap(), "Sam Reed")])
+/// let log = SceneLog::parse(br#"[{"t": 61.0, "from": "sam", "type": "speak", "text": "Hello."}]"#)?;
+/// let transcript = Transcript::new("Scene 001 — Morning kitchen", [CastRole::new(Slug::new("sam").unwrap(), "Sam Reed")])
 ///     .setting("A kitchen, early");
 /// assert!(transcript.render(log.events()).contains("\n**SAM REED:** Hello.\n"));
 /// # Ok::<(), dirigent_scene::LogError>(())
@@ -27,7 +27,7 @@ pub struct Transcript {
     pub(crate) title: Arc<str>,
     pub(crate) setting: Arc<str>,
     pub(crate) date: String,
-    pub(crate) roles: Vec<Role>,
+    pub(crate) roles: Vec<CastRole>,
 }
 
 /// The day of a moment, in UTC, as `YYYY-MM-DD`.
@@ -39,7 +39,7 @@ pub(crate) fn date(at: Timestamp) -> String {
 
 impl Transcript {
     /// Begins a transcript with a title and the characters, in the order in which they are listed.
-    pub fn new(title: impl Into<Arc<str>>, roles: impl IntoIterator<Item = Role>) -> Self {
+    pub fn new(title: impl Into<Arc<str>>, roles: impl IntoIterator<Item = CastRole>) -> Self {
         let (title, roles) = (title.into(), roles.into_iter().collect());
         Self { title, setting: "".into(), date: date(Timestamp::default()), roles }
     }
@@ -60,7 +60,7 @@ impl Transcript {
 
     /// Writes the transcript of these events. A character that is not among those of the transcript is called by its slug;
     /// one of whom no event tells did not come, and is no participant.
-    pub fn render(&self, events: &[Event]) -> String {
+    pub fn render(&self, events: &[SceneEvent]) -> String {
         let names: BTreeMap<&Slug, &str> =
             self.roles.iter().map(|role| (role.slug(), role.name())).collect();
         let name = |slug: &'_ Slug| {
@@ -73,7 +73,7 @@ impl Transcript {
             .flat_map(|event| event.from.character().into_iter().chain(&event.target))
             .collect();
         let participants = || self.roles.iter().filter(|role| came.contains(role.slug()));
-        let names_of: Vec<&str> = participants().map(Role::name).collect();
+        let names_of: Vec<&str> = participants().map(CastRole::name).collect();
         let mut text = format!(
             "# {}\n\n**Date:** {}\n**Duration:** {} minutes (real-time generation)\n**Participants:** {}\n**Setting:** {}\n\n---\n",
             self.title,

@@ -1,8 +1,8 @@
 //! Who is present, and who hears what.
 
 use dirigent_scene::{
-    Audience, BadDirection, Character, Direction, Director, EventKind, Line, Moment, SceneBuilder,
-    SceneError, Slug,
+    Audience, BadDirection, Character, Direction, Director, EventKind, Moment, SceneBuilder,
+    SceneError, Slug, SpokenLine,
 };
 
 use crate::fixture::{Given, Place, material, outline, says};
@@ -25,7 +25,7 @@ impl Director for Plan {
         now.map(|(_, direction)| direction.clone()).collect()
     }
 
-    fn audience(&mut self, line: &Line, _: &Moment) -> Audience {
+    fn audience(&mut self, line: &SpokenLine, _: &Moment) -> Audience {
         match line.speech.as_str().split_once(':') {
             Some((names, _)) => Audience::Only(names.split('+').map(slug).collect()),
             None => Audience::Everyone,

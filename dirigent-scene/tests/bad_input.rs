@@ -3,7 +3,7 @@
 use std::fs;
 
 use dirigent_scene::{
-    BuildError, Character, CoordinatorRole, Isolation, Material, Scene, SceneError, Slug,
+    Character, CoordinatorRole, Isolation, Material, Scene, SceneBuildError, SceneError, Slug,
     Unreadable,
 };
 
@@ -18,39 +18,39 @@ fn a_cast_that_cannot_be_told_apart_is_refused() {
             names.iter().fold(place.empty(), |scene, name| scene.character(Character::new(*name)));
         scene.build().map(drop).unwrap_err()
     };
-    assert_eq!(built(&[]), BuildError::NoCharacters);
-    assert_eq!(built(&["Maria"]), BuildError::OneCharacter);
-    assert_eq!(built(&["Maria", "MARIA"]), BuildError::SameName { name: "MARIA".into() });
+    assert_eq!(built(&[]), SceneBuildError::NoCharacters);
+    assert_eq!(built(&["Maria"]), SceneBuildError::OneCharacter);
+    assert_eq!(built(&["Maria", "MARIA"]), SceneBuildError::SameName { name: "MARIA".into() });
     assert_eq!(
         built(&["Maria S", "Maria-S"]),
-        BuildError::SameSlug { slug: Slug::new("maria-s").unwrap() }
+        SceneBuildError::SameSlug { slug: Slug::new("maria-s").unwrap() }
     );
-    assert_eq!(built(&["Maria", ""]), BuildError::BadName { number: 2 });
-    assert_eq!(built(&["Maria", "Sam\n**MARIA:** No"]), BuildError::BadName { number: 2 });
-    assert_eq!(built(&["Maria", " Sam"]), BuildError::BadName { number: 2 });
-    assert_eq!(built(&["Maria", "Zoë"]), BuildError::BadSlug { name: "Zoë".into() });
+    assert_eq!(built(&["Maria", ""]), SceneBuildError::BadName { number: 2 });
+    assert_eq!(built(&["Maria", "Sam\n**MARIA:** No"]), SceneBuildError::BadName { number: 2 });
+    assert_eq!(built(&["Maria", " Sam"]), SceneBuildError::BadName { number: 2 });
+    assert_eq!(built(&["Maria", "Zoë"]), SceneBuildError::BadSlug { name: "Zoë".into() });
     assert_eq!(
         built(&["Maria", "Coordinator"]),
-        BuildError::BadSlug { name: "Coordinator".into() }
+        SceneBuildError::BadSlug { name: "Coordinator".into() }
     );
     let many: Vec<String> = (0..65).map(|number| format!("C{number}")).collect();
     assert_eq!(
         built(&many.iter().map(String::as_str).collect::<Vec<_>>()),
-        BuildError::TooManyCharacters { count: 65 }
+        SceneBuildError::TooManyCharacters { count: 65 }
     );
     let waiting = place.two().waiting(Character::new("Sam")).build().map(drop);
-    assert_eq!(waiting, Err(BuildError::SameName { name: "Sam".into() }));
+    assert_eq!(waiting, Err(SceneBuildError::SameName { name: "Sam".into() }));
     let nobody = Slug::new("zoe").unwrap();
     let first =
         place.two().waiting(Character::new("Zoe")).first_speaker(nobody.clone()).build().map(drop);
-    assert_eq!(first, Err(BuildError::NoFirstSpeaker { slug: nobody }));
+    assert_eq!(first, Err(SceneBuildError::NoFirstSpeaker { slug: nobody }));
     assert_eq!(
         place.two().title("").build().map(drop),
-        Err(BuildError::BadText { field: "title" })
+        Err(SceneBuildError::BadText { field: "title" })
     );
     assert_eq!(
         place.two().setting("a\nb").build().map(drop),
-        Err(BuildError::BadText { field: "setting" })
+        Err(SceneBuildError::BadText { field: "setting" })
     );
     assert_eq!(files(place.home.path()), Vec::<String>::new());
 }
@@ -63,8 +63,8 @@ fn a_scene_without_a_folder_or_actors_is_refused() {
             .character(Character::new("Maria"))
             .character(Character::new("Sam"))
     };
-    assert_eq!(two().build().map(drop), Err(BuildError::NoFolder));
-    assert_eq!(two().folder("x").build().map(drop), Err(BuildError::NoActors));
+    assert_eq!(two().build().map(drop), Err(SceneBuildError::NoFolder));
+    assert_eq!(two().folder("x").build().map(drop), Err(SceneBuildError::NoActors));
 }
 
 #[test]

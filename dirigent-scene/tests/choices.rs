@@ -1,8 +1,8 @@
 //! The two choices, and the notes.
 
 use dirigent_scene::{
-    BuildError, Character, Choices, CoordinatorRole, Isolation, Judge, JudgeError, Judgement, Line,
-    Scene, async_trait, present_choices,
+    Character, Choices, CoordinatorRole, Isolation, Judge, JudgeError, Judgement, Scene,
+    SceneBuildError, SpokenLine, async_trait, present_choices,
 };
 
 use crate::fixture::{Place, files, says};
@@ -12,7 +12,7 @@ pub(crate) struct After(pub(crate) u32);
 
 #[async_trait]
 impl Judge for After {
-    async fn has_ended(&mut self, line: &Line) -> Result<Judgement, JudgeError> {
+    async fn has_ended(&mut self, line: &SpokenLine) -> Result<Judgement, JudgeError> {
         match line.number {
             number if number == self.0 => Ok(Judgement::Ended),
             1 => Err(JudgeError::new("offline")),
@@ -116,9 +116,9 @@ fn a_role_that_needs_a_judge_has_one_and_the_other_has_none() {
         let without = builder().build().map(drop);
         let with = builder().judge(After(1)).build().map(drop);
         if role.wants_judge() {
-            assert_eq!((without, with), (Err(BuildError::JudgeMissing { role }), Ok(())));
+            assert_eq!((without, with), (Err(SceneBuildError::JudgeMissing { role }), Ok(())));
         } else {
-            assert_eq!((without, with), (Ok(()), Err(BuildError::JudgeUnwanted { role })));
+            assert_eq!((without, with), (Ok(()), Err(SceneBuildError::JudgeUnwanted { role })));
         }
     }
 }

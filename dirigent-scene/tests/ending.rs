@@ -1,6 +1,6 @@
 //! How scenes end.
 
-use dirigent_scene::{BuildError, CloseSigns, CueKind, EventKind, Prompt};
+use dirigent_scene::{CloseSigns, CueKind, EventKind, Prompt, SceneBuildError};
 
 use crate::fixture::{Place, outline, says};
 
@@ -184,7 +184,7 @@ async fn the_caps_are_forty_and_sixty_for_each_unless_set() {
     assert_eq!(before, 80);
 
     let caps = |soft, hard| place.two().caps(soft, hard).build().map(drop);
-    assert_eq!(caps(61, 60), Err(BuildError::BadCaps { soft: 61, hard: 60 }));
-    assert_eq!(caps(0, 0), Err(BuildError::BadCaps { soft: 0, hard: 0 }));
+    assert_eq!(caps(61, 60), Err(SceneBuildError::BadCaps { soft: 61, hard: 60 }));
+    assert_eq!(caps(0, 0), Err(SceneBuildError::BadCaps { soft: 0, hard: 0 }));
     assert_eq!(caps(60, 60), Ok(()));
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dirigent_scene::{
-    Actor, ActorError, ActorFactory, Briefing, Character, CoordinatorRole, Cue, CueKind, Isolation,
-    Log, Material, Output, Restored, Role, Scene, SceneBuilder, async_trait,
+    Actor, ActorError, ActorFactory, Briefing, CastRole, Character, CoordinatorRole, Cue, CueKind,
+    Isolation, Material, Output, Restored, Scene, SceneBuilder, SceneLog, async_trait,
 };
 use dirigent_testkit::ManualClock;
 
@@ -29,7 +29,7 @@ pub(crate) enum Given {
 
 /// What happened to actors, and what of them survives a kill.
 #[derive(Default)]
-pub(crate) struct Stage {
+pub(crate) struct ActorNotes {
     /// By slug.
     pub(crate) given: BTreeMap<String, Vec<Given>>,
     /// In order, with what was on disk then.
@@ -46,11 +46,11 @@ pub(crate) struct Stage {
     pub(crate) answers: BTreeMap<String, String>,
 }
 
-pub(crate) type Shared = Arc<Mutex<Stage>>;
+pub(crate) type SharedNotes = Arc<Mutex<ActorNotes>>;
 
 /// Plays by script, and writes down what its actors are given.
 pub(crate) struct Players {
-    pub(crate) stage: Shared,
+    pub(crate) stage: SharedNotes,
     pub(crate) scripts: BTreeMap<String, Vec<String>>,
     /// A file whose presence is noted at each spawn.
     pub(crate) watched: PathBuf,
@@ -59,14 +59,14 @@ pub(crate) struct Players {
 /// An actor of theirs.
 pub(crate) struct Player {
     slug: String,
-    stage: Shared,
+    stage: SharedNotes,
     script: VecDeque<String>,
     answered: usize,
 }
 
 #[async_trait]
 impl ActorFactory for Players {
-    async fn spawn(&mut self, role: &Role) -> Result<Box<dyn Actor>, ActorError> {
+    async fn spawn(&mut self, role: &CastRole) -> Result<Box<dyn Actor>, ActorError> {
         let slug = role.slug().to_string();
         let mut stage = self.stage.lock().unwrap();
         stage.spawned.push((slug.clone(), self.watched.exists()));
@@ -78,7 +78,7 @@ impl ActorFactory for Players {
         Ok(Box::new(Player { slug, stage: Arc::clone(&self.stage), script, answered: 0 }))
     }
 
-    async fn restore(&mut self, role: &Role) -> Result<Option<Restored>, ActorError> {
+    async fn restore(&mut self, role: &CastRole) -> Result<Option<Restored>, ActorError> {
         let slug = role.slug().to_string();
         let saved = self.stage.lock().unwrap().saved.get(&slug).cloned();
         let Some(saved) = saved else {
@@ -145,7 +145,7 @@ impl Drop for Player {
 /// A scene in a folder of its own.
 pub(crate) struct Place {
     pub(crate) home: tempfile::TempDir,
-    pub(crate) stage: Shared,
+    pub(crate) stage: SharedNotes,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) scripts: BTreeMap<String, Vec<String>>,
 }
@@ -155,7 +155,7 @@ impl Place {
         let scripts = scripts.iter().map(|(slug, script)| ((*slug).to_owned(), script.clone()));
         Self {
             home: tempfile::tempdir().unwrap(),
-            stage: Shared::default(),
+            stage: SharedNotes::default(),
             clock: Arc::new(ManualClock::new()),
             scripts: scripts.collect(),
         }
@@ -192,8 +192,8 @@ impl Place {
         std::fs::read_to_string(self.folder().join(file)).unwrap_or_default()
     }
 
-    pub(crate) fn log(&self) -> Log {
-        Log::read(self.folder().join("events.json")).unwrap()
+    pub(crate) fn log(&self) -> SceneLog {
+        SceneLog::read(self.folder().join("events.json")).unwrap()
     }
 
     /// The cues of a character, without its briefing.
@@ -214,8 +214,8 @@ impl Place {
 }
 
 /// The kinds and sources of a log's events, as short words.
-pub(crate) fn outline(log: &Log) -> Vec<String> {
-    let short = |event: &dirigent_scene::Event| {
+pub(crate) fn outline(log: &SceneLog) -> Vec<String> {
+    let short = |event: &dirigent_scene::SceneEvent| {
         let whose = event.target.as_ref().map_or(event.from.as_str(), |slug| slug.as_str());
         format!("{} {whose}", event.kind.as_str())
     };

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use dirigent_scene::{Audience, Character, Direction, Director, Frame, Line, Moment, Prompt, Slug};
+use dirigent_scene::{
+    Audience, Character, Direction, Director, Moment, Prompt, Slug, SpeechFrame, SpokenLine,
+};
 use proptest::prelude::*;
 
 use crate::fixture::{Given, Place, material, outline, turn};
@@ -21,7 +23,7 @@ impl Director for Any {
         }
     }
 
-    fn audience(&mut self, line: &Line, moment: &Moment) -> Audience {
+    fn audience(&mut self, line: &SpokenLine, moment: &Moment) -> Audience {
         match self.0.get(line.number as usize) {
             Some(3) => Audience::Only(moment.present.iter().take(1).cloned().collect()),
             _ => Audience::Everyone,
@@ -116,7 +118,7 @@ proptest! {
                         rest = rest.replace(prompt.as_str(), "");
                     }
                     for name in ["Ann", "Bob", "Cem", "Dan"] {
-                        rest = rest.replace(&*Frame::named(name).before, "").replace(&format!("[{name} says nothing.]"), "");
+                        rest = rest.replace(&*SpeechFrame::named(name).before, "").replace(&format!("[{name} says nothing.]"), "");
                     }
                     for line in rest.split("\n\n").filter(|line| !line.trim().is_empty()) {
                         let line = line.trim_end_matches('"');
@@ -188,9 +190,12 @@ fn routing_is_the_same_whatever_the_profiles_say() {
 #[test]
 fn debug_shows_no_word() {
     let parsed = dirigent_scene::parse_output(&turn("SECRET", "SECRET")).unwrap();
-    let line =
-        Line::for_tests(1, dirigent_scene::Role::new(Slug::new("ann").unwrap(), "Ann"), "SECRET");
-    let event: dirigent_scene::Event =
+    let line = SpokenLine::for_tests(
+        1,
+        dirigent_scene::CastRole::new(Slug::new("ann").unwrap(), "Ann"),
+        "SECRET",
+    );
+    let event: dirigent_scene::SceneEvent =
         serde_json::from_str(r#"{"t": 0, "from": "ann", "type": "think", "text": "SECRET"}"#)
             .unwrap();
     let cue =

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use dirigent_scene::{
-    Audience, Character, CueKind, Direction, Director, Line, Log, Moment, Outlet, ResumeError,
-    SceneBuilder, SceneError, ShowError, Slug, async_trait,
+    Audience, Character, CueKind, Direction, Director, Moment, Outlet, ResumeError, SceneBuilder,
+    SceneError, SceneLog, ShowError, Slug, SpokenLine, async_trait,
 };
 
 use crate::fixture::{Given, Place, files, outline, says};
@@ -37,7 +37,7 @@ impl Director for Evening {
         }
     }
 
-    fn audience(&mut self, line: &Line, _: &Moment) -> Audience {
+    fn audience(&mut self, line: &SpokenLine, _: &Moment) -> Audience {
         let is_whisper = line.speech.as_str().starts_with('~');
         if is_whisper {
             Audience::Only(vec![Slug::new("zoe").unwrap()])
@@ -74,7 +74,7 @@ fn evening(place: &Place) -> SceneBuilder {
 
 /// What a scene comes to, its times aside.
 fn result(place: &Place) -> (Vec<String>, String, BTreeMap<String, String>) {
-    let log = Log::read(place.folder().join("events.json")).unwrap();
+    let log = SceneLog::read(place.folder().join("events.json")).unwrap();
     let texts = log.events().iter().map(|event| event.text.to_string());
     let lines = outline(&log).into_iter().zip(texts).map(|(line, text)| format!("{line} {text}"));
     let journals = ["maria", "sam", "zoe"]
@@ -108,7 +108,7 @@ fn a_scene_killed_at_any_point_and_resumed_comes_to_what_it_would_have_come_to()
         }
         kills += 1;
         // Killed: what is there can be read, and is a beginning of what there would be.
-        let log = Log::read(place.folder().join("events.jsonl")).unwrap();
+        let log = SceneLog::read(place.folder().join("events.jsonl")).unwrap();
         assert!(expected.len() >= log.events().len());
         // And killed again, once more, while it goes on.
         let again = poll(evening(&place).build().unwrap().resume(), at % 5);
@@ -217,8 +217,8 @@ fn a_scene_killed_before_anyone_spoke_is_resumed_without_saved_state() {
 }
 
 impl Place {
-    fn log_of_the_killed(&self) -> Log {
-        Log::read(self.folder().join("events.jsonl")).unwrap()
+    fn log_of_the_killed(&self) -> SceneLog {
+        SceneLog::read(self.folder().join("events.jsonl")).unwrap()
     }
 }
 
@@ -248,7 +248,7 @@ struct Screen(Arc<Mutex<Vec<(u32, bool)>>>);
 
 #[async_trait]
 impl Outlet for Screen {
-    async fn show(&mut self, line: &Line, is_repeat: bool) -> Result<(), ShowError> {
+    async fn show(&mut self, line: &SpokenLine, is_repeat: bool) -> Result<(), ShowError> {
         self.0.lock().unwrap().push((line.number, is_repeat));
         tokio::task::yield_now().await;
         Ok(())
@@ -267,7 +267,7 @@ fn what_may_have_been_shown_before_the_kill_is_shown_as_a_repetition_and_nothing
         }
         poll(scene().resume(), 1_000).expect("it ends").unwrap();
         let shown = screen.0.lock().unwrap().clone();
-        let log = Log::read(place.folder().join("events.json")).unwrap();
+        let log = SceneLog::read(place.folder().join("events.json")).unwrap();
         let speeches = log.events().iter().filter(|event| event.kind.as_str() == "speak").count();
         for number in 1..=u32::try_from(speeches).unwrap() {
             let times: Vec<bool> = shown

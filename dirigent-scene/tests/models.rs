@@ -1,7 +1,7 @@
 //! Actors on a model: a scripted endpoint on loopback.
 
 use dirigent_llm::{Chat, Endpoint};
-use dirigent_llm_loopback::{Answer, LoopbackLlm, Received};
+use dirigent_llm_loopback::{LoopbackLlm, Received, ScriptedAnswer};
 use dirigent_scene::{Character, ModelActors, Prompt};
 
 use crate::fixture::{Place, files, material, says, turn};
@@ -24,13 +24,13 @@ async fn each_actor_has_a_history_of_its_own_with_its_own_tags() {
     let thinking =
         format!("<think>reasoning of the model</think>\n{}", turn("MARIA THINKS", "Hello."));
     endpoint.script([
-        Answer::text("Hello, without a form."),
-        Answer::text(thinking),
-        Answer::text(turn("SAM THINKS", "I should head out.")),
-        Answer::text(says("Bye.")),
-        Answer::text("Dear diary."),
-        Answer::text(turn("x", "Dear diary, in tags.")),
-        Answer::text("I kept his records."),
+        ScriptedAnswer::text("Hello, without a form."),
+        ScriptedAnswer::text(thinking),
+        ScriptedAnswer::text(turn("SAM THINKS", "I should head out.")),
+        ScriptedAnswer::text(says("Bye.")),
+        ScriptedAnswer::text("Dear diary."),
+        ScriptedAnswer::text(turn("x", "Dear diary, in tags.")),
+        ScriptedAnswer::text("I kept his records."),
     ]);
     let scene = place
         .empty()
@@ -72,9 +72,9 @@ async fn a_killed_scene_goes_on_from_the_histories_that_its_actors_saved() {
     let place = Place::new(&[]);
     let actors = || ModelActors::new(model(&endpoint)).saved_in(place.home.path().join("actors"));
     endpoint.script([
-        Answer::text(says("Hello.")),
-        Answer::text(says("Tea?")),
-        Answer { is_mute: true, ..Answer::default() },
+        ScriptedAnswer::text(says("Hello.")),
+        ScriptedAnswer::text(says("Tea?")),
+        ScriptedAnswer { is_mute: true, ..ScriptedAnswer::default() },
     ]);
     // The process dies while the third answer does not come.
     {
@@ -89,10 +89,10 @@ async fn a_killed_scene_goes_on_from_the_histories_that_its_actors_saved() {
         }
     }
     endpoint.script([
-        Answer::text(says("I should head out.")),
-        Answer::text(says("Bye.")),
-        Answer::text("M."),
-        Answer::text("S."),
+        ScriptedAnswer::text(says("I should head out.")),
+        ScriptedAnswer::text(says("Bye.")),
+        ScriptedAnswer::text("M."),
+        ScriptedAnswer::text("S."),
     ]);
     place.two().actors(actors()).build().unwrap().resume().await.unwrap();
     let resumed = roles(&endpoint.requests()[3]);
@@ -113,7 +113,7 @@ async fn a_killed_scene_goes_on_from_the_histories_that_its_actors_saved() {
 #[tokio::test]
 async fn a_model_that_fails_aborts_the_scene_and_its_error_is_told() {
     let endpoint = LoopbackLlm::start().await.unwrap();
-    endpoint.script([Answer::refusal(401)]);
+    endpoint.script([ScriptedAnswer::refusal(401)]);
     let place = Place::new(&[]);
     let error = place
         .two()

@@ -6,8 +6,8 @@ use std::time::Duration;
 use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, Clock as _, UserId};
 use dirigent_scene::{
-    Cast, ChannelOutlet, EventKind, HumanActor, Line, NotAsked, Outlet, Role, SceneError,
-    ScriptedActor, Slug,
+    Cast, CastRole, ChannelOutlet, EventKind, HumanActor, NotAsked, Outlet, SceneError,
+    ScriptedActor, Slug, SpokenLine,
 };
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
@@ -106,8 +106,8 @@ impl Channel {
     }
 }
 
-fn line(speech: &str) -> Line {
-    Line::for_tests(1, Role::new(Slug::new("maria").unwrap(), "Maria"), speech)
+fn line(speech: &str) -> SpokenLine {
+    SpokenLine::for_tests(1, CastRole::new(Slug::new("maria").unwrap(), "Maria"), speech)
 }
 
 /// R210, R211, R238

@@ -1,7 +1,7 @@
 //! From the first cue to the last journal.
 
 use dirigent_scene::{
-    Character, CueKind, EventKind, Frame, InterviewError, Prompt, SceneError, Slug,
+    Character, CueKind, EventKind, InterviewError, Prompt, SceneError, Slug, SpeechFrame,
 };
 
 use crate::fixture::{Given, Place, files, material, outline, says, turn};
@@ -191,7 +191,10 @@ async fn among_three_a_speech_is_framed_with_the_speakers_name_and_nothing_else(
     std::fs::remove_dir_all(place.folder()).unwrap();
     place.stage.lock().unwrap().given.clear();
     let custom = three().frame(|speaker, listener| {
-        Some(Frame { before: format!("{speaker} to {listener}: ").into(), behind: " /".into() })
+        Some(SpeechFrame {
+            before: format!("{speaker} to {listener}: ").into(),
+            behind: " /".into(),
+        })
     });
     custom.build().unwrap().run().await.unwrap();
     assert_eq!(place.cues("bob")[0].1, "Ann to Bob: One \"a\". /");

@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use dirigent_scene::{Comparison, Log, LogError, Playback, Summary};
+use dirigent_scene::{Comparison, LogError, Playback, SceneLog, SceneSummary};
 use proptest::prelude::*;
 
 use crate::fixture::Place;
@@ -26,21 +26,21 @@ fn array(lines: &str) -> String {
 /// R243, R244, C22
 #[test]
 fn a_log_is_read_alike_from_lines_and_from_an_array() {
-    let lines = Log::parse(LOG.as_bytes()).unwrap();
-    assert_eq!(Log::parse(array(LOG).as_bytes()).unwrap(), lines);
+    let lines = SceneLog::parse(LOG.as_bytes()).unwrap();
+    assert_eq!(SceneLog::parse(array(LOG).as_bytes()).unwrap(), lines);
     assert_eq!((lines.events().len(), lines.reason().unwrap().as_str()), (8, "natural"));
     let written: String =
         lines.events().iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
-    assert_eq!(Log::parse(written.as_bytes()).unwrap(), lines);
+    assert_eq!(SceneLog::parse(written.as_bytes()).unwrap(), lines);
 }
 
 /// R236, C22
 #[test]
 fn of_a_log_that_is_cut_anywhere_the_whole_lines_are_read() {
-    let whole = Log::parse(LOG.as_bytes()).unwrap();
+    let whole = SceneLog::parse(LOG.as_bytes()).unwrap();
     for end in 0..LOG.len() {
         let part = &LOG.as_bytes()[..end];
-        let log = Log::parse(part).unwrap();
+        let log = SceneLog::parse(part).unwrap();
         let lines = part.split(|byte| *byte == b'\n').count() - 1;
         assert_eq!(log.events(), &whole.events()[..lines], "cut at {end}");
         assert_eq!(log.is_cut(), end > 0 && part.last() != Some(&b'\n'), "cut at {end}");
@@ -68,7 +68,7 @@ fn what_is_no_log_is_refused_with_the_number_of_the_event() {
     let good = r#"{"t": 0.0, "from": "maria", "type": "speak", "text": "Hi."}"#;
     for line in bad {
         for text in [format!("{good}\n{line}\n{good}\n"), format!("[{good},{line}]")] {
-            let error = Log::parse(text.as_bytes()).unwrap_err();
+            let error = SceneLog::parse(text.as_bytes()).unwrap_err();
             let is_named = matches!(error, LogError::BadEvent { number: 2 } | LogError::NotALog);
             assert!(
                 is_named && !format!("{error} {error:?}").contains("SECRET"),
@@ -76,23 +76,23 @@ fn what_is_no_log_is_refused_with_the_number_of_the_event() {
             );
         }
     }
-    let parse = |text: String| Log::parse(text.as_bytes()).unwrap_err();
+    let parse = |text: String| SceneLog::parse(text.as_bytes()).unwrap_err();
     assert!(matches!(parse("[".into()), LogError::NotALog));
     let late = r#"{"t": 9.0, "from": "maria", "type": "speak", "text": "Hi."}"#;
     assert!(matches!(parse(format!("{late}\n{good}\n")), LogError::TimeGoesBack { number: 2 }));
     assert!(matches!(parse(format!("{LOG}{late}\n")), LogError::AfterClose { number: 9 }));
-    assert!(matches!(Log::read("/nowhere"), Err(LogError::Unreadable { .. })));
+    assert!(matches!(SceneLog::read("/nowhere"), Err(LogError::Unreadable { .. })));
 }
 
 proptest! {
     #[test]
     fn whatever_the_bytes_a_log_or_an_error_comes_out(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0..LOG.len(), bit in 0..8) {
-        let _ = Log::parse(&bytes);
+        let _ = SceneLog::parse(&bytes);
         let mut bent = LOG.as_bytes().to_vec();
         bent[at] ^= 1_u8 << bit;
-        if let Ok(log) = Log::parse(&bent) {
+        if let Ok(log) = SceneLog::parse(&bent) {
             let written: String = log.events().iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
-            let again = Log::parse(written.as_bytes()).unwrap();
+            let again = SceneLog::parse(written.as_bytes()).unwrap();
             prop_assert_eq!(again.events(), log.events());
         }
     }
@@ -101,7 +101,7 @@ proptest! {
 /// R243, C23
 #[tokio::test]
 async fn a_log_is_replayed_in_real_time_scaled_and_up_to_a_point() {
-    let log = Log::parse(LOG.as_bytes()).unwrap();
+    let log = SceneLog::parse(LOG.as_bytes()).unwrap();
     let waits = |playback: Playback| {
         playback.steps(&log).map(|step| step.wait.as_millis()).collect::<Vec<_>>()
     };
@@ -133,8 +133,8 @@ async fn a_log_is_replayed_in_real_time_scaled_and_up_to_a_point() {
 /// R244
 #[test]
 fn two_logs_are_compared_by_turns_lengths_corrections_reasons_and_times() {
-    let log = Log::parse(LOG.as_bytes()).unwrap();
-    let summary = Summary::of(&log);
+    let log = SceneLog::parse(LOG.as_bytes()).unwrap();
+    let summary = SceneSummary::of(&log);
     let [maria, sam] = ["maria", "sam"]
         .map(|slug| summary.characters[&dirigent_scene::Slug::new(slug).unwrap()].clone());
     assert_eq!(
@@ -152,7 +152,7 @@ fn two_logs_are_compared_by_turns_lengths_corrections_reasons_and_times() {
         (1, 1, 1, 6_000)
     );
     let other =
-        Log::parse(LOG.replace("natural", "hard-cap").replace("Yes.", "Yes, yes.").as_bytes())
+        SceneLog::parse(LOG.replace("natural", "hard-cap").replace("Yes.", "Yes, yes.").as_bytes())
             .unwrap();
     let table = Comparison::of(&log, &other).to_string();
     for row in [

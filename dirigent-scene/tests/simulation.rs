@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
-use dirigent_scene::machine::{Effect, Input, Machine, Plan, Seat};
-use dirigent_scene::{Audience, CueKind, Direction, Judgement, Moment, Output, Role, Slug};
+use dirigent_scene::machine::{CastPlace, Machine, Plan, SceneEffect, SceneInput};
+use dirigent_scene::{Audience, CastRole, CueKind, Direction, Judgement, Moment, Output, Slug};
 use dirigent_testkit::{Random, told};
 
 mod model;
@@ -25,9 +25,9 @@ fn slug(at: usize) -> Slug {
 fn plan(random: &mut Random) -> Plan {
     let cast = 2 + random.place(4);
     let all = cast + random.place(3);
-    let mut plan = Plan::new((0..all).map(|at| Role::new(slug(at), format!("C{at}"))));
+    let mut plan = Plan::new((0..all).map(|at| CastRole::new(slug(at), format!("C{at}"))));
     plan.present = cast;
-    plan.first_speaker = Seat::new(u8::try_from(random.place(cast)).unwrap());
+    plan.first_speaker = CastPlace::new(u8::try_from(random.place(cast)).unwrap());
     plan.hard_cap = 1 + u32::try_from(random.below(5)).unwrap();
     plan.soft_cap = u32::try_from(random.below(u64::from(plan.hard_cap) + 1)).unwrap();
     plan.closing_replies = u32::try_from(random.below(3)).unwrap();
@@ -79,17 +79,17 @@ fn play(seed: u64) -> u32 {
     let mut model = Model::new(plan.clone());
     let mut machine = Machine::new(Arc::new(plan.clone()));
     let mut now = Timestamp::from_millis(1_000);
-    let mut input = Input::Start;
+    let mut input = SceneInput::Start;
     let mut effects = Vec::new();
     for step in 0.. {
         assert!(step < 5_000, "scene {seed} does not end");
         machine.handle(now, input.clone(), &mut effects).unwrap();
         // What was not asked for is refused, and changes nothing.
         let before = (step < 3).then(|| format!("{machine:?}"));
-        let wrong = if matches!(effects.last(), Some(Effect::Hear { .. })) {
-            Input::Done
+        let wrong = if matches!(effects.last(), Some(SceneEffect::Hear { .. })) {
+            SceneInput::Done
         } else {
-            Input::Heard(Audience::Everyone)
+            SceneInput::Heard(Audience::Everyone)
         };
         assert!(machine.handle(now, wrong, &mut effects).is_err(), "scene {seed}");
         if let Some(before) = before {
@@ -101,30 +101,34 @@ fn play(seed: u64) -> u32 {
         let Some(last) = effects.pop() else { panic!("scene {seed} stalls after {input:?}") };
         effects.clear();
         input = match last {
-            Effect::Finish => break,
-            Effect::Spawn(_) | Effect::Brief(_) | Effect::Show(_) if random.one_in(200) => {
-                Input::Failed
+            SceneEffect::Finish => break,
+            SceneEffect::Spawn(_) | SceneEffect::Brief(_) | SceneEffect::Show(_)
+                if random.one_in(200) =>
+            {
+                SceneInput::Failed
             }
-            Effect::Spawn(_) | Effect::Brief(_) | Effect::Show(_) => Input::Done,
-            Effect::Direct(moment) => {
-                Input::Directed(directions(&mut random, &moment, plan.roles.len()))
+            SceneEffect::Spawn(_) | SceneEffect::Brief(_) | SceneEffect::Show(_) => {
+                SceneInput::Done
             }
-            Effect::Ask { cue, .. } => match answer(&mut random, cue.kind(), step) {
-                Answer::Nothing => Input::Failed,
-                Answer::Malformed => Input::Answered(Output::text("<speech>")),
-                Answer::Says(words) => Input::Answered(Output::text(format!(
+            SceneEffect::Direct(moment) => {
+                SceneInput::Directed(directions(&mut random, &moment, plan.roles.len()))
+            }
+            SceneEffect::Ask { cue, .. } => match answer(&mut random, cue.kind(), step) {
+                Answer::Nothing => SceneInput::Failed,
+                Answer::Malformed => SceneInput::Answered(Output::text("<speech>")),
+                Answer::Says(words) => SceneInput::Answered(Output::text(format!(
                     "<thinking>t{step}</thinking><speech>{words}</speech>"
                 ))),
             },
-            Effect::Hear { moment, .. } => Input::Heard(audience(&mut random, &moment)),
-            Effect::Judge(_) if random.one_in(40) => Input::Judged(Judgement::Ended),
-            Effect::Judge(_) => Input::Judged(Judgement::GoesOn),
+            SceneEffect::Hear { moment, .. } => SceneInput::Heard(audience(&mut random, &moment)),
+            SceneEffect::Judge(_) if random.one_in(40) => SceneInput::Judged(Judgement::Ended),
+            SceneEffect::Judge(_) => SceneInput::Judged(Judgement::GoesOn),
             other => panic!("scene {seed} stalls at {other:?}"),
         };
         now = now + Duration::from_millis(random.below(50));
     }
     assert!(machine.is_finished() && machine.reason().is_some());
-    assert!(machine.handle(now, Input::Start, &mut effects).is_err() && effects.is_empty());
+    assert!(machine.handle(now, SceneInput::Start, &mut effects).is_err() && effects.is_empty());
     model.speeches()
 }
 

@@ -22,7 +22,7 @@ use dirigent::ports::Timestamp;
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{ChannelRecord, Commit, Durability, Revision};
 use dirigent::{ChannelId, Config, Mode};
-use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
+use dirigent_core::{AgentKey, Creation, Input, RunId, TurnMachine, WakeCause};
 use dirigent_store::FileDurability;
 use futures_util::StreamExt as _;
 
@@ -34,7 +34,7 @@ fn record() -> ChannelRecord {
         Input::Wake { first: None, cause: WakeCause::Operator },
         Input::Gate { agent: Some(AgentKey::new(0)), run: Some(RunId::new(5)), latest: None },
     ];
-    let mut channel = Channel::new(Config::default().into(), 7);
+    let mut channel = TurnMachine::new(Config::default().into(), 7);
     let mut effects = Vec::new();
     for (input, second) in inputs.iter().zip(1_700_000_000..) {
         let now = Timestamp::from_millis(second * 1_000);

@@ -23,7 +23,7 @@ use dirigent::store::MemoryChannels;
 use dirigent::{Agent, AgentError, CallError, ChannelId, Mode, Reply, Turn};
 use dirigent_store::FileDurability;
 use futures_util::StreamExt as _;
-use stage::Stage;
+use stage::BenchStage;
 
 /// When each channel was spoken to, and when its first agent was called.
 #[derive(Default)]
@@ -52,14 +52,14 @@ impl Agent for Passing {
 
 /// The stage, once its driver runs.
 struct Woken {
-    stage: Stage,
+    stage: BenchStage,
     watch: Arc<Watch>,
 }
 
 impl Woken {
     /// Makes the channels, which rest when this returns.
     async fn channels(&self, count: usize) -> Vec<ChannelId> {
-        let Stage { discord, dirigent, person, users } = &self.stage;
+        let BenchStage { discord, dirigent, person, users } = &self.stage;
         let guild = discord.add_guild(*person);
         let add = |number| discord.add_channel(guild, &format!("room-{number}"), users);
         let channels: Vec<_> = (0..count).map(add).collect();
@@ -79,7 +79,7 @@ impl Woken {
 
     /// Says a word in each channel, spread over a time, and waits until an agent was called in each.
     async fn wake(&self, channels: &[ChannelId], spread: Duration, in_order: bool) {
-        let Stage { discord, dirigent, person, .. } = &self.stage;
+        let BenchStage { discord, dirigent, person, .. } = &self.stage;
         let begin = Instant::now();
         for (channel, number) in channels.iter().zip(0_u32..) {
             let share = f64::from(number) / channels.len() as f64;
@@ -145,7 +145,7 @@ fn main() {
             open.as_ref().map_or_else(|| Arc::new(MemoryChannels::default()) as _, Open::store);
         let watch = Arc::new(Watch::default());
         let agent = |_| Passing { watch: Arc::clone(&watch), think };
-        let (stage, driver) = Stage::new(4, agent, store);
+        let (stage, driver) = BenchStage::new(4, agent, store);
         tokio::spawn(driver.run());
         let woken = Woken { stage, watch: Arc::clone(&watch) };
         let channels = woken.channels(channels).await;

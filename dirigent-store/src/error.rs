@@ -121,16 +121,16 @@ impl BadFile {
     ///
     /// ```
     /// use dirigent_store::BadFile;
-    /// assert!(BadFile::OtherVersion { found: 2 }.is_newer());
-    /// assert!(!BadFile::Checksum.is_newer());
+    /// assert!(BadFile::OtherVersion { found: 2 }.is_other_version());
+    /// assert!(!BadFile::Checksum.is_other_version());
     /// ```
-    pub const fn is_newer(&self) -> bool {
+    pub const fn is_other_version(&self) -> bool {
         matches!(self, Self::OtherVersion { .. } | Self::UnknownValue)
     }
 
     /// What bars the channel whose record this is.
     pub(crate) const fn bars(&self) -> Barred {
-        if self.is_newer() { Barred::Newer } else { Barred::Damaged }
+        if self.is_other_version() { Barred::OtherVersion } else { Barred::Damaged }
     }
 
     /// Where the parser stopped. Its own words may quote the file.
@@ -198,7 +198,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The channel that the record is of.
         channel: ChannelId,
-        /// What is wrong with the record; [`BadFile::is_newer`] tells damage from what a newer version
+        /// What is wrong with the record; [`BadFile::is_other_version`] tells damage from what a newer version
         /// reads.
         source: BadFile,
     },
@@ -365,7 +365,7 @@ impl From<StoreError> for LoadError {
     fn from(error: StoreError) -> Self {
         match error.barred() {
             Some(Barred::Damaged) => Self::damaged(error),
-            Some(Barred::Newer) => Self::newer(error),
+            Some(Barred::OtherVersion) => Self::other_version(error),
             None => Self::Store(error.into()),
         }
     }

@@ -12,7 +12,7 @@ use dirigent::ports::Timestamp;
 use dirigent::snapshot::{AgentKey, PhaseKind};
 use dirigent::store::{ChannelStore, Durability, LoadError};
 use dirigent::{AgentId, ChannelId, Clock, Config, Dirigent};
-use dirigent_core::Channel;
+use dirigent_core::TurnMachine;
 use dirigent_core::view::{AgentState as Doing, Seat};
 use serde::Serialize;
 
@@ -53,9 +53,9 @@ pub struct OrchestrationState {
     /// When it was taken.
     pub last_updated: u64,
     /// What each agent is doing.
-    pub agents: BTreeMap<AgentId, AgentState>,
+    pub agents: BTreeMap<AgentId, ExportedAgent>,
     /// The channels that have a record.
-    pub channels: BTreeMap<ChannelId, ChannelState>,
+    pub channels: BTreeMap<ChannelId, ExportedChannel>,
     /// The newest transitions of all channels, oldest first, at most a hundred.
     pub history: VecDeque<HistoryEntry>,
     /// Channels whose record could not be used.
@@ -66,13 +66,13 @@ pub struct OrchestrationState {
 /// What an agent is doing.
 ///
 /// ```
-/// let idle = dirigent_store::export::AgentState::default();
+/// let idle = dirigent_store::export::ExportedAgent::default();
 /// assert!(idle.active_in.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct AgentState {
+pub struct ExportedAgent {
     /// Where it has the floor.
     pub active_in: Vec<ChannelId>,
     /// Where it waits for its turn.
@@ -88,14 +88,14 @@ pub struct AgentState {
 /// What a channel stands at.
 ///
 /// ```
-/// fn floor(channel: &dirigent_store::export::ChannelState) -> Option<&dirigent::AgentId> {
+/// fn floor(channel: &dirigent_store::export::ExportedChannel) -> Option<&dirigent::AgentId> {
 ///     channel.active_agent.as_ref()
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct ChannelState {
+pub struct ExportedChannel {
     /// What it is for.
     pub mode: &'static str,
     /// How turns are kept.
@@ -157,7 +157,7 @@ impl OrchestrationState {
         let mut state = Self {
             version: 1,
             last_updated: now.as_millis(),
-            agents: names.iter().map(|name| (name.clone(), AgentState::default())).collect(),
+            agents: names.iter().map(|name| (name.clone(), ExportedAgent::default())).collect(),
             channels: BTreeMap::new(),
             history: VecDeque::new(),
             unreadable: Vec::new(),
@@ -173,7 +173,7 @@ impl OrchestrationState {
                     continue;
                 }
             };
-            match Channel::restore(Arc::clone(&config), &stored.record.snapshot) {
+            match TurnMachine::restore(Arc::clone(&config), &stored.record.snapshot) {
                 Ok(machine) => {
                     let history = store.history(channel).await?;
                     state.add(channel, &machine, &history, &names);
@@ -238,7 +238,7 @@ impl OrchestrationState {
     fn add(
         &mut self,
         channel: ChannelId,
-        machine: &Channel,
+        machine: &TurnMachine,
         history: &[Transition],
         names: &[AgentId],
     ) {
@@ -260,7 +260,7 @@ impl OrchestrationState {
             }
         }
         let queue = || view.list().filter(Seat::is_available).map(|seat| seat.agent);
-        let state = ChannelState {
+        let state = ExportedChannel {
             mode: view.mode().as_str(),
             turn_state: view.turn_state().as_str(),
             phase: view.phase().as_str(),

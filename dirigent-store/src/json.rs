@@ -1,10 +1,7 @@
 //! Stores in JSON files that people can read. `form` and `channel_file` are the format, `channels` keeps channels,
 //! `identities` the registry, and `recording` a channel's recorded inputs.
 
-pub(crate) mod channel_file;
 pub(crate) mod channels;
-pub(crate) mod fields;
-mod form;
 pub(crate) mod identities;
 pub(crate) mod recording;
 pub(crate) mod report;

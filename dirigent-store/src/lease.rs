@@ -1,22 +1,22 @@
 //! Which shards of channels a process may act for: beats go to a table that all processes share, answers come back.
 //!
-//! [`Leases`] is a value without clock, chance or I/O. The shell that owns it asks for the next [`Heartbeat`], carries it to
-//! the table as one atomic step, and hands back the [`Answer`]; the time is an argument everywhere.
+//! [`Leases`] is a value without clock, chance or I/O. The shell that owns it asks for the next [`LeaseHeartbeat`], carries it to
+//! the table as one atomic step, and hands back the [`LeaseAnswer`]; the time is an argument everywhere.
 //!
 //! ```
 //! use std::time::Duration;
 //! use dirigent::ports::{Standing, Timestamp};
-//! use dirigent_store::lease::{Answer, Epoch, HeldShard, Leases, Shard, Terms};
+//! use dirigent_store::lease::{LeaseAnswer, Epoch, HeldShard, Leases, Shard, Terms};
 //!
 //! let start = Timestamp::from_millis(1_000_000);
 //! let mut leases = Leases::new(Terms::of(Duration::from_secs(10)), 4);
 //! // The first beat only asks who else is there; the next one takes the share of one of one.
 //! let beat = leases.next_heartbeat(start).unwrap();
-//! leases.answered(start, beat.number, &Answer { members: 1, ..Answer::default() });
+//! leases.answered(start, beat.number, &LeaseAnswer { members: 1, ..LeaseAnswer::default() });
 //! let beat = leases.next_heartbeat(start).unwrap();
 //! assert_eq!(beat.take, 4);
 //! let taken = vec![HeldShard { shard: Shard::new(2), epoch: Epoch::new(7) }];
-//! leases.answered(start, beat.number, &Answer { members: 1, taken, ..Answer::default() });
+//! leases.answered(start, beat.number, &LeaseAnswer { members: 1, taken, ..LeaseAnswer::default() });
 //!
 //! assert_eq!(leases.standing(Shard::new(2), start), Standing::Held);
 //! assert_eq!(leases.standing(Shard::new(0), start), Standing::Elsewhere);
@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 
 use dirigent::ports::{Standing, Timestamp};
 
-pub use self::beat::{Answer, Heartbeat, HeldShard, Namesake};
+pub use self::beat::{HeldShard, LeaseAnswer, LeaseHeartbeat, Namesake};
 pub use self::shard::{Epoch, Shard, shard_of};
 pub use self::terms::Terms;
 
@@ -57,7 +57,7 @@ pub struct Leases {
     /// How many shards there are.
     shards: u16,
     held: BTreeMap<Shard, Lease>,
-    stage: Stage,
+    stage: LeaseMembership,
     attempt: Option<Attempt>,
     attempts: u64,
     /// How many processes there were by the last answer; 0 before the first.
@@ -88,7 +88,7 @@ struct Attempt {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Stage {
+enum LeaseMembership {
     /// Holds its share.
     Member,
     /// Takes no more, and starts nothing new.
@@ -104,7 +104,7 @@ impl Leases {
             terms,
             shards,
             held: BTreeMap::new(),
-            stage: Stage::Member,
+            stage: LeaseMembership::Member,
             attempt: None,
             attempts: 0,
             members: 0,
@@ -123,7 +123,7 @@ impl Leases {
         if now >= lease.trusted_until {
             Standing::Lapsed
         } else if lease.leaves_at.is_some()
-            || self.stage != Stage::Member
+            || self.stage != LeaseMembership::Member
             || now + self.terms.quiet >= lease.trusted_until
         {
             Standing::Quiet
@@ -159,26 +159,27 @@ impl Leases {
 
     /// When [`next_heartbeat`](Self::next_heartbeat) may have one; `None` while an attempt is under way, and after the end.
     pub fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
-        let is_over = self.stage == Stage::Gone && self.held.is_empty() && self.attempts > 0;
+        let is_over =
+            self.stage == LeaseMembership::Gone && self.held.is_empty() && self.attempts > 0;
         (self.attempt.is_none() && !is_over).then(|| self.next_at.unwrap_or(now))
     }
 
     /// The next beat, if one is due and none is under way. What it gives back is not held any more from now on, whatever comes
     /// of the attempt.
-    pub fn next_heartbeat(&mut self, now: Timestamp) -> Option<Heartbeat> {
+    pub fn next_heartbeat(&mut self, now: Timestamp) -> Option<LeaseHeartbeat> {
         if self.next_deadline(now).is_none_or(|at| at > now) {
             return None;
         }
         self.attempts += 1;
         let release = self.release(now);
-        let is_member = self.stage == Stage::Member && !self.stands_aside();
+        let is_member = self.stage == LeaseMembership::Member && !self.stands_aside();
         // While it waits with nothing in hand there is nothing to renew, and no one to call.
-        let has_lease = is_member || self.stage != Stage::Member || !self.held.is_empty();
+        let has_lease = is_member || self.stage != LeaseMembership::Member || !self.held.is_empty();
         let renews =
             has_lease && self.renewed_at.is_none_or(|at| now >= at + self.terms.renew_every);
         let take = self.wanted();
         self.attempt = Some(Attempt { number: self.attempts, began: now, renews });
-        Some(Heartbeat {
+        Some(LeaseHeartbeat {
             number: self.attempts,
             is_member,
             held: self.held().collect(),
@@ -190,7 +191,7 @@ impl Leases {
 
     /// Takes what is to be given back now.
     fn release(&mut self, now: Timestamp) -> Vec<HeldShard> {
-        let is_gone = self.stage == Stage::Gone;
+        let is_gone = self.stage == LeaseMembership::Gone;
         let is_due = |lease: &Lease| is_gone || lease.leaves_at.is_some_and(|at| at <= now);
         let mut released = Vec::new();
         self.held.retain(|shard, lease| {
@@ -212,14 +213,14 @@ impl Leases {
     }
 
     fn wanted(&self) -> u16 {
-        if self.stage != Stage::Member || self.members == 0 {
+        if self.stage != LeaseMembership::Member || self.members == 0 {
             return 0;
         }
         u16::try_from(self.share().saturating_sub(self.held.len())).unwrap_or(self.shards)
     }
 
     /// The table answered. `false`, and nothing changes, where the answer is not that of the attempt under way.
-    pub fn answered(&mut self, now: Timestamp, number: u64, answer: &Answer) -> bool {
+    pub fn answered(&mut self, now: Timestamp, number: u64, answer: &LeaseAnswer) -> bool {
         let Some(attempt) = self.attempt.take_if(|attempt| attempt.number == number) else {
             return false;
         };
@@ -241,7 +242,7 @@ impl Leases {
             self.held.insert(*shard, lease);
         }
         let stood_aside = self.stands_aside();
-        self.namesake = answer.namesake.filter(|_| self.stage == Stage::Member);
+        self.namesake = answer.namesake.filter(|_| self.stage == LeaseMembership::Member);
         let may_return = stood_aside && !self.stands_aside();
         let is_first = self.members == 0;
         self.members = answer.members;
@@ -250,7 +251,7 @@ impl Leases {
         let looks_again = std::mem::take(&mut self.looks_again);
         let at_once = looks_again
             || may_return
-            || self.stage == Stage::Gone
+            || self.stage == LeaseMembership::Gone
             || (has_more && self.wanted() > 0);
         self.next_at = (!at_once).then(|| self.next_look(now));
         true
@@ -272,7 +273,7 @@ impl Leases {
     /// What is beyond the share of this process leaves it, once what is under way there had time to end; what was to leave and
     /// is wanted again stays.
     fn balance(&mut self, now: Timestamp) {
-        if self.stage != Stage::Member {
+        if self.stage != LeaseMembership::Member {
             return;
         }
         let share = self.share();
@@ -295,7 +296,7 @@ impl Leases {
 
     /// The process will end: the others learn so, nothing new is started here, and what is under way may end.
     pub fn resign(&mut self) {
-        self.stage = self.stage.max(Stage::Leaving);
+        self.stage = self.stage.max(LeaseMembership::Leaving);
         // With a renewal, so that what is under way has its whole time, and the others learn of it.
         self.renewed_at = None;
         self.look_now();
@@ -303,25 +304,25 @@ impl Leases {
 
     /// The process has ended: all that it holds is given back with the next beat.
     pub fn end(&mut self) {
-        self.stage = Stage::Gone;
+        self.stage = LeaseMembership::Gone;
         self.look_now();
     }
 
     /// Nothing is renewed any more, and nothing given back: what was held is left to expire.
     pub fn abandon(&mut self) {
-        self.stage = Stage::Gone;
+        self.stage = LeaseMembership::Gone;
         self.held.clear();
         self.attempt = None;
     }
 
     /// Whether the process has ended, and at most gives back what it holds.
     pub fn is_ending(&self) -> bool {
-        self.stage == Stage::Gone
+        self.stage == LeaseMembership::Gone
     }
 
     /// Whether everything was given back.
     pub fn is_over(&self) -> bool {
-        self.stage == Stage::Gone && self.held.is_empty() && self.attempt.is_none()
+        self.stage == LeaseMembership::Gone && self.held.is_empty() && self.attempt.is_none()
     }
 }
 

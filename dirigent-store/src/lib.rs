@@ -10,7 +10,7 @@
 //! | write a store of your own, without knowing what is in a record | [`ParsedChannel::to_json`], [`parse_channel`] |
 //! | run one bot as several processes | `PostgresStore` (feature `postgres`), [`lease`] |
 //! | look at what is stored, or show it | [`export`], [`parse_channel`] |
-//! | know what went wrong at the start | [`OpenError`], [`ChannelProblem`], [`Problem`] |
+//! | know what went wrong at the start | [`OpenError`], [`ChannelProblem`], [`RegistryProblem`] |
 //!
 //! ```
 //! use dirigent::IdentityStore;
@@ -63,18 +63,21 @@ pub mod lease;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod problems;
+mod record;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod worker;
 
 pub use error::{Action, BadFile, OpenError, StoreError, Unwritable};
-pub use json::channel_file::{ParsedChannel, parse_channel};
 pub use json::channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
-pub use json::identities::{BadEntry, JsonIdentities, ParsedIdentities, Problem, parse_identities};
+pub use json::identities::{
+    BadEntry, JsonIdentities, ParsedIdentities, RegistryProblem, parse_identities,
+};
 pub use json::recording::{ChannelRecording, NewerValue};
 pub use json::report::ChannelReport;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore};
+pub use record::{ParsedChannel, parse_channel};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};
 

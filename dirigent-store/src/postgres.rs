@@ -36,7 +36,7 @@ use dirigent::store::{ChannelStore, Commit, CommitError, LoadError, Revision, St
 use dirigent::{AgentId, ChannelId, IdentityStore};
 
 use self::connect::Server;
-use self::known::Known;
+use self::known::TableCache;
 use self::lines::Lines;
 pub use self::options::PostgresOptions;
 use self::ownership::LeaseDesk;
@@ -96,16 +96,16 @@ use crate::problems::Problems;
 /// ```
 #[derive(Clone)]
 pub struct PostgresStore {
-    shared: Arc<Shared>,
+    shared: Arc<TableAccess>,
 }
 
 /// Everything that the store and its link share.
-struct Shared {
+struct TableAccess {
     server: Server,
     history_max: usize,
     shards: u16,
     problems: Problems<PostgresProblem>,
-    known: Known,
+    known: TableCache,
     jobs: Jobs,
     desk: LeaseDesk,
     registry: RegistryNews,
@@ -124,7 +124,7 @@ struct Shared {
 /// ```
 #[must_use = "nothing is read or written until the link runs"]
 pub struct PostgresLink {
-    shared: Arc<Shared>,
+    shared: Arc<TableAccess>,
 }
 
 impl PostgresStore {
@@ -144,12 +144,12 @@ impl PostgresStore {
         let server = Server::new(options)?;
         schema::prepare(&server).await?;
         let desk = LeaseDesk::new(terms, shards, Arc::clone(&server.clock));
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(TableAccess {
             server,
             history_max,
             shards,
             problems: Problems::default(),
-            known: Known::default(),
+            known: TableCache::default(),
             jobs: Jobs::default(),
             desk,
             registry: RegistryNews::default(),
@@ -207,14 +207,14 @@ impl PostgresStore {
 
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(queue::Answer<T>) -> Read + Send,
+        read: impl FnOnce(queue::LeaseAnswer<T>) -> Read + Send,
     ) -> Result<T, StoreError> {
         self.shared.jobs.read(&self.shared.server.address, read).await
     }
 
     async fn write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(queue::Answer<T>) -> Write + Send,
+        write: impl FnOnce(queue::LeaseAnswer<T>) -> Write + Send,
     ) -> Result<T, StoreError> {
         self.shared.jobs.write(&self.shared.server.address, write).await
     }

@@ -59,7 +59,7 @@ use crate::worker::{About, Life, queue};
 /// * A single record that is damaged bars its channel and no other: it loads as
 ///   [`Barred::Damaged`](dirigent::store::Barred) until a commit [replaces it](Commit::replaces_damaged), which
 ///   moves it to the table `corrupt`. A record that is whole and not understood loads as
-///   [`Barred::Newer`](dirigent::store::Barred) and is never changed. [`problems`](Self::problems) tells of both.
+///   [`Barred::OtherVersion`](dirigent::store::Barred) and is never changed. [`problems`](Self::problems) tells of both.
 /// * A database of another version, or of another program, is no corrupt one: it is not opened, and
 ///   left alone.
 /// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
@@ -97,10 +97,10 @@ use crate::worker::{About, Life, queue};
 /// ```
 #[derive(Clone)]
 pub struct SqliteStore {
-    shared: Arc<Shared>,
+    shared: Arc<DatabaseWorker>,
 }
 
-struct Shared {
+struct DatabaseWorker {
     history_max: usize,
     problems: Arc<Problems<SqliteProblem>>,
     life: Life<Work, Waiting>,
@@ -147,7 +147,7 @@ impl SqliteStore {
         let kept_problems = Arc::clone(&problems);
         let work = Work { database, durability, history_max, problems: kept_problems, given };
         let life = Life::new(path, jobs, work);
-        Ok(Self { shared: Arc::new(Shared { history_max, problems, life }) })
+        Ok(Self { shared: Arc::new(DatabaseWorker { history_max, problems, life }) })
     }
 
     /// Where the database is, links resolved.

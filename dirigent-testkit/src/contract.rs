@@ -30,4 +30,4 @@ pub use clock::{ClockHarness, clock};
 pub use discord_api::{DiscordHarness, discord_api};
 pub use guild_api::{GuildHarness, guild_api};
 pub use identity_store::{IdentityStoreHarness, identity_store};
-pub use report::{Failure, Failures, Report};
+pub use report::{ContractReport, Failure, Failures};

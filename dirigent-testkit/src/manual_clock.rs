@@ -38,7 +38,7 @@ const MOMENTS_MAX: usize = 100_000;
 /// ```
 #[derive(Clone)]
 pub struct ManualClock {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTime>,
 }
 
 impl ManualClock {
@@ -54,7 +54,7 @@ impl ManualClock {
     /// A clock that stands at this moment.
     pub fn starting_at(now: Timestamp) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedTime {
                 now: AtomicU64::new(now.as_millis()),
                 jumped: AtomicI64::new(0),
                 waits: Mutex::new(Waits::default()),
@@ -180,7 +180,7 @@ impl Clock for ManualClock {
 }
 
 /// What all clones of a clock share.
-struct Shared {
+struct SharedTime {
     /// Milliseconds since the epoch. Written under the lock of `waits`, read without it.
     now: AtomicU64,
     /// By how many milliseconds the time of day has jumped in all. Waits do not notice jumps.
@@ -193,7 +193,7 @@ fn signed(millis: u64) -> i64 {
     i64::try_from(millis).unwrap_or(i64::MAX)
 }
 
-impl Shared {
+impl SharedTime {
     fn waits(&self) -> MutexGuard<'_, Waits> {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -243,7 +243,7 @@ struct WaitKey {
 
 /// One wait. Dropping it takes it out of the clock.
 struct Wait {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTime>,
     deadline: Timestamp,
     /// Its place among the pending waits, given at the first poll that has to wait.
     key: Option<WaitKey>,

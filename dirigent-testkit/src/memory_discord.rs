@@ -89,7 +89,7 @@ pub use account::MemoryAccount;
 pub use channel::MemoryChannel;
 pub use emoji::Emoji;
 pub use event::Event;
-pub use events::Events;
+pub use events::GatewayEvents;
 pub use faults::{Fault, Faults, PushFault};
 pub use guild::MemoryGuild;
 pub use ledger::{Call, Calls, PostRecord};
@@ -190,7 +190,7 @@ impl MemoryDiscord {
     }
 
     /// Everything that happens from now on, in every channel.
-    pub fn events(&self) -> Events {
+    pub fn events(&self) -> GatewayEvents {
         self.world().subscribe(None, false)
     }
 

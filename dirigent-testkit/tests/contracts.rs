@@ -16,7 +16,7 @@ use dirigent::{
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 
-struct Stage {
+struct ContractStage {
     discord: MemoryDiscord,
     guild: GuildId,
     owner: UserId,
@@ -26,7 +26,7 @@ struct Stage {
     outsider: UserId,
 }
 
-impl Stage {
+impl ContractStage {
     fn new() -> Self {
         let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
         let owner = discord.add_human();
@@ -49,7 +49,7 @@ impl Stage {
 }
 
 #[async_trait]
-impl contract::DiscordHarness for Stage {
+impl contract::DiscordHarness for ContractStage {
     fn account(&self) -> Arc<dyn DiscordApi> {
         Arc::new(self.discord.account(self.bots[0]))
     }
@@ -84,7 +84,7 @@ impl contract::DiscordHarness for Stage {
     }
 }
 
-impl contract::GuildHarness for Stage {
+impl contract::GuildHarness for ContractStage {
     fn guild(&self) -> GuildId {
         self.guild
     }
@@ -113,14 +113,14 @@ impl contract::GuildHarness for Stage {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_in_memory_discord_chats_as_a_discord_must() {
-    let report = contract::discord_api(&Stage::new()).await.unwrap();
+    let report = contract::discord_api(&ContractStage::new()).await.unwrap();
     assert_eq!(report.left_out(), [""; 0], "the in-memory Discord can show everything");
     assert!(report.passed().len() >= 27);
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_in_memory_discord_administers_as_a_discord_must() {
-    contract::guild_api(&Stage::new()).await.unwrap();
+    contract::guild_api(&ContractStage::new()).await.unwrap();
 }
 
 struct Manual(ManualClock);

@@ -9,7 +9,7 @@ use dirigent::ports::{
     AuthorKind, ChatKind, ErrorKind, GuildApi, HistoryRequest, Mentions, Nonce, Post,
 };
 use dirigent::{ChannelId, ChatMessage, Clock, DiscordApi, MessageId, UserId};
-use dirigent_testkit::memory_discord::{Call, Event, Events, Fault, Faults, PushFault};
+use dirigent_testkit::memory_discord::{Call, Event, Fault, Faults, GatewayEvents, PushFault};
 use dirigent_testkit::{ManualClock, MemoryAccount, MemoryDiscord};
 
 mod faults;
@@ -64,11 +64,11 @@ impl Room {
     }
 }
 
-fn arrived(events: &mut Events) -> Vec<Event> {
+fn arrived(events: &mut GatewayEvents) -> Vec<Event> {
     std::iter::from_fn(|| events.try_next()).collect()
 }
 
-fn created(events: &mut Events) -> Vec<MessageId> {
+fn created(events: &mut GatewayEvents) -> Vec<MessageId> {
     arrived(events).into_iter().filter_map(message).map(|message| message.id).collect()
 }
 

@@ -8,7 +8,7 @@ use dirigent::ports::Timestamp;
 use dirigent::replay::{RecordedChannel, TraceEntry, TraceEvent};
 use dirigent::snapshot::{AgentKey, Pause, RestoreError, Seat, SeatTurn};
 use dirigent::{AgentId, ChannelId};
-use dirigent_core::Channel;
+use dirigent_core::TurnMachine;
 use serde::Serialize;
 
 use crate::score::Score;
@@ -130,7 +130,7 @@ impl Replay {
     ) -> Result<Self, RestoreError> {
         let mut shown = recorded.clone();
         shown.inputs.truncate(INPUTS_MAX);
-        let mut channel = Channel::restore(Arc::clone(&shown.config), &shown.start)?;
+        let mut channel = TurnMachine::restore(Arc::clone(&shown.config), &shown.start)?;
         let steps = shown.steps()?;
         let mut left_out = recorded.inputs.len().saturating_sub(INPUTS_MAX);
         let called =
@@ -198,7 +198,7 @@ impl States {
     }
 }
 
-fn state_of(channel: &Channel, name: &impl Fn(AgentKey) -> String) -> FrameState {
+fn state_of(channel: &TurnMachine, name: &impl Fn(AgentKey) -> String) -> FrameState {
     let view = channel.view();
     let listed: BTreeSet<AgentKey> = view.list().map(|seat| seat.agent).collect();
     let unlisted = view.away().iter().map(|away| away.agent).filter(|key| !listed.contains(key));

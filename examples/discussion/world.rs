@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::ports::GuildId;
 use dirigent::{AgentId, ChannelId, ChatMessage, Clock, SystemClock, UserId};
-use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::memory_discord::{Event, GatewayEvents};
 use dirigent_testkit::{MemoryAccount, MemoryDiscord};
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ pub(crate) struct World {
     members: Vec<Member>,
     channels: Vec<(ChannelId, &'static str)>,
     /// What the chat pushes, as a bot's gateway connection would.
-    pushed: Events,
+    pushed: GatewayEvents,
 }
 
 /// What was just shown.

@@ -10,7 +10,7 @@ use dirigent::{
     AgentId, ChannelId, Clock, Dirigent, Driver, MemoryIdentities, Settings, SystemClock, UserId,
 };
 use dirigent_testkit::MemoryDiscord;
-use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::memory_discord::{Event, GatewayEvents};
 
 use crate::agents::{Chatty, Script, Scripted, Thinking};
 use crate::terminal::Terminal;
@@ -29,7 +29,7 @@ pub(crate) struct Table {
     pub(crate) moderator: UserId,
     pub(crate) person: UserId,
     /// What the chat pushes, as a bot's gateway connection would.
-    pushed: Events,
+    pushed: GatewayEvents,
     /// What the library decides.
     changes: dirigent::operate::Events,
     /// A change that is shown after the words which it confirms.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{Channel, Config};
+use dirigent_core::{Config, TurnMachine};
 use dirigent_store::parse_channel;
 
 /// A channel's file: refused, or written again to something that says the same; and whatever its
@@ -27,7 +27,9 @@ fn read_channel(bytes: &[u8]) {
     let Ok(channel) = parse_channel(bytes) else {
         return;
     };
-    if let Ok(restored) = Channel::restore(Arc::new(Config::default()), &channel.record.snapshot) {
+    if let Ok(restored) =
+        TurnMachine::restore(Arc::new(Config::default()), &channel.record.snapshot)
+    {
         assert_eq!(restored.audit(), Ok(()), "a record that contradicts itself was taken");
     }
     let written = channel.to_json().expect("what was read can be written");

@@ -1,11 +1,11 @@
 //! What the fuzzer does with an event log. A total function that panics only when a promise is broken; the tests replay
 //! the corpus through it.
 
-use dirigent_scene::{Comparison, Log, Picture, Playback, Transcript};
+use dirigent_scene::{Comparison, Picture, Playback, SceneLog, Transcript};
 
 /// A log: refused, or written again to something that says the same; and whatever it says, it can be shown.
 pub(crate) fn scene_log(bytes: &[u8]) {
-    let Ok(log) = Log::parse(bytes) else {
+    let Ok(log) = SceneLog::parse(bytes) else {
         return;
     };
     let mut lines = Vec::new();
@@ -13,7 +13,7 @@ pub(crate) fn scene_log(bytes: &[u8]) {
         serde_json::to_writer(&mut lines, event).expect("what was read can be written");
         lines.push(b'\n');
     }
-    let again = Log::parse(&lines).expect("what was written can be read");
+    let again = SceneLog::parse(&lines).expect("what was written can be read");
     assert_eq!(
         again.events(),
         log.events(),

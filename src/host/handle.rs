@@ -14,7 +14,7 @@ use crate::runtime::Runtime;
 use crate::runtime::registry::Hosted;
 use crate::runtime::run_error::RunError;
 use crate::values::error::{ApiError, ErrorKind};
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, UserId};
 
 /// Decides who speaks when, in as many channels as the host has.
@@ -143,10 +143,10 @@ impl Dirigent {
     /// be polled on, or be dropped, meanwhile.
     pub async fn shutdown(&self, grace: Duration) {
         let life = &self.runtime.life;
-        if life.stage() == Stage::NotStarted {
+        if life.stage() == DriverStage::NotStarted {
             return;
         }
-        life.reach(Stage::Stopping);
+        life.reach(DriverStage::Stopping);
         for room in self.runtime.rooms.all_awake() {
             let is_refused = room.lock().room.look().commit().refused.since().is_some();
             if is_refused {
@@ -156,32 +156,32 @@ impl Dirigent {
         let deadline = self.runtime.clock.now() + grace;
         tokio::select! {
             biased;
-            () = life.until(Stage::Ended) => return,
+            () = life.until(DriverStage::Ended) => return,
             () = self.runtime.clock.sleep_until(deadline) => {}
         }
         for room in self.runtime.rooms.all_awake() {
             self.runtime.update(&room, |room, _, _| room.closing().cancel_for_end());
         }
-        life.reach(Stage::Ending);
-        life.until(Stage::Ended).await;
+        life.reach(DriverStage::Ending);
+        life.until(DriverStage::Ended).await;
     }
 
     /// Waits until calls are answered: a driver that was just spawned may not have begun.
     pub(crate) async fn live(&self) -> Result<(), CallError> {
         let life = &self.runtime.life;
-        if life.stage() < Stage::Running {
+        if life.stage() < DriverStage::Running {
             let limit = self.runtime.settings.call_deadline;
             // Too late is answered below like never.
-            let _ = self.runtime.within(limit, life.until(Stage::Running)).await;
+            let _ = self.runtime.within(limit, life.until(DriverStage::Running)).await;
         }
         self.not_ended()?;
-        if life.stage() < Stage::Running { Err(CallError::NotRunning) } else { Ok(()) }
+        if life.stage() < DriverStage::Running { Err(CallError::NotRunning) } else { Ok(()) }
     }
 
     /// Refuses what a driver that ends takes up no more.
     pub(crate) fn not_ended(&self) -> Result<(), CallError> {
         let life = &self.runtime.life;
-        let has_ended = life.stage() >= Stage::Stopping;
+        let has_ended = life.stage() >= DriverStage::Stopping;
         if has_ended { Err(CallError::Ended(life.end())) } else { Ok(()) }
     }
 

@@ -83,7 +83,7 @@ pub struct Status {
 pub(crate) const fn reason_of(barred: Barred) -> Reason {
     match barred {
         Barred::Damaged => Reason::RecordDamaged,
-        Barred::Newer => Reason::RecordNewer,
+        Barred::OtherVersion => Reason::RecordOfOtherVersion,
     }
 }
 
@@ -193,7 +193,7 @@ impl Channel<'_> {
 }
 
 /// The reason that holds for every agent of the channel, registered or not, as the gate has it.
-fn of_everybody(machine: &dirigent_core::Channel) -> Option<Reason> {
+fn of_everybody(machine: &dirigent_core::TurnMachine) -> Option<Reason> {
     // No agent has this key.
     let reason = machine.explain(AgentKey::new(u32::MAX));
     let is_of_all = matches!(

@@ -9,7 +9,7 @@ use crate::CallError;
 use crate::runtime::Runtime;
 use crate::runtime::cell::{Awaited, RoomCell};
 use crate::values::error::{ApiError, ErrorKind};
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 /// Why a change that is in force is not known to be stored.
 pub(crate) enum NotKept {
@@ -65,7 +65,7 @@ impl Storing<'_> {
             biased;
             stored = stored => stored.map_err(NotKept::Late)?.map_err(|_| NotKept::TakenOver),
             // Without a driver nothing is stored any more.
-            () = self.runtime.life.until(Stage::Ended) => Err(NotKept::Ended),
+            () = self.runtime.life.until(DriverStage::Ended) => Err(NotKept::Ended),
         }
     }
 }

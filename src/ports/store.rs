@@ -31,7 +31,7 @@ use crate::{AgentId, ChannelId};
 ///   with [`Commit::replaces_damaged`] takes its place. That commit is an operator's act. What is left
 ///   of the damaged record is kept where a person finds it.
 /// * A record that is *whole but not understood* (another version, or a value that this version does
-///   not know) loads as [`Barred::Newer`]. The store never changes it, whatever is committed.
+///   not know) loads as [`Barred::OtherVersion`]. The store never changes it, whatever is committed.
 /// * [`ChannelStore::channels`] lists both.
 #[async_trait]
 pub trait ChannelStore: Send + Sync + 'static {
@@ -73,7 +73,7 @@ pub trait ChannelStore: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`LoadError::Barred`] with [`Barred::Newer`] when a newer version wrote the record: nothing is deleted
+    /// [`LoadError::Barred`] with [`Barred::OtherVersion`] when a newer version wrote the record: nothing is deleted
     /// then. [`LoadError::Store`] as the store fails: some of it may be deleted, and deleting again goes on.
     /// The default does not delete and fails with [`ErrorKind::Unsupported`](crate::ports::ErrorKind::Unsupported).
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dirigent_core::snapshot::RestoreError;
 use dirigent_core::{
-    Answer, Channel, Config, Effect, Input, Refusal, Snapshot, Timestamp, Transition,
+    Answer, Config, Effect, Input, Refusal, Snapshot, Timestamp, Transition, TurnMachine,
 };
 
 use crate::ChannelId;
@@ -86,7 +86,7 @@ impl RecordedChannel {
     ///
     /// When the beginning cannot be restored.
     pub fn steps(&self) -> Result<Vec<ReplayedStep>, RestoreError> {
-        let mut channel = Channel::restore(Arc::clone(&self.config), &self.start)?;
+        let mut channel = TurnMachine::restore(Arc::clone(&self.config), &self.start)?;
         let replay = self.inputs.iter().map(|(at, input)| {
             let mut effects = Vec::new();
             let answer = channel.handle(*at, input, &mut effects);

@@ -16,7 +16,7 @@ use super::requests::{Ask, Requests};
 use super::turns::Turns;
 use crate::admission::ClaimKind;
 use crate::settings::LostRuns;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 /// How long a run of another process is waited for after a restart, where no deadline is set.
 const KEPT_RUN_MAX: Duration = Duration::from_secs(600);
@@ -67,7 +67,7 @@ impl Calling<'_> {
         let (cx, now, room) = (self.handing.cx, self.handing.now, self.turns.channel);
         let call = self.calls.current()?;
         let is_ready = call.under_way.is_none() && self.turns.commit.is_committed(call.stamp);
-        if !is_ready || cx.stage >= Stage::Stopping || is_holding {
+        if !is_ready || cx.stage >= DriverStage::Stopping || is_holding {
             return None;
         }
         let view = self.turns.machine.view();

@@ -26,7 +26,7 @@ use crate::admission::ClaimKind;
 use crate::ports::discord::{Mentions, Post};
 use crate::values::extras::Extras;
 use crate::values::message::Nonce;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 /// Asks the orchestrator, and posts what it says.
 pub(super) struct Consulting<'a> {
@@ -72,7 +72,7 @@ impl<'a> Consulting<'a> {
         };
         let is_asked = consult.under_way.is_some() || !consult.parts.is_empty();
         let is_committed = self.turns.commit.is_committed(consult.stamp);
-        if is_asked || !is_committed || self.cx().stage >= Stage::Stopping {
+        if is_asked || !is_committed || self.cx().stage >= DriverStage::Stopping {
             return Offer::Nothing;
         }
         if !self.cx().has_orchestrator {

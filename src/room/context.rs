@@ -3,7 +3,7 @@
 use dirigent_core::{Input, MessageId, Timestamp};
 
 use super::directory::Directory;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 use crate::{ChannelId, Settings};
 
 /// What the chat says of ids and rights without being asked.
@@ -40,7 +40,7 @@ pub(crate) struct Context<'a> {
     /// When this process began.
     pub(crate) up_since: Timestamp,
     /// How far the driver's life got.
-    pub(crate) stage: Stage,
+    pub(crate) stage: DriverStage,
     /// Whether the host wakes agents itself.
     pub(crate) has_waker: bool,
     /// Whether an orchestrator answers people during a turn.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, Channel, MessageId, PhaseKind, Timestamp};
+use dirigent_core::{AgentKey, MessageId, PhaseKind, Timestamp, TurnMachine};
 
 use super::active::Active;
 use super::claims::Lane;
@@ -44,7 +44,7 @@ impl<'a> Look<'a> {
         self.at
     }
 
-    pub(crate) const fn machine(&self) -> &'a Channel {
+    pub(crate) const fn machine(&self) -> &'a TurnMachine {
         &self.turns.machine
     }
 

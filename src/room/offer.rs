@@ -19,7 +19,7 @@ use crate::ports::discord::HistoryRequest;
 use crate::ports::store::Commit;
 use crate::record::channel::GapFrom;
 use crate::values::error::ErrorKind;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 /// A room that is asked what may start.
 pub(super) struct Offering<'s, 'a, 'd> {
@@ -54,7 +54,7 @@ impl Offering<'_, '_, '_> {
         if let Some(started) = self.commit() {
             return Some(started);
         }
-        if self.step.turns.commit.is_taken_over() || self.step.cx.stage >= Stage::Ending {
+        if self.step.turns.commit.is_taken_over() || self.step.cx.stage >= DriverStage::Ending {
             return None;
         }
         match self.voice() {

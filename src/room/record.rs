@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dirigent_core::snapshot::{PendingEffect, RestoreError};
-use dirigent_core::{Channel, Config, Effect, PhaseKind, Snapshot, Timestamp};
+use dirigent_core::{Config, Effect, PhaseKind, Snapshot, Timestamp, TurnMachine};
 
 use super::Room;
 use super::active::Active;
@@ -40,7 +40,7 @@ impl Room {
         process: u64,
         now: Timestamp,
     ) -> Self {
-        let machine = Channel::new(config, seed);
+        let machine = TurnMachine::new(config, seed);
         let commit = CommitState::new(Revision::default(), machine.revision(), process);
         let (turns, marks) = (Turns::new(id, machine, commit), Marks::new(None, now));
         Self { at: now, turns, marks, discussion: None, active: None }
@@ -60,7 +60,7 @@ impl Room {
         stored: StoredChannel,
     ) -> Result<Self, RestoreError> {
         let StoredChannel { revision, record } = stored;
-        let machine = Channel::restore(config, &record.snapshot)?;
+        let machine = TurnMachine::restore(config, &record.snapshot)?;
         let at = record.snapshot.now;
         let newest = machine.view().newest();
         let commit = CommitState::new(revision, machine.revision(), process);
@@ -152,7 +152,7 @@ impl Room {
 
     /// From now on it is as if nothing had happened here, and that is stored over whatever was.
     pub(crate) fn forget_all(&mut self, config: Arc<Config>, seed: u64, for_good: bool) {
-        self.turns.begin_anew(Channel::new(config, seed));
+        self.turns.begin_anew(TurnMachine::new(config, seed));
         self.discussion = None;
         self.marks = Marks::new(None, self.at);
         if let Some(active) = &mut self.active {

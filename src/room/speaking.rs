@@ -23,7 +23,7 @@ use crate::ports::waker::WakeOutcome;
 use crate::record::discussion::Discussion;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::error::Certainty;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 /// Which agent knows that its turn has come.
 #[derive(Debug, Default)]
@@ -121,7 +121,7 @@ impl<'a> Speaking<'a> {
         let Some(Trigger { ticket, agent, turn, attempt, stamp }) = self.trigger_at_head() else {
             return false;
         };
-        if self.cx().stage >= Stage::Stopping || self.marks.is_holding(self.now()) {
+        if self.cx().stage >= DriverStage::Stopping || self.marks.is_holding(self.now()) {
             return false;
         }
         if self.cx().directory.is_hosted(agent) {
@@ -230,7 +230,7 @@ impl<'a> Speaking<'a> {
         let is_held = is_reminder && machine.view().pause().is_some();
         let is_trigger = matches!(effect, Effect::Trigger { .. });
         let must_wait =
-            is_trigger && (self.cx().stage >= Stage::Stopping || self.marks.is_holding(now));
+            is_trigger && (self.cx().stage >= DriverStage::Stopping || self.marks.is_holding(now));
         // Each lets an agent begin, and a part of another one's reply may still be on its way.
         let must_wait = must_wait || (is_trigger || is_reminder) && self.voice.is_busy();
         let is_due = self.voice.is_due(now) && self.calling.turns.commit.is_committed(stamp);

@@ -2,8 +2,8 @@
 //! order until the event's step sorts them.
 
 use dirigent_core::{
-    Answer, Cause, Channel, Effect, Input, MessageId, Mode, PhaseKind, Refusal, Settlement, Ticket,
-    Timestamp, Transition, View,
+    Answer, Cause, Effect, Input, MessageId, Mode, PhaseKind, Refusal, Settlement, Ticket,
+    Timestamp, Transition, TurnMachine, View,
 };
 
 use super::commit::{CommitState, Stamp};
@@ -17,7 +17,7 @@ use crate::values::message::Nonce;
 #[derive(Debug)]
 pub(crate) struct Turns {
     pub(super) channel: ChannelId,
-    pub(super) machine: Channel,
+    pub(super) machine: TurnMachine,
     pub(super) commit: CommitState,
     /// Triggers that an earlier process owed: it may have posted them.
     pub(super) restored: RestoredTriggers,
@@ -60,7 +60,7 @@ pub(super) enum What {
 }
 
 impl Turns {
-    pub(super) fn new(channel: ChannelId, machine: Channel, commit: CommitState) -> Self {
+    pub(super) fn new(channel: ChannelId, machine: TurnMachine, commit: CommitState) -> Self {
         let restored = RestoredTriggers::default();
         let (begun, follows, effects) = (None, Vec::new(), Vec::new());
         let is_listed_anew = machine.view().mode().keeps_turns();
@@ -160,7 +160,7 @@ impl Turns {
     }
 
     /// The machine begins anew: it knows nothing of what was asked for.
-    pub(super) fn begin_anew(&mut self, machine: Channel) {
+    pub(super) fn begin_anew(&mut self, machine: TurnMachine) {
         self.machine = machine;
         self.restored.clear();
         self.begun = None;

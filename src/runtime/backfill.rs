@@ -18,7 +18,7 @@ use super::lost::Affects;
 use super::room_table::RoomRef;
 use crate::room::chat_health::NEWEST_WITHIN;
 use crate::room::connection::Gateway;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 use crate::{CallError, ChannelId};
 
 /// The shortest time between two rounds.
@@ -45,7 +45,7 @@ impl Backfilling<'_> {
         loop {
             tokio::select! {
                 biased;
-                () = self.runtime.life.until(Stage::Stopping) => return,
+                () = self.runtime.life.until(DriverStage::Stopping) => return,
                 Some(()) = reading.next() => {}
                 () = self.runtime.catch_up.called.notified() => {
                     let (wanted, unloaded) = (self.runtime.catch_up.take(), self.runtime.catch_up.take_unloaded());
@@ -100,7 +100,7 @@ impl Backfilling<'_> {
             }
             tokio::select! {
                 () = self.runtime.clock.sleep_until(self.runtime.clock.now() + wait) => {}
-                () = self.runtime.life.until(Stage::Stopping) => return,
+                () = self.runtime.life.until(DriverStage::Stopping) => return,
             }
             wait = TRY_AGAIN_MAX.min(wait * 2);
         }

@@ -34,7 +34,7 @@ use crate::room::commit::buffers::BufferPool;
 use crate::room::context::Context;
 use crate::room::doorway::Doorway;
 use crate::values::call_error::DriverEnd;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 /// The longest the driver sleeps, so that a clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(30);
@@ -103,15 +103,15 @@ struct Living<'r> {
 
 impl Living<'_> {
     async fn live(self, ready: mpsc::UnboundedReceiver<Arc<RoomCell>>) -> Result<(), RunError> {
-        self.runtime.life.reach(Stage::Starting);
+        self.runtime.life.reach(DriverStage::Starting);
         tokio::select! {
             biased;
-            () = self.runtime.life.until(Stage::Stopping) => return Ok(()),
+            () = self.runtime.life.until(DriverStage::Stopping) => return Ok(()),
             started = self.start() => started.inspect_err(|error| {
                 self.runtime.life.end_by(DriverEnd::NotStarted(error.to_string().into()));
             })?,
         }
-        self.runtime.life.reach(Stage::Running);
+        self.runtime.life.reach(DriverStage::Running);
         Loop::new(self.runtime, &self.runtime.performer(), ready).run().await;
         Ok(())
     }
@@ -215,8 +215,8 @@ impl<'p> Loop<'p> {
             self.keep_time(now, last);
             last = now;
             let stage = runtime.life.stage();
-            let is_stopping = stage >= Stage::Stopping;
-            if stage >= Stage::Ending || (is_stopping && !backfills && self.is_done()) {
+            let is_stopping = stage >= DriverStage::Stopping;
+            if stage >= DriverStage::Ending || (is_stopping && !backfills && self.is_done()) {
                 break;
             }
             let deadline = self.next_deadline(now);
@@ -228,8 +228,8 @@ impl<'p> Loop<'p> {
                 () = &mut following, if follows => follows = false,
                 () = runtime.timers.woken() => {}
                 () = sleep_until(runtime, deadline) => {}
-                () = runtime.life.until(Stage::Stopping), if !is_stopping => {}
-                () = runtime.life.until(Stage::Ending), if is_stopping => break,
+                () = runtime.life.until(DriverStage::Stopping), if !is_stopping => {}
+                () = runtime.life.until(DriverStage::Ending), if is_stopping => break,
             }
             // What is ready already needs no look at the clock and at what is due.
             let mut taken = 0;
@@ -537,10 +537,10 @@ struct EndOnDrop(Arc<Runtime>);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
-        if self.0.life.stage() < Stage::Stopping {
+        if self.0.life.stage() < DriverStage::Stopping {
             self.0.life.end_by(DriverEnd::Dropped);
         }
-        self.0.life.reach(Stage::Ended);
+        self.0.life.reach(DriverStage::Ended);
     }
 }
 

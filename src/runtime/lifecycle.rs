@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::sync::Notify;
 
 use crate::values::call_error::DriverEnd;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 /// Whether the driver lives.
 #[derive(Debug, Default)]
@@ -17,19 +17,19 @@ pub(crate) struct Lifecycle {
 }
 
 impl Lifecycle {
-    pub(crate) fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> DriverStage {
         match self.stage.load(Ordering::Acquire) {
-            0 => Stage::NotStarted,
-            1 => Stage::Starting,
-            2 => Stage::Running,
-            3 => Stage::Stopping,
-            4 => Stage::Ending,
-            _ => Stage::Ended,
+            0 => DriverStage::NotStarted,
+            1 => DriverStage::Starting,
+            2 => DriverStage::Running,
+            3 => DriverStage::Stopping,
+            4 => DriverStage::Ending,
+            _ => DriverStage::Ended,
         }
     }
 
     /// Goes on to a later stage; never back.
-    pub(crate) fn reach(&self, stage: Stage) {
+    pub(crate) fn reach(&self, stage: DriverStage) {
         self.stage.fetch_max(stage as u8, Ordering::AcqRel);
         self.changed.notify_waiters();
     }
@@ -46,7 +46,7 @@ impl Lifecycle {
     }
 
     /// Waits until this stage, or a later one.
-    pub(crate) async fn until(&self, stage: Stage) {
+    pub(crate) async fn until(&self, stage: DriverStage) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);

@@ -10,7 +10,7 @@ use crate::ChannelId;
 use crate::ports::neighbours::Neighbours;
 use crate::ports::ownership::{Ownership, Standing};
 use crate::room::Room;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 impl Runtime {
     /// How this process stands to the channel. Without other processes every channel is its own.
@@ -28,11 +28,11 @@ impl Runtime {
 
     /// How far the driver's life got for this channel: one that may soon be another process's is treated as by a driver
     /// that stops, one that may be another's already as by one that ends.
-    pub(super) fn stage_for(&self, standing: Standing) -> Stage {
+    pub(super) fn stage_for(&self, standing: Standing) -> DriverStage {
         let least = match standing {
-            Standing::Held => Stage::NotStarted,
-            Standing::Quiet => Stage::Stopping,
-            Standing::Lapsed | Standing::Elsewhere => Stage::Ending,
+            Standing::Held => DriverStage::NotStarted,
+            Standing::Quiet => DriverStage::Stopping,
+            Standing::Lapsed | Standing::Elsewhere => DriverStage::Ending,
         };
         self.life.stage().max(least)
     }
@@ -54,7 +54,7 @@ impl Following<'_> {
         loop {
             let came = tokio::select! {
                 biased;
-                () = runtime.life.until(Stage::Stopping) => return,
+                () = runtime.life.until(DriverStage::Stopping) => return,
                 came = self.next_change(&**ownership) => came,
             };
             if came.is_empty() {

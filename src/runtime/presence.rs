@@ -30,7 +30,7 @@ pub(crate) struct Presence {
     /// Rises each time an agent goes offline, comes online or is registered.
     epoch: u64,
     /// The agents that went offline, came online or were registered in this process.
-    known: BTreeMap<AgentKey, Known>,
+    known: BTreeMap<AgentKey, AgentEpochs>,
     /// The newest sign of life of each agent that is watched.
     signs: BTreeMap<AgentKey, Timestamp>,
     /// The same, oldest sign first.
@@ -42,14 +42,14 @@ pub(crate) struct Presence {
 /// What is known of an agent: the epochs in which it last went offline, came online and was registered, 0 where that
 /// was not in this process.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct AgentEpochs {
     offline_since: u64,
     online_since: u64,
     /// The same, since when it is registered: nothing of an agent that was when the process began.
     new_at: u64,
 }
 
-impl Known {
+impl AgentEpochs {
     const fn is_online(self) -> bool {
         self.online_since > self.offline_since
     }

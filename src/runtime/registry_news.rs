@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Runtime;
 use super::host_code::answered;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 
 /// The wait before a registry that could not be read is read again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ impl RegistryNews<'_> {
         loop {
             tokio::select! {
                 biased;
-                () = self.runtime.life.until(Stage::Stopping) => return,
+                () = self.runtime.life.until(DriverStage::Stopping) => return,
                 () = self.next() => {}
             }
         }

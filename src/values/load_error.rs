@@ -14,7 +14,7 @@ use dirigent_core::snapshot::RestoreError;
 /// ```
 /// use dirigent::store::Barred;
 /// assert!(Barred::Damaged.to_string().contains("gives the channel a mode"));
-/// assert!(Barred::Newer.to_string().contains("newer version"));
+/// assert!(Barred::OtherVersion.to_string().contains("newer version"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must know what ends each")]
@@ -35,7 +35,7 @@ pub enum Barred {
          touched: this version does not know the channel's mode and turns. No agent may speak there until \
          that version, or a later one, runs again"
     )]
-    Newer,
+    OtherVersion,
 }
 
 impl From<&RestoreError> for Barred {
@@ -43,7 +43,7 @@ impl From<&RestoreError> for Barred {
     /// for a sound one: what replaces it is a commit from its revision.
     fn from(error: &RestoreError) -> Self {
         match error {
-            RestoreError::Version { .. } => Self::Newer,
+            RestoreError::Version { .. } => Self::OtherVersion,
             RestoreError::TooLong { .. } | RestoreError::Broken(_) | _ => Self::Damaged,
         }
     }
@@ -85,8 +85,8 @@ impl LoadError {
 
     /// A record that is whole and holds something that this version does not know. `source` says
     /// where it is and what is not known; it must hold no message text.
-    pub fn newer(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::Barred { barred: Barred::Newer, source: source.into() }
+    pub fn other_version(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Barred { barred: Barred::OtherVersion, source: source.into() }
     }
 
     /// What bars the channel; `None` when the store failed and should be asked again.

@@ -2,7 +2,7 @@
 
 /// How far the driver's life got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
+pub(crate) enum DriverStage {
     /// `run` was not called yet.
     NotStarted = 0,
     /// `run` is reading the stores.

@@ -309,7 +309,7 @@ enum Theirs {
 }
 
 /// A store that several processes share.
-struct Shared {
+struct SharedChannels {
     ours: MemoryChannels,
     theirs: Theirs,
     /// What [`THEIRS`] waits for, if it does.
@@ -317,7 +317,7 @@ struct Shared {
 }
 
 #[async_trait]
-impl ChannelStore for Shared {
+impl ChannelStore for SharedChannels {
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
         self.ours.channels().await
     }
@@ -337,7 +337,7 @@ impl ChannelStore for Shared {
             }
             Theirs::Nothing => Ok(None),
             Theirs::Damaged => Err(LoadError::damaged("cut in a test")),
-            Theirs::Newer => Err(LoadError::newer("of another version in a test")),
+            Theirs::Newer => Err(LoadError::other_version("of another version in a test")),
             Theirs::Failing => Err(ApiError::new(ErrorKind::Store).into()),
         }
     }
@@ -374,7 +374,7 @@ async fn a_thread_takes_over_the_stored_mode_of_anothers_channel() {
         let settings = Settings::default().with(|settings| settings.inherit_parent_mode = wanted);
         let (dirigent, driver) = Dirigent::builder(discord.account(discord.add_bot()))
             .clock(clock)
-            .channels(Shared { ours: MemoryChannels::default(), theirs, gate: None })
+            .channels(SharedChannels { ours: MemoryChannels::default(), theirs, gate: None })
             .ownership(Even)
             .settings(settings)
             .build()
@@ -404,7 +404,8 @@ async fn a_thread_that_is_heard_while_its_parent_is_read_is_not_read_anew() {
     let thread = discord.add_channel(guild, "aside", &[moderator]);
     let gate = Arc::<Notify>::default();
     let theirs = Theirs::Mode(Mode::Chat);
-    let store = Shared { ours: MemoryChannels::default(), theirs, gate: Some(Arc::clone(&gate)) };
+    let store =
+        SharedChannels { ours: MemoryChannels::default(), theirs, gate: Some(Arc::clone(&gate)) };
     let settings = Settings::default().with(|settings| settings.inherit_parent_mode = true);
     let builder = Dirigent::builder(discord.account(moderator)).clock(clock).settings(settings);
     let (dirigent, driver) = builder.channels(store).ownership(AllButTheirs).build().unwrap();

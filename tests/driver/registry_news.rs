@@ -24,13 +24,13 @@ struct Elsewhere {
     removed: Arc<Mutex<Option<Identity>>>,
 }
 
-struct Shared {
+struct SharedRegistry {
     elsewhere: Elsewhere,
     entries: MemoryIdentities,
 }
 
 #[async_trait]
-impl IdentityStore for Shared {
+impl IdentityStore for SharedRegistry {
     async fn all(&self) -> Result<Vec<Identity>, ApiError> {
         self.elsewhere.reads.fetch_add(1, Ordering::Relaxed);
         let failing = &self.elsewhere.failing;
@@ -59,7 +59,7 @@ impl Elsewhere {
     fn stage(&self, setup: Setup) -> Stage {
         let elsewhere = self.clone();
         let registry =
-            move |entries| Arc::new(Shared { elsewhere: elsewhere.clone(), entries }) as _;
+            move |entries| Arc::new(SharedRegistry { elsewhere: elsewhere.clone(), entries }) as _;
         let mut stage = setup.registry(registry).stage();
         stage.chat();
         stage

@@ -12,7 +12,7 @@ use super::kit::{MINUTE, SECOND, stop};
 
 const BARS: [(Barred, Reason, &str); 2] = [
     (Barred::Damaged, Reason::RecordDamaged, "damaged"),
-    (Barred::Newer, Reason::RecordNewer, "newer version"),
+    (Barred::OtherVersion, Reason::RecordOfOtherVersion, "newer version"),
 ];
 
 /// A channel that was stopped, whose process has ended.
@@ -176,14 +176,14 @@ fn stored(stage: &Stage) -> Option<Revision> {
 /// P10
 #[test]
 fn no_operator_replaces_a_newer_versions_record() {
-    let mut stage = barred(Barred::Newer);
+    let mut stage = barred(Barred::OtherVersion);
     let (channel, before) = (stage.channel(), stored(&stage));
     let given = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
-    assert!(matches!(given, Err(CallError::Barred(Barred::Newer))), "{given:?}");
+    assert!(matches!(given, Err(CallError::Barred(Barred::OtherVersion))), "{given:?}");
     let made = CreatedChannel { mode: Mode::Chat, ..CreatedChannel::default() };
     let made = stage.call(move |d| async move { d.channel(channel).register(made).await });
-    assert!(matches!(made, Err(CallError::Barred(Barred::Newer))), "{made:?}");
-    all_denied(&mut stage, Reason::RecordNewer);
+    assert!(matches!(made, Err(CallError::Barred(Barred::OtherVersion))), "{made:?}");
+    all_denied(&mut stage, Reason::RecordOfOtherVersion);
     assert_eq!(stored(&stage), before, "it was not touched");
     // The newer version takes it up where it was.
     stage.crash();
@@ -255,8 +255,8 @@ fn a_record_that_contradicts_itself_bars_its_channel_until_an_operator_gives_it_
 fn a_snapshot_of_a_newer_version_bars_its_channel_and_is_not_replaced() {
     let mut stage = contradictory(Some(dirigent::snapshot::Snapshot::VERSION + 1));
     let (channel, before) = (stage.channel(), stored(&stage));
-    all_denied(&mut stage, Reason::RecordNewer);
+    all_denied(&mut stage, Reason::RecordOfOtherVersion);
     let given = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
-    assert!(matches!(given, Err(CallError::Barred(Barred::Newer))), "{given:?}");
+    assert!(matches!(given, Err(CallError::Barred(Barred::OtherVersion))), "{given:?}");
     assert_eq!(stored(&stage), before, "it was not touched");
 }

@@ -1,6 +1,6 @@
 //! Machine and model side by side, step for step.
 //!
-//! [`check`] feeds the same steps to a [`Channel`](dirigent_core::Channel) and to the
+//! [`check`] feeds the same steps to a [`Channel`](dirigent_core::TurnMachine) and to the
 //! [`Model`](crate::model::Model), and compares after every one of them what they answer, what they
 //! emit and how they look. It also audits the machine, restores copies of it and watches that a copy
 //! reacts as the original does. What disagrees is a [`Failure`], whose text names the step and

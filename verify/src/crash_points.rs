@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{ChannelId, Config, Mode, UserId};
-use dirigent_core::Channel;
+use dirigent_core::TurnMachine;
 use dirigent_testkit::memory_discord::PostRecord;
 
 use crate::stage::{Points, Setup, Stage};
@@ -208,7 +208,7 @@ fn ending(stage: &mut Stage) -> Result<Ending, String> {
 fn room_end(stage: &mut Stage, room: ChannelId) -> Result<RoomEnd, String> {
     let status = stage.status_of(room);
     let muted = stage.store().stored(room).map(|stored| {
-        let channel = Channel::restore(Arc::new(Config::default()), &stored.record.snapshot);
+        let channel = TurnMachine::restore(Arc::new(Config::default()), &stored.record.snapshot);
         let audited =
             channel.map_err(|e| e.to_string()).and_then(|c| c.audit().map_err(|b| b.to_string()));
         audited.map(|()| stored.record.snapshot.muted.len())

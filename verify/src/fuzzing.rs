@@ -10,7 +10,7 @@ mod tools;
 
 use std::sync::Arc;
 
-use dirigent_core::{Channel, Input, Settlement, Snapshot, Timestamp};
+use dirigent_core::{Input, Settlement, Snapshot, Timestamp, TurnMachine};
 
 use crate::check::{Step, check, config_from_bytes};
 use reader::Reader;
@@ -54,13 +54,13 @@ pub fn snapshots(bytes: &[u8]) {
     let mut reader = Reader::new(bytes);
     let config = Arc::new(config_from_bytes(reader.number().to_le_bytes()));
     let snapshot = snapshot::read(&mut reader);
-    let Ok(mut channel) = Channel::restore(config, &snapshot) else {
+    let Ok(mut channel) = TurnMachine::restore(config, &snapshot) else {
         return;
     };
     assert_eq!(channel.audit(), Ok(()), "a snapshot that contradicts itself was taken");
     let mut again = snapshot.clone();
     channel.snapshot_into(&mut again);
-    let twin = Channel::restore(Arc::clone(channel.config()), &again);
+    let twin = TurnMachine::restore(Arc::clone(channel.config()), &again);
     assert!(twin.is_ok(), "what a channel wrote was refused");
     live_on(&mut channel, &mut reader);
 }
@@ -76,7 +76,7 @@ pub fn forged_snapshot(bytes: &[u8]) -> Snapshot {
 }
 
 /// Gives the channel whatever the bytes say.
-fn live_on(channel: &mut Channel, reader: &mut Reader<'_>) {
+fn live_on(channel: &mut TurnMachine, reader: &mut Reader<'_>) {
     let mut effects = Vec::new();
     let mut now = channel.next_deadline().map_or(Timestamp::default(), |deadline| deadline.at);
     for step in Step::sequence_from_bytes(reader.rest()).into_iter().take(64) {

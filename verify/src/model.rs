@@ -2,7 +2,7 @@
 //!
 //! [`Model`] is the page `docs/rules.md` as a program. Numbers in its comments are the page's rule
 //! numbers. It keeps everything in plain lists, looks everything up anew, and predicts what
-//! `dirigent_core::Channel` answers and does; [`check`](crate::check) compares the two. Chance is
+//! `dirigent_core::TurnMachine` answers and does; [`check`](crate::check) compares the two. Chance is
 //! the one thing it does not predict: where the rules shuffle, it looks at the order the machine
 //! arrived at, complains if the rules forbid it, and goes on with it.
 

@@ -1,6 +1,6 @@
 //! The simulated world: one thread, no I/O, everything from one number.
 //!
-//! Around a real [`Channel`](dirigent_core::Channel) stand a fake Discord, a fake host, agents of
+//! Around a real [`Channel`](dirigent_core::TurnMachine) stand a fake Discord, a fake host, agents of
 //! many characters, and people. Messages are lost, repeated and reordered; answers fail, are late
 //! or never come; the clock jumps; the process dies at any step and starts again from what it
 //! stored last. After every step every [invariant](crate::invariants) is asked, and at the end,

@@ -13,7 +13,7 @@ use dirigent_control::MemoryRecorder;
 use dirigent_store::ego::{EgoOptions, ScannedIdentities};
 use dirigent_store::{JsonChannels, JsonIdentities};
 use dirigent_testkit::MemoryDiscord;
-use dirigent_testkit::memory_discord::Events;
+use dirigent_testkit::memory_discord::GatewayEvents;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
@@ -267,7 +267,7 @@ async fn drive(driver: Driver) {
 }
 
 /// What a bot's connection to the gateway does.
-async fn feed(mut pushed: Events, dirigent: Dirigent) {
+async fn feed(mut pushed: GatewayEvents, dirigent: Dirigent) {
     while let Some(event) = pushed.next().await {
         if let Err(error) = event.tell(&dirigent).await {
             eprintln!("{error}");

@@ -6,7 +6,7 @@ use dirigent::ports::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-use super::Role;
+use super::VisitorRole;
 
 /// How long a session lasts, in seconds.
 pub(crate) const SESSION_SECONDS: u64 = 12 * 3_600;
@@ -21,7 +21,7 @@ impl SessionKey {
         Self(keyed(&from.finalize().into_bytes()))
     }
 
-    fn signing(&self, role: Role, expires: u64) -> Hmac<Sha256> {
+    fn signing(&self, role: VisitorRole, expires: u64) -> Hmac<Sha256> {
         let mut mac = self.0.clone();
         mac.update(format!("{}.{expires}", letter(role)).as_bytes());
         mac
@@ -37,23 +37,23 @@ fn keyed(key: &[u8]) -> Hmac<Sha256> {
     <Hmac<Sha256> as KeyInit>::new(&block.into())
 }
 
-const fn letter(role: Role) -> char {
+const fn letter(role: VisitorRole) -> char {
     match role {
-        Role::Viewer => 'v',
-        Role::Operator => 'o',
+        VisitorRole::Viewer => 'v',
+        VisitorRole::Operator => 'o',
     }
 }
 
 /// A session as it was presented.
 pub(super) struct Session<'a> {
-    pub(super) role: Role,
+    pub(super) role: VisitorRole,
     expires: u64,
     signature: &'a str,
 }
 
 impl<'a> Session<'a> {
     /// The cookie's text for a session that begins now.
-    pub(super) fn begin(role: Role, now: Timestamp, key: &SessionKey) -> String {
+    pub(super) fn begin(role: VisitorRole, now: Timestamp, key: &SessionKey) -> String {
         let expires = now.as_millis() / 1_000 + SESSION_SECONDS;
         let signature = key.signing(role, expires).finalize().into_bytes();
         format!("{}.{expires}.{}", letter(role), URL_SAFE_NO_PAD.encode(signature))
@@ -63,8 +63,8 @@ impl<'a> Session<'a> {
         let mut parts = text.split('.');
         let (role, expires, signature) = (parts.next()?, parts.next()?, parts.next()?);
         let role = match role {
-            "v" => Role::Viewer,
-            "o" => Role::Operator,
+            "v" => VisitorRole::Viewer,
+            "o" => VisitorRole::Operator,
             _ => return None,
         };
         let is_plain = expires.len() <= 12 && expires.bytes().all(|byte| byte.is_ascii_digit());

@@ -71,7 +71,7 @@ pub struct Row {
 }
 
 /// What the driver says of a channel.
-pub(crate) enum Known {
+pub(crate) enum DriverAnswer {
     Unmanaged,
     Status(Box<Status>),
     Unusable(CallError),
@@ -97,7 +97,7 @@ impl Names {
 impl Row {
     pub(crate) fn of(
         id: ChannelId,
-        (known, names): (&Known, &Names),
+        (known, names): (&DriverAnswer, &Names),
         places: &Places,
         now: Timestamp,
     ) -> Self {
@@ -122,21 +122,21 @@ impl Row {
             why: "Turns are not kept here.".to_owned(),
             needs_person: None,
             is_live: false,
-            is_known: !matches!(known, Known::Unmanaged),
+            is_known: !matches!(known, DriverAnswer::Unmanaged),
             owner: None,
             is_away: false,
         };
         match known {
-            Known::Unmanaged => blank,
-            Known::Unusable(error) => Self {
+            DriverAnswer::Unmanaged => blank,
+            DriverAnswer::Unusable(error) => Self {
                 why: words::sentence(&error.to_string()),
                 needs_person: Some("Its record cannot be used".to_owned()),
                 ..blank.unknown()
             },
-            Known::Elsewhere(why) => {
+            DriverAnswer::Elsewhere(why) => {
                 Self { why: words::sentence(why), is_away: true, ..blank.unknown() }
             }
-            Known::Status(status) => blank.with(status, names, now),
+            DriverAnswer::Status(status) => blank.with(status, names, now),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::state::budget::Budget;
 use crate::state::interruption::WaitingFrom;
 use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::standing::Pause;
-use crate::state::{Archived, Limits, Permit, Phase, Purpose, Start};
+use crate::state::{Archived, InitiatorPermit, Limits, Phase, Purpose, Start};
 use crate::{AgentKey, Cause, Creation, Effect, MessageId, Mode, Notice, Refusal, WakeCause};
 
 /// Does what an operator or a tool asks for.
@@ -376,7 +376,7 @@ impl Operator<'_, '_> {
 
     pub(crate) fn archive(&mut self, by: Option<AgentKey>, cause: Cause) -> Result<(), Refusal> {
         self.step.state.standing.require_unarchived()?;
-        let permit = self.step.state.reminders.permit().filter(Permit::is_running);
+        let permit = self.step.state.reminders.permit().filter(InitiatorPermit::is_running);
         let running = self.reply_under_way().or(permit.map(|permit| permit.agent));
         self.end_everything();
         let state = &mut *self.step.state;

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::machine::out::Out;
-use crate::state::{Delivery, Floor, Outage, Phase, Roster, Standing};
+use crate::state::{ChatOutage, Delivery, Floor, Phase, Roster, Standing};
 use crate::{Cause, Timestamp};
 
 /// Lets stand still what waits for the chat while it is away.
@@ -18,12 +18,12 @@ pub(crate) struct Outages<'a, 'o> {
 impl Outages<'_, '_> {
     pub(crate) fn begin(&mut self) {
         let since = self.out.now;
-        self.standing.outage = Some(Box::new(Outage { since, counted_from: since }));
+        self.standing.outage = Some(Box::new(ChatOutage { since, counted_from: since }));
         self.floor.set_start_deadline(self.standing, self.out.now, self.out.config);
         self.out.tell(self.floor, None, Cause::ChatAway);
     }
 
-    pub(crate) fn end(&mut self, outage: Outage) {
+    pub(crate) fn end(&mut self, outage: ChatOutage) {
         self.put_off(outage.since);
         self.standing.outage = None;
         // An agent that was not to start yet has all its time to start.

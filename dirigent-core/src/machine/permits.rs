@@ -1,7 +1,7 @@
 //! The initiator's one run after a reminder (rules 36 and 48)
 
 use crate::machine::out::Out;
-use crate::state::{Floor, Permit, PermitRun, Rare, Reminders, RunFate, Seen};
+use crate::state::{Floor, InitiatorPermit, PermitRun, Rare, Reminders, RunFate, Seen};
 use crate::{AgentKey, Cause, Effect, Refusal, RunId};
 
 /// Follows the permitted run.
@@ -43,7 +43,7 @@ impl Permits<'_, '_> {
 
     /// The library has the reply of the permitted run, and delivers it.
     pub(crate) fn reply(&mut self, agent: AgentKey) -> Result<(), Refusal> {
-        let is_first = self.reminders.permit_mut().is_some_and(Permit::mark_replied);
+        let is_first = self.reminders.permit_mut().is_some_and(InitiatorPermit::mark_replied);
         if !is_first {
             return Err(Refusal::StaleRun);
         }
@@ -72,7 +72,7 @@ impl Permits<'_, '_> {
     }
 
     /// The permitted run ended; gives what it was.
-    pub(crate) fn use_up(&mut self) -> Option<Permit> {
+    pub(crate) fn use_up(&mut self) -> Option<InitiatorPermit> {
         let permit = self.reminders.existing()?.permit.take()?;
         self.remember(permit.run_id());
         self.out.tell(self.floor, Some(permit.agent), Cause::PermitUsed);
@@ -82,7 +82,7 @@ impl Permits<'_, '_> {
     /// Withdraws the permit, and takes the permission from its run if it runs.
     pub(crate) fn withdraw(&mut self) {
         let permit = self.reminders.existing().and_then(|reminders| reminders.permit.take());
-        if let Some(permit) = permit.filter(Permit::is_running) {
+        if let Some(permit) = permit.filter(InitiatorPermit::is_running) {
             let (agent, run) = (permit.agent, permit.run_id());
             self.remember(run);
             self.out.emit(Effect::CancelRun { agent, run, turn: None });
@@ -90,7 +90,7 @@ impl Permits<'_, '_> {
     }
 
     /// The permitted run took too long; gives what it was.
-    pub(crate) fn expire(&mut self) -> Option<Permit> {
+    pub(crate) fn expire(&mut self) -> Option<InitiatorPermit> {
         let permit = self.reminders.permit()?;
         self.withdraw();
         self.out.tell(self.floor, Some(permit.agent), Cause::RunTimedOut);
@@ -98,7 +98,7 @@ impl Permits<'_, '_> {
     }
 
     /// The permitted run is gone with its process, and its agent may run again.
-    pub(crate) fn lose(&mut self, permit: &Permit) {
+    pub(crate) fn lose(&mut self, permit: &InitiatorPermit) {
         if let Some(reminders) = self.reminders.existing() {
             reminders.permit = None;
         }

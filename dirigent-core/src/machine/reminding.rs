@@ -2,7 +2,7 @@
 
 use crate::machine::out::Out;
 use crate::state::{
-    Floor, Permit, PermitRun, Phase, REMINDERS_MAX, Rare, Reminders, Roster, Standing,
+    Floor, InitiatorPermit, PermitRun, Phase, REMINDERS_MAX, Rare, Reminders, Roster, Standing,
 };
 use crate::{Cause, Effect, ReminderPlace};
 
@@ -39,7 +39,7 @@ impl Reminding<'_, '_> {
         let listed = self.roster.is_present(initiator);
         let place = if listed { ReminderPlace::Discussion } else { ReminderPlace::Callback };
         if self.roster.is_available(initiator) {
-            reminders.permit = Some(Permit { agent: initiator, run: PermitRun::Offered });
+            reminders.permit = Some(InitiatorPermit { agent: initiator, run: PermitRun::Offered });
         } else {
             // It cannot run now, so no run can follow: that takes another reminder.
             self.schedule_next();

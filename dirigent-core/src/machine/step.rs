@@ -10,7 +10,7 @@ use crate::machine::permits::Permits;
 use crate::machine::reminding::Reminding;
 use crate::machine::rotation::Rotation;
 use crate::machine::runs::Runs;
-use crate::state::{Limits, Permit, PermitRun, Phase, REMINDERS_MAX, Start, State};
+use crate::state::{InitiatorPermit, Limits, PermitRun, Phase, REMINDERS_MAX, Start, State};
 use crate::values::config::WakeRule;
 use crate::{AgentKey, Author, Cause, Effect, MessageId, Notice, Refusal, Timestamp};
 
@@ -152,7 +152,7 @@ impl Step<'_> {
     }
 
     /// What the permitted run said wakes the channel; after a run in vain there is another reminder.
-    fn go_on_after_permit(&mut self, permit: &Permit) {
+    fn go_on_after_permit(&mut self, permit: &InitiatorPermit) {
         if !(permit.has_spoken() && self.wake_by(Author::Agent(permit.agent), None)) {
             self.reminding().remind_anew();
         }
@@ -162,7 +162,8 @@ impl Step<'_> {
     /// there are reminders, or the permit is used up.
     pub(crate) fn lose_permit_run(&mut self, rerun: bool) {
         let permit = self.state.reminders.permit();
-        let Some(permit @ Permit { run: PermitRun::Running { spoke, replied, .. }, .. }) = permit
+        let Some(permit @ InitiatorPermit { run: PermitRun::Running { spoke, replied, .. }, .. }) =
+            permit
         else {
             return;
         };

@@ -9,7 +9,7 @@ use crate::state::budget::Budget;
 use crate::state::floor::TurnTerms;
 use crate::state::hourly::SpokenTurn;
 use crate::state::interruption::Waiting;
-use crate::state::outage::Outage;
+use crate::state::outage::ChatOutage;
 use crate::state::queue::Span;
 use crate::state::{Attendance, Hourly, Plans, Queue, Rare, State};
 
@@ -52,7 +52,7 @@ pub struct Steering {
     /// What was used of the budgets.
     pub budget: Budget,
     /// Since when the chat does not answer.
-    pub outage: Option<Outage>,
+    pub outage: Option<ChatOutage>,
 }
 
 impl Steering {

@@ -5,15 +5,15 @@ use crate::Timestamp;
 /// A chat that does not answer.
 ///
 /// ```
-/// use dirigent_core::snapshot::Outage;
+/// use dirigent_core::snapshot::ChatOutage;
 /// use dirigent_core::Timestamp;
 /// let since = Timestamp::from_millis(5);
-/// let outage = Outage { since, counted_from: since };
+/// let outage = ChatOutage { since, counted_from: since };
 /// assert!(outage.counted_from >= outage.since);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
-pub struct Outage {
+pub struct ChatOutage {
     /// When the channel was told so.
     pub since: Timestamp,
     /// From when [`Config::outage_max`](crate::Config::outage_max) counts: later than `since` when

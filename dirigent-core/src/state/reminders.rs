@@ -10,14 +10,14 @@ pub(crate) const REMINDERS_MAX: u8 = 3;
 /// The initiator of an idle discussion may run once, to conclude it or to go on.
 ///
 /// ```
-/// use dirigent_core::snapshot::{Permit, PermitRun};
+/// use dirigent_core::snapshot::{InitiatorPermit, PermitRun};
 /// use dirigent_core::AgentKey;
-/// let permit = Permit { agent: AgentKey::new(1), run: PermitRun::Offered };
+/// let permit = InitiatorPermit { agent: AgentKey::new(1), run: PermitRun::Offered };
 /// assert_eq!(permit.run, PermitRun::Offered);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
-pub struct Permit {
+pub struct InitiatorPermit {
     /// The initiator.
     pub agent: AgentKey,
     /// How far its run got.
@@ -53,7 +53,7 @@ pub enum PermitRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Reminders {
     /// The initiator's one run after a reminder.
-    pub(crate) permit: Option<Permit>,
+    pub(crate) permit: Option<InitiatorPermit>,
     /// When the last reminder was sent, or the run that it led to ended in vain.
     pub(crate) last_at: Option<Timestamp>,
     /// When the next one is due, while dormant.
@@ -62,7 +62,7 @@ pub(crate) struct Reminders {
     pub(crate) sent: u8,
 }
 
-impl Permit {
+impl InitiatorPermit {
     pub(crate) const fn is_running(&self) -> bool {
         matches!(self.run, PermitRun::Running { .. })
     }
@@ -126,11 +126,11 @@ impl Permit {
 }
 
 impl Rare<Reminders> {
-    pub(crate) fn permit(&self) -> Option<Permit> {
+    pub(crate) fn permit(&self) -> Option<InitiatorPermit> {
         self.get().and_then(|reminders| reminders.permit)
     }
 
-    pub(crate) fn permit_mut(&mut self) -> Option<&mut Permit> {
+    pub(crate) fn permit_mut(&mut self) -> Option<&mut InitiatorPermit> {
         self.existing().and_then(|reminders| reminders.permit.as_mut())
     }
 
@@ -152,7 +152,10 @@ impl Rare<Reminders> {
         };
         let Reminders { permit, last_at, due_at, .. } = reminders;
         [last_at, due_at].into_iter().flatten().for_each(&mut *visit);
-        if let Some(Permit { run: PermitRun::Running { until: Some(until), .. }, .. }) = permit {
+        if let Some(InitiatorPermit {
+            run: PermitRun::Running { until: Some(until), .. }, ..
+        }) = permit
+        {
             visit(until);
         }
     }
@@ -162,10 +165,10 @@ impl Rare<Reminders> {
 mod tests {
     use super::*;
 
-    fn running() -> Permit {
+    fn running() -> InitiatorPermit {
         let until = Some(Timestamp::from_millis(5));
         let run = PermitRun::Running { id: None, until, spoke: false, replied: false };
-        Permit { agent: AgentKey::new(1), run }
+        InitiatorPermit { agent: AgentKey::new(1), run }
     }
 
     #[test]
@@ -173,13 +176,13 @@ mod tests {
         let mut permit = running();
         assert!(permit.mark_replied() && permit.is_delivering() && !permit.mark_replied());
         assert_eq!(permit.until(), None);
-        assert!(!Permit { run: PermitRun::Offered, ..permit }.mark_replied());
+        assert!(!InitiatorPermit { run: PermitRun::Offered, ..permit }.mark_replied());
     }
 
     #[test]
     fn only_a_run_that_is_under_way_speaks_or_matches() {
         let (mut offered, mut permit) =
-            (Permit { run: PermitRun::Offered, ..running() }, running());
+            (InitiatorPermit { run: PermitRun::Offered, ..running() }, running());
         offered.mark_spoken();
         permit.mark_spoken();
         assert_eq!([offered.has_spoken(), permit.has_spoken()], [false, true]);

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::state::outage::Outage;
+use crate::state::outage::ChatOutage;
 use crate::{AgentKey, Config, Mode, Refusal, Timestamp, TurnState};
 
 /// The standing of a channel. Operators and the chat change it, turns only read it.
@@ -19,7 +19,7 @@ pub(crate) struct Standing {
     /// How it was archived, if it was.
     pub(crate) archived: Option<Box<Archived>>,
     /// Since when the chat does not answer, if it does not.
-    pub(crate) outage: Option<Box<Outage>>,
+    pub(crate) outage: Option<Box<ChatOutage>>,
 }
 
 /// Why a channel is paused although it could go on.
@@ -160,7 +160,7 @@ mod tests {
 
     fn away_since(millis: u64) -> Standing {
         let since = Timestamp::from_millis(millis);
-        let outage = Some(Box::new(Outage { since, counted_from: since }));
+        let outage = Some(Box::new(ChatOutage { since, counted_from: since }));
         Standing { outage, ..Standing::default() }
     }
 
@@ -190,7 +190,7 @@ mod tests {
         standing.restart_patience(Timestamp::from_millis(50));
         let outage = standing.outage.as_deref().copied();
         let (since, counted_from) = (Timestamp::from_millis(4), Timestamp::from_millis(50));
-        assert_eq!(outage, Some(Outage { since, counted_from }));
+        assert_eq!(outage, Some(ChatOutage { since, counted_from }));
     }
 
     #[test]

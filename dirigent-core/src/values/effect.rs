@@ -3,12 +3,12 @@
 use crate::{AgentKey, MessageId, RunId, Ticket, Transition, TurnId};
 
 /// Something to be done, or to be known. Written into the caller's buffer by
-/// [`Channel::handle`](crate::Channel::handle), to be carried out in order, after the channel's new
+/// [`TurnMachine::handle`](crate::TurnMachine::handle), to be carried out in order, after the channel's new
 /// state was stored.
 ///
 /// An effect with a [`Ticket`] is pending until exactly one [`Input::Settled`](crate::Input::Settled) (for
 /// [`Effect::FetchMembers`] a [`Input::Members`](crate::Input::Members) when it succeeded) answers it. Pending
-/// effects are part of the state, so that a restart finds them in [`Channel::pending`](crate::Channel::pending).
+/// effects are part of the state, so that a restart finds them in [`TurnMachine::pending`](crate::TurnMachine::pending).
 ///
 /// ```
 /// use dirigent_core::{Effect, Ticket};

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::{AgentKey, Config, MessageId, Mode, RunId, Tail, Ticket, Timestamp};
 
-/// Something that happened. Given to [`Channel::handle`](crate::Channel::handle) with its time.
+/// Something that happened. Given to [`TurnMachine::handle`](crate::TurnMachine::handle) with its time.
 ///
 /// Inputs hold ids and digests, never the words of a conversation, so a recording of them is safe
 /// to keep. Each may be repeated, late or out of order; the machine sorts that out.

@@ -111,7 +111,7 @@ pub enum Reason {
     RecordDamaged,
     /// Denied: the channel's record was written by a newer version. Said by the driver, never by the
     /// machine.
-    RecordNewer,
+    RecordOfOtherVersion,
     /// Denied: another process acts for the channel. Said by the driver, never by the machine, as the next two.
     Elsewhere,
     /// Denied: the channel is being handed to another process, or this one's lease on it was not renewed in time.
@@ -162,7 +162,7 @@ impl Reason {
             Self::RunAlreadyEnded => "run-already-ended",
             Self::NotRegistered => "not-registered",
             Self::RecordDamaged => "record-damaged",
-            Self::RecordNewer => "record-newer",
+            Self::RecordOfOtherVersion => "record-of-other-version",
             Self::Elsewhere => "elsewhere",
             Self::LeaseEnding => "lease-ending",
             Self::LeaseLapsed => "lease-lapsed",
@@ -202,7 +202,7 @@ impl fmt::Display for Reason {
             Self::RunAlreadyEnded => "this run has ended, or a newer one took its place",
             Self::NotRegistered => "it is not registered",
             Self::RecordDamaged => "the channel's stored record is damaged",
-            Self::RecordNewer => "a newer version wrote the channel's record",
+            Self::RecordOfOtherVersion => "a newer version wrote the channel's record",
             Self::Elsewhere => "another process acts for this channel",
             Self::LeaseEnding => "this process may soon not act for the channel any more",
             Self::LeaseLapsed => {
@@ -214,7 +214,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What [`Channel::handle`](crate::Channel::handle) answers to an input that it accepts.
+/// What [`TurnMachine::handle`](crate::TurnMachine::handle) answers to an input that it accepts.
 ///
 /// ```
 /// use dirigent_core::Answer;

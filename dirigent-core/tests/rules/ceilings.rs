@@ -248,7 +248,7 @@ fn a_question_goes_on_where_the_ceiling_cut_the_last_one() {
         room.human("next?");
         asked.extend(ask_all(&mut room));
         let config = room.channel.config().clone();
-        room.channel = dirigent_core::Channel::restore(config, &room.snapshot()).unwrap();
+        room.channel = dirigent_core::TurnMachine::restore(config, &room.snapshot()).unwrap();
     }
     assert_eq!(
         asked.iter().map(|agent| agent.get()).collect::<Vec<_>>(),

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use crate::room::{A, B, C, Room, STRANGER};
 use dirigent_core::snapshot::{
-    Archived, Outage, PendingEffect, Permit, PermitRun, PhaseData, Refresh, RestoreError,
-    StaleTrigger,
+    Archived, ChatOutage, InitiatorPermit, PendingEffect, PermitRun, PhaseData, Refresh,
+    RestoreError, StaleTrigger,
 };
 use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{
-    Channel, Config, Effect, Input, MessageId, Mode, Notice, PhaseKind, Refusal, ReminderPlace,
-    Settlement, Snapshot, Ticket, Timestamp, TurnId,
+    Config, Effect, Input, MessageId, Mode, Notice, PhaseKind, Refusal, ReminderPlace, Settlement,
+    Snapshot, Ticket, Timestamp, TurnId, TurnMachine,
 };
 
 /// The rule that a snapshot breaks, in words; `None` when it is taken.
 fn breach(snapshot: &Snapshot) -> Option<String> {
-    match Channel::restore(Arc::new(Config::default()), snapshot) {
+    match TurnMachine::restore(Arc::new(Config::default()), snapshot) {
         Ok(_) => None,
         Err(RestoreError::Broken(breach)) => Some(breach.to_string()),
         Err(other) => panic!("{other}"),
@@ -165,8 +165,8 @@ fn a_stopped_channel_has_no_speaker_and_reads_no_list() {
 /// D77, R148, D84
 #[test]
 fn a_permit_is_the_initiators_and_lasts_while_nobody_speaks() {
-    let stolen = Permit { agent: B, run: PermitRun::Offered };
-    let own = Permit { agent: A, run: PermitRun::Offered };
+    let stolen = InitiatorPermit { agent: B, run: PermitRun::Offered };
+    let own = InitiatorPermit { agent: A, run: PermitRun::Offered };
     forged(
         &reminded(),
         "only a discussion has an initiator",
@@ -308,7 +308,7 @@ fn while_the_chat_is_away_no_agent_is_late() {
     let ahead = room.now + Duration::from_secs(1);
     let outage = |it: &mut Snapshot, since: Option<Timestamp>, counted_from| {
         let outage = it.steering.as_mut().and_then(|steering| steering.outage.as_mut()).unwrap();
-        *outage = Outage { since: since.unwrap_or(outage.since), counted_from };
+        *outage = ChatOutage { since: since.unwrap_or(outage.since), counted_from };
     };
     forged(
         &room.snapshot(),
@@ -372,7 +372,7 @@ fn counters_have_room_to_rise() {
 /// A room whose channel was brought back from this.
 fn room_of(snapshot: &Snapshot) -> Room {
     let mut room = Room::chat(3);
-    room.channel = Channel::restore(Arc::new(Config::default()), snapshot).unwrap();
+    room.channel = TurnMachine::restore(Arc::new(Config::default()), snapshot).unwrap();
     room.message = 5_000;
     room
 }

@@ -382,7 +382,7 @@ fn a_reminded_initiator_may_run_although_it_spoke_last() {
 fn the_last_word_outlasts_a_restart_and_dies_with_the_next_wake() {
     let mut room = b_spoke_last(|_| ());
     let config = room.channel.config().clone();
-    room.channel = dirigent_core::Channel::restore(config, &room.snapshot()).unwrap();
+    room.channel = dirigent_core::TurnMachine::restore(config, &room.snapshot()).unwrap();
     room.tell(Input::RunsLost { rerun: true });
     assert!(!asks_b(&mut room));
     room.members();

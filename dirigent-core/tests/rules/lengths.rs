@@ -1,7 +1,9 @@
 //! The length of a reply tells one that was rewritten on its way from one that is not finished.
 
 use crate::room::{A, B, Room, millis, secs};
-use dirigent_core::{Author, Cause, Channel, Config, Input, Message, MessageKind, PhaseKind, Tail};
+use dirigent_core::{
+    Author, Cause, Config, Input, Message, MessageKind, PhaseKind, Tail, TurnMachine,
+};
 
 /// So many scalars, each time others.
 fn words(count: usize, letter: char) -> String {
@@ -171,7 +173,7 @@ fn a_restored_room_knows_how_long_the_reply_is_and_when_its_pieces_came() {
         room.says(A, &words(200, 'b'));
     }
     let config = room.channel.config().clone();
-    room.channel = Channel::restore(config, &room.snapshot()).unwrap();
+    room.channel = TurnMachine::restore(config, &room.snapshot()).unwrap();
     room.wait(millis(6_499));
     assert_eq!(room.speaker(), Some(A));
     assert!(room.wait(millis(1)).causes().contains(&Cause::QuietAfterMessage));

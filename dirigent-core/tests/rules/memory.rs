@@ -7,13 +7,13 @@ use crate::room::{agents, spoke};
 use allocation_counter::measure;
 use cpu_time::ThreadTime;
 use dirigent_core::{
-    AgentKey, Author, Channel, Config, Creation, Effect, Input, Message, MessageId, MessageKind,
-    Mode, Outcome, PhaseKind, RunId, Settlement, Snapshot, Tail, Ticket, Timestamp,
+    AgentKey, Author, Config, Creation, Effect, Input, Message, MessageId, MessageKind, Mode,
+    Outcome, PhaseKind, RunId, Settlement, Snapshot, Tail, Ticket, Timestamp, TurnMachine,
 };
 
 /// A channel without any test harness, which would allocate itself.
 struct Bare {
-    channel: Channel,
+    channel: TurnMachine,
     effects: Vec<Effect>,
     now: u64,
     message: u64,
@@ -30,7 +30,7 @@ impl Bare {
         config.turns_max = None;
         config.cycles_max = None;
         let mut bare = Self {
-            channel: Channel::new(Arc::new(config), 5),
+            channel: TurnMachine::new(Arc::new(config), 5),
             effects: Vec::with_capacity(64),
             now: 1_000_000,
             message: 0,
@@ -196,11 +196,11 @@ fn a_snapshot_into_a_used_buffer_does_not_allocate() {
 }
 
 /// Bytes that a channel owns after this life: the value itself and what it holds on the heap.
-fn owned_after(life: impl FnOnce() -> Channel) -> u64 {
+fn owned_after(life: impl FnOnce() -> TurnMachine) -> u64 {
     let mut kept = None;
     let cost = measure(|| kept = Some(life()));
     assert!(kept.is_some());
-    u64::try_from(cost.bytes_current).unwrap() + size_of::<Channel>() as u64
+    u64::try_from(cost.bytes_current).unwrap() + size_of::<TurnMachine>() as u64
 }
 
 /// D78, I13
@@ -209,7 +209,7 @@ fn an_idle_channel_of_four_owns_at_most_480_bytes() {
     let config = Arc::new(Config::default());
     let owned = owned_after(|| {
         let mut bare = Bare::chat(4);
-        bare.channel = Channel::restore(config.clone(), &snapshot(&bare.channel)).unwrap();
+        bare.channel = TurnMachine::restore(config.clone(), &snapshot(&bare.channel)).unwrap();
         let everybody = agents(4);
         bare.post(Author::Human, "hello");
         for _ in 0..16 {
@@ -218,7 +218,7 @@ fn an_idle_channel_of_four_owns_at_most_480_bytes() {
         bare.fall_asleep();
         bare.channel
     });
-    assert!(owned <= 480, "{owned} bytes, of which {} are the value", size_of::<Channel>());
+    assert!(owned <= 480, "{owned} bytes, of which {} are the value", size_of::<TurnMachine>());
 }
 
 /// D78, I13
@@ -229,7 +229,7 @@ fn what_a_crowd_needed_is_given_back_when_it_has_gone() {
     let config = Arc::new(config);
     let owned = owned_after(|| {
         let mut bare = Bare::chat(64);
-        bare.channel = Channel::restore(config.clone(), &snapshot(&bare.channel)).unwrap();
+        bare.channel = TurnMachine::restore(config.clone(), &snapshot(&bare.channel)).unwrap();
         bare.post(Author::Human, "hello");
         bare.fall_asleep();
         assert_eq!(bare.channel.view().list().len(), 4);
@@ -238,7 +238,7 @@ fn what_a_crowd_needed_is_given_back_when_it_has_gone() {
     assert!(owned <= 480, "{owned} bytes for the four who stayed");
 }
 
-fn snapshot(channel: &Channel) -> Snapshot {
+fn snapshot(channel: &TurnMachine) -> Snapshot {
     let mut snapshot = Snapshot::default();
     channel.snapshot_into(&mut snapshot);
     snapshot
@@ -251,7 +251,7 @@ fn a_channel_never_owns_more_than_eight_kilobytes() {
     let owned = [2, 16, 64].map(|count| {
         owned_after(|| {
             let mut bare = Bare::chat(count);
-            bare.channel = Channel::restore(config.clone(), &snapshot(&bare.channel)).unwrap();
+            bare.channel = TurnMachine::restore(config.clone(), &snapshot(&bare.channel)).unwrap();
             for number in 1_000..1_064 {
                 bare.give(&Input::Mute(AgentKey::new(number)));
             }
@@ -280,7 +280,7 @@ fn a_channel_never_owns_more_than_eight_kilobytes() {
             bare.channel
         })
     });
-    let size = size_of::<Channel>();
+    let size = size_of::<TurnMachine>();
     let small = owned.iter().all(|bytes| *bytes <= 8 * 1024);
     assert!(small, "{owned:?} bytes with 2, 16, 64 agents, of which {size} are the value");
 }

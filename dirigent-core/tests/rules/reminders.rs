@@ -220,7 +220,7 @@ fn a_restored_discussion_has_not_forgotten_how_often_it_reminded() {
         runs_in_vain(&mut room);
         room.wait(secs(600));
         let config = room.channel.config().clone();
-        room.channel = dirigent_core::Channel::restore(config, &room.snapshot()).unwrap();
+        room.channel = dirigent_core::TurnMachine::restore(config, &room.snapshot()).unwrap();
     }
     runs_in_vain(&mut room);
     assert_eq!(reminders(&room.wait(secs(86_400))), 0);

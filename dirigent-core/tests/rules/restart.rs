@@ -10,12 +10,12 @@ use dirigent_core::snapshot::{
     DeliveryData, PendingEffect, PhaseData, Piece, RestoreError, Slot, StaleTrigger,
 };
 use dirigent_core::{
-    Channel, Config, Effect, Input, MessageId, Mode, Outcome, PhaseKind, Reason, Refusal,
-    Settlement, Snapshot, Tail, Ticket,
+    Config, Effect, Input, MessageId, Mode, Outcome, PhaseKind, Reason, Refusal, Settlement,
+    Snapshot, Tail, Ticket, TurnMachine,
 };
 
-fn restore(snapshot: &Snapshot) -> Result<Channel, RestoreError> {
-    Channel::restore(Arc::new(Config::default()), snapshot)
+fn restore(snapshot: &Snapshot) -> Result<TurnMachine, RestoreError> {
+    TurnMachine::restore(Arc::new(Config::default()), snapshot)
 }
 
 /// A room after a restart: the channel is gone and comes back from its snapshot.

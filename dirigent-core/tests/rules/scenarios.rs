@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::room::{A, B, C, Room, ended, message, secs, spoke};
 use dirigent_core::view::SeatTurn;
 use dirigent_core::{
-    Answer, Author, Cause, Channel, Config, Effect, Input, MessageKind, Mode, Outcome, PhaseKind,
-    Reason, Refusal, TurnState, WakeCause,
+    Answer, Author, Cause, Config, Effect, Input, MessageKind, Mode, Outcome, PhaseKind, Reason,
+    Refusal, TurnMachine, TurnState, WakeCause,
 };
 
 /// R093, D40
@@ -171,7 +171,7 @@ fn a_second_member_starts_turn_keeping() {
 /// have ids; a join, a leave and a tick say the same twice.
 fn trace(inputs: &[Input], repeats: impl Fn(usize) -> usize) -> (Vec<Effect>, Vec<Option<Reason>>) {
     let config = Arc::new(Config::default());
-    let mut channel = Channel::new(config, crate::room::SEED);
+    let mut channel = TurnMachine::new(config, crate::room::SEED);
     let (mut effects, mut answers) = (Vec::new(), Vec::new());
     let mut now = crate::room::START;
     for (at, input) in inputs.iter().enumerate() {

@@ -1,7 +1,9 @@
 //! A member list that was never read is not an empty list.
 
 use dirigent_core::snapshot::PhaseData;
-use dirigent_core::{Author, Cause, Channel, Input, MessageKind, Mode, PhaseKind, Reason, Refusal};
+use dirigent_core::{
+    Author, Cause, Input, MessageKind, Mode, PhaseKind, Reason, Refusal, TurnMachine,
+};
 
 use super::room::{A, B, Room, secs};
 
@@ -103,7 +105,7 @@ fn an_older_snapshot_that_was_disabled_unread_denies_and_asks_again() {
     let room = unread();
     let mut old = room.snapshot();
     old.phase = PhaseData::Disabled;
-    let mut channel = Channel::restore(room.channel.config().clone(), &old).unwrap();
+    let mut channel = TurnMachine::restore(room.channel.config().clone(), &old).unwrap();
     assert_eq!(channel.explain(A), Reason::MembersUnknown);
     let mut effects = Vec::new();
     channel.handle(old.now, &Input::Tick, &mut effects).unwrap();

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::room::{A, Room, START};
 use dirigent_core::snapshot::PendingEffect;
 use dirigent_core::{
-    AgentKey, Cause, Channel, Config, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, RunId,
-    Snapshot, Ticket, Timestamp, TurnId, TurnState,
+    AgentKey, Cause, Config, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, RunId, Snapshot,
+    Ticket, Timestamp, TurnId, TurnMachine, TurnState,
 };
 
 /// Asserts that each value has its name, that no two share one, and that all are in lower case.
@@ -208,7 +208,7 @@ fn a_mode_is_written_as_it_is_read() {
 #[test]
 fn a_snapshot_that_is_turned_down_says_why() {
     let restore = |snapshot: &Snapshot| {
-        Channel::restore(Config::default().into(), snapshot).unwrap_err().to_string()
+        TurnMachine::restore(Config::default().into(), snapshot).unwrap_err().to_string()
     };
     let good = Room::chat(3).snapshot();
     let foreign = Snapshot { version: 7, ..good.clone() };

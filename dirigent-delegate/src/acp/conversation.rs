@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::delegate::{Outcome, Task};
-use crate::permission::{Decide, Permission, PermissionReply};
+use crate::delegate::{Task, TaskOutcome};
+use crate::permission::{Decide, PermissionReply, PermissionRequest};
 
 /// The version of the protocol that is spoken.
 const VERSION: u64 = 1;
@@ -41,7 +41,7 @@ pub(super) struct Heard {
     pub(super) answers: Vec<Value>,
     /// Whether the agent has said more.
     pub(super) is_more: bool,
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<TaskOutcome>,
 }
 
 impl Heard {
@@ -49,7 +49,7 @@ impl Heard {
         Self { answers: vec![answer], ..Self::default() }
     }
 
-    fn outcome(outcome: Outcome) -> Self {
+    fn outcome(outcome: TaskOutcome) -> Self {
         Self { outcome: Some(outcome), ..Self::default() }
     }
 }
@@ -107,7 +107,7 @@ impl<'a> Conversation<'a> {
             let said = text(error, "/message").filter(|said| !said.trim().is_empty());
             let said = said.unwrap_or("The agent refused, and did not say why.");
             let output = self.said().to_owned();
-            return Heard::outcome(Outcome { output, ..Outcome::error(said) });
+            return Heard::outcome(TaskOutcome { output, ..TaskOutcome::error(said) });
         }
         let version = message.pointer("/result/protocolVersion").and_then(Value::as_u64);
         match id {
@@ -117,16 +117,16 @@ impl<'a> Conversation<'a> {
                 let params = json!({ "cwd": self.folder, "mcpServers": [] });
                 Heard::answer(request(NEW_SESSION, "session/new", &params))
             }
-            Some(INITIALIZE) => {
-                Heard::outcome(Outcome::error("The agent speaks another version of the protocol."))
-            }
+            Some(INITIALIZE) => Heard::outcome(TaskOutcome::error(
+                "The agent speaks another version of the protocol.",
+            )),
             Some(NEW_SESSION) => match text(message, "/result/sessionId") {
                 Some(session) => {
                     self.session = Some(session.to_owned());
                     let params = json!({ "sessionId": session, "prompt": self.prompt() });
                     Heard::answer(request(PROMPT, "session/prompt", &params))
                 }
-                None => Heard::outcome(Outcome::error("The agent opened no session.")),
+                None => Heard::outcome(TaskOutcome::error("The agent opened no session.")),
             },
             Some(PROMPT) => Heard::outcome(self.outcome(text(message, "/result/stopReason"))),
             Some(_) | None => Heard::default(),
@@ -166,7 +166,7 @@ impl<'a> Conversation<'a> {
     fn permission(&self, message: &Value) -> Value {
         let locations = message.pointer("/params/toolCall/locations").and_then(Value::as_array);
         let paths = locations.into_iter().flatten().filter_map(|place| text(place, "/path"));
-        let permission = Permission {
+        let permission = PermissionRequest {
             permission: text(message, "/params/toolCall/kind").unwrap_or("other").to_owned(),
             patterns: paths.map(str::to_owned).collect(),
             metadata: message.pointer("/params/toolCall").cloned().unwrap_or_default(),
@@ -188,27 +188,30 @@ impl<'a> Conversation<'a> {
     }
 
     /// What came of the prompt.
-    fn outcome(&self, reason: Option<&str>) -> Outcome {
+    fn outcome(&self, reason: Option<&str>) -> TaskOutcome {
         let said = self.said();
         match reason {
             Some("end_turn") if self.is_cut => {
-                Outcome::partial(said, format!("The agent said more than {} bytes.", self.most))
+                TaskOutcome::partial(said, format!("The agent said more than {} bytes.", self.most))
             }
             Some("end_turn") if said.is_empty() => {
-                Outcome::partial("", "The agent ended well and said nothing.")
+                TaskOutcome::partial("", "The agent ended well and said nothing.")
             }
-            Some("end_turn") => Outcome::success(said),
-            Some("max_tokens") => Outcome::partial(said, "The agent's model was cut off."),
+            Some("end_turn") => TaskOutcome::success(said),
+            Some("max_tokens") => TaskOutcome::partial(said, "The agent's model was cut off."),
             Some("max_turn_requests") => {
-                Outcome::partial(said, "The agent asked its model as often as it may.")
+                TaskOutcome::partial(said, "The agent asked its model as often as it may.")
             }
             Some("refusal") => {
                 let output = said.to_owned();
-                Outcome { output, ..Outcome::error("The agent refused the task.") }
+                TaskOutcome { output, ..TaskOutcome::error("The agent refused the task.") }
             }
             Some(_) | None => {
                 let output = said.to_owned();
-                Outcome { output, ..Outcome::error("The agent stopped, and did not say why.") }
+                TaskOutcome {
+                    output,
+                    ..TaskOutcome::error("The agent stopped, and did not say why.")
+                }
             }
         }
     }

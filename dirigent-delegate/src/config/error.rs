@@ -13,12 +13,12 @@ use std::fmt;
 /// assert!(error.to_string().contains("expected `cli` or `serve`"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
+pub struct OrchestratorConfigError {
     field: String,
     problem: String,
 }
 
-impl ConfigError {
+impl OrchestratorConfigError {
     pub(crate) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { field: field.into(), problem: problem.into() }
     }
@@ -37,7 +37,7 @@ impl ConfigError {
     }
 }
 
-impl fmt::Display for ConfigError {
+impl fmt::Display for OrchestratorConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.field.as_str() {
             "" => write!(f, "the configuration cannot be read: {}", self.problem),
@@ -46,4 +46,4 @@ impl fmt::Display for ConfigError {
     }
 }
 
-impl std::error::Error for ConfigError {}
+impl std::error::Error for OrchestratorConfigError {}

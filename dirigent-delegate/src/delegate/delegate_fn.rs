@@ -5,20 +5,20 @@ use std::future::Future;
 
 use async_trait::async_trait;
 
-use super::{Delegate, Outcome, Task};
+use super::{Delegate, Task, TaskOutcome};
 
 /// Creates an agent that is a closure.
 ///
 /// ```
-/// use dirigent_delegate::{Outcome, Task, delegate_fn};
+/// use dirigent_delegate::{TaskOutcome, Task, delegate_fn};
 ///
-/// let echo = delegate_fn(|task: Task| async move { Outcome::success(task.message()) });
+/// let echo = delegate_fn(|task: Task| async move { TaskOutcome::success(task.message()) });
 /// # let _: Box<dyn dirigent_delegate::Delegate> = Box::new(echo);
 /// ```
 pub fn delegate_fn<F, R>(run: F) -> DelegateFn<F>
 where
     F: Fn(Task) -> R + Send + Sync + 'static,
-    R: Future<Output = Outcome> + Send,
+    R: Future<Output = TaskOutcome> + Send,
 {
     DelegateFn { run }
 }
@@ -26,9 +26,9 @@ where
 /// What [`delegate_fn`] makes.
 ///
 /// ```
-/// use dirigent_delegate::{DelegateFn, Outcome, Task, delegate_fn};
+/// use dirigent_delegate::{DelegateFn, TaskOutcome, Task, delegate_fn};
 /// fn takes<F>(_: DelegateFn<F>) {}
-/// takes(delegate_fn(|_: Task| async { Outcome::success("Done.") }));
+/// takes(delegate_fn(|_: Task| async { TaskOutcome::success("Done.") }));
 /// ```
 #[derive(Clone, Copy)]
 pub struct DelegateFn<F> {
@@ -39,9 +39,9 @@ pub struct DelegateFn<F> {
 impl<F, R> Delegate for DelegateFn<F>
 where
     F: Fn(Task) -> R + Send + Sync + 'static,
-    R: Future<Output = Outcome> + Send,
+    R: Future<Output = TaskOutcome> + Send,
 {
-    async fn run(&self, task: Task) -> Outcome {
+    async fn run(&self, task: Task) -> TaskOutcome {
         (self.run)(task).await
     }
 }

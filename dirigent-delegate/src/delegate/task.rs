@@ -8,15 +8,15 @@ use dirigent::ports::Timestamp;
 use serde_json::Value;
 
 use crate::config::OrchestratorConfig;
-use crate::request::{Image, Request, Thinking};
+use crate::request::{Image, Thinking, UserRequest};
 use crate::result::AgentResult;
 
 /// What an agent is to do, with all that the message brought. `Debug` shows no text.
 ///
 /// ```
-/// use dirigent_delegate::{Request, Task};
+/// use dirigent_delegate::{UserRequest, Task};
 ///
-/// let task = Task::new("List the files.").with_request(Request::new("session-1", "What is in here?"));
+/// let task = Task::new("List the files.").with_request(UserRequest::new("session-1", "What is in here?"));
 /// assert_eq!((task.message(), task.session_id()), ("List the files.", "session-1"));
 /// ```
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub(crate) struct TaskParts {
     pub(crate) arguments: Value,
     pub(crate) model: Option<String>,
     pub(crate) deadline: Timestamp,
-    pub(crate) request: Arc<Request>,
+    pub(crate) request: Arc<UserRequest>,
     pub(crate) config: Arc<OrchestratorConfig>,
     pub(crate) previous: Vec<AgentResult>,
 }
@@ -45,7 +45,7 @@ impl Task {
     /// `with` add to it.
     pub fn new(message: impl Into<String>) -> Self {
         let message = message.into();
-        let request = Request::new("", message.clone());
+        let request = UserRequest::new("", message.clone());
         let parts = TaskParts {
             message,
             arguments: Value::Null,
@@ -64,7 +64,7 @@ impl Task {
 
     /// Returns the same task, delegated for this message of a person.
     #[must_use]
-    pub fn with_request(mut self, request: Request) -> Self {
+    pub fn with_request(mut self, request: UserRequest) -> Self {
         self.parts.request = Arc::new(request);
         self
     }
@@ -110,7 +110,7 @@ impl Task {
     }
 
     /// Returns what the agent is to do as one text: the message, and below it the results that came before, where results are handed
-    /// on ([`Builder::chain`](crate::Builder::chain)).
+    /// on ([`RouterBuilder::chain`](crate::RouterBuilder::chain)).
     pub fn prompt(&self) -> Cow<'_, str> {
         if self.parts.previous.is_empty() {
             return Cow::Borrowed(&self.parts.message);
@@ -142,7 +142,7 @@ impl Task {
     }
 
     /// Returns the person's message with what belongs to it.
-    pub fn request(&self) -> &Request {
+    pub fn request(&self) -> &UserRequest {
         &self.parts.request
     }
 

@@ -7,7 +7,7 @@ use dirigent::hooks::TurnId;
 use dirigent::ports::AuthorKind;
 use dirigent::{Agent, AgentId, ChannelId, ChatMessage, MessageId, Reply, Turn, UserId};
 
-use crate::delegate::{Delegate, Outcome, Task};
+use crate::delegate::{Delegate, Task, TaskOutcome};
 
 /// A [`dirigent::Agent`] as a [`Delegate`]: the embedded agent of a host that has one. It is given a turn in which a person said the task,
 /// and its reply is the result; embeds are left out. The channel is the session, where that is a number.
@@ -35,7 +35,7 @@ impl AgentDelegate {
 
 #[async_trait]
 impl Delegate for AgentDelegate {
-    async fn run(&self, task: Task) -> Outcome {
+    async fn run(&self, task: Task) -> TaskOutcome {
         let channel = ChannelId::new(task.session_id().parse().unwrap_or(0));
         let said = ChatMessage {
             author_kind: AuthorKind::Human,
@@ -47,10 +47,10 @@ impl Delegate for AgentDelegate {
             .with_missed(said);
         match self.agent.speak(turn).await {
             Ok(Reply::Say(text) | Reply::Rich(text, _)) if !text.trim().is_empty() => {
-                Outcome::success(text)
+                TaskOutcome::success(text)
             }
-            Ok(_) => Outcome::partial("", "The agent had nothing to say."),
-            Err(error) => Outcome::error(error.to_string()),
+            Ok(_) => TaskOutcome::partial("", "The agent had nothing to say."),
+            Err(error) => TaskOutcome::error(error.to_string()),
         }
     }
 }

@@ -7,8 +7,8 @@ use dirigent::{Agent, AgentError, Clock, Reply, SystemClock, Turn};
 
 use super::text_of;
 use crate::delegate::{Delegate, Task};
-use crate::request::Request;
-use crate::result::Status;
+use crate::request::UserRequest;
+use crate::result::DelegationStatus;
 
 /// A [`Delegate`] as a hosted agent: its task is what was said since its last turn, and its result is its reply. The session is the
 /// channel.
@@ -43,7 +43,7 @@ impl Agent for DelegateAgent {
             return Ok(Reply::Pass);
         }
         let message = text_of(turn.missed());
-        let request = Request::new(turn.channel().to_string(), message.clone());
+        let request = UserRequest::new(turn.channel().to_string(), message.clone());
         let mut task = Task::new(message).with_request(request);
         if let Some(left) = turn.time_left() {
             task = task.with_deadline(SystemClock::new().now() + left.mul_f32(0.9));
@@ -53,11 +53,13 @@ impl Agent for DelegateAgent {
             () = turn.cancelled() => return Ok(Reply::Pass),
         };
         match outcome.status {
-            Status::Success | Status::Partial if outcome.output.trim().is_empty() => {
+            DelegationStatus::Success | DelegationStatus::Partial
+                if outcome.output.trim().is_empty() =>
+            {
                 Ok(Reply::Pass)
             }
-            Status::Success | Status::Partial => Ok(Reply::Say(outcome.output)),
-            Status::Error | Status::Timeout => {
+            DelegationStatus::Success | DelegationStatus::Partial => Ok(Reply::Say(outcome.output)),
+            DelegationStatus::Error | DelegationStatus::Timeout => {
                 let message = outcome.error_message.unwrap_or_else(|| "it failed".to_owned());
                 Err(Failed(message).into())
             }

@@ -7,7 +7,7 @@ use dirigent::host::{Consultation, Orchestrator};
 use dirigent::{Agent, AgentError, ChatMessage, Reply, Turn};
 
 use super::text_of;
-use crate::request::Request;
+use crate::request::UserRequest;
 use crate::response::Response;
 use crate::router::{Off, Router};
 
@@ -42,7 +42,7 @@ impl Orchestrator for RouterOrchestrator {
         if !self.router.is_enabled() {
             return Err(Off.into());
         }
-        let request = Request::new(asked.channel.to_string(), text_of(&asked.messages));
+        let request = UserRequest::new(asked.channel.to_string(), text_of(&asked.messages));
         let response = self.router.answer(request).await?;
         if response.payloads.iter().all(|payload| payload.is_error) {
             return Err(NothingButFailures.into());
@@ -94,7 +94,7 @@ impl Agent for RouterAgent {
         if said.is_empty() {
             return Ok(Reply::Pass);
         }
-        let mut request = Request::new(turn.channel().to_string(), text_of(&said));
+        let mut request = UserRequest::new(turn.channel().to_string(), text_of(&said));
         request.timeout = turn.time_left().map(before_the_end);
         match self.router.answer_until(request, turn.cancelled()).await {
             Ok(response) => Ok(reply(&response)),

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use super::providers::Providers;
-use crate::delegate::{Delegate, Outcome, Task};
-use crate::model::{Message, Question};
+use crate::delegate::{Delegate, Task, TaskOutcome};
+use crate::model::{ModelMessage, Question};
 use crate::result::TokenUsage;
 
 /// An agent that gives its task to a model and hands back what the model says: the embedded agent of a host that has no other, or a
@@ -41,26 +41,26 @@ impl ModelDelegate {
 
 #[async_trait]
 impl Delegate for ModelDelegate {
-    async fn run(&self, task: Task) -> Outcome {
+    async fn run(&self, task: Task) -> TaskOutcome {
         let model = task.model().unwrap_or(&self.default);
         let mut messages = Vec::with_capacity(2);
         if !self.persona.is_empty() {
-            messages.push(Message::system(&self.persona));
+            messages.push(ModelMessage::system(&self.persona));
         }
-        messages.push(Message::User { text: task.prompt(), images: task.images().into() });
+        messages.push(ModelMessage::User { text: task.prompt(), images: task.images().into() });
         let question = Question::new(messages).thinking(task.thinking());
         let outcome = match self.providers.answer(model, &question).await {
             Ok(answer) => {
                 let token_usage = answer.usage.as_ref().map(TokenUsage::from);
                 let outcome = match answer.text.trim() {
-                    "" => Outcome::partial("", "The model said nothing."),
-                    text => Outcome::success(text),
+                    "" => TaskOutcome::partial("", "The model said nothing."),
+                    text => TaskOutcome::success(text),
                 };
-                Outcome { token_usage, ..outcome }
+                TaskOutcome { token_usage, ..outcome }
             }
-            Err(error) => Outcome::error(format!("The model gave no answer: {error}.")),
+            Err(error) => TaskOutcome::error(format!("The model gave no answer: {error}.")),
         };
-        Outcome { model: Some(model.to_owned()), ..outcome }
+        TaskOutcome { model: Some(model.to_owned()), ..outcome }
     }
 }
 

@@ -18,7 +18,7 @@ use hyper_util::rt::TokioExecutor;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::wire::{Message, Named, Pending, SessionStatus};
+use super::wire::{ModelMessage, Named, Pending, SessionStatus};
 use crate::permission::PermissionReply;
 
 /// How long one request may take; the stream of events has no end.
@@ -154,7 +154,7 @@ impl Api {
     }
 
     /// The newest messages of a session, oldest first.
-    pub(super) async fn messages(&self, session: &str) -> Result<Vec<Message>, ApiError> {
+    pub(super) async fn messages(&self, session: &str) -> Result<Vec<ModelMessage>, ApiError> {
         let uri = self.uri(&["session", session, "message"], &[("limit", MESSAGES)])?;
         let body = self.ask(Method::GET, uri, Bytes::new()).await?;
         serde_json::from_slice(&body).map_err(|_| ApiError::Unreadable)

@@ -15,8 +15,8 @@ use sse_stream::SseByteStream;
 
 use super::client::{Api, ApiError};
 use super::heard::Heard;
-use super::wire::{Event, Message, Pending};
-use crate::delegate::{Outcome, Task};
+use super::wire::{Event, ModelMessage, Pending};
+use crate::delegate::{Task, TaskOutcome};
 use crate::permission::Decide;
 use crate::result::TokenUsage;
 use crate::terminal::progress;
@@ -60,7 +60,7 @@ impl<'a> Prompting<'a> {
     /// # Cancellation
     ///
     /// Dropping the future aborts what the session does.
-    pub(super) async fn run(&self) -> Result<Outcome, ApiError> {
+    pub(super) async fn run(&self) -> Result<TaskOutcome, ApiError> {
         let before = self.api.messages(self.session).await?;
         let before = before.last().map(|message| message.info.id.clone());
         // From before the prompt, so that nothing of it is missed.
@@ -101,7 +101,7 @@ impl<'a> Prompting<'a> {
         events.boxed()
     }
 
-    async fn follow(&self, mut events: Events, before: Option<&str>) -> Outcome {
+    async fn follow(&self, mut events: Events, before: Option<&str>) -> TaskOutcome {
         let deadline = self.task.deadline();
         let (mut look_at, mut failures, mut is_open) = (self.clock.now() + POLL, 0, true);
         let mut heard = Heard::default();
@@ -130,7 +130,7 @@ impl<'a> Prompting<'a> {
                 Err(error) => {
                     failures += 1;
                     if failures >= FAILURES {
-                        return Outcome::error(format!("{error}."));
+                        return TaskOutcome::error(format!("{error}."));
                     }
                 }
             }
@@ -157,7 +157,7 @@ impl<'a> Prompting<'a> {
     }
 
     /// Answers what waits for an answer, and reads whether the session is done.
-    async fn look(&self, before: Option<&str>) -> Result<Option<Outcome>, ApiError> {
+    async fn look(&self, before: Option<&str>) -> Result<Option<TaskOutcome>, ApiError> {
         self.answer_questions().await?;
         if self.api.is_busy(self.session).await? {
             return Ok(None);
@@ -167,11 +167,11 @@ impl<'a> Prompting<'a> {
     }
 
     /// The model's messages since the prompt.
-    async fn answers(&self, before: Option<&str>) -> Result<Vec<Message>, ApiError> {
+    async fn answers(&self, before: Option<&str>) -> Result<Vec<ModelMessage>, ApiError> {
         let messages = self.api.messages(self.session).await?;
         let known = messages.iter().rposition(|message| Some(&*message.info.id) == before);
         let new = messages.into_iter().skip(known.map_or(0, |at| at + 1));
-        Ok(new.filter(Message::is_answer).collect())
+        Ok(new.filter(ModelMessage::is_answer).collect())
     }
 
     /// Answers what opencode asks about, by the host's policy. A question for the person is rejected, as it reaches no person.
@@ -196,17 +196,17 @@ impl<'a> Prompting<'a> {
     }
 
     /// The time is over: what was said by then is the outcome. The server may know less of it than its events told.
-    async fn give_up(&self, before: Option<&str>, heard: &Heard) -> Outcome {
+    async fn give_up(&self, before: Option<&str>, heard: &Heard) -> TaskOutcome {
         let aborted = self.api.abort(self.session).await;
         let answers = self.answers(before).await.unwrap_or_default();
-        let known = answers.iter().map(Message::said).collect::<Vec<_>>().join("\n\n");
+        let known = answers.iter().map(ModelMessage::said).collect::<Vec<_>>().join("\n\n");
         let heard = heard.said();
         let said = if known.len() < heard.len() { heard } else { known };
         let message = match aborted {
             Ok(()) => "opencode did not end in time, and was told to stop.",
             Err(_) => "opencode did not end in time, and could not be told to stop.",
         };
-        Outcome::timeout(said.trim(), message)
+        TaskOutcome::timeout(said.trim(), message)
     }
 }
 
@@ -219,15 +219,16 @@ fn ignore_gone(answered: Result<(), ApiError>) -> Result<(), ApiError> {
 }
 
 /// What came of the model's messages: what it said last.
-fn outcome(answers: &[Message]) -> Outcome {
-    let said = answers.iter().rev().map(Message::said).find(|said| !said.is_empty());
+fn outcome(answers: &[ModelMessage]) -> TaskOutcome {
+    let said = answers.iter().rev().map(ModelMessage::said).find(|said| !said.is_empty());
     let failure = answers.iter().rev().find_map(|answer| answer.info.error.as_ref());
     let outcome = match (said, failure) {
-        (said, Some(failure)) => {
-            Outcome { output: said.unwrap_or_default(), ..Outcome::error(failure.message()) }
-        }
-        (Some(said), None) => Outcome::success(said),
-        (None, None) => Outcome::partial("", "opencode ended well and said nothing."),
+        (said, Some(failure)) => TaskOutcome {
+            output: said.unwrap_or_default(),
+            ..TaskOutcome::error(failure.message())
+        },
+        (Some(said), None) => TaskOutcome::success(said),
+        (None, None) => TaskOutcome::partial("", "opencode ended well and said nothing."),
     };
     let Some(last) = answers.last() else {
         return outcome;
@@ -235,7 +236,7 @@ fn outcome(answers: &[Message]) -> Outcome {
     let input = answers.iter().map(|answer| answer.info.tokens.input).sum();
     let output = answers.iter().map(|answer| answer.info.tokens.output).sum();
     let token_usage = Some(TokenUsage { input: whole(input), output: whole(output) });
-    Outcome {
+    TaskOutcome {
         token_usage,
         model: Some(format!("{}/{}", last.info.provider, last.info.model)),
         ..outcome

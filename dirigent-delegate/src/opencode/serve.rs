@@ -9,8 +9,8 @@ use super::client::{Api, ApiError};
 use super::prompt::Prompting;
 use super::server::Server;
 use crate::cli::CliDelegate;
-use crate::delegate::{Outcome, Task};
-use crate::permission::{Decide, Permission, PermissionReply};
+use crate::delegate::{Task, TaskOutcome};
+use crate::permission::{Decide, PermissionReply, PermissionRequest};
 
 /// The most sessions that are remembered.
 const SESSIONS: usize = 256;
@@ -48,12 +48,12 @@ impl Serve {
 
     pub(super) fn decide_by(
         &mut self,
-        decide: impl Fn(&Permission) -> PermissionReply + Send + Sync + 'static,
+        decide: impl Fn(&PermissionRequest) -> PermissionReply + Send + Sync + 'static,
     ) {
         self.decide = Arc::new(decide);
     }
 
-    pub(super) async fn run(&self, process: &CliDelegate, task: Task) -> Outcome {
+    pub(super) async fn run(&self, process: &CliDelegate, task: Task) -> TaskOutcome {
         let late = process.time().sleep_until(task.deadline());
         let ready = async {
             let api = self.api(process, &task).await?;
@@ -62,11 +62,11 @@ impl Serve {
         };
         let ready = tokio::select! {
             ready = ready => ready,
-            () = late => return Outcome::timeout("", "opencode's server was not ready in time."),
+            () = late => return TaskOutcome::timeout("", "opencode's server was not ready in time."),
         };
         match ready {
             Ok((api, session)) => self.prompt(process, &api, &session, &task).await,
-            Err(problem) => Outcome::error(problem),
+            Err(problem) => TaskOutcome::error(problem),
         }
     }
 
@@ -77,11 +77,11 @@ impl Serve {
         api: &Api,
         session: &Session,
         task: &Task,
-    ) -> Outcome {
+    ) -> TaskOutcome {
         let late = process.time().sleep_until(task.deadline());
         let mut id = tokio::select! {
             id = session.id.lock() => id,
-            () = late => return Outcome::timeout("", "The session was busy with another task."),
+            () = late => return TaskOutcome::timeout("", "The session was busy with another task."),
         };
         let is_known = id.is_some();
         for is_last in [!is_known, true] {
@@ -91,17 +91,17 @@ impl Serve {
             };
             let name = match name {
                 Ok(name) => id.insert(name).clone(),
-                Err(error) => return Outcome::error(format!("{error}.")),
+                Err(error) => return TaskOutcome::error(format!("{error}.")),
             };
             let is_own = self.address.is_none();
             let prompting = Prompting::new(api, &name, task, process.time(), &self.decide, is_own);
             match prompting.run().await {
                 Ok(outcome) => return outcome,
                 Err(ApiError::NotFound) if !is_last => *id = None,
-                Err(error) => return Outcome::error(format!("{error}.")),
+                Err(error) => return TaskOutcome::error(format!("{error}.")),
             }
         }
-        Outcome::error("opencode has no session.")
+        TaskOutcome::error("opencode has no session.")
     }
 
     /// The server: the one at the host's address, the one that runs, or a new one.

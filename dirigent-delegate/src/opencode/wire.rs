@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::permission::Permission;
+use crate::permission::PermissionRequest;
 
 /// A session, or what else is known by its id.
 #[derive(Deserialize)]
@@ -13,7 +13,7 @@ pub(super) struct Named {
 
 /// A message with its parts.
 #[derive(Deserialize)]
-pub(super) struct Message {
+pub(super) struct ModelMessage {
     pub(super) info: Info,
     #[serde(default)]
     pub(super) parts: Vec<Part>,
@@ -82,7 +82,7 @@ pub(super) struct Part {
     pub(super) ignored: bool,
 }
 
-impl Message {
+impl ModelMessage {
     /// What the model says in it.
     pub(super) fn said(&self) -> String {
         let said = self
@@ -119,8 +119,8 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn permission(&self) -> Permission {
-        Permission {
+    pub(super) fn permission(&self) -> PermissionRequest {
+        PermissionRequest {
             permission: self.permission.clone(),
             patterns: self.patterns.clone(),
             metadata: self.metadata.clone(),

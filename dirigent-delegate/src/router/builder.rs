@@ -10,11 +10,11 @@ use dirigent::{Clock, SystemClock};
 use tokio::sync::broadcast;
 
 use super::places::Places;
-use super::{Router, Shared};
+use super::{Router, RouterParts};
 use crate::card::AgentCard;
-use crate::config::{ConfigError, OrchestratorConfig};
+use crate::config::{OrchestratorConfig, OrchestratorConfigError};
 use crate::delegate::Delegate;
-use crate::limits::Limits;
+use crate::limits::RouterLimits;
 use crate::model::RoutingModel;
 use crate::plan::Plan;
 use crate::result::AgentKind;
@@ -25,7 +25,7 @@ const EVENTS: usize = 1_024;
 /// Builds a [`Router`].
 ///
 /// ```
-/// use dirigent_delegate::{AgentCard, Outcome, Router, Task, delegate_fn};
+/// use dirigent_delegate::{AgentCard, TaskOutcome, Router, Task, delegate_fn};
 /// # use dirigent_delegate::model::{ChatAnswer, ModelError, Question, RoutingModel};
 /// # struct Silent;
 /// # #[dirigent::async_trait]
@@ -35,12 +35,12 @@ const EVENTS: usize = 1_024;
 ///
 /// let translator = AgentCard::new("translator", "Translator").uses("translations");
 /// let router = Router::builder(Silent)
-///     .agent(translator, delegate_fn(|task: Task| async move { Outcome::success(task.message()) }))
+///     .agent(translator, delegate_fn(|task: Task| async move { TaskOutcome::success(task.message()) }))
 ///     .build()?;
 /// assert_eq!(router.agents()[0].tool(), "delegate_to_translator");
-/// # Ok::<(), dirigent_delegate::BuildError>(())
+/// # Ok::<(), dirigent_delegate::RouterBuildError>(())
 /// ```
-pub struct Builder {
+pub struct RouterBuilder {
     model: Arc<dyn RoutingModel>,
     config: OrchestratorConfig,
     product: String,
@@ -48,12 +48,12 @@ pub struct Builder {
     research: Option<Arc<dyn Delegate>>,
     embedded: Option<Arc<dyn Delegate>>,
     host: Vec<(AgentCard, Arc<dyn Delegate>)>,
-    limits: Limits,
+    limits: RouterLimits,
     is_chained: bool,
     clock: Arc<dyn Clock>,
 }
 
-impl Builder {
+impl RouterBuilder {
     pub(super) fn new(model: Arc<dyn RoutingModel>) -> Self {
         Self {
             model,
@@ -63,7 +63,7 @@ impl Builder {
             research: None,
             embedded: None,
             host: Vec::new(),
-            limits: Limits::default(),
+            limits: RouterLimits::default(),
             is_chained: false,
             clock: Arc::new(SystemClock::new()),
         }
@@ -115,7 +115,7 @@ impl Builder {
 
     /// Changes the limits.
     #[must_use]
-    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub fn limits(mut self, change: impl FnOnce(&mut RouterLimits)) -> Self {
         change(&mut self.limits);
         self
     }
@@ -140,7 +140,7 @@ impl Builder {
     /// # Errors
     ///
     /// When the configuration cannot be used, or two agents have one kind or one tool.
-    pub fn build(self) -> Result<Router, BuildError> {
+    pub fn build(self) -> Result<Router, RouterBuildError> {
         self.config.check()?;
         let standard = [
             (AgentCard::open_code(), self.open_code),
@@ -153,7 +153,7 @@ impl Builder {
         let cap = self.config.max_parallel_agents.get() as usize;
         let (limits, is_chained, product) = (self.limits, self.is_chained, self.product);
         let plan = Plan::new(Arc::new(self.config), limits, is_chained, &product, &cards);
-        let shared = Shared {
+        let shared = RouterParts {
             model: self.model,
             delegates,
             cards,
@@ -170,19 +170,19 @@ impl Builder {
     }
 }
 
-fn check_names(cards: &[AgentCard]) -> Result<(), BuildError> {
+fn check_names(cards: &[AgentCard]) -> Result<(), RouterBuildError> {
     let (mut kinds, mut tools) = (HashSet::from([&AgentKind::Orchestrator]), HashSet::new());
     for card in cards {
         if !kinds.insert(card.kind()) || !tools.insert(card.tool()) {
-            return Err(BuildError::SameName { kind: card.kind().clone() });
+            return Err(RouterBuildError::SameName { kind: card.kind().clone() });
         }
     }
     Ok(())
 }
 
-impl fmt::Debug for Builder {
+impl fmt::Debug for RouterBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
+        f.debug_struct("RouterBuilder")
             .field("product", &self.product)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
@@ -192,16 +192,16 @@ impl fmt::Debug for Builder {
 /// Why an orchestrator cannot be built.
 ///
 /// ```
-/// use dirigent_delegate::{AgentKind, BuildError};
-/// let error = BuildError::SameName { kind: AgentKind::Research };
+/// use dirigent_delegate::{AgentKind, RouterBuildError};
+/// let error = RouterBuildError::SameName { kind: AgentKind::Research };
 /// assert_eq!(error.to_string(), "another agent already has the kind or the tool name of research");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum RouterBuildError {
     /// A field of the configuration cannot be used.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] OrchestratorConfigError),
     /// Another agent has this kind, or its tool; `orchestrator` is the routing model's.
     #[error("another agent already has the kind or the tool name of {kind}")]
     SameName {

@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::model::ModelErrorKind;
-use crate::result::{AgentKind, Status};
+use crate::result::{AgentKind, DelegationStatus};
 
 /// Something that happened in a message. `Debug` and `Display` show no text.
 ///
@@ -88,7 +88,7 @@ pub enum RouterEventKind {
         /// The agent's kind.
         agent: AgentKind,
         /// How it ended.
-        status: Status,
+        status: DelegationStatus,
         /// How long it took.
         took: Duration,
     },

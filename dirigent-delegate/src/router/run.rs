@@ -12,10 +12,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::sync::broadcast;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::Shared;
+use super::RouterParts;
 use super::event::{RouterEvent, RouterEventKind};
 use super::places::Place;
-use crate::delegate::{Outcome, Task, TaskParts};
+use crate::delegate::{Task, TaskOutcome, TaskParts};
 use crate::model::{ChatAnswer, ModelErrorKind, Question};
 use crate::pool::Claim;
 use crate::response::Response;
@@ -24,11 +24,11 @@ use crate::routing::{Action, JobId, Routing};
 
 /// A message that is being answered. Dropping it drops every call.
 pub(super) struct Run<'a> {
-    shared: &'a Shared,
+    shared: &'a RouterParts,
     routing: Routing,
     tell: Tell,
     asking: Option<BoxFuture<'a, (u32, Result<ChatAnswer, ModelErrorKind>)>>,
-    jobs: FuturesUnordered<BoxFuture<'a, (JobId, Option<Outcome>)>>,
+    jobs: FuturesUnordered<BoxFuture<'a, (JobId, Option<TaskOutcome>)>>,
     running: HashMap<JobId, Running>,
     waiting: HashMap<JobId, Place>,
     /// The jobs whose places have become free, and where the places tell it.
@@ -59,7 +59,7 @@ impl Tell {
 
 impl<'a> Run<'a> {
     pub(super) fn new(
-        shared: &'a Shared,
+        shared: &'a RouterParts,
         routing: Routing,
         message: u64,
         session: Arc<str>,
@@ -181,8 +181,8 @@ impl<'a> Run<'a> {
                 Some(delegate) => AssertUnwindSafe(delegate.run(task))
                     .catch_unwind()
                     .await
-                    .unwrap_or_else(|_| Outcome::error("The agent panicked.")),
-                None => Outcome::error("The agent is gone."),
+                    .unwrap_or_else(|_| TaskOutcome::error("The agent panicked.")),
+                None => TaskOutcome::error("The agent is gone."),
             }
         };
         let run = Abortable::new(run, registration);
@@ -190,7 +190,7 @@ impl<'a> Run<'a> {
         self.running.insert(job, Running { abort, so_far });
     }
 
-    fn finished(&mut self, job: JobId, outcome: Option<Outcome>) {
+    fn finished(&mut self, job: JobId, outcome: Option<TaskOutcome>) {
         self.running.remove(&job);
         if let Some(outcome) = outcome {
             self.routing.finished(self.now(), job, outcome);

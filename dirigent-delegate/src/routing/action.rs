@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::job::JobId;
 use crate::delegate::TaskParts;
 use crate::model::{ModelErrorKind, Question};
-use crate::result::{AgentKind, Status};
+use crate::result::{AgentKind, DelegationStatus};
 
 /// Something to do for a message. Actions are carried out in their order.
 #[derive(Debug)]
@@ -23,5 +23,5 @@ pub(crate) enum Action {
     /// Drop the agent's call, or the wait for its place.
     Stop { job: JobId },
     /// Tell listeners that a job ended.
-    TellEnded { agent: AgentKind, status: Status, took: Duration },
+    TellEnded { agent: AgentKind, status: DelegationStatus, took: Duration },
 }

@@ -6,9 +6,9 @@ use dirigent::ports::Timestamp;
 use serde_json::{Map, Value};
 
 use super::job::{Job, JobId, JobState};
-use super::{Action, Routing, Stage};
+use super::{Action, Routing, RoutingPhase};
 use crate::delegate::TaskParts;
-use crate::model::{ChatAnswer, Message, ToolCall};
+use crate::model::{ChatAnswer, ModelMessage, ModelToolCall};
 use crate::plan::Plan;
 use crate::response::Schedule;
 use crate::result::AgentKind;
@@ -22,7 +22,7 @@ pub(super) struct Given(HashMap<(usize, String), u32>);
 
 impl Given {
     /// The job that a call becomes.
-    fn job_of(&mut self, plan: &Plan, call: &ToolCall) -> Job {
+    fn job_of(&mut self, plan: &Plan, call: &ModelToolCall) -> Job {
         let id = call.id.clone();
         let Some((at, agent)) = plan.find(&call.name) else {
             let name: String = call.name.chars().take(NAME_MAX).collect();
@@ -54,7 +54,7 @@ impl Given {
 impl Routing {
     /// Makes a job of each call. Text beside calls is not posted.
     pub(super) fn take_calls(&mut self, now: Timestamp, answer: ChatAnswer) {
-        self.stage = Stage::Delegating;
+        self.stage = RoutingPhase::Delegating;
         let ChatAnswer { text, calls, .. } = answer;
         if !text.trim().is_empty() {
             self.note.clone_from(&text);
@@ -65,7 +65,7 @@ impl Routing {
             self.jobs.push(job);
             self.tell_ended(JobId(self.jobs.len() - 1));
         }
-        self.conversation.push(Message::Assistant { text: text.into(), calls: calls.into() });
+        self.conversation.push(ModelMessage::Assistant { text: text.into(), calls: calls.into() });
         if self.open == 0 {
             self.round_over(now);
         } else {
@@ -75,7 +75,7 @@ impl Routing {
 
     /// Gives the person's own message to an agent.
     pub(super) fn hand_over(&mut self, agent: usize) {
-        self.stage = Stage::Delegating;
+        self.stage = RoutingPhase::Delegating;
         let message = self.request.user_message.clone();
         self.jobs.push(Job::waiting(String::new(), agent, message, Value::Null));
         self.open += 1;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use dirigent::ports::Timestamp;
 use serde_json::Value;
 
-use crate::delegate::Outcome;
-use crate::model::Message;
+use crate::delegate::TaskOutcome;
+use crate::model::ModelMessage;
 use crate::plan::PlannedAgent;
-use crate::result::{AgentKind, AgentResult, Status};
+use crate::result::{AgentKind, AgentResult, DelegationStatus};
 
 /// How long an agent has after its deadline to hand over what it has.
 pub(super) const GRACE: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ impl Job {
 
     /// A call that came to nothing.
     pub(super) fn refused(call: String, name: &str, kind: AgentKind, problem: &str) -> Self {
-        let result = AgentResult::new(name, kind, Status::Error).with_error(problem);
+        let result = AgentResult::new(name, kind, DelegationStatus::Error).with_error(problem);
         let state = JobState::Ended(Box::new(result));
         Self { state, ..Self::waiting(call, usize::MAX, String::new(), Value::Null) }
     }
@@ -74,12 +74,12 @@ impl Job {
         }
     }
 
-    pub(super) fn end(&mut self, now: Timestamp, agent: &PlannedAgent, outcome: Outcome) {
+    pub(super) fn end(&mut self, now: Timestamp, agent: &PlannedAgent, outcome: TaskOutcome) {
         let took = match self.state {
             JobState::Running { since, .. } => now.since(since),
             JobState::Waiting | JobState::Ended(_) => Duration::ZERO,
         };
-        let Outcome { status, output, artifacts, error_message, model, token_usage } = outcome;
+        let TaskOutcome { status, output, artifacts, error_message, model, token_usage } = outcome;
         let result = AgentResult::new(agent.card.name(), agent.card.kind().clone(), status)
             .with_output(output)
             .with_duration(took);
@@ -96,16 +96,18 @@ impl Job {
     }
 
     /// What the routing model reads of it.
-    pub(super) fn answer(&self) -> Message<'static> {
+    pub(super) fn answer(&self) -> ModelMessage<'static> {
         let text = self.result().map_or_else(String::new, |result| {
             let error = result.error_message.as_deref().unwrap_or_default();
             match result.status {
-                Status::Success => result.output.clone(),
-                Status::Partial => format!("{}\n(partial: {error})", result.output),
-                Status::Error => format!("(failed: {error})"),
-                Status::Timeout => format!("{}\n(its time was over: {error})", result.output),
+                DelegationStatus::Success => result.output.clone(),
+                DelegationStatus::Partial => format!("{}\n(partial: {error})", result.output),
+                DelegationStatus::Error => format!("(failed: {error})"),
+                DelegationStatus::Timeout => {
+                    format!("{}\n(its time was over: {error})", result.output)
+                }
             }
         });
-        Message::Tool { call: self.call.clone().into(), text: text.into() }
+        ModelMessage::Tool { call: self.call.clone().into(), text: text.into() }
     }
 }

@@ -13,13 +13,13 @@ use super::job::GRACE;
 use super::{Action, JobId, Routing};
 use crate::card::AgentCard;
 use crate::config::OrchestratorConfig;
-use crate::delegate::Outcome;
-use crate::limits::Limits;
-use crate::model::{ChatAnswer, Message, ModelErrorKind, Question, ToolCall};
+use crate::delegate::TaskOutcome;
+use crate::limits::RouterLimits;
+use crate::model::{ChatAnswer, ModelErrorKind, ModelMessage, ModelToolCall, Question};
 use crate::plan::Plan;
 use crate::pool::{Claim, Pool, Ticket};
-use crate::request::Request;
-use crate::result::{AgentKind, Status};
+use crate::request::UserRequest;
+use crate::result::{AgentKind, DelegationStatus};
 
 const CAP: usize = 2;
 const QUEUE: usize = 3;
@@ -62,12 +62,12 @@ fn plan(nature: Nature) -> Plan {
         config.fallbacks = vec!["b/two".to_owned()];
         config.agents.embedded.enabled = nature.has_embedded;
     });
-    let limits = Limits {
+    let limits = RouterLimits {
         request: REQUEST,
         model: Duration::from_secs(20),
         delegate: Duration::from_secs(25),
         rounds: nature.rounds,
-        ..Limits::default()
+        ..RouterLimits::default()
     };
     let cards = [AgentCard::research(), AgentCard::embedded("Moltbot")];
     Plan::new(Arc::new(config), limits, nature.is_chained, "Moltbot", &cards)
@@ -78,7 +78,7 @@ impl World {
         let now = Timestamp::from_millis(1_000);
         let plan = Arc::new(plan(nature));
         let talk = |_| {
-            let request = Arc::new(Request::new("session", "Go"));
+            let request = Arc::new(UserRequest::new("session", "Go"));
             Talk {
                 routing: Routing::new(Arc::clone(&plan), request, now),
                 began: now,
@@ -203,7 +203,7 @@ impl World {
         talk.routing.answered(now, attempt.wrapping_sub(1), Ok(ChatAnswer::text("late")));
         assert!(talk.routing.next_action().is_none() && talk.routing.response().is_none());
         let call = |id: usize, tool: &str, arguments| {
-            ToolCall::new(format!("{made}.{id}"), tool, arguments)
+            ModelToolCall::new(format!("{made}.{id}"), tool, arguments)
         };
         let message = |id: usize| Some(json!({ "message": format!("{made}.{id}") }));
         let answer = match how % 8 {
@@ -229,17 +229,17 @@ impl World {
         let now = self.now;
         let running: Vec<JobId> = self.talks[at].running.keys().copied().collect();
         if running.is_empty() {
-            self.talks[at].routing.finished(now, JobId(how % 5), Outcome::success("late"));
+            self.talks[at].routing.finished(now, JobId(how % 5), TaskOutcome::success("late"));
             return;
         }
         let job = running[how % running.len()];
         let (ticket, message) = self.talks[at].running.remove(&job).unwrap();
         let outcome = match how % 4 {
-            0 => Outcome::error("no disk"),
-            1 => Outcome::partial("half", "the rest"),
-            _ => Outcome::success(format!("done {message}")),
+            0 => TaskOutcome::error("no disk"),
+            1 => TaskOutcome::partial("half", "the rest"),
+            _ => TaskOutcome::success(format!("done {message}")),
         };
-        if outcome.status == Status::Success {
+        if outcome.status == DelegationStatus::Success {
             self.talks[at].succeeded.push(outcome.output.clone());
         }
         self.talks[at].routing.finished(now, job, outcome);
@@ -281,9 +281,11 @@ fn check_question(question: &Question<'static>) {
     let (mut called, mut answered) = (Vec::new(), Vec::new());
     for message in &question.messages {
         match message {
-            Message::Assistant { calls, .. } => called.extend(calls.iter().map(|call| &*call.id)),
-            Message::Tool { call, .. } => answered.push(&**call),
-            Message::System(_) | Message::User { .. } => {}
+            ModelMessage::Assistant { calls, .. } => {
+                called.extend(calls.iter().map(|call| &*call.id))
+            }
+            ModelMessage::Tool { call, .. } => answered.push(&**call),
+            ModelMessage::System(_) | ModelMessage::User { .. } => {}
         }
     }
     assert_eq!(called, answered);

@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 
 /// What the server knows and how it behaves.
 #[expect(clippy::struct_excessive_bools, reason = "each is a behaviour of its own")]
-pub(crate) struct State {
+pub(crate) struct FakeKnowledge {
     /// The messages of each session.
     pub(crate) sessions: BTreeMap<String, Vec<Value>>,
     pub(crate) made: usize,
@@ -39,11 +39,11 @@ pub(crate) struct State {
 
 pub(crate) struct FakeServer {
     address: std::net::SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<FakeSessions>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct FakeSessions {
+    state: Mutex<FakeKnowledge>,
     events: broadcast::Sender<Value>,
 }
 
@@ -53,7 +53,7 @@ impl FakeServer {
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state = State {
+        let state = FakeKnowledge {
             sessions: BTreeMap::new(),
             made: 0,
             prompts: Vec::new(),
@@ -71,7 +71,7 @@ impl FakeServer {
             takes_any_password: false,
         };
         let shared =
-            Arc::new(Shared { state: Mutex::new(state), events: broadcast::Sender::new(64) });
+            Arc::new(FakeSessions { state: Mutex::new(state), events: broadcast::Sender::new(64) });
         let serving = Arc::clone(&shared);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -92,15 +92,15 @@ impl FakeServer {
         format!("http://{}", self.address)
     }
 
-    pub(crate) fn change(&self, change: impl FnOnce(&mut State)) {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut FakeKnowledge)) {
         change(&mut self.shared.state.lock().unwrap());
     }
 
-    pub(crate) async fn until(&self, is_so: impl Fn(&State) -> bool + Send + Sync) {
+    pub(crate) async fn until(&self, is_so: impl Fn(&FakeKnowledge) -> bool + Send + Sync) {
         crate::cli::until(|| is_so(&self.shared.state.lock().unwrap())).await;
     }
 
-    fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
+    fn read<T>(&self, read: impl FnOnce(&FakeKnowledge) -> T) -> T {
         read(&self.shared.state.lock().unwrap())
     }
 
@@ -125,7 +125,7 @@ impl FakeServer {
     }
 }
 
-impl Shared {
+impl FakeSessions {
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let password =
             request.headers().get("authorization").map(|value| decoded(value.to_str().unwrap()));
@@ -193,7 +193,7 @@ impl Shared {
         is_deaf
     }
 
-    fn prompt(&self, state: &mut State, id: &str, body: Value) -> Response<Body> {
+    fn prompt(&self, state: &mut FakeKnowledge, id: &str, body: Value) -> Response<Body> {
         let text = body["parts"][0]["text"].clone();
         state.prompts.push(body);
         let Some(messages) = state.sessions.get_mut(id) else {
@@ -246,7 +246,7 @@ impl Shared {
     }
 
     /// The model has answered.
-    fn finish(&self, state: &mut State) {
+    fn finish(&self, state: &mut FakeKnowledge) {
         let Some(id) = state.busy.take() else {
             return;
         };

@@ -43,13 +43,13 @@ pub(super) struct Job {
 /// memory follows the number of channels. Events that need not wait are passed on complete, however many wait for other channels.
 #[derive(Default)]
 pub(super) struct ChannelQueues {
-    state: Mutex<State>,
+    state: Mutex<QueuedEvents>,
     more: Notify,
     log: LogLimit,
 }
 
 #[derive(Default)]
-struct State {
+struct QueuedEvents {
     /// What waits behind the event that is being told.
     channels: HashMap<ChannelId, VecDeque<ChannelEvent>>,
     waiting: usize,
@@ -199,12 +199,12 @@ impl ChannelQueues {
         drop(jobs);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueuedEvents> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl QueuedEvents {
     fn push(&mut self, channel: ChannelId, event: ChannelEvent) {
         let Some(events) = self.channels.get_mut(&channel) else { return };
         events.push_back(event);

@@ -9,14 +9,14 @@ use dirigent::{ChannelId, ChatMessage, DiscordApi as _, MessageId, Settings};
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{Intents, ShardId};
 
-use super::Shared;
+use super::FeedParts;
 use super::channel_event::ChannelEvent;
 use crate::guild_cache::{MembershipChanges, Watched};
 use crate::news::{News, Unreadable};
 use crate::slash::Use;
 use crate::wire::Channel;
 use crate::wire::pushed::{Interaction, PushedGuild};
-use crate::{CloseReason, SetupIssue, diagnose};
+use crate::{GatewayCloseReason, SetupIssue, diagnose};
 
 /// Said to be a channel's newest message, it makes the driver read the channel, because it has surely not heard of it.
 const UNHEARD: MessageId = MessageId::new(u64::MAX);
@@ -24,12 +24,12 @@ const UNHEARD: MessageId = MessageId::new(u64::MAX);
 /// Where the events of one shard go in, in the order in which they come. From [`Feed::shard`](super::Feed::shard).
 #[derive(Clone)]
 pub struct ShardFeed {
-    shared: Arc<Shared>,
+    shared: Arc<FeedParts>,
     shard: ShardId,
 }
 
 impl ShardFeed {
-    pub(super) const fn new(shared: Arc<Shared>, id: ShardId) -> Self {
+    pub(super) const fn new(shared: Arc<FeedParts>, id: ShardId) -> Self {
         Self { shared, shard: id }
     }
 
@@ -65,13 +65,13 @@ impl ShardFeed {
     /// Hosts that take raw text tell this, with `None` also for an error of the shard; twilight's events
     /// contain it.
     pub fn closed(&self, code: Option<u16>) -> Option<SetupIssue> {
-        let Shared { dirigent, account, .. } = &*self.shared;
+        let FeedParts { dirigent, account, .. } = &*self.shared;
         account.guild_cache.interrupted(self.shard);
         let (account, shard) = (Arc::clone(account), self.shard);
         dirigent.disconnected(shard.number(), move |channel| {
             account.guild_cache.is_told_by(shard, channel)
         });
-        let finding = code.and_then(CloseReason::of).map(SetupIssue::Closed)?;
+        let finding = code.and_then(GatewayCloseReason::of).map(SetupIssue::Closed)?;
         tracing::error!(shard = self.shard.number(), "{finding}");
         Some(finding)
     }
@@ -123,7 +123,7 @@ impl ShardFeed {
 
     /// Tells the driver, in order for each channel.
     fn tell(&self, channel: ChannelId, event: ChannelEvent) {
-        let Shared { dirigent, account, queues, .. } = &*self.shared;
+        let FeedParts { dirigent, account, queues, .. } = &*self.shared;
         queues.tell(dirigent, channel, event, account.clock().now());
     }
 
@@ -137,7 +137,7 @@ impl ShardFeed {
 
     /// Changes the guild cache; says who sees more or less by that.
     fn apply(&self, news: News) -> MembershipChanges {
-        let Shared { dirigent, account, .. } = &*self.shared;
+        let FeedParts { dirigent, account, .. } = &*self.shared;
         let (guild_cache, now) = (&account.guild_cache, account.clock().now());
         let users = dirigent.agent_accounts();
         let channels = |channel| self.concerns(channel);
@@ -201,7 +201,7 @@ impl ShardFeed {
     /// A new session: what happened before it is not pushed any more. With the guilds comes what their
     /// channels' newest messages are; without them everything is looked through.
     fn ready(&self, me: dirigent::UserId) {
-        let Shared { dirigent, account, intents, tasks, .. } = &*self.shared;
+        let FeedParts { dirigent, account, intents, tasks, .. } = &*self.shared;
         account.guild_cache.session_began(self.shard, me);
         account.know_me(me);
         tasks.diagnose();
@@ -213,7 +213,7 @@ impl ShardFeed {
     }
 
     fn guild(&self, guild: &PushedGuild) {
-        let Shared { account, tasks, registers, .. } = &*self.shared;
+        let FeedParts { account, tasks, registers, .. } = &*self.shared;
         account.guild_cache.guild(self.shard, guild, account.clock().now());
         if guild.unavailable == Some(true) || guild.owner_id.is_none() {
             return;
@@ -249,7 +249,7 @@ impl ShardFeed {
 
     /// Says what is missing in a guild, and in those of its channels that are kept in order.
     fn log_findings(&self, guild: &PushedGuild) {
-        let Shared { dirigent, account, .. } = &*self.shared;
+        let FeedParts { dirigent, account, .. } = &*self.shared;
         let Some((rules, me)) = account.guild_cache.own_rules(guild.id.0) else {
             return;
         };
@@ -284,7 +284,7 @@ impl ShardFeed {
     }
 
     fn used(&self, interaction: Interaction) {
-        let Shared { account, tasks, registers, may_set_mode, .. } = &*self.shared;
+        let FeedParts { account, tasks, registers, may_set_mode, .. } = &*self.shared;
         let used = Use::read(interaction, account.clock().now());
         let Some(mut used) = used.filter(|_| *registers) else {
             return;

@@ -48,7 +48,7 @@ pub(super) struct Guild {
     pub(super) is_true: bool,
     pub(super) rules: GuildRules,
     channels: HashMap<u64, Place>,
-    members: HashMap<UserId, Known>,
+    members: HashMap<UserId, KnownMember>,
     /// Since when all members are known, where they were told.
     whole: Option<Told>,
     /// The accounts that were asked for: those that are not among the members are none.
@@ -70,12 +70,12 @@ struct Place {
 
 /// A member, and until when it is in a time-out.
 #[derive(Clone, Debug)]
-struct Known {
+struct KnownMember {
     member: Member,
     until: Option<Timestamp>,
 }
 
-impl Known {
+impl KnownMember {
     fn read(member: &wire::Member, now: Timestamp) -> Self {
         Self { member: member.read(now), until: member.timed_out_until() }
     }
@@ -150,7 +150,7 @@ impl Guild {
         members: impl Iterator<Item = &'a wire::Member>,
         now: Timestamp,
     ) {
-        self.members.extend(members.map(|member| (member.user(), Known::read(member, now))));
+        self.members.extend(members.map(|member| (member.user(), KnownMember::read(member, now))));
     }
 
     pub(super) fn is_whole_since(&mut self, now: Timestamp, is_kept: bool) {
@@ -179,7 +179,7 @@ impl Guild {
         let user = member.user();
         self.touch(user);
         if self.is_followed(user) || self.readers > 0 || Some(user) == me {
-            self.members.insert(user, Known::read(member, now));
+            self.members.insert(user, KnownMember::read(member, now));
         }
     }
 
@@ -232,7 +232,7 @@ impl Guild {
             return;
         }
         match member {
-            Some(member) => drop(self.members.insert(user, Known::read(member, now))),
+            Some(member) => drop(self.members.insert(user, KnownMember::read(member, now))),
             None => drop(self.members.remove(&user)),
         }
     }

@@ -2,7 +2,7 @@
 
 use hyper_util::client::legacy::connect::HttpConnector;
 
-use crate::BuildError;
+use crate::AccountBuildError;
 
 /// Whether any TLS is built in.
 pub(super) const HAS_TLS: bool = cfg!(any(
@@ -52,7 +52,7 @@ pub(super) fn plain() -> HttpConnector {
     feature = "rustls-native-roots",
     feature = "rustls-webpki-roots",
 ))]
-pub(super) fn connector() -> Result<Connector, BuildError> {
+pub(super) fn connector() -> Result<Connector, AccountBuildError> {
     let provider = rustls::crypto::ring::default_provider();
     let builder = hyper_rustls::HttpsConnectorBuilder::new();
     #[cfg(feature = "rustls-platform-verifier")]
@@ -61,7 +61,7 @@ pub(super) fn connector() -> Result<Connector, BuildError> {
     let verified = builder.with_provider_and_native_roots(provider);
     #[cfg(not(any(feature = "rustls-platform-verifier", feature = "rustls-native-roots")))]
     let verified = builder.with_provider_and_webpki_roots(provider);
-    let verified = verified.map_err(|_| BuildError::NoTls)?;
+    let verified = verified.map_err(|_| AccountBuildError::NoTls)?;
     Ok(verified.https_or_http().enable_http1().enable_http2().wrap_connector(plain()))
 }
 
@@ -74,7 +74,7 @@ pub(super) fn connector() -> Result<Connector, BuildError> {
     )),
 ))]
 #[expect(clippy::unnecessary_wraps, reason = "with rustls it may fail")]
-pub(super) fn connector() -> Result<Connector, BuildError> {
+pub(super) fn connector() -> Result<Connector, AccountBuildError> {
     Ok(hyper_tls::HttpsConnector::new_with_connector(plain()))
 }
 
@@ -85,6 +85,6 @@ pub(super) fn connector() -> Result<Connector, BuildError> {
     feature = "native-tls",
 )))]
 #[expect(clippy::unnecessary_wraps, reason = "with rustls it may fail")]
-pub(super) fn connector() -> Result<Connector, BuildError> {
+pub(super) fn connector() -> Result<Connector, AccountBuildError> {
     Ok(plain())
 }

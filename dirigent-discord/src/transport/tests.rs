@@ -35,14 +35,14 @@ const NEVER: Pings =
     Pings { interval: Duration::from_secs(3_600), timeout: Duration::from_secs(3_600) };
 
 /// A server with TLS and HTTP/2, and a line to it that can be silently dropped.
-struct Stage {
+struct TlsStage {
     transport: Transport,
     clock: SystemClock,
     line: Line,
     served: Arc<AtomicUsize>,
 }
 
-impl Stage {
+impl TlsStage {
     async fn with(pings: Pings) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
@@ -174,7 +174,7 @@ async fn carry(
 #[tokio::test]
 async fn a_silently_dropped_idle_connection_is_found_by_pings() {
     let tenth = Duration::from_millis(100);
-    let stage = Stage::with(Pings { interval: tenth, timeout: tenth }).await;
+    let stage = TlsStage::with(Pings { interval: tenth, timeout: tenth }).await;
     stage.ask(Duration::from_secs(4)).await.unwrap();
     stage.ask(Duration::from_secs(4)).await.unwrap();
     assert_eq!(stage.line.connections(), 1, "one connection carries many requests");
@@ -188,7 +188,7 @@ async fn a_silently_dropped_idle_connection_is_found_by_pings() {
 #[tokio::test]
 async fn a_silently_dropped_connection_in_use_is_found_by_pings() {
     let tenth = Duration::from_millis(100);
-    let stage = Stage::with(Pings { interval: tenth, timeout: tenth }).await;
+    let stage = TlsStage::with(Pings { interval: tenth, timeout: tenth }).await;
     stage.ask(Duration::from_secs(4)).await.unwrap();
     let began = stage.clock.now();
     stage.line.drop_silently();
@@ -202,7 +202,7 @@ async fn a_silently_dropped_connection_in_use_is_found_by_pings() {
 /// B2: without pings one request is lost, by its own time-out; the next has a new connection.
 #[tokio::test]
 async fn after_a_time_out_the_next_request_has_a_new_connection() {
-    let stage = Stage::with(NEVER).await;
+    let stage = TlsStage::with(NEVER).await;
     stage.ask(Duration::from_secs(4)).await.unwrap();
     stage.line.drop_silently();
     let lost = stage.ask(Duration::from_millis(300)).await;

@@ -1,7 +1,7 @@
 //! What is missing is found before something fails for it, and named as Discord names it.
 
 use dirigent::ChannelId;
-use dirigent_discord::{CloseReason, Feed, NeededIntent, NeededPermission, SetupIssue};
+use dirigent_discord::{Feed, GatewayCloseReason, NeededIntent, NeededPermission, SetupIssue};
 use serde_json::json;
 use twilight_model::gateway::Intents;
 use twilight_model::gateway::event::Event;
@@ -128,7 +128,7 @@ fn findings_say_what_will_not_work() {
         ),
         (SetupIssue::NoChannel(CHANNEL), ["700", "does not exist", "no turns"]),
         (
-            SetupIssue::Closed(CloseReason::DisallowedIntents),
+            SetupIssue::Closed(GatewayCloseReason::DisallowedIntents),
             ["4014", "Message Content Intent", "Server Members Intent"],
         ),
     ] {
@@ -143,12 +143,12 @@ async fn a_gateway_closed_for_good_says_why() {
     let fixture = Fixture::open().await;
     let shard = fixture.feed.shard(ShardId::ONE);
     for (code, reason) in [
-        (4_014, Some(CloseReason::DisallowedIntents)),
-        (4_013, Some(CloseReason::UnknownIntents)),
-        (4_004, Some(CloseReason::BadToken)),
-        (4_010, Some(CloseReason::BadShards)),
-        (4_011, Some(CloseReason::BadShards)),
-        (4_012, Some(CloseReason::BadVersion)),
+        (4_014, Some(GatewayCloseReason::DisallowedIntents)),
+        (4_013, Some(GatewayCloseReason::UnknownIntents)),
+        (4_004, Some(GatewayCloseReason::BadToken)),
+        (4_010, Some(GatewayCloseReason::BadShards)),
+        (4_011, Some(GatewayCloseReason::BadShards)),
+        (4_012, Some(GatewayCloseReason::BadVersion)),
         (4_000, None),
         (4_009, None),
         (1_006, None),

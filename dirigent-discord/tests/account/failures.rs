@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use dirigent::DiscordApi;
 use dirigent::ports::{ApiError, Certainty, ErrorKind};
-use dirigent_discord::{BanGuard, BuildError, DiscordAccount, RestError};
+use dirigent_discord::{AccountBuildError, BanGuard, DiscordAccount, RestError};
 use dirigent_testkit::ManualClock;
 
 use crate::account::server::{Reply, Server};
-use crate::account::{Stage, account, cause, post, shows_nothing};
+use crate::account::{AccountStage, account, cause, post, shows_nothing};
 
 /// Discord repeats what it was sent in some of its refusals.
 const TELLTALE: &str =
     r#"{"message":"confidential","code":50035,"errors":{"content":"confidential"}}"#;
 
 async fn posted(reply: Reply) -> ApiError {
-    let stage = Stage::with([reply]).await;
+    let stage = AccountStage::with([reply]).await;
     let error = stage.account.post(post("confidential", 1)).await.unwrap_err();
     assert_eq!(stage.server.count(), 1, "one attempt a call");
     shows_nothing(&error);
@@ -78,7 +78,8 @@ async fn a_refusal_without_discords_code_is_an_outage() {
     for status in [401, 403] {
         let page = Reply::status(status, foreign[0]);
         let stage =
-            Stage::with([page.clone(), page.clone(), page, Reply::ok(r#"{"id":"900"}"#)]).await;
+            AccountStage::with([page.clone(), page.clone(), page, Reply::ok(r#"{"id":"900"}"#)])
+                .await;
         for number in 1..4 {
             stage.account.post(post("one", number)).await.unwrap_err();
         }
@@ -120,7 +121,7 @@ async fn a_broken_connection_leaves_doubt() {
     assert_eq!((error.kind(), error.certainty()), (ErrorKind::NoAnswer, Certainty::Unknown));
     assert_eq!(cause(&error), RestError::Broken);
     // Also on a connection that was used before, which a client might want to replace by itself.
-    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#), Reply::Break]).await;
+    let stage = AccountStage::with([Reply::ok(r#"{"id":"900"}"#), Reply::Break]).await;
     stage.account.post(post("one", 1)).await.unwrap();
     let error = stage.account.post(post("two", 2)).await.unwrap_err();
     assert_eq!((error.certainty(), stage.server.count()), (Certainty::Unknown, 2));
@@ -180,7 +181,7 @@ async fn a_tls_handshake_that_hangs_is_certainly_nothing_done() {
 /// F13: an answer that does not come in time leaves doubt; the time is the clock's that was given.
 #[tokio::test]
 async fn a_late_answer_leaves_doubt() {
-    let stage = Stage::with([Reply::Silence]).await;
+    let stage = AccountStage::with([Reply::Silence]).await;
     let mut asked = stage.account.post(post("confidential", 1));
     let nearly = async {
         stage.server.arrived(1).await;
@@ -202,7 +203,7 @@ async fn a_late_answer_leaves_doubt() {
 #[tokio::test]
 async fn a_status_counts_though_its_body_is_stuck() {
     for (status, kind) in [(200, ErrorKind::NoAnswer), (401, ErrorKind::Unavailable)] {
-        let stage = Stage::with([Reply::Stuck(status)]).await;
+        let stage = AccountStage::with([Reply::Stuck(status)]).await;
         let asked = stage.account.me();
         let late = async {
             stage.server.arrived(1).await;
@@ -225,12 +226,12 @@ fn a_bad_setting_is_refused() {
     let clock = ManualClock::new();
     for token in ["", "  ", "Bot ", "two words", "line\nfeed", "Bot a\u{7f}b"] {
         let built = DiscordAccount::builder(token, clock.clone()).build();
-        assert_eq!(built.err(), Some(BuildError::BadToken), "{token:?}");
+        assert_eq!(built.err(), Some(AccountBuildError::BadToken), "{token:?}");
     }
     for address in ["", "127.0.0.1", "ftp://x", "http://x/path", "http://user:pass@x", "http://x?y"]
     {
         let built = DiscordAccount::builder("token", clock.clone()).proxy(address).build();
-        assert_eq!(built.err(), Some(BuildError::BadProxy), "{address:?}");
+        assert_eq!(built.err(), Some(AccountBuildError::BadProxy), "{address:?}");
     }
 }
 
@@ -246,7 +247,7 @@ fn without_tls_discord_is_not_reached() {
     for address in [None, Some("https://127.0.0.1:1")] {
         let builder = DiscordAccount::builder("token", ManualClock::new());
         let builder = address.into_iter().fold(builder, dirigent_discord::AccountBuilder::proxy);
-        assert_eq!(builder.build().err(), Some(BuildError::NoTls));
+        assert_eq!(builder.build().err(), Some(AccountBuildError::NoTls));
     }
 }
 

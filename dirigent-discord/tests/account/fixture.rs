@@ -109,7 +109,7 @@ impl Fixture {
         let mut builder = Dirigent::builder(account.clone())
             .identities(registry)
             .clock(clock.clone())
-            .channels(Shared(plan.store))
+            .channels(KeptStore(plan.store))
             .settings(plan.settings)
             .recorder(recording.clone());
         if let Some(ownership) = plan.ownership {
@@ -248,10 +248,10 @@ pub(crate) fn said(id: u64, text: &str) -> Value {
 }
 
 /// A store that tests keep a hand on.
-struct Shared(Arc<dyn ChannelStore>);
+struct KeptStore(Arc<dyn ChannelStore>);
 
 #[dirigent::async_trait]
-impl ChannelStore for Shared {
+impl ChannelStore for KeptStore {
     async fn channels(&self) -> Result<Vec<ChannelId>, dirigent::ports::ApiError> {
         self.0.channels().await
     }

@@ -7,7 +7,7 @@ use dirigent::{ChannelId, UserId};
 use dirigent_discord::RestError;
 
 use crate::account::server::Reply;
-use crate::account::{CHANNEL, Stage, cause};
+use crate::account::{AccountStage, CHANNEL, cause};
 
 const GUILD_ID: GuildId = GuildId::new(1);
 
@@ -39,7 +39,8 @@ fn room(name: &str, members: &[u64]) -> NewChannel {
 /// account and those named, each once.
 #[tokio::test]
 async fn a_created_channel_is_private() {
-    let stage = Stage::with([Reply::ok(ME), Reply::status(201, channel(700, 0, HIDE))]).await;
+    let stage =
+        AccountStage::with([Reply::ok(ME), Reply::status(201, channel(700, 0, HIDE))]).await;
     let created = stage.account.create_channel(room("den", &[32, 31, 500, 32])).await.unwrap();
     let expected = ChannelInfo {
         id: CHANNEL,
@@ -70,7 +71,7 @@ async fn a_created_channel_is_private() {
 #[tokio::test]
 async fn a_refused_creation_is_an_error() {
     let refused = Reply::status(403, r#"{"code":50013}"#);
-    let stage = Stage::with([Reply::ok(ME), refused]).await;
+    let stage = AccountStage::with([Reply::ok(ME), refused]).await;
     for name in [String::new(), "x".repeat(101)] {
         let error = stage.account.create_channel(room(&name, &[])).await.unwrap_err();
         assert_eq!(cause(&error), RestError::NotAcceptable);
@@ -86,7 +87,7 @@ async fn a_refused_creation_is_an_error() {
 #[tokio::test]
 async fn a_channel_is_deleted_with_a_reason() {
     let gone = Reply::status(404, r#"{"code":10003}"#);
-    let stage = Stage::with([Reply::ok(channel(700, 0, "")), gone]).await;
+    let stage = AccountStage::with([Reply::ok(channel(700, 0, "")), gone]).await;
     stage.account.delete_channel(CHANNEL).await.unwrap();
     let asked = &stage.server.asked()[0];
     assert_eq!(asked.line, "DELETE /api/v10/channels/700 HTTP/1.1");
@@ -104,7 +105,7 @@ async fn access_is_an_overwrite_of_the_member() {
         (Access::None, r#"{"type":1,"allow":"0","deny":"1024"}"#),
     ] {
         let text = Reply::ok(channel(700, 0, HIDE));
-        let stage = Stage::with([text, member(""), Reply::status(204, "")]).await;
+        let stage = AccountStage::with([text, member(""), Reply::status(204, "")]).await;
         stage.account.set_access(CHANNEL, UserId::new(31), access).await.unwrap();
         let asked = &stage.server.asked()[2];
         assert_eq!(asked.line, "PUT /api/v10/channels/700/permissions/31 HTTP/1.1");
@@ -119,11 +120,11 @@ async fn access_is_an_overwrite_of_the_member() {
 #[tokio::test]
 async fn access_needs_a_member_and_a_channel_of_its_own() {
     let stranger = Reply::status(404, r#"{"code":10007}"#);
-    let stage = Stage::with([Reply::ok(channel(700, 0, "")), stranger]).await;
+    let stage = AccountStage::with([Reply::ok(channel(700, 0, "")), stranger]).await;
     let error = stage.account.set_access(CHANNEL, UserId::new(31), Access::Full).await.unwrap_err();
     assert_eq!((error.kind(), stage.server.count()), (ErrorKind::Gone, 2));
     for place in [channel(700, 11, ""), r#"{"id":"700","type":1}"#.to_owned()] {
-        let stage = Stage::with([Reply::ok(place)]).await;
+        let stage = AccountStage::with([Reply::ok(place)]).await;
         let asked = stage.account.set_access(CHANNEL, UserId::new(31), Access::Full).await;
         assert_eq!((asked.unwrap_err().kind(), stage.server.count()), (ErrorKind::Invalid, 1));
     }
@@ -142,12 +143,12 @@ async fn a_channel_is_what_it_is() {
         (15, "", ChannelKind::Other, false),
     ] {
         let stage =
-            Stage::with([Reply::ok(channel(700, kind, overwrites)), Reply::ok(GUILD)]).await;
+            AccountStage::with([Reply::ok(channel(700, kind, overwrites)), Reply::ok(GUILD)]).await;
         let info = stage.account.channel(CHANNEL).await.unwrap();
         assert_eq!((info.kind, info.private), (expected, private), "{kind}");
         assert_eq!((info.guild, info.parent), (Some(GUILD_ID), None), "a category is no parent");
     }
-    let direct = Stage::with([Reply::ok(r#"{"id":"700","type":1}"#)]).await;
+    let direct = AccountStage::with([Reply::ok(r#"{"id":"700","type":1}"#)]).await;
     let info = direct.account.channel(CHANNEL).await.unwrap();
     assert_eq!((info.kind, info.guild, info.private), (ChannelKind::Direct, None, true));
 }
@@ -159,7 +160,7 @@ async fn a_thread_is_as_private_as_its_parent() {
         [(11, "", false), (11, HIDE, true), (12, "", true), (10, "", false)]
     {
         let script = [channel(700, kind, ""), GUILD.to_owned(), channel(9, 0, parent)];
-        let stage = Stage::with(script.map(Reply::ok)).await;
+        let stage = AccountStage::with(script.map(Reply::ok)).await;
         let info = stage.account.channel(CHANNEL).await.unwrap();
         assert_eq!((info.kind, info.private), (ChannelKind::Thread, private), "{kind}");
         assert_eq!(info.parent, Some(ChannelId::new(9)));
@@ -170,14 +171,14 @@ async fn a_thread_is_as_private_as_its_parent() {
 #[tokio::test]
 async fn the_channels_of_a_guild_are_listed() {
     let all = [channel(700, 0, HIDE), channel(701, 2, ""), channel(702, 11, "")].join(",");
-    let stage = Stage::with([Reply::ok(GUILD), Reply::ok(format!("[{all}]"))]).await;
+    let stage = AccountStage::with([Reply::ok(GUILD), Reply::ok(format!("[{all}]"))]).await;
     let listed = stage.account.channels(GUILD_ID).await.unwrap();
     let told: Vec<_> = listed.iter().map(|info| (info.id.get(), info.kind, info.private)).collect();
     assert_eq!(told, [(700, ChannelKind::Text, true), (701, ChannelKind::Other, false)]);
     assert_eq!(stage.server.lines()[1], "GET /api/v10/guilds/1/channels HTTP/1.1");
     for (status, code) in [(403, 50_001), (404, 10_004)] {
         let refused = Reply::status(status, format!(r#"{{"code":{code}}}"#));
-        let stage = Stage::with([refused]).await;
+        let stage = AccountStage::with([refused]).await;
         let error: ApiError = stage.account.channels(GUILD_ID).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Gone);
         assert_eq!(cause(&error), RestError::Refused { status, code: Some(code) });
@@ -189,7 +190,7 @@ async fn the_channels_of_a_guild_are_listed() {
 async fn all_guilds_are_listed() {
     let first: Vec<_> = (1_000..1_200).map(|id| format!(r#"{{"id":"{id}","name":"g"}}"#)).collect();
     let first = Reply::ok(format!("[{}]", first.join(",")));
-    let stage = Stage::with([first, Reply::ok(r#"[{"id":"5000"}]"#)]).await;
+    let stage = AccountStage::with([first, Reply::ok(r#"[{"id":"5000"}]"#)]).await;
     assert_eq!(stage.account.guilds().await.unwrap().len(), 201);
     assert_eq!(
         stage.server.lines()[1],
@@ -205,12 +206,12 @@ async fn administrators_are_the_owner_and_their_roles() {
     for (asked, reply, is_administrator) in
         [(10, owner, true), (31, member("\"21\""), true), (31, member("\"1\""), false)]
     {
-        let stage = Stage::with([Reply::ok(GUILD), reply]).await;
+        let stage = AccountStage::with([Reply::ok(GUILD), reply]).await;
         let told = stage.account.is_administrator(GUILD_ID, user(asked)).await.unwrap();
         assert_eq!(told, is_administrator);
     }
     let stranger = Reply::status(404, r#"{"code":10007}"#);
-    let stage = Stage::with([Reply::ok(GUILD), stranger]).await;
+    let stage = AccountStage::with([Reply::ok(GUILD), stranger]).await;
     let error = stage.account.is_administrator(GUILD_ID, user(31)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Gone);
 }
@@ -227,7 +228,7 @@ async fn the_guilds_with_administrator_rights_are_told_from_the_others() {
         ))
     };
     let own = |roles: &str| Reply::ok(format!(r#"{{"user":{{"id":"500"}},"roles":[{roles}]}}"#));
-    let stage = Stage::with([
+    let stage = AccountStage::with([
         Reply::ok(r#"[{"id":"1"},{"id":"2"},{"id":"3"},{"id":"4"}]"#),
         guild(1, 500),
         own(""),
@@ -266,7 +267,8 @@ async fn the_private_text_channels_of_a_guild_are_told_from_the_others() {
         channel(707, 5, HIDE),
         channel(708, 12, ""),
     ];
-    let stage = Stage::with([Reply::ok(GUILD), Reply::ok(format!("[{}]", all.join(",")))]).await;
+    let stage =
+        AccountStage::with([Reply::ok(GUILD), Reply::ok(format!("[{}]", all.join(",")))]).await;
     let listed = stage.account.channels(GUILD_ID).await.unwrap();
     let is_meant = |info: &&ChannelInfo| info.private && info.kind == ChannelKind::Text;
     let private: Vec<_> = listed.iter().filter(is_meant).map(|info| info.id.get()).collect();
@@ -283,12 +285,13 @@ async fn a_bot_is_told_from_a_person() {
         (user(r#","bot":null"#), false),
         (user(""), false),
     ] {
-        let stage = Stage::with([reply]).await;
+        let stage = AccountStage::with([reply]).await;
         assert_eq!(stage.account.is_bot(GUILD_ID, UserId::new(31)).await.unwrap(), is_bot);
         assert_eq!(stage.server.lines(), ["GET /api/v10/guilds/1/members/31 HTTP/1.1"]);
     }
     for (status, code) in [(404, 10_007), (404, 10_013), (403, 50_001)] {
-        let stage = Stage::with([Reply::status(status, format!(r#"{{"code":{code}}}"#))]).await;
+        let stage =
+            AccountStage::with([Reply::status(status, format!(r#"{{"code":{code}}}"#))]).await;
         let error = stage.account.is_bot(GUILD_ID, UserId::new(31)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Gone, "{code}");
     }
@@ -303,15 +306,15 @@ async fn sight_of_one_account_takes_no_list_of_members() {
         [("", "", true), (HIDE, "", false), (&both, "", true), (HIDE, "\"21\"", true)]
     {
         let replies = [Reply::ok(channel(700, 0, overwrites)), Reply::ok(GUILD), member(roles)];
-        let stage = Stage::with(replies).await;
+        let stage = AccountStage::with(replies).await;
         assert_eq!(stage.account.can_see(CHANNEL, UserId::new(31)).await.unwrap(), sees);
         assert_eq!(stage.server.count(), 3);
     }
     let stranger = Reply::status(404, r#"{"code":10007}"#);
     let replies = [Reply::ok(channel(700, 0, "")), Reply::ok(GUILD), stranger];
-    let stage = Stage::with(replies).await;
+    let stage = AccountStage::with(replies).await;
     assert!(!stage.account.can_see(CHANNEL, UserId::new(31)).await.unwrap());
-    let unseen = Stage::with([Reply::status(403, r#"{"code":50001}"#)]).await;
+    let unseen = AccountStage::with([Reply::status(403, r#"{"code":50001}"#)]).await;
     let error = unseen.account.can_see(CHANNEL, UserId::new(31)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Forbidden);
 }
@@ -329,12 +332,12 @@ async fn sight_of_a_private_thread_takes_being_added_to_it() {
             Reply::ok(GUILD),
             member(""),
         ];
-        let stage = Stage::with(replies).await;
+        let stage = AccountStage::with(replies).await;
         assert_eq!(stage.account.can_see(CHANNEL, UserId::new(31)).await.unwrap(), sees);
     }
     let direct = r#"{"id":"700","type":1,"recipients":[{"id":"31"}]}"#;
     for (user, sees) in [(31, true), (500, true), (32, false)] {
-        let stage = Stage::with([Reply::ok(direct), Reply::ok(ME)]).await;
+        let stage = AccountStage::with([Reply::ok(direct), Reply::ok(ME)]).await;
         assert_eq!(stage.account.can_see(CHANNEL, UserId::new(user)).await.unwrap(), sees);
     }
 }

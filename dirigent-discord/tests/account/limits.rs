@@ -7,7 +7,7 @@ use dirigent::{ChannelId, DiscordApi};
 use dirigent_discord::{BanGuard, DiscordAccount, RestError};
 
 use crate::account::server::{Reply, Server};
-use crate::account::{CHANNEL, Stage, cause, post};
+use crate::account::{AccountStage, CHANNEL, cause, post};
 
 const ELSEWHERE: ChannelId = ChannelId::new(701);
 
@@ -18,7 +18,8 @@ fn posted(id: u64) -> Reply {
 /// R283, D57: an empty bucket is waited for by the caller: the adapter sends nothing and says when.
 #[tokio::test]
 async fn an_empty_bucket_sends_nothing_until_its_reset() {
-    let stage = Stage::with([posted(1).bucket("b", 1, 0, "1.5"), Reply::ok("[]"), posted(2)]).await;
+    let stage =
+        AccountStage::with([posted(1).bucket("b", 1, 0, "1.5"), Reply::ok("[]"), posted(2)]).await;
     stage.account.post(post("one", 1)).await.unwrap();
     for (pass, left) in [(0, 1_500), (1_499, 1)] {
         stage.pass(pass);
@@ -55,7 +56,7 @@ async fn a_429_is_waited_for_whatever_its_scope() {
         ("only a reset", Reply::status(429, "").bucket("b", 5, 0, "2.5"), 2_500, false),
     ];
     for (what, reply, millis, everywhere) in cases {
-        let stage = Stage::with([reply, Reply::ok("[]"), posted(1)]).await;
+        let stage = AccountStage::with([reply, Reply::ok("[]"), posted(1)]).await;
         let wait = Some(Duration::from_millis(millis));
         let error = stage.account.post(post("confidential", 1)).await.unwrap_err();
         assert_eq!((error.kind(), error.retry_after()), (ErrorKind::RateLimited, wait), "{what}");
@@ -79,7 +80,7 @@ async fn a_429_is_waited_for_whatever_its_scope() {
 /// R283: no second holds more than 50 requests, whatever the routes.
 #[tokio::test]
 async fn no_second_holds_more_than_fifty_requests() {
-    let stage = Stage::with(std::iter::repeat_n(Reply::ok("[]"), 60)).await;
+    let stage = AccountStage::with(std::iter::repeat_n(Reply::ok("[]"), 60)).await;
     for channel in 1..=50 {
         stage.history(ChannelId::new(channel)).await.unwrap();
     }
@@ -93,7 +94,7 @@ async fn no_second_holds_more_than_fifty_requests() {
 /// F22: after a 401 nothing is sent for a while, on any route.
 #[tokio::test]
 async fn a_refused_token_is_not_used_for_a_while() {
-    let stage = Stage::with([Reply::status(401, r#"{"code":0}"#), Reply::ok("[]")]).await;
+    let stage = AccountStage::with([Reply::status(401, r#"{"code":0}"#), Reply::ok("[]")]).await;
     assert_eq!(stage.history(CHANNEL).await.unwrap_err().kind(), ErrorKind::Unauthorized);
     for channel in 1..100 {
         let error = stage.history(ChannelId::new(channel)).await.unwrap_err();
@@ -111,7 +112,7 @@ async fn a_refused_token_is_not_used_for_a_while() {
 #[tokio::test]
 async fn a_forbidden_route_is_left_alone_for_a_while() {
     let forbidden = Reply::status(403, r#"{"code":50001}"#);
-    let stage = Stage::with([&forbidden; 3].map(Clone::clone)).await;
+    let stage = AccountStage::with([&forbidden; 3].map(Clone::clone)).await;
     for _ in 0..50 {
         assert_eq!(stage.history(CHANNEL).await.unwrap_err().kind(), ErrorKind::Forbidden);
     }
@@ -135,11 +136,12 @@ async fn the_ban_line_is_never_near() {
     let guard = BanGuard::new(4);
     let shared = Reply::status(429, "{}").header("X-RateLimit-Scope", "shared");
     let user = Reply::status(429, "{}").header("X-RateLimit-Scope", "user");
-    let one = Stage::guarded([shared.clone(), shared, Reply::status(403, ""), user], &guard).await;
+    let one =
+        AccountStage::guarded([shared.clone(), shared, Reply::status(403, ""), user], &guard).await;
     for channel in 1..=4 {
         one.history(ChannelId::new(channel)).await.unwrap_err();
     }
-    let other = Stage::guarded(std::iter::repeat_n(Reply::status(403, ""), 9), &guard).await;
+    let other = AccountStage::guarded(std::iter::repeat_n(Reply::status(403, ""), 9), &guard).await;
     for channel in 1..=9 {
         other.history(ChannelId::new(channel)).await.unwrap_err();
     }
@@ -158,8 +160,8 @@ async fn the_ban_line_is_never_near() {
 async fn a_ban_of_the_address_stops_all_its_accounts() {
     let guard = BanGuard::new(1_000);
     let banned = Reply::status(429, "<html>").header("Retry-After", "600");
-    let one = Stage::guarded([banned], &guard).await;
-    let other = Stage::guarded([Reply::ok("[]")], &guard).await;
+    let one = AccountStage::guarded([banned], &guard).await;
+    let other = AccountStage::guarded([Reply::ok("[]")], &guard).await;
     one.history(CHANNEL).await.unwrap_err();
     let error = other.history(CHANNEL).await.unwrap_err();
     assert_eq!((cause(&error), other.server.count()), (RestError::NearBan, 0));
@@ -172,7 +174,7 @@ async fn a_ban_of_the_address_stops_all_its_accounts() {
 #[tokio::test]
 async fn all_accounts_of_a_process_share_a_guard() {
     let banned = Reply::status(429, "<html>").header("Retry-After", "600");
-    let one = Stage::guarded([banned], &BanGuard::of_process()).await;
+    let one = AccountStage::guarded([banned], &BanGuard::of_process()).await;
     one.history(CHANNEL).await.unwrap_err();
     let server = Server::start([Reply::ok(r#"{"id":"500"}"#), Reply::ok(r#"{"id":"501"}"#)]).await;
     let builder = || {
@@ -189,7 +191,8 @@ async fn all_accounts_of_a_process_share_a_guard() {
 /// R283: a call that is dropped may have counted in its window, and holds no place in the next.
 #[tokio::test]
 async fn a_dropped_call_holds_no_place() {
-    let stage = Stage::with([posted(1).bucket("b", 1, 1, "5"), Reply::Silence, posted(2)]).await;
+    let stage =
+        AccountStage::with([posted(1).bucket("b", 1, 1, "5"), Reply::Silence, posted(2)]).await;
     stage.account.post(post("one", 1)).await.unwrap();
     tokio::select! {
         biased;

@@ -4,7 +4,7 @@ use dirigent::ports::ErrorKind;
 use dirigent::{ChannelId, DiscordApi, UserId};
 
 use crate::account::server::Reply;
-use crate::account::{CHANNEL, Stage};
+use crate::account::{AccountStage, CHANNEL};
 
 /// A text channel hidden from everyone (role 1), open to role 20 and to member 31.
 const HIDDEN: &str = r#"{"id":"700","type":0,"guild_id":"1","name":"den","parent_id":"9",
@@ -56,7 +56,7 @@ fn unknown(code: u64) -> Reply {
 #[tokio::test]
 async fn members_are_those_who_see_the_channel() {
     let stage =
-        Stage::with([Reply::ok(HIDDEN), Reply::ok(GUILD)].into_iter().chain(people())).await;
+        AccountStage::with([Reply::ok(HIDDEN), Reply::ok(GUILD)].into_iter().chain(people())).await;
     let members = stage.account.members(CHANNEL, six()).await.unwrap();
     assert_eq!(members, users([10, 31, 32, 33, 34]));
     let lines = stage.server.lines();
@@ -77,7 +77,7 @@ async fn members_are_those_who_see_the_channel() {
 async fn an_account_that_is_no_member_sees_nothing() {
     let here = Reply::ok(person(31, ""));
     let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), unknown(10_007), unknown(10_013), here];
-    let stage = Stage::with(script).await;
+    let stage = AccountStage::with(script).await;
     let asked = users([29, 30, 31, 31]);
     assert_eq!(stage.account.members(CHANNEL, asked).await.unwrap(), users([31]));
     assert_eq!(stage.server.count(), 5, "each account is asked for once");
@@ -91,7 +91,7 @@ async fn an_account_that_is_no_member_sees_nothing() {
 #[tokio::test]
 async fn a_slow_read_goes_on_where_it_stood() {
     let slow = |id| Reply::ok(person(id, "\"20\"")).bucket("m", 1, 0, "60");
-    let stage = Stage::with([]).await;
+    let stage = AccountStage::with([]).await;
     let asked = || users(1..=64);
     for id in 1..=64 {
         stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), slow(id)]);
@@ -114,7 +114,7 @@ async fn a_slow_read_goes_on_where_it_stood() {
 #[tokio::test]
 async fn a_read_that_rested_too_long_begins_anew() {
     let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), Reply::ok(person(31, ""))];
-    let stage = Stage::with(script.into_iter().chain([Reply::status(500, "")])).await;
+    let stage = AccountStage::with(script.into_iter().chain([Reply::status(500, "")])).await;
     stage.account.members(CHANNEL, users([31, 32])).await.unwrap_err();
     stage.pass(120_000);
     stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), unknown(10_007), unknown(10_007)]);
@@ -130,7 +130,7 @@ async fn all_pages_of_members_are_read() {
         page(&ids.into_iter().map(|id| person(id, "\"20\"")).collect::<Vec<_>>())
     };
     let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), thousand(1_000), thousand(2_000), page(&[])];
-    let stage = Stage::with(script).await;
+    let stage = AccountStage::with(script).await;
     let members = stage.account.members(CHANNEL, many([1_000, 2_999, 3_000])).await.unwrap();
     assert_eq!(members, users([1_000, 2_999]));
     let lines = stage.server.lines();
@@ -147,7 +147,7 @@ async fn a_broken_off_list_goes_on_where_it_stood() {
         let people: Vec<_> = (from..from + 1_000).map(|id| person(id, "\"20\"")).collect();
         page(&people).bucket("m", 1, 0, "60")
     };
-    let stage = Stage::with([]).await;
+    let stage = AccountStage::with([]).await;
     let asked = || many([1_000, 9_999, 10_500]);
     for number in 1..10 {
         stage.server.script([Reply::ok(HIDDEN), Reply::ok(GUILD), full(number * 1_000)]);
@@ -169,7 +169,7 @@ async fn a_broken_off_list_goes_on_where_it_stood() {
 async fn a_page_that_leads_nowhere_ends_the_read() {
     let same: Vec<_> = (1_000..2_000).map(|id| person(id, "")).collect();
     let script = [Reply::ok(HIDDEN), Reply::ok(GUILD), page(&same), page(&same)];
-    let stage = Stage::with(script).await;
+    let stage = AccountStage::with(script).await;
     let error = stage.account.members(CHANNEL, many([])).await.unwrap_err();
     assert_eq!((error.kind(), stage.server.count()), (ErrorKind::Unavailable, 4));
 }
@@ -183,7 +183,7 @@ async fn a_thread_follows_its_parent() {
     };
     let channel = ChannelId::new(800);
     let public = [thread(11), Reply::ok(HIDDEN), Reply::ok(GUILD)];
-    let stage = Stage::with(public.into_iter().chain(people())).await;
+    let stage = AccountStage::with(public.into_iter().chain(people())).await;
     let seen = stage.account.members(channel, six()).await.unwrap();
     assert_eq!(seen, users([10, 31, 32, 33, 34]));
 
@@ -193,7 +193,7 @@ async fn a_thread_follows_its_parent() {
     });
     let private = std::iter::once(thread(12)).chain(added);
     let private = private.chain([Reply::ok(HIDDEN), Reply::ok(GUILD)]).chain(people());
-    let stage = Stage::with(private).await;
+    let stage = AccountStage::with(private).await;
     let seen = stage.account.members(channel, six()).await.unwrap();
     assert_eq!(seen, users([10, 32, 33, 34]));
     let line = "GET /api/v10/channels/800/thread-members/10 HTTP/1.1";
@@ -213,7 +213,7 @@ async fn all_pages_of_a_private_threads_members_are_read() {
     let (channel, asked) = (ChannelId::new(800), || many([1_000, 1_100, 1_101]));
     let script = [thread(), added(1_000..1_100), added(1_100..1_101)];
     let script = script.into_iter().chain([Reply::ok(HIDDEN), Reply::ok(GUILD), people]);
-    let stage = Stage::with(script).await;
+    let stage = AccountStage::with(script).await;
     let members = stage.account.members(channel, asked()).await.unwrap();
     assert_eq!(members, users([1_000, 1_100]));
     let lines = stage.server.lines();
@@ -221,7 +221,7 @@ async fn all_pages_of_a_private_threads_members_are_read() {
     assert_eq!(lines[1], line("?limit=100&with_member=true"));
     assert_eq!(lines[2], line("?after=1099&limit=100&with_member=true"));
 
-    let stage = Stage::with([thread(), added(1_000..1_100), added(1_000..1_100)]).await;
+    let stage = AccountStage::with([thread(), added(1_000..1_100), added(1_000..1_100)]).await;
     let error = stage.account.members(channel, asked()).await.unwrap_err();
     assert_eq!((error.kind(), stage.server.count()), (ErrorKind::Unavailable, 3));
 }
@@ -230,7 +230,7 @@ async fn all_pages_of_a_private_threads_members_are_read() {
 #[tokio::test]
 async fn without_the_intent_the_list_is_forbidden() {
     let forbidden = Reply::status(403, r#"{"message":"Missing Access","code":50001}"#);
-    let stage = Stage::with([Reply::ok(HIDDEN), Reply::ok(GUILD), forbidden]).await;
+    let stage = AccountStage::with([Reply::ok(HIDDEN), Reply::ok(GUILD), forbidden]).await;
     let error = stage.account.members(CHANNEL, many([])).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Forbidden);
 }
@@ -239,7 +239,7 @@ async fn without_the_intent_the_list_is_forbidden() {
 #[tokio::test]
 async fn a_direct_message_has_its_two() {
     let direct = Reply::ok(r#"{"id":"700","type":1,"recipients":[{"id":"31"}]}"#);
-    let stage = Stage::with([direct, Reply::ok(r#"{"id":"500"}"#)]).await;
+    let stage = AccountStage::with([direct, Reply::ok(r#"{"id":"500"}"#)]).await;
     let seen = stage.account.members(CHANNEL, users([30, 31, 500])).await.unwrap();
     assert_eq!(seen, users([31, 500]));
 }

@@ -4,9 +4,9 @@ use dirigent::DiscordApi;
 use dirigent::ports::ErrorKind;
 
 use crate::account::server::Reply;
-use crate::account::{Stage, post};
+use crate::account::{AccountStage, post};
 
-/// The time-out of [`Stage`]'s account.
+/// The time-out of [`AccountStage`]'s account.
 const TIMEOUT: u64 = 9_000;
 
 /// The window of the route in these tests.
@@ -32,7 +32,7 @@ fn posted() -> Reply {
 }
 
 /// Makes one request that fails in this way.
-async fn fail(stage: &mut Stage, fault: Fault) {
+async fn fail(stage: &mut AccountStage, fault: Fault) {
     let scripted = match fault {
         Refused => None,
         Hanging => Some(Reply::Silence),
@@ -86,7 +86,7 @@ fn orders(faults: &[Fault]) -> Vec<Vec<Fault>> {
 #[tokio::test]
 async fn after_an_outage_the_next_request_goes_through_at_once() {
     for order in orders(&[Refused, Hanging, Reset, CutShort]) {
-        let mut stage = Stage::with([posted()]).await;
+        let mut stage = AccountStage::with([posted()]).await;
         stage.account.post(post("before", 1)).await.unwrap();
         stage.pass(60_000);
         for fault in &order {
@@ -106,7 +106,7 @@ async fn after_an_outage_the_next_request_goes_through_at_once() {
 async fn within_a_window_only_what_may_have_arrived_keeps_its_place() {
     let reply = |left| Reply::ok(r#"{"id":"900"}"#).bucket("b", 3, left, "5");
     for order in orders(&[Refused, Reset, Refused]) {
-        let mut stage = Stage::with([reply(2)]).await;
+        let mut stage = AccountStage::with([reply(2)]).await;
         stage.account.post(post("before", 1)).await.unwrap();
         for fault in &order {
             fail(&mut stage, *fault).await;

@@ -5,13 +5,13 @@ use dirigent::ports::{AllowedMentions, Embed, ErrorKind, Mentions, Post, RoleId}
 use dirigent::{DiscordApi, MessageId, UserId};
 
 use crate::account::server::Reply;
-use crate::account::{CHANNEL, Stage, cause, post, shows_nothing};
+use crate::account::{AccountStage, CHANNEL, cause, post, shows_nothing};
 use dirigent_discord::RestError;
 
 /// F13, F21: a post carries its nonce, insists on it, and lets the text ping nobody.
 #[tokio::test]
 async fn a_post_insists_on_its_nonce_and_pings_nobody() {
-    let stage = Stage::with([Reply::ok(r#"{"id":"900","new":{"field":[1]}}"#)]).await;
+    let stage = AccountStage::with([Reply::ok(r#"{"id":"900","new":{"field":[1]}}"#)]).await;
     let posted = stage.account.post(post("@everyone <@1> \"ü\"", 1)).await.unwrap();
     assert_eq!((posted.id, posted.deduplicated), (MessageId::new(900), false));
     let asked = &stage.server.asked()[0];
@@ -33,7 +33,7 @@ async fn a_post_insists_on_its_nonce_and_pings_nobody() {
 /// F21, D48: only the addressed account is pinged, and an answer pings nobody by being one.
 #[tokio::test]
 async fn only_the_addressed_account_is_pinged() {
-    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
+    let stage = AccountStage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
     let mut trigger = post("<@5>➡️", 1);
     trigger.mentions = Mentions::User(UserId::new(5));
     trigger.reply_to = Some(MessageId::new(44));
@@ -50,7 +50,8 @@ async fn only_the_addressed_account_is_pinged() {
 
 #[tokio::test]
 async fn chosen_mentions_name_each_once_and_nothing_else_is_parsed() {
-    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#), Reply::ok(r#"{"id":"901"}"#)]).await;
+    let stage =
+        AccountStage::with([Reply::ok(r#"{"id":"900"}"#), Reply::ok(r#"{"id":"901"}"#)]).await;
     let [one, two] = [5, 6].map(UserId::new);
     let users = vec![one, two, one];
     let (roles, replied_user) = (vec![RoleId::new(7)], true);
@@ -71,7 +72,7 @@ async fn chosen_mentions_name_each_once_and_nothing_else_is_parsed() {
 
 #[tokio::test]
 async fn embeds_are_written_as_discord_reads_them_and_need_no_text() {
-    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
+    let stage = AccountStage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
     let embed = Embed::new().title("t").colour(255).field("n", "v", true);
     let embed = embed.footer("f").image("https://example.org/i.png");
     let embed = embed.timestamp(Timestamp::from_millis(1_750_000_000_000));
@@ -90,7 +91,7 @@ async fn embeds_are_written_as_discord_reads_them_and_need_no_text() {
 
 #[tokio::test]
 async fn a_moment_that_discord_cannot_read_is_refused_before_it_is_sent() {
-    let stage = Stage::with([]).await;
+    let stage = AccountStage::with([]).await;
     let embed = Embed::new().title("t").timestamp(Timestamp::from_millis(u64::MAX));
     let refused = stage.account.post(Post { embeds: vec![embed], ..post("text", 1) }).await;
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
@@ -101,7 +102,7 @@ async fn a_moment_that_discord_cannot_read_is_refused_before_it_is_sent() {
 #[tokio::test]
 async fn the_same_message_again_is_told_as_such() {
     let answers = ["900", "900", "901"].map(|id| Reply::ok(format!(r#"{{"id":"{id}"}}"#)));
-    let stage = Stage::with(answers).await;
+    let stage = AccountStage::with(answers).await;
     let mut told = Vec::new();
     for number in [1, 1, 2] {
         let posted = stage.account.post(post("hello", number)).await.unwrap();
@@ -113,7 +114,7 @@ async fn the_same_message_again_is_told_as_such() {
 /// What Discord would not take is not sent, and nothing of it is shown.
 #[tokio::test]
 async fn an_unacceptable_content_is_not_sent() {
-    let stage = Stage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
+    let stage = AccountStage::with([Reply::ok(r#"{"id":"900"}"#)]).await;
     for content in [String::new(), " \n\t ".to_owned(), "confidential ".repeat(200)] {
         let error = stage.account.post(post(&content, 1)).await.unwrap_err();
         assert_eq!((error.kind(), cause(&error)), (ErrorKind::Invalid, RestError::NotAcceptable));
@@ -127,7 +128,7 @@ async fn an_unacceptable_content_is_not_sent() {
 #[tokio::test]
 async fn a_deletion_names_channel_and_message() {
     let gone = Reply::status(404, r#"{"message":"Unknown Message","code":10008}"#);
-    let stage = Stage::with([Reply::status(204, ""), gone]).await;
+    let stage = AccountStage::with([Reply::status(204, ""), gone]).await;
     stage.account.delete(CHANNEL, MessageId::new(44)).await.unwrap();
     let error = stage.account.delete(CHANNEL, MessageId::new(44)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Gone);
@@ -137,7 +138,7 @@ async fn a_deletion_names_channel_and_message() {
 
 #[tokio::test]
 async fn typing_is_an_empty_post() {
-    let stage = Stage::with([Reply::status(204, "")]).await;
+    let stage = AccountStage::with([Reply::status(204, "")]).await;
     stage.account.typing(CHANNEL).await.unwrap();
     let asked = &stage.server.asked()[0];
     assert_eq!(asked.line, "POST /api/v10/channels/700/typing HTTP/1.1");

@@ -4,7 +4,7 @@ use dirigent::ports::{AuthorKind, ChatKind, ErrorKind, HistoryRequest};
 use dirigent::{DiscordApi, MessageId, UserId};
 
 use crate::account::server::Reply;
-use crate::account::{CHANNEL, ME, Stage};
+use crate::account::{AccountStage, CHANNEL, ME};
 
 /// A page as Discord gives it, newest first, with all kinds of messages.
 const PAGE: &str = r#"[
@@ -26,7 +26,7 @@ const PAGE: &str = r#"[
 /// R106, D56: a page is asked for as it is wanted, and each message read for what it is.
 #[tokio::test]
 async fn a_page_is_read_for_what_it_is() {
-    let stage = Stage::with([Reply::ok(PAGE)]).await;
+    let stage = AccountStage::with([Reply::ok(PAGE)]).await;
     let request = HistoryRequest { channel: CHANNEL, after: None, limit: 20 };
     let page = stage.account.history(request).await.unwrap();
     assert_eq!(stage.server.lines(), ["GET /api/v10/channels/700/messages?limit=20 HTTP/1.1"]);
@@ -53,7 +53,7 @@ async fn a_page_is_read_for_what_it_is() {
 /// R106: what comes after a message, and no page that Discord does not have.
 #[tokio::test]
 async fn a_page_after_a_message_has_one_to_a_hundred() {
-    let stage = Stage::with([Reply::ok("[]")]).await;
+    let stage = AccountStage::with([Reply::ok("[]")]).await;
     let mut request =
         HistoryRequest { channel: CHANNEL, after: Some(MessageId::new(44)), limit: 100 };
     assert!(stage.account.history(request).await.unwrap().is_empty());
@@ -72,9 +72,11 @@ async fn a_page_after_a_message_has_one_to_a_hundred() {
 /// The account is asked for every time, so that a token is tried by it.
 #[tokio::test]
 async fn me_is_asked_every_time() {
-    let stage =
-        Stage::with([Reply::ok(r#"{"id":"500","bot":true}"#), Reply::status(401, r#"{"code":0}"#)])
-            .await;
+    let stage = AccountStage::with([
+        Reply::ok(r#"{"id":"500","bot":true}"#),
+        Reply::status(401, r#"{"code":0}"#),
+    ])
+    .await;
     assert_eq!(stage.account.me().await.unwrap(), ME);
     assert_eq!(stage.account.me().await.unwrap_err().kind(), ErrorKind::Unauthorized);
     assert_eq!(stage.server.lines()[0], "GET /api/v10/users/@me HTTP/1.1");
@@ -83,7 +85,7 @@ async fn me_is_asked_every_time() {
 /// Ids tell when they were made.
 #[tokio::test]
 async fn an_id_tells_its_time() {
-    let stage = Stage::with([]).await;
+    let stage = AccountStage::with([]).await;
     let at = stage.account.sent_at(MessageId::new(175_928_847_299_117_063));
     assert_eq!(at.as_millis(), 1_462_015_105_796);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent::ports::{ChannelKind, GuildApi, GuildId};
 use dirigent::{ChannelId, DiscordApi, UserId};
-use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_loopback::{LoopbackDiscord, ServerLimits};
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Permissions, RoleId};
 use dirigent_testkit::{ManualClock, MemoryDiscord, told};
@@ -171,7 +171,7 @@ async fn both_implementations_of_permissions_agree_about_random_guilds() {
         // Few accounts are asked for one by one, which takes no privileged intent.
         discord.account(fixture.reader).set_members_hidden(true);
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
-        loopback.set_limits(Limits::generous());
+        loopback.set_limits(ServerLimits::generous());
         let reader = account(&loopback, fixture.reader, &clock);
         let memory = fixture.discord.account(fixture.reader);
         for round in 0..3 {

@@ -10,7 +10,7 @@ use dirigent::{ChannelId, DiscordApi};
 use dirigent_testkit::contract::DiscordHarness;
 use dirigent_testkit::memory_discord::{Permissions, RoleId};
 
-use super::Stage;
+use super::GuildStage;
 
 fn post(channel: ChannelId, content: &str) -> Post {
     Post::new(channel, content, Nonce::from_parts(channel.get(), 0, 1))
@@ -18,7 +18,7 @@ fn post(channel: ChannelId, content: &str) -> Post {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_embed_arrives_as_it_was_made() {
-    let stage = Stage::new().await;
+    let stage = GuildStage::new().await;
     let channel = stage.fresh_channel().await;
     let address = "https://example.org/i.png";
     let whole = Embed::new().title("a \"title\"").description("two\nlines").url(address);
@@ -37,7 +37,7 @@ async fn an_embed_arrives_as_it_was_made() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn whom_a_post_may_ping_is_whom_its_agent_chose() {
-    let stage = Stage::new().await;
+    let stage = GuildStage::new().await;
     let channel = stage.fresh_channel().await;
     let question = stage.person_says(channel, "a question").await;
     let [_, bot] = stage.bots;
@@ -61,7 +61,7 @@ async fn whom_a_post_may_ping_is_whom_its_agent_chose() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn embeds_without_the_permission_for_them_are_forbidden() {
-    let stage = Stage::new().await;
+    let stage = GuildStage::new().await;
     let channel = stage.fresh_channel().await;
     let (room, [bot, _]) = (stage.loopback.discord().channel(channel), stage.bots);
     room.set_member_overwrite(bot, Permissions::TALK, Permissions::EMBED_LINKS);

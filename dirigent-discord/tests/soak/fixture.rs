@@ -9,7 +9,9 @@ use dirigent::ports::Timestamp;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{ChannelId, Clock, Config, Dirigent, MemoryIdentities, Mode, Settings, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
-use dirigent_loopback::{Endpoint, GatewayFaults, LoopbackDiscord, RestFault, RestFaults, Traffic};
+use dirigent_loopback::{
+    GatewayFaults, LoopbackDiscord, RestFault, RestFaults, RestRoute, Traffic,
+};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
@@ -168,7 +170,7 @@ impl Fixture {
             Agents::Asking => self.moderator,
         };
         self.refused = usize::from(self.agents == Agents::Hosted);
-        let post = Endpoint::CreateMessage;
+        let post = RestRoute::CreateMessage;
         self.server.inject(|faults| faults.next_by(poster, post, RestFault::Forbidden));
     }
 
@@ -298,14 +300,14 @@ impl Fixture {
     pub(crate) fn spent_since(&self, before: &Traffic) -> Spent {
         let now = self.traffic();
         let routes = [
-            Endpoint::CreateMessage,
-            Endpoint::DeleteMessage,
-            Endpoint::ListMessages,
-            Endpoint::ListGuildMembers,
-            Endpoint::GetChannel,
-            Endpoint::GetGuild,
-            Endpoint::ListGuildRoles,
-            Endpoint::GetGuildMember,
+            RestRoute::CreateMessage,
+            RestRoute::DeleteMessage,
+            RestRoute::ListMessages,
+            RestRoute::ListGuildMembers,
+            RestRoute::GetChannel,
+            RestRoute::GetGuild,
+            RestRoute::ListGuildRoles,
+            RestRoute::GetGuildMember,
         ];
         let routes = routes.map(|route| (route, now.of(route) - before.of(route)));
         Spent { total: now.total() - before.total(), routes: routes.into() }
@@ -346,7 +348,7 @@ impl Fixture {
 #[derive(Debug)]
 pub(crate) struct Spent {
     total: u64,
-    routes: Vec<(Endpoint, u64)>,
+    routes: Vec<(RestRoute, u64)>,
 }
 
 impl Spent {
@@ -354,7 +356,7 @@ impl Spent {
         self.total
     }
 
-    pub(crate) fn of(&self, route: Endpoint) -> u64 {
+    pub(crate) fn of(&self, route: RestRoute) -> u64 {
         self.routes.iter().find(|(of, _)| *of == route).map_or(0, |(_, count)| *count)
     }
 }

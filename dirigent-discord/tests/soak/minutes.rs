@@ -9,11 +9,11 @@ use dirigent::ChannelId;
 /// The turns that agents took. Clones are the same minutes.
 #[derive(Clone, Default)]
 pub(crate) struct Minutes {
-    shared: Arc<Shared>,
+    shared: Arc<MinuteCounts>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct MinuteCounts {
     taken: AtomicU64,
     /// How often the agents were given each of their turns, by channel and number.
     turns: Mutex<BTreeMap<(ChannelId, u64), u32>>,

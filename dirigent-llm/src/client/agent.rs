@@ -9,7 +9,7 @@ use dirigent::{Agent, AgentError, Clock, Reply, Turn};
 use futures_util::future::{Either, select};
 use serde_json::json;
 
-use crate::calls::ToolCall;
+use crate::calls::ModelToolCall;
 use crate::client::ask::Asking;
 use crate::client::chat::Chat;
 use crate::client::endpoint::Endpoint;
@@ -159,7 +159,12 @@ impl ChatAgent {
     }
 
     /// Carries out a call. The model reads what is wrong with it, and can make another.
-    async fn call(&self, turn: &Turn, offers: &[(Tool, &dyn Toolbox)], call: &ToolCall) -> String {
+    async fn call(
+        &self,
+        turn: &Turn,
+        offers: &[(Tool, &dyn Toolbox)],
+        call: &ModelToolCall,
+    ) -> String {
         let offered = offers.iter().find(|(tool, _)| tool.name == call.name);
         let answer = match (offered, &call.arguments) {
             (Some((_, toolbox)), Some(arguments)) => {

@@ -15,7 +15,7 @@ use crate::client::sender::Sender;
 use crate::client::tokens::{OF_AN_IMAGE, estimate};
 use crate::client::wire::{Request, StreamOptions};
 use crate::error::ChatError;
-use crate::message::{Image, Message};
+use crate::message::{Image, ModelMessage};
 use crate::question::{ChatAnswer, Question, Thinking};
 use crate::usage::Usage;
 
@@ -61,7 +61,7 @@ impl Question<'_> {
     }
 
     fn images(&self) -> impl Iterator<Item = &Image> {
-        self.messages.iter().flat_map(Message::images)
+        self.messages.iter().flat_map(ModelMessage::images)
     }
 
     fn image_bytes(&self) -> usize {

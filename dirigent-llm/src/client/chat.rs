@@ -20,11 +20,11 @@ type UsageHook = Arc<dyn Fn(&Usage) + Send + Sync>;
 /// keeps no history.
 ///
 /// ```no_run
-/// use dirigent_llm::{Chat, Endpoint, Message, Question};
+/// use dirigent_llm::{Chat, Endpoint, ModelMessage, Question};
 ///
 /// # async fn ask() -> Result<(), dirigent_llm::ChatError> {
 /// let chat = Chat::new(Endpoint::new("http://127.0.0.1:11434/v1", "llama3.2"));
-/// let question = Question::new([Message::system("You are Maria."), Message::user("Good morning.")]);
+/// let question = Question::new([ModelMessage::system("You are Maria."), ModelMessage::user("Good morning.")]);
 /// println!("{}", chat.ask(&question).await?.text);
 /// # Ok(())
 /// # }

@@ -1,12 +1,12 @@
 //! The messages of a request as JSON. A prompt has some ten thousand letters, nearly all of which stand in JSON as they are: they
 //! are copied by the run.
 
-use crate::message::Message;
+use crate::message::ModelMessage;
 
 /// Writes messages as their `Serialize` does.
-pub(crate) fn of_messages(messages: &[Message<'_>]) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn of_messages(messages: &[ModelMessage<'_>]) -> serde_json::Result<Vec<u8>> {
     let texts: usize = messages.iter().map(|message| message.text().len()).sum();
-    let images = messages.iter().flat_map(Message::images);
+    let images = messages.iter().flat_map(ModelMessage::images);
     let images: usize = images.map(|image| image.data.len()).sum();
     let mut json = Vec::with_capacity(texts + texts / 16 + images + 64 * messages.len());
     json.push(b'[');
@@ -20,16 +20,16 @@ pub(crate) fn of_messages(messages: &[Message<'_>]) -> serde_json::Result<Vec<u8
     Ok(json)
 }
 
-fn write(message: &Message<'_>, json: &mut Vec<u8>) -> serde_json::Result<()> {
+fn write(message: &ModelMessage<'_>, json: &mut Vec<u8>) -> serde_json::Result<()> {
     let (beginning, text) = match message {
-        Message::System(text) => (r#"{"role":"system","content":""#, text),
-        Message::User { text, images } if images.is_empty() => {
+        ModelMessage::System(text) => (r#"{"role":"system","content":""#, text),
+        ModelMessage::User { text, images } if images.is_empty() => {
             (r#"{"role":"user","content":""#, text)
         }
-        Message::Assistant { text, calls } if calls.is_empty() => {
+        ModelMessage::Assistant { text, calls } if calls.is_empty() => {
             (r#"{"role":"assistant","content":""#, text)
         }
-        Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => {
+        ModelMessage::User { .. } | ModelMessage::Assistant { .. } | ModelMessage::Tool { .. } => {
             return serde_json::to_writer(json, message);
         }
     };
@@ -79,7 +79,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::calls::ToolCall;
+    use crate::calls::ModelToolCall;
     use crate::message::Image;
 
     proptest! {
@@ -89,17 +89,17 @@ mod tests {
         ) {
             let mut messages = Vec::new();
             for text in &texts {
-                let call = ToolCall::new(text.as_str(), "roll", Some(json!({ "sides": text })));
+                let call = ModelToolCall::new(text.as_str(), "roll", Some(json!({ "sides": text })));
                 messages.extend([
-                    Message::system(text.as_str()),
-                    Message::user(text.as_str()),
-                    Message::assistant(text.as_str()),
-                    Message::User {
+                    ModelMessage::system(text.as_str()),
+                    ModelMessage::user(text.as_str()),
+                    ModelMessage::assistant(text.as_str()),
+                    ModelMessage::User {
                         text: text.into(),
                         images: vec![Image::new("image/png", "AAAA")].into(),
                     },
-                    Message::Assistant { text: text.into(), calls: vec![call].into() },
-                    Message::Tool { call: text.into(), text: text.into() },
+                    ModelMessage::Assistant { text: text.into(), calls: vec![call].into() },
+                    ModelMessage::Tool { call: text.into(), text: text.into() },
                 ]);
             }
             let written = String::from_utf8(of_messages(&messages).unwrap()).unwrap();

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use dirigent::{ChatMessage, MessageId, Turn, UserId};
 
-use crate::calls::ToolCall;
+use crate::calls::ModelToolCall;
 use crate::client::limits::Limits;
 use crate::client::names::Names;
 use crate::client::tokens::{OF_A_CALL, OF_A_MESSAGE, estimate};
-use crate::message::Message;
+use crate::message::ModelMessage;
 
 /// The prompt of a turn, which grows with each round of tools.
 pub(crate) struct Prompt {
@@ -41,7 +41,7 @@ struct Said {
 #[derive(Default)]
 struct Round {
     text: String,
-    calls: Vec<ToolCall>,
+    calls: Vec<ModelToolCall>,
     /// What each call came to, in the calls' order.
     answers: Vec<String>,
     heard: Vec<String>,
@@ -120,8 +120,13 @@ impl Prompt {
     }
 
     /// Takes the calls of a round with their answers. `text` is what the model said beside them.
-    pub(crate) fn add_round(&mut self, text: String, calls: Vec<ToolCall>, answers: Vec<String>) {
-        let of_calls = |call: &ToolCall| {
+    pub(crate) fn add_round(
+        &mut self,
+        text: String,
+        calls: Vec<ModelToolCall>,
+        answers: Vec<String>,
+    ) {
+        let of_calls = |call: &ModelToolCall| {
             estimate(&call.name) + estimate(&call.arguments_text()) + OF_A_CALL + OF_A_MESSAGE
         };
         let of_answers = |answer: &String| estimate(answer) + OF_A_MESSAGE;
@@ -132,7 +137,7 @@ impl Prompt {
     }
 
     /// The messages that fit, with `others` tokens for other things.
-    pub(crate) fn messages(&self, limits: &Limits, others: usize) -> Vec<Message<'_>> {
+    pub(crate) fn messages(&self, limits: &Limits, others: usize) -> Vec<ModelMessage<'_>> {
         let mut left = limits.prompt_tokens;
         left = left.saturating_sub(estimate(&self.system) + OF_A_MESSAGE + others);
         let rounds = fitting(self.rounds.iter().map(|round| round.tokens), &mut left);
@@ -141,17 +146,17 @@ impl Prompt {
         let (said, left_out) = self.said_within(&mut left);
 
         let mut messages = Vec::with_capacity(said.len() + 3 * rounds.len() + 2);
-        messages.push(Message::system(self.system.as_str()));
+        messages.push(ModelMessage::system(self.system.as_str()));
         let left_out = left_out + self.lost;
         if left_out > 0 {
-            messages.push(Message::user(left_out_line(left_out)));
+            messages.push(ModelMessage::user(left_out_line(left_out)));
         } else if said.first().is_some_and(|first| first.is_mine) {
-            messages.push(Message::user(EARLIER));
+            messages.push(ModelMessage::user(EARLIER));
         }
         for said in said.chunk_by(|one, next| one.is_mine == next.is_mine) {
             let is_mine = said.first().is_some_and(|first| first.is_mine);
             match messages.last() {
-                Some(Message::User { .. }) if !is_mine => {
+                Some(ModelMessage::User { .. }) if !is_mine => {
                     for said in said {
                         push(&mut messages, &said.line);
                     }
@@ -160,8 +165,8 @@ impl Prompt {
             }
         }
         match said.last() {
-            None => messages.push(Message::user(NOTHING_SAID)),
-            Some(last) if last.is_mine => messages.push(Message::user(NOTHING_NEW)),
+            None => messages.push(ModelMessage::user(NOTHING_SAID)),
+            Some(last) if last.is_mine => messages.push(ModelMessage::user(NOTHING_NEW)),
             Some(_) => {}
         }
         for round in rounds {
@@ -258,12 +263,12 @@ fn shows(message: &ChatMessage) -> bool {
 }
 
 impl Round {
-    fn push<'a>(&'a self, messages: &mut Vec<Message<'a>>) {
+    fn push<'a>(&'a self, messages: &mut Vec<ModelMessage<'a>>) {
         let (text, calls) = (self.text.as_str().into(), self.calls.as_slice().into());
-        messages.push(Message::Assistant { text, calls });
+        messages.push(ModelMessage::Assistant { text, calls });
         for (call, answer) in self.calls.iter().zip(&self.answers) {
             let (call, text) = (call.id.as_str().into(), answer.as_str().into());
-            messages.push(Message::Tool { call, text });
+            messages.push(ModelMessage::Tool { call, text });
         }
         self.heard.iter().for_each(|line| push(messages, line));
     }
@@ -289,24 +294,24 @@ fn left_out_line(count: usize) -> String {
 }
 
 /// Lines of the agent's, or of others, as one message: many models want the roles to alternate.
-fn told<'a>(said: &[&'a Said]) -> Message<'a> {
+fn told<'a>(said: &[&'a Said]) -> ModelMessage<'a> {
     let is_mine = said.first().is_some_and(|first| first.is_mine);
     let text = match said {
         [one] => Cow::Borrowed(one.line.as_str()),
         _ => said.iter().map(|said| said.line.as_str()).collect::<Vec<_>>().join("\n").into(),
     };
-    if is_mine { Message::assistant(text) } else { Message::user(text) }
+    if is_mine { ModelMessage::assistant(text) } else { ModelMessage::user(text) }
 }
 
 /// Adds a line of another, to the message before it where that is of others, too.
-fn push<'a>(messages: &mut Vec<Message<'a>>, line: &'a str) {
+fn push<'a>(messages: &mut Vec<ModelMessage<'a>>, line: &'a str) {
     match messages.last_mut() {
-        Some(Message::User { text, .. }) => {
+        Some(ModelMessage::User { text, .. }) => {
             let text = text.to_mut();
             text.push('\n');
             text.push_str(line);
         }
-        _ => messages.push(Message::user(line)),
+        _ => messages.push(ModelMessage::user(line)),
     }
 }
 

@@ -16,7 +16,7 @@ use super::members::MembersRequest;
 use super::picture;
 use super::session::{Errand, Holder};
 use super::subscriber::Subscriber;
-use crate::state::State;
+use crate::state::ServerContext;
 
 /// What a connection does next.
 pub(super) enum Act {
@@ -36,7 +36,7 @@ impl Act {
 
 /// The server's side of one connection.
 pub(super) struct Conversation {
-    state: Arc<State>,
+    state: Arc<ServerContext>,
     holder: Holder,
     /// The session that it carries.
     subscriber: Option<Arc<Subscriber>>,
@@ -47,7 +47,7 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub(super) fn new(state: Arc<State>, now: Timestamp) -> Self {
+    pub(super) fn new(state: Arc<ServerContext>, now: Timestamp) -> Self {
         let number = state.gateway.next_connection();
         Self {
             state,

@@ -15,7 +15,7 @@ use super::session::{Holder, Session};
 use super::shard::Shard;
 use super::subscriber::Subscriber;
 use crate::alterations::AlteredEvent;
-use crate::state::State;
+use crate::state::ServerContext;
 use crate::wire::intent;
 use dirigent_testkit::Random;
 
@@ -47,7 +47,7 @@ impl Gateway {
     /// Begins a session, or says with what the connection ends.
     pub(super) fn identify(
         &self,
-        state: &State,
+        state: &ServerContext,
         identify: &Identify,
         holder: Holder,
     ) -> Result<Arc<Subscriber>, Close> {
@@ -90,7 +90,7 @@ impl Gateway {
     /// Gives a session to another connection; none when it is not to be had.
     pub(super) fn resume(
         &self,
-        state: &State,
+        state: &ServerContext,
         resume: &Resume,
         holder: Holder,
     ) -> Result<Option<Arc<Subscriber>>, Close> {

@@ -8,12 +8,12 @@ use super::{
     channels, commands, guilds, interactions, messages, pins, posting, reactions, threads, users,
     webhook_messages,
 };
-use crate::endpoint::Endpoint as E;
-use crate::state::State;
+use crate::endpoint::RestRoute as E;
+use crate::state::ServerContext;
 use dirigent_testkit::memory_discord::world::World;
 
 /// What carries a request out.
-type Handler = fn(&State, &mut World, &Ask) -> Result<Reply, Refusal>;
+type Handler = fn(&ServerContext, &mut World, &Ask) -> Result<Reply, Refusal>;
 
 /// Every endpoint with what carries its requests out.
 const HANDLERS: &[(E, Handler)] = &[
@@ -117,7 +117,11 @@ const HANDLERS: &[(E, Handler)] = &[
 ];
 
 /// Carries out a request.
-pub(super) fn carry_out(state: &State, world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
+pub(super) fn carry_out(
+    state: &ServerContext,
+    world: &mut World,
+    ask: &Ask,
+) -> Result<Reply, Refusal> {
     let endpoint = ask.matched.endpoint;
     let found = HANDLERS.iter().find(|(handled, _)| *handled == endpoint);
     let (_, handler) = found.ok_or_else(|| Refusal::lacking(endpoint.path()))?;

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::ask::{Ask, number};
 use super::refusal::Refusal;
 use super::reply::Reply;
-use crate::state::State;
+use crate::state::ServerContext;
 use crate::wire;
 use dirigent_testkit::memory_discord::room::{Room, kind};
 use dirigent_testkit::memory_discord::world::World;
@@ -75,11 +75,11 @@ pub(super) fn application(world: &World, ask: &Ask) -> Reply {
     Reply::json(wire::application(world, ask.me))
 }
 
-pub(super) fn gateway(state: &State) -> Reply {
+pub(super) fn gateway(state: &ServerContext) -> Reply {
     Reply::json(json!({ "url": state.gateway_url() }))
 }
 
-pub(super) fn gateway_bot(state: &State) -> Reply {
+pub(super) fn gateway_bot(state: &ServerContext) -> Reply {
     Reply::json(json!({
         "url": state.gateway_url(),
         "shards": 1,

@@ -1,15 +1,15 @@
 //! Requests and answers that a test changes on their way.
 
-use dirigent_loopback::Endpoint;
+use dirigent_loopback::RestRoute;
 
 use super::*;
 
 #[tokio::test]
 async fn a_request_is_carried_out_as_it_was_changed() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let bot = stage.bot;
     stage.loopback.alter().requests(move |request| {
-        if request.endpoint == Endpoint::CreateMessage && request.account == Some(bot) {
+        if request.endpoint == RestRoute::CreateMessage && request.account == Some(bot) {
             request.body["content"] =
                 format!("{}!", request.body["content"].as_str().unwrap()).into();
         }
@@ -31,18 +31,18 @@ async fn a_request_is_carried_out_as_it_was_changed() {
 
 #[tokio::test]
 async fn an_answer_is_sent_as_it_was_changed_and_kept_account_of_as_it_was() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.loopback.alter().answers(|answer| {
-        if answer.endpoint == Endpoint::CreateMessage {
+        if answer.endpoint == RestRoute::CreateMessage {
             answer.status = 403;
             answer.body = json!({ "code": 50001 });
             answer.headers.retain(|name, _| !name.starts_with("x-ratelimit-"));
             answer.headers.insert("x-more".to_owned(), "yes".to_owned());
         }
-        if answer.endpoint == Endpoint::TriggerTyping {
+        if answer.endpoint == RestRoute::TriggerTyping {
             (answer.status, answer.body) = (400, json!({ "code": 7 }));
         }
-        if answer.endpoint == Endpoint::GetCurrentUser {
+        if answer.endpoint == RestRoute::GetCurrentUser {
             answer.body = Value::Null;
         }
     });
@@ -50,7 +50,7 @@ async fn an_answer_is_sent_as_it_was_changed_and_kept_account_of_as_it_was() {
     assert_eq!(answer.refusal(), (403, 50001));
     assert_eq!((answer.header("x-ratelimit-limit"), answer.header("x-more")), (None, Some("yes")));
     assert_eq!(stage.discord.messages(stage.channel).len(), 1, "it was posted");
-    assert_eq!(stage.loopback.traffic().answered(Endpoint::CreateMessage, 200), 1);
+    assert_eq!(stage.loopback.traffic().answered(RestRoute::CreateMessage, 200), 1);
     let typing = format!("channels/{}/typing", stage.channel);
     let answer = stage.ask(stage.bot, "POST", &typing, Value::Null).await;
     assert_eq!(answer.refusal(), (400, 7));

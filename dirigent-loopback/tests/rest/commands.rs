@@ -17,7 +17,7 @@ fn mode_command() -> Value {
     })
 }
 
-impl Stage {
+impl RestStage {
     async fn register(&self) -> Answer {
         let path = format!("applications/{}/guilds/{}/commands", self.bot, self.guild);
         self.ask(self.bot, "PUT", &path, json!([mode_command()])).await
@@ -29,7 +29,7 @@ impl Stage {
     }
 
     /// The newest interaction as it was pushed.
-    fn token(&self, events: &mut dirigent_testkit::memory_discord::Events) -> u64 {
+    fn token(&self, events: &mut dirigent_testkit::memory_discord::GatewayEvents) -> u64 {
         let Some(Event::InteractionCreated { interaction, application }) = events.try_next() else {
             panic!("no interaction was pushed");
         };
@@ -40,7 +40,7 @@ impl Stage {
 
 #[tokio::test(flavor = "current_thread")]
 async fn commands_are_kept_by_name_and_place() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let set = stage.register().await;
     assert_eq!((set.status, set.json().as_array().unwrap().len()), (200, 1));
     let id = set.json()[0]["id"].as_str().unwrap().to_owned();
@@ -75,7 +75,7 @@ async fn commands_are_kept_by_name_and_place() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_command_is_answered_once_and_in_time() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.register().await;
     let mut events = stage.discord.account(stage.bot).gateway_events();
     let used = stage.use_it("chat").unwrap();
@@ -107,7 +107,7 @@ async fn a_command_is_answered_once_and_in_time() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_promised_answer_is_given_later_and_followed_by_more() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.register().await;
     let used = stage.use_it("chat").unwrap();
     let token = format!("loopback-{used}-{:016x}", used.get().wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -140,7 +140,7 @@ async fn a_promised_answer_is_given_later_and_followed_by_more() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_client_lets_no_wrong_command_pass() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     assert_eq!(stage.use_it("chat"), Err(CommandError::NoCommand));
     stage.register().await;
     assert_eq!(stage.use_it("loud"), Err(CommandError::BadValue("mode".to_owned())));

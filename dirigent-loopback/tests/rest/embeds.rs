@@ -4,13 +4,13 @@ use dirigent_testkit::memory_discord::Permissions;
 
 use super::*;
 
-fn path(stage: &Stage) -> String {
+fn path(stage: &RestStage) -> String {
     format!("channels/{}/messages", stage.channel)
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_embed_comes_back_as_it_was_posted_and_can_be_changed() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let embed = json!({
         "title": "Report", "description": "All is well.", "url": "https://example.invalid/report",
         "color": 0x33_66_99, "timestamp": "2025-06-15T12:00:00.000Z",
@@ -49,7 +49,7 @@ async fn an_embed_comes_back_as_it_was_posted_and_can_be_changed() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_embed_beyond_a_limit_is_refused_with_the_name_of_its_field() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let long = |length: usize| "x".repeat(length);
     let field = json!({ "name": "n", "value": "v" });
     let cases = [
@@ -88,7 +88,7 @@ async fn an_embed_beyond_a_limit_is_refused_with_the_name_of_its_field() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_embed_takes_the_right_to_embed_links() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let channel = stage.discord.channel(stage.channel);
     channel.set_member_overwrite(stage.bot, Permissions::TALK, Permissions::EMBED_LINKS);
     let body = json!({ "content": "look", "embeds": [{ "title": "t" }] });
@@ -100,7 +100,7 @@ async fn an_embed_takes_the_right_to_embed_links() {
 /// Embeds and files are content too.
 #[tokio::test(flavor = "current_thread")]
 async fn without_the_content_intent_embeds_are_hidden() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let body = json!({ "embeds": [{ "title": "t" }] });
     stage.ask(stage.moderator, "POST", &path(&stage), body).await;
     assert_eq!(stage.get(&path(&stage)).await.json()[0]["embeds"].as_array().unwrap().len(), 1);

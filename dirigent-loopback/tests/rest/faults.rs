@@ -1,10 +1,10 @@
 //! What goes wrong on demand.
 
-use dirigent_loopback::{Endpoint, RestFault, RestFaults};
+use dirigent_loopback::{RestFault, RestFaults, RestRoute};
 
 use super::*;
 
-async fn try_post(stage: &Stage) -> Option<u16> {
+async fn try_post(stage: &RestStage) -> Option<u16> {
     let token = format!("Bot {}", stage.loopback.token(stage.bot));
     let headers = [("Authorization", token.as_str()), ("User-Agent", AGENT)];
     let path = format!("channels/{}/messages", stage.channel);
@@ -14,7 +14,7 @@ async fn try_post(stage: &Stage) -> Option<u16> {
 
 #[tokio::test(flavor = "current_thread")]
 async fn every_fault_happens_once_and_is_applied_as_it_says() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let error = |status, is_applied| RestFault::ServerError { status, is_applied };
     let cases = [
         (RestFault::LostAnswer, None),
@@ -28,7 +28,7 @@ async fn every_fault_happens_once_and_is_applied_as_it_says() {
     ];
     for (fault, status) in cases {
         let before = stage.discord.messages(stage.channel).len();
-        stage.loopback.next(Endpoint::CreateMessage, fault);
+        stage.loopback.next(RestRoute::CreateMessage, fault);
         assert_eq!(stage.get("users/@me").await.status, 200, "other routes work");
         assert_eq!(try_post(&stage).await, status, "{fault:?}");
         let made = stage.discord.messages(stage.channel).len() - before;
@@ -36,18 +36,18 @@ async fn every_fault_happens_once_and_is_applied_as_it_says() {
         assert_eq!(try_post(&stage).await, Some(200), "only once");
     }
     let traffic = stage.loopback.traffic();
-    assert_eq!((traffic.cut(), traffic.answered(Endpoint::CreateMessage, 502)), (2, 2));
+    assert_eq!((traffic.cut(), traffic.answered(RestRoute::CreateMessage, 502)), (2, 2));
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_slow_answer_comes_when_the_clock_says_so() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     for (fault, made_at_once) in [
         (RestFault::SlowAnswer { by: 3 * SECOND }, 1),
         (RestFault::SlowRequest { by: 3 * SECOND }, 0),
     ] {
         let before = stage.discord.messages(stage.channel).len();
-        stage.loopback.next(Endpoint::CreateMessage, fault);
+        stage.loopback.next(RestRoute::CreateMessage, fault);
         let meanwhile = async {
             while stage.clock.waiting() == 0 {
                 tokio::task::yield_now().await;
@@ -66,9 +66,9 @@ async fn a_slow_answer_comes_when_the_clock_says_so() {
 async fn the_same_seed_gives_the_same_faults() {
     let mut runs = Vec::new();
     for _ in 0..2 {
-        let stage = Stage::new().await;
+        let stage = RestStage::new().await;
         let faults = RestFaults::new(7)
-            .with_rate(Some(Endpoint::CreateMessage), RestFault::LostAnswer, 300)
+            .with_rate(Some(RestRoute::CreateMessage), RestFault::LostAnswer, 300)
             .with_rate(None, RestFault::ServerError { status: 502, is_applied: false }, 100);
         stage.loopback.set_faults(faults);
         let mut statuses = Vec::new();

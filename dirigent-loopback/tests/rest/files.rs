@@ -23,7 +23,7 @@ fn form(body: &Value, files: &[(&str, &str, &[u8])]) -> Vec<u8> {
     bytes
 }
 
-async fn send(stage: &Stage, method: &str, path: &str, form: &[u8]) -> Answer {
+async fn send(stage: &RestStage, method: &str, path: &str, form: &[u8]) -> Answer {
     let token = format!("Bot {}", stage.loopback.token(stage.bot));
     let kind = format!("multipart/form-data; boundary={BOUNDARY}");
     let headers =
@@ -33,19 +33,19 @@ async fn send(stage: &Stage, method: &str, path: &str, form: &[u8]) -> Answer {
 }
 
 /// Reads a file as a browser does, with no token.
-async fn fetch(stage: &Stage, address: &Value) -> Answer {
+async fn fetch(stage: &RestStage, address: &Value) -> Answer {
     let address = address.as_str().unwrap();
     let path = address.strip_prefix(&format!("http://{}", stage.loopback.address())).unwrap();
     answer::exchange(stage.loopback.address(), "GET", path, &[], &[]).await.unwrap()
 }
 
-fn messages(stage: &Stage) -> String {
+fn messages(stage: &RestStage) -> String {
     format!("channels/{}/messages", stage.channel)
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_file_is_posted_and_read_back_at_its_address() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let body = json!({
         "content": "the minutes",
         "attachments": [{ "id": 0, "filename": "minutes.txt", "description": "what was said" }],
@@ -79,7 +79,7 @@ async fn a_file_is_posted_and_read_back_at_its_address() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_change_keeps_the_files_that_it_lists_and_adds_those_that_it_brings() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let files = [("files[0]", "one.txt", &b"1"[..]), ("files[1]", "two.txt", b"2")];
     let posted = send(&stage, "POST", &messages(&stage), &form(&json!({}), &files)).await.json();
     let message = format!("{}/{}", messages(&stage), posted["id"].as_str().unwrap());
@@ -107,7 +107,7 @@ async fn a_change_keeps_the_files_that_it_lists_and_adds_those_that_it_brings() 
 
 #[tokio::test(flavor = "current_thread")]
 async fn files_have_limits_and_take_a_right() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let numbers: Vec<String> = (0..11).map(|number| format!("files[{number}]")).collect();
     let many: Vec<_> = numbers.iter().map(|field| (field.as_str(), "a.txt", &b"a"[..])).collect();
     let refused = send(&stage, "POST", &messages(&stage), &form(&json!({}), &many)).await;

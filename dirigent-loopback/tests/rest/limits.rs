@@ -1,13 +1,13 @@
 //! Buckets, 429 of every scope, and the ban.
 
-use dirigent_loopback::{Endpoint, Limit, RestFault, Scope};
+use dirigent_loopback::{Limit, RestFault, RestRoute, Scope};
 
 use super::*;
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_bucket_tells_how_much_is_left_and_then_how_long_to_wait() {
-    let limits = Limits::generous().with(Endpoint::CreateMessage, Limit::new(2, 5 * SECOND));
-    let stage = Stage::with(limits).await;
+    let limits = ServerLimits::generous().with(RestRoute::CreateMessage, Limit::new(2, 5 * SECOND));
+    let stage = RestStage::with(limits).await;
     let first = stage.post("one").await;
     assert_eq!(first.header("x-ratelimit-limit"), Some("2"));
     assert_eq!(first.header("x-ratelimit-remaining"), Some("1"));
@@ -39,7 +39,7 @@ async fn a_bucket_tells_how_much_is_left_and_then_how_long_to_wait() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_global_limit_is_over_all_routes_but_answers_to_commands() {
-    let stage = Stage::with(Limits::generous().with_global(Limit::new(3, SECOND))).await;
+    let stage = RestStage::with(ServerLimits::generous().with_global(Limit::new(3, SECOND))).await;
     for path in ["users/@me", "users/@me/guilds", "gateway/bot"] {
         assert_eq!(stage.get(path).await.status, 200);
     }
@@ -58,8 +58,9 @@ async fn a_global_limit_is_over_all_routes_but_answers_to_commands() {
 #[tokio::test(flavor = "current_thread")]
 async fn a_shared_limit_is_over_all_accounts_and_is_nobodys_fault() {
     let limit = Limit::new(1, SECOND);
-    let limits = Limits::generous().with_shared(Endpoint::CreateMessage, limit).with_ban(1, SECOND);
-    let stage = Stage::with(limits).await;
+    let limits =
+        ServerLimits::generous().with_shared(RestRoute::CreateMessage, limit).with_ban(1, SECOND);
+    let stage = RestStage::with(limits).await;
     let path = format!("channels/{}/messages", stage.channel);
     let first = stage.ask(stage.moderator, "POST", &path, json!({ "content": "one" })).await;
     assert_eq!(first.status, 200);
@@ -72,7 +73,7 @@ async fn a_shared_limit_is_over_all_accounts_and_is_nobodys_fault() {
 /// Invalid requests get the address banned, whoever asks then.
 #[tokio::test(flavor = "current_thread")]
 async fn too_many_invalid_requests_ban_the_address() {
-    let stage = Stage::with(Limits::generous().with_ban(5, 60 * SECOND)).await;
+    let stage = RestStage::with(ServerLimits::generous().with_ban(5, 60 * SECOND)).await;
     let hidden = stage.discord.add_channel(stage.guild, "hidden", &[]);
     let path = format!("channels/{hidden}");
     for _ in 0..3 {
@@ -92,23 +93,25 @@ async fn too_many_invalid_requests_ban_the_address() {
     }
     stage.clock.advance(60 * SECOND);
     assert_eq!(stage.get("users/@me").await.status, 200);
-    assert_eq!(stage.loopback.traffic().answered(Endpoint::GetChannel, 403), 8);
+    assert_eq!(stage.loopback.traffic().answered(RestRoute::GetChannel, 403), 8);
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_refusal_of_each_scope_can_be_had_on_demand() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     for (scope, name) in
         [(Scope::User, "user"), (Scope::Global, "global"), (Scope::Shared, "shared")]
     {
         let retry_after = 1_300 * SECOND / 1_000;
-        stage.loopback.next(Endpoint::CreateMessage, RestFault::RateLimited { scope, retry_after });
+        stage
+            .loopback
+            .next(RestRoute::CreateMessage, RestFault::RateLimited { scope, retry_after });
         let refused = stage.post("hello").await;
         assert_eq!((refused.status, refused.header("x-ratelimit-scope")), (429, Some(name)));
         assert_eq!(refused.json()["retry_after"], 1.3);
     }
     let retry_after = 30 * SECOND;
-    stage.loopback.next(Endpoint::CreateMessage, RestFault::TurnedAway { retry_after });
+    stage.loopback.next(RestRoute::CreateMessage, RestFault::TurnedAway { retry_after });
     let refused = stage.post("hello").await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("30")));
     assert_eq!(refused.header("via"), None);

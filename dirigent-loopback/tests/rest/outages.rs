@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use dirigent_loopback::{Endpoint, ServerOutage};
+use dirigent_loopback::{RestRoute, ServerOutage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -23,7 +23,7 @@ async fn upgrade(address: std::net::SocketAddr) -> std::io::Result<Option<String
 
 #[tokio::test(flavor = "current_thread")]
 async fn while_rest_is_refused_connections_are_refused_and_the_gateway_is_there() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let mut kept = TcpStream::connect(stage.loopback.address()).await.unwrap();
     for _ in 0..3 {
         stage.loopback.begin_outage(ServerOutage::RestRefused);
@@ -40,13 +40,13 @@ async fn while_rest_is_refused_connections_are_refused_and_the_gateway_is_there(
 
 #[tokio::test(flavor = "current_thread")]
 async fn while_rest_hangs_nothing_is_answered_then_or_later() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     for (outage, made) in [(APPLIED, 1), (NOT_APPLIED, 0)] {
         let before = stage.discord.messages(stage.channel).len();
         stage.loopback.begin_outage(outage);
-        let asked = stage.loopback.traffic().of(Endpoint::CreateMessage);
+        let asked = stage.loopback.traffic().of(RestRoute::CreateMessage);
         let mut hanging = Box::pin(stage.post("hello"));
-        while stage.loopback.traffic().of(Endpoint::CreateMessage) == asked {
+        while stage.loopback.traffic().of(RestRoute::CreateMessage) == asked {
             tokio::select! {
                 biased;
                 _ = &mut hanging => panic!("it was answered"),
@@ -67,7 +67,7 @@ async fn while_rest_hangs_nothing_is_answered_then_or_later() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn while_the_gateway_is_cut_rest_is_there() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.loopback.begin_outage(ServerOutage::GatewayCut);
     let refused = upgrade(stage.loopback.gateway_address()).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
@@ -81,7 +81,7 @@ async fn while_the_gateway_is_cut_rest_is_there() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_outage_ends_by_the_clock_of_the_chat() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     for outage in [ServerOutage::RestRefused, ServerOutage::GatewayCut] {
         stage.loopback.begin_outage_for(outage, 600 * SECOND);
     }
@@ -102,7 +102,7 @@ async fn an_outage_ends_by_the_clock_of_the_chat() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn the_end_of_an_outage_that_was_lifted_before_does_not_end_a_later_one() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let outage = ServerOutage::GatewayCut;
     stage.loopback.begin_outage_for(outage, 10 * SECOND);
     while stage.clock.waiting() < 1 {

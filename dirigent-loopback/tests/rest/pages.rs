@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test(flavor = "current_thread")]
 async fn messages_come_newest_first_from_wherever_is_asked() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let path = format!("channels/{}/messages", stage.channel);
     let say = |number| stage.discord.say(stage.channel, stage.owner, format!("{number}")).get();
     let all: Vec<u64> = (0..9).map(say).collect();
@@ -40,7 +40,7 @@ fn users(answer: &Answer) -> Vec<u64> {
 /// One member is all that comes unasked, and the list takes the members intent.
 #[tokio::test(flavor = "current_thread")]
 async fn members_come_by_rising_id_one_unless_more_are_asked_for() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     for _ in 0..4 {
         let user = stage.discord.add_human();
         stage.discord.guild(stage.guild).add_member(user);
@@ -69,7 +69,7 @@ async fn members_come_by_rising_id_one_unless_more_are_asked_for() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn guilds_come_by_rising_id_forwards_and_backwards() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     for _ in 0..4 {
         let guild = stage.discord.add_guild(stage.owner);
         stage.discord.guild(guild).add_member(stage.bot);

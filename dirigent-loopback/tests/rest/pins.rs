@@ -5,8 +5,8 @@ use dirigent_testkit::memory_discord::Permissions;
 
 use super::*;
 
-async fn stage_with_pinner() -> Stage {
-    let stage = Stage::new().await;
+async fn stage_with_pinner() -> RestStage {
+    let stage = RestStage::new().await;
     let pinners = stage.discord.guild(stage.guild).add_role("pinners", Permissions::PIN_MESSAGES);
     stage.discord.guild(stage.guild).set_role(stage.moderator, pinners, true);
     stage

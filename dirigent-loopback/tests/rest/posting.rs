@@ -12,7 +12,7 @@ fn id(answer: &Answer) -> u64 {
 /// Only with `enforce_nonce` is a repeated post the first one's.
 #[tokio::test(flavor = "current_thread")]
 async fn a_nonce_is_enforced_only_where_that_is_asked_for() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let path = format!("channels/{}/messages", stage.channel);
     let post = |nonce: Value, enforce: bool| json!({ "content": "once", "nonce": nonce, "enforce_nonce": enforce });
     let first = stage.ask(stage.bot, "POST", &path, post(json!("n-1"), true)).await;
@@ -37,7 +37,7 @@ async fn a_nonce_is_enforced_only_where_that_is_asked_for() {
 /// Another's nonce is not for one to see.
 #[tokio::test(flavor = "current_thread")]
 async fn a_nonce_is_told_to_its_author_alone() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let path = format!("channels/{}/messages", stage.channel);
     stage.ask(stage.bot, "POST", &path, json!({ "content": "hello", "nonce": "mine" })).await;
     let read = stage.ask(stage.bot, "GET", &path, Value::Null).await.json();
@@ -49,7 +49,7 @@ async fn a_nonce_is_told_to_its_author_alone() {
 /// Who would be pinged is what the poster allowed of whom the text names.
 #[tokio::test(flavor = "current_thread")]
 async fn only_those_are_pinged_whom_the_poster_allows() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let path = format!("channels/{}/messages", stage.channel);
     let (owner, moderator) = (stage.owner, stage.moderator);
     let text = format!("@everyone <@{owner}> <@!{moderator}> <@&77777777777777777>");
@@ -79,7 +79,7 @@ async fn only_those_are_pinged_whom_the_poster_allows() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_reply_shows_what_it_answers() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let path = format!("channels/{}/messages", stage.channel);
     let said = stage.discord.say(stage.channel, stage.owner, "a question").get();
     let reply = |fail: bool, to: u64, replied_user: bool| {
@@ -107,7 +107,7 @@ async fn a_reply_shows_what_it_answers() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_message_is_changed_and_deleted() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let posted = stage.post("first").await;
     let path = format!("channels/{}/messages/{}", stage.channel, id(&posted));
     stage.clock.advance(SECOND);
@@ -132,7 +132,7 @@ async fn a_message_is_changed_and_deleted() {
 /// Without the message-content intent others' texts are empty, over REST too.
 #[tokio::test(flavor = "current_thread")]
 async fn without_the_content_intent_texts_are_empty() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.discord.account(stage.bot).set_content_hidden(true);
     stage.discord.say(stage.channel, stage.owner, "among ourselves");
     stage.discord.say(stage.channel, stage.owner, format!("<@{}> hello", stage.bot));

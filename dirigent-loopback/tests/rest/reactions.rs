@@ -6,13 +6,13 @@ use super::*;
 
 const THUMB: &str = "%F0%9F%91%8D";
 
-fn path(stage: &Stage, message: u64, rest: &str) -> String {
+fn path(stage: &RestStage, message: u64, rest: &str) -> String {
     format!("channels/{}/messages/{message}/reactions{rest}", stage.channel)
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn reactions_are_counted_and_listed_by_emoji() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let said = stage.discord.say(stage.channel, stage.owner, "a motion");
     let thumb = Emoji::read("👍").unwrap();
     stage.discord.channel(stage.channel).react(stage.owner, said, &thumb);
@@ -46,7 +46,7 @@ async fn reactions_are_counted_and_listed_by_emoji() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn others_reactions_are_for_those_who_manage_messages() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let said = stage.discord.say(stage.channel, stage.owner, "a motion");
     let channel = stage.discord.channel(stage.channel);
     for emoji in ["👍", "👎", "🎉"] {
@@ -70,7 +70,7 @@ async fn others_reactions_are_for_those_who_manage_messages() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_new_emoji_takes_more_rights_than_one_that_is_there() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let said = stage.discord.say(stage.channel, stage.owner, "a motion");
     let channel = stage.discord.channel(stage.channel);
     channel.set_member_overwrite(stage.bot, Permissions::TALK, Permissions::ADD_REACTIONS);
@@ -84,7 +84,7 @@ async fn a_new_emoji_takes_more_rights_than_one_that_is_there() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_guilds_own_emoji_must_be_known() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let said = stage.discord.say(stage.channel, stage.owner, "a motion").get();
     let party = stage.discord.guild(stage.guild).add_emoji("party");
     let react = |emoji: &str| path(&stage, said, &format!("/{emoji}/@me"));
@@ -108,7 +108,7 @@ async fn a_guilds_own_emoji_must_be_known() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_message_takes_twenty_emoji() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let said = stage.discord.say(stage.channel, stage.owner, "a motion").get();
     for number in 0..21 {
         let emoji = char::from_u32(0x1f600 + number).unwrap().to_string();

@@ -6,7 +6,7 @@ const NOWHERE: u64 = 100_000_000_000_001;
 
 #[tokio::test(flavor = "current_thread")]
 async fn every_refusal_has_its_status_and_code() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let (discord, bot, channel, guild) = (&stage.discord, stage.bot, stage.channel, stage.guild);
     let hidden = discord.add_channel(guild, "hidden", &[]);
     let foreign = discord.add_guild(discord.add_human());
@@ -62,7 +62,7 @@ async fn every_refusal_has_its_status_and_code() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn who_is_nobody_or_no_bot_is_refused() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let token = format!("Bot {}", stage.loopback.token(stage.bot));
     let human = format!("Bot {}", stage.loopback.token(stage.owner));
     let bare = stage.loopback.token(stage.bot);
@@ -83,7 +83,7 @@ async fn who_is_nobody_or_no_bot_is_refused() {
 /// What the server lacks is never taken for done.
 #[tokio::test(flavor = "current_thread")]
 async fn what_the_server_lacks_is_refused_loudly() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let answer = stage.get("stickers/123").await;
     assert_eq!(answer.status, 404);
     assert!(answer.text.contains("The loopback Discord does not have GET /api/v10/stickers/123"));
@@ -113,7 +113,7 @@ async fn what_the_server_lacks_is_refused_loudly() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_body_that_is_no_json_or_too_large_is_refused() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let token = format!("Bot {}", stage.loopback.token(stage.bot));
     let path = format!("/api/v10/channels/{}/messages", stage.channel);
     let headers = [("Authorization", token.as_str()), ("User-Agent", AGENT)];

@@ -11,7 +11,7 @@ fn member(user: UserId, allow: u64, deny: u64) -> Value {
     json!({ "id": user.to_string(), "type": 1, "allow": allow, "deny": deny })
 }
 
-impl Stage {
+impl RestStage {
     /// Has the moderator create a channel.
     async fn create(&self, name: impl Into<Value>, overwrites: Value) -> Answer {
         let path = format!("guilds/{}/channels", self.guild);
@@ -33,7 +33,7 @@ impl Stage {
 /// A private channel is made by denying it to everyone and opening it to each.
 #[tokio::test(flavor = "current_thread")]
 async fn a_channel_is_created_with_its_overwrites() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let channel = stage.den().await;
     let path = format!("channels/{channel}");
     let created = stage.ask(stage.moderator, "GET", &path, Value::Null).await.json();
@@ -46,7 +46,7 @@ async fn a_channel_is_created_with_its_overwrites() {
 /// An overwrite opens a channel to an account, and shuts it again when it is deleted, once.
 #[tokio::test(flavor = "current_thread")]
 async fn an_overwrite_is_set_and_deleted() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let channel = stage.den().await;
     let overwrite = format!("channels/{channel}/permissions/{}", stage.bot);
     let body = json!({ "type": 1, "allow": TALK.to_string() });
@@ -60,7 +60,7 @@ async fn an_overwrite_is_set_and_deleted() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_channels_name_and_topic_are_changed() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let path = format!("channels/{}", stage.den().await);
     let body = json!({ "name": "cave", "topic": null });
     let changed = stage.ask(stage.moderator, "PATCH", &path, body).await.json();
@@ -69,7 +69,7 @@ async fn a_channels_name_and_topic_are_changed() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_account_gives_only_rights_that_it_has() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     for (bits, is_taken) in [(TALK, true), (1 << 28, false), (1 << 13, false), (1 << 3, false)] {
         let created = stage.create("den", json!([member(stage.bot, bits, 0)])).await;
         assert_eq!(created.status, if is_taken { 201 } else { 403 }, "{bits:#x}");
@@ -78,7 +78,7 @@ async fn an_account_gives_only_rights_that_it_has() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn an_administrator_gives_every_right() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.discord.guild(stage.guild).set_administrator(stage.moderator, true);
     let created = stage.create("den", json!([member(stage.bot, 1 << 28, 0)])).await;
     assert_eq!(created.status, 201);
@@ -86,7 +86,7 @@ async fn an_administrator_gives_every_right() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_channel_has_at_most_a_hundred_overwrites() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let many = |count| (0..count).map(|id| member(UserId::new(1_000 + id), 0, 0)).collect();
     assert_eq!(stage.create("den", many(100)).await.status, 201);
     assert_eq!(stage.create("den", many(101)).await.refusal(), (400, 50035));
@@ -94,7 +94,7 @@ async fn a_channel_has_at_most_a_hundred_overwrites() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_channels_name_has_one_to_a_hundred_characters() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     assert_eq!(stage.create("x".repeat(100), json!([])).await.status, 201);
     for name in [json!(null), json!(""), json!("x".repeat(101))] {
         assert_eq!(stage.create(name, json!([])).await.refusal(), (400, 50035));
@@ -103,7 +103,7 @@ async fn a_channels_name_has_one_to_a_hundred_characters() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_time_out_silences_until_it_is_over() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.discord.guild(stage.guild).set_timed_out(stage.bot, Some(60 * SECOND));
     assert_eq!(stage.post("hello").await.refusal(), (403, 50013));
     let path = format!("guilds/{}/members/{}", stage.guild, stage.bot);
@@ -116,7 +116,7 @@ async fn a_time_out_silences_until_it_is_over() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_role_gives_what_it_allows_and_is_given_by_those_above_it() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let (guild, discord) = (stage.guild, &stage.discord);
     let role = discord.guild(guild).add_role("listeners", Permissions::NONE);
     let hidden = discord.add_channel(guild, "hidden", &[]);

@@ -8,7 +8,7 @@ use super::*;
 
 #[tokio::test(flavor = "current_thread")]
 async fn nothing_runs_on_after_the_end() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let address = stage.loopback.address();
     let open = TcpStream::connect(address).await.unwrap();
     assert_eq!(stage.get("users/@me").await.status, 200);
@@ -36,7 +36,7 @@ async fn dropping_it_ends_it() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_bot_learns_where_the_gateway_is() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let url = format!("ws://{}", stage.loopback.gateway_address());
     assert_eq!(stage.get("gateway").await.json()["url"], url);
     let answer = stage.get("gateway/bot").await.json();

@@ -6,7 +6,7 @@ use super::*;
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_private_thread_is_for_those_who_are_added() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let path = format!("channels/{}/threads", stage.channel);
     let body = json!({ "name": "aside", "type": 12 });
     let created = stage.ask(stage.moderator, "POST", &path, body).await;
@@ -38,7 +38,7 @@ async fn a_private_thread_is_for_those_who_are_added() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_locked_thread_takes_no_posts_but_from_its_keepers() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let keepers = stage.discord.guild(stage.guild).add_role("keepers", Permissions::MANAGE_THREADS);
     stage.discord.guild(stage.guild).set_role(stage.moderator, keepers, true);
     let thread = stage.discord.channel(stage.channel).add_public_thread("aside");
@@ -57,7 +57,7 @@ async fn a_locked_thread_takes_no_posts_but_from_its_keepers() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_thread_of_a_message_has_its_id() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let said = stage.discord.say(stage.channel, stage.owner, "a topic").get();
     let path = format!("channels/{}/messages/{said}/threads", stage.channel);
     let created = stage.ask(stage.bot, "POST", &path, json!({ "name": "topic" })).await;
@@ -69,7 +69,7 @@ async fn a_thread_of_a_message_has_its_id() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_thread_has_the_type_and_the_settings_that_it_is_started_with() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let path = format!("channels/{}/threads", stage.channel);
     let settings = json!({
         "name": "aside", "type": 11, "auto_archive_duration": 60, "rate_limit_per_user": 30, "invitable": false,
@@ -106,7 +106,7 @@ async fn a_thread_has_the_type_and_the_settings_that_it_is_started_with() {
 /// Its type follows from the channel's, and clients say it all the same.
 #[tokio::test(flavor = "current_thread")]
 async fn a_thread_of_a_message_shows_at_the_message_and_begins_with_it() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let said = stage.discord.say(stage.channel, stage.owner, "a topic").get();
     let message = format!("channels/{}/messages/{said}", stage.channel);
     let body = |kind: u8| json!({ "name": "topic", "type": kind, "auto_archive_duration": 60 });

@@ -13,7 +13,7 @@ use twilight_model::id::Id;
 
 use super::*;
 
-impl Stage {
+impl RestStage {
     fn client(&self, bot: UserId) -> Client {
         let address = self.loopback.address().to_string();
         let client = Client::builder().token(self.loopback.token(bot)).proxy(address, true);
@@ -23,7 +23,7 @@ impl Stage {
 
 #[tokio::test(flavor = "current_thread")]
 async fn twilight_reads_accounts_guilds_channels_and_members() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let client = stage.client(stage.bot);
     let (guild, channel) = (Id::new(stage.guild.get()), Id::new(stage.channel.get()));
     let me = client.current_user().await.unwrap().model().await.unwrap();
@@ -52,7 +52,7 @@ async fn twilight_reads_accounts_guilds_channels_and_members() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn twilight_posts_reads_changes_and_deletes() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let client = stage.client(stage.bot);
     let channel = Id::new(stage.channel.get());
     let said = stage.discord.say(stage.channel, stage.owner, "hello");
@@ -78,7 +78,7 @@ async fn twilight_posts_reads_changes_and_deletes() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn twilight_opens_channels_and_threads() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let client = stage.client(stage.moderator);
     let guild = Id::new(stage.guild.get());
     let created = client.create_guild_channel(guild, "den").kind(ChannelType::GuildText);
@@ -104,7 +104,7 @@ async fn twilight_opens_channels_and_threads() {
 #[tokio::test(flavor = "current_thread")]
 async fn twilight_registers_and_answers_commands() {
     use twilight_model::http::interaction::{InteractionResponse, InteractionResponseType};
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     let client = stage.client(stage.bot);
     let application = Id::new(stage.bot.get());
     let interaction = client.interaction(application);
@@ -127,7 +127,7 @@ async fn twilight_registers_and_answers_commands() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn twilight_embeds_reacts_sends_files_and_pins() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.discord.guild(stage.guild).set_administrator(stage.bot, true);
     let client = stage.client(stage.bot);
     let channel = Id::new(stage.channel.get());
@@ -164,7 +164,7 @@ async fn twilight_embeds_reacts_sends_files_and_pins() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn twilight_uses_webhooks_and_starts_threads() {
-    let stage = Stage::new().await;
+    let stage = RestStage::new().await;
     stage.discord.guild(stage.guild).set_administrator(stage.bot, true);
     let client = stage.client(stage.bot);
     let channel = Id::new(stage.channel.get());

@@ -5,19 +5,19 @@ use dirigent_testkit::memory_discord::Permissions;
 use super::*;
 
 /// A client that is no bot's: without a token, and with a name of its own.
-async fn anyone(stage: &Stage, method: &str, path: &str, body: Value) -> Answer {
+async fn anyone(stage: &RestStage, method: &str, path: &str, body: Value) -> Answer {
     stage.send(method, path, &[("User-Agent", "herald/1")], body).await.unwrap()
 }
 
-async fn stage_with_manager() -> Stage {
-    let stage = Stage::new().await;
+async fn stage_with_manager() -> RestStage {
+    let stage = RestStage::new().await;
     let guild = stage.discord.guild(stage.guild);
     let managers = guild.add_role("heralds", Permissions::MANAGE_WEBHOOKS);
     guild.set_role(stage.moderator, managers, true);
     stage
 }
 
-async fn webhook(stage: &Stage) -> Value {
+async fn webhook(stage: &RestStage) -> Value {
     let path = format!("channels/{}/webhooks", stage.channel);
     let created = stage.ask(stage.moderator, "POST", &path, json!({ "name": "herald" })).await;
     assert_eq!(created.status, 200, "{}", created.text);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::request::not_carried;
 use crate::client::WAY;
-use crate::{Question, Refused, RelayError};
+use crate::{Refused, RelayError, RelayQuestion};
 
 /// The use of a command, as it is written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub(super) struct CommandText {
     changed: bool,
 }
 
-impl Question for UseCommand {
+impl RelayQuestion for UseCommand {
     const RULE: &'static str = "slash-command";
     type Answer = CommandText;
 }

@@ -11,7 +11,7 @@ use super::request::{AskChannel, WireAnswer};
 use crate::event::{HeardElsewhere, NotOurs};
 use crate::master::refused;
 use crate::rule::{read, write};
-use crate::{Asker, Question, Refused, Role, Service};
+use crate::{Asker, ProcessRole, Refused, RelayQuestion, Service};
 
 /// Takes what other processes heard of the channels of this one: given to a [`Server`](crate::Server).
 pub(crate) struct Heard {
@@ -66,7 +66,7 @@ impl Service for Heard {
     }
 
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
-        if asker.role != Role::Peer {
+        if asker.role != ProcessRole::Peer {
             return Err(Refused::OnlyPeers);
         }
         if rule == UseCommand::RULE {

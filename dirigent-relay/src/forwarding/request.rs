@@ -6,7 +6,7 @@ use dirigent::store::Discussion;
 use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};
 
-use crate::{Question, Refused, RelayError};
+use crate::{Refused, RelayError, RelayQuestion};
 
 /// A request, as it is written. It has no `Debug`: it has texts of people and agents.
 #[derive(Clone, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub(super) enum WireAnswer {
     UnknownChannel,
 }
 
-impl Question for AskChannel {
+impl RelayQuestion for AskChannel {
     const RULE: &'static str = "channel-request";
     type Answer = WireAnswer;
 }

@@ -13,13 +13,13 @@ use tokio_rustls::TlsAcceptor;
 
 use super::keep_alive::until_silent;
 use super::limits::{CONNECTION_WINDOW, HEAD_MAX, STREAM_WINDOW, TAKEN_BACK_MAX};
-use super::server::Shared;
+use super::server::HttpService;
 use super::socket::{ALPN, Socket};
 use super::stream::serve_question;
 
 /// Serves one connection until it ends. Its questions end with it.
 pub(super) async fn serve_connection(
-    shared: Arc<Shared>,
+    shared: Arc<HttpService>,
     stream: TcpStream,
     stopping: watch::Receiver<bool>,
 ) {
@@ -41,7 +41,10 @@ pub(super) async fn serve_connection(
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-async fn open(shared: &Shared, stream: TcpStream) -> Result<Connection<Socket, Bytes>, Failure> {
+async fn open(
+    shared: &HttpService,
+    stream: TcpStream,
+) -> Result<Connection<Socket, Bytes>, Failure> {
     stream.set_nodelay(true)?;
     let socket = encrypted(shared, stream).await?;
     let questions = u32::try_from(shared.limits.questions).unwrap_or(u32::MAX);
@@ -56,7 +59,7 @@ async fn open(shared: &Shared, stream: TcpStream) -> Result<Connection<Socket, B
     Ok(connection)
 }
 
-async fn encrypted(shared: &Shared, stream: TcpStream) -> io::Result<Socket> {
+async fn encrypted(shared: &HttpService, stream: TcpStream) -> io::Result<Socket> {
     let Some(tls) = &shared.tls else { return Ok(Box::new(stream)) };
     let stream = TlsAcceptor::from(tls.clone()).accept(stream).await?;
     if stream.get_ref().1.alpn_protocol() != Some(ALPN) {
@@ -69,7 +72,7 @@ async fn encrypted(shared: &Shared, stream: TcpStream) -> io::Result<Socket> {
 }
 
 async fn serve(
-    shared: &Arc<Shared>,
+    shared: &Arc<HttpService>,
     mut connection: Connection<Socket, Bytes>,
     mut stopping: watch::Receiver<bool>,
 ) -> Result<(), h2::Error> {

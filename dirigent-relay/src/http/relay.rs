@@ -24,10 +24,10 @@ const ATTEMPTS: usize = 2;
 /// Carries questions over HTTP/2, one connection to each process. Clones share them. The work is done by an [`HttpLink`].
 #[derive(Clone)]
 pub struct HttpRelay {
-    shared: Arc<Shared>,
+    shared: Arc<HttpConnections>,
 }
 
-struct Shared {
+struct HttpConnections {
     addresses: Box<dyn Addresses>,
     is_encrypted: bool,
     clock: Arc<dyn Clock>,
@@ -94,12 +94,12 @@ impl HttpRelayBuilder {
         let is_encrypted = tls.is_some();
         let connector = Connector { tls, clock: clock.clone(), limit: connect_limit };
         let pool = Pool::default();
-        let shared = Shared { addresses, is_encrypted, clock, pool, orders };
+        let shared = HttpConnections { addresses, is_encrypted, clock, pool, orders };
         (HttpRelay { shared: Arc::new(shared) }, HttpLink::new(ordered, connector))
     }
 }
 
-impl Shared {
+impl HttpConnections {
     fn address(&self, host: &HostId) -> Result<HostAddress, HttpError> {
         self.addresses.address(host).ok_or_else(|| {
             self.pool.remove(host);

@@ -29,10 +29,10 @@ use crate::Server;
 /// | time for an answer to be taken | 5 s |
 /// | bytes of a request's head | 8 KiB |
 pub struct HttpServer {
-    shared: Arc<Shared>,
+    shared: Arc<HttpService>,
 }
 
-pub(super) struct Shared {
+pub(super) struct HttpService {
     pub(super) server: Arc<Server>,
     /// `None`: not encrypted, and only for this machine.
     pub(super) tls: Option<Arc<rustls::ServerConfig>>,
@@ -210,7 +210,7 @@ impl HttpServerBuilder {
         let permits = |most: usize| Semaphore::new(most.min(Semaphore::MAX_PERMITS));
         let (places, bytes) = (permits(limits.questions), permits(limits.bytes));
         let tls = tls.map(ServerTls::config);
-        HttpServer { shared: Arc::new(Shared { server, tls, clock, limits, places, bytes }) }
+        HttpServer { shared: Arc::new(HttpService { server, tls, clock, limits, places, bytes }) }
     }
 }
 

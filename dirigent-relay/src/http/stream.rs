@@ -10,14 +10,14 @@ use h2::{Reason, RecvStream};
 
 use super::body::{self, ReadError};
 use super::exchange::is_rule;
-use super::server::Shared;
+use super::server::HttpService;
 use super::status;
 use super::status::PATH;
 use crate::{QUESTION_MAX, Rejection};
 
 /// Serves one question: reads it, has it answered, sends the answer.
 pub(super) async fn serve_question(
-    shared: Arc<Shared>,
+    shared: Arc<HttpService>,
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
 ) {
@@ -38,7 +38,7 @@ pub(super) async fn serve_question(
 
 /// `None` where the client waits no longer.
 async fn answer(
-    shared: &Shared,
+    shared: &HttpService,
     request: Request<RecvStream>,
     respond: &mut SendResponse<Bytes>,
 ) -> Option<(StatusCode, Bytes)> {

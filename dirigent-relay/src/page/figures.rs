@@ -8,7 +8,7 @@ use dirigent_control::{Figure, Figures};
 use crate::server::ServerCounts;
 use crate::{Client, Forwarding, Server};
 
-/// The relay's numbers for `/metrics`, given to [`Builder::figures`](dirigent_control::Builder::figures).
+/// The relay's numbers for `/metrics`, given to [`ControlBuilder::figures`](dirigent_control::ControlBuilder::figures).
 ///
 /// | number | what it counts |
 /// | --- | --- |
@@ -19,10 +19,10 @@ use crate::{Client, Forwarding, Server};
 /// | `dirigent_forwarded_events_refused` | those of them that wait since an event of their channel was refused |
 ///
 /// ```no_run
-/// use dirigent_control::Builder;
+/// use dirigent_control::ControlBuilder;
 /// use dirigent_relay::{Client, Forwarding, RelayFigures, Server};
 ///
-/// # fn example(page: Builder, client: &Client, server: &Server, forwarding: &Forwarding) -> Builder {
+/// # fn example(page: ControlBuilder, client: &Client, server: &Server, forwarding: &Forwarding) -> ControlBuilder {
 /// page.figures(RelayFigures::of(client, server, forwarding))
 /// # }
 /// ```

@@ -8,7 +8,7 @@ use dirigent::ports::{ApiError, ErrorKind};
 use dirigent::{AgentId, Turn};
 use tokio::sync::{Notify, oneshot};
 
-use self::state::{LiveCall, State};
+use self::state::{GuestBook, LiveCall};
 use super::rules::{Announce, AnnounceAnswer, CallId, CallMissed, CallTranscript, EndCall, Start};
 use super::wire::{WireError, newest_of, within_or_one};
 use crate::event::WireMessage;
@@ -21,7 +21,7 @@ pub(super) use state::{Ended, News, Presence};
 pub(super) struct Directory {
     pub(super) client: Client,
     start: Start,
-    state: Mutex<State>,
+    state: Mutex<GuestBook>,
     /// An agent is to be hosted, or is online or offline.
     pub(super) changed: Notify,
 }
@@ -29,11 +29,11 @@ pub(super) struct Directory {
 impl Directory {
     pub(super) fn new(client: Client) -> Self {
         let now = client.clock().now();
-        let (start, state) = (Start::new(now), Mutex::new(State::new(now)));
+        let (start, state) = (Start::new(now), Mutex::new(GuestBook::new(now)));
         Self { client, start, state, changed: Notify::new() }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, GuestBook> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

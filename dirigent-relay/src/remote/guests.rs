@@ -13,7 +13,7 @@ use super::agent::RemoteAgent;
 use super::directory::{AgentConflict, Directory, GuestStatus};
 use super::rules::{Announce, CallMissed, CallTranscript, EndCall};
 use crate::rule::{read, write};
-use crate::{Asker, Client, Question, Refused, Role, Service};
+use crate::{Asker, Client, ProcessRole, Refused, RelayQuestion, Service};
 
 pub use link::GuestsLink;
 
@@ -87,7 +87,7 @@ impl Service for Guests {
     }
 
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
-        if asker.role != Role::Peer {
+        if asker.role != ProcessRole::Peer {
             return Err(Refused::OnlyPeers);
         }
         let (directory, host) = (&self.directory, &asker.host);

@@ -14,7 +14,7 @@ use dirigent::{Agent, AgentId, DiscordApi};
 use tokio::sync::{Notify, mpsc};
 
 use self::calls::{Call, call_of};
-use self::state::{Begin, Lives, State};
+use self::state::{Begin, HostedCalls, Lives};
 use super::pace::CHAT_LIMIT;
 use super::rules::{
     AccountAsk, AccountDone, BeginAnswer, BeginCall, Start, SteerAnswer, SteerCall, UseAccount,
@@ -23,7 +23,7 @@ use super::wire::WireError;
 use crate::event::WireMessage;
 use crate::rule::{read, write};
 use crate::rules::MessageText;
-use crate::{Asker, Client, HostId, Owners, Question, Refused, Role, Service};
+use crate::{Asker, Client, HostId, Owners, ProcessRole, Refused, RelayQuestion, Service};
 
 pub use link::HostingLink;
 
@@ -48,14 +48,14 @@ pub use link::HostingLink;
 /// ```
 #[derive(Clone)]
 pub struct Hosting {
-    shared: Arc<Shared>,
+    shared: Arc<HostedAgents>,
 }
 
-pub(super) struct Shared {
+pub(super) struct HostedAgents {
     client: Client,
     owners: Arc<dyn Owners>,
     start: Start,
-    state: Mutex<State>,
+    state: Mutex<HostedCalls>,
     begun: mpsc::UnboundedSender<Call>,
     /// The agents changed.
     changed: Notify,
@@ -69,7 +69,7 @@ impl Hosting {
         let start = Start::new(client.clock().now());
         let (begun, calls) = mpsc::unbounded_channel();
         let (state, changed, over) = (Mutex::default(), Notify::new(), Notify::new());
-        let shared = Arc::new(Shared { client, owners, start, state, begun, changed, over });
+        let shared = Arc::new(HostedAgents { client, owners, start, state, begun, changed, over });
         (Self { shared: Arc::clone(&shared) }, HostingLink { shared, calls })
     }
 
@@ -118,8 +118,8 @@ impl Hosting {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl HostedAgents {
+    fn state(&self) -> MutexGuard<'_, HostedCalls> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -202,7 +202,7 @@ impl Service for Hosting {
     }
 
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
-        if asker.role != Role::Peer {
+        if asker.role != ProcessRole::Peer {
             return Err(Refused::OnlyPeers);
         }
         let (shared, host) = (&self.shared, &asker.host);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::wire::{WireEmbed, WireError, WirePost, WireReply};
 use crate::event::WireMessage;
 use crate::rules::MessageText;
-use crate::{HostId, Question};
+use crate::{HostId, RelayQuestion};
 
 /// One start of a process: the later one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) struct AnnounceAnswer {
     pub(super) refused: Vec<(AgentId, HostId)>,
 }
 
-impl Question for Announce {
+impl RelayQuestion for Announce {
     const RULE: &'static str = "announce-agents";
     type Answer = AnnounceAnswer;
 }
@@ -137,7 +137,7 @@ pub(super) enum BeginAnswer {
     NoSuchAgent,
 }
 
-impl Question for BeginCall {
+impl RelayQuestion for BeginCall {
     const RULE: &'static str = "begin-call";
     type Answer = BeginAnswer;
 }
@@ -156,7 +156,7 @@ pub(super) struct SteerAnswer {
     pub(super) injected: Option<usize>,
 }
 
-impl Question for SteerCall {
+impl RelayQuestion for SteerCall {
     const RULE: &'static str = "steer-call";
     type Answer = SteerAnswer;
 }
@@ -179,7 +179,7 @@ pub(super) enum WireEnd {
     Panicked,
 }
 
-impl Question for EndCall {
+impl RelayQuestion for EndCall {
     const RULE: &'static str = "end-call";
     /// Whether the call was under way.
     type Answer = bool;
@@ -192,7 +192,7 @@ pub(super) struct CallTranscript {
     pub(super) limit: usize,
 }
 
-impl Question for CallTranscript {
+impl RelayQuestion for CallTranscript {
     const RULE: &'static str = "call-transcript";
     type Answer = Result<Vec<WireMessage>, WireError>;
 }
@@ -204,7 +204,7 @@ pub(super) struct CallMissed {
     pub(super) first: usize,
 }
 
-impl Question for CallMissed {
+impl RelayQuestion for CallMissed {
     const RULE: &'static str = "call-missed";
     /// As many as fit, oldest first; `None` where the call is not under way.
     type Answer = Option<Vec<WireMessage>>;
@@ -246,7 +246,7 @@ pub(super) enum AccountDone {
     Members(Vec<UserId>),
 }
 
-impl Question for UseAccount {
+impl RelayQuestion for UseAccount {
     const RULE: &'static str = "use-account";
     type Answer = Result<AccountDone, WireError>;
 }

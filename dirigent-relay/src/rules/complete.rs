@@ -6,7 +6,7 @@ use dirigent_core::Tail;
 use serde::{Deserialize, Serialize};
 
 use super::run_id;
-use crate::{Question, Refused};
+use crate::{Refused, RelayQuestion};
 
 /// This agent's run ended. Telling it again, with the same run, changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ pub struct CompleteAnswer {
     pub duplicate: bool,
 }
 
-impl Question for TurnComplete {
+impl RelayQuestion for TurnComplete {
     const RULE: &'static str = "turn-complete";
     type Answer = CompleteAnswer;
 }

@@ -10,7 +10,7 @@ use dirigent_relay::http::{
     AddressBook, HttpError, HttpRelay, HttpRelayBuilder, HttpServer, HttpServerBuilder, ServeError,
 };
 use dirigent_relay::{
-    Asker, CarryError, Client, HostId, Keyring, Question, Refused, Relay, RelayError, Secret,
+    Asker, CarryError, Client, HostId, Keyring, Refused, Relay, RelayError, RelayQuestion, Secret,
     Server, Service,
 };
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ use super::wire::Keeping;
 #[derive(Serialize, Deserialize)]
 pub(super) struct Echo(pub String);
 
-impl Question for Echo {
+impl RelayQuestion for Echo {
     const RULE: &'static str = "echo";
     type Answer = String;
 }
@@ -34,7 +34,7 @@ impl Question for Echo {
 #[derive(Serialize, Deserialize)]
 pub(super) struct Wait(pub u64);
 
-impl Question for Wait {
+impl RelayQuestion for Wait {
     const RULE: &'static str = "wait";
     type Answer = u64;
 }
@@ -43,7 +43,7 @@ impl Question for Wait {
 #[derive(Serialize, Deserialize)]
 pub(super) struct Long(pub usize);
 
-impl Question for Long {
+impl RelayQuestion for Long {
     const RULE: &'static str = "long";
     type Answer = String;
 }
@@ -52,7 +52,7 @@ impl Question for Long {
 #[derive(Serialize, Deserialize)]
 pub(super) struct Panic;
 
-impl Question for Panic {
+impl RelayQuestion for Panic {
     const RULE: &'static str = "panic";
     type Answer = ();
 }
@@ -227,7 +227,7 @@ pub(super) fn client(relay: Arc<dyn Relay>) -> Client {
 }
 
 /// A question as it would be sent next.
-pub(super) async fn sealed<Q: Question>(answering: &Answering, question: &Q) -> Vec<u8> {
+pub(super) async fn sealed<Q: RelayQuestion>(answering: &Answering, question: &Q) -> Vec<u8> {
     let relay = Asking::plain(answering).relay;
     let keeping = Keeping { relay, keep: AtomicBool::new(false), kept: Mutex::default() };
     let keeping = Arc::new(keeping);

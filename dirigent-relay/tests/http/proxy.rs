@@ -12,11 +12,11 @@ use tokio::sync::watch;
 /// Stands between the two processes.
 pub(super) struct Proxy {
     pub(super) address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ProxyCounts>,
     frozen: watch::Sender<bool>,
 }
 
-struct State {
+struct ProxyCounts {
     connections: AtomicUsize,
     closed: AtomicUsize,
     /// How many bytes pass until each connection is cut: to the server, and to the client.
@@ -28,7 +28,7 @@ impl Proxy {
     pub(super) async fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state = Arc::new(State {
+        let state = Arc::new(ProxyCounts {
             connections: AtomicUsize::new(0),
             closed: AtomicUsize::new(0),
             to_server: AtomicUsize::new(usize::MAX),
@@ -76,7 +76,12 @@ impl Proxy {
     }
 }
 
-async fn pass(client: TcpStream, server: SocketAddr, state: &State, frozen: watch::Receiver<bool>) {
+async fn pass(
+    client: TcpStream,
+    server: SocketAddr,
+    state: &ProxyCounts,
+    frozen: watch::Receiver<bool>,
+) {
     let Ok(server) = TcpStream::connect(server).await else { return };
     client.set_nodelay(true).unwrap();
     server.set_nodelay(true).unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent_relay::http::{HttpError, HttpServer};
 use dirigent_relay::{
-    CarryError, Client, HostId, Keyring, Question, Refused, Rejection, Relay as _, RelayError,
+    CarryError, Client, HostId, Keyring, Refused, Rejection, Relay as _, RelayError, RelayQuestion,
     Secret,
 };
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::fixture::{Answering, Asking, Echo, cluster, host, http_error, sealed}
 #[derive(Serialize, Deserialize)]
 struct Unknown;
 
-impl Question for Unknown {
+impl RelayQuestion for Unknown {
     const RULE: &'static str = "unknown";
     type Answer = ();
 }
@@ -24,7 +24,7 @@ impl Question for Unknown {
 #[derive(Serialize, Deserialize)]
 struct Unnamed;
 
-impl Question for Unnamed {
+impl RelayQuestion for Unnamed {
     const RULE: &'static str = "a/b";
     type Answer = ();
 }

@@ -11,7 +11,7 @@ use dirigent_testkit::{MemoryDiscord, contract};
 use super::fixture::{Hall, named};
 use crate::fleet::SECOND;
 
-struct Stage {
+struct GuestStage {
     discord: MemoryDiscord,
     guests: Guests,
     guild: GuildId,
@@ -20,7 +20,7 @@ struct Stage {
 }
 
 #[async_trait]
-impl contract::DiscordHarness for Stage {
+impl contract::DiscordHarness for GuestStage {
     fn account(&self) -> Arc<dyn DiscordApi> {
         Arc::new(self.guests.account("poet"))
     }
@@ -55,7 +55,7 @@ impl contract::DiscordHarness for Stage {
     }
 }
 
-async fn hall() -> (Hall, Stage) {
+async fn hall() -> (Hall, GuestStage) {
     let mut hall = Hall::new().await;
     let a = hall.owner("a");
     let quiet = |name: &str| hall.speaker(name, |_turn| async { Ok(Reply::Pass) });
@@ -63,7 +63,7 @@ async fn hall() -> (Hall, Stage) {
     let _home = hall.home("one", &agents);
     hall.fleet.pass(SECOND).await;
     let fleet = &hall.fleet;
-    let stage = Stage {
+    let stage = GuestStage {
         discord: fleet.discord.clone(),
         guests: a.guests.clone(),
         guild: fleet.guild,

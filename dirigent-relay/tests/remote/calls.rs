@@ -8,7 +8,9 @@ use std::time::Duration;
 use dirigent::hooks::TurnId;
 use dirigent::ports::{ApiError, Certainty, ErrorKind, TurnSource};
 use dirigent::{Agent, ChatMessage, Clock, DiscordApi, Reply, Turn, async_trait};
-use dirigent_relay::{CarryError, Client, HostId, InProcess, Question, Relay, RemoteCallError};
+use dirigent_relay::{
+    CarryError, Client, HostId, InProcess, Relay, RelayQuestion, RemoteCallError,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -228,7 +230,7 @@ async fn the_transcript_of_a_call_is_for_its_process_only() {
     #[derive(Serialize, Deserialize)]
     #[serde(transparent)]
     struct CallTranscript(Value);
-    impl Question for CallTranscript {
+    impl RelayQuestion for CallTranscript {
         const RULE: &'static str = "call-transcript";
         type Answer = Value;
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_relay::{Client, Hosting, Keyring, Question, Refused, Role, Server};
+use dirigent_relay::{Client, Hosting, Keyring, ProcessRole, Refused, RelayQuestion, Server};
 use serde::{Deserialize, Serialize};
 
 use super::fixture::{Hall, named};
@@ -13,7 +13,7 @@ macro_rules! rules {
         #[derive(Serialize, Deserialize)]
         struct $name {}
 
-        impl Question for $name {
+        impl RelayQuestion for $name {
             const RULE: &'static str = $rule;
             type Answer = serde_json::Value;
         }
@@ -37,7 +37,8 @@ async fn only_peers_may_announce_and_call() {
     let _a = hall.owner("a");
     let fleet = &hall.fleet;
     let slave = Keyring::new(named("slave"), secret(7));
-    let keys = |name| Fleet::keys(name).with(named("slave"), secret(7), Role::slave(["poet"]));
+    let keys =
+        |name| Fleet::keys(name).with(named("slave"), secret(7), ProcessRole::slave(["poet"]));
     let clock = || Arc::new(fleet.clock.clone());
     let of_home = Client::new(keys("home"), Arc::new(fleet.relay.clone()), clock());
     let (hosting, _link) = Hosting::new(of_home.clone(), Arc::clone(&fleet.table) as _);

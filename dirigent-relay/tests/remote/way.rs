@@ -23,10 +23,10 @@ pub(crate) struct Faults {
 pub(crate) struct Ways {
     relay: InProcess,
     clock: ManualClock,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<WayFaults>>,
 }
 
-struct State {
+struct WayFaults {
     random: Random,
     faults: Faults,
     /// Processes from and to which nothing goes.
@@ -46,7 +46,7 @@ struct Fate {
 impl Ways {
     pub(crate) fn new(relay: &InProcess, clock: &ManualClock, seed: u64) -> Self {
         let (random, faults) = (Random::new(seed), Faults::default());
-        let state = Arc::new(Mutex::new(State { random, faults, cut: BTreeSet::new() }));
+        let state = Arc::new(Mutex::new(WayFaults { random, faults, cut: BTreeSet::new() }));
         Self { relay: relay.clone(), clock: clock.clone(), state }
     }
 

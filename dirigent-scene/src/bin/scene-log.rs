@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use dirigent_scene::{
-    Comparison, Event, EventKind, Log, Picture, Playback, Role, Summary, Transcript,
+    CastRole, Comparison, EventKind, Picture, Playback, SceneEvent, SceneLog, SceneSummary,
+    Transcript,
 };
 
 fn main() -> ExitCode {
@@ -91,9 +92,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 type Done = Result<ExitCode, Box<dyn std::error::Error>>;
 
-fn read(matches: &ArgMatches, name: &str) -> Result<Log, Box<dyn std::error::Error>> {
+fn read(matches: &ArgMatches, name: &str) -> Result<SceneLog, Box<dyn std::error::Error>> {
     let path = matches.get_one::<PathBuf>(name).ok_or("no log was named")?;
-    let log = Log::read(path)?;
+    let log = SceneLog::read(path)?;
     if log.is_cut() {
         eprintln!("scene-log: {} ends within a line, which is left out", path.display());
     }
@@ -128,7 +129,7 @@ fn replay(matches: &ArgMatches) -> Done {
 }
 
 /// An event as a line of a terminal: no control character of a text gets through.
-fn line(event: &Event) -> String {
+fn line(event: &SceneEvent) -> String {
     let text: String = event.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let target = event.target.as_ref().map_or_else(String::new, |slug| format!(" → {slug}"));
     let whispered = event.audience.as_ref().map_or("", |_| " (whispered)");
@@ -145,7 +146,7 @@ fn compare(matches: &ArgMatches) -> Done {
 
 fn summary(matches: &ArgMatches) -> Done {
     let log = read(matches, "log")?;
-    let Summary { events, duration, reason, characters, .. } = Summary::of(&log);
+    let SceneSummary { events, duration, reason, characters, .. } = SceneSummary::of(&log);
     println!(
         "{events} events in {:.1} s; {}",
         duration.as_secs_f64(),
@@ -173,7 +174,7 @@ fn transcript(matches: &ArgMatches) -> Done {
     let log = read(matches, "log")?;
     let roles = log.characters().into_iter().map(|slug| {
         let name = slug.as_str().to_owned();
-        Role::new(slug, name)
+        CastRole::new(slug, name)
     });
     print!("{}", Transcript::new(title(matches), roles).render(log.events()));
     Ok(ExitCode::SUCCESS)

@@ -5,25 +5,25 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::event::{CloseReason, EventKind, Source};
-use crate::log::Log;
+use crate::log::SceneLog;
 use crate::slug::Slug;
 
 /// What a log comes to.
 ///
 /// ```
-/// use dirigent_scene::{Log, Summary};
+/// use dirigent_scene::{SceneLog, SceneSummary};
 ///
-/// let log = Log::parse(br#"[
+/// let log = SceneLog::parse(br#"[
 ///   {"t": 0.0, "from": "sam", "type": "think", "text": "Hm."},
 ///   {"t": 2.0, "from": "sam", "type": "speak", "text": "Hello you."}
 /// ]"#)?;
-/// let summary = Summary::of(&log);
+/// let summary = SceneSummary::of(&log);
 /// assert_eq!((summary.turns(), summary.duration.as_secs()), (1, 2));
 /// # Ok::<(), dirigent_scene::LogError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct SceneSummary {
     /// How many events there are.
     pub events: usize,
     /// From the first event to the last.
@@ -31,17 +31,17 @@ pub struct Summary {
     /// Why the scene ended; none while it has not.
     pub reason: Option<CloseReason>,
     /// By character.
-    pub characters: BTreeMap<Slug, Part>,
+    pub characters: BTreeMap<Slug, CharacterSummary>,
 }
 
 /// What one character comes to.
 ///
 /// ```
-/// assert_eq!(dirigent_scene::Part::default().words_a_turn(), 0);
+/// assert_eq!(dirigent_scene::CharacterSummary::default().words_a_turn(), 0);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Part {
+pub struct CharacterSummary {
     /// Turns, also those without a word.
     pub turns: usize,
     /// Turns that were whispered.
@@ -58,7 +58,7 @@ pub struct Part {
     pub speaking_time: Duration,
 }
 
-impl Part {
+impl CharacterSummary {
     /// Returns the mean number of words in a turn, rounded down.
     pub const fn words_a_turn(&self) -> usize {
         match self.words.checked_div(self.turns) {
@@ -72,9 +72,9 @@ fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-impl Summary {
+impl SceneSummary {
     /// Counts what a log has.
-    pub fn of(log: &Log) -> Self {
+    pub fn of(log: &SceneLog) -> Self {
         let events = log.events();
         let mut summary = Self { events: events.len(), reason: log.reason(), ..Self::default() };
         summary.duration = events.last().map_or(Duration::ZERO, |event| event.at);
@@ -85,7 +85,7 @@ impl Summary {
                 Source::Character(slug) => Some(slug),
                 Source::Coordinator => event.target.as_ref(),
             };
-            let mut nothing = Part::default();
+            let mut nothing = CharacterSummary::default();
             let part = match whose {
                 Some(slug) => summary.characters.entry(slug.clone()).or_default(),
                 None => &mut nothing,
@@ -128,28 +128,28 @@ impl Summary {
 /// Two scenes beside one another. Its `Display` is a table.
 ///
 /// ```
-/// use dirigent_scene::{Comparison, Log};
-/// let table = Comparison::of(&Log::default(), &Log::default()).to_string();
+/// use dirigent_scene::{Comparison, SceneLog};
+/// let table = Comparison::of(&SceneLog::default(), &SceneLog::default()).to_string();
 /// assert!(table.starts_with("| |"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Comparison {
     /// The first scene.
-    pub first: Summary,
+    pub first: SceneSummary,
     /// The second scene.
-    pub second: Summary,
+    pub second: SceneSummary,
 }
 
 impl Comparison {
     /// Counts both.
-    pub fn of(first: &Log, second: &Log) -> Self {
-        Self { first: Summary::of(first), second: Summary::of(second) }
+    pub fn of(first: &SceneLog, second: &SceneLog) -> Self {
+        Self { first: SceneSummary::of(first), second: SceneSummary::of(second) }
     }
 
     /// Returns whether both come to the same, their times aside.
     pub fn is_same(&self) -> bool {
-        let timeless = |summary: &Summary| {
+        let timeless = |summary: &SceneSummary| {
             let mut summary = summary.clone();
             summary.duration = Duration::ZERO;
             summary.characters.values_mut().for_each(|part| part.speaking_time = Duration::ZERO);
@@ -180,7 +180,7 @@ impl fmt::Display for Comparison {
         slugs.extend(second.characters.keys().filter(|slug| !first.characters.contains_key(slug)));
         for slug in slugs {
             let parts = [first, second].map(|summary| summary.characters.get(slug));
-            let mut of = |name: &str, count: &dyn Fn(&Part) -> String| {
+            let mut of = |name: &str, count: &dyn Fn(&CharacterSummary) -> String| {
                 let [one, other] = parts.map(|part| part.map_or_else(|| "absent".into(), count));
                 row(&format!("{slug}: {name}"), one, other)
             };

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use dirigent::Clock;
 
-use crate::event::Event;
-use crate::log::Log;
+use crate::event::SceneEvent;
+use crate::log::SceneLog;
 
 /// How fast a log is replayed, and how far.
 ///
 /// ```
-/// use dirigent_scene::{Log, Playback};
+/// use dirigent_scene::{SceneLog, Playback};
 /// use std::time::Duration;
 ///
-/// let log = Log::parse(br#"[
+/// let log = SceneLog::parse(br#"[
 ///   {"t": 0.0, "from": "coordinator", "type": "spawn", "target": "sam", "text": "Spawning actor for character sam"},
 ///   {"t": 3.0, "from": "sam", "type": "speak", "text": "Hello."},
 ///   {"t": 9.0, "from": "sam", "type": "speak", "text": "Anyone here?"}
@@ -33,8 +33,8 @@ pub struct Playback {
 /// One step of a replay.
 ///
 /// ```
-/// use dirigent_scene::{Log, Playback};
-/// assert!(Playback::real_time().steps(&Log::default()).next().is_none());
+/// use dirigent_scene::{SceneLog, Playback};
+/// assert!(Playback::real_time().steps(&SceneLog::default()).next().is_none());
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -42,7 +42,7 @@ pub struct Step<'a> {
     /// How long to wait after the event before this one.
     pub wait: Duration,
     /// The event.
-    pub event: &'a Event,
+    pub event: &'a SceneEvent,
 }
 
 impl Playback {
@@ -70,7 +70,7 @@ impl Playback {
     }
 
     /// Returns the events with the time to wait before each.
-    pub fn steps<'a>(&self, log: &'a Log) -> impl Iterator<Item = Step<'a>> + use<'a> {
+    pub fn steps<'a>(&self, log: &'a SceneLog) -> impl Iterator<Item = Step<'a>> + use<'a> {
         let Self { speed, until } = *self;
         let events = log.events().iter();
         let events = events.take_while(move |event| until.is_none_or(|until| event.at <= until));
@@ -89,7 +89,12 @@ impl Playback {
     /// # Cancellation
     ///
     /// Dropping the future ends the replay and has no other effect.
-    pub async fn play(&self, log: &Log, clock: &dyn Clock, mut show: impl FnMut(&Event) + Send) {
+    pub async fn play(
+        &self,
+        log: &SceneLog,
+        clock: &dyn Clock,
+        mut show: impl FnMut(&SceneEvent) + Send,
+    ) {
         // Moments are counted from the start, so that the waits do not add up their errors.
         let start = clock.now();
         let mut elapsed = Duration::ZERO;

@@ -3,32 +3,32 @@
 use crate::actor::Output;
 use crate::cue::Cue;
 use crate::director::{Audience, BadDirection, Direction, Moment};
-use crate::event::Event;
-use crate::judge::{Judgement, Line};
-use crate::machine::plan::Seat;
+use crate::event::SceneEvent;
+use crate::judge::{Judgement, SpokenLine};
+use crate::machine::plan::CastPlace;
 use std::sync::Arc;
 
 /// Something that happened: mostly the answer to the last effect.
 ///
 /// ```
 /// use dirigent_scene::Output;
-/// use dirigent_scene::machine::Input;
-/// assert_ne!(Input::Done, Input::Answered(Output::speech("Hello.")));
+/// use dirigent_scene::machine::SceneInput;
+/// assert_ne!(SceneInput::Done, SceneInput::Answered(Output::speech("Hello.")));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Input {
+pub enum SceneInput {
     /// The scene begins. The first input, and given once.
     Start,
-    /// [`Effect::Spawn`], [`Effect::Brief`] or [`Effect::Show`] was carried out.
+    /// [`SceneEffect::Spawn`], [`SceneEffect::Brief`] or [`SceneEffect::Show`] was carried out.
     Done,
-    /// Answers [`Effect::Direct`].
+    /// Answers [`SceneEffect::Direct`].
     Directed(Vec<Direction>),
-    /// Answers [`Effect::Ask`].
+    /// Answers [`SceneEffect::Ask`].
     Answered(Output),
-    /// Answers [`Effect::Hear`].
+    /// Answers [`SceneEffect::Hear`].
     Heard(Audience),
-    /// Answers [`Effect::Judge`].
+    /// Answers [`SceneEffect::Judge`].
     Judged(Judgement),
     /// What was asked for cannot be had. A journal entry is then missing; with anything else the scene is aborted.
     Failed,
@@ -38,55 +38,55 @@ pub enum Input {
 
 /// Something to be done, in order. What says that it is answered is the last one of its list, and the scene stands until
 /// it is answered with [`Machine::handle`](crate::machine::Machine::handle) (with what is written there, with
-/// [`Input::Failed`] or with [`Input::Stop`]).
+/// [`SceneInput::Failed`] or with [`SceneInput::Stop`]).
 ///
 /// ```
-/// use dirigent_scene::machine::Effect;
-/// assert!(!Effect::Finish.is_answered());
+/// use dirigent_scene::machine::SceneEffect;
+/// assert!(!SceneEffect::Finish.is_answered());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a driver that skips an effect would stall a scene; it must not compile then"
 )]
-pub enum Effect {
+pub enum SceneEffect {
     /// Append this event to the log.
-    Record(Event),
-    /// Create the actor of a character. Answered by [`Input::Done`].
-    Spawn(Seat),
-    /// Give the actor its briefing. Answered by [`Input::Done`].
-    Brief(Seat),
-    /// Ask the host who comes and goes. Answered by [`Input::Directed`].
+    Record(SceneEvent),
+    /// Create the actor of a character. Answered by [`SceneInput::Done`].
+    Spawn(CastPlace),
+    /// Give the actor its briefing. Answered by [`SceneInput::Done`].
+    Brief(CastPlace),
+    /// Ask the host who comes and goes. Answered by [`SceneInput::Directed`].
     Direct(Moment),
-    /// Give the actor this cue: for a turn, a correction or a journal entry. Answered by [`Input::Answered`].
+    /// Give the actor this cue: for a turn, a correction or a journal entry. Answered by [`SceneInput::Answered`].
     Ask {
         /// Whose actor.
-        seat: Seat,
+        seat: CastPlace,
         /// What it is given.
         cue: Cue,
     },
-    /// Ask the host who hears this speech. Answered by [`Input::Heard`].
+    /// Ask the host who hears this speech. Answered by [`SceneInput::Heard`].
     Hear {
         /// The speech.
-        line: Line,
+        line: SpokenLine,
         /// The moment in which it is spoken.
         moment: Moment,
     },
-    /// Show the speech outside, where the scene is shown. Answered by [`Input::Done`].
-    Show(Line),
-    /// Ask the judge, where there is one. Answered by [`Input::Judged`].
-    Judge(Line),
+    /// Show the speech outside, where the scene is shown. Answered by [`SceneInput::Done`].
+    Show(SpokenLine),
+    /// Ask the judge, where there is one. Answered by [`SceneInput::Judged`].
+    Judge(SpokenLine),
     /// Append a journal entry to the character's journal.
     Journal {
         /// The character's place.
-        seat: Seat,
+        seat: CastPlace,
         /// The entry.
         entry: Arc<str>,
     },
     /// Tell the host that this character's journal entry will not come.
     NoEntry {
         /// The character's place.
-        seat: Seat,
+        seat: CastPlace,
     },
     /// Tell the host that a direction cannot be carried out.
     Refused {
@@ -99,7 +99,7 @@ pub enum Effect {
     Finish,
 }
 
-impl Effect {
+impl SceneEffect {
     /// Returns whether the scene waits for an answer to it.
     pub const fn is_answered(&self) -> bool {
         match self {
@@ -122,24 +122,24 @@ impl Effect {
 /// The input is not what the scene waits for. Nothing has changed.
 ///
 /// ```
-/// assert!(dirigent_scene::machine::Refusal.to_string().contains("waits"));
+/// assert!(dirigent_scene::machine::UnexpectedInput.to_string().contains("waits"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the scene waits for another input")]
 #[expect(clippy::exhaustive_structs, reason = "there is nothing more to say")]
-pub struct Refusal;
+pub struct UnexpectedInput;
 
 /// What aborted a scene.
 ///
 /// ```
-/// assert!(dirigent_scene::machine::AbortCause::Protocol(dirigent_scene::machine::Seat::new(0)).to_string().contains("protocol"));
+/// assert!(dirigent_scene::machine::AbortCause::Protocol(dirigent_scene::machine::CastPlace::new(0)).to_string().contains("protocol"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum AbortCause {
     /// An actor did not bring its output into the protocol's form, however often it was asked.
     #[error("an actor did not keep to the protocol")]
-    Protocol(Seat),
+    Protocol(CastPlace),
     /// An actor could not be created or briefed, or did not answer; or a speech could not be shown.
     #[error("an actor failed")]
     Failed,

@@ -1,10 +1,10 @@
 //! How a scene comes to its end.
 
 use crate::event::CloseReason;
-use crate::judge::{Judgement, Line};
+use crate::judge::{Judgement, SpokenLine};
 use crate::machine::Machine;
-use crate::machine::effect::{AbortCause, Effect};
-use crate::machine::stage::{Next, Stage, Task};
+use crate::machine::effect::{AbortCause, SceneEffect};
+use crate::machine::stage::{AwaitedAnswer, Next, Task};
 
 /// What is known of the end.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,26 +40,31 @@ impl Ending {
 
 impl Machine {
     /// A speech was routed: is it the last?
-    pub(super) fn end_or_go_on(&mut self, line: Line, is_close: bool, effects: &mut Vec<Effect>) {
+    pub(super) fn end_or_go_on(
+        &mut self,
+        line: SpokenLine,
+        is_close: bool,
+        effects: &mut Vec<SceneEffect>,
+    ) {
         if let Some(left) = &mut self.ending.replies_left {
             *left = left.saturating_sub(1);
         } else if is_close {
             self.ending.replies_left = Some(self.plan.closing_replies);
         } else {
-            self.stage = Stage::Judging;
-            return effects.push(Effect::Judge(line));
+            self.stage = AwaitedAnswer::Judging;
+            return effects.push(SceneEffect::Judge(line));
         }
         self.pass_on(effects);
     }
 
-    pub(super) fn on_judged(&mut self, judgement: Judgement, effects: &mut Vec<Effect>) {
+    pub(super) fn on_judged(&mut self, judgement: Judgement, effects: &mut Vec<SceneEffect>) {
         if judgement == Judgement::Ended {
             self.ending.replies_left = Some(self.plan.closing_replies);
         }
         self.pass_on(effects);
     }
 
-    fn pass_on(&mut self, effects: &mut Vec<Effect>) {
+    fn pass_on(&mut self, effects: &mut Vec<SceneEffect>) {
         if self.ending.replies_left == Some(0) {
             return self.close(self.ending.natural_reason(), effects);
         }
@@ -68,19 +73,19 @@ impl Machine {
     }
 
     /// The scene ends; all who are present write.
-    pub(super) fn close(&mut self, reason: CloseReason, effects: &mut Vec<Effect>) {
+    pub(super) fn close(&mut self, reason: CloseReason, effects: &mut Vec<SceneEffect>) {
         self.ending.closed = Some(reason);
         self.time.begin();
         effects.push(self.events().close(reason));
         let present: Vec<Task> = self.seats.present().map(Task::Leave).collect();
         self.tasks.extend(present);
         self.next = Next::Finish;
-        self.stage = Stage::Finished;
+        self.stage = AwaitedAnswer::Finished;
         self.go_on(effects);
     }
 
     /// The scene ends here; no actor is asked for anything more.
-    pub(super) fn abort(&mut self, cause: AbortCause, effects: &mut Vec<Effect>) {
+    pub(super) fn abort(&mut self, cause: AbortCause, effects: &mut Vec<SceneEffect>) {
         self.ending.cause = Some(cause);
         if self.ending.closed.is_none() {
             self.ending.closed = Some(CloseReason::Aborted);
@@ -88,7 +93,7 @@ impl Machine {
             effects.push(self.events().close(CloseReason::Aborted));
         }
         self.tasks.clear();
-        self.stage = Stage::Finished;
-        effects.push(Effect::Finish);
+        self.stage = AwaitedAnswer::Finished;
+        effects.push(SceneEffect::Finish);
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::event::{CloseReason, Event, EventKind, Source};
-use crate::machine::effect::Effect;
-use crate::machine::plan::{Plan, Seat};
+use crate::event::{CloseReason, EventKind, SceneEvent, Source};
+use crate::machine::effect::SceneEffect;
+use crate::machine::plan::{CastPlace, Plan};
 use crate::prompt::Prompt;
 
 /// Makes events of one moment.
@@ -17,41 +17,51 @@ pub(super) struct Events<'a> {
 
 impl Events<'_> {
     /// What the coordinator did to a character.
-    pub(super) fn to(&self, kind: EventKind, seat: Seat, text: impl Into<Arc<str>>) -> Effect {
-        let event = Event::new(self.at, Source::Coordinator, kind, text.into());
-        Effect::Record(Event { target: Some(self.plan.slug(seat).clone()), ..event })
+    pub(super) fn to(
+        &self,
+        kind: EventKind,
+        seat: CastPlace,
+        text: impl Into<Arc<str>>,
+    ) -> SceneEffect {
+        let event = SceneEvent::new(self.at, Source::Coordinator, kind, text.into());
+        SceneEffect::Record(SceneEvent { target: Some(self.plan.slug(seat).clone()), ..event })
     }
 
     /// What a character did.
-    pub(super) fn from(&self, kind: EventKind, seat: Seat, text: Arc<str>) -> Effect {
-        Effect::Record(Event::new(self.at, self.source(seat), kind, text))
+    pub(super) fn from(&self, kind: EventKind, seat: CastPlace, text: Arc<str>) -> SceneEffect {
+        SceneEffect::Record(SceneEvent::new(self.at, self.source(seat), kind, text))
     }
 
     /// What a character said, to these or to all.
-    pub(super) fn speak(&self, seat: Seat, text: Arc<str>, audience: Option<&[Seat]>) -> Effect {
-        let event = Event::new(self.at, self.source(seat), EventKind::Speak, text);
+    pub(super) fn speak(
+        &self,
+        seat: CastPlace,
+        text: Arc<str>,
+        audience: Option<&[CastPlace]>,
+    ) -> SceneEffect {
+        let event = SceneEvent::new(self.at, self.source(seat), EventKind::Speak, text);
         let slugs =
-            |seats: &[Seat]| seats.iter().map(|seat| self.plan.slug(*seat).clone()).collect();
-        Effect::Record(Event { audience: audience.map(slugs), ..event })
+            |seats: &[CastPlace]| seats.iter().map(|seat| self.plan.slug(*seat).clone()).collect();
+        SceneEffect::Record(SceneEvent { audience: audience.map(slugs), ..event })
     }
 
     /// That an actor is asked to reformat this output.
-    pub(super) fn correct(&self, seat: Seat, output: &str) -> Effect {
+    pub(super) fn correct(&self, seat: CastPlace, output: &str) -> SceneEffect {
         let text = Prompt::Correction.as_str().into();
-        let event = Event::new(self.at, Source::Coordinator, EventKind::Correct, text);
+        let event = SceneEvent::new(self.at, Source::Coordinator, EventKind::Correct, text);
         let (target, raw) =
             (self.plan.slug(seat).clone(), self.plan.keep_raw.then(|| output.into()));
-        Effect::Record(Event { target: Some(target), raw, ..event })
+        SceneEffect::Record(SceneEvent { target: Some(target), raw, ..event })
     }
 
     /// That the scene ended.
-    pub(super) fn close(&self, reason: CloseReason) -> Effect {
+    pub(super) fn close(&self, reason: CloseReason) -> SceneEffect {
         let text = format!("Scene ended: {reason}").into();
-        let event = Event::new(self.at, Source::Coordinator, EventKind::Close, text);
-        Effect::Record(Event { reason: Some(reason), ..event })
+        let event = SceneEvent::new(self.at, Source::Coordinator, EventKind::Close, text);
+        SceneEffect::Record(SceneEvent { reason: Some(reason), ..event })
     }
 
-    fn source(&self, seat: Seat) -> Source {
+    fn source(&self, seat: CastPlace) -> Source {
         Source::Character(self.plan.slug(seat).clone())
     }
 }

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Channel, Config, Creation, Effect, Input, MessageId, Mode, Outcome, RunId,
-    Settlement, Tail, Timestamp, WakeCause,
+    AgentKey, Config, Creation, Effect, Input, MessageId, Mode, Outcome, RunId, Settlement, Tail,
+    Timestamp, TurnMachine, WakeCause,
 };
 
-use crate::machine::plan::{Plan, Seat};
+use crate::machine::plan::{CastPlace, Plan};
 
 /// A channel of the turn machine in which the seats are agents. Two speak in turns; three or more once a round each, in an
 /// order that is drawn for each round, and none twice in a row unless someone came or went in between.
 #[derive(Clone, Debug)]
 pub(super) struct Floor {
-    channel: Channel,
+    channel: TurnMachine,
     /// Who is there, ascending.
     present: Vec<AgentKey>,
     granted: Option<AgentKey>,
@@ -35,22 +35,27 @@ fn config(turns_max: u32) -> Arc<Config> {
     Arc::new(config)
 }
 
-fn key(seat: Seat) -> AgentKey {
+fn key(seat: CastPlace) -> AgentKey {
     AgentKey::new(u32::try_from(seat.index()).unwrap_or(u32::MAX))
 }
 
-fn seat(key: AgentKey) -> Seat {
-    Seat::new(u8::try_from(key.get()).unwrap_or(u8::MAX))
+fn seat(key: AgentKey) -> CastPlace {
+    CastPlace::new(u8::try_from(key.get()).unwrap_or(u8::MAX))
 }
 
 impl Floor {
     pub(super) fn new(plan: &Plan) -> Self {
-        let channel = Channel::new(config(u32::MAX), plan.seed);
+        let channel = TurnMachine::new(config(u32::MAX), plan.seed);
         Self { channel, present: Vec::new(), granted: None, turns: 0, effects: Vec::new() }
     }
 
     /// Gives the first in this order the floor.
-    pub(super) fn open(&mut self, now: Timestamp, order: &[Seat], turns: u32) -> Option<Seat> {
+    pub(super) fn open(
+        &mut self,
+        now: Timestamp,
+        order: &[CastPlace],
+        turns: u32,
+    ) -> Option<CastPlace> {
         let members: Vec<AgentKey> = order.iter().copied().map(key).collect();
         self.present.clone_from(&members);
         self.present.sort_unstable();
@@ -61,12 +66,12 @@ impl Floor {
     }
 
     /// Who has the floor.
-    pub(super) fn granted(&self) -> Option<Seat> {
+    pub(super) fn granted(&self) -> Option<CastPlace> {
         self.granted.map(seat)
     }
 
     /// The speaker has spoken: the next has the floor, unless the ceiling is reached.
-    pub(super) fn pass_on(&mut self, now: Timestamp) -> Option<Seat> {
+    pub(super) fn pass_on(&mut self, now: Timestamp) -> Option<CastPlace> {
         if let Some(agent) = self.granted.take() {
             let run = Some(RunId::new(u64::from(self.turns)));
             self.tell(now, &Input::Gate { agent: Some(agent), run, latest: None });
@@ -81,7 +86,7 @@ impl Floor {
     }
 
     /// The character has turns from the next round on.
-    pub(super) fn join(&mut self, joining: Seat) {
+    pub(super) fn join(&mut self, joining: CastPlace) {
         let agent = key(joining);
         if let Err(at) = self.present.binary_search(&agent) {
             self.present.insert(at, agent);
@@ -89,7 +94,7 @@ impl Floor {
     }
 
     /// The character has no further turn; if it had the floor, the next one has it.
-    pub(super) fn leave(&mut self, now: Timestamp, leaving: Seat) {
+    pub(super) fn leave(&mut self, now: Timestamp, leaving: CastPlace) {
         let agent = key(leaving);
         self.present.retain(|present| *present != agent);
         if self.granted == Some(agent) {
@@ -158,14 +163,14 @@ impl Floor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::Role;
+    use crate::actor::CastRole;
     use crate::slug::Slug;
 
-    fn floor(count: u8, turns: u32) -> (Floor, Option<Seat>) {
-        let roles = (0..count).map(|at| Role::new(Slug::new(&format!("c{at}")).unwrap(), "C"));
+    fn floor(count: u8, turns: u32) -> (Floor, Option<CastPlace>) {
+        let roles = (0..count).map(|at| CastRole::new(Slug::new(&format!("c{at}")).unwrap(), "C"));
         let plan = Plan::new(roles);
         let mut floor = Floor::new(&plan);
-        let order: Vec<Seat> = plan.seats().collect();
+        let order: Vec<CastPlace> = plan.seats().collect();
         let first = floor.open(Timestamp::from_millis(5), &order, turns);
         (floor, first)
     }

@@ -6,10 +6,10 @@ use crate::actor::Output;
 use crate::cue::{Cue, CueKind};
 use crate::event::EventKind;
 use crate::machine::Machine;
-use crate::machine::effect::Effect;
-use crate::machine::plan::Seat;
+use crate::machine::effect::SceneEffect;
+use crate::machine::plan::CastPlace;
 use crate::machine::seat::Presence;
-use crate::machine::stage::{Asking, Stage};
+use crate::machine::stage::{Asking, AwaitedAnswer};
 use crate::prompt::Prompt;
 use crate::protocol::has_tag;
 
@@ -25,24 +25,29 @@ pub(crate) fn written(output: &Output) -> Option<Arc<str>> {
 }
 
 impl Machine {
-    pub(super) fn ask_for_entry(&mut self, seat: Seat, effects: &mut Vec<Effect>) {
+    pub(super) fn ask_for_entry(&mut self, seat: CastPlace, effects: &mut Vec<SceneEffect>) {
         let state = self.seats.of(seat);
         state.presence = Presence::Leaving;
         // The last words that it heard, it heard before it writes.
         let heard = std::mem::take(&mut state.inbox);
-        self.stage = Stage::Writing(Asking { seat, corrections: 0 });
+        self.stage = AwaitedAnswer::Writing(Asking { seat, corrections: 0 });
         let cue = Cue::new(CueKind::Journal, heard, Some(Prompt::Journal));
-        effects.push(Effect::Ask { seat, cue });
+        effects.push(SceneEffect::Ask { seat, cue });
     }
 
-    pub(super) fn on_entry(&mut self, asking: Asking, output: &Output, effects: &mut Vec<Effect>) {
+    pub(super) fn on_entry(
+        &mut self,
+        asking: Asking,
+        output: &Output,
+        effects: &mut Vec<SceneEffect>,
+    ) {
         let seat = asking.seat;
         self.seats.of(seat).answered += 1;
         match written(output) {
             Some(entry) => self.end_entry(seat, Some(entry), effects),
             None if has_tag(output.as_str()) && asking.corrections < self.plan.corrections_max => {
                 let asking = self.correct(asking, output, effects);
-                self.stage = Stage::Writing(asking);
+                self.stage = AwaitedAnswer::Writing(asking);
             }
             None => self.end_entry(seat, None, effects),
         }
@@ -51,18 +56,18 @@ impl Machine {
     /// The entry is there, or will not come; the others are asked all the same.
     pub(super) fn end_entry(
         &mut self,
-        seat: Seat,
+        seat: CastPlace,
         entry: Option<Arc<str>>,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<SceneEffect>,
     ) {
         if let Some(entry) = entry {
             effects.push(self.events().from(EventKind::Journal, seat, Arc::clone(&entry)));
-            effects.push(Effect::Journal { seat, entry });
+            effects.push(SceneEffect::Journal { seat, entry });
         } else {
-            effects.push(Effect::NoEntry { seat });
+            effects.push(SceneEffect::NoEntry { seat });
         }
         self.seats.of(seat).presence = Presence::Gone;
-        self.stage = Stage::Finished;
+        self.stage = AwaitedAnswer::Finished;
         self.go_on(effects);
     }
 }

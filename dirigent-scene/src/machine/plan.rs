@@ -3,23 +3,23 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::actor::Role;
-use crate::cue::Frame;
+use crate::actor::CastRole;
+use crate::cue::SpeechFrame;
 use crate::ending::CloseSigns;
-use crate::judge::Line;
+use crate::judge::SpokenLine;
 use crate::protocol::Speech;
 use crate::slug::Slug;
 
 /// A character's place in a scene: the cast first, then those who wait.
 ///
 /// ```
-/// use dirigent_scene::machine::Seat;
-/// assert_eq!(Seat::new(1).index(), 1);
+/// use dirigent_scene::machine::CastPlace;
+/// assert_eq!(CastPlace::new(1).index(), 1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Seat(u8);
+pub struct CastPlace(u8);
 
-impl Seat {
+impl CastPlace {
     /// The place with this index.
     pub const fn new(index: u8) -> Self {
         Self(index)
@@ -32,15 +32,15 @@ impl Seat {
 }
 
 /// The frame that a listener hears a speaker's speech in, given both names and nothing else.
-type FrameOf = Arc<dyn Fn(&str, &str) -> Option<Frame> + Send + Sync>;
+type FrameOf = Arc<dyn Fn(&str, &str) -> Option<SpeechFrame> + Send + Sync>;
 
 /// How speech is framed when it is routed.
 ///
 /// ```
 /// use dirigent_scene::machine::FrameRule;
-/// use dirigent_scene::Frame;
+/// use dirigent_scene::SpeechFrame;
 ///
-/// let rule = FrameRule::custom(|speaker, _listener| Some(Frame { before: format!("{speaker}: ").into(), behind: "".into() }));
+/// let rule = FrameRule::custom(|speaker, _listener| Some(SpeechFrame { before: format!("{speaker}: ").into(), behind: "".into() }));
 /// # let _ = rule;
 /// ```
 #[derive(Clone, Default)]
@@ -49,14 +49,16 @@ pub struct FrameRule(Option<FrameOf>);
 impl FrameRule {
     /// Frames as this function says, which is given the names of speaker and listener. It cannot see the speech, which
     /// stands unchanged within the frame. `None`: no frame.
-    pub fn custom(rule: impl Fn(&str, &str) -> Option<Frame> + Send + Sync + 'static) -> Self {
+    pub fn custom(
+        rule: impl Fn(&str, &str) -> Option<SpeechFrame> + Send + Sync + 'static,
+    ) -> Self {
         Self(Some(Arc::new(rule)))
     }
 
-    pub(super) fn frame(&self, speaker: &str, listener: &str, present: u32) -> Option<Frame> {
+    pub(super) fn frame(&self, speaker: &str, listener: &str, present: u32) -> Option<SpeechFrame> {
         match &self.0 {
             Some(rule) => rule(speaker, listener),
-            None => (present > 2).then(|| Frame::named(speaker)),
+            None => (present > 2).then(|| SpeechFrame::named(speaker)),
         }
     }
 }
@@ -72,9 +74,9 @@ impl fmt::Debug for FrameRule {
 ///
 /// ```
 /// use dirigent_scene::machine::Plan;
-/// use dirigent_scene::{Role, Slug};
+/// use dirigent_scene::{CastRole, Slug};
 ///
-/// let role = |name: &str| Role::new(Slug::of_name(name).unwrap(), name);
+/// let role = |name: &str| CastRole::new(Slug::of_name(name).unwrap(), name);
 /// let mut plan = Plan::new([role("Maria"), role("Sam")]);
 /// plan.soft_cap = 10;
 /// assert_eq!((plan.hard_cap, plan.closing_replies, plan.corrections_max), (60, 1, 3));
@@ -83,11 +85,11 @@ impl fmt::Debug for FrameRule {
 #[non_exhaustive]
 pub struct Plan {
     /// All characters: those who are there from the beginning, then those who wait to enter. At most 64, of unique slugs.
-    pub roles: Vec<Role>,
+    pub roles: Vec<CastRole>,
     /// How many of them are there from the beginning; at least 2.
     pub present: usize,
     /// Who speaks first. Default: the first of the cast.
-    pub first_speaker: Seat,
+    pub first_speaker: CastPlace,
     /// Speeches for each character present, on average, after which the next actor is given the wind-down prompt.
     /// Default 40; at most the hard cap.
     pub soft_cap: u32,
@@ -112,12 +114,12 @@ impl Plan {
     pub const CHARACTERS_MAX: usize = dirigent_core::config::AGENTS_MAX;
 
     /// Plans a scene of these characters with the default rules.
-    pub fn new(cast: impl IntoIterator<Item = Role>) -> Self {
-        let roles: Vec<Role> = cast.into_iter().collect();
+    pub fn new(cast: impl IntoIterator<Item = CastRole>) -> Self {
+        let roles: Vec<CastRole> = cast.into_iter().collect();
         Self {
             present: roles.len(),
             roles,
-            first_speaker: Seat(0),
+            first_speaker: CastPlace(0),
             soft_cap: 40,
             hard_cap: 60,
             closing_replies: 1,
@@ -130,47 +132,47 @@ impl Plan {
     }
 
     /// Returns all places, those who wait included.
-    pub fn seats(&self) -> impl Iterator<Item = Seat> + use<> {
-        (0..=u8::MAX).map(Seat).take(self.roles.len())
+    pub fn seats(&self) -> impl Iterator<Item = CastPlace> + use<> {
+        (0..=u8::MAX).map(CastPlace).take(self.roles.len())
     }
 
     /// Those who are there from the beginning.
-    pub(super) fn cast(&self) -> impl Iterator<Item = Seat> + use<> {
+    pub(super) fn cast(&self) -> impl Iterator<Item = CastPlace> + use<> {
         self.seats().take(self.present)
     }
 
     /// The cast, the first speaker first.
-    pub(super) fn opening_order(&self) -> Vec<Seat> {
-        let mut order: Vec<Seat> = self.cast().collect();
+    pub(super) fn opening_order(&self) -> Vec<CastPlace> {
+        let mut order: Vec<CastPlace> = self.cast().collect();
         order.sort_by_key(|seat| *seat != self.first_speaker);
         order
     }
 
     /// Returns the place of a character.
-    pub fn seat(&self, slug: &Slug) -> Option<Seat> {
+    pub fn seat(&self, slug: &Slug) -> Option<CastPlace> {
         self.seats().find(|seat| self.role(*seat).is_some_and(|role| role.slug() == slug))
     }
 
     /// Returns the character in a place.
-    pub fn role(&self, seat: Seat) -> Option<&Role> {
+    pub fn role(&self, seat: CastPlace) -> Option<&CastRole> {
         self.roles.get(seat.index())
     }
 
     #[expect(clippy::expect_used, reason = "a seat is made of the plan's roles")]
-    fn known(&self, seat: Seat) -> &Role {
+    fn known(&self, seat: CastPlace) -> &CastRole {
         self.role(seat).expect("a seat of this plan")
     }
 
-    pub(crate) fn slug(&self, seat: Seat) -> &Slug {
+    pub(crate) fn slug(&self, seat: CastPlace) -> &Slug {
         self.known(seat).slug()
     }
 
-    pub(super) fn name(&self, seat: Seat) -> Arc<str> {
+    pub(super) fn name(&self, seat: CastPlace) -> Arc<str> {
         self.known(seat).shared_name()
     }
 
     /// Something that was said to all.
-    pub(super) fn line(&self, seat: Seat, speech: Speech, number: u32) -> Line {
-        Line { number, speaker: self.known(seat).clone(), speech, is_whisper: false }
+    pub(super) fn line(&self, seat: CastPlace, speech: Speech, number: u32) -> SpokenLine {
+        SpokenLine { number, speaker: self.known(seat).clone(), speech, is_whisper: false }
     }
 }

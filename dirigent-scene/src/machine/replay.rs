@@ -8,10 +8,10 @@ use dirigent_core::Timestamp;
 
 use crate::actor::Output;
 use crate::director::{Audience, Direction};
-use crate::event::{CloseReason, Event, EventKind};
+use crate::event::{CloseReason, EventKind, SceneEvent};
 use crate::judge::Judgement;
-use crate::machine::{Effect, Input, Machine, Plan, Seat};
-use crate::protocol::{Parsed, Speech, Thinking};
+use crate::machine::{CastPlace, Machine, Plan, SceneEffect, SceneInput};
+use crate::protocol::{Parsed, Speech, Thoughts};
 use crate::slug::Slug;
 
 /// What the host and the judge answered, as far as the log does not show it.
@@ -30,9 +30,9 @@ pub(crate) struct HostAnswers {
 pub(crate) struct Replayed {
     pub(crate) machine: Machine,
     /// What is to be done now.
-    pub(crate) effects: Vec<Effect>,
+    pub(crate) effects: Vec<SceneEffect>,
     /// Entries that were recorded, and may not have reached their files.
-    pub(crate) entries: Vec<(Seat, Arc<str>)>,
+    pub(crate) entries: Vec<(CastPlace, Arc<str>)>,
     /// How many moments the host was asked at.
     pub(crate) moments: u32,
 }
@@ -44,38 +44,38 @@ pub(crate) struct Diverged(pub(crate) usize);
 /// Brings a machine that was not started to where the log ends.
 pub(crate) fn replay(
     mut machine: Machine,
-    events: &[Event],
+    events: &[SceneEvent],
     answers: &HostAnswers,
 ) -> Result<Replayed, Diverged> {
     let mut reading = Reading { events, at: 0, answers, moments: 0 };
     let mut entries = Vec::new();
     let mut effects = Vec::new();
     let diverged = |at: usize| Diverged(at + 1);
-    machine.handle(reading.now(), Input::Start, &mut effects).map_err(|_| diverged(0))?;
+    machine.handle(reading.now(), SceneInput::Start, &mut effects).map_err(|_| diverged(0))?;
     let mut queue = VecDeque::from(effects);
     while let Some(effect) = queue.pop_front() {
         match effect {
-            Effect::Record(event) => match reading.next() {
+            SceneEffect::Record(event) => match reading.next() {
                 Some(logged) if logged.says_the_same(&event) => reading.at += 1,
                 Some(_) => return Err(diverged(reading.at)),
                 None => {
-                    queue.push_front(Effect::Record(event));
+                    queue.push_front(SceneEffect::Record(event));
                     break;
                 }
             },
-            Effect::Journal { seat, entry } => entries.push((seat, entry)),
-            Effect::NoEntry { .. } | Effect::Refused { .. } => {}
-            Effect::Finish => {
-                queue.push_front(Effect::Finish);
+            SceneEffect::Journal { seat, entry } => entries.push((seat, entry)),
+            SceneEffect::NoEntry { .. } | SceneEffect::Refused { .. } => {}
+            SceneEffect::Finish => {
+                queue.push_front(SceneEffect::Finish);
                 break;
             }
-            answered @ (Effect::Spawn(_)
-            | Effect::Brief(_)
-            | Effect::Direct(_)
-            | Effect::Ask { .. }
-            | Effect::Hear { .. }
-            | Effect::Show(_)
-            | Effect::Judge(_)) => {
+            answered @ (SceneEffect::Spawn(_)
+            | SceneEffect::Brief(_)
+            | SceneEffect::Direct(_)
+            | SceneEffect::Ask { .. }
+            | SceneEffect::Hear { .. }
+            | SceneEffect::Show(_)
+            | SceneEffect::Judge(_)) => {
                 let Some(input) = reading.answer(machine.plan(), &answered) else {
                     queue.push_front(answered);
                     break;
@@ -96,14 +96,14 @@ pub(crate) fn replay(
 
 /// A log that is read.
 struct Reading<'a> {
-    events: &'a [Event],
+    events: &'a [SceneEvent],
     at: usize,
     answers: &'a HostAnswers,
     moments: u32,
 }
 
 impl<'a> Reading<'a> {
-    fn next(&self) -> Option<&'a Event> {
+    fn next(&self) -> Option<&'a SceneEvent> {
         self.events.get(self.at)
     }
 
@@ -114,67 +114,69 @@ impl<'a> Reading<'a> {
     }
 
     /// What was answered to an effect, as what follows in the log shows it. None at the log's end.
-    fn answer(&mut self, plan: &Plan, effect: &Effect) -> Option<Input> {
-        let is_moment = matches!(effect, Effect::Direct(_));
+    fn answer(&mut self, plan: &Plan, effect: &SceneEffect) -> Option<SceneInput> {
+        let is_moment = matches!(effect, SceneEffect::Direct(_));
         let directions = self.answers.directions.get(&(self.moments + 1)).filter(|_| is_moment);
         if let Some(directions) = directions {
             self.moments += 1;
-            return Some(Input::Directed(directions.clone()));
+            return Some(SceneInput::Directed(directions.clone()));
         }
-        if let Effect::Judge(line) = effect {
+        if let SceneEffect::Judge(line) = effect {
             if self.answers.ended.contains(&line.number) {
-                return Some(Input::Judged(Judgement::Ended));
+                return Some(SceneInput::Judged(Judgement::Ended));
             }
             // The host was asked after the judge had said that it goes on.
             if self.answers.directions.contains_key(&(self.moments + 1)) {
-                return Some(Input::Judged(Judgement::GoesOn));
+                return Some(SceneInput::Judged(Judgement::GoesOn));
             }
         }
         let next = self.next()?;
         // Where a scene was aborted, what it waited for has failed.
         let is_aborted = next.reason == Some(CloseReason::Aborted);
         Some(match effect {
-            Effect::Direct(_) => {
+            SceneEffect::Direct(_) => {
                 self.moments += 1;
-                Input::Directed(Vec::new())
+                SceneInput::Directed(Vec::new())
             }
-            Effect::Judge(_) => Input::Judged(Judgement::GoesOn),
-            _ if is_aborted => Input::Failed,
-            Effect::Ask { seat, .. } => self.answer_of(plan.role(*seat)?.slug(), next)?,
-            Effect::Hear { .. } => {
+            SceneEffect::Judge(_) => SceneInput::Judged(Judgement::GoesOn),
+            _ if is_aborted => SceneInput::Failed,
+            SceneEffect::Ask { seat, .. } => self.answer_of(plan.role(*seat)?.slug(), next)?,
+            SceneEffect::Hear { .. } => {
                 let audience = self.events.get(self.at + 1)?.audience.as_deref();
                 let only = |slugs: &[Slug]| Audience::Only(slugs.to_vec());
-                Input::Heard(audience.map_or(Audience::Everyone, only))
+                SceneInput::Heard(audience.map_or(Audience::Everyone, only))
             }
-            Effect::Spawn(_) | Effect::Brief(_) | Effect::Show(_) => Input::Done,
-            Effect::Record(_)
-            | Effect::Journal { .. }
-            | Effect::NoEntry { .. }
-            | Effect::Refused { .. }
-            | Effect::Finish => return None,
+            SceneEffect::Spawn(_) | SceneEffect::Brief(_) | SceneEffect::Show(_) => {
+                SceneInput::Done
+            }
+            SceneEffect::Record(_)
+            | SceneEffect::Journal { .. }
+            | SceneEffect::NoEntry { .. }
+            | SceneEffect::Refused { .. }
+            | SceneEffect::Finish => return None,
         })
     }
 
     /// What an actor answered: a turn, something malformed, an entry; or nothing, where the log goes on with another.
-    fn answer_of(&self, slug: &Slug, next: &Event) -> Option<Input> {
+    fn answer_of(&self, slug: &Slug, next: &SceneEvent) -> Option<SceneInput> {
         let is_its_own = next.from.character() == Some(slug) || next.target.as_ref() == Some(slug);
         Some(match next.kind {
-            _ if !is_its_own => Input::Failed,
+            _ if !is_its_own => SceneInput::Failed,
             EventKind::Think => {
                 let speech = self.events.get(self.at + 1)?;
                 let parsed = Parsed {
-                    thinking: Thinking::from_event(&next.text),
+                    thinking: Thoughts::from_event(&next.text),
                     speech: Speech::from_event(&speech.text),
                 };
-                Input::Answered(Output::replayed(parsed))
+                SceneInput::Answered(Output::replayed(parsed))
             }
-            EventKind::Correct => Input::Answered(Output::text("<speech>")),
-            EventKind::Journal => Input::Answered(Output::speech(&*next.text)),
+            EventKind::Correct => SceneInput::Answered(Output::text("<speech>")),
+            EventKind::Journal => SceneInput::Answered(Output::speech(&*next.text)),
             EventKind::Spawn
             | EventKind::Brief
             | EventKind::Speak
             | EventKind::Route
-            | EventKind::Close => Input::Failed,
+            | EventKind::Close => SceneInput::Failed,
         })
     }
 }

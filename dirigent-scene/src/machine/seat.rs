@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cue::HeardSpeech;
 use crate::director::{Audience, Moment};
-use crate::machine::plan::{Plan, Seat};
+use crate::machine::plan::{CastPlace, Plan};
 
 /// One character.
 #[derive(Clone, Debug, Default)]
@@ -54,25 +54,28 @@ impl Seats {
         Self { states, unknown: SeatState::default() }
     }
 
-    pub(super) fn of(&mut self, seat: Seat) -> &mut SeatState {
+    pub(super) fn of(&mut self, seat: CastPlace) -> &mut SeatState {
         self.states.get_mut(seat.index()).unwrap_or(&mut self.unknown)
     }
 
-    pub(super) fn get(&self, seat: Seat) -> Option<&SeatState> {
+    pub(super) fn get(&self, seat: CastPlace) -> Option<&SeatState> {
         self.states.get(seat.index())
     }
 
-    fn those(&self, is_it: impl Fn(Presence) -> bool) -> impl Iterator<Item = (Seat, &SeatState)> {
-        let seats = (0..=u8::MAX).map(Seat::new).zip(&self.states);
+    fn those(
+        &self,
+        is_it: impl Fn(Presence) -> bool,
+    ) -> impl Iterator<Item = (CastPlace, &SeatState)> {
+        let seats = (0..=u8::MAX).map(CastPlace::new).zip(&self.states);
         seats.filter(move |(_, state)| is_it(state.presence))
     }
 
     /// Who is present, in the order of the cast.
-    pub(super) fn present(&self) -> impl Iterator<Item = Seat> {
+    pub(super) fn present(&self) -> impl Iterator<Item = CastPlace> {
         self.those(|presence| presence == Presence::Present).map(|(seat, _)| seat)
     }
 
-    fn those_staying(&self) -> impl Iterator<Item = (Seat, &SeatState)> {
+    fn those_staying(&self) -> impl Iterator<Item = (CastPlace, &SeatState)> {
         self.those(|presence| matches!(presence, Presence::Present | Presence::Entering))
     }
 
@@ -89,7 +92,7 @@ impl Seats {
     }
 
     /// The scene as a host sees it when this character has the turn.
-    pub(super) fn moment(&self, plan: &Plan, speeches: u32, speaker: Seat) -> Moment {
+    pub(super) fn moment(&self, plan: &Plan, speeches: u32, speaker: CastPlace) -> Moment {
         let present = self.present().map(|seat| plan.slug(seat).clone()).collect();
         Moment { speeches, speaker: plan.slug(speaker).clone(), present }
     }
@@ -98,13 +101,13 @@ impl Seats {
     pub(super) fn listeners(
         &self,
         plan: &Plan,
-        speaker: Seat,
+        speaker: CastPlace,
         audience: &Audience,
-    ) -> Option<Arc<[Seat]>> {
+    ) -> Option<Arc<[CastPlace]>> {
         let Audience::Only(slugs) = audience else {
             return None;
         };
-        let is_meant = |seat: &Seat| *seat != speaker && slugs.contains(plan.slug(*seat));
+        let is_meant = |seat: &CastPlace| *seat != speaker && slugs.contains(plan.slug(*seat));
         Some(self.present().filter(is_meant).collect())
     }
 }

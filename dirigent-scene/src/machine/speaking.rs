@@ -7,17 +7,17 @@ use crate::cue::{Cue, CueKind, HeardSpeech};
 use crate::director::Audience;
 use crate::ending::is_explicit_end;
 use crate::event::{CloseReason, EventKind};
-use crate::judge::Line;
+use crate::judge::SpokenLine;
 use crate::machine::Machine;
-use crate::machine::effect::{AbortCause, Effect};
-use crate::machine::plan::Seat;
-use crate::machine::stage::{Asking, Said, Stage};
+use crate::machine::effect::{AbortCause, SceneEffect};
+use crate::machine::plan::CastPlace;
+use crate::machine::stage::{Asking, AwaitedAnswer, Said};
 use crate::prompt::Prompt;
 use crate::protocol::{Parsed, Speech};
 
 impl Machine {
     /// Gives the actor that has the floor its cue.
-    pub(super) fn ask(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn ask(&mut self, effects: &mut Vec<SceneEffect>) {
         let Some(seat) = self.floor.granted() else {
             return self.close(self.ending.reason_at_ceiling(), effects);
         };
@@ -31,30 +31,30 @@ impl Machine {
             prompt = Some(Prompt::WindDown);
             effects.push(self.events().to(EventKind::Brief, seat, Prompt::WindDown.as_str()));
         }
-        self.stage = Stage::Asking(Asking { seat, corrections: 0 });
-        effects.push(Effect::Ask { seat, cue: Cue::new(CueKind::Turn, heard, prompt) });
+        self.stage = AwaitedAnswer::Asking(Asking { seat, corrections: 0 });
+        effects.push(SceneEffect::Ask { seat, cue: Cue::new(CueKind::Turn, heard, prompt) });
     }
 
     pub(super) fn on_answered(
         &mut self,
         asking: Asking,
         output: &Output,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<SceneEffect>,
     ) {
         self.seats.of(asking.seat).answered += 1;
         match output.as_turn() {
             Ok(parsed) => {
                 let line = self.plan.line(asking.seat, parsed.speech.clone(), self.speeches + 1);
                 let moment = self.seats.moment(&self.plan, self.speeches, asking.seat);
-                self.stage = Stage::Hearing(asking.seat, parsed);
-                effects.push(Effect::Hear { line, moment });
+                self.stage = AwaitedAnswer::Hearing(asking.seat, parsed);
+                effects.push(SceneEffect::Hear { line, moment });
             }
             Err(_) if asking.corrections >= self.plan.corrections_max => {
                 self.abort(AbortCause::Protocol(asking.seat), effects);
             }
             Err(_) => {
                 let asking = self.correct(asking, output, effects);
-                self.stage = Stage::Asking(asking);
+                self.stage = AwaitedAnswer::Asking(asking);
             }
         }
     }
@@ -64,21 +64,21 @@ impl Machine {
         &mut self,
         asking: Asking,
         output: &Output,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<SceneEffect>,
     ) -> Asking {
         let Asking { seat, corrections } = asking;
         effects.push(self.events().correct(seat, output.as_str()));
         let cue = Cue::new(CueKind::Correction, Vec::new(), Some(Prompt::Correction));
-        effects.push(Effect::Ask { seat, cue });
+        effects.push(SceneEffect::Ask { seat, cue });
         Asking { seat, corrections: corrections + 1 }
     }
 
     pub(super) fn on_heard(
         &mut self,
-        seat: Seat,
+        seat: CastPlace,
         parsed: Parsed,
         audience: &Audience,
-        effects: &mut Vec<Effect>,
+        effects: &mut Vec<SceneEffect>,
     ) {
         let Parsed { thinking, speech } = parsed;
         let audience = self.seats.listeners(&self.plan, seat, audience);
@@ -88,12 +88,12 @@ impl Machine {
         effects.push(events.from(EventKind::Think, seat, thinking.into_event()));
         effects.push(events.speak(seat, speech.shared(), audience.as_deref()));
         let line = self.plan.line(seat, speech.clone(), self.speeches);
-        let line = Line { is_whisper: audience.is_some(), ..line };
-        self.stage = Stage::Showing(Said { seat, speech, audience });
-        effects.push(Effect::Show(line));
+        let line = SpokenLine { is_whisper: audience.is_some(), ..line };
+        self.stage = AwaitedAnswer::Showing(Said { seat, speech, audience });
+        effects.push(SceneEffect::Show(line));
     }
 
-    pub(super) fn on_shown(&mut self, said: Said, effects: &mut Vec<Effect>) {
+    pub(super) fn on_shown(&mut self, said: Said, effects: &mut Vec<SceneEffect>) {
         let Said { seat, speech, audience } = said;
         if is_explicit_end(speech.as_str()) {
             return self.close(CloseReason::Explicit, effects);
@@ -101,23 +101,24 @@ impl Machine {
         self.route(seat, &speech, audience.as_deref(), effects);
         let is_close = self.plan.signs.is_close(speech.as_str(), &self.plan.name(seat));
         let line = self.plan.line(seat, speech, self.speeches);
-        let line = Line { is_whisper: audience.is_some(), ..line };
+        let line = SpokenLine { is_whisper: audience.is_some(), ..line };
         self.end_or_go_on(line, is_close, effects);
     }
 
     /// Passes a speech on to those who hear it.
     fn route(
         &mut self,
-        from: Seat,
+        from: CastPlace,
         speech: &Speech,
-        audience: Option<&[Seat]>,
-        effects: &mut Vec<Effect>,
+        audience: Option<&[CastPlace]>,
+        effects: &mut Vec<SceneEffect>,
     ) {
         let speaker = self.plan.name(from);
-        let present: Vec<Seat> = self.seats.present().collect();
+        let present: Vec<CastPlace> = self.seats.present().collect();
         let count = u32::try_from(present.len()).unwrap_or(u32::MAX);
-        let hears =
-            |seat: &Seat| *seat != from && audience.is_none_or(|audience| audience.contains(seat));
+        let hears = |seat: &CastPlace| {
+            *seat != from && audience.is_none_or(|audience| audience.contains(seat))
+        };
         for hearer in present.into_iter().filter(hears) {
             let listener = self.plan.name(hearer);
             let text = format!("Forwarding {speaker}'s speech to {listener}");

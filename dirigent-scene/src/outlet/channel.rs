@@ -10,7 +10,7 @@ use dirigent::host::{IntoShared, split_reply};
 use dirigent::ports::{HistoryRequest, Nonce, Post, Timestamp};
 use dirigent::{ChannelId, Clock, DiscordApi, SystemClock};
 
-use crate::judge::Line;
+use crate::judge::SpokenLine;
 use crate::outlet::{Outlet, ShowError};
 
 /// Posts what is said into a channel, with an account for each character. The scene alone decides whose turn it is; the
@@ -138,7 +138,7 @@ impl ChannelOutlet {
 
 #[async_trait]
 impl Outlet for ChannelOutlet {
-    async fn show(&mut self, line: &Line, is_repeat: bool) -> Result<(), ShowError> {
+    async fn show(&mut self, line: &SpokenLine, is_repeat: bool) -> Result<(), ShowError> {
         let account = self.accounts.get(line.speaker.slug().as_str()).cloned();
         let Some(account) = account else {
             return Ok(());

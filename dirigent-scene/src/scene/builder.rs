@@ -8,11 +8,11 @@ use std::sync::Arc;
 use dirigent::host::IntoShared;
 use dirigent::{Clock, SystemClock};
 
-use crate::actor::{ActorFactory, Role};
+use crate::actor::{ActorFactory, CastRole};
 use crate::briefing::Briefing;
 use crate::character::Character;
 use crate::choices::Choices;
-use crate::cue::Frame;
+use crate::cue::SpeechFrame;
 use crate::director::Director;
 use crate::ending::CloseSigns;
 use crate::judge::Judge;
@@ -20,9 +20,9 @@ use crate::machine::{FrameRule, Plan};
 use crate::material::Material;
 use crate::outlet::Outlet;
 use crate::scene::Scene;
-use crate::scene::error::BuildError;
+use crate::scene::error::SceneBuildError;
 use crate::scene::folder::SceneFolder;
-use crate::scene::setup::{Hands, Part, Setup};
+use crate::scene::setup::{CharacterSummary, Hands, Setup};
 use crate::slug::Slug;
 use crate::transcript::Transcript;
 
@@ -144,11 +144,11 @@ impl SceneBuilder {
     }
 
     /// Sets how speech is framed, given the names of the speaker and the listener. Default: not between two characters,
-    /// and by [`Frame::named`] among more.
+    /// and by [`SpeechFrame::named`] among more.
     #[must_use]
     pub fn frame(
         mut self,
-        rule: impl Fn(&str, &str) -> Option<Frame> + Send + Sync + 'static,
+        rule: impl Fn(&str, &str) -> Option<SpeechFrame> + Send + Sync + 'static,
     ) -> Self {
         self.plan.frame = FrameRule::custom(rule);
         self
@@ -221,37 +221,37 @@ impl SceneBuilder {
     ///
     /// # Errors
     ///
-    /// [`BuildError`], with the first thing that is wrong.
-    pub fn build(self) -> Result<Scene, BuildError> {
+    /// [`SceneBuildError`], with the first thing that is wrong.
+    pub fn build(self) -> Result<Scene, SceneBuildError> {
         let roles = self.roles()?;
         for (field, text, may_be_empty) in
             [("title", &self.title, false), ("setting", &self.setting, true)]
         {
             if text.contains(char::is_control) || (text.trim().is_empty() && !may_be_empty) {
-                return Err(BuildError::BadText { field });
+                return Err(SceneBuildError::BadText { field });
             }
         }
         let role = self.choices.role;
         if role.wants_judge() && self.judge.is_none() {
-            return Err(BuildError::JudgeMissing { role });
+            return Err(SceneBuildError::JudgeMissing { role });
         }
         if !role.wants_judge() && self.judge.is_some() {
-            return Err(BuildError::JudgeUnwanted { role });
+            return Err(SceneBuildError::JudgeUnwanted { role });
         }
         let mut plan = self.plan;
         let (soft, hard) = (plan.soft_cap, plan.hard_cap);
         if soft > hard || hard == 0 {
-            return Err(BuildError::BadCaps { soft, hard });
+            return Err(SceneBuildError::BadCaps { soft, hard });
         }
         (plan.present, plan.roles) = (self.cast.len(), roles);
         if let Some(slug) = self.first_speaker {
             let seat = plan.seat(&slug).filter(|seat| seat.index() < plan.present);
-            plan.first_speaker = seat.ok_or(BuildError::NoFirstSpeaker { slug })?;
+            plan.first_speaker = seat.ok_or(SceneBuildError::NoFirstSpeaker { slug })?;
         }
-        let folder = self.folder.ok_or(BuildError::NoFolder)?;
-        let factory = self.actors.ok_or(BuildError::NoActors)?;
+        let folder = self.folder.ok_or(SceneBuildError::NoFolder)?;
+        let factory = self.actors.ok_or(SceneBuildError::NoActors)?;
         let characters = self.cast.iter().chain(&self.waiting);
-        let parts = characters.zip(&plan.roles).map(|(character, role)| Part {
+        let parts = characters.zip(&plan.roles).map(|(character, role)| CharacterSummary {
             briefing: Briefing::of(character, &self.system_prompt),
             journal_file: match &character.journal_file {
                 Some(file) => file.clone(),
@@ -277,13 +277,13 @@ impl SceneBuilder {
     }
 
     /// The characters by their names, if those can be told from one another.
-    fn roles(&self) -> Result<Vec<Role>, BuildError> {
+    fn roles(&self) -> Result<Vec<CastRole>, SceneBuildError> {
         let count = self.cast.len() + self.waiting.len();
         match self.cast.len() {
-            0 => return Err(BuildError::NoCharacters),
-            1 => return Err(BuildError::OneCharacter),
+            0 => return Err(SceneBuildError::NoCharacters),
+            1 => return Err(SceneBuildError::OneCharacter),
             _ if count > Plan::CHARACTERS_MAX => {
-                return Err(BuildError::TooManyCharacters { count });
+                return Err(SceneBuildError::TooManyCharacters { count });
             }
             _ => {}
         }
@@ -293,17 +293,17 @@ impl SceneBuilder {
             let name = character.name();
             let is_blank = name.trim() != name || name.is_empty();
             if is_blank || name.chars().count() > NAME_MAX || name.contains(char::is_control) {
-                return Err(BuildError::BadName { number });
+                return Err(SceneBuildError::BadName { number });
             }
             let name = name.to_owned();
             if !names.insert(name.to_lowercase()) {
-                return Err(BuildError::SameName { name });
+                return Err(SceneBuildError::SameName { name });
             }
-            let slug = character.slug.clone().map_err(|_| BuildError::BadSlug { name })?;
+            let slug = character.slug.clone().map_err(|_| SceneBuildError::BadSlug { name })?;
             if !slugs.insert(slug.clone()) {
-                return Err(BuildError::SameSlug { slug });
+                return Err(SceneBuildError::SameSlug { slug });
             }
-            Ok(Role::new(slug, Arc::clone(&character.name)))
+            Ok(CastRole::new(slug, Arc::clone(&character.name)))
         });
         roles.collect()
     }

@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::actor::{ActorError, Role};
+use crate::actor::{ActorError, CastRole};
 use crate::cue::Cue;
-use crate::event::{CloseReason, Event, EventKind};
+use crate::event::{CloseReason, EventKind, SceneEvent};
 use crate::files::FileError;
-use crate::log::Log;
-use crate::log::comparison::Summary;
+use crate::log::SceneLog;
+use crate::log::comparison::SceneSummary;
 use crate::machine::Plan;
 use crate::machine::journal::written;
 use crate::scene::folder::{SceneFolder, append_section};
@@ -31,7 +31,7 @@ pub struct Report {
     /// How long it took, to its close.
     pub duration: Duration,
     /// Turns, words, corrections, by character.
-    pub summary: Summary,
+    pub summary: SceneSummary,
     /// Characters that wrote no entry, with why, where an actor said why.
     pub missing_entries: Vec<(Slug, Option<String>)>,
     /// Entries that are shorter than 200 words or longer than 500, with their number of words. They are kept as they are.
@@ -45,7 +45,7 @@ const ENTRY_WORDS: std::ops::RangeInclusive<usize> = 200..=500;
 
 impl Report {
     pub(super) fn of(
-        events: &[Event],
+        events: &[SceneEvent],
         reason: Option<CloseReason>,
         scene: &Setup,
         missing_entries: Vec<(Slug, Option<String>)>,
@@ -61,7 +61,7 @@ impl Report {
             reason: reason.unwrap_or(CloseReason::Aborted),
             duration: close.map_or(Duration::ZERO, |close| close.at),
             unusual_entries: unusual.collect(),
-            summary: Summary::of(&Log::of(events.to_vec())),
+            summary: SceneSummary::of(&SceneLog::of(events.to_vec())),
             missing_entries,
             folder: scene.folder.clone(),
         }
@@ -121,7 +121,7 @@ impl Epilogue {
         let output =
             actor.respond(Cue::interview(question)).await.map_err(InterviewError::Actor)?;
         let answer = written(&output).ok_or(InterviewError::NoAnswer)?;
-        let name = self.plan.role(seat).map_or(slug.as_str(), Role::name);
+        let name = self.plan.role(seat).map_or(slug.as_str(), CastRole::name);
         let section =
             format!("**Question:** {question}\n\n**{}:** {answer}\n", name.to_uppercase());
         append_section(&self.report.folder.interview(&slug), &section)

@@ -12,14 +12,14 @@ use crate::slug::Slug;
 /// A scene cannot be built as it was described. Nothing was created and nothing written; change what is named.
 ///
 /// ```
-/// use dirigent_scene::{BuildError, CoordinatorRole, Isolation, Scene};
+/// use dirigent_scene::{SceneBuildError, CoordinatorRole, Isolation, Scene};
 ///
 /// let error = Scene::builder(Isolation::Conversations, CoordinatorRole::Code).build().unwrap_err();
-/// assert!(matches!(error, BuildError::NoCharacters));
+/// assert!(matches!(error, SceneBuildError::NoCharacters));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum SceneBuildError {
     /// There is no character.
     #[error("a scene needs characters: none was added")]
     NoCharacters,

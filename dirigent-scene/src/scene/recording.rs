@@ -4,9 +4,9 @@ use dirigent_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::director::Direction;
-use crate::event::Event;
+use crate::event::SceneEvent;
 use crate::files::{Appender, FileError, read_if_there, remove, replace};
-use crate::log::{Log, LogError};
+use crate::log::{LogError, SceneLog};
 use crate::machine::replay::HostAnswers;
 use crate::scene::folder::SceneFolder;
 use crate::slug::Slug;
@@ -18,7 +18,7 @@ pub(super) struct Recording {
     log: Appender,
     answers: Appender,
     /// All events that are written, or wait to be.
-    events: Vec<Event>,
+    events: Vec<SceneEvent>,
     /// Lines that wait to be written.
     lines: Vec<u8>,
 }
@@ -72,8 +72,8 @@ impl Recording {
     }
 
     /// Reads what a killed scene left.
-    pub(super) fn read(folder: &SceneFolder) -> Result<(Log, HostAnswers), ReadError> {
-        let mut log = Log::read(folder.running_events()).map_err(ReadError::Log)?;
+    pub(super) fn read(folder: &SceneFolder) -> Result<(SceneLog, HostAnswers), ReadError> {
+        let mut log = SceneLog::read(folder.running_events()).map_err(ReadError::Log)?;
         log.drop_lone_thought();
         let bytes = read_if_there(&folder.host_answers()).map_err(ReadError::File)?;
         let answers = bytes.as_deref().and_then(read_answers).ok_or(ReadError::Answers)?;
@@ -81,7 +81,7 @@ impl Recording {
     }
 
     /// Goes on with the log of a killed scene: what was cut in the middle is taken away.
-    pub(super) fn go_on(folder: SceneFolder, log: Log) -> Result<Self, FileError> {
+    pub(super) fn go_on(folder: SceneFolder, log: SceneLog) -> Result<Self, FileError> {
         let events = log.into_events();
         let mut lines = Vec::new();
         for event in &events {
@@ -100,7 +100,7 @@ impl Recording {
         Ok(Self { folder, log, answers, events, lines })
     }
 
-    pub(super) fn record(&mut self, event: Event) {
+    pub(super) fn record(&mut self, event: SceneEvent) {
         write_line(&event, &mut self.lines);
         self.events.push(event);
     }
@@ -140,7 +140,7 @@ impl Recording {
         self.answers.append(&line)
     }
 
-    pub(super) fn events(&self) -> &[Event] {
+    pub(super) fn events(&self) -> &[SceneEvent] {
         &self.events
     }
 
@@ -165,7 +165,7 @@ impl Recording {
     }
 }
 
-fn write_line(event: &Event, lines: &mut Vec<u8>) {
+fn write_line(event: &SceneEvent, lines: &mut Vec<u8>) {
     // Neither a map with keys that are no text nor a writer that fails is in it.
     let _ = serde_json::to_writer(&mut *lines, event);
     lines.push(b'\n');

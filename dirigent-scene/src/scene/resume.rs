@@ -6,9 +6,9 @@ use dirigent_core::Timestamp;
 
 use crate::actor::Restored;
 use crate::judge::Judgement;
-use crate::log::Log;
+use crate::log::SceneLog;
 use crate::machine::replay::{Replayed, replay};
-use crate::machine::{Effect, Input, Machine, Seat};
+use crate::machine::{CastPlace, Machine, SceneEffect, SceneInput};
 use crate::scene::epilogue::{Epilogue, Report};
 use crate::scene::error::{ResumeError, SceneError};
 use crate::scene::recording::{ReadError, Recording};
@@ -28,7 +28,7 @@ impl From<ReadError> for SceneError {
 /// What a folder holds of a killed scene.
 struct Killed {
     replayed: Replayed,
-    log: Log,
+    log: SceneLog,
     started: Timestamp,
 }
 
@@ -53,7 +53,7 @@ pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
     let Killed { replayed, log, started } = read(&scene)?;
     let Replayed { mut machine, mut effects, entries, mut moments } = replayed;
     let now = scene.hands.clock.now();
-    let is_over = matches!(effects.as_slice(), [Effect::Finish]);
+    let is_over = matches!(effects.as_slice(), [SceneEffect::Finish]);
     let mut seated = Vec::new();
     let plan = Arc::clone(&scene.plan);
     // All actors are there before anything is changed.
@@ -61,7 +61,7 @@ pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
         if is_over || !machine.is_in_play(seat) {
             continue;
         }
-        if effects.contains(&Effect::Brief(seat)) {
+        if effects.contains(&SceneEffect::Brief(seat)) {
             seated.push((seat, Seated::Unbriefed));
             continue;
         }
@@ -111,17 +111,17 @@ pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
 fn leads_to(
     machine: &mut Machine,
     now: Timestamp,
-    seat: Seat,
-    effects: &mut Vec<Effect>,
+    seat: CastPlace,
+    effects: &mut Vec<SceneEffect>,
     moments: &mut u32,
 ) -> bool {
     loop {
         let input = match effects.last() {
-            Some(Effect::Ask { seat: asked, .. }) => return *asked == seat,
-            Some(Effect::Judge(_)) => Input::Judged(Judgement::GoesOn),
-            Some(Effect::Direct(_)) => {
+            Some(SceneEffect::Ask { seat: asked, .. }) => return *asked == seat,
+            Some(SceneEffect::Judge(_)) => SceneInput::Judged(Judgement::GoesOn),
+            Some(SceneEffect::Direct(_)) => {
                 *moments += 1;
-                Input::Directed(Vec::new())
+                SceneInput::Directed(Vec::new())
             }
             _ => return false,
         };
@@ -137,14 +137,14 @@ pub(super) fn abandon(scene: Setup) -> Result<Report, SceneError> {
         read(&scene)?;
     let now = scene.hands.clock.now();
     let mut recording = Recording::go_on(scene.folder.clone(), log)?;
-    if !effects.contains(&Effect::Finish) {
+    if !effects.contains(&SceneEffect::Finish) {
         // What is recorded already in the machine's eyes stays recorded.
-        effects.retain(|effect| matches!(effect, Effect::Record(_)));
+        effects.retain(|effect| matches!(effect, SceneEffect::Record(_)));
         // Nothing is refused: the scene waits for something.
-        let _ = machine.handle(now, Input::Stop, &mut effects);
+        let _ = machine.handle(now, SceneInput::Stop, &mut effects);
     }
     for effect in effects {
-        if let Effect::Record(event) = effect {
+        if let SceneEffect::Record(event) = effect {
             recording.record(event);
         }
     }

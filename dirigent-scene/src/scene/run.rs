@@ -8,8 +8,8 @@ use dirigent_core::Timestamp;
 use crate::actor::{ActorError, Output, Restored};
 use crate::cue::Cue;
 use crate::files::{FileError, replace};
-use crate::judge::{Judgement, Line};
-use crate::machine::{AbortCause, Effect, Input, Machine, Seat};
+use crate::judge::{Judgement, SpokenLine};
+use crate::machine::{AbortCause, CastPlace, Machine, SceneEffect, SceneInput};
 use crate::picture::Picture;
 use crate::scene::epilogue::{Epilogue, Report};
 use crate::scene::error::{Doing, SceneError};
@@ -26,7 +26,7 @@ pub(super) struct Run {
     recording: Recording,
     actors: Actors,
     /// Answers that actors gave before the scene was killed, and that were not recorded.
-    given: BTreeMap<Seat, Output>,
+    given: BTreeMap<CastPlace, Output>,
     /// The moments at which the host was asked.
     pub(super) moments: u32,
     /// Whether what is shown next may have been shown before the scene was killed.
@@ -61,18 +61,18 @@ impl Run {
     /// Plays from the beginning.
     pub(super) async fn start(mut self) -> Result<Epilogue, SceneError> {
         let mut effects = Vec::new();
-        self.tell(Input::Start, &mut effects);
+        self.tell(SceneInput::Start, &mut effects);
         self.play(effects).await
     }
 
     /// Plays on from where a killed scene stood.
-    pub(super) async fn go_on(mut self, effects: Vec<Effect>) -> Result<Epilogue, SceneError> {
-        self.may_be_shown = effects.iter().any(|effect| matches!(effect, Effect::Show(_)));
+    pub(super) async fn go_on(mut self, effects: Vec<SceneEffect>) -> Result<Epilogue, SceneError> {
+        self.may_be_shown = effects.iter().any(|effect| matches!(effect, SceneEffect::Show(_)));
         self.play(effects).await
     }
 
     /// Takes up an actor.
-    pub(super) fn seat(&mut self, seat: Seat, restored: Restored, has_answer: bool) {
+    pub(super) fn seat(&mut self, seat: CastPlace, restored: Restored, has_answer: bool) {
         let Restored { actor, last, .. } = restored;
         self.actors.insert(seat, actor);
         if let Some(last) = last.filter(|_| has_answer) {
@@ -83,7 +83,7 @@ impl Run {
     /// Creates an actor anew that has answered nothing yet, and briefs it, unless that is done next.
     pub(super) async fn seat_anew(
         &mut self,
-        seat: Seat,
+        seat: CastPlace,
         is_briefed: bool,
     ) -> Result<(), SceneError> {
         let is_there = self.spawn(seat).await && (!is_briefed || self.brief(seat).await);
@@ -93,23 +93,23 @@ impl Run {
         }
     }
 
-    async fn play(mut self, mut effects: Vec<Effect>) -> Result<Epilogue, SceneError> {
+    async fn play(mut self, mut effects: Vec<SceneEffect>) -> Result<Epilogue, SceneError> {
         let mut next = Vec::new();
         loop {
             for effect in effects.drain(..) {
                 match effect {
-                    Effect::Record(event) => self.recording.record(event),
-                    Effect::Finish => return self.finish(),
-                    effect @ (Effect::Spawn(_)
-                    | Effect::Brief(_)
-                    | Effect::Direct(_)
-                    | Effect::Ask { .. }
-                    | Effect::Hear { .. }
-                    | Effect::Show(_)
-                    | Effect::Judge(_)
-                    | Effect::Journal { .. }
-                    | Effect::NoEntry { .. }
-                    | Effect::Refused { .. }) => {
+                    SceneEffect::Record(event) => self.recording.record(event),
+                    SceneEffect::Finish => return self.finish(),
+                    effect @ (SceneEffect::Spawn(_)
+                    | SceneEffect::Brief(_)
+                    | SceneEffect::Direct(_)
+                    | SceneEffect::Ask { .. }
+                    | SceneEffect::Hear { .. }
+                    | SceneEffect::Show(_)
+                    | SceneEffect::Judge(_)
+                    | SceneEffect::Journal { .. }
+                    | SceneEffect::NoEntry { .. }
+                    | SceneEffect::Refused { .. }) => {
                         if let Some(input) = self.perform(effect).await? {
                             self.tell(input, &mut next);
                         }
@@ -125,59 +125,59 @@ impl Run {
     }
 
     /// Gives the machine what it waits for.
-    fn tell(&mut self, input: Input, effects: &mut Vec<Effect>) {
+    fn tell(&mut self, input: SceneInput, effects: &mut Vec<SceneEffect>) {
         let now = self.scene.hands.clock.now();
         let answer = self.machine.handle(now, input, effects);
         debug_assert!(answer.is_ok(), "the driver answers what was asked");
     }
 
     /// Carries an effect out; gives the answer that the machine waits for, if it waits for one.
-    async fn perform(&mut self, effect: Effect) -> Result<Option<Input>, FileError> {
+    async fn perform(&mut self, effect: SceneEffect) -> Result<Option<SceneInput>, FileError> {
         Ok(Some(match effect {
-            Effect::Spawn(seat) => {
+            SceneEffect::Spawn(seat) => {
                 self.recording.flush()?;
                 done_if(self.spawn(seat).await)
             }
-            Effect::Brief(seat) => {
+            SceneEffect::Brief(seat) => {
                 self.recording.flush()?;
                 done_if(self.brief(seat).await)
             }
-            Effect::Direct(moment) => {
+            SceneEffect::Direct(moment) => {
                 self.moments += 1;
                 let directions = self.scene.hands.director.before_turn(&moment);
                 if !directions.is_empty() {
                     self.recording.note_directions(self.moments, &directions)?;
                 }
-                Input::Directed(directions)
+                SceneInput::Directed(directions)
             }
-            Effect::Ask { seat, cue } => {
+            SceneEffect::Ask { seat, cue } => {
                 self.recording.flush()?;
                 self.ask(seat, cue).await
             }
-            Effect::Hear { line, moment } => {
-                Input::Heard(self.scene.hands.director.audience(&line, &moment))
+            SceneEffect::Hear { line, moment } => {
+                SceneInput::Heard(self.scene.hands.director.audience(&line, &moment))
             }
-            Effect::Show(line) => self.show(&line).await?,
-            Effect::Judge(line) => self.judge(&line).await?,
-            Effect::Journal { seat, entry } => {
+            SceneEffect::Show(line) => self.show(&line).await?,
+            SceneEffect::Judge(line) => self.judge(&line).await?,
+            SceneEffect::Journal { seat, entry } => {
                 self.recording.flush()?;
                 self.write_entry(seat, &entry)?;
                 return Ok(None);
             }
-            Effect::NoEntry { seat } => {
+            SceneEffect::NoEntry { seat } => {
                 let why = self.failure.take().map(|failure| failure.to_string());
                 self.missing.push((self.slug(seat), why));
                 return Ok(None);
             }
-            Effect::Refused { direction, why } => {
+            SceneEffect::Refused { direction, why } => {
                 self.scene.hands.director.refused(&direction, why);
                 return Ok(None);
             }
-            Effect::Record(_) | Effect::Finish => return Ok(None),
+            SceneEffect::Record(_) | SceneEffect::Finish => return Ok(None),
         }))
     }
 
-    async fn spawn(&mut self, seat: Seat) -> bool {
+    async fn spawn(&mut self, seat: CastPlace) -> bool {
         let Some(role) = self.scene.plan.role(seat) else {
             return false;
         };
@@ -190,7 +190,7 @@ impl Run {
         }
     }
 
-    async fn brief(&mut self, seat: Seat) -> bool {
+    async fn brief(&mut self, seat: CastPlace) -> bool {
         let (Some(actor), Some(part)) = (self.actors.get_mut(&seat), self.scene.part(seat)) else {
             return false;
         };
@@ -200,16 +200,16 @@ impl Run {
         }
     }
 
-    async fn ask(&mut self, seat: Seat, cue: Cue) -> Input {
+    async fn ask(&mut self, seat: CastPlace, cue: Cue) -> SceneInput {
         if let Some(given) = self.given.remove(&seat) {
-            return Input::Answered(given);
+            return SceneInput::Answered(given);
         }
         let Some(actor) = self.actors.get_mut(&seat) else {
-            return Input::Failed;
+            return SceneInput::Failed;
         };
         let kind = cue.kind();
         match actor.respond(cue).await {
-            Ok(output) => Input::Answered(output),
+            Ok(output) => SceneInput::Answered(output),
             Err(source) => {
                 tracing::warn!(character = %self.slug(seat), ?kind, "an actor gave no answer");
                 done_if(self.fail(seat, Doing::Respond, source))
@@ -217,26 +217,26 @@ impl Run {
         }
     }
 
-    async fn show(&mut self, line: &Line) -> Result<Input, FileError> {
+    async fn show(&mut self, line: &SpokenLine) -> Result<SceneInput, FileError> {
         let is_repeat = std::mem::take(&mut self.may_be_shown);
         let Some(outlet) = self.scene.hands.outlet.as_mut().filter(|_| !line.speech.is_empty())
         else {
-            return Ok(Input::Done);
+            return Ok(SceneInput::Done);
         };
         self.recording.flush()?;
         Ok(match outlet.show(line, is_repeat).await {
-            Ok(()) => Input::Done,
+            Ok(()) => SceneInput::Done,
             Err(source) => {
                 let slug = line.speaker.slug().clone();
                 self.failure = Some(SceneError::Show { slug, source });
-                Input::Failed
+                SceneInput::Failed
             }
         })
     }
 
-    async fn judge(&mut self, line: &Line) -> Result<Input, FileError> {
+    async fn judge(&mut self, line: &SpokenLine) -> Result<SceneInput, FileError> {
         let Some(judge) = self.scene.hands.judge.as_mut() else {
-            return Ok(Input::Judged(Judgement::GoesOn));
+            return Ok(SceneInput::Judged(Judgement::GoesOn));
         };
         self.recording.flush()?;
         let judgement = judge.has_ended(line).await.unwrap_or_else(|error| {
@@ -246,21 +246,21 @@ impl Run {
         if judgement == Judgement::Ended {
             self.recording.note_ended(line.number)?;
         }
-        Ok(Input::Judged(judgement))
+        Ok(SceneInput::Judged(judgement))
     }
 
     /// Remembers why an actor failed.
-    fn fail(&mut self, seat: Seat, doing: Doing, source: ActorError) -> bool {
+    fn fail(&mut self, seat: CastPlace, doing: Doing, source: ActorError) -> bool {
         self.failure = Some(SceneError::Actor { slug: self.slug(seat), doing, source });
         false
     }
 
-    fn slug(&self, seat: Seat) -> Slug {
+    fn slug(&self, seat: CastPlace) -> Slug {
         self.scene.plan.slug(seat).clone()
     }
 
     /// Sees to it that an entry stands at the end of its journal.
-    pub(super) fn write_entry(&self, seat: Seat, entry: &Arc<str>) -> Result<(), FileError> {
+    pub(super) fn write_entry(&self, seat: CastPlace, entry: &Arc<str>) -> Result<(), FileError> {
         let Some(part) = self.scene.part(seat) else {
             return Ok(());
         };
@@ -304,6 +304,6 @@ impl Run {
     }
 }
 
-fn done_if(is_done: bool) -> Input {
-    if is_done { Input::Done } else { Input::Failed }
+fn done_if(is_done: bool) -> SceneInput {
+    if is_done { SceneInput::Done } else { SceneInput::Failed }
 }

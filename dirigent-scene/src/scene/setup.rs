@@ -11,7 +11,7 @@ use crate::briefing::Briefing;
 use crate::choices::Choices;
 use crate::director::Director;
 use crate::judge::Judge;
-use crate::machine::{Plan, Seat};
+use crate::machine::{CastPlace, Plan};
 use crate::outlet::Outlet;
 use crate::scene::folder::SceneFolder;
 use crate::transcript::Transcript;
@@ -20,7 +20,7 @@ use crate::transcript::Transcript;
 pub(super) struct Setup {
     pub(super) choices: Choices,
     pub(super) plan: Arc<Plan>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<CharacterSummary>,
     pub(super) transcript: Transcript,
     pub(super) folder: SceneFolder,
     pub(super) draws_picture: bool,
@@ -28,7 +28,7 @@ pub(super) struct Setup {
 }
 
 /// What the scene has of a character beside its name.
-pub(super) struct Part {
+pub(super) struct CharacterSummary {
     pub(super) briefing: Briefing,
     pub(super) journal_file: PathBuf,
 }
@@ -43,10 +43,10 @@ pub(super) struct Hands {
 }
 
 impl Setup {
-    pub(super) fn part(&self, seat: Seat) -> Option<&Part> {
+    pub(super) fn part(&self, seat: CastPlace) -> Option<&CharacterSummary> {
         self.parts.get(seat.index())
     }
 }
 
 /// Those who play, by their places.
-pub(super) type Actors = BTreeMap<Seat, Box<dyn Actor>>;
+pub(super) type Actors = BTreeMap<CastPlace, Box<dyn Actor>>;

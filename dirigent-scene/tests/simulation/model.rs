@@ -1,7 +1,9 @@
 //! The rules of scenes once more, slow and obvious: everything is counted anew from what was said so far.
 
-use dirigent_scene::machine::{Effect, Input, Plan, Seat};
-use dirigent_scene::{Audience, CloseSigns, CueKind, Direction, Event, Judgement, Output, Prompt};
+use dirigent_scene::machine::{CastPlace, Plan, SceneEffect, SceneInput};
+use dirigent_scene::{
+    Audience, CloseSigns, CueKind, Direction, Judgement, Output, Prompt, SceneEvent,
+};
 
 /// What an actor answers.
 pub(crate) enum Answer {
@@ -66,28 +68,28 @@ pub(crate) struct Model {
 }
 
 /// An effect in words, without times.
-pub(crate) fn told(effect: &Effect) -> String {
+pub(crate) fn told(effect: &SceneEffect) -> String {
     match effect {
-        Effect::Record(event) => record(event),
-        Effect::Spawn(seat) => format!("spawn {}", seat.index()),
-        Effect::Brief(seat) => format!("brief {}", seat.index()),
-        Effect::Direct(moment) => format!("direct {}", moment.speaker),
-        Effect::Ask { seat, cue } => {
+        SceneEffect::Record(event) => record(event),
+        SceneEffect::Spawn(seat) => format!("spawn {}", seat.index()),
+        SceneEffect::Brief(seat) => format!("brief {}", seat.index()),
+        SceneEffect::Direct(moment) => format!("direct {}", moment.speaker),
+        SceneEffect::Ask { seat, cue } => {
             format!("ask {} {:?} {:?}", seat.index(), cue.kind(), cue.text())
         }
-        Effect::Hear { line, .. } => format!("hear {} {}", line.number, line.speech.as_str()),
-        Effect::Show(line) => {
+        SceneEffect::Hear { line, .. } => format!("hear {} {}", line.number, line.speech.as_str()),
+        SceneEffect::Show(line) => {
             format!("show {} {} {}", line.number, line.is_whisper, line.speech.as_str())
         }
-        Effect::Judge(line) => format!("judge {}", line.number),
-        Effect::Journal { seat, entry } => format!("journal {} {entry}", seat.index()),
-        Effect::NoEntry { seat } => format!("no entry {}", seat.index()),
-        Effect::Refused { why, .. } => format!("refused {why}"),
-        Effect::Finish => "finish".to_owned(),
+        SceneEffect::Judge(line) => format!("judge {}", line.number),
+        SceneEffect::Journal { seat, entry } => format!("journal {} {entry}", seat.index()),
+        SceneEffect::NoEntry { seat } => format!("no entry {}", seat.index()),
+        SceneEffect::Refused { why, .. } => format!("refused {why}"),
+        SceneEffect::Finish => "finish".to_owned(),
     }
 }
 
-fn record(event: &Event) -> String {
+fn record(event: &SceneEvent) -> String {
     let target = event.target.as_ref().map_or("-", |slug| slug.as_str());
     let audience = event
         .audience
@@ -127,22 +129,22 @@ impl Model {
     }
 
     /// What must follow. Whose turn is next is taken from the machine, and must be allowed.
-    pub(crate) fn step(&mut self, input: &Input, found: &[Effect]) -> Vec<String> {
+    pub(crate) fn step(&mut self, input: &SceneInput, found: &[SceneEffect]) -> Vec<String> {
         self.out.clear();
         let granted = found.iter().rev().find_map(|effect| match effect {
-            Effect::Direct(moment) => self.plan.seat(&moment.speaker).map(Seat::index),
-            Effect::Ask { seat, cue } if cue.kind() == CueKind::Turn => Some(seat.index()),
+            SceneEffect::Direct(moment) => self.plan.seat(&moment.speaker).map(CastPlace::index),
+            SceneEffect::Ask { seat, cue } if cue.kind() == CueKind::Turn => Some(seat.index()),
             _ => None,
         });
         match (self.waits.clone(), input) {
-            (Waits::Start, Input::Start) => {
+            (Waits::Start, SceneInput::Start) => {
                 for at in 0..self.plan.present {
                     self.places[at] = Where::Coming;
                     self.pending.push((at, true));
                 }
                 self.go_on(granted);
             }
-            (Waits::Spawn(at), Input::Done) => {
+            (Waits::Spawn(at), SceneInput::Done) => {
                 self.record(
                     "coordinator",
                     "spawn",
@@ -152,7 +154,7 @@ impl Model {
                 self.waits = Waits::Brief(at);
                 self.out.push(format!("brief {at}"));
             }
-            (Waits::Brief(at), Input::Done) => {
+            (Waits::Brief(at), SceneInput::Done) => {
                 self.record(
                     "coordinator",
                     "brief",
@@ -163,29 +165,29 @@ impl Model {
                 self.heard_to[at] = self.said.len();
                 self.go_on(granted);
             }
-            (Waits::Direct(speaker), Input::Directed(directions)) => {
+            (Waits::Direct(speaker), SceneInput::Directed(directions)) => {
                 self.direct(speaker, directions, granted);
             }
-            (Waits::Turn(at, corrections), Input::Answered(output)) => {
+            (Waits::Turn(at, corrections), SceneInput::Answered(output)) => {
                 self.turn(at, corrections, output);
             }
-            (Waits::Hear(at, words), Input::Heard(audience)) => {
+            (Waits::Hear(at, words), SceneInput::Heard(audience)) => {
                 self.speak(at, words, audience, found);
             }
-            (Waits::Show(at, words, audience), Input::Done) => {
+            (Waits::Show(at, words, audience), SceneInput::Done) => {
                 self.shown(at, &words, audience.as_deref(), granted);
             }
-            (Waits::Judge, Input::Judged(judgement)) => {
+            (Waits::Judge, SceneInput::Judged(judgement)) => {
                 if *judgement == Judgement::Ended {
                     self.closing = Some(self.plan.closing_replies);
                 }
                 self.next_turn(granted);
             }
-            (Waits::Entry(at, corrections), Input::Answered(output)) => {
+            (Waits::Entry(at, corrections), SceneInput::Answered(output)) => {
                 self.entry(at, corrections, output, granted);
             }
-            (Waits::Entry(at, _), Input::Failed) => self.no_entry(at, granted),
-            (_, Input::Failed) => self.abort(),
+            (Waits::Entry(at, _), SceneInput::Failed) => self.no_entry(at, granted),
+            (_, SceneInput::Failed) => self.abort(),
             (_, other) => panic!("the machine took {other:?}"),
         }
         self.out.clone()
@@ -279,7 +281,7 @@ impl Model {
         let mut refused = |why: &str| self.out.push(format!("refused {why}"));
         let mut places = self.places.clone();
         let mut pending = Vec::new();
-        let known = |slug: &dirigent_scene::Slug| self.plan.seat(slug).map(Seat::index);
+        let known = |slug: &dirigent_scene::Slug| self.plan.seat(slug).map(CastPlace::index);
         let mut stopped = false;
         for direction in directions {
             let staying =
@@ -381,7 +383,7 @@ impl Model {
         self.out.push(format!("ask {at} Correction {:?}", Prompt::Correction.as_str()));
     }
 
-    fn speak(&mut self, at: usize, words: String, audience: &Audience, found: &[Effect]) {
+    fn speak(&mut self, at: usize, words: String, audience: &Audience, found: &[SceneEffect]) {
         let here = self.here();
         let audience = match audience {
             Audience::Only(slugs) => {
@@ -393,7 +395,9 @@ impl Model {
         };
         // Which step's thought it is, only the machine was told.
         let thought = found.iter().find_map(|effect| match effect {
-            Effect::Record(event) if event.kind.as_str() == "think" => Some(event.text.to_string()),
+            SceneEffect::Record(event) if event.kind.as_str() == "think" => {
+                Some(event.text.to_string())
+            }
             _ => None,
         });
         let thought = thought.expect("a thought comes first");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, Clock, SystemClock, UserId};
-use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_loopback::{LoopbackDiscord, ServerLimits};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_verify::database::Database;
 use dirigent_verify::processes::{Line, Lines, Process};
@@ -71,7 +71,7 @@ impl Fleet {
         let channels = channels.collect();
         let loopback = LoopbackDiscord::start(discord).await?;
         // People type faster here than Discord lets bots answer.
-        loopback.set_limits(Limits::generous());
+        loopback.set_limits(ServerLimits::generous());
         let mut fleet = Self {
             clock: SystemClock::new(),
             ttl,

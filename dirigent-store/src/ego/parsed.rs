@@ -5,7 +5,7 @@ use dirigent::{AgentId, UserId};
 use super::{EgoOptions, SkipReason};
 use crate::agent_name::is_name;
 use crate::error::BadFile;
-use crate::json::fields::{Field, Fields, Whole, string};
+use crate::record::fields::{Field, Fields, Whole, string};
 
 /// How large the file may be, in bytes.
 pub(super) const FILE_MAX: usize = 64 << 20;

@@ -35,11 +35,11 @@ use crate::json::identities::JsonIdentities;
 /// ```
 #[derive(Debug)]
 pub struct ScannedIdentities<S> {
-    shared: Arc<Shared<S>>,
+    shared: Arc<Scanner<S>>,
 }
 
 #[derive(Debug)]
-struct Shared<S> {
+struct Scanner<S> {
     registry: S,
     path: PathBuf,
     options: EgoOptions,
@@ -79,7 +79,7 @@ impl<S> ScannedIdentities<S> {
         let turn = tokio::sync::Mutex::new(());
         let path = path.as_ref().to_owned();
         let report = Mutex::new(None);
-        Self { shared: Arc::new(Shared { registry, path, options, turn, report }) }
+        Self { shared: Arc::new(Scanner { registry, path, options, turn, report }) }
     }
 
     /// The registry inside. What is changed there directly does not wait for a scan.
@@ -158,7 +158,7 @@ impl<S: IdentityStore> ScannedIdentities<S> {
     }
 
     async fn scan(&self) -> Result<Arc<EgoReport>, ApiError> {
-        let Shared { registry, path, options, report, .. } = &*self.shared;
+        let Scanner { registry, path, options, report, .. } = &*self.shared;
         let found = Arc::new(scan_ego(path, registry, options).await?);
         *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&found));
         Ok(found)

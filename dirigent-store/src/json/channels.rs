@@ -74,7 +74,7 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 ///   seen, and only the copy of the log, which [`problems`](Self::problems) tells of, has what is left of the turn. Facts
 ///   are not in the log.
 /// * A file that is whole and not understood, because a newer version wrote it, is left alone and loads
-///   as [`Barred::Newer`](dirigent::store::Barred). Fields that are not known are kept.
+///   as [`Barred::OtherVersion`](dirigent::store::Barred). Fields that are not known are kept.
 /// * [`problems`](Self::problems) tells of all these. Without `agents.json`, the names that the
 ///   channels' files hold are used.
 /// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
@@ -108,10 +108,10 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 /// ```
 #[derive(Clone)]
 pub struct JsonChannels {
-    shared: Arc<Shared>,
+    shared: Arc<FileWorkers>,
 }
 
-struct Shared {
+struct FileWorkers {
     history_max: usize,
     problems: Arc<Problems<ChannelProblem>>,
     life: Life<Threads, Inbox<Job>>,
@@ -143,7 +143,7 @@ impl JsonChannels {
             work,
         };
         let life = Life::new(root, jobs, threads);
-        Ok(Self { shared: Arc::new(Shared { history_max, problems, life }) })
+        Ok(Self { shared: Arc::new(FileWorkers { history_max, problems, life }) })
     }
 
     /// The files that could not be read since the store was opened, the first thousand of them.

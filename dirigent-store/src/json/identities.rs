@@ -64,11 +64,11 @@ use crate::worker::Worker;
 /// ```
 #[derive(Clone, Debug)]
 pub struct JsonIdentities {
-    shared: Arc<Shared>,
+    shared: Arc<RegistryWriter>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct RegistryWriter {
     /// Dropped first, so that the last write is made before the lock is given up.
     worker: Worker,
     path: PathBuf,
@@ -87,27 +87,27 @@ struct Registry {
 /// What was wrong when the store was opened, and what is wrong now.
 #[derive(Debug, Default)]
 struct Problems {
-    opening: Option<Problem>,
-    entries: Vec<Problem>,
+    opening: Option<RegistryProblem>,
+    entries: Vec<RegistryProblem>,
 }
 
 /// A defect of the registry's file that an operator should look at.
 ///
 /// ```
-/// use dirigent_store::{JsonIdentities, Problem};
+/// use dirigent_store::{JsonIdentities, RegistryProblem};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("agents.json");
 /// std::fs::write(&path, "no JSON")?;
 /// assert!(JsonIdentities::open(&path).is_err());
 /// let identities = JsonIdentities::open_or_begin_anew(&path)?;
-/// let [Problem::KeptAside { kept, .. }] = &identities.problems()[..] else { panic!() };
+/// let [RegistryProblem::KeptAside { kept, .. }] = &identities.problems()[..] else { panic!() };
 /// assert_eq!(std::fs::read_to_string(kept)?, "no JSON");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum RegistryProblem {
     /// The whole file could not be read when the store was opened, and it was to begin anew then: the
     /// registry started empty.
     KeptAside {
@@ -125,7 +125,7 @@ pub enum Problem {
     },
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for RegistryProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::KeptAside { kept, reason } => {
@@ -167,7 +167,7 @@ impl JsonIdentities {
     fn open_as(path: &Path, begins_anew: bool) -> Result<Self, OpenError> {
         let (file, aside) = RegistryFile::open(path, begins_anew)?;
         let path = file.path().to_owned();
-        let opening = aside.map(|(kept, reason)| Problem::KeptAside { kept, reason });
+        let opening = aside.map(|(kept, reason)| RegistryProblem::KeptAside { kept, reason });
         if let Some(problem) = &opening {
             tracing::warn!(path = %path.display(), %problem, "the registry starts empty");
         }
@@ -176,7 +176,7 @@ impl JsonIdentities {
         registry.read(RegistryFile::read)?;
         let worker = Worker::new("dirigent-identities");
         let registry = Arc::new(Mutex::new(registry));
-        Ok(Self { shared: Arc::new(Shared { worker, path, registry, problems }) })
+        Ok(Self { shared: Arc::new(RegistryWriter { worker, path, registry, problems }) })
     }
 
     /// Where the file is, links resolved.
@@ -186,7 +186,7 @@ impl JsonIdentities {
 
     /// What is wrong with the file: whether it was kept aside when the store was opened, and the
     /// entries that did not count when it was read last.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<RegistryProblem> {
         let problems = lock(&self.shared.problems);
         problems.opening.iter().chain(&problems.entries).cloned().collect()
     }
@@ -197,7 +197,7 @@ impl JsonIdentities {
         job: impl FnOnce(&mut Registry) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let registry = Arc::clone(&self.shared.registry);
-        let Shared { worker, path, .. } = &*self.shared;
+        let RegistryWriter { worker, path, .. } = &*self.shared;
         worker.call(path, move || job(&mut lock(&registry))).await
     }
 }
@@ -250,7 +250,7 @@ impl Registry {
         let registry = read(&self.file)?;
         let bad = registry.bad_entries().into_iter();
         let bad: Vec<_> =
-            bad.map(|(number, reason)| Problem::BadEntry { number, reason }).collect();
+            bad.map(|(number, reason)| RegistryProblem::BadEntry { number, reason }).collect();
         let mut problems = lock(&self.problems);
         if problems.entries != bad {
             for problem in &bad {

@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use crate::disk::replace;
 use crate::error::{BadFile, StoreError};
-use crate::json::channel_file::{Extras, parse_record, record_text};
-use crate::json::form::structs;
+use crate::record::form::structs;
+use crate::record::{Extras, parse_record, record_text};
 
 mod config;
 mod input;
@@ -67,7 +67,7 @@ pub struct ChannelRecording {
 #[serde(rename_all = "camelCase")]
 struct Head {
     recording: u32,
-    #[serde(with = "crate::json::form")]
+    #[serde(with = "crate::record::form")]
     channel: ChannelId,
     agents: Vec<AgentId>,
     config: ConfigFile,

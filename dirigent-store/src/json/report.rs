@@ -9,13 +9,13 @@ use dirigent::operate::Transition;
 use dirigent::replay::Trace;
 use dirigent::snapshot::{AgentKey, RestoreError};
 use dirigent::{AgentId, Config};
-use dirigent_core::Channel;
+use dirigent_core::TurnMachine;
 use dirigent_core::view::Seat;
 
 use crate::disk::{ReadError, read};
 use crate::error::{Action, StoreError};
-use crate::json::channel_file::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
 use crate::json::channels::newest_turn;
+use crate::record::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
 
 /// What a [`JsonChannels`](crate::JsonChannels) folder says of one channel: its state, which may be that of a turn in
 /// the log, and its newest transitions. `Display` says it in lines, and how to have what is not stored: what was
@@ -95,11 +95,13 @@ impl ChannelReport {
 
     fn state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The rules are the host's, and nothing in this report depends on them.
-        let machine =
-            match Channel::restore(Arc::new(Config::default()), &self.channel.record.snapshot) {
-                Ok(machine) => machine,
-                Err(error) => return unusable(f, &error),
-            };
+        let machine = match TurnMachine::restore(
+            Arc::new(Config::default()),
+            &self.channel.record.snapshot,
+        ) {
+            Ok(machine) => machine,
+            Err(error) => return unusable(f, &error),
+        };
         let view = machine.view();
         let mut line = |name: &str, value: &str| writeln!(f, "  {name:10}  {value}");
         line("mode", view.mode().as_str())?;

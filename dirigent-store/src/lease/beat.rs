@@ -48,7 +48,7 @@ impl std::fmt::Display for HeldShard {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Heartbeat {
+pub struct LeaseHeartbeat {
     /// Which attempt it is, for the answer.
     pub number: u64,
     /// Whether the process counts among those that share the shards.
@@ -63,7 +63,7 @@ pub struct Heartbeat {
     pub take: u16,
 }
 
-impl Heartbeat {
+impl LeaseHeartbeat {
     /// Whether the others are to look at once: the process begins, or gives something back, or leaves. While it leaves, no more
     /// often than it renews: it hears its own call as well, and looks then.
     pub const fn is_news(&self) -> bool {
@@ -75,12 +75,12 @@ impl Heartbeat {
 /// What the table did.
 ///
 /// ```
-/// use dirigent_store::lease::Answer;
-/// assert_eq!(Answer::default().members, 0);
+/// use dirigent_store::lease::LeaseAnswer;
+/// assert_eq!(LeaseAnswer::default().members, 0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that tables put together")]
-pub struct Answer {
+pub struct LeaseAnswer {
     /// What was renewed, where that was asked for.
     pub renewed: Vec<HeldShard>,
     /// What was taken, each with its new epoch.
@@ -95,13 +95,13 @@ pub struct Answer {
 /// ask of the name reaches one of them only.
 ///
 /// ```
-/// use dirigent_store::lease::{Answer, Leases, Namesake, Terms};
+/// use dirigent_store::lease::{LeaseAnswer, Leases, Namesake, Terms};
 /// use dirigent::ports::Timestamp;
 ///
 /// let now = Timestamp::from_millis(1_000_000);
 /// let mut leases = Leases::new(Terms::default(), 4);
 /// let beat = leases.next_heartbeat(now).unwrap();
-/// let answer = Answer { members: 2, namesake: Some(Namesake::Earlier), ..Answer::default() };
+/// let answer = LeaseAnswer { members: 2, namesake: Some(Namesake::Earlier), ..LeaseAnswer::default() };
 /// leases.answered(now, beat.number, &answer);
 /// // It looks whether the other one is still there, and takes nothing.
 /// let beat = leases.next_heartbeat(now + Terms::default().look_every).unwrap();

@@ -21,8 +21,8 @@ fn beat(
     leases: &mut Leases,
     now: u64,
     took: u64,
-    answer: impl Fn(&Heartbeat) -> Answer,
-) -> Heartbeat {
+    answer: impl Fn(&LeaseHeartbeat) -> LeaseAnswer,
+) -> LeaseHeartbeat {
     let beat = leases.next_heartbeat(at(now)).expect("a beat is due");
     let answer = answer(&beat);
     assert!(leases.answered(at(now + took), beat.number, &answer));
@@ -30,8 +30,8 @@ fn beat(
 }
 
 /// All that is held is renewed, and all that is wanted is taken, from the first shard on.
-fn granted(members: u16) -> impl Fn(&Heartbeat) -> Answer {
-    move |beat| Answer {
+fn granted(members: u16) -> impl Fn(&LeaseHeartbeat) -> LeaseAnswer {
+    move |beat| LeaseAnswer {
         renewed: beat.held.clone(),
         taken: (0..beat.take).map(|shard| held(shard, 1)).collect(),
         members,
@@ -93,10 +93,10 @@ fn a_lease_that_lapsed_and_was_not_taken_is_held_again_in_the_same_epoch() {
 #[test]
 fn what_is_not_renewed_is_lost_and_what_is_renewed_in_another_epoch_as_well() {
     let mut leases = alone();
-    beat(&mut leases, 3_000, 0, |beat| Answer {
+    beat(&mut leases, 3_000, 0, |beat| LeaseAnswer {
         renewed: beat.held.iter().skip(2).copied().chain([held(1, 2)]).collect(),
         members: 1,
-        ..Answer::default()
+        ..LeaseAnswer::default()
     });
     assert_eq!(standing(&leases, 0, 3_000), Standing::Elsewhere);
     assert_eq!(standing(&leases, 1, 3_000), Standing::Elsewhere);
@@ -225,8 +225,8 @@ fn a_call_during_an_attempt_makes_another_look_come_as_soon_as_it_is_answered() 
 }
 
 /// As `granted`, and another process has the name.
-fn named(members: u16, namesake: Namesake) -> impl Fn(&Heartbeat) -> Answer {
-    move |beat| Answer { namesake: Some(namesake), ..granted(members)(beat) }
+fn named(members: u16, namesake: Namesake) -> impl Fn(&LeaseHeartbeat) -> LeaseAnswer {
+    move |beat| LeaseAnswer { namesake: Some(namesake), ..granted(members)(beat) }
 }
 
 #[test]

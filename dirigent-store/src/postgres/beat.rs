@@ -6,7 +6,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use super::owners::Owners;
-use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Namesake, Shard};
+use crate::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Namesake, Shard};
 
 /// One atomic step. Rows are locked before the time is looked at, and those that another process has locked are passed over.
 /// A shard that is held or given back here is not taken as well: no row is changed twice. Another process of the
@@ -61,7 +61,7 @@ const CALL: &str = "SELECT pg_notify('dirigent', 'look')";
 #[derive(Default)]
 pub(super) struct Told {
     /// Of the leases.
-    pub(super) answer: Answer,
+    pub(super) answer: LeaseAnswer,
     /// The number that each change of the registry raises.
     pub(super) registry: i64,
 }
@@ -71,7 +71,7 @@ pub(super) async fn ask(
     client: &Client,
     (process, name): (i64, &str),
     ttl: Duration,
-    beat: &Heartbeat,
+    beat: &LeaseHeartbeat,
 ) -> Result<Told, Error> {
     let ttl = ttl.as_secs_f64() * 1_000.0;
     let (held, held_epochs) = columns(&beat.held);

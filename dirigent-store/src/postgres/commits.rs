@@ -7,15 +7,15 @@ use dirigent::store::{Commit, Revision};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Row};
 
-use super::Shared;
-use super::queue::{Answer, Committed, Fenced, answer};
+use super::TableAccess;
+use super::queue::{Committed, Fenced, LeaseAnswer, answer};
 use super::reader::{ROWS, take_in};
 use super::refusal::refused;
 use super::writer::is_late;
 use crate::error::{Action, StoreError};
-use crate::json::channel_file::{LARGEST, record_checksum};
 use crate::json::channels::history;
 use crate::lease::shard_of;
+use crate::record::{LARGEST, record_checksum};
 
 /// A shard whose row is locked so cannot get another owner before this statement has ended, and one that has another owner is not
 /// found. So a commit comes as a whole before a take-over or not at all.
@@ -81,7 +81,7 @@ SELECT EXISTS (SELECT 1 FROM held),
 pub(super) struct CommitJob {
     pub(super) commit: Box<Commit>,
     pub(super) fence: Fenced,
-    pub(super) to: Answer<Committed>,
+    pub(super) to: LeaseAnswer<Committed>,
 }
 
 /// A commit that is ready to be made: nothing of what it was given is needed any more.
@@ -89,7 +89,7 @@ struct Ready {
     channel: ChannelId,
     fence: Fenced,
     revision: Revision,
-    to: Answer<Committed>,
+    to: LeaseAnswer<Committed>,
 }
 
 /// What the statement is given, by columns.
@@ -117,7 +117,7 @@ struct Found {
 
 /// Makes commits together.
 pub(super) struct CommitGroup<'a> {
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a TableAccess,
     pub(super) client: &'a Client,
     pub(super) process: i64,
 }
@@ -317,7 +317,7 @@ impl CommitGroup<'_> {
     }
 
     /// Answers all of them with this failure. Returns whether the connection may be used further.
-    fn fail(&self, jobs: impl Iterator<Item = Answer<Committed>>, error: &StoreError) -> bool {
+    fn fail(&self, jobs: impl Iterator<Item = LeaseAnswer<Committed>>, error: &StoreError) -> bool {
         for to in jobs {
             answer(to, Err(error.same()));
         }

@@ -8,14 +8,14 @@ use dirigent::store::{ChannelRecord, Revision};
 use dirigent::{AgentId, ChannelId};
 
 use crate::error::{BadFile, Unwritable};
-use crate::json::channel_file::{
+use crate::json::channels::agents::{self, Agents};
+use crate::record::{
     Extras, LARGEST, WrittenRecord, parse_sound_record, record_checksum, record_text,
 };
-use crate::json::channels::agents::{self, Agents};
 
 /// What is known of the tables.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct TableCache {
     channels: Mutex<HashMap<ChannelId, KnownChannel>>,
     agents: Mutex<Agents>,
 }
@@ -30,7 +30,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Known {
+impl TableCache {
     /// Whether the channel is known to be at this revision.
     pub(super) fn is_at(&self, channel: ChannelId, revision: Revision) -> bool {
         locked(&self.channels).get(&channel).is_some_and(|known| known.revision == revision)

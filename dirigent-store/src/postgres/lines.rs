@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-use super::Shared;
+use super::TableAccess;
 use super::connect::Session;
 use super::refusal::away;
 use crate::error::{Action, StoreError};
@@ -16,7 +16,7 @@ const AGAIN_PARTS: u32 = 5;
 
 /// The three connections at work.
 pub(super) struct Lines<'a> {
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a TableAccess,
     /// This start of this process, in the tables.
     pub(super) process: i64,
 }
@@ -30,7 +30,7 @@ pub(super) enum Ended {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(shared: &'a Shared) -> Self {
+    pub(super) fn new(shared: &'a TableAccess) -> Self {
         let now = shared.server.clock.now().as_millis();
         let drawn = RandomState::new().hash_one((now, std::process::id()));
         Self { shared, process: drawn.cast_signed() }

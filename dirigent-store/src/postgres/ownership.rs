@@ -9,20 +9,20 @@ use tokio::sync::Notify;
 
 use super::owners::Owners;
 use crate::error::StoreError;
-use crate::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Namesake, Shard, Terms};
+use crate::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Leases, Namesake, Shard, Terms};
 
 /// The leases, behind a lock that is held for moments.
 pub(super) struct LeaseDesk {
     clock: Arc<dyn Clock>,
     terms: Terms,
-    state: Mutex<State>,
+    state: Mutex<HeldLeases>,
     /// Something is to be asked of the table before the next look.
     pub(super) called: Notify,
     /// The driver is to be told.
     changed: Notify,
 }
 
-struct State {
+struct HeldLeases {
     leases: Leases,
     /// What the driver was told that it holds.
     shown: BTreeMap<Shard, Epoch>,
@@ -36,7 +36,7 @@ struct State {
 impl LeaseDesk {
     pub(super) fn new(terms: Terms, shards: u16, clock: Arc<dyn Clock>) -> Self {
         let leases = Leases::new(terms, shards);
-        let state = State {
+        let state = HeldLeases {
             leases,
             shown: BTreeMap::new(),
             has_news: false,
@@ -47,7 +47,7 @@ impl LeaseDesk {
         Self { clock, terms, state: Mutex::new(state), called, changed }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HeldLeases> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -130,11 +130,11 @@ impl LeaseDesk {
         self.state().leases.next_deadline(self.clock.now())
     }
 
-    pub(super) fn next_heartbeat(&self) -> Option<Heartbeat> {
+    pub(super) fn next_heartbeat(&self) -> Option<LeaseHeartbeat> {
         self.change(Leases::next_heartbeat)
     }
 
-    pub(super) fn answered(&self, number: u64, answer: &Answer) {
+    pub(super) fn answered(&self, number: u64, answer: &LeaseAnswer) {
         if self.change(|leases, now| leases.answered(now, number, answer)) {
             self.state().taken += answer.taken.len() as u64;
         }
@@ -191,7 +191,7 @@ impl LeaseDesk {
     /// What came since the driver was told, if there is any news.
     fn news(&self) -> Option<Vec<HeldShard>> {
         let mut state = self.state();
-        let State { leases, shown, has_news, .. } = &mut *state;
+        let HeldLeases { leases, shown, has_news, .. } = &mut *state;
         if !*has_news {
             return None;
         }
@@ -202,7 +202,7 @@ impl LeaseDesk {
     /// Marks these as shown to the driver. What has changed since stays news.
     fn show(&self, came: &[HeldShard]) {
         let mut state = self.state();
-        let State { leases, shown, has_news, .. } = &mut *state;
+        let HeldLeases { leases, shown, has_news, .. } = &mut *state;
         shown.extend(came.iter().map(|held| (held.shard, held.epoch)));
         *has_news = !leases.held().all(|held| shown.get(&held.shard) == Some(&held.epoch));
     }

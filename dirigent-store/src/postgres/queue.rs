@@ -16,7 +16,7 @@ use crate::error::{Action, StoreError};
 use crate::lease::{Epoch, Shard};
 
 /// Where the answer goes.
-pub(super) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+pub(super) type LeaseAnswer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// What a change must be made under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,24 +47,24 @@ pub(super) enum Registered {
 
 /// What is to be written.
 pub(super) enum Write {
-    Commit(Box<Commit>, Fenced, Answer<Committed>),
+    Commit(Box<Commit>, Fenced, LeaseAnswer<Committed>),
     /// Answered with `None` where the channel is elsewhere.
-    Delete(ChannelId, Fenced, Answer<Option<bool>>),
-    AddAgent(AgentId, Answer<AgentKey>),
-    Register(Identity, Answer<Registered>),
-    Unregister(AgentId, Answer<bool>),
+    Delete(ChannelId, Fenced, LeaseAnswer<Option<bool>>),
+    AddAgent(AgentId, LeaseAnswer<AgentKey>),
+    Register(Identity, LeaseAnswer<Registered>),
+    Unregister(AgentId, LeaseAnswer<bool>),
 }
 
 /// What is to be read.
 pub(super) enum Read {
-    Load(ChannelId, Answer<Option<StoredChannel>>),
-    Channels(Answer<Vec<ChannelId>>),
-    ChannelsOf(Vec<Shard>, Answer<Vec<ChannelId>>),
-    Agents(Answer<Vec<AgentId>>),
-    History(ChannelId, Answer<Vec<Transition>>),
-    Identities(Answer<Vec<Identity>>),
+    Load(ChannelId, LeaseAnswer<Option<StoredChannel>>),
+    Channels(LeaseAnswer<Vec<ChannelId>>),
+    ChannelsOf(Vec<Shard>, LeaseAnswer<Vec<ChannelId>>),
+    Agents(LeaseAnswer<Vec<AgentId>>),
+    History(ChannelId, LeaseAnswer<Vec<Transition>>),
+    Identities(LeaseAnswer<Vec<Identity>>),
     /// Tells all connections that listen, on this one.
-    Call(String, Answer<()>),
+    Call(String, LeaseAnswer<()>),
 }
 
 /// A job that can be answered with a failure alone.
@@ -73,7 +73,7 @@ pub(super) trait Job {
 }
 
 /// Answers a caller, who may have stopped waiting.
-pub(super) fn answer<T>(to: Answer<T>, with: Result<T, StoreError>) {
+pub(super) fn answer<T>(to: LeaseAnswer<T>, with: Result<T, StoreError>) {
     let _ = to.send(with);
 }
 
@@ -188,7 +188,7 @@ impl Jobs {
     pub(super) async fn read<T>(
         &self,
         address: &Path,
-        read: impl FnOnce(Answer<T>) -> Read,
+        read: impl FnOnce(LeaseAnswer<T>) -> Read,
     ) -> Result<T, StoreError> {
         let (to, answered) = oneshot::channel();
         self.reads.push(read(to), || closed(address));
@@ -199,7 +199,7 @@ impl Jobs {
     pub(super) async fn write<T>(
         &self,
         address: &Path,
-        write: impl FnOnce(Answer<T>) -> Write,
+        write: impl FnOnce(LeaseAnswer<T>) -> Write,
     ) -> Result<T, StoreError> {
         let (to, answered) = oneshot::channel();
         self.writes.push(write(to), || closed(address));

@@ -11,11 +11,11 @@ use dirigent::{AgentId, ChannelId, UserId};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
-use super::Shared;
+use super::TableAccess;
 use super::known::parse;
 use super::lines::Lines;
 use super::problem::PostgresProblem;
-use super::queue::{Answer, Job, Read, answer};
+use super::queue::{Job, LeaseAnswer, Read, answer};
 use super::refusal::{away, refused};
 use crate::error::{Action, BadFile, StoreError};
 use crate::json::channels::history;
@@ -50,7 +50,7 @@ impl Lines<'_> {
 
 /// One read after the other. Who asked is answered; that something failed is returned as well.
 struct Reading<'a> {
-    shared: &'a Shared,
+    shared: &'a TableAccess,
     client: &'a Client,
 }
 
@@ -96,13 +96,16 @@ impl Reading<'_> {
         refused(&self.shared.server.address, Action::Read, error)
     }
 
-    fn answer<T>(&self, to: Answer<T>, with: Result<T, Error>) -> Result<(), ()> {
+    fn answer<T>(&self, to: LeaseAnswer<T>, with: Result<T, Error>) -> Result<(), ()> {
         let is_read = with.is_ok();
         answer(to, with.map_err(|error| self.refused(&error)));
         if is_read { Ok(()) } else { Err(()) }
     }
 
-    async fn load(&self, loads: Vec<(ChannelId, Answer<Option<StoredChannel>>)>) -> Result<(), ()> {
+    async fn load(
+        &self,
+        loads: Vec<(ChannelId, LeaseAnswer<Option<StoredChannel>>)>,
+    ) -> Result<(), ()> {
         if loads.is_empty() {
             return Ok(());
         }
@@ -178,7 +181,7 @@ impl Reading<'_> {
 
 /// The row of a channel was read. One that cannot be used stays where it is and bars the channel.
 pub(super) fn take_in(
-    shared: &Shared,
+    shared: &TableAccess,
     channel: ChannelId,
     row: Option<(i64, &str, &str)>,
 ) -> Result<Option<StoredChannel>, StoreError> {
@@ -195,7 +198,7 @@ pub(super) fn take_in(
     }
 }
 
-fn bar(shared: &Shared, channel: ChannelId, reason: BadFile) -> StoreError {
+fn bar(shared: &TableAccess, channel: ChannelId, reason: BadFile) -> StoreError {
     shared.known.forget(channel);
     let bars = reason.bars();
     shared.problems.push(PostgresProblem::BadRecord { channel, reason: reason.clone(), bars });
@@ -203,7 +206,7 @@ fn bar(shared: &Shared, channel: ChannelId, reason: BadFile) -> StoreError {
 }
 
 /// Reads who has which key.
-pub(super) async fn read_agents(shared: &Shared, client: &Client) -> Result<(), Error> {
+pub(super) async fn read_agents(shared: &TableAccess, client: &Client) -> Result<(), Error> {
     let rows = client.query_typed("SELECT key, name FROM dirigent.agents", &[]).await?;
     let named = |row: &tokio_postgres::Row| {
         let key = u32::try_from(row.get::<_, i32>(0)).unwrap_or_default();

@@ -17,8 +17,8 @@ use super::queue::{Job, Registered, Write, answer};
 use super::reader::{from_json, read_agents};
 use super::refusal::{away, no_answer, refused};
 use crate::error::{Action, StoreError};
-use crate::json::fields::quoted;
 use crate::lease::Namesake;
+use crate::record::fields::quoted;
 
 /// How many commits one statement makes at most.
 const GROUP_MAX: usize = 1_024;
@@ -63,7 +63,7 @@ impl Lines<'_> {
     }
 
     /// Returns whether the connection may be used further.
-    async fn beat(&self, client: &Client, beat: &crate::lease::Heartbeat) -> bool {
+    async fn beat(&self, client: &Client, beat: &crate::lease::LeaseHeartbeat) -> bool {
         let server = &self.shared.server;
         let asked = async {
             let refused = |error| refused(&server.address, Action::Write, &error);
@@ -184,7 +184,7 @@ impl Writing<'_> {
 
     async fn answer<T>(
         &self,
-        to: super::queue::Answer<T>,
+        to: super::queue::LeaseAnswer<T>,
         work: impl Future<Output = Result<T, StoreError>>,
     ) -> bool {
         let server = &self.lines.shared.server;

@@ -199,7 +199,7 @@ mod tests {
     use dirigent::store::Revision;
     use dirigent::{AgentId, ChannelId};
 
-    use super::super::stage::{Stage, ask, commit, erase};
+    use super::super::stage::{TestDatabase, ask, commit, erase};
     use super::super::tables::{Committed, channels};
     use super::*;
 
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_group_waits_for_the_disk_once() {
-        let stage = Stage::new();
+        let stage = TestDatabase::new();
         let mut groups = stage.groups();
         let before = stage.log_length();
         let mut group = Vec::new();
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn who_fails_fails_alone() {
-        let stage = Stage::new();
+        let stage = TestDatabase::new();
         let mut groups = stage.groups();
         let mut group = Vec::new();
         let mut first = ask(&mut group, add("zoe"));
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_log_that_cannot_be_emptied_fails_what_erases_and_nothing_else() {
-        let stage = Stage::new();
+        let stage = TestDatabase::new();
         let mut groups = stage.groups();
         let mut group = Vec::new();
         let mut made = ask(&mut group, |tables| tables.commit(&commit(0)));
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn after_a_failed_sync_nothing_is_done_any_more() {
-        let stage = Stage::new();
+        let stage = TestDatabase::new();
         let mut groups = stage.groups();
         groups.stop(Stop::Broken);
         let mut group = Vec::new();

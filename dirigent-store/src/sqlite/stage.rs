@@ -20,7 +20,7 @@ use crate::problems::Problems;
 /// What becomes of work.
 type Answered<T> = oneshot::Receiver<Result<T, StoreError>>;
 
-pub(super) struct Stage {
+pub(super) struct TestDatabase {
     pub(super) path: PathBuf,
     pub(super) conn: Connection,
     pub(super) broken: Broken,
@@ -28,7 +28,7 @@ pub(super) struct Stage {
     _folder: TempDir,
 }
 
-impl Stage {
+impl TestDatabase {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("any.sqlite");

@@ -14,11 +14,11 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use super::problem::SqliteProblem;
 use super::refusal::refused;
 use crate::error::{Action, BadFile, StoreError};
-use crate::json::channel_file::{
-    Extras, LARGEST, WrittenRecord, parse_sound_record, record_checksum, record_text,
-};
 use crate::json::channels::agents::{self, Agents};
 use crate::json::channels::history;
+use crate::record::{
+    Extras, LARGEST, WrittenRecord, parse_sound_record, record_checksum, record_text,
+};
 
 /// The tables, with what is known of them. What fails here because of the database leaves the
 /// transaction to be undone, and then everything to be [forgotten](Self::forget).

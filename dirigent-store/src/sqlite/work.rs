@@ -245,7 +245,7 @@ mod tests {
     use dirigent::ChannelId;
     use tokio::sync::oneshot;
 
-    use super::super::stage::{Stage, ask, commit};
+    use super::super::stage::{TestDatabase, ask, commit};
     use super::super::task::Asked;
     use super::*;
     use crate::error::{Action, BadFile, StoreError};
@@ -294,7 +294,7 @@ mod tests {
     /// What a sync that was left out would take: here, it fails.
     #[test]
     fn a_commit_is_synced_before_it_is_answered_also_where_the_store_stops_beside_it() {
-        let stage = Stage::new();
+        let stage = TestDatabase::new();
         let syncer = Syncer::start(&stage.path, Arc::clone(&stage.broken)).unwrap();
         let mut groups = stage.groups();
         let mut tasks = Vec::new();
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_log_is_emptied_in_time_also_where_nothing_is_synced_and_again_where_that_failed() {
-        let stage = Stage::new();
+        let stage = TestDatabase::new();
         let mut groups = stage.groups();
         let mut log = Log::new();
         let written = || stage.log_length() > 0;
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_store_that_has_stopped_waits_for_nothing_but_work() {
-        let stage = Stage::new();
+        let stage = TestDatabase::new();
         let mut groups = stage.groups();
         let mut log = Log::new();
         let mut tasks = group(0);

@@ -36,10 +36,10 @@ pub(crate) struct Life<W, Q: Jobs> {
     path: PathBuf,
     closed: AtomicBool,
     jobs: Sender<Q>,
-    stage: Mutex<Stage<W>>,
+    stage: Mutex<ThreadState<W>>,
 }
 
-enum Stage<W> {
+enum ThreadState<W> {
     /// There was no call yet.
     Ready(Box<W>),
     Running(JoinHandle<()>),
@@ -48,7 +48,7 @@ enum Stage<W> {
 
 impl<W: Start, Q: Jobs> Life<W, Q> {
     pub(crate) fn new(path: PathBuf, jobs: Sender<Q>, work: W) -> Self {
-        let stage = Mutex::new(Stage::Ready(Box::new(work)));
+        let stage = Mutex::new(ThreadState::Ready(Box::new(work)));
         Self { path, closed: AtomicBool::new(false), jobs, stage }
     }
 
@@ -67,15 +67,15 @@ impl<W: Start, Q: Jobs> Life<W, Q> {
     fn start(&self) -> Result<(), StoreError> {
         let mut stage = self.lock();
         match &*stage {
-            Stage::Running(_) => return Ok(()),
-            Stage::Ended => return Err(self.no_answer()),
-            Stage::Ready(_) => {}
+            ThreadState::Running(_) => return Ok(()),
+            ThreadState::Ended => return Err(self.no_answer()),
+            ThreadState::Ready(_) => {}
         }
-        if let Stage::Ready(work) = std::mem::replace(&mut *stage, Stage::Ended) {
+        if let ThreadState::Ready(work) = std::mem::replace(&mut *stage, ThreadState::Ended) {
             match work.start() {
-                Ok(thread) => *stage = Stage::Running(thread),
+                Ok(thread) => *stage = ThreadState::Running(thread),
                 Err((work, source)) => {
-                    *stage = Stage::Ready(Box::new(work));
+                    *stage = ThreadState::Ready(Box::new(work));
                     return Err(StoreError::not_done(Action::StartThread, &self.path, source));
                 }
             }
@@ -104,11 +104,13 @@ impl<W, Q: Jobs> Life<W, Q> {
         let (answer, answered) = oneshot::channel();
         let mut stage = self.lock();
         let ready = match &*stage {
-            Stage::Running(_) => {
+            ThreadState::Running(_) => {
                 let given = self.jobs.change(|queue| (queue.push(Q::close(answer)), true));
                 return given.map(|()| answered);
             }
-            Stage::Ready(_) | Stage::Ended => std::mem::replace(&mut *stage, Stage::Ended),
+            ThreadState::Ready(_) | ThreadState::Ended => {
+                std::mem::replace(&mut *stage, ThreadState::Ended)
+            }
         };
         drop(stage);
         drop(ready);
@@ -131,7 +133,7 @@ impl<W, Q: Jobs> Life<W, Q> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Stage<W>> {
+    fn lock(&self) -> MutexGuard<'_, ThreadState<W>> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -140,7 +142,7 @@ impl<W, Q: Jobs> Drop for Life<W, Q> {
     fn drop(&mut self) {
         drop(self.closing());
         let stage = self.stage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Stage::Running(thread) = std::mem::replace(stage, Stage::Ended) {
+        if let ThreadState::Running(thread) = std::mem::replace(stage, ThreadState::Ended) {
             let _ = thread.join();
         }
     }

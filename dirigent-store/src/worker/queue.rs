@@ -31,20 +31,20 @@ pub(crate) fn now() -> Instant {
 
 /// The side of those who have something done.
 #[derive(Debug)]
-pub(crate) struct Sender<Q>(Arc<Shared<Q>>);
+pub(crate) struct Sender<Q>(Arc<LockedQueue<Q>>);
 
 /// The side of the thread. Once it is gone, what waits is dropped, and with it the answers that its callers wait for.
 #[derive(Debug)]
-pub(crate) struct Receiver<Q: Queue>(Arc<Shared<Q>>);
+pub(crate) struct Receiver<Q: Queue>(Arc<LockedQueue<Q>>);
 
 #[derive(Debug)]
-struct Shared<Q> {
-    state: Mutex<State<Q>>,
+struct LockedQueue<Q> {
+    state: Mutex<QueueContents<Q>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State<Q> {
+struct QueueContents<Q> {
     queue: Q,
     /// The thread waits: only then a call to the system wakes it.
     sleeps: bool,
@@ -55,8 +55,8 @@ struct State<Q> {
 
 /// The two sides of a queue.
 pub(crate) fn queue<Q: Queue>(queue: Q) -> (Sender<Q>, Receiver<Q>) {
-    let state = State { queue, sleeps: false, closing: false, ended: false };
-    let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+    let state = QueueContents { queue, sleeps: false, closing: false, ended: false };
+    let shared = Arc::new(LockedQueue { state: Mutex::new(state), changed: Condvar::new() });
     (Sender(Arc::clone(&shared)), Receiver(shared))
 }
 
@@ -134,12 +134,12 @@ impl<Q: Queue> Drop for Receiver<Q> {
     }
 }
 
-impl<Q> Shared<Q> {
-    fn lock(&self) -> MutexGuard<'_, State<Q>> {
+impl<Q> LockedQueue<Q> {
+    fn lock(&self) -> MutexGuard<'_, QueueContents<Q>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wake(&self, mut state: MutexGuard<'_, State<Q>>, is_work: bool) {
+    fn wake(&self, mut state: MutexGuard<'_, QueueContents<Q>>, is_work: bool) {
         let wakes = is_work && std::mem::take(&mut state.sleeps);
         drop(state);
         if wakes {

@@ -151,13 +151,13 @@ async fn what_a_newer_version_wrote_bars_its_channel_and_is_left_alone() {
         let place = with_file(&bytes).await;
         for _ in 0..2 {
             let store = place.lazy();
-            assert_eq!(barred(&store, HERE).await, Barred::Newer, "{name}");
+            assert_eq!(barred(&store, HERE).await, Barred::OtherVersion, "{name}");
             match store.commit(replacement(HERE, 3)).await {
-                Err(CommitError::Barred(Barred::Newer)) => {}
+                Err(CommitError::Barred(Barred::OtherVersion)) => {}
                 other => panic!("{name}: {other:?}"),
             }
             assert_eq!(stored(&store, THERE).await, Some((1, 2)), "{name}");
-            assert_eq!(store.problems()[0].bars, Some(Barred::Newer), "{name}");
+            assert_eq!(store.problems()[0].bars, Some(Barred::OtherVersion), "{name}");
             store.close().await.unwrap();
             assert_eq!(fs::read(place.main(HERE)).unwrap(), bytes, "{name}: it was touched");
             assert_eq!(place.names().len(), 2, "{name}");
@@ -178,7 +178,7 @@ async fn a_newer_versions_turn_bars_a_channel_whose_file_is_sound_or_damaged() {
             let log = place.put_turn(HERE, 9, &bytes);
             let turn = fs::read(&log).unwrap();
             let store = place.lazy();
-            assert_eq!(barred(&store, HERE).await, Barred::Newer, "{name}");
+            assert_eq!(barred(&store, HERE).await, Barred::OtherVersion, "{name}");
             store.close().await.unwrap();
             assert_eq!(fs::read(&log).unwrap(), turn, "{name}");
             assert_eq!(fs::read(place.main(HERE)).unwrap(), main, "{name}");

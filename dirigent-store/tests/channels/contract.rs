@@ -67,7 +67,7 @@ impl ChannelStoreHarness for Harness {
         let sound = fs::read_to_string(&file).unwrap();
         let spoilt = match how {
             Barred::Damaged => sound[..sound.len() / 2].to_owned(),
-            Barred::Newer => with_checksum(&sound.replacen("\"chat\"", "\"assembly\"", 1)),
+            Barred::OtherVersion => with_checksum(&sound.replacen("\"chat\"", "\"assembly\"", 1)),
         };
         assert_ne!(spoilt, sound);
         fs::write(file, spoilt).unwrap();

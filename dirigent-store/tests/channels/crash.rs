@@ -6,7 +6,7 @@ use dirigent_store::{ChannelOptions, JsonChannels, OpenError};
 use dirigent_testkit::Random;
 
 use crate::channels::place::Place;
-use crate::shared::process::{Known, Player, hold, role, write_and_pause, write_for_ever};
+use crate::shared::process::{Acknowledged, Player, hold, role, write_and_pause, write_for_ever};
 
 pub(super) const PLAYER: Player =
     Player("channels::crash::a_process_killed_at_any_point_loses_nothing_it_acknowledged");
@@ -45,7 +45,7 @@ async fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
     }
     let place = Place::new();
     let mut random = Random::new(0x6b69_6c6c);
-    let mut known = Known::default();
+    let mut known = Acknowledged::default();
     for round in 0..60 {
         // Without a wait, with a short one, and longer than the process lives.
         let wait = [0, 3, 60_000][round % 3];

@@ -245,7 +245,7 @@ async fn a_file_of_another_version_is_refused_and_left_alone() {
     let newer = with_checksum(&ours.replacen("\"version\": 1", "\"version\": 2", 1));
     fs::write(&path, &newer).unwrap();
     let store = place.lazy();
-    assert_eq!(barred(&store, HERE).await, Barred::Newer);
+    assert_eq!(barred(&store, HERE).await, Barred::OtherVersion);
     let error = store.load(HERE).await.unwrap_err();
     let said = std::error::Error::source(&error).unwrap().downcast_ref::<StoreError>().unwrap();
     let StoreError::BadRecord { path: told, channel: HERE, source } = said else {

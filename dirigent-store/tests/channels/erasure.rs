@@ -34,7 +34,7 @@ async fn a_turn_that_cannot_become_a_file_keeps_no_texts_of_other_channels() {
     assert_eq!(holders(place.root()), ["turns-1.log"]);
     for _ in 0..2 {
         let store = place.lazy();
-        assert_eq!(barred(&store, THERE).await, Barred::Newer);
+        assert_eq!(barred(&store, THERE).await, Barred::OtherVersion);
         store.close().await.unwrap();
         assert_eq!(holders(place.root()), [] as [&str; 0]);
         assert_eq!(fs::read(place.log()).unwrap(), newer);

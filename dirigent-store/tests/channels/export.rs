@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dirigent::ports::Timestamp;
 use dirigent::store::{ChannelRecord, ChannelStore, Commit, Durability, Revision};
 use dirigent::{ChannelId, Config, Mode};
-use dirigent_core::{AgentKey, Channel, Creation, Input, RunId, WakeCause};
+use dirigent_core::{AgentKey, Creation, Input, RunId, TurnMachine, WakeCause};
 use dirigent_store::JsonChannels;
 use dirigent_store::export::OrchestrationState;
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn talk_then(store: &JsonChannels, channel: ChannelId, started: bool, more
         members.push(store.add_agent(name.into()).await.unwrap());
     }
     let first = members.first().copied();
-    let mut machine = Channel::new(Arc::default(), 7);
+    let mut machine = TurnMachine::new(Arc::default(), 7);
     let mut effects = Vec::new();
     let create = Creation { mode: Mode::Chat, members, initiator: None };
     let mut inputs = vec![Input::Create(create)];

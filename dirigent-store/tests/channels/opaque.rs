@@ -25,11 +25,15 @@ struct Rows {
 struct Table(Arc<Mutex<Rows>>);
 
 fn barred(error: &BadFile) -> Barred {
-    if error.is_newer() { Barred::Newer } else { Barred::Damaged }
+    if error.is_other_version() { Barred::OtherVersion } else { Barred::Damaged }
 }
 
 fn unreadable(error: BadFile) -> LoadError {
-    if error.is_newer() { LoadError::newer(error) } else { LoadError::damaged(error) }
+    if error.is_other_version() {
+        LoadError::other_version(error)
+    } else {
+        LoadError::damaged(error)
+    }
 }
 
 #[async_trait]
@@ -51,7 +55,7 @@ impl ChannelStore for Table {
         let mut rows = self.0.lock().unwrap();
         let known = match rows.channels.get(&commit.channel).map(|row| parse_channel(row)) {
             Some(Ok(known)) => Some(known),
-            Some(Err(error)) if commit.replaces_damaged && !error.is_newer() => None,
+            Some(Err(error)) if commit.replaces_damaged && !error.is_other_version() => None,
             Some(Err(error)) => return Err(barred(&error).into()),
             None => None,
         };
@@ -72,7 +76,7 @@ impl ChannelStore for Table {
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
         let mut rows = self.0.lock().unwrap();
         match rows.channels.get(&channel).map(|row| parse_channel(row)) {
-            Some(Err(error)) if error.is_newer() => Err(unreadable(error)),
+            Some(Err(error)) if error.is_other_version() => Err(unreadable(error)),
             _ => Ok(rows.channels.remove(&channel).is_some()),
         }
     }
@@ -132,7 +136,7 @@ impl ChannelStoreHarness for Tables {
             let sound = String::from_utf8(row.clone()).unwrap();
             *row = match how {
                 Barred::Damaged => row[..row.len() / 2].to_vec(),
-                Barred::Newer => {
+                Barred::OtherVersion => {
                     with_checksum(&sound.replacen("\"chat\"", "\"assembly\"", 1)).into_bytes()
                 }
             };

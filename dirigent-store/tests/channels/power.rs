@@ -8,7 +8,7 @@ use dirigent_testkit::Random;
 use crate::channels::crash::PLAYER;
 use crate::channels::place::{Place, stored};
 use crate::shared::mount::{Disk, Mount};
-use crate::shared::process::{Known, ack};
+use crate::shared::process::{Acknowledged, ack};
 
 /// R046, R143, D77
 #[tokio::test]
@@ -17,7 +17,7 @@ async fn a_power_cut_takes_no_fact() {
     let Some(disk) = Disk::new(home.path()) else { return };
     let mut random = Random::new(0x706f_7765);
     let root = disk.path().join("state");
-    let mut known = Known::default();
+    let mut known = Acknowledged::default();
     let (mut torn, mut turns_lost) = (0, 0);
     for round in 0..8 {
         let wait = [1, 20, 60_000][round % 3];
@@ -65,7 +65,7 @@ async fn a_power_cut_right_after_a_fact_was_acknowledged_does_not_take_it() {
     let mut writer = PLAYER.start("pause", &disk.path().join("state"));
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     assert_eq!(ack(&mut lines).as_deref(), Some("open"));
-    let mut known = Known::default();
+    let mut known = Acknowledged::default();
     for fact in 0..FACTS {
         let before = known.facts.clone();
         while known.facts == before {

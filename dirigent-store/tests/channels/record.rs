@@ -16,7 +16,7 @@ use dirigent::store::{
 use dirigent::{ChannelId, Config, MessageId, UserId};
 use dirigent_core::snapshot::Steering;
 use dirigent_core::view::Span;
-use dirigent_core::{AgentKey, Channel, Creation, Input, Mode, Settlement, Ticket, WakeCause};
+use dirigent_core::{AgentKey, Creation, Input, Mode, Settlement, Ticket, TurnMachine, WakeCause};
 use dirigent_store::{BadFile, ParsedChannel, parse_channel};
 use dirigent_testkit::Random;
 use dirigent_verify::check::Step;
@@ -191,7 +191,7 @@ fn what_a_machine_went_through_comes_back_whole() {
     let mut random = Random::new(0x5eed);
     let mut kinds = BTreeSet::new();
     for round in 0..300 {
-        let mut channel = Channel::new(Config::default().into(), round);
+        let mut channel = TurnMachine::new(Config::default().into(), round);
         let mut effects = Vec::new();
         let mut now = Timestamp::from_millis(1_700_000_000_000);
         for step in Step::sequence(&mut random, 40) {
@@ -211,7 +211,7 @@ fn what_a_machine_went_through_comes_back_whole() {
             let file = ParsedChannel::new(ChannelId::new(7), Revision::new(round), record);
             let again = parse_channel(&file.to_json().unwrap()).unwrap();
             assert_eq!(again, file);
-            let twin = Channel::restore(Config::default().into(), &again.record.snapshot);
+            let twin = TurnMachine::restore(Config::default().into(), &again.record.snapshot);
             assert!(twin.is_ok(), "{twin:?}");
         }
     }
@@ -221,7 +221,7 @@ fn what_a_machine_went_through_comes_back_whole() {
 /// F27
 #[test]
 fn a_channel_that_uses_no_option_is_written_as_before_there_were_any() {
-    let mut channel = Channel::new(Config::default().into(), 1);
+    let mut channel = TurnMachine::new(Config::default().into(), 1);
     let members = [0, 1, 2].map(AgentKey::new).to_vec();
     let create = Creation { mode: Mode::Chat, members, initiator: None };
     let wake = Input::Wake { first: None, cause: WakeCause::Guide };
@@ -377,7 +377,7 @@ fn what_contradicts_itself_is_for_the_machine_to_refuse() {
     let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
     let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
     let again = parse_channel(&file.to_json().unwrap()).unwrap();
-    assert!(Channel::restore(Config::default().into(), &again.record.snapshot).is_err());
+    assert!(TurnMachine::restore(Config::default().into(), &again.record.snapshot).is_err());
     let mut last = file;
     last.revision = Revision::new(u64::MAX);
     let refused = parse_channel(&last.to_json().unwrap()).unwrap_err();

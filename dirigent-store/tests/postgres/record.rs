@@ -140,7 +140,7 @@ async fn tables_of_another_version_or_another_cluster_are_refused_and_left_alone
     let OpenError::Store(StoreError::BadFile { source, .. }) = refused else {
         panic!("{refused:?}")
     };
-    assert!(source.is_newer());
+    assert!(source.is_other_version());
     place.sql(&format!("UPDATE dirigent.version SET number = {version}"));
     let opened = place.open().await;
     assert_eq!(stored(&opened.store, HERE).await, Some((1, 1)));

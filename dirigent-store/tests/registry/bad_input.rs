@@ -3,7 +3,7 @@
 use std::fs;
 
 use dirigent_store::{
-    BadEntry, BadFile, JsonIdentities, OpenError, Problem, StoreError, parse_identities,
+    BadEntry, BadFile, JsonIdentities, OpenError, RegistryProblem, StoreError, parse_identities,
 };
 use proptest::prelude::*;
 
@@ -22,7 +22,9 @@ async fn opened(content: &[u8]) -> Option<String> {
         assert_eq!(place.names().len(), 1, "it was kept aside unasked");
         let store = JsonIdentities::open_or_begin_anew(place.path()).unwrap();
         let problems = store.problems();
-        let [Problem::KeptAside { kept, .. }] = &problems[..] else { panic!("{problems:?}") };
+        let [RegistryProblem::KeptAside { kept, .. }] = &problems[..] else {
+            panic!("{problems:?}")
+        };
         assert_eq!(fs::read(kept).unwrap(), content, "the bytes were not kept");
         assert!(!place.path().exists());
         assert_eq!(who(&store).await, "");
@@ -192,7 +194,7 @@ fn a_file_beyond_the_limit_is_refused_unread() {
     let OpenError::Damaged { source, .. } = refused else { panic!("{refused}") };
     assert!(matches!(source, BadFile::TooLarge { .. }), "{source}");
     let store = JsonIdentities::open_or_begin_anew(place.path()).unwrap();
-    let [Problem::KeptAside { kept, reason }] = &store.problems()[..] else { panic!() };
+    let [RegistryProblem::KeptAside { kept, reason }] = &store.problems()[..] else { panic!() };
     assert!(matches!(reason, BadFile::TooLarge { .. }));
     assert_eq!(fs::metadata(kept).unwrap().len(), 100 << 20);
     let spaces = vec![b' '; (64 << 20) + 1];

@@ -4,7 +4,7 @@ use std::fs;
 
 use dirigent::ports::Identity;
 use dirigent::{IdentityStore, UserId};
-use dirigent_store::{BadEntry, JsonIdentities, OpenError, Problem, parse_identities};
+use dirigent_store::{BadEntry, JsonIdentities, OpenError, RegistryProblem, parse_identities};
 
 use crate::registry::place::{Place, entry, owner, put, who};
 
@@ -177,7 +177,7 @@ async fn bad_entries_are_passed_over_reported_and_kept() {
     let store = place.open();
     let expected: Vec<_> = (2..)
         .zip(&bad)
-        .map(|(number, (_, reason))| Problem::BadEntry { number, reason: reason.clone() })
+        .map(|(number, (_, reason))| RegistryProblem::BadEntry { number, reason: reason.clone() })
         .collect();
     assert_eq!(store.problems(), expected);
     put(&store, "adam", 9).await;
@@ -245,7 +245,7 @@ async fn a_file_that_is_bad_at_the_start_is_refused_and_kept_where_it_is_to_begi
         assert_eq!(place.names(), ["dirigent-identity.json"]);
     }
     let store = JsonIdentities::open_or_begin_anew(place.path()).unwrap();
-    let [Problem::KeptAside { kept, .. }] = &store.problems()[..] else { panic!() };
+    let [RegistryProblem::KeptAside { kept, .. }] = &store.problems()[..] else { panic!() };
     assert_eq!(fs::read_to_string(kept).unwrap(), "{ \"entries\": [");
     assert!(kept.ends_with("dirigent-identity.json.corrupt-1"));
     assert_eq!(who(&store).await, "");
@@ -378,7 +378,7 @@ fn handles_and_errors_can_be_sent_and_shared() {
     shared::<dirigent_store::ego::EgoReport>();
     shared::<dirigent_store::StoreError>();
     shared::<OpenError>();
-    shared::<Problem>();
+    shared::<RegistryProblem>();
 }
 
 /// A file that several people edit stays theirs.

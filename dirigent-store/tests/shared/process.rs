@@ -29,7 +29,13 @@ impl Player {
     }
 
     /// Has another process write, and kills it after so many commits.
-    pub(crate) fn killed_after(self, commits: u64, role: &str, path: &Path, known: &mut Known) {
+    pub(crate) fn killed_after(
+        self,
+        commits: u64,
+        role: &str,
+        path: &Path,
+        known: &mut Acknowledged,
+    ) {
         let mut writer = self.start(role, path);
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
         assert_eq!(ack(&mut lines).as_deref(), Some("open"));
@@ -103,14 +109,14 @@ async fn write(store: &dyn ChannelStore, after_fact: impl Fn()) {
 
 /// What is known of the channels after another process wrote.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct Acknowledged {
     /// The newest revision of each channel that was acknowledged.
     pub(crate) made: HashMap<u64, u64>,
     /// The newest of them that was a fact.
     pub(crate) facts: HashMap<u64, u64>,
 }
 
-impl Known {
+impl Acknowledged {
     /// Everything that was acknowledged is there, and nothing that was never asked for.
     pub(crate) async fn is_in(&self, store: &dyn ChannelStore, round: usize) {
         for (channel, made) in &self.made {

@@ -3,7 +3,7 @@
 use dirigent_store::{OpenError, SqliteStore};
 use dirigent_testkit::Random;
 
-use crate::shared::process::{Known, Player, hold, role, write_and_pause, write_for_ever};
+use crate::shared::process::{Acknowledged, Player, hold, role, write_and_pause, write_for_ever};
 use crate::sqlite::place::Place;
 
 pub(super) const PLAYER: Player =
@@ -62,7 +62,7 @@ async fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
     }
     let place = Place::new();
     let mut random = Random::new(0x6b69_6c6c);
-    let mut known = Known::default();
+    let mut known = Acknowledged::default();
     for round in 0..60 {
         PLAYER.killed_after(random.draw() % 40, "write", &place.path(), &mut known);
         let store = place.open();

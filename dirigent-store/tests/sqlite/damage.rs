@@ -198,16 +198,16 @@ async fn a_newer_versions_record_bars_its_channel_and_is_left_alone() {
     fact(&store, HERE, 0, 1).await;
     fact(&store, THERE, 0, 3).await;
     store.close().await.unwrap();
-    spoil(&place.path(), HERE, Barred::Newer);
+    spoil(&place.path(), HERE, Barred::OtherVersion);
     let read = format!("SELECT record FROM channels WHERE id = {HERE}");
     let newer = place.text(&read);
     for _ in 0..2 {
         let store = place.open();
-        assert_eq!(barred(&store, HERE).await, Barred::Newer);
+        assert_eq!(barred(&store, HERE).await, Barred::OtherVersion);
         let refused = store.commit(replacement(HERE, 5)).await;
-        assert!(matches!(refused, Err(CommitError::Barred(Barred::Newer))), "{refused:?}");
+        assert!(matches!(refused, Err(CommitError::Barred(Barred::OtherVersion))), "{refused:?}");
         assert_eq!(stored(&store, THERE).await, Some((1, 3)));
-        let (reason, bars) = (BadFile::UnknownValue, Barred::Newer);
+        let (reason, bars) = (BadFile::UnknownValue, Barred::OtherVersion);
         assert_eq!(store.problems(), [SqliteProblem::BadRecord { channel: HERE, reason, bars }]);
         store.close().await.unwrap();
         assert_eq!(place.text(&read), newer);

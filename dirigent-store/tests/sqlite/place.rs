@@ -82,7 +82,7 @@ pub(crate) fn spoil(path: &Path, channel: ChannelId, how: Barred) {
     let (_, rest) = record.split_once("\"mode\": \"").unwrap();
     let (mode, _) = rest.split_once('"').unwrap();
     record = record.replacen(&format!("\"{mode}\""), "\"assembly\"", 1);
-    if how == Barred::Newer {
+    if how == Barred::OtherVersion {
         let sum = crc32fast::hash(format!("1 {channel} {revision} {record}").as_bytes());
         checksum = format!("{sum:08x}");
     }

@@ -6,7 +6,7 @@ use dirigent_store::SqliteStore;
 use dirigent_testkit::Random;
 
 use crate::shared::mount::{Disk, Mount};
-use crate::shared::process::{Known, ack};
+use crate::shared::process::{Acknowledged, ack};
 use crate::sqlite::crash::PLAYER;
 
 /// R046, R143, D77
@@ -15,7 +15,7 @@ async fn a_power_cut_takes_nothing_that_was_answered() {
     let home = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::new(home.path()) else { return };
     let mut random = Random::new(0x706f_7765);
-    let mut known = Known::default();
+    let mut known = Acknowledged::default();
     for round in 0..8 {
         let mut writer = PLAYER.start("write", &disk.path().join("state/any.sqlite"));
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
@@ -53,7 +53,7 @@ async fn a_power_cut_right_after_a_fact_was_answered_does_not_take_it() {
     let mut writer = PLAYER.start("pause", &disk.path().join("state/any.sqlite"));
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     assert_eq!(ack(&mut lines).as_deref(), Some("open"));
-    let mut known = Known::default();
+    let mut known = Acknowledged::default();
     for _ in 0..6 {
         let before = known.facts.clone();
         while known.facts == before {

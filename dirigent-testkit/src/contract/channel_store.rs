@@ -17,9 +17,9 @@ use dirigent::store::{
 };
 use dirigent::{ChannelId, MessageId, Mode, UserId};
 use dirigent_core::view::Span;
-use dirigent_core::{AgentKey, Channel, Creation, Input, Timestamp};
+use dirigent_core::{AgentKey, Creation, Input, Timestamp, TurnMachine};
 
-use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out, works};
+use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, left_out, works};
 use barred::{
     a_damaged_record_bars_its_channel_alone_and_stays_listed,
     a_damaged_record_can_be_deleted_and_a_newer_one_cannot,
@@ -81,8 +81,8 @@ where
 /// # Errors
 ///
 /// The checks that failed.
-pub async fn channel_store(harness: &dyn ChannelStoreHarness) -> Result<Report, Failures> {
-    let mut report = Report::new("channel_store");
+pub async fn channel_store(harness: &dyn ChannelStoreHarness) -> Result<ContractReport, Failures> {
+    let mut report = ContractReport::new("channel_store");
     checks!(report, harness;
         a_fresh_store_knows_nothing,
         what_was_committed_is_loaded,
@@ -315,7 +315,7 @@ async fn holds(
 
 /// A record of a channel that went through these inputs, a second apart.
 fn after(inputs: &[Input]) -> ChannelRecord {
-    let mut channel = Channel::new(Arc::default(), 7);
+    let mut channel = TurnMachine::new(Arc::default(), 7);
     let mut effects = Vec::new();
     for (input, second) in inputs.iter().zip(1..) {
         let now = Timestamp::from_millis(second * 1_000);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use dirigent::Clock;
 use dirigent::ports::Timestamp;
 
-use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out};
+use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, left_out};
 
 /// A clock, and where it can be done, the power to let time pass. Call the suite within a runtime
 /// if the clock needs one.
@@ -55,8 +55,8 @@ pub trait ClockHarness: Send + Sync {
 /// # Errors
 ///
 /// The checks that failed.
-pub async fn clock(harness: &dyn ClockHarness) -> Result<Report, Failures> {
-    let mut report = Report::new("clock");
+pub async fn clock(harness: &dyn ClockHarness) -> Result<ContractReport, Failures> {
+    let mut report = ContractReport::new("clock");
     checks!(report, harness;
         time_does_not_fall,
         a_deadline_that_has_passed_is_not_waited_for,

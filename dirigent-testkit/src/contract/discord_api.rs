@@ -1,6 +1,6 @@
 //! What every [`DiscordApi`](dirigent::DiscordApi) must do.
 
-use super::report::{Failures, Report, checks, left_out};
+use super::report::{ContractReport, Failures, checks, left_out};
 
 mod access;
 mod doubt;
@@ -43,8 +43,8 @@ pub use harness::DiscordHarness;
 /// # Errors
 ///
 /// The checks that failed.
-pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<Report, Failures> {
-    let mut report = Report::new("discord_api");
+pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<ContractReport, Failures> {
+    let mut report = ContractReport::new("discord_api");
     checks!(report, harness;
         the_account_knows_itself,
         a_posted_message_is_read_back,

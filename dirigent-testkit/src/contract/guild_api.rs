@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dirigent::ports::{Access, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel};
 use dirigent::{ChannelId, UserId};
 
-use super::report::{Failures, Outcome, Report, checks, ensure, equal, is_refused, works};
+use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, is_refused, works};
 
 /// A guild in which the suite may play.
 ///
@@ -74,8 +74,8 @@ pub trait GuildHarness: Send + Sync {
 /// # Errors
 ///
 /// The checks that failed.
-pub async fn guild_api(harness: &dyn GuildHarness) -> Result<Report, Failures> {
-    let mut report = Report::new("guild_api");
+pub async fn guild_api(harness: &dyn GuildHarness) -> Result<ContractReport, Failures> {
+    let mut report = ContractReport::new("guild_api");
     checks!(report, harness;
         the_guild_is_among_the_accounts_guilds,
         a_guild_that_is_not_there_is_gone,

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use dirigent::ports::{Identity, RegisterError};
 use dirigent::{IdentityStore, UserId};
 
-use super::report::{Failures, Outcome, Report, checks, ensure, equal, left_out, works};
+use super::report::{ContractReport, Failures, Outcome, checks, ensure, equal, left_out, works};
 
 /// Makes stores for the suite. A function that makes an empty store is one.
 ///
@@ -49,8 +49,10 @@ where
 /// # Errors
 ///
 /// The checks that failed.
-pub async fn identity_store(harness: &dyn IdentityStoreHarness) -> Result<Report, Failures> {
-    let mut report = Report::new("identity_store");
+pub async fn identity_store(
+    harness: &dyn IdentityStoreHarness,
+) -> Result<ContractReport, Failures> {
+    let mut report = ContractReport::new("identity_store");
     checks!(report, harness;
         a_fresh_store_is_empty,
         entries_come_in_the_order_in_which_they_were_added,

@@ -11,14 +11,14 @@ pub(super) type Outcome = Result<(), String>;
 /// Which checks of a suite passed. A suite hands one out only when none failed.
 ///
 /// ```
-/// use dirigent_testkit::contract::Report;
+/// use dirigent_testkit::contract::ContractReport;
 ///
-/// fn print(report: &Report) -> String {
+/// fn print(report: &ContractReport) -> String {
 ///     format!("{}: {} passed, {} left out", report.suite(), report.passed().len(), report.left_out().len())
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Report {
+pub struct ContractReport {
     /// The suite's name.
     suite: &'static str,
     /// The checks that held.
@@ -29,7 +29,7 @@ pub struct Report {
     failed: Vec<Failure>,
 }
 
-impl Report {
+impl ContractReport {
     pub(super) const fn new(suite: &'static str) -> Self {
         Self { suite, passed: Vec::new(), left_out: Vec::new(), failed: Vec::new() }
     }

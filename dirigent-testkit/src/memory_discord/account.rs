@@ -13,7 +13,7 @@ use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
 use super::accounts::Account;
 use super::event::Event;
-use super::events::Events;
+use super::events::GatewayEvents;
 use super::faults::Fault;
 use super::ledger::Call;
 use super::outage::Regime;
@@ -67,7 +67,7 @@ impl MemoryAccount {
     }
 
     /// What is pushed to this account from now on: only from channels that it sees.
-    pub fn events(&self) -> Events {
+    pub fn events(&self) -> GatewayEvents {
         self.world.lock().subscribe(Some(self.user), false)
     }
 
@@ -86,7 +86,7 @@ impl MemoryAccount {
     /// discord.guild(guild).add_member(newcomer);
     /// assert_eq!(events.try_next(), Some(Event::GuildMemberAdded { guild, user: newcomer }));
     /// ```
-    pub fn gateway_events(&self) -> Events {
+    pub fn gateway_events(&self) -> GatewayEvents {
         self.world.lock().subscribe(Some(self.user), true)
     }
 

@@ -214,8 +214,8 @@ impl Event {
     ///
     /// ```
     /// # use dirigent::{CallError, Dirigent};
-    /// # use dirigent_testkit::memory_discord::Events;
-    /// async fn tell_all(mut events: Events, dirigent: Dirigent) -> Result<(), CallError> {
+    /// # use dirigent_testkit::memory_discord::GatewayEvents;
+    /// async fn tell_all(mut events: GatewayEvents, dirigent: Dirigent) -> Result<(), CallError> {
     ///     while let Some(event) = events.next().await {
     ///         event.tell(&dirigent).await?;
     ///     }

@@ -29,12 +29,12 @@ use super::faults::PushFault;
 /// assert!(matches!(events.try_next(), Some(Event::MessageCreated(m)) if m.id == id));
 /// assert_eq!(events.try_next(), None);
 /// ```
-pub struct Events {
+pub struct GatewayEvents {
     inbox: Arc<Inbox>,
     clock: Arc<dyn Clock>,
 }
 
-impl Events {
+impl GatewayEvents {
     pub(crate) fn new(inbox: Arc<Inbox>, clock: Arc<dyn Clock>) -> Self {
         Self { inbox, clock }
     }
@@ -131,15 +131,15 @@ impl Events {
     }
 }
 
-impl Drop for Events {
+impl Drop for GatewayEvents {
     fn drop(&mut self) {
         self.inbox.dropped.store(true, Ordering::Release);
     }
 }
 
-impl fmt::Debug for Events {
+impl fmt::Debug for GatewayEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events").field("pending", &self.pending()).finish_non_exhaustive()
+        f.debug_struct("GatewayEvents").field("pending", &self.pending()).finish_non_exhaustive()
     }
 }
 

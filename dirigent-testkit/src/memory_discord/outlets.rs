@@ -8,7 +8,7 @@ use dirigent::{Clock, UserId};
 
 use super::accounts::Accounts;
 use super::event::Event;
-use super::events::{Events, Inbox};
+use super::events::{GatewayEvents, Inbox};
 use super::faults::{Faults, PushFault};
 use super::places::Places;
 use super::world::World;
@@ -66,10 +66,10 @@ impl Outlets {
         account: Option<UserId>,
         is_gateway: bool,
         clock: Arc<dyn Clock>,
-    ) -> Events {
+    ) -> GatewayEvents {
         let inbox = Arc::new(Inbox::new());
         self.queues.push(Outlet { inbox: Arc::clone(&inbox), account, is_gateway });
-        Events::new(inbox, clock)
+        GatewayEvents::new(inbox, clock)
     }
 
     /// Adds a session of the gateway.

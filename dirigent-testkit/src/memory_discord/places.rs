@@ -60,7 +60,7 @@ pub struct Guild {
 
 /// What was found out about a channel, as long as nothing changes.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct ChannelAccess {
     /// For which state of all places it holds.
     revision: u64,
     allowed: IdMap<UserId, (Allowed, Option<Timestamp>)>,
@@ -132,10 +132,10 @@ impl Places {
         })
     }
 
-    fn known<'a>(&self, room: &'a Room) -> std::cell::RefMut<'a, Known> {
+    fn known<'a>(&self, room: &'a Room) -> std::cell::RefMut<'a, ChannelAccess> {
         let mut known = RefCell::borrow_mut(&room.known);
         if known.revision != self.revision {
-            *known = Known { revision: self.revision, ..Known::default() };
+            *known = ChannelAccess { revision: self.revision, ..ChannelAccess::default() };
         }
         known
     }

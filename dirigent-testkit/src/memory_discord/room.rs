@@ -11,7 +11,7 @@ use super::history::History;
 use super::permissions::Permissions;
 use super::pings::Pings;
 use super::pins::Pins;
-use super::places::{Known, Places};
+use super::places::{ChannelAccess, Places};
 use super::rules::{Overwrites, Target};
 
 /// Discord's numbers for kinds of channels.
@@ -69,7 +69,7 @@ pub struct Room {
     /// How a thread was set up; channels have it too, and it says nothing of them.
     pub thread: ThreadSettings,
     /// What was found out of who may do what here.
-    pub(crate) known: RefCell<Known>,
+    pub(crate) known: RefCell<ChannelAccess>,
 }
 
 impl Room {

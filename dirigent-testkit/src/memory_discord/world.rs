@@ -9,7 +9,7 @@ use dirigent::{ChannelId, Clock, UserId};
 use super::accounts::Accounts;
 use super::applications::Applications;
 use super::event::Event;
-use super::events::Events;
+use super::events::GatewayEvents;
 use super::faults::{Fault, Faults, rate_limited};
 use super::ledger::{Call, Ledger};
 use super::limits::Limits;
@@ -95,7 +95,7 @@ impl World {
     }
 
     /// What is pushed from now on: to an account, or everything.
-    pub(crate) fn subscribe(&mut self, account: Option<UserId>, is_gateway: bool) -> Events {
+    pub(crate) fn subscribe(&mut self, account: Option<UserId>, is_gateway: bool) -> GatewayEvents {
         self.outlets.subscribe(account, is_gateway, Arc::clone(&self.clock))
     }
 

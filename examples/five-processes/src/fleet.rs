@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, ChatMessage, Clock, SystemClock, UserId};
-use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_loopback::{LoopbackDiscord, ServerLimits};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_verify::database::Database;
 use dirigent_verify::processes::{Line, Lines, Process};
@@ -109,7 +109,7 @@ impl Fleet {
         let cast = Cast::new(setting.channels, setting.asking);
         let loopback = LoopbackDiscord::start(cast.discord.clone()).await?;
         // People type faster here than Discord lets bots answer.
-        loopback.set_limits(Limits::generous());
+        loopback.set_limits(ServerLimits::generous());
         let certificates = Certificates::new()?;
         let socket = database.folder().join(".s.PGSQL.5432");
         let variables = vec![

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::{AgentId, Clock, Dirigent, Mode, command};
 use dirigent_loopback::CommandError;
-use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::memory_discord::{Event, GatewayEvents};
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ struct Watch<'a> {
     practice: &'a Practice,
     dirigent: &'a Dirigent,
     terminal: Terminal,
-    pushed: Events,
+    pushed: GatewayEvents,
     changes: dirigent::operate::Events,
 }
 

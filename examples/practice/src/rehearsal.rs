@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 
 /// The script of the rehearsal, in this order: each line follows from the one before.
 const WORDS: [&str; 11] = [
@@ -62,8 +62,8 @@ pub fn rehearse_with_model(program: &str) -> Result<(), String> {
     let runtime = runtime.map_err(|error| error.to_string())?;
     let played = runtime.block_on(async {
         let model = LoopbackLlm::start().await?;
-        model.script(MODEL_WORDS.map(Answer::text));
-        model.cycle([Answer::text("NO_REPLY")]);
+        model.script(MODEL_WORDS.map(ScriptedAnswer::text));
+        model.cycle([ScriptedAnswer::text("NO_REPLY")]);
         let mut command = tokio::process::Command::new(program);
         command.args(["--fast", "--llm", &model.url()]).env_remove("DISCORD_TOKEN").output().await
     });

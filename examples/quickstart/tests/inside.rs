@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{ChannelId, Clock, SystemClock, UserId};
-use dirigent_llm_loopback::{Answer, LoopbackLlm};
+use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use dirigent_loopback::{CommandError, LoopbackDiscord};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::Permissions;
@@ -133,8 +133,8 @@ async fn the_quickstart_bot_talks_and_stops_inside_the_loopback_discord() -> Res
 async fn a_model_speaks_for_the_agents() -> Result {
     let model = LoopbackLlm::start().await?;
     let said = ["As a model I agree.", "As a model I doubt it.", "As a model I saw it all before."];
-    model.script(said.map(Answer::text));
-    model.cycle([Answer::text("NO_REPLY")]);
+    model.script(said.map(ScriptedAnswer::text));
+    model.cycle([ScriptedAnswer::text("NO_REPLY")]);
     let inside = Inside::start(&["--llm", &model.url()]).await?;
     inside.ask("Who writes the parser?").await?;
     until("round of all three", || inside.words().len() >= 4).await?;

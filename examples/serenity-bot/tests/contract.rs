@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, DiscordApi, MessageId, SystemClock, UserId};
-use dirigent_loopback::{Endpoint, Limits, LoopbackDiscord, RestFault, Scope};
+use dirigent_loopback::{LoopbackDiscord, RestFault, RestRoute, Scope, ServerLimits};
 use dirigent_testkit::memory_discord::Fault;
 use dirigent_testkit::{MemoryDiscord, contract};
 use serenity_bot::SerenityAccount;
 
 /// A guild behind the server, and three bots.
-struct Stage {
+struct SerenityStage {
     loopback: LoopbackDiscord,
     guild: GuildId,
     person: UserId,
@@ -19,7 +19,7 @@ struct Stage {
     stranger: Arc<SerenityAccount>,
 }
 
-impl Stage {
+impl SerenityStage {
     async fn new() -> Self {
         let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
         let (owner, person) = (discord.add_human(), discord.add_human());
@@ -30,7 +30,7 @@ impl Stage {
         }
         let outsider = discord.add_bot();
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
-        loopback.set_limits(Limits::generous());
+        loopback.set_limits(ServerLimits::generous());
         let address = format!("http://{}", loopback.address());
         let account =
             |bot| Arc::new(SerenityAccount::new(&loopback.token(bot), Some(&address)).unwrap());
@@ -40,7 +40,7 @@ impl Stage {
 }
 
 #[dirigent::async_trait]
-impl contract::DiscordHarness for Stage {
+impl contract::DiscordHarness for SerenityStage {
     fn account(&self) -> Arc<dyn DiscordApi> {
         let [account, _] = &self.accounts;
         Arc::clone(account) as Arc<dyn DiscordApi>
@@ -90,13 +90,13 @@ impl contract::DiscordHarness for Stage {
             | Fault::SlowRequest { .. }
             | _ => panic!("no check breaks a post in this way: {fault:?}"),
         };
-        self.loopback.next(Endpoint::CreateMessage, fault);
+        self.loopback.next(RestRoute::CreateMessage, fault);
     }
 }
 
 #[tokio::test(flavor = "current_thread")]
 async fn serenity_chats_over_http_as_a_discord_must() {
-    let stage = Stage::new().await;
+    let stage = SerenityStage::new().await;
     let report = contract::discord_api(&stage).await.unwrap();
     assert_eq!(report.left_out(), [""; 0], "the server can show everything");
     let traffic = stage.loopback.traffic();

@@ -29,7 +29,7 @@ pub(super) struct Delivery {
     doubt: Option<Timestamp>,
     /// Until when an attempt whose end is unknown may still arrive.
     lands_until: Timestamp,
-    stage: Stage,
+    stage: DeliveryProgress,
     /// How long was waited last.
     wait: Duration,
     /// A history was read to its end, but it may be hidden.
@@ -38,7 +38,7 @@ pub(super) struct Delivery {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum DeliveryProgress {
     /// The next request may start.
     Ready,
     /// This request is under way.
@@ -83,7 +83,7 @@ impl Delivery {
     /// A message that an earlier process, or an earlier stay in memory, left.
     pub(super) fn restored(now: Timestamp, message: OutboxMessage) -> Self {
         let doubt = message.tried.then_some(message.at);
-        let (stage, wait) = (Stage::Ready, Duration::ZERO);
+        let (stage, wait) = (DeliveryProgress::Ready, Duration::ZERO);
         let mut delivery = Self {
             message,
             needs: 0,
@@ -111,10 +111,10 @@ impl Delivery {
             posted: parts.iter().filter(|part| part.posted.is_some()).count(),
             parts: parts.len(),
             state: match self.stage {
-                Stage::Ready => PostState::Ready,
-                Stage::UnderWay(_) | Stage::Arrived => PostState::UnderWay,
-                Stage::Waiting { until, .. } => PostState::Waiting(until),
-                Stage::Hopeless => PostState::GivenUp,
+                DeliveryProgress::Ready => PostState::Ready,
+                DeliveryProgress::UnderWay(_) | DeliveryProgress::Arrived => PostState::UnderWay,
+                DeliveryProgress::Waiting { until, .. } => PostState::Waiting(until),
+                DeliveryProgress::Hopeless => PostState::GivenUp,
             },
             in_doubt: self.doubt.is_some(),
         }
@@ -132,21 +132,23 @@ impl Delivery {
         if step == Step::Post && !self.message.tried {
             // Stored before it is tried: the next process knows that there is a doubt.
             (self.message.tried, self.message.at) = (true, now);
-            self.stage = Stage::Ready;
+            self.stage = DeliveryProgress::Ready;
             return (None, Change::Eager);
         }
-        self.stage = Stage::UnderWay(step);
+        self.stage = DeliveryProgress::UnderWay(step);
         (Some(action), Change::None)
     }
 
     fn is_ready(&self, now: Timestamp) -> bool {
         match self.stage {
-            Stage::Ready => true,
+            DeliveryProgress::Ready => true,
             // A clock that was set back makes no wait longer.
-            Stage::Waiting { since, until } => {
+            DeliveryProgress::Waiting { since, until } => {
                 until.is_some_and(|until| until <= now || now < since)
             }
-            Stage::UnderWay(_) | Stage::Hopeless | Stage::Arrived => false,
+            DeliveryProgress::UnderWay(_)
+            | DeliveryProgress::Hopeless
+            | DeliveryProgress::Arrived => false,
         }
     }
 
@@ -175,8 +177,8 @@ impl Delivery {
 
     /// The request was not started: the room may not start it before `until`.
     pub(super) fn postponed(&mut self, now: Timestamp, until: Option<Timestamp>) {
-        if matches!(self.stage, Stage::UnderWay(_)) {
-            self.stage = Stage::Waiting { since: now, until };
+        if matches!(self.stage, DeliveryProgress::UnderWay(_)) {
+            self.stage = DeliveryProgress::Waiting { since: now, until };
             self.has_failed |= until.is_none();
         }
     }
@@ -191,14 +193,14 @@ impl Delivery {
 
     /// Ends every wait.
     pub(super) fn try_again(&mut self) {
-        if matches!(self.stage, Stage::Waiting { .. }) {
-            self.stage = Stage::Ready;
+        if matches!(self.stage, DeliveryProgress::Waiting { .. }) {
+            self.stage = DeliveryProgress::Ready;
         }
     }
 
     /// Whether the request under way asks for the newest message.
     pub(super) fn asks_newest(&self) -> bool {
-        self.stage == Stage::UnderWay(Step::Newest)
+        self.stage == DeliveryProgress::UnderWay(Step::Newest)
     }
 
     /// The request that is under way ended. A result that does not belong to it is ignored.
@@ -208,10 +210,10 @@ impl Delivery {
         result: OutboxResult<'_>,
         facts: ChatFacts,
     ) -> Change {
-        let Stage::UnderWay(step) = self.stage else {
+        let DeliveryProgress::UnderWay(step) = self.stage else {
             return Change::None;
         };
-        self.stage = Stage::Ready;
+        self.stage = DeliveryProgress::Ready;
         match (step, result) {
             (_, OutboxResult::Failed { kind, certainty, retry_after, began }) => {
                 self.fail(now, kind, retry_after.unwrap_or_default());
@@ -223,7 +225,7 @@ impl Delivery {
             }
             (Step::Post, OutboxResult::Posted { id }) => self.posted(now, id),
             (Step::Wake, OutboxResult::WakeOutcome) => {
-                self.stage = Stage::Arrived;
+                self.stage = DeliveryProgress::Arrived;
                 Change::Eager
             }
             _ => Change::None,
@@ -248,7 +250,7 @@ impl Delivery {
 
     fn close_guide(&mut self) {
         if self.message.next().is_none() && self.kind() == OutboxKind::Guide {
-            self.stage = Stage::Arrived;
+            self.stage = DeliveryProgress::Arrived;
         }
     }
 
@@ -321,9 +323,9 @@ impl Delivery {
         self.has_failed = true;
         self.wait = self.wait.saturating_mul(2).clamp(RETRY, RETRY_MAX);
         self.stage = if matches!(kind, ErrorKind::Gone | ErrorKind::Invalid) {
-            Stage::Hopeless
+            DeliveryProgress::Hopeless
         } else {
-            Stage::Waiting { since: now, until: Some(now + at_least.max(self.wait)) }
+            DeliveryProgress::Waiting { since: now, until: Some(now + at_least.max(self.wait)) }
         };
     }
 
@@ -345,17 +347,20 @@ impl Delivery {
 
     pub(super) fn due(&self) -> Option<Timestamp> {
         match self.stage {
-            Stage::Waiting { until, .. } => until,
-            Stage::Ready | Stage::UnderWay(_) | Stage::Hopeless | Stage::Arrived => None,
+            DeliveryProgress::Waiting { until, .. } => until,
+            DeliveryProgress::Ready
+            | DeliveryProgress::UnderWay(_)
+            | DeliveryProgress::Hopeless
+            | DeliveryProgress::Arrived => None,
         }
     }
 
     pub(super) fn is_hopeless(&self) -> bool {
-        self.stage == Stage::Hopeless
+        self.stage == DeliveryProgress::Hopeless
     }
 
     pub(super) fn has_arrived(&self) -> bool {
-        self.stage == Stage::Arrived
+        self.stage == DeliveryProgress::Arrived
     }
 
     pub(super) fn first_attempt(&self) -> FirstAttempt {

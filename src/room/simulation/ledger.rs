@@ -16,13 +16,13 @@ pub(super) struct Ledger {
     words: Vec<MessageId>,
     /// What of it the room was ever told, by an event or a page.
     told: Vec<MessageId>,
-    states: HashMap<(AgentKey, MessageId), State>,
+    states: HashMap<(AgentKey, MessageId), MessageFate>,
     /// The newest turn of each agent that ended well: if it is called again it brings the same again.
     newest: HashMap<AgentKey, TurnId>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
+struct MessageFate {
     is_done: bool,
     /// The agent took no turns here when it was said, or the room has forgotten that it did.
     is_excused: bool,

@@ -27,7 +27,7 @@ use super::store::Store;
 use crate::admission::{Admission, Limits, Wakeup};
 use crate::record::discussion::Discussion;
 use crate::settings::Pacing;
-use crate::values::stage::Stage;
+use crate::values::stage::DriverStage;
 use crate::{AgentId, Settings};
 
 /// What does not change while the world goes on.
@@ -54,7 +54,7 @@ impl Fixed {
             record: None,
             history_max: 8,
             up_since: self.up_since,
-            stage: Stage::Running,
+            stage: DriverStage::Running,
             has_waker: self.has_waker,
             has_orchestrator: self.has_orchestrator,
         }

@@ -3,8 +3,8 @@
 use std::fmt::{Debug, Write as _};
 
 use dirigent_core::{
-    AgentKey, Answer, Cause, Channel, Effect, Input, PhaseKind, Refusal, Snapshot, Timestamp,
-    Transition,
+    AgentKey, Answer, Cause, Effect, Input, PhaseKind, Refusal, Snapshot, Timestamp, Transition,
+    TurnMachine,
 };
 
 use super::brief;
@@ -26,7 +26,11 @@ pub(super) struct Seen<'a> {
 }
 
 /// Compares what both did.
-pub(super) fn steps(seen: &Seen<'_>, said: &ModelAnswer, after: &Channel) -> Result<(), String> {
+pub(super) fn steps(
+    seen: &Seen<'_>,
+    said: &ModelAnswer,
+    after: &TurnMachine,
+) -> Result<(), String> {
     if seen.answer != said.answer {
         return Err(differ("answer", &brief::answer(&seen.answer), &brief::answer(&said.answer)));
     }
@@ -45,7 +49,7 @@ pub(super) fn steps(seen: &Seen<'_>, said: &ModelAnswer, after: &Channel) -> Res
 }
 
 /// Compares how both look.
-pub(super) fn portraits(machine: &Channel, model: &Model) -> Result<(), String> {
+pub(super) fn portraits(machine: &TurnMachine, model: &Model) -> Result<(), String> {
     let (theirs, ours) = (Portrait::of(machine), model.portrait());
     if theirs != ours {
         let fields = differing_lines(&format!("{theirs:#?}"), &format!("{ours:#?}"));
@@ -60,8 +64,8 @@ pub(super) fn portraits(machine: &Channel, model: &Model) -> Result<(), String> 
 
 /// Compares a restored copy's reaction with the original's.
 pub(super) fn copies(
-    copy: &mut Channel,
-    original: &Channel,
+    copy: &mut TurnMachine,
+    original: &TurnMachine,
     input: &Input,
     seen: &Seen<'_>,
 ) -> Result<(), String> {
@@ -217,7 +221,7 @@ fn ended(effects: &[Effect], predicted: &[EndedTurn]) -> Result<(), String> {
 }
 
 /// Transitions lead from the phase before to the phase after without a gap.
-fn chained(seen: &Seen<'_>, after: &Channel) -> Result<(), String> {
+fn chained(seen: &Seen<'_>, after: &TurnMachine) -> Result<(), String> {
     let mut phase = seen.before;
     for change in transitions(seen.effects) {
         if change.from != phase {
@@ -263,7 +267,7 @@ fn flat(text: &str) -> String {
 pub(super) fn summary(
     answer: Result<Answer, Refusal>,
     effects: &[Effect],
-    machine: &Channel,
+    machine: &TurnMachine,
 ) -> String {
     let mut text = String::new();
     if answer != Ok(Answer::Accepted) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{Channel, Config, Input, Snapshot};
+use dirigent_core::{Config, Input, Snapshot, TurnMachine};
 
 use super::compare;
 use super::trace::{self, Trace};
@@ -38,7 +38,7 @@ fn attempt(
     trace: Trace,
 ) -> Result<Report, Failure> {
     let mut walk = Walk::new(config, seed, trace);
-    let mut twin = Channel::new(Arc::clone(config), seed);
+    let mut twin = TurnMachine::new(Arc::clone(config), seed);
     for (number, step) in steps.iter().enumerate() {
         let outcome = walk.next_input(step).and_then(|input| match input {
             Some(input) => twice(&mut walk, &mut twin, &input),
@@ -58,7 +58,7 @@ fn attempt(
 }
 
 /// One input, once and twice.
-fn twice(walk: &mut Walk, twin: &mut Channel, input: &Input) -> Result<(), String> {
+fn twice(walk: &mut Walk, twin: &mut TurnMachine, input: &Input) -> Result<(), String> {
     let adds = matches!(
         input,
         Input::Wake { .. }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Answer, Author, Channel, Config, Effect, Input, Message, MessageId, Outcome, Refusal,
-    RunId, Snapshot, Tail, Timestamp, Verdict,
+    AgentKey, Answer, Author, Config, Effect, Input, Message, MessageId, Outcome, Refusal, RunId,
+    Snapshot, Tail, Timestamp, TurnMachine, Verdict,
 };
 
 use super::Report;
@@ -23,7 +23,7 @@ pub(super) struct Walk {
     /// The rules the machine goes by now.
     config: Arc<Config>,
     /// The machine.
-    pub(super) machine: Channel,
+    pub(super) machine: TurnMachine,
     /// The time.
     pub(super) now: Timestamp,
     /// The agent and run that were allowed last.
@@ -45,7 +45,7 @@ impl Walk {
         trace.begin(|| format!("Settings: {}.", brief::settings(config)));
         Self {
             config: Arc::clone(config),
-            machine: Channel::new(Arc::clone(config), seed),
+            machine: TurnMachine::new(Arc::clone(config), seed),
             now: START,
             allowed: None,
             fresh_runs: 0,
@@ -96,10 +96,10 @@ impl Walk {
     }
 
     /// A restored copy of the machine.
-    pub(super) fn copy(&self) -> Result<Channel, String> {
+    pub(super) fn copy(&self) -> Result<TurnMachine, String> {
         let mut snapshot = Snapshot::default();
         self.machine.snapshot_into(&mut snapshot);
-        Channel::restore(Arc::clone(&self.config), &snapshot)
+        TurnMachine::restore(Arc::clone(&self.config), &snapshot)
             .map_err(|error| format!("its own snapshot is refused: {error}"))
     }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dirigent_core::snapshot::{
-    Archived, DeliveryData, PendingEffect, Permit, PermitRun, PhaseData, Piece, Refresh, RunFate,
-    Slot, StaleTrigger,
+    Archived, DeliveryData, InitiatorPermit, PendingEffect, PermitRun, PhaseData, Piece, Refresh,
+    RunFate, Slot, StaleTrigger,
 };
 use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{
@@ -101,14 +101,14 @@ fn archived(r: &mut Reader<'_>) -> Archived {
     }
 }
 
-fn permit(r: &mut Reader<'_>) -> Permit {
+fn permit(r: &mut Reader<'_>) -> InitiatorPermit {
     let running = r.maybe(|r| PermitRun::Running {
         id: r.maybe(run),
         until: r.maybe(Reader::moment),
         spoke: r.flag(),
         replied: r.flag(),
     });
-    Permit { agent: agent(r), run: running.unwrap_or(PermitRun::Offered) }
+    InitiatorPermit { agent: agent(r), run: running.unwrap_or(PermitRun::Offered) }
 }
 
 fn delivery(r: &mut Reader<'_>) -> DeliveryData {

@@ -1,6 +1,6 @@
 //! What a snapshot keeps beyond the plain rotation, from bytes.
 
-use dirigent_core::snapshot::{Outage, SpokenTurn, Steering, TurnTerms, Waiting, WaitingFrom};
+use dirigent_core::snapshot::{ChatOutage, SpokenTurn, Steering, TurnTerms, Waiting, WaitingFrom};
 use dirigent_core::view::{Away, Budget, Span};
 use dirigent_core::{Outcome, Tail};
 
@@ -32,7 +32,7 @@ pub(super) fn read(r: &mut Reader<'_>) -> Steering {
             cost: r.small(),
             announced: r.flag(),
         },
-        outage: r.maybe(|r| Outage { since: r.moment(), counted_from: r.moment() }),
+        outage: r.maybe(|r| ChatOutage { since: r.moment(), counted_from: r.moment() }),
     }
 }
 

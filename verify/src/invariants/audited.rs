@@ -22,7 +22,7 @@ impl Observer for Audited {
 #[cfg(test)]
 mod tests {
     use dirigent_core::snapshot::RestoreError;
-    use dirigent_core::{Channel, Config, Snapshot};
+    use dirigent_core::{Config, Snapshot, TurnMachine};
 
     use super::super::forged::{Forged, fresh};
     use super::*;
@@ -31,7 +31,7 @@ mod tests {
     fn a_breach_is_caught() {
         let contradiction =
             Snapshot { initiator: Some(dirigent_core::AgentKey::new(1)), ..Snapshot::default() };
-        let error = Channel::restore(Config::default().into(), &contradiction).unwrap_err();
+        let error = TurnMachine::restore(Config::default().into(), &contradiction).unwrap_err();
         let RestoreError::Broken(breach) = error else {
             panic!("{error}");
         };

@@ -7,7 +7,7 @@ use dirigent_core::snapshot::{
     DeliveryData, PendingEffect, Piece, RunFate, Slot, SpokenTurn, StaleTrigger, Steering,
 };
 use dirigent_core::view::Away;
-use dirigent_core::{AgentKey, Channel, MessageId, RunId, Snapshot};
+use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, TurnMachine};
 
 use super::{Invariant, Observation, Observer};
 
@@ -73,7 +73,7 @@ fn list_bytes(steering: &Steering) -> usize {
 /// What a channel with this snapshot owns, itself included.
 fn owned_bytes(snapshot: &Snapshot) -> usize {
     let pieces = |_: &DeliveryData| size_of::<DeliveryData>() + 8 * size_of::<Piece>();
-    size_of::<Channel>()
+    size_of::<TurnMachine>()
         + snapshot.list.len() * size_of::<Slot>()
         + snapshot.muted.len() * size_of::<AgentKey>()
         + snapshot.messages.len() * size_of::<MessageId>()

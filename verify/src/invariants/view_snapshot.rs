@@ -2,16 +2,17 @@
 
 use dirigent_core::view::{Budget, Pause, PendingReply, Seat};
 use dirigent_core::{
-    AgentKey, Channel, Config, Deadline, MessageId, Mode, PhaseKind, Timestamp, TurnId, TurnState,
+    AgentKey, Config, Deadline, MessageId, Mode, PhaseKind, Timestamp, TurnId, TurnMachine,
+    TurnState,
 };
 
 /// A channel as it looked at one moment. Plain data, so that a test can forge one.
 ///
 /// ```
-/// use dirigent_core::{Channel, Config, PhaseKind};
+/// use dirigent_core::{TurnMachine, Config, PhaseKind};
 /// use dirigent_verify::invariants::ViewSnapshot;
 ///
-/// let channel = Channel::new(Config::default().into(), 1);
+/// let channel = TurnMachine::new(Config::default().into(), 1);
 /// let mut glance = ViewSnapshot::default();
 /// glance.refill(&channel);
 /// assert_eq!(glance.phase, PhaseKind::Disabled);
@@ -121,7 +122,7 @@ impl Default for ViewSnapshot {
 
 impl ViewSnapshot {
     /// Looks again, reusing the buffers.
-    pub fn refill(&mut self, channel: &Channel) {
+    pub fn refill(&mut self, channel: &TurnMachine) {
         let view = channel.view();
         self.mode = view.mode();
         self.turn_state = view.turn_state();
@@ -146,7 +147,7 @@ impl ViewSnapshot {
     }
 
     /// Looks at what goes beyond the plain rotation.
-    fn refill_steering(&mut self, channel: &Channel) {
+    fn refill_steering(&mut self, channel: &TurnMachine) {
         let view = channel.view();
         self.held = view.queued().map(|span| (span.first, span.last));
         self.asked = view.asked().map(|span| (span.first, span.last));
@@ -194,7 +195,7 @@ impl ViewSnapshot {
     }
 
     /// How many of the agents that could hold a permission would be allowed.
-    fn count_allowed(&self, channel: &Channel) -> usize {
+    fn count_allowed(&self, channel: &TurnMachine) -> usize {
         let unlisted = self.permit.filter(|agent| self.seat(*agent).is_none());
         let asked = self.seats.iter().map(|seat| seat.agent).chain(unlisted);
         asked.filter(|agent| channel.explain(*agent).allows()).count()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Answer, Channel, Config, Effect, Input, Refusal, Snapshot, Timestamp};
+use dirigent_core::{Answer, Config, Effect, Input, Refusal, Snapshot, Timestamp, TurnMachine};
 
 use super::{ALL, Invariant, Observation, Observer, Restored, TwinStep, ViewSnapshot, Violation};
 
@@ -43,8 +43,8 @@ impl Default for TwinSchedule {
 /// ```
 #[derive(Debug)]
 pub struct Watched {
-    channel: Channel,
-    twin: Option<Channel>,
+    channel: TurnMachine,
+    twin: Option<TurnMachine>,
     watch: Vec<(&'static Invariant, Box<dyn Observer>)>,
     before: ViewSnapshot,
     after: ViewSnapshot,
@@ -60,12 +60,12 @@ pub struct Watched {
 impl Watched {
     /// A new channel under watch.
     pub fn new(config: Arc<Config>, seed: u64) -> Self {
-        Self::of(Channel::new(config, seed))
+        Self::of(TurnMachine::new(config, seed))
     }
 
     /// This channel, under watch from now on. It should be new: observers have seen nothing of
     /// what it went through before.
-    pub fn of(channel: Channel) -> Self {
+    pub fn of(channel: TurnMachine) -> Self {
         let mut after = ViewSnapshot::default();
         after.refill(&channel);
         Self {
@@ -92,7 +92,7 @@ impl Watched {
     }
 
     /// The channel.
-    pub const fn channel(&self) -> &Channel {
+    pub const fn channel(&self) -> &TurnMachine {
         &self.channel
     }
 
@@ -151,7 +151,8 @@ impl Watched {
     /// When the snapshot is not accepted: the machine wrote it itself.
     pub fn restart(&mut self, snapshot: &Snapshot) -> Result<(), Violation> {
         let config = Arc::clone(self.channel.config());
-        self.channel = Channel::restore(config, snapshot).map_err(|error| not_restored(&error))?;
+        self.channel =
+            TurnMachine::restore(config, snapshot).map_err(|error| not_restored(&error))?;
         self.twin = None;
         self.after.refill(&self.channel);
         // What the clock did since then is not known any more.
@@ -180,8 +181,8 @@ impl Watched {
         if phase == 0 {
             self.channel.snapshot_into(&mut self.original);
             let config = Arc::clone(self.channel.config());
-            let twin =
-                Channel::restore(config, &self.original).map_err(|error| not_restored(&error))?;
+            let twin = TurnMachine::restore(config, &self.original)
+                .map_err(|error| not_restored(&error))?;
             twin.snapshot_into(&mut self.copy);
             self.twin = Some(twin);
             return Ok(true);

@@ -123,7 +123,7 @@ pub struct Portrait {
 
 impl Portrait {
     /// The portrait of a machine.
-    pub fn of(channel: &dirigent_core::Channel) -> Self {
+    pub fn of(channel: &dirigent_core::TurnMachine) -> Self {
         let view = channel.view();
         let pending = channel.pending().iter();
         let pending = pending.filter_map(|effect| Some((effect.effect.ticket()?, effect.since)));

@@ -3,7 +3,7 @@
 use dirigent_core::view::SeatTurn;
 use dirigent_core::{AgentKey, Cause, Notice, Refusal};
 
-use super::state::{Away, Stage, Turn};
+use super::state::{Away, Turn, TurnProgress};
 use super::{AGENTS_MAX, Model};
 
 impl Model {
@@ -23,7 +23,7 @@ impl Model {
         let had_floor = turn.is_some_and(|turn| !turn.has_replied()); // rule 67
         if had_floor {
             let is_silent = |turn: &Turn| {
-                let runs = matches!(turn.stage, Stage::Running { .. });
+                let runs = matches!(turn.stage, TurnProgress::Running { .. });
                 runs && !turn.spoken && !turn.receipt && turn.pieces.is_empty()
             };
             // What a lost run was given, as in rule 43.

@@ -6,7 +6,7 @@ use dirigent_core::view::SeatTurn;
 use dirigent_core::{Cause, Notice, Timestamp};
 
 use super::Model;
-use super::state::{First, Phase, Poll, Stage, StaleTrigger};
+use super::state::{First, Phase, Poll, StaleTrigger, TurnProgress};
 
 /// Expiries in one step after which something must be wrong.
 const EXPIRIES_MAX: usize = 1_000;
@@ -106,18 +106,20 @@ impl Model {
         };
         let end = turn.end.filter(|_| self.chat_away.is_none()); // rule 70
         match &turn.stage {
-            Stage::Granted { due, .. } | Stage::Continuing { due } => {
+            TurnProgress::Granted { due, .. } | TurnProgress::Continuing { due } => {
                 (earlier(*due, end), None) // rule 50
             }
-            Stage::Running { due } => (None, earlier(*due, end)),
-            Stage::Delivering | Stage::Confirming(_) | Stage::Waiting(_) => (None, None),
+            TurnProgress::Running { due } => (None, earlier(*due, end)),
+            TurnProgress::Delivering | TurnProgress::Confirming(_) | TurnProgress::Waiting(_) => {
+                (None, None)
+            }
         }
     }
 
     /// Rule 52: when the run is slow.
     fn slow_due(&self) -> Option<Timestamp> {
         let turn = self.phase.turn()?;
-        turn.slow.filter(|_| matches!(turn.stage, Stage::Running { .. }))
+        turn.slow.filter(|_| matches!(turn.stage, TurnProgress::Running { .. }))
     }
 
     /// Rules 40 and 41.
@@ -157,7 +159,7 @@ impl Model {
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
-        let Stage::Granted { attempt, due } = &mut turn.stage else {
+        let TurnProgress::Granted { attempt, due } = &mut turn.stage else {
             self.time_out(SeatTurn::Spoke, Cause::SignalMissing); // rule 49
             return;
         };
@@ -245,21 +247,23 @@ impl Model {
 }
 
 /// Moves the moments of a turn's stage back.
-fn turn_stage_back(stage: &mut Stage, by: Duration) {
+fn turn_stage_back(stage: &mut TurnProgress, by: Duration) {
     match stage {
-        Stage::Granted { due, .. } | Stage::Running { due } | Stage::Continuing { due } => {
+        TurnProgress::Granted { due, .. }
+        | TurnProgress::Running { due }
+        | TurnProgress::Continuing { due } => {
             if let Some(due) = due {
                 back(due, by);
             }
         }
-        Stage::Confirming(confirming) => {
+        TurnProgress::Confirming(confirming) => {
             back(&mut confirming.ended, by);
             if let Poll::Next(at) = &mut confirming.poll {
                 back(at, by);
             }
         }
-        Stage::Waiting(waiting) => back(&mut waiting.due, by),
-        Stage::Delivering => {}
+        TurnProgress::Waiting(waiting) => back(&mut waiting.due, by),
+        TurnProgress::Delivering => {}
     }
 }
 

@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, Author, Cause, MessageId, Tail, Timestamp};
 
 use super::Model;
 use super::run::joined;
-use super::state::{Confirming, Phase, Poll, Stage, Turn};
+use super::state::{Confirming, Phase, Poll, Turn, TurnProgress};
 
 /// Pieces kept apart at most.
 const PIECES_MAX: usize = 6;
@@ -19,7 +19,7 @@ impl Model {
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
-        let listens = turn.listens() || matches!(turn.stage, Stage::Confirming(_));
+        let listens = turn.listens() || matches!(turn.stage, TurnProgress::Confirming(_));
         let is_later = turn.anchor.is_none_or(|anchor| id > anchor);
         if turn.agent != author || !listens || !is_later {
             return;
@@ -45,7 +45,7 @@ impl Model {
                 second.insert(whole);
             }
         }
-        if let Stage::Confirming(confirming) = &mut turn.stage {
+        if let TurnProgress::Confirming(confirming) = &mut turn.stage {
             if let Poll::Next(planned) = confirming.poll {
                 let later = now + confirming.interval;
                 confirming.poll = Poll::Next(if later > planned { later } else { planned }); // rule 19

@@ -9,7 +9,7 @@ use dirigent_core::{AgentKey, Cause, Notice};
 use super::Model;
 use super::answer::EndedTurn;
 use super::members::CycleSoFar;
-use super::state::{Cycle, First, Phase, Purpose, Slot, Stage, Turn};
+use super::state::{Cycle, First, Phase, Purpose, Slot, Turn, TurnProgress};
 
 impl Model {
     /// Rule 27: a new cycle begins, with a fresh list.
@@ -146,7 +146,7 @@ impl Model {
         let end = self.config.turn_deadline.map(|time| self.now + time);
         self.enter(Phase::Turn(Turn {
             agent,
-            stage: Stage::Granted { attempt: 0, due },
+            stage: TurnProgress::Granted { attempt: 0, due },
             run: None,
             anchor: None,
             pieces: BTreeMap::new(),
@@ -205,7 +205,7 @@ impl Model {
             return;
         };
         let (agent, spoken, whole) = (turn.agent, turn.spoken, turn.whole);
-        let delivered = turn.stage == Stage::Delivering && cause == Cause::ReceiptGiven;
+        let delivered = turn.stage == TurnProgress::Delivering && cause == Cause::ReceiptGiven;
         let said_last = delivered && !turn.news; // rule 76
         let how = if spoken { SeatTurn::Spoke } else { how }; // rule 49
         self.ended.push(EndedTurn { agent, cause });

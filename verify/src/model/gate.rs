@@ -4,7 +4,7 @@ use dirigent_core::view::Pause;
 use dirigent_core::{AgentKey, Cause, MessageId, Mode, Reason, RunId, TurnId, Verdict};
 
 use super::Model;
-use super::state::{Away, Fate, PermitRun, Phase, Stage};
+use super::state::{Away, Fate, PermitRun, Phase, TurnProgress};
 
 impl Model {
     /// Rules 7 to 11: a gate call.
@@ -89,12 +89,14 @@ impl Model {
         if let Phase::Turn(turn) = &self.phase {
             if turn.agent == agent {
                 return match turn.stage {
-                    Stage::Granted { .. } | Stage::Running { .. } | Stage::Continuing { .. } => {
-                        Reason::YourTurn
+                    TurnProgress::Granted { .. }
+                    | TurnProgress::Running { .. }
+                    | TurnProgress::Continuing { .. } => Reason::YourTurn,
+                    TurnProgress::Delivering | TurnProgress::Confirming(_) => {
+                        Reason::TurnAlreadyUsed
                     }
-                    Stage::Delivering | Stage::Confirming(_) => Reason::TurnAlreadyUsed,
-                    Stage::Waiting(_) if turn.has_replied() => Reason::TurnAlreadyUsed,
-                    Stage::Waiting(_) => Reason::Waiting,
+                    TurnProgress::Waiting(_) if turn.has_replied() => Reason::TurnAlreadyUsed,
+                    TurnProgress::Waiting(_) => Reason::Waiting,
                 };
             }
         }
@@ -142,8 +144,9 @@ impl Model {
         let mut replaced = None;
         let mut anchor = None;
         if let Phase::Turn(turn) = &mut self.phase {
-            if matches!(turn.stage, Stage::Granted { .. } | Stage::Continuing { .. }) {
-                turn.stage = Stage::Running { due };
+            if matches!(turn.stage, TurnProgress::Granted { .. } | TurnProgress::Continuing { .. })
+            {
+                turn.stage = TurnProgress::Running { due };
                 turn.slow = slow; // rule 52
                 turn.run = run;
                 turn.anchor = newest.max(latest);

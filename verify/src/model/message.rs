@@ -7,7 +7,7 @@ use dirigent_core::{
 };
 
 use super::resting::Range;
-use super::state::{First, Phase, Purpose, Stage};
+use super::state::{First, Phase, Purpose, TurnProgress};
 use super::{AGENTS_MAX, Model};
 
 impl Model {
@@ -157,7 +157,9 @@ impl Model {
             }
             Phase::Dead | Phase::Archived => {}
             Phase::Turn(turn) => {
-                if matches!(turn.stage, Stage::Confirming(_)) && !(is_human && self.holds_words()) {
+                if matches!(turn.stage, TurnProgress::Confirming(_))
+                    && !(is_human && self.holds_words())
+                {
                     self.interrupt(author, round);
                     return;
                 }
@@ -197,8 +199,8 @@ impl Model {
             return;
         };
         let (agent, turn_id) = (turn.agent, TurnId::new(self.turn));
-        let is_made = turn.stage == Stage::Delivering; // rule 67
-        if let Stage::Waiting(waiting) = &mut turn.stage {
+        let is_made = turn.stage == TurnProgress::Delivering; // rule 67
+        if let TurnProgress::Waiting(waiting) = &mut turn.stage {
             waiting.next = Range::both(waiting.next, Some(Range::of(id))); // rule 55
         } else if is_made || self.holds_words() {
             self.hold(Some(Range::of(id)));

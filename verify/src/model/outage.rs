@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::{Cause, Timestamp};
 
 use super::Model;
-use super::state::{ChatAway, Phase, Stage};
+use super::state::{ChatAway, Phase, TurnProgress};
 
 impl Model {
     /// `Chat`.
@@ -22,7 +22,9 @@ impl Model {
         }
         let fresh = self.fresh_start();
         if let Some(turn) = self.phase.turn_mut() {
-            if let Stage::Granted { due, .. } | Stage::Continuing { due } = &mut turn.stage {
+            if let TurnProgress::Granted { due, .. } | TurnProgress::Continuing { due } =
+                &mut turn.stage
+            {
                 *due = fresh;
             }
         }
@@ -47,18 +49,18 @@ impl Model {
             return;
         };
         let attempt = match &mut turn.stage {
-            Stage::Granted { due, attempt } => {
+            TurnProgress::Granted { due, attempt } => {
                 *due = fresh;
                 *attempt
             }
-            Stage::Continuing { due } => {
+            TurnProgress::Continuing { due } => {
                 *due = fresh;
                 0
             }
-            Stage::Running { .. }
-            | Stage::Delivering
-            | Stage::Confirming(_)
-            | Stage::Waiting(_) => return,
+            TurnProgress::Running { .. }
+            | TurnProgress::Delivering
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Waiting(_) => return,
         };
         let agent = turn.agent;
         self.causes.push(Cause::Retriggered);
@@ -79,7 +81,7 @@ impl Model {
         for moment in [&mut turn.end, &mut turn.last_piece] {
             *moment = moment.map(|at| at + by);
         }
-        if let Stage::Confirming(confirming) = &mut turn.stage {
+        if let TurnProgress::Confirming(confirming) = &mut turn.stage {
             confirming.ended = confirming.ended + by;
         }
     }
@@ -101,7 +103,9 @@ impl Model {
             Phase::Refreshing(_) => true,
             Phase::Turn(turn) => matches!(
                 turn.stage,
-                Stage::Granted { .. } | Stage::Continuing { .. } | Stage::Confirming(_)
+                TurnProgress::Granted { .. }
+                    | TurnProgress::Continuing { .. }
+                    | TurnProgress::Confirming(_)
             ),
             Phase::Dormant
             | Phase::Disabled

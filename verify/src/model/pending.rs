@@ -7,7 +7,7 @@ use dirigent_core::{
 
 use super::Model;
 use super::resting::Range;
-use super::state::{Pending, Phase, Poll, Request, Stage, StaleTrigger};
+use super::state::{Pending, Phase, Poll, Request, StaleTrigger, TurnProgress};
 
 /// Pending effects remembered at most.
 const PENDING_MAX: usize = 32;
@@ -158,7 +158,7 @@ impl Model {
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };
-        let Stage::Confirming(confirming) = &mut turn.stage else {
+        let TurnProgress::Confirming(confirming) = &mut turn.stage else {
             return;
         };
         if confirming.poll != Poll::InFlight(ticket) {

@@ -5,7 +5,7 @@ use dirigent_core::{AgentKey, Cause, Refusal, RunId, TurnId};
 
 use super::Model;
 use super::run::Belongs;
-use super::state::{Phase, Stage};
+use super::state::{Phase, TurnProgress};
 
 impl Model {
     /// `Replied`.
@@ -38,12 +38,12 @@ impl Model {
         let turn = turn.ok_or(Refusal::StaleRun)?;
         turn.end = None;
         turn.slow = None;
-        if let Stage::Waiting(waiting) = &mut turn.stage {
+        if let TurnProgress::Waiting(waiting) = &mut turn.stage {
             waiting.replied = true;
             waiting.end_left = None;
             waiting.slow_left = None;
         } else {
-            turn.stage = Stage::Delivering;
+            turn.stage = TurnProgress::Delivering;
         }
         self.causes.push(Cause::Replied);
         Ok(())
@@ -59,7 +59,7 @@ impl Model {
         self.check_runs_matter()?;
         let belongs = self.belongs(agent, run);
         self.check_end(run)?;
-        let delivers = self.phase.turn().is_some_and(|turn| turn.stage == Stage::Delivering);
+        let delivers = self.phase.turn().is_some_and(|turn| turn.stage == TurnProgress::Delivering);
         match belongs {
             Belongs::RunningTurn if delivers => {
                 let known = self.phase.turn().and_then(|turn| turn.run);
@@ -93,7 +93,7 @@ impl Model {
     /// The reply that waits or is delivered.
     pub(super) fn pending_reply(&self) -> Option<PendingReply> {
         if let Phase::Turn(turn) = &self.phase {
-            let waits = turn.stage != Stage::Delivering;
+            let waits = turn.stage != TurnProgress::Delivering;
             let turn = Some(turn).filter(|turn| turn.has_replied())?;
             let number = Some(TurnId::new(self.turn));
             return Some(PendingReply { agent: turn.agent, run: turn.run, turn: number, waits });

@@ -4,7 +4,7 @@ use dirigent_core::view::Pause;
 use dirigent_core::{Cause, MessageId, Mode, Notice, Refusal};
 
 use super::Model;
-use super::state::{First, Phase, Purpose, Stage};
+use super::state::{First, Phase, Purpose, TurnProgress};
 
 impl Model {
     /// Whether everybody is denied: stopped or finished (rule 60).
@@ -110,7 +110,9 @@ impl Model {
         }
         self.rest = Some(Pause::Held);
         if let Phase::Turn(turn) = &mut self.phase {
-            if let Stage::Granted { due, .. } | Stage::Continuing { due } = &mut turn.stage {
+            if let TurnProgress::Granted { due, .. } | TurnProgress::Continuing { due } =
+                &mut turn.stage
+            {
                 *due = None;
                 turn.end = None; // rule 50
             }
@@ -201,18 +203,18 @@ impl Model {
             return;
         };
         let attempt = match &mut turn.stage {
-            Stage::Granted { due, attempt } => {
+            TurnProgress::Granted { due, attempt } => {
                 *due = fresh;
                 *attempt
             }
-            Stage::Continuing { due } => {
+            TurnProgress::Continuing { due } => {
                 *due = fresh; // rule 49
                 0
             }
-            Stage::Running { .. }
-            | Stage::Delivering
-            | Stage::Confirming(_)
-            | Stage::Waiting(_) => return,
+            TurnProgress::Running { .. }
+            | TurnProgress::Delivering
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Waiting(_) => return,
         };
         turn.end = end; // rule 50
         let agent = turn.agent;

@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, Cause, MessageId, Outcome, Refusal, RunId, Tail};
 
 use super::Model;
 use super::permit::REMINDERS_MAX;
-use super::state::{Confirming, Permit, Phase, Poll, Stage, Turn};
+use super::state::{Confirming, Permit, Phase, Poll, Turn, TurnProgress};
 
 /// What a run's end or a receipt may belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,18 +121,20 @@ impl Model {
         if let Phase::Turn(turn) = &self.phase {
             if turn.agent == agent && matches_run(turn.run) {
                 return match turn.stage {
-                    Stage::Confirming(_) => Belongs::ConfirmingTurn,
+                    TurnProgress::Confirming(_) => Belongs::ConfirmingTurn,
                     // A turn that rests counts as what it was (rule 55).
-                    Stage::Running { .. } | Stage::Delivering | Stage::Waiting(_)
+                    TurnProgress::Running { .. }
+                    | TurnProgress::Delivering
+                    | TurnProgress::Waiting(_)
                         if turn.listens() =>
                     {
                         Belongs::RunningTurn
                     }
-                    Stage::Granted { .. }
-                    | Stage::Continuing { .. }
-                    | Stage::Running { .. }
-                    | Stage::Delivering
-                    | Stage::Waiting(_) => Belongs::Stale,
+                    TurnProgress::Granted { .. }
+                    | TurnProgress::Continuing { .. }
+                    | TurnProgress::Running { .. }
+                    | TurnProgress::Delivering
+                    | TurnProgress::Waiting(_) => Belongs::Stale,
                 };
             }
         }
@@ -213,10 +215,10 @@ impl Model {
         let (held, due) = (self.is_held(), self.fresh_start());
         let anew = self.config.turn_deadline.map(|time| self.now + time);
         let turn = self.phase.turn_mut()?;
-        if turn.stage == Stage::Delivering {
+        if turn.stage == TurnProgress::Delivering {
             turn.end = anew; // rule 67
         }
-        turn.stage = Stage::Continuing { due };
+        turn.stage = TurnProgress::Continuing { due };
         turn.run = None;
         turn.anchor = None;
         turn.pieces.clear();
@@ -249,7 +251,7 @@ impl Model {
         self.memory.reply_kept = true; // rule 41
         let (now, config) = (self.now, &self.config);
         if let Phase::Turn(turn) = &mut self.phase {
-            turn.stage = Stage::Confirming(Confirming {
+            turn.stage = TurnProgress::Confirming(Confirming {
                 ended: now,
                 fingerprint: *fingerprint,
                 poll: Poll::Next(now + config.poll_first),
@@ -308,8 +310,8 @@ impl Model {
             return;
         }
         if let Some(turn) = self.continue_turn() {
-            if let (Stage::Continuing { due }, false) = (&turn.stage, turn.spoken) {
-                turn.stage = Stage::Granted { attempt: 0, due: *due };
+            if let (TurnProgress::Continuing { due }, false) = (&turn.stage, turn.spoken) {
+                turn.stage = TurnProgress::Granted { attempt: 0, due: *due };
             }
         }
         if !self.is_held() {

@@ -44,12 +44,12 @@ impl Phase {
             Self::Refreshing(_) => PhaseKind::Refreshing,
             Self::Unknown { .. } => PhaseKind::Unknown,
             Self::Turn(turn) => match turn.stage {
-                Stage::Granted { .. } => PhaseKind::Granted,
-                Stage::Running { .. } => PhaseKind::Running,
-                Stage::Delivering => PhaseKind::Delivering,
-                Stage::Confirming(_) => PhaseKind::Confirming,
-                Stage::Continuing { .. } => PhaseKind::Continuing,
-                Stage::Waiting(_) => PhaseKind::Waiting,
+                TurnProgress::Granted { .. } => PhaseKind::Granted,
+                TurnProgress::Running { .. } => PhaseKind::Running,
+                TurnProgress::Delivering => PhaseKind::Delivering,
+                TurnProgress::Confirming(_) => PhaseKind::Confirming,
+                TurnProgress::Continuing { .. } => PhaseKind::Continuing,
+                TurnProgress::Waiting(_) => PhaseKind::Waiting,
             },
         }
     }
@@ -132,7 +132,7 @@ pub(super) struct Turn {
     /// Who has the floor.
     pub(super) agent: AgentKey,
     /// How far its turn is.
-    pub(super) stage: Stage,
+    pub(super) stage: TurnProgress,
     /// The run, where the host named one.
     pub(super) run: Option<RunId>,
     /// Only later messages belong to the reply.
@@ -165,84 +165,86 @@ impl Turn {
     /// The wait for the reply, once the run ended.
     pub(super) fn confirming(&self) -> Option<&Confirming> {
         match &self.stage {
-            Stage::Confirming(confirming) => Some(confirming),
-            Stage::Granted { .. }
-            | Stage::Running { .. }
-            | Stage::Delivering
-            | Stage::Continuing { .. }
-            | Stage::Waiting(_) => None,
+            TurnProgress::Confirming(confirming) => Some(confirming),
+            TurnProgress::Granted { .. }
+            | TurnProgress::Running { .. }
+            | TurnProgress::Delivering
+            | TurnProgress::Continuing { .. }
+            | TurnProgress::Waiting(_) => None,
         }
     }
 
     /// The wait for the reply, to be changed.
     pub(super) fn confirming_mut(&mut self) -> Option<&mut Confirming> {
         match &mut self.stage {
-            Stage::Confirming(confirming) => Some(confirming),
-            Stage::Granted { .. }
-            | Stage::Running { .. }
-            | Stage::Delivering
-            | Stage::Continuing { .. }
-            | Stage::Waiting(_) => None,
+            TurnProgress::Confirming(confirming) => Some(confirming),
+            TurnProgress::Granted { .. }
+            | TurnProgress::Running { .. }
+            | TurnProgress::Delivering
+            | TurnProgress::Continuing { .. }
+            | TurnProgress::Waiting(_) => None,
         }
     }
 
     /// Whether its run was allowed, has not ended and made no reply, whether the turn rests or not.
     pub(super) fn is_running(&self) -> bool {
         match &self.stage {
-            Stage::Running { .. } => true,
-            Stage::Waiting(waiting) => {
+            TurnProgress::Running { .. } => true,
+            TurnProgress::Waiting(waiting) => {
                 waiting.waits_running() && waiting.kept.is_none() && !waiting.replied
             }
-            Stage::Granted { .. }
-            | Stage::Delivering
-            | Stage::Confirming(_)
-            | Stage::Continuing { .. } => false,
+            TurnProgress::Granted { .. }
+            | TurnProgress::Delivering
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Continuing { .. } => false,
         }
     }
 
     /// Rules 67 and 68: whether its run made its reply, whether the turn rests or not.
     pub(super) fn has_replied(&self) -> bool {
         match &self.stage {
-            Stage::Delivering => true,
-            Stage::Waiting(waiting) => waiting.replied,
-            Stage::Granted { .. }
-            | Stage::Running { .. }
-            | Stage::Confirming(_)
-            | Stage::Continuing { .. } => false,
+            TurnProgress::Delivering => true,
+            TurnProgress::Waiting(waiting) => waiting.replied,
+            TurnProgress::Granted { .. }
+            | TurnProgress::Running { .. }
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Continuing { .. } => false,
         }
     }
 
     /// Whether a run is under way that a cancellation concerns.
     pub(super) fn has_run(&self) -> bool {
-        let ended = matches!(&self.stage, Stage::Waiting(waiting) if waiting.kept.is_some());
+        let ended = matches!(&self.stage, TurnProgress::Waiting(waiting) if waiting.kept.is_some());
         self.is_running() || (self.has_replied() && !ended)
     }
 
     /// Whether its words may still be on the way when the channel is archived (rule 39).
     pub(super) fn is_under_way(&self) -> bool {
         match &self.stage {
-            Stage::Granted { .. } => false,
-            Stage::Running { .. }
-            | Stage::Delivering
-            | Stage::Confirming(_)
-            | Stage::Continuing { .. } => true,
-            Stage::Waiting(waiting) => !matches!(waiting.from, WaitingFrom::Granted { .. }),
+            TurnProgress::Granted { .. } => false,
+            TurnProgress::Running { .. }
+            | TurnProgress::Delivering
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Continuing { .. } => true,
+            TurnProgress::Waiting(waiting) => !matches!(waiting.from, WaitingFrom::Granted { .. }),
         }
     }
 
     /// Whether it rests or runs as Running, even if an end is kept (rule 55).
     pub(super) fn listens(&self) -> bool {
         match &self.stage {
-            Stage::Running { .. } | Stage::Delivering => true,
-            Stage::Waiting(waiting) => waiting.waits_running(),
-            Stage::Granted { .. } | Stage::Confirming(_) | Stage::Continuing { .. } => false,
+            TurnProgress::Running { .. } | TurnProgress::Delivering => true,
+            TurnProgress::Waiting(waiting) => waiting.waits_running(),
+            TurnProgress::Granted { .. }
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Continuing { .. } => false,
         }
     }
 }
 
 /// How far a turn is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum TurnProgress {
     /// Not started.
     Granted {
         /// Re-triggers made.

@@ -4,30 +4,30 @@ use dirigent_core::{Cause, MessageId, Outcome, RunId, Settlement, Ticket};
 
 use super::Model;
 use super::resting::{Range, Waiting, WaitingFrom};
-use super::state::{Fate, Phase, Stage};
+use super::state::{Fate, Phase, TurnProgress};
 
 impl Model {
     /// The rest, if the turn rests.
     pub(super) fn waiting(&self) -> Option<&Waiting> {
         match &self.phase.turn()?.stage {
-            Stage::Waiting(waiting) => Some(waiting),
-            Stage::Granted { .. }
-            | Stage::Running { .. }
-            | Stage::Delivering
-            | Stage::Confirming(_)
-            | Stage::Continuing { .. } => None,
+            TurnProgress::Waiting(waiting) => Some(waiting),
+            TurnProgress::Granted { .. }
+            | TurnProgress::Running { .. }
+            | TurnProgress::Delivering
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Continuing { .. } => None,
         }
     }
 
     /// The rest, to be changed.
     fn waiting_mut(&mut self) -> Option<&mut Waiting> {
         match &mut self.phase.turn_mut()?.stage {
-            Stage::Waiting(waiting) => Some(waiting),
-            Stage::Granted { .. }
-            | Stage::Running { .. }
-            | Stage::Delivering
-            | Stage::Confirming(_)
-            | Stage::Continuing { .. } => None,
+            TurnProgress::Waiting(waiting) => Some(waiting),
+            TurnProgress::Granted { .. }
+            | TurnProgress::Running { .. }
+            | TurnProgress::Delivering
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Continuing { .. } => None,
         }
     }
 
@@ -36,12 +36,14 @@ impl Model {
         let (now, asked) = (self.now, Range::of(id));
         let Some((agent, from)) = self.phase.turn().and_then(|turn| {
             let from = match &turn.stage {
-                Stage::Granted { attempt, .. } => WaitingFrom::Granted { attempt: *attempt },
-                Stage::Running { due } => {
+                TurnProgress::Granted { attempt, .. } => WaitingFrom::Granted { attempt: *attempt },
+                TurnProgress::Running { due } => {
                     WaitingFrom::Running { left: due.map(|at| at.since(now)) }
                 }
-                Stage::Continuing { .. } => WaitingFrom::Continuing,
-                Stage::Delivering | Stage::Confirming(_) | Stage::Waiting(_) => return None,
+                TurnProgress::Continuing { .. } => WaitingFrom::Continuing,
+                TurnProgress::Delivering
+                | TurnProgress::Confirming(_)
+                | TurnProgress::Waiting(_) => return None,
             };
             Some((turn.agent, from))
         }) else {
@@ -52,7 +54,7 @@ impl Model {
         let due = now + self.config.consult_deadline;
         if let Some(turn) = self.phase.turn_mut() {
             let (slow, end) = (turn.slow.take(), turn.end.take());
-            turn.stage = Stage::Waiting(Waiting {
+            turn.stage = TurnProgress::Waiting(Waiting {
                 from,
                 slow_left: slow.map(|at| at.since(now)),
                 end_left: end.map(|at| at.since(now)),
@@ -135,16 +137,16 @@ impl Model {
         let end = waiting.end_left.map(|left| now + left);
         match waiting.from {
             WaitingFrom::Granted { attempt } => {
-                turn.stage = Stage::Granted { attempt, due: fresh };
+                turn.stage = TurnProgress::Granted { attempt, due: fresh };
                 turn.end = end.filter(|_| !held); // rule 50
             }
             WaitingFrom::Continuing => {
-                turn.stage = Stage::Continuing { due: fresh };
+                turn.stage = TurnProgress::Continuing { due: fresh };
                 turn.end = end.filter(|_| !held);
             }
-            WaitingFrom::Running { .. } if waiting.replied => turn.stage = Stage::Delivering,
+            WaitingFrom::Running { .. } if waiting.replied => turn.stage = TurnProgress::Delivering,
             WaitingFrom::Running { left } => {
-                turn.stage = Stage::Running { due: left.map(|left| now + left) };
+                turn.stage = TurnProgress::Running { due: left.map(|left| now + left) };
                 turn.slow = waiting.slow_left.map(|left| now + left);
                 turn.end = end;
             }
@@ -185,7 +187,7 @@ impl Model {
         let asked = Range::both(Some(waiting.asked), waiting.next);
         self.hold(Range::both(asked, waiting.over));
         if let Phase::Turn(turn) = &mut self.phase {
-            turn.stage = Stage::Granted { attempt: 0, due: None }; // it is about to end
+            turn.stage = TurnProgress::Granted { attempt: 0, due: None }; // it is about to end
         }
     }
 

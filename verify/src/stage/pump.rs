@@ -9,7 +9,7 @@ use dirigent::hooks::{AgentWaker, RunId, RunReport, WakeCall, WakeOutcome};
 use dirigent::ports::{ApiError, Nonce, Post};
 use dirigent::{ChannelId, ChatMessage, Dirigent, DiscordApi, UserId};
 use dirigent_testkit::MemoryDiscord;
-use dirigent_testkit::memory_discord::{Event, Events};
+use dirigent_testkit::memory_discord::{Event, GatewayEvents};
 use dirigent_testkit::scripted_agent::{Act, ScriptedAgent};
 
 use super::executor::Spawner;
@@ -37,7 +37,7 @@ pub(crate) struct Hooks {
 
 /// Tells the library what is pushed, one event after the other; nothing while the gateway is cut.
 pub(crate) async fn pump(
-    mut events: Events,
+    mut events: GatewayEvents,
     dirigent: Dirigent,
     hooks: Hooks,
     gateway_cut: Arc<AtomicBool>,

@@ -228,7 +228,7 @@ impl ChannelStore for StageStore {
         match barred {
             None => self.inner.load(channel).await,
             Some(Barred::Damaged) => Err(LoadError::damaged("the test damaged it")),
-            Some(Barred::Newer) => Err(LoadError::newer("the test made it newer")),
+            Some(Barred::OtherVersion) => Err(LoadError::other_version("the test made it newer")),
         }
     }
 
@@ -264,8 +264,8 @@ impl ChannelStore for StageStore {
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
         let barred = self.plan().barred.get(&channel).copied();
-        if barred == Some(Barred::Newer) {
-            return Err(LoadError::newer("the test made it newer"));
+        if barred == Some(Barred::OtherVersion) {
+            return Err(LoadError::other_version("the test made it newer"));
         }
         self.plan().barred.remove(&channel);
         Ok(self.inner.delete(channel).await? || barred.is_some())

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use dirigent::ChannelId;
 use dirigent::ports::{Standing, Timestamp};
-use dirigent_store::lease::{Answer, Epoch, Heartbeat, HeldShard, Leases, Shard, Terms, shard_of};
+use dirigent_store::lease::{
+    Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Leases, Shard, Terms, shard_of,
+};
 use dirigent_testkit::Random;
 
 const PROCESSES: usize = 5;
@@ -211,7 +213,7 @@ impl Fleet {
                 // It is given up after half a TTL.
                 self.after(TTL_MS / 2, Event::BeatFailed(place, id, number));
             } else {
-                let Heartbeat { is_member, renews, held, release, take, .. } = beat;
+                let LeaseHeartbeat { is_member, renews, held, release, take, .. } = beat;
                 let beat = (number, is_member, renews, pairs(held), pairs(release), take);
                 self.after(wait, Event::BeatArrives(place, id, beat));
             }
@@ -263,7 +265,7 @@ impl Fleet {
         }
         let (number, renewed, taken, members) = answer;
         let (renewed, taken) = (held(renewed), held(taken));
-        let answer = Answer { renewed, taken, members: *members, namesake: None };
+        let answer = LeaseAnswer { renewed, taken, members: *members, namesake: None };
         let time = process.time(now);
         process.leases.answered(time, *number, &answer);
     }

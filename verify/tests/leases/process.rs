@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use dirigent::ports::{Standing, Timestamp};
-use dirigent_store::lease::{Answer, Leases, Terms};
+use dirigent_store::lease::{LeaseAnswer, Leases, Terms};
 
 use super::setting::{Rule, Setting};
 use super::table::{SHARD, SentBeat, TTL};
@@ -52,7 +52,7 @@ pub(super) struct Process {
     pub(super) is_cut_off: bool,
     pub(super) room: Option<Record>,
     /// A beat that the table has had, and its answer.
-    pub(super) beat: Option<(u64, Answer)>,
+    pub(super) beat: Option<(u64, LeaseAnswer)>,
     pub(super) commit: Option<Sent>,
     pub(super) post: Option<Sent>,
 }

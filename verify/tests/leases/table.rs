@@ -1,6 +1,6 @@
 //! The table of leases, of one row.
 
-use dirigent_store::lease::{Answer, Epoch, Heartbeat, HeldShard, Shard};
+use dirigent_store::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Shard};
 
 use super::setting::{Rule, Setting};
 
@@ -28,9 +28,9 @@ pub(super) struct SentBeat {
     take: u16,
 }
 
-impl From<Heartbeat> for SentBeat {
-    fn from(beat: Heartbeat) -> Self {
-        let Heartbeat { number, is_member, renews, held, release, take, .. } = beat;
+impl From<LeaseHeartbeat> for SentBeat {
+    fn from(beat: LeaseHeartbeat) -> Self {
+        let LeaseHeartbeat { number, is_member, renews, held, release, take, .. } = beat;
         Self { number, is_member, renews, held, release, take }
     }
 }
@@ -45,9 +45,15 @@ impl Table {
     }
 
     /// The four steps of a beat, as one.
-    pub(super) fn beat(&mut self, setting: &Setting, by: u8, now: u8, beat: &SentBeat) -> Answer {
+    pub(super) fn beat(
+        &mut self,
+        setting: &Setting,
+        by: u8,
+        now: u8,
+        beat: &SentBeat,
+    ) -> LeaseAnswer {
         self.members.retain(|(member, until)| *member != by && *until > now);
-        let mut answer = Answer::default();
+        let mut answer = LeaseAnswer::default();
         if beat.is_member {
             self.members.push((by, now + TTL));
             self.members.sort_unstable();

@@ -1,7 +1,7 @@
 //! One shard with one channel, and everything around it. Time goes by in ticks.
 
 use dirigent::ports::Standing;
-use dirigent_store::lease::Answer;
+use dirigent_store::lease::LeaseAnswer;
 
 use super::events::Event;
 use super::process::{Life, Process, QUIET, Record, Sent, at};
@@ -149,7 +149,7 @@ impl World {
         self.processes[number].beat = Some((beat.number, answer));
     }
 
-    fn beat_arrives(&mut self, setting: &Setting, by: u8, beat: &SentBeat) -> Answer {
+    fn beat_arrives(&mut self, setting: &Setting, by: u8, beat: &SentBeat) -> LeaseAnswer {
         let before = self.table.clone();
         let answer = self.table.beat(setting, by, self.time, beat);
         let after = &self.table;

@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use dirigent_core::{
-    AgentKey, Author, Channel, Config, Creation, Effect, Input, Message, MessageId, MessageKind,
-    Mode, Outcome, RunId, Settlement, Snapshot, Tail, Ticket, Timestamp,
+    AgentKey, Author, Config, Creation, Effect, Input, Message, MessageId, MessageKind, Mode,
+    Outcome, RunId, Settlement, Snapshot, Tail, Ticket, Timestamp, TurnMachine,
 };
 
 /// What bounds the room.
@@ -29,7 +29,7 @@ pub(super) struct Room {
 /// Everything in the world: the channel, what was stored, and what is on its way.
 #[derive(Clone, Debug)]
 pub(super) struct World {
-    pub(super) channel: Channel,
+    pub(super) channel: TurnMachine,
     pub(super) now: Snapshot,
     pub(super) stored: Arc<Snapshot>,
     /// Messages that were posted and not pushed yet, with their authors.
@@ -123,7 +123,7 @@ impl World {
 
     pub(super) fn begin(room: &Room) -> Self {
         let mut world = Self {
-            channel: Channel::new(Arc::clone(&room.config), 1),
+            channel: TurnMachine::new(Arc::clone(&room.config), 1),
             now: Snapshot::default(),
             stored: Arc::default(),
             flying: (1..=room.words).map(|id| (id, Author::Human)).collect(),
@@ -202,7 +202,7 @@ impl World {
         self.crashes += 1;
         self.runs.clear();
         self.woken.clear();
-        self.channel = Channel::restore(Arc::clone(&room.config), &self.stored)
+        self.channel = TurnMachine::restore(Arc::clone(&room.config), &self.stored)
             .expect("the machine accepts what it wrote");
         self.channel.snapshot_into(&mut self.now);
         for effect in self.channel.pending().to_vec() {

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use dirigent_core::snapshot::PhaseData;
 use dirigent_core::{
-    AgentKey, Answer, Channel, Config, Creation, Effect, Input, Mode, Outcome, PhaseKind, Refusal,
-    RunId, Snapshot, Tail, Ticket, Timestamp,
+    AgentKey, Answer, Config, Creation, Effect, Input, Mode, Outcome, PhaseKind, Refusal, RunId,
+    Snapshot, Tail, Ticket, Timestamp, TurnMachine,
 };
 
 mod answers;
@@ -98,7 +98,7 @@ fn forgettable(before: &Snapshot, after: &Snapshot) -> Snapshot {
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     /// The channel under test.
-    pub(crate) channel: Channel,
+    pub(crate) channel: TurnMachine,
     /// The time.
     pub(crate) now: Timestamp,
     /// Who is found when the members are fetched.
@@ -132,7 +132,7 @@ impl Room {
     /// A channel never seen before with these rules and this seed of chance.
     pub(crate) fn with(config: Config, seed: u64) -> Self {
         Self {
-            channel: Channel::new(Arc::new(config), seed),
+            channel: TurnMachine::new(Arc::new(config), seed),
             now: START,
             present: Vec::new(),
             message: 1_000,
@@ -190,7 +190,7 @@ impl Room {
         self.inputs += 1;
         assert!(self.inputs < INPUTS_MAX, "a story without an end");
         let before = self.snapshot();
-        let mut twin = Channel::restore(self.channel.config().clone(), &before)
+        let mut twin = TurnMachine::restore(self.channel.config().clone(), &before)
             .expect("every state can be restored");
         let (mut effects, mut echoes) = (Vec::new(), Vec::new());
         let nothing_due = self.channel.next_deadline().is_none_or(|due| due.at > self.now);

@@ -43,7 +43,7 @@ fn prompt(messages: &[Arc<ChatMessage>], limits: &Limits) -> Prompt {
 /// Roles and contents, without the system's.
 fn told(prompt: &Prompt, limits: &Limits) -> Vec<(Role, String)> {
     let messages = prompt.messages(limits, 0);
-    let content = |message: &Message<'_>| message.text().to_owned();
+    let content = |message: &ModelMessage<'_>| message.text().to_owned();
     messages.iter().skip(1).map(|message| (message.role(), content(message))).collect()
 }
 
@@ -51,8 +51,8 @@ fn of(messages: &[Arc<ChatMessage>]) -> Vec<(Role, String)> {
     told(&prompt(messages, &Limits::default()), &Limits::default())
 }
 
-fn call(id: &str) -> ToolCall {
-    ToolCall::new(id, "roll", Some(json!({})))
+fn call(id: &str) -> ModelToolCall {
+    ModelToolCall::new(id, "roll", Some(json!({})))
 }
 
 #[test]
@@ -168,7 +168,8 @@ fn what_a_call_is_given_counts_towards_the_tokens() {
     let rounds_told = |letters: usize| {
         let mut prompt = prompt(&[message(1, 3, "Roll!")], &Limits::default());
         for _ in 0..2 {
-            let words = ToolCall::new("a", "roll", Some(json!({ "words": "x".repeat(letters) })));
+            let words =
+                ModelToolCall::new("a", "roll", Some(json!({ "words": "x".repeat(letters) })));
             prompt.add_round(String::new(), vec![words], vec![String::new()]);
         }
         let messages = prompt.messages(&Limits::default(), 0);
@@ -247,7 +248,7 @@ proptest! {
             let (one, other) = (pair[0].role(), pair[1].role());
             let is_doubled = one == other && one != Role::Tool;
             let is_round =
-                matches!(&pair[1], Message::Assistant { calls, .. } if !calls.is_empty());
+                matches!(&pair[1], ModelMessage::Assistant { calls, .. } if !calls.is_empty());
             prop_assert!(!is_doubled || is_round, "{:?} {:?}", one, other);
         }
         prop_assert_eq!(told[1].role(), Role::User);

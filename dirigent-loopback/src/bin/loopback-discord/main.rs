@@ -34,7 +34,7 @@ mod variables;
 
 use bot::Bot;
 use saved::Saved;
-use stage::Stage;
+use stage::SeededGuild;
 use terminal::Terminal;
 
 /// How often the state is written, if it changed.
@@ -120,7 +120,7 @@ fn run(flags: &Flags) -> io::Result<u8> {
 }
 
 /// The guild with the rights that the flags ask for.
-fn begin_as(discord: &MemoryDiscord, flags: &Flags) -> io::Result<Stage> {
+fn begin_as(discord: &MemoryDiscord, flags: &Flags) -> io::Result<SeededGuild> {
     let stage = begin(discord, flags)?;
     if flags.administrator {
         discord.guild(stage.guild).set_administrator(stage.moderator(), true);
@@ -165,7 +165,7 @@ async fn serve(flags: &Flags) -> io::Result<u8> {
 async fn attend(
     mut terminal: Terminal<'_>,
     discord: &MemoryDiscord,
-    stage: &Stage,
+    stage: &SeededGuild,
     flags: &Flags,
 ) -> io::Result<()> {
     tokio::select! {
@@ -194,11 +194,11 @@ async fn accompany(
 }
 
 /// Restores what the file keeps, or sets the stage anew.
-fn begin(discord: &MemoryDiscord, flags: &Flags) -> io::Result<Stage> {
+fn begin(discord: &MemoryDiscord, flags: &Flags) -> io::Result<SeededGuild> {
     let saved = flags.state.as_deref().map(Saved::read).transpose()?.flatten();
     Ok(match saved {
         Some(saved) => saved.restore(discord),
-        None => Stage::new(discord, flags.seed, flags.agents),
+        None => SeededGuild::new(discord, flags.seed, flags.agents),
     })
 }
 
@@ -218,7 +218,7 @@ fn signals() -> io::Result<mpsc::UnboundedReceiver<Signal>> {
 
 /// Writes the state whenever it has changed, so that a kill loses a second at most. It ends only where
 /// that fails.
-async fn keep(discord: &MemoryDiscord, stage: &Stage, path: Option<&Path>) -> io::Result<()> {
+async fn keep(discord: &MemoryDiscord, stage: &SeededGuild, path: Option<&Path>) -> io::Result<()> {
     let Some(path) = path else { return std::future::pending().await };
     let clock = SystemClock::new();
     let mut written = None;
@@ -271,7 +271,7 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn the_variables_need_no_quotes_and_name_the_address_as_clients_take_it() {
         let discord = discord();
-        let stage = Stage::new(&discord, None, 5);
+        let stage = SeededGuild::new(&discord, None, 5);
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
         let all = variables::variables(&loopback, &stage);
         for (name, value) in &all {
@@ -306,7 +306,7 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn a_bot_is_mentioned_by_its_name() {
         let discord = discord();
-        let stage = Stage::new(&discord, None, 3);
+        let stage = SeededGuild::new(&discord, None, 3);
         let loopback = LoopbackDiscord::start(discord).await.unwrap();
         let tester = stage.bots[3].1;
         let said = Terminal::new(&loopback, stage)
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_seed_gives_the_same_ids_at_each_start() {
-        let start = |seed| Stage::new(&discord(), seed, 3);
+        let start = |seed| SeededGuild::new(&discord(), seed, 3);
         assert_eq!(start(Some(1)), start(Some(1)));
         assert_ne!(start(Some(1)), start(Some(2)));
         let made_at = |id: u64| Timestamp::from_millis((id >> 22) + 1_420_070_400_000);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     /// Gives the message everything that a message can show, and the channel a pin and a webhook.
-    fn show(discord: &MemoryDiscord, stage: &Stage, message: dirigent::MessageId) {
+    fn show(discord: &MemoryDiscord, stage: &SeededGuild, message: dirigent::MessageId) {
         use dirigent_testkit::memory_discord::attachment::Attachment;
         use dirigent_testkit::memory_discord::marking;
         use dirigent_testkit::memory_discord::webhooks::{Guise, Webhook};

@@ -12,7 +12,7 @@ mod guilds;
 mod shown;
 mod webhooks;
 
-use super::stage::Stage;
+use super::stage::SeededGuild;
 use chat::SavedChannel;
 use guilds::{SavedAccount, SavedGuild};
 use webhooks::SavedWebhook;
@@ -24,7 +24,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Saved {
     version: u32,
-    stage: Stage,
+    stage: SeededGuild,
     /// The newest id given: later ones are higher.
     last_id: u64,
     accounts: Vec<SavedAccount>,
@@ -36,7 +36,7 @@ pub(crate) struct Saved {
 
 impl Saved {
     /// Copies everything that is kept.
-    pub(crate) fn of(discord: &MemoryDiscord, stage: &Stage) -> Self {
+    pub(crate) fn of(discord: &MemoryDiscord, stage: &SeededGuild) -> Self {
         let world = discord.world();
         let mut accounts: Vec<_> =
             world.accounts.iter().map(|(id, account)| SavedAccount::of(id, account)).collect();
@@ -52,7 +52,7 @@ impl Saved {
     }
 
     /// Puts everything into a Discord that is still empty; returns who is where.
-    pub(crate) fn restore(self, discord: &MemoryDiscord) -> Stage {
+    pub(crate) fn restore(self, discord: &MemoryDiscord) -> SeededGuild {
         let mut world = discord.world();
         world.ids.skip_to(self.last_id);
         for account in self.accounts {

@@ -13,7 +13,7 @@ const SEEDED_FROM_MS: u64 = 1_451_606_400_000;
 /// Who is in the guild, and where.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Numbers", into = "Numbers")]
-pub(crate) struct Stage {
+pub(crate) struct SeededGuild {
     pub(crate) guild: GuildId,
     pub(crate) channel: ChannelId,
     /// The person at the terminal, who owns the guild.
@@ -22,7 +22,7 @@ pub(crate) struct Stage {
     pub(crate) bots: Vec<(String, UserId)>,
 }
 
-impl Stage {
+impl SeededGuild {
     /// Sets the stage with this many agents. A seed always gives the same ids, and with them the same tokens.
     pub(crate) fn new(discord: &MemoryDiscord, seed: Option<u64>, agents: u8) -> Self {
         match seed {
@@ -78,7 +78,7 @@ struct Numbers {
     bots: Vec<(String, u64)>,
 }
 
-impl From<Numbers> for Stage {
+impl From<Numbers> for SeededGuild {
     fn from(numbers: Numbers) -> Self {
         let bots = numbers.bots.into_iter().map(|(name, bot)| (name, UserId::new(bot)));
         Self {
@@ -90,8 +90,8 @@ impl From<Numbers> for Stage {
     }
 }
 
-impl From<Stage> for Numbers {
-    fn from(stage: Stage) -> Self {
+impl From<SeededGuild> for Numbers {
+    fn from(stage: SeededGuild) -> Self {
         Self {
             guild: stage.guild.get(),
             channel: stage.channel.get(),

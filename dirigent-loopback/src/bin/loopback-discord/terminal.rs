@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::order::{HELP, Order};
-use super::stage::Stage;
+use super::stage::SeededGuild;
 use super::variables::variables;
 
 /// How often it is looked whether a command was answered.
@@ -31,14 +31,14 @@ struct Used {
 /// The terminal.
 pub(crate) struct Terminal<'a> {
     loopback: &'a LoopbackDiscord,
-    stage: Stage,
+    stage: SeededGuild,
     channel: ChannelId,
     /// The commands whose answers are waited for.
     used: Vec<Used>,
 }
 
 impl<'a> Terminal<'a> {
-    pub(crate) fn new(loopback: &'a LoopbackDiscord, stage: Stage) -> Self {
+    pub(crate) fn new(loopback: &'a LoopbackDiscord, stage: SeededGuild) -> Self {
         let channel = stage.channel;
         Self { loopback, stage, channel, used: Vec::new() }
     }

@@ -2,10 +2,10 @@
 
 use dirigent_loopback::LoopbackDiscord;
 
-use super::stage::Stage;
+use super::stage::SeededGuild;
 
 /// Every variable with its value. No value needs quotes in a shell.
-pub(crate) fn variables(loopback: &LoopbackDiscord, stage: &Stage) -> Vec<(String, String)> {
+pub(crate) fn variables(loopback: &LoopbackDiscord, stage: &SeededGuild) -> Vec<(String, String)> {
     let address = loopback.address();
     let mut all = Vec::new();
     let mut add = |name: &str, value: String| all.push((name.to_owned(), value));

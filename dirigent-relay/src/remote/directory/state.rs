@@ -51,7 +51,7 @@ impl fmt::Display for AgentConflict {
     }
 }
 
-pub(crate) struct State {
+pub(crate) struct GuestBook {
     guests: BTreeMap<HostId, Guest>,
     seats: BTreeMap<AgentId, Seat>,
     pub(super) calls: BTreeMap<u64, LiveCall>,
@@ -133,7 +133,7 @@ impl LiveCall {
     }
 }
 
-impl State {
+impl GuestBook {
     pub(super) fn new(since: Timestamp) -> Self {
         Self {
             guests: BTreeMap::new(),

@@ -12,7 +12,7 @@ use dirigent::{Agent, AgentError, AgentId, ChannelId, ChatMessage, Turn, UserId}
 use futures_util::FutureExt;
 use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
 
-use super::Shared;
+use super::HostedAgents;
 use super::state::{Lives, Running, order};
 use crate::remote::pace::{ASK_AGAIN, CHAT_LIMIT};
 use crate::remote::rules::{
@@ -26,7 +26,7 @@ const ERROR_CHARS_MAX: usize = 500;
 
 /// A call that is to run.
 pub(super) struct Call {
-    shared: Arc<Shared>,
+    shared: Arc<HostedAgents>,
     host: HostId,
     id: CallId,
     agent: Arc<dyn Agent>,
@@ -40,7 +40,7 @@ pub(super) struct Call {
 
 /// Puts a call together, and what steers it.
 pub(super) fn call_of(
-    shared: &Arc<Shared>,
+    shared: &Arc<HostedAgents>,
     host: &HostId,
     question: BeginCall,
     lives: Lives,
@@ -122,7 +122,7 @@ impl Call {
     }
 }
 
-impl Shared {
+impl HostedAgents {
     /// The turn with everything that was missed: it did not all fit into the question that began the call, and the calling
     /// process counts all of it as handed over. Asks until it has all of it, or the call is given up.
     async fn with_all_missed(

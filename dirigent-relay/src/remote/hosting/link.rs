@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 
-use super::Shared;
+use super::HostedAgents;
 use super::calls::Call;
 use crate::HostId;
 use crate::remote::pace::ANNOUNCE_EVERY;
@@ -19,7 +19,7 @@ use crate::remote::pace::ANNOUNCE_EVERY;
 /// all agents on its own task: code that blocks the thread belongs elsewhere.
 #[must_use = "no agent of this process is called until the link runs"]
 pub struct HostingLink {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<HostedAgents>,
     pub(super) calls: mpsc::UnboundedReceiver<Call>,
 }
 
@@ -56,7 +56,7 @@ impl HostingLink {
     }
 }
 
-impl Shared {
+impl HostedAgents {
     /// The other processes to which the agents are announced.
     fn others(&self, now: Timestamp) -> BTreeSet<HostId> {
         let named = self.owners.all();
@@ -67,7 +67,7 @@ impl Shared {
 }
 
 /// Announces the agents to one process.
-async fn announce(shared: Arc<Shared>, host: HostId) {
+async fn announce(shared: Arc<HostedAgents>, host: HostId) {
     let now = shared.client.clock().now();
     let announce = shared.state().announce(&host, shared.start, now);
     match shared.client.ask(&host, &announce).await {

@@ -29,7 +29,7 @@ pub(super) struct Lives {
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct HostedCalls {
     pub(super) agents: BTreeMap<AgentId, Lives>,
     pub(super) calls: BTreeMap<(HostId, CallId), Running>,
     pub(super) is_draining: bool,
@@ -125,7 +125,7 @@ impl Caller {
     }
 }
 
-impl State {
+impl HostedCalls {
     /// Looks whether a call is to begin.
     pub(super) fn begin(
         &mut self,

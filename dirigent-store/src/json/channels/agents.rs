@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 
 use crate::disk::replace;
 use crate::error::{Action, BadFile, StoreError};
-use crate::json::channel_file::Extra;
-use crate::json::fields::quoted;
+use crate::record::Extra;
+use crate::record::fields::quoted;
 
 /// The version that this crate writes, and the only one it reads.
 const VERSION: u64 = 1;

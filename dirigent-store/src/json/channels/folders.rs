@@ -8,7 +8,7 @@ use dirigent::ChannelId;
 
 use crate::disk::{create_folder, is_stray, sync_folder};
 use crate::error::{Action, StoreError};
-use crate::json::form::whole;
+use crate::record::form::whole;
 
 /// The folder of a store. Channels lie in up to 256 folders in it, so that none becomes very large.
 #[derive(Debug)]

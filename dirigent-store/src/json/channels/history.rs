@@ -15,7 +15,7 @@ use super::agents::Agents;
 use super::folders::Folders;
 use crate::disk::{ReadError, private, read, replace};
 use crate::error::{Action, StoreError};
-use crate::json::channel_file::TransitionFile;
+use crate::record::TransitionFile;
 
 /// How large a history may be; a larger one begins anew.
 const LARGEST: usize = 64 << 20;

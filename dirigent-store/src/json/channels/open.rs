@@ -18,8 +18,8 @@ use super::work::Work;
 use crate::disk::Lock;
 use crate::disk::{ReadError, keep_aside, keep_copy, read, remove_strays};
 use crate::error::{Action, BadFile, OpenError, StoreError};
-use crate::json::channel_file::{LARGEST, parse_channel};
 use crate::problems::Problems;
+use crate::record::{LARGEST, parse_channel};
 use crate::worker::Receiver;
 
 impl Work {

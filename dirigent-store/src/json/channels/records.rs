@@ -16,8 +16,8 @@ use super::sync::SyncQueue;
 use super::turn_log::{self, TurnLog};
 use crate::disk::{ReadError, keep_aside, keep_bytes, keep_copy, read, replace};
 use crate::error::{Action, BadFile, StoreError};
-use crate::json::channel_file::{Extras, LARGEST, ParsedChannel, file_text, parse_channel};
 use crate::problems::Problems;
+use crate::record::{Extras, LARGEST, ParsedChannel, file_text, parse_channel};
 
 /// The records of all channels, each in its file, in its turn, or in both.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Records {
         self.lose_damaged_turn(channel, &turn, &main);
         let newer = match (turn, main) {
             // Only that version knows which of the two is the newer.
-            (Found::Bad(bad), _) | (_, Found::Bad(bad)) if bad.reason.is_newer() => {
+            (Found::Bad(bad), _) | (_, Found::Bad(bad)) if bad.reason.is_other_version() => {
                 return Err(self.bar(channel, bad));
             }
             (Found::Good(turn), Found::Good(main)) if turn.revision <= main.revision => {
@@ -130,7 +130,7 @@ impl Records {
         let Found::Bad(bad) = turn else { return };
         let known = self.revisions.get(&channel).copied().flatten();
         let in_file = if let Found::Good(main) = main { Some(main.revision) } else { None };
-        if bad.reason.is_newer() || known <= in_file {
+        if bad.reason.is_other_version() || known <= in_file {
             return;
         }
         match self.log.lose(channel) {

@@ -164,7 +164,7 @@ mod tests {
     use crate::worker::{self, Queue, now};
 
     /// A channel's file and a file of the log, and the thread that is to sync something.
-    struct Stage {
+    struct SyncingStage {
         home: tempfile::TempDir,
         file: PathBuf,
         log: PathBuf,
@@ -174,7 +174,7 @@ mod tests {
 
     const HERE: ChannelId = ChannelId::new(7);
 
-    impl Stage {
+    impl SyncingStage {
         fn new() -> Self {
             let home = tempfile::tempdir().unwrap();
             let folders = Arc::new(Folders::below(home.path().to_owned()).unwrap());
@@ -215,7 +215,7 @@ mod tests {
     /// After a failed sync it is not known what the disk has: what it may be needed for stays.
     #[test]
     fn nothing_is_removed_or_written_once_a_sync_failed() {
-        let stage = Stage::new();
+        let stage = SyncingStage::new();
         let (queue, file, log) = (&stage.syncing.queue, stage.file.clone(), stage.log.clone());
         queue.broke(stage.home.path());
         queue.push_fact(write());
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_sync_that_fails_ends_the_store_whatever_it_was_for() {
-        type Push = fn(&Stage) -> Step;
+        type Push = fn(&SyncingStage) -> Step;
         let pushes: [Push; 5] = [
             |stage| {
                 stage.syncing.queue.push_fact(write());
@@ -255,7 +255,7 @@ mod tests {
             },
         ];
         for (number, push) in pushes.into_iter().enumerate() {
-            let stage = Stage::new();
+            let stage = SyncingStage::new();
             fail(push(&stage));
             let (_home, ended, is_broken) = stage.run();
             assert!(is_broken, "{number}: {ended:?}");

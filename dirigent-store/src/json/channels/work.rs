@@ -19,7 +19,7 @@ use super::sync::Write;
 use super::turn_log;
 use crate::disk::Lock;
 use crate::error::StoreError;
-use crate::json::channel_file::ParsedChannel;
+use crate::record::ParsedChannel;
 use crate::worker::{Answer, Inbox, Receiver};
 
 /// A channel with something that is being synced.

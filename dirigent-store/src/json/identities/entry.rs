@@ -4,7 +4,7 @@ use dirigent::UserId;
 use dirigent::ports::Identity;
 
 use crate::agent_name::{NAME_MAX, is_name, is_short};
-use crate::json::fields::{Field, Fields, quoted, string};
+use crate::record::fields::{Field, Fields, quoted, string};
 
 const ACCOUNT: &str = "discordUserId";
 const AGENT: &str = "agentId";

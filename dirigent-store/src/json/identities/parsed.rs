@@ -7,7 +7,7 @@ use dirigent::{AgentId, UserId};
 
 use super::entry::{self, BadEntry};
 use crate::error::BadFile;
-use crate::json::fields::{Field, Fields, Whole, quoted};
+use crate::record::fields::{Field, Fields, Whole, quoted};
 
 /// How large the file may be, in bytes: a few hundred thousand agents.
 pub(crate) const FILE_MAX: usize = 64 << 20;

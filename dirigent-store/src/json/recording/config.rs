@@ -7,7 +7,7 @@ use dirigent::settings::{HumanInterrupt, InterruptPolicy, MentionRule, TriggerCl
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::form::{Form, named};
+use crate::record::form::{Form, named};
 
 /// Times in milliseconds.
 mod millis {
@@ -146,7 +146,7 @@ macro_rules! rules {
         pub(super) struct ConfigFile {
             $(
                 $(#[$form])*
-                $(#[serde(with = "crate::json::form")] $field: $of,)?
+                $(#[serde(with = "crate::record::form")] $field: $of,)?
                 $(#[serde(with = "millis")] $field: $time,)?
                 $($field: $plain,)?
             )+

@@ -10,7 +10,7 @@ use dirigent::snapshot::AgentKey;
 use dirigent::{Config, MessageId, Mode};
 use dirigent_core::{Author, Creation, Message, MessageKind, Outcome, Settlement, Tail, Ticket};
 
-use crate::json::form::{enums, structs};
+use crate::record::form::{enums, structs};
 
 enums! {
     enum InputFile for Input [newer] {

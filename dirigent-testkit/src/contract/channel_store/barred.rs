@@ -98,27 +98,27 @@ pub(super) async fn a_damaged_record_is_replaced_by_a_commit_that_says_so_and_by
 pub(super) async fn a_newer_record_bars_its_channel_alone_and_is_never_replaced(
     harness: &dyn ChannelStoreHarness,
 ) -> Outcome {
-    let mut store = two_channels(harness, Barred::Newer).await?;
+    let mut store = two_channels(harness, Barred::OtherVersion).await?;
     for _ in 0..3 {
-        is_barred(&*store, Barred::Newer).await?;
-        refuses(&*store, replacement(0, &dormant()), Barred::Newer).await?;
+        is_barred(&*store, Barred::OtherVersion).await?;
+        refuses(&*store, replacement(0, &dormant()), Barred::OtherVersion).await?;
         match harness.reopened(store).await {
             Some(again) => store = again,
             None => return Ok(()),
         }
     }
-    is_barred(&*store, Barred::Newer).await
+    is_barred(&*store, Barred::OtherVersion).await
 }
 
 pub(super) async fn a_damaged_record_can_be_deleted_and_a_newer_one_cannot(
     harness: &dyn ChannelStoreHarness,
 ) -> Outcome {
-    let store = two_channels(harness, Barred::Newer).await?;
+    let store = two_channels(harness, Barred::OtherVersion).await?;
     match store.delete(HERE).await {
-        Err(error) => equal("what bars it", &error.barred(), &Some(Barred::Newer))?,
+        Err(error) => equal("what bars it", &error.barred(), &Some(Barred::OtherVersion))?,
         Ok(_) => return Err("a newer version's record was deleted".to_owned()),
     }
-    is_barred(&*store, Barred::Newer).await?;
+    is_barred(&*store, Barred::OtherVersion).await?;
     let store = two_channels(harness, Barred::Damaged).await?;
     equal("deleted", &works("delete", store.delete(HERE).await)?, &true)?;
     equal("channels", &works("channels", store.channels().await)?, &vec![THERE])?;

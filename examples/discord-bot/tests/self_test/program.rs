@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
 use dirigent::SystemClock;
-use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_loopback::{LoopbackDiscord, ServerLimits};
 use dirigent_testkit::MemoryDiscord;
 
 /// The program, without anything from the environment of the tests.
@@ -65,7 +65,7 @@ async fn an_interrupted_self_test_cleans_up_and_shows_what_it_has_seen() {
     let guild = discord.add_guild(person);
     let channel = discord.add_channel(guild, "self-test", &[first, second]);
     let server = LoopbackDiscord::start(discord.clone()).await.unwrap();
-    server.set_limits(Limits::generous());
+    server.set_limits(ServerLimits::generous());
     let mut program = program(&["--self-test", &channel.to_string()]);
     program
         .env("DISCORD_PROXY_URL", format!("http://{}", server.address()))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_loopback::Endpoint;
+use dirigent_loopback::RestRoute;
 use dirigent_testkit::memory_discord::Permissions;
 use discord_bot::self_test::{Seen, Trouble, assumptions};
 use practice::Token;
@@ -99,7 +99,7 @@ async fn the_commands_that_a_bot_has_are_kept() {
     assert_eq!(not_tried(&report), ["command 3"], "{report}");
     let commands = scene.discord.world().applications.commands[&(first, Some(guild))].clone();
     assert_eq!(commands, [mine]);
-    assert_eq!(scene.server.traffic().of(Endpoint::SetGuildCommands), 0);
+    assert_eq!(scene.server.traffic().of(RestRoute::SetGuildCommands), 0);
 }
 
 #[tokio::test]

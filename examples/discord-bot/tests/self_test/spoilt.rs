@@ -6,7 +6,7 @@ mod rest;
 
 use std::time::Duration;
 
-use dirigent_loopback::{AlteredAnswer, AlteredEvent, AlteredRequest, Endpoint as E};
+use dirigent_loopback::{AlteredAnswer, AlteredEvent, AlteredRequest, RestRoute as E};
 use discord_bot::self_test::assumptions;
 use serde_json::Value;
 

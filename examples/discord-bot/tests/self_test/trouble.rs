@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_loopback::{Endpoint, RestFault, RestFaults};
+use dirigent_loopback::{RestFault, RestFaults, RestRoute};
 use discord_bot::self_test::Trouble;
 
 use super::{Scene, differing};
@@ -58,11 +58,11 @@ async fn failing_requests_are_no_broken_assumptions_and_what_is_left_is_named() 
 #[tokio::test]
 async fn a_message_whose_answer_was_lost_is_found_and_deleted() {
     let scene = Scene::new().await;
-    scene.server.next(Endpoint::CreateMessage, RestFault::LostAnswer);
+    scene.server.next(RestRoute::CreateMessage, RestFault::LostAnswer);
     let report = scene.try_all().await;
     assert_eq!(report.trouble, Some(Trouble::NoAnswer("a post")), "{report}");
     assert_eq!(scene.texts(), ["Good morning"]);
-    assert_eq!(scene.server.traffic().of(Endpoint::DeleteMessage), 1);
+    assert_eq!(scene.server.traffic().of(RestRoute::DeleteMessage), 1);
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn a_message_of_the_second_bot_is_found_where_its_text_is_hidden() {
     scene.discord.account(scene.first).set_content_hidden(true);
     let second = scene.second;
     scene.server.inject(|faults| {
-        faults.next_by(second, Endpoint::CreateMessage, RestFault::LostAnswer);
+        faults.next_by(second, RestRoute::CreateMessage, RestFault::LostAnswer);
     });
     let report = scene.try_all().await;
     assert_eq!(report.trouble, Some(Trouble::NoAnswer("a post")), "{report}");
@@ -97,7 +97,7 @@ async fn a_slow_discord_does_not_keep_it_longer_than_two_minutes() {
 async fn a_message_that_cannot_be_deleted_is_named_and_the_code_is_2() {
     let scene = Scene::new().await;
     let refused = RestFault::ServerError { status: 500, is_applied: false };
-    let faults = RestFaults::new(1).with_rate(Some(Endpoint::DeleteMessage), refused, 1_000);
+    let faults = RestFaults::new(1).with_rate(Some(RestRoute::DeleteMessage), refused, 1_000);
     scene.server.set_faults(faults);
     let report = scene.try_all().await;
     assert!(report.requests <= 60, "{report}");

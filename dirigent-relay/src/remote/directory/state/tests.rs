@@ -39,17 +39,17 @@ impl TurnSource for Costs {
 }
 
 /// The process that calls, started at 0, and the first start of the process `one`.
-struct Stage {
-    state: State,
+struct GuestBookStage {
+    state: GuestBook,
     me: Start,
     one: Start,
     costs: Arc<Costs>,
 }
 
-impl Stage {
+impl GuestBookStage {
     fn new() -> Self {
         let (me, one) = (Start::new(at(0)), Start::new(at(1)));
-        Self { state: State::new(at(0)), me, one, costs: Arc::default() }
+        Self { state: GuestBook::new(at(0)), me, one, costs: Arc::default() }
     }
 
     /// A call that was made; `begun_at`: the announcement after which it is named.
@@ -108,7 +108,7 @@ fn lost(ended: &mut oneshot::Receiver<Ended>) -> Option<String> {
 
 #[test]
 fn an_older_announcement_says_nothing_and_lengthens_nothing() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     stage.hear(100, ("one", stage.one), 2, &[]);
     stage.hear_of(2_000, ("one", stage.one), 1, &[], &[]);
     stage.hear_of(2_000, ("one", stage.one), 2, &[], &[]);
@@ -125,7 +125,7 @@ fn an_older_announcement_says_nothing_and_lengthens_nothing() {
 
 #[test]
 fn an_earlier_start_says_nothing_until_the_later_one_is_lost() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     let later = Start::new(at(50));
     stage.hear(100, ("one", later), 1, &[]);
     stage.hear_of(200, ("one", stage.one), 9, &[], &[]);
@@ -138,7 +138,7 @@ fn an_earlier_start_says_nothing_until_the_later_one_is_lost() {
 
 #[test]
 fn a_call_is_given_up_by_a_later_announcement_of_its_process_that_does_not_name_it() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     stage.hear(0, ("one", stage.one), 1, &[]);
     stage.hear_of(0, ("two", stage.one), 1, &["critic"], &[]);
     let (begun, mut of_begun) = stage.call("one", Some(2));
@@ -159,7 +159,7 @@ fn a_call_is_given_up_by_a_later_announcement_of_its_process_that_does_not_name_
 
 #[test]
 fn a_new_start_has_lost_the_calls_that_had_begun_and_no_others() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     stage.hear(0, ("one", stage.one), 1, &[]);
     let (_, mut of_begun) = stage.call("one", Some(1));
     let (new, mut unbegun) = stage.call("one", None);
@@ -172,7 +172,7 @@ fn a_new_start_has_lost_the_calls_that_had_begun_and_no_others() {
 
 #[test]
 fn a_process_that_is_not_heard_of_for_three_seconds_has_lost_its_calls_and_no_others() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     stage.hear(0, ("one", stage.one), 1, &[]);
     stage.hear_of(1_000, ("two", stage.one), 1, &["critic"], &[]);
     let (_, mut of_one) = stage.call("one", None);
@@ -191,7 +191,7 @@ fn a_process_that_is_not_heard_of_for_three_seconds_has_lost_its_calls_and_no_ot
 /// An answer is taken from the process in which the call runs, and for a call of this start.
 #[test]
 fn a_call_is_known_to_its_process_and_its_start_only() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     let (number, _ended) = stage.call("one", None);
     let call = |start, number| CallId { start, number };
     let is_known = |name, call| stage.state.is_known(&host(name), call, stage.me);
@@ -203,7 +203,7 @@ fn a_call_is_known_to_its_process_and_its_start_only() {
 
 #[test]
 fn calls_that_are_not_known_are_named_also_to_an_older_announcement() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     stage.hear(0, ("one", stage.one), 2, &[]);
     let (number, _ended) = stage.call("one", None);
     let answer = stage.hear(100, ("one", stage.one), 1, &[(number, 0), (40, 0)]);
@@ -212,10 +212,10 @@ fn calls_that_are_not_known_are_named_also_to_an_older_announcement() {
 
 #[test]
 fn costs_count_once_and_those_of_another_start_not_at_all() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     stage.hear(0, ("one", stage.one), 1, &[]);
     let (number, _ended) = stage.call("one", None);
-    let counted = |stage: &Stage| stage.costs.0.load(Ordering::SeqCst);
+    let counted = |stage: &GuestBookStage| stage.costs.0.load(Ordering::SeqCst);
     for (announcement, total, expected) in [(2, 5, 5), (3, 5, 5), (4, 4, 5), (5, 9, 9)] {
         stage.hear(100, ("one", stage.one), announcement, &[(number, total)]);
         assert_eq!(counted(&stage), expected);
@@ -236,11 +236,11 @@ fn costs_count_once_and_those_of_another_start_not_at_all() {
 /// The library hears that an agent is offline only when it could have been announced.
 #[test]
 fn an_agent_that_was_never_announced_is_waited_for() {
-    fn news(state: &State, now: u64) -> Vec<(String, bool, Presence)> {
+    fn news(state: &GuestBook, now: u64) -> Vec<(String, bool, Presence)> {
         let news = state.news(at(now)).into_iter();
         news.map(|news| (news.agent.as_str().to_owned(), news.is_hosted, news.presence)).collect()
     }
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     let poet = AgentId::from("poet");
     stage.state.expect(&poet);
     assert_eq!(news(&stage.state, 2_999), []);
@@ -259,7 +259,7 @@ fn an_agent_that_was_never_announced_is_waited_for() {
 
 #[test]
 fn an_agent_that_its_process_announces_no_more_is_free_for_another() {
-    let mut stage = Stage::new();
+    let mut stage = GuestBookStage::new();
     stage.hear(0, ("one", stage.one), 1, &[]);
     let answer = stage.hear(0, ("two", stage.one), 1, &[]);
     assert_eq!(answer.refused, [("poet".into(), host("one"))]);

@@ -53,8 +53,8 @@ fn steering(step: u64, first: usize, texts: &[&str]) -> Steering {
 }
 
 /// The process with the agents, its start, and two starts of the process that calls.
-struct Stage {
-    state: State,
+struct HostingStage {
+    state: HostedCalls,
     me: Start,
     earlier: Start,
     later: Start,
@@ -62,9 +62,9 @@ struct Stage {
     turns: BTreeMap<u64, Turn>,
 }
 
-impl Stage {
+impl HostingStage {
     fn new() -> Self {
-        let mut state = State::default();
+        let mut state = HostedCalls::default();
         let discord = MemoryDiscord::default();
         let agent = Arc::new(agent_fn(|_turn: Turn| async { Ok(Reply::Pass) }));
         let lives = Lives { agent, discord: Arc::new(discord.account(discord.add_bot())) };
@@ -150,7 +150,7 @@ impl Stage {
 /// While it runs it is known; when it is over, and its answer taken, it stays so.
 #[test]
 fn a_call_begins_once() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     assert_eq!(stage.begin(1, 0), "new");
     assert!(stage.begin(1, 0).starts_with("Begun"));
     stage.end(1);
@@ -161,7 +161,7 @@ fn a_call_begins_once() {
 /// Of 4,096 numbers each is remembered; what is older counts as begun.
 #[test]
 fn a_call_begins_once_however_many_began_since() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     for number in (2..=2 * (CALLS_MAX as u64 + 10)).step_by(2) {
         assert_eq!(stage.begin(number, 0), "new");
         stage.end(number);
@@ -175,7 +175,7 @@ fn a_call_begins_once_however_many_began_since() {
 
 #[test]
 fn a_question_begins_a_call_for_three_seconds_after_its_announcement() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     assert_eq!(stage.begin(1, 2_999), "new");
     assert_eq!(stage.begin(2, 3_000), "NotNow");
     // Another start of this process sent the announcement that it names.
@@ -186,14 +186,14 @@ fn a_question_begins_a_call_for_three_seconds_after_its_announcement() {
 
 #[test]
 fn of_a_caller_the_later_start_counts_and_ends_the_calls_of_the_earlier_one() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     let first = stage.question(stage.later, 1, 1);
     assert_eq!(stage.ask("a", &first, 0), "new");
     let old = stage.question(stage.earlier, 2, 2);
     assert_eq!(stage.ask("a", &old, 0), "NotNow");
     assert!(!stage.is_cancelled(1));
 
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     let mut other = stage.question(stage.earlier, 3, 1);
     other.channel_id = ChannelId::new(8);
     assert_eq!(stage.ask("b", &other, 0), "new");
@@ -212,12 +212,12 @@ fn of_a_caller_the_later_start_counts_and_ends_the_calls_of_the_earlier_one() {
 /// It looks like a question of an earlier start: what tells it from one is that the known start asks no more.
 #[test]
 fn a_caller_whose_clock_was_set_back_is_taken_when_its_earlier_start_is_gone() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     let lease = u64::try_from(LEASE.as_millis()).unwrap();
     let first = stage.question(stage.later, 1, 1);
     assert_eq!(stage.ask("a", &first, 0), "new");
     // The process is started anew, and hears the announcements from now on.
-    let next = |stage: &mut Stage, now| {
+    let next = |stage: &mut HostingStage, now| {
         stage.announce(now);
         let question = stage.question(stage.earlier, 1, 2);
         let announced = question.announced;
@@ -242,7 +242,7 @@ fn a_caller_whose_clock_was_set_back_is_taken_when_its_earlier_start_is_gone() {
 
 #[test]
 fn a_caller_that_asked_of_late_may_still_live() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     let lease = u64::try_from(LEASE.as_millis()).unwrap();
     for (number, now) in [(1, 0), (2, lease)] {
         stage.announce(now);
@@ -259,7 +259,7 @@ fn a_caller_that_asked_of_late_may_still_live() {
 /// Nothing says that a question is new that was given up long ago where it was asked.
 #[test]
 fn an_old_question_of_an_earlier_start_takes_nothing_from_the_later_one() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     let lease = u64::try_from(LEASE.as_millis()).unwrap();
     let old = stage.question(stage.earlier, 5, 5);
     let first = stage.question(stage.later, 1, 1);
@@ -274,7 +274,7 @@ fn an_old_question_of_an_earlier_start_takes_nothing_from_the_later_one() {
 /// Whichever process calls: the later turn of a channel has the floor.
 #[test]
 fn a_later_turn_of_the_channel_takes_the_floor_and_an_earlier_one_does_not() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     assert_eq!(stage.begin(4, 0), "new");
     let earlier = stage.question(stage.later, 3, 3);
     assert_eq!(stage.ask("b", &earlier, 0), "NotNow");
@@ -294,7 +294,7 @@ fn a_later_turn_of_the_channel_takes_the_floor_and_an_earlier_one_does_not() {
 
 #[test]
 fn a_process_that_drains_begins_nothing_and_knows_what_runs() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     assert_eq!(stage.begin(1, 0), "new");
     stage.state.is_draining = true;
     assert!(stage.begin(1, 0).starts_with("Begun"));
@@ -307,7 +307,7 @@ fn a_process_that_drains_begins_nothing_and_knows_what_runs() {
 /// A call ends 3 s after the newest announcement that its caller is known to have heard.
 #[test]
 fn the_calls_of_a_caller_that_may_not_have_heard_of_the_process_are_over() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     assert_eq!(stage.begin(1, 500), "new");
     assert_eq!(stage.state.next_lapse(), Some(at(3_000)));
     stage.announce(1_000);
@@ -327,7 +327,7 @@ fn the_calls_of_a_caller_that_may_not_have_heard_of_the_process_are_over() {
 
 #[test]
 fn calls_that_the_caller_does_not_know_are_over_and_no_others() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     for number in [1, 2] {
         assert_eq!(stage.begin(number, 0), "new");
     }
@@ -348,7 +348,7 @@ fn taken(turn: &Turn) -> Vec<String> {
 /// Questions that were asked again, that overtook each other, or that leave a gap.
 #[test]
 fn messages_are_handed_over_once_and_in_order() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     assert_eq!(stage.begin(1, 0), "new");
     let call = CallId { start: stage.earlier, number: 1 };
     let mut steer = |step, first, texts: &[&str]| {
@@ -371,7 +371,7 @@ fn messages_are_handed_over_once_and_in_order() {
 
 #[test]
 fn how_a_turn_stands_is_what_the_newest_question_says() {
-    let mut stage = Stage::new();
+    let mut stage = HostingStage::new();
     assert_eq!(stage.begin(1, 0), "new");
     let call = CallId { start: stage.earlier, number: 1 };
     let turn = stage.turns[&1].clone();
@@ -400,8 +400,8 @@ fn how_a_turn_stands_is_what_the_newest_question_says() {
 /// After a restart of the database not all processes are named at once.
 #[test]
 fn a_process_that_is_not_named_for_a_short_while_is_announced_to() {
-    let mut state = State::default();
-    let names = |state: &mut State, now, named: &[&str]| -> Vec<String> {
+    let mut state = HostedCalls::default();
+    let names = |state: &mut HostedCalls, now, named: &[&str]| -> Vec<String> {
         let named = named.iter().map(|name| host(name)).collect();
         state.callers(at(now), named).iter().map(|host| host.as_str().to_owned()).collect()
     };

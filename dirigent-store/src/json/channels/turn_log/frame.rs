@@ -14,8 +14,8 @@ use std::ops::Range;
 use dirigent::ChannelId;
 use dirigent::store::Revision;
 
-use crate::json::channel_file::LARGEST;
-use crate::json::form::whole;
+use crate::record::LARGEST;
+use crate::record::form::whole;
 
 /// The longest first line of a frame: two numbers of 64 bits, two of eight digits, and two sums.
 const HEADER_MAX: usize = 96;

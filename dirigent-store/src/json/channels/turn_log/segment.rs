@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::frame::{Header, Kind, Scanned};
 use crate::disk::{ReadError, place_of, private, read, sync_data, sync_folder};
 use crate::error::{Action, StoreError};
-use crate::json::channel_file::LARGEST;
-use crate::json::form::whole;
+use crate::record::LARGEST;
+use crate::record::form::whole;
 
 /// How large a file may be: the last frame may be the largest there is.
 const FILE_MAX: usize = LARGEST + (16 << 20);

@@ -13,7 +13,7 @@ use super::super::sync::{Batch, ROLL_AFTER, Waiting};
 use super::*;
 use crate::disk::steps::{Step, fail};
 use crate::error::Action;
-use crate::json::channel_file::parse_channel;
+use crate::record::parse_channel;
 use crate::worker::{Queue, now};
 
 const HERE: ChannelId = ChannelId::new(7);
@@ -22,14 +22,14 @@ const HERE: ChannelId = ChannelId::new(7);
 const NEWER: &str = "{\"version\": 2}";
 
 /// The work of a store whose threads were not started. No turn is synced for its own sake.
-struct Stage {
+struct WorkStage {
     folder: TempDir,
     work: Work,
     /// The side of the thread that syncs.
     given: Receiver<Waiting>,
 }
 
-impl Stage {
+impl WorkStage {
     fn open(folder: TempDir) -> Self {
         let options = ChannelOptions::new(folder.path()).sync_after(Duration::from_secs(3_600));
         let (work, given) = Work::open(options).unwrap();
@@ -119,7 +119,7 @@ fn revision_of(content: &[u8]) -> u64 {
 
 #[test]
 fn a_turn_that_could_not_become_its_file_is_tried_again_after_a_minute_and_only_then() {
-    let mut stage = Stage::with_turns(1);
+    let mut stage = WorkStage::with_turns(1);
     fs::create_dir_all(stage.file()).unwrap();
     for _ in 0..2 {
         let before = now();
@@ -146,7 +146,7 @@ fn a_turn_that_could_not_become_its_file_is_tried_again_after_a_minute_and_only_
 /// A newer version's file: only that version can do anything about it.
 #[test]
 fn a_turn_whose_channel_is_barred_is_not_tried_again() {
-    let mut stage = Stage::with_turns(1);
+    let mut stage = WorkStage::with_turns(1);
     fs::write(stage.file(), NEWER).unwrap();
     stage.work.roll();
     assert_eq!((stage.newest(), stage.next_due()), (Some(Revision::new(1)), None));
@@ -155,7 +155,7 @@ fn a_turn_whose_channel_is_barred_is_not_tried_again() {
 
 #[test]
 fn a_turn_that_is_carried_over_is_synced_before_its_old_file_goes() {
-    let mut stage = Stage::with_turns(2);
+    let mut stage = WorkStage::with_turns(2);
     fs::write(stage.file(), NEWER).unwrap();
     stage.work.roll();
     let batch = stage.due(now()).unwrap();
@@ -166,7 +166,7 @@ fn a_turn_that_is_carried_over_is_synced_before_its_old_file_goes() {
 
 #[test]
 fn a_turn_whose_channel_is_barred_and_that_could_not_be_carried_over_is_tried_again() {
-    let mut stage = Stage::with_turns(2);
+    let mut stage = WorkStage::with_turns(2);
     fs::write(stage.file(), NEWER).unwrap();
     fs::create_dir(stage.log(2)).unwrap();
     stage.work.roll();
@@ -181,7 +181,7 @@ fn a_turn_whose_channel_is_barred_and_that_could_not_be_carried_over_is_tried_ag
 /// As a kill leaves it between the two.
 #[test]
 fn a_turn_that_is_in_its_file_as_well_is_not_written_again_and_goes() {
-    let mut stage = Stage::with_turns(1);
+    let mut stage = WorkStage::with_turns(1);
     stage.write(1);
     stage.work.roll();
     assert_eq!((stage.turns_waiting(), stage.newest()), (0, None));
@@ -190,7 +190,7 @@ fn a_turn_that_is_in_its_file_as_well_is_not_written_again_and_goes() {
 
 #[test]
 fn nothing_is_tried_again_where_nothing_is_synced() {
-    let mut stage = Stage::with_turns(1);
+    let mut stage = WorkStage::with_turns(1);
     stage.work.records.durability = FileDurability::None;
     fs::create_dir_all(stage.file()).unwrap();
     stage.work.roll();
@@ -203,7 +203,7 @@ fn nothing_is_tried_again_where_nothing_is_synced() {
 
 #[test]
 fn a_fact_on_its_way_is_not_overtaken_by_the_turn_before_it() {
-    let mut stage = Stage::with_turns(1);
+    let mut stage = WorkStage::with_turns(1);
     stage.work.roll();
     assert_eq!(stage.turns_waiting(), 1);
     let _answer = stage.commit(1, Durability::Fact);
@@ -219,7 +219,7 @@ fn a_fact_on_its_way_is_not_overtaken_by_the_turn_before_it() {
 #[test]
 fn a_fact_that_failed_leaves_what_is_stored_and_the_turn_before_it_becomes_the_file() {
     for is_placed in [false, true] {
-        let mut stage = Stage::with_turns(1);
+        let mut stage = WorkStage::with_turns(1);
         let mut answer = stage.commit(1, Durability::Fact);
         if is_placed {
             // It may be in its place all the same.
@@ -239,7 +239,7 @@ fn a_fact_that_failed_leaves_what_is_stored_and_the_turn_before_it_becomes_the_f
 #[test]
 fn what_failed_is_read_again_where_many_turns_wait() {
     for deletes in [false, true] {
-        let mut stage = Stage::with_turns(0);
+        let mut stage = WorkStage::with_turns(0);
         stage.write(1);
         let mut stage = stage.reopened();
         assert_eq!(stage.work.records.revision(HERE).unwrap(), Revision::new(1));
@@ -264,7 +264,7 @@ fn what_failed_is_read_again_where_many_turns_wait() {
 #[test]
 fn a_deletion_that_failed_leaves_what_is_stored() {
     for is_removed in [false, true] {
-        let mut stage = Stage::with_turns(1);
+        let mut stage = WorkStage::with_turns(1);
         let mut answer = stage.delete();
         if is_removed {
             let logs = stage.work.records.log.erase(HERE);
@@ -283,7 +283,7 @@ fn a_deletion_that_failed_leaves_what_is_stored() {
 /// A power cut must not bring the turn back.
 #[test]
 fn that_a_fact_supersedes_a_turn_is_synced_with_the_log() {
-    let mut stage = Stage::with_turns(1);
+    let mut stage = WorkStage::with_turns(1);
     let _answer = stage.commit(1, Durability::Fact);
     stage.write(2);
     stage.work.fact(HERE, Revision::new(2), Ok(()));
@@ -294,7 +294,7 @@ fn that_a_fact_supersedes_a_turn_is_synced_with_the_log() {
 
 #[test]
 fn that_a_turn_is_lost_is_synced_with_the_log() {
-    let mut stage = Stage::with_turns(1);
+    let mut stage = WorkStage::with_turns(1);
     stage.write(1);
     stage.work.records.committed(HERE, Revision::new(2));
     // The turn is damaged while the store is open, and its file is older than what was committed.
@@ -310,7 +310,7 @@ fn that_a_turn_is_lost_is_synced_with_the_log() {
 
 #[test]
 fn of_a_damaged_record_one_copy_is_kept_however_often_its_replacement_fails() {
-    let mut stage = Stage::with_turns(0);
+    let mut stage = WorkStage::with_turns(0);
     stage.write(1);
     let mut stage = stage.reopened();
     fs::write(stage.file(), "no JSON").unwrap();
@@ -322,7 +322,7 @@ fn of_a_damaged_record_one_copy_is_kept_however_often_its_replacement_fails() {
 
 #[test]
 fn nothing_is_written_of_a_channel_whose_files_were_moved_away() {
-    let mut stage = Stage::with_turns(0);
+    let mut stage = WorkStage::with_turns(0);
     stage.write(1);
     let mut stage = stage.reopened();
     let (channel, revision) = (HERE, Revision::new(1));
@@ -335,7 +335,7 @@ fn nothing_is_written_of_a_channel_whose_files_were_moved_away() {
 #[test]
 fn the_log_goes_at_the_end_where_everything_was_synced_and_only_there() {
     for outcome in [Ok(()), Err(refused())] {
-        let mut stage = Stage::with_turns(1);
+        let mut stage = WorkStage::with_turns(1);
         let (answer, _answered) = oneshot::channel();
         stage.work.closing = Some(answer);
         stage.work.turn(HERE, Revision::new(1), Ok(()));
@@ -348,7 +348,7 @@ fn the_log_goes_at_the_end_where_everything_was_synced_and_only_there() {
 /// After a failed sync it is not known what the disk has, and asking again would not tell.
 #[test]
 fn whatever_could_not_be_synced_ends_the_store() {
-    type Syncs = fn(&mut Stage) -> Step;
+    type Syncs = fn(&mut WorkStage) -> Step;
     let syncs: [Syncs; 3] = [
         |stage| {
             let step = Step::SyncFile(stage.work.records.folders.agents());
@@ -374,7 +374,7 @@ fn whatever_could_not_be_synced_ends_the_store() {
         },
     ];
     for sync in syncs {
-        let mut stage = Stage::with_turns(1);
+        let mut stage = WorkStage::with_turns(1);
         stage.work.check().unwrap();
         let step = sync(&mut stage);
         assert!(matches!(stage.work.check(), Err(StoreError::Broken { .. })), "{step:?}");

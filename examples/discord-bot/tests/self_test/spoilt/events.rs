@@ -1,6 +1,6 @@
 //! Discords whose gateway is not as assumed.
 
-use dirigent_loopback::Endpoint as E;
+use dirigent_loopback::RestRoute as E;
 use serde_json::Value;
 
 use super::{Spoilt, answers, events};

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dirigent_loopback::Endpoint as E;
+use dirigent_loopback::RestRoute as E;
 use serde_json::{Value, json};
 
 use super::{Spoilt, answers, earlier, events, nonce, posts, requests};

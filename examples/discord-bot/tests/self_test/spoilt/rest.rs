@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use dirigent_loopback::Endpoint as E;
+use dirigent_loopback::RestRoute as E;
 use serde_json::{Value, json};
 
 use super::{Spoilt, answers, events, refusals};

@@ -8,7 +8,7 @@ use check_contract::Exchange;
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, Dirigent, DiscordApi, SystemClock, UserId};
 use dirigent_discord::{DiscordAccount, Feed};
-use dirigent_loopback::{Limits, LoopbackDiscord};
+use dirigent_loopback::{LoopbackDiscord, ServerLimits};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use twilight_model::gateway::ShardId;
 
@@ -97,7 +97,7 @@ pub(crate) async fn with_loopback() -> Result<Recording, Problem> {
     discord.say(text, member, "hello");
     discord.reply(text, member, "and hello again");
     let server = LoopbackDiscord::start(discord).await?;
-    server.set_limits(Limits::generous());
+    server.set_limits(ServerLimits::generous());
     let recorder = Recorder::start(Partner::Server(server.address())).await?;
     let places = Places {
         guild,

@@ -26,11 +26,11 @@ const NEVER: Timestamp = Timestamp::from_millis(u64::MAX);
 ///
 /// ```
 /// use dirigent_core::{
-///     AgentKey, Author, Channel, Config, Effect, Input, Message, MessageId, MessageKind, Mode,
+///     AgentKey, Author, TurnMachine, Config, Effect, Input, Message, MessageId, MessageKind, Mode,
 ///     Tail, Timestamp,
 /// };
 ///
-/// let mut channel = Channel::new(Config::default().into(), 1);
+/// let mut channel = TurnMachine::new(Config::default().into(), 1);
 /// let mut effects = Vec::new();
 /// let noon = Timestamp::from_millis(1_000);
 /// channel.handle(noon, &Input::SetMode(Mode::Chat), &mut effects)?;
@@ -55,7 +55,7 @@ const NEVER: Timestamp = Timestamp::from_millis(u64::MAX);
 /// # Ok::<(), dirigent_core::Refusal>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Channel {
+pub struct TurnMachine {
     /// The rules.
     pub(crate) config: Arc<Config>,
     /// The time of the last input.
@@ -72,7 +72,7 @@ pub struct Channel {
     due: Option<DeadlineReason>,
 }
 
-impl Channel {
+impl TurnMachine {
     /// A channel never seen before: mode none, no members. The seed decides every shuffle.
     pub fn new(config: Arc<Config>, seed: u64) -> Self {
         let state = State { rng: Rng(seed), ..State::default() };
@@ -167,8 +167,8 @@ impl Channel {
     ///
     /// ```
     /// use dirigent_core::view::AgentState;
-    /// use dirigent_core::{AgentKey, Channel, Config};
-    /// let channel = Channel::new(Config::default().into(), 1);
+    /// use dirigent_core::{AgentKey, TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
     /// assert_eq!(channel.agent_state(AgentKey::new(1)), AgentState::Idle);
     /// ```
     pub fn agent_state(&self, agent: AgentKey) -> AgentState {

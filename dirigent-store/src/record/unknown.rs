@@ -7,7 +7,7 @@ use std::fmt;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
-use crate::json::fields::Fields;
+use crate::record::fields::Fields;
 
 /// What tells one item of an array from the others: the first of these fields that it has.
 const IDENTITIES: [&str; 7] = ["agent", "ticket", "nonce", "effect", "message", "id", "kind"];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::snapshot::PhaseData;
 use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp};
 
-use crate::json::form::enums;
+use crate::record::form::enums;
 
 enums! {
     enum PhaseFile for PhaseData {

@@ -54,14 +54,14 @@ macro_rules! structs {
                 $(#[$on_field])*
                 $(
                     #[doc = stringify!($opt)]
-                    #[serde(default, skip_serializing_if = "crate::json::form::is_default")]
+                    #[serde(default, skip_serializing_if = "crate::record::form::is_default")]
                 )?
-                $(#[serde(with = "crate::json::form")] $vis $field: $of,)?
-                $(#[serde(with = "crate::json::form::digits")] $vis $field: $digits,)?
+                $(#[serde(with = "crate::record::form")] $vis $field: $of,)?
+                $(#[serde(with = "crate::record::form::digits")] $vis $field: $digits,)?
             )+
         }
 
-        $(impl $crate::json::form::Form for $type {
+        $(impl $crate::record::form::Form for $type {
             fn write<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 $file::serialize(self, to)
             }
@@ -94,17 +94,17 @@ macro_rules! enums {
                     $(#[$on_field])*
                     $(
                         #[doc = stringify!($opt)]
-                        #[serde(default, skip_serializing_if = "crate::json::form::is_default")]
+                        #[serde(default, skip_serializing_if = "crate::record::form::is_default")]
                     )?
-                    #[serde(with = "crate::json::form")]
+                    #[serde(with = "crate::record::form")]
                     $field: $of,
                 )+})?
-                $((#[serde(with = "crate::json::form")] $inner_of))?
-                $((#[serde(with = "crate::json::form")] $only_of))?,
+                $((#[serde(with = "crate::record::form")] $inner_of))?
+                $((#[serde(with = "crate::record::form")] $only_of))?,
             )+
         }
 
-        impl $crate::json::form::Form for $type {
+        impl $crate::record::form::Form for $type {
             fn write<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 let file = match self {
                     $($type::$variant $({$($field),+})? $(($inner))? $({$only})? => {

@@ -8,7 +8,7 @@ use dirigent_core::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::form::{Form, enums, structs};
+use crate::record::form::{Form, enums, structs};
 
 structs! {
     /// A pending effect.

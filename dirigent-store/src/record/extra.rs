@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::json::fields::Fields;
+use crate::record::fields::Fields;
 
 /// The unknown fields of one object. Reading finds their names, [`Extra::fill`] their values.
 #[derive(Clone, Default)]

@@ -1,10 +1,12 @@
 //! The format of a channel's file: bytes to values and back, without a file.
 
+mod content;
 mod effect;
 mod extra;
+pub(crate) mod fields;
+pub(crate) mod form;
 mod layout;
 mod phase;
-mod record;
 mod snapshot;
 mod steering;
 mod unknown;
@@ -17,13 +19,13 @@ use dirigent::{AgentId, ChannelId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use content::RecordFile;
 pub(crate) use effect::TransitionFile;
 pub(crate) use extra::Extra;
-use record::RecordFile;
 use unknown::{Merged, Unknown};
 
 use crate::error::{BadFile, Unwritable};
-use crate::json::fields::quoted;
+use crate::record::fields::quoted;
 
 /// The version that this crate writes, and the only one it reads.
 const VERSION: u64 = 1;
@@ -78,7 +80,7 @@ impl Extras {
 #[derive(Deserialize)]
 struct Envelope<'a> {
     version: u64,
-    #[serde(with = "crate::json::form")]
+    #[serde(with = "crate::record::form")]
     channel: ChannelId,
     revision: u64,
     checksum: String,
@@ -146,11 +148,11 @@ pub(crate) fn file_text(
 /// whole or refused.
 ///
 /// The checksum makes sure that the file is as it was written, by anybody who can compute one; what
-/// the record means is for [`Channel::restore`](dirigent_core::Channel::restore) to judge.
+/// the record means is for [`Channel::restore`](dirigent_core::TurnMachine::restore) to judge.
 ///
 /// # Errors
 ///
-/// What is wrong with the bytes. [`BadFile::is_newer`] tells damage from what a newer crate reads: where
+/// What is wrong with the bytes. [`BadFile::is_other_version`] tells damage from what a newer crate reads: where
 /// the checksum is right, the file is whole, and what is not understood in it was written by a newer
 /// version.
 pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {

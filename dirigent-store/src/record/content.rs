@@ -16,7 +16,7 @@ use dirigent_core::snapshot::Archived;
 use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Timestamp, TurnId};
 
-use crate::json::form::{enums, structs};
+use crate::record::form::{enums, structs};
 
 structs! {
     /// A record. Absent is what is empty.

@@ -1,13 +1,13 @@
 //! The turn machine's state, as it stands in a file.
 
 use dirigent_core::snapshot::{
-    Archived, DeliveryData, PendingEffect, Permit, PermitRun, PhaseData, Piece, Refresh, RunFate,
-    Slot, StaleTrigger, Steering,
+    Archived, DeliveryData, InitiatorPermit, PendingEffect, PermitRun, PhaseData, Piece, Refresh,
+    RunFate, Slot, StaleTrigger, Steering,
 };
 use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp, TurnId};
 
-use crate::json::form::{enums, structs};
+use crate::record::form::{enums, structs};
 
 structs! {
     /// A snapshot, but for what the record says in front of it. Absent is what is empty.
@@ -34,7 +34,7 @@ structs! {
         [opt] muted: Vec<AgentKey>,
         [opt] refresh: Option<Refresh>,
         [opt] asked_at: Option<Timestamp>,
-        [opt] permit: Option<Permit>,
+        [opt] permit: Option<InitiatorPermit>,
         [opt] reminded_at: Option<Timestamp>,
         [opt] reminder_due: Option<Timestamp>,
         [opt] turns: u32,
@@ -73,7 +73,7 @@ structs! {
         until: Timestamp,
     }
 
-    struct PermitFile for Permit as "Permit" {
+    struct PermitFile for InitiatorPermit as "InitiatorPermit" {
         agent: AgentKey,
         run: PermitRun,
     }

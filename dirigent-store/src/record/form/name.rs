@@ -42,11 +42,11 @@ impl<T, F: Fn(&str) -> Option<T>> Visitor<'_> for Word<F> {
 /// Gives the values of enumerations their names, each once.
 macro_rules! named {
     ($($type:ty { $($value:ident = $name:literal,)+ })+) => {
-        $(impl $crate::json::form::Form for $type {
+        $(impl $crate::record::form::Form for $type {
             fn write<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 let names = [$((Self::$value, $name),)+];
                 let name = names.into_iter().find(|(value, _)| value == self);
-                $crate::json::form::write_name(name.map(|(_, name)| name), to)
+                $crate::record::form::write_name(name.map(|(_, name)| name), to)
             }
 
             fn read<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -54,7 +54,7 @@ macro_rules! named {
                     $($name => Some(Self::$value),)+
                     _ => None,
                 };
-                $crate::json::form::read_name(of, from)
+                $crate::record::form::read_name(of, from)
             }
         })+
     };

@@ -1,10 +1,10 @@
 //! What is beyond the plain rotation, as it stands in a file. Absent is what is empty.
 
-use dirigent_core::snapshot::{Outage, SpokenTurn, Steering, TurnTerms, Waiting, WaitingFrom};
+use dirigent_core::snapshot::{ChatOutage, SpokenTurn, Steering, TurnTerms, Waiting, WaitingFrom};
 use dirigent_core::view::{Away, Budget, Span};
 use dirigent_core::{AgentKey, MessageId, Outcome, RunId, Tail, Ticket, Timestamp};
 
-use crate::json::form::{enums, structs};
+use crate::record::form::{enums, structs};
 
 structs! {
     struct SteeringFile for Steering as "Steering" {
@@ -20,10 +20,10 @@ structs! {
         [opt] awaits_human: bool,
         [opt] spoken: Vec<SpokenTurn>,
         [opt] budget: Budget,
-        [opt] outage: Option<Outage>,
+        [opt] outage: Option<ChatOutage>,
     }
 
-    struct OutageFile for Outage as "Outage" {
+    struct OutageFile for ChatOutage as "ChatOutage" {
         since: Timestamp,
         counted_from: Timestamp,
     }
