@@ -104,11 +104,13 @@ pub enum BadFile {
     /// It is no whole SQLite database.
     #[error("it is no SQLite database, or a damaged one")]
     BadDatabase,
-    /// It was written by another version of this crate, which is no damage.
-    #[error("it has version {found}, which this crate does not read")]
+    /// It was written by an older or a newer version of this crate, which is no damage. It was not changed.
+    #[error("it has version {found}, and this crate reads version {reads} only: {}", advice(*found, *reads))]
     OtherVersion {
         /// The version that stands in it.
         found: u64,
+        /// The version that this crate reads and writes.
+        reads: u64,
     },
     /// Its checksum is right, so it is as it was written, and it holds a value that this version does
     /// not know: a newer version wrote it. That is no damage.
@@ -117,11 +119,11 @@ pub enum BadFile {
 }
 
 impl BadFile {
-    /// Whether it is whole and only not understood, so that a newer version can read it.
+    /// Returns whether it is whole and only not understood, so that the version of this crate that wrote it can read it.
     ///
     /// ```
     /// use dirigent_store::BadFile;
-    /// assert!(BadFile::OtherVersion { found: 2 }.is_other_version());
+    /// assert!(BadFile::OtherVersion { found: 1, reads: 2 }.is_other_version());
     /// assert!(!BadFile::Checksum.is_other_version());
     /// ```
     pub const fn is_other_version(&self) -> bool {
@@ -136,6 +138,15 @@ impl BadFile {
     /// Where the parser stopped. Its own words may quote the file.
     pub(crate) fn not_json(error: &serde_json::Error) -> Self {
         Self::NotJson { line: error.line(), column: error.column() }
+    }
+}
+
+/// Says what to do with a file of another version.
+const fn advice(found: u64, reads: u64) -> &'static str {
+    if found < reads {
+        "move it away to begin anew without what it holds, or go on with the older version that wrote it"
+    } else {
+        "go on with the newer version that wrote it"
     }
 }
 

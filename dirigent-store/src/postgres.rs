@@ -62,7 +62,7 @@ use crate::problems::Problems;
 ///   would have told is found by looking, a tenth of the TTL later; [`problems`](Self::problems) says so.
 /// * A record is the JSON text that [`JsonChannels`](crate::JsonChannels) writes, names and unknown fields included, with a
 ///   checksum. The tables stand in the schema `dirigent`: `channels`, `corrupt`, `agents`, `identities`, `history`, `shards`,
-///   `members` and `cluster`. They are made when the store is opened first; a database of a newer version is refused and left alone.
+///   `members` and `cluster`. They are made when the store is opened first; a database of another version is refused and left alone.
 /// * While the database is away every call fails as one that may be repeated: rooms wait, and once the leases are not
 ///   trusted any more nothing is granted or posted until they are renewed.
 /// * `register` refuses what [`JsonIdentities`](crate::JsonIdentities) refuses. A change reaches every process that runs, whatever
@@ -133,7 +133,7 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when a newer version made the tables;
+    /// [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when another version made the tables;
     /// [`OpenError::OtherCluster`] when they are another cluster's, or one with other shards or another TTL; else what the
     /// server or the network refused.
     pub async fn open(

@@ -1,4 +1,5 @@
-//! The format of a channel's file: bytes to values and back, without a file.
+//! The codec of records: what every store of this crate keeps of a channel, from values to text and back. JSON files hold the text
+//! with a version and a checksum around it, SQLite and PostgreSQL in a column.
 
 mod content;
 mod effect;
@@ -27,8 +28,8 @@ use unknown::{Merged, Unknown};
 use crate::error::{BadFile, Unwritable};
 use crate::record::fields::quoted;
 
-/// The version that this crate writes, and the only one it reads.
-const VERSION: u64 = 1;
+/// The version that this crate writes, and the only one it reads. Files of version 1 have other names for some fields.
+const VERSION: u64 = 2;
 
 /// How large a file may be. A record is a few kilobytes, with a long reply some hundred.
 pub(crate) const LARGEST: usize = 64 << 20;
@@ -240,7 +241,7 @@ const SHAPE: &str = "a channel";
 /// The version, if it is another one.
 fn other_version(text: &str) -> Option<BadFile> {
     let found = serde_json::from_str::<Versioned>(text).ok()?.version;
-    (found != VERSION).then_some(BadFile::OtherVersion { found })
+    (found != VERSION).then_some(BadFile::OtherVersion { found, reads: VERSION })
 }
 
 fn bad_json(error: &serde_json::Error) -> BadFile {

@@ -127,7 +127,7 @@ fn ends_of_runs() -> Vec<Input> {
     inputs
 }
 
-/// As it was written in November 2026.
+/// As this version writes it.
 #[test]
 fn a_recording_that_was_written_before_is_read_and_written_again_to_the_byte() {
     let file = include_str!("written/recording.jsonl");
@@ -180,7 +180,10 @@ fn what_was_cut_off_is_left_out_and_what_is_damaged_is_refused() {
     }
     let damaged = text.replacen("\"input\":{", "\"input\":[", 1);
     assert!(ChannelRecording::parse(&damaged).is_err());
-    let newer = text.replacen("\"recording\":1", "\"recording\":2", 1);
+    let older = text.replacen("\"recording\":2", "\"recording\":1", 1);
+    let refused = ChannelRecording::parse(&older);
+    assert!(matches!(refused, Err(BadFile::OtherVersion { found: 1, reads: 2 })), "{refused:?}");
+    let newer = text.replacen("\"recording\":2", "\"recording\":3", 1);
     let refused = ChannelRecording::parse(&newer);
-    assert!(matches!(refused, Err(BadFile::OtherVersion { found: 2 })), "{refused:?}");
+    assert!(matches!(refused, Err(BadFile::OtherVersion { found: 3, reads: 2 })), "{refused:?}");
 }

@@ -15,10 +15,10 @@ pub(crate) fn channel_file(bytes: &[u8]) {
         return;
     };
     let mut sum = crc32fast::Hasher::new();
-    sum.update(format!("1 123456789012345678 1 {record}").as_bytes());
+    sum.update(format!("2 123456789012345678 1 {record}").as_bytes());
     let sum = sum.finalize();
     let file = format!(
-        r#"{{"version":1,"channel":"123456789012345678","revision":1,"checksum":"{sum:08x}","record":{record}}}"#
+        r#"{{"version":2,"channel":"123456789012345678","revision":1,"checksum":"{sum:08x}","record":{record}}}"#
     );
     read_channel(file.as_bytes());
 }

@@ -160,7 +160,7 @@ impl Explanation {
             Reason::RunAlreadyDenied | Reason::RunAlreadyEnded => "A new run may ask anew.",
             Reason::NotRegistered => "Register it first.",
             Reason::RecordDamaged => "An operator who gives the channel a mode begins it anew.",
-            Reason::RecordOfOtherVersion => "The newer version can use it.",
+            Reason::RecordOfOtherVersion => "The version that wrote it can use it.",
             Reason::Elsewhere => "That process can answer.",
             Reason::LeaseEnding => "Then agents go on, in this process or in another.",
             Reason::LeaseLapsed => "When the database answers again, agents go on.",

@@ -14,7 +14,7 @@ use dirigent_core::snapshot::RestoreError;
 /// ```
 /// use dirigent::store::Barred;
 /// assert!(Barred::Damaged.to_string().contains("gives the channel a mode"));
-/// assert!(Barred::OtherVersion.to_string().contains("newer version"));
+/// assert!(Barred::OtherVersion.to_string().contains("another version"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must know what ends each")]
@@ -28,12 +28,12 @@ pub enum Barred {
          its record is restored from a backup"
     )]
     Damaged,
-    /// The record is whole, and holds something that this version does not know. Only a newer version
-    /// can use the channel; this one never changes the record.
+    /// The record is whole, and another version of the library wrote it: a newer one, something of which this version does
+    /// not know, or one so old that this version no longer reads it. This version never changes the record.
     #[error(
-        "the channel's stored record was written by a newer version of this library and was not \
+        "the channel's stored record was written by another version of this library and was not \
          touched: this version does not know the channel's mode and turns. No agent may speak there until \
-         that version, or a later one, runs again"
+         a version that reads it runs, or until the record is moved away"
     )]
     OtherVersion,
 }
@@ -83,8 +83,8 @@ impl LoadError {
         Self::Barred { barred: Barred::Damaged, source: source.into() }
     }
 
-    /// A record that is whole and holds something that this version does not know. `source` says
-    /// where it is and what is not known; it must hold no message text.
+    /// A record that is whole and that another version of the library wrote. `source` says where it is and what is
+    /// not known; it must hold no message text.
     pub fn other_version(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Barred { barred: Barred::OtherVersion, source: source.into() }
     }

@@ -12,7 +12,7 @@ use super::kit::{MINUTE, SECOND, stop};
 
 const BARS: [(Barred, Reason, &str); 2] = [
     (Barred::Damaged, Reason::RecordDamaged, "damaged"),
-    (Barred::OtherVersion, Reason::RecordOfOtherVersion, "newer version"),
+    (Barred::OtherVersion, Reason::RecordOfOtherVersion, "another version"),
 ];
 
 /// A channel that was stopped, whose process has ended.

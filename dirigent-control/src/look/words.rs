@@ -91,7 +91,9 @@ pub(super) const fn advice(reason: Reason) -> Option<&'static str> {
             "It is asked for again by itself; the bot may lack the right to see the members."
         }
         Reason::RecordDamaged => "Give the channel a mode: that begins it anew.",
-        Reason::RecordOfOtherVersion => "The newer version of the program can use the record.",
+        Reason::RecordOfOtherVersion => {
+            "The version of the program that wrote the record can use it."
+        }
         Reason::Archived => "That is for good.",
         _ => return None,
     })

@@ -109,7 +109,7 @@ pub enum Reason {
     NotRegistered,
     /// Denied: the channel's record is damaged. Said by the driver, never by the machine.
     RecordDamaged,
-    /// Denied: the channel's record was written by a newer version. Said by the driver, never by the
+    /// Denied: the channel's record was written by another version. Said by the driver, never by the
     /// machine.
     RecordOfOtherVersion,
     /// Denied: another process acts for the channel. Said by the driver, never by the machine, as the next two.
@@ -202,7 +202,7 @@ impl fmt::Display for Reason {
             Self::RunAlreadyEnded => "this run has ended, or a newer one took its place",
             Self::NotRegistered => "it is not registered",
             Self::RecordDamaged => "the channel's stored record is damaged",
-            Self::RecordOfOtherVersion => "a newer version wrote the channel's record",
+            Self::RecordOfOtherVersion => "another version wrote the channel's record",
             Self::Elsewhere => "another process acts for this channel",
             Self::LeaseEnding => "this process may soon not act for the channel any more",
             Self::LeaseLapsed => {

@@ -73,7 +73,7 @@ use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
 ///   whole turns, no channel is barred: the one that it was of goes on from the commit before, or as one that was never
 ///   seen, and only the copy of the log, which [`problems`](Self::problems) tells of, has what is left of the turn. Facts
 ///   are not in the log.
-/// * A file that is whole and not understood, because a newer version wrote it, is left alone and loads
+/// * A file that is whole and not understood, because another version wrote it, is left alone and loads
 ///   as [`Barred::OtherVersion`](dirigent::store::Barred). Fields that are not known are kept.
 /// * [`problems`](Self::problems) tells of all these. Without `agents.json`, the names that the
 ///   channels' files hold are used.

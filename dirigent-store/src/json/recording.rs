@@ -23,7 +23,7 @@ mod input;
 use config::ConfigFile;
 
 /// The version of the form that this crate writes, and the only one it reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 64 * 1024 * 1024;
@@ -138,7 +138,10 @@ impl ChannelRecording {
         let head: Head =
             lines.next().and_then(|line| serde_json::from_str(line).ok()).ok_or_else(wrong)?;
         if head.recording != VERSION {
-            return Err(BadFile::OtherVersion { found: head.recording.into() });
+            return Err(BadFile::OtherVersion {
+                found: head.recording.into(),
+                reads: VERSION.into(),
+            });
         }
         let start = parse_record(head.start.get())?.record.snapshot;
         let mut recorded = RecordedChannel::new(Arc::new(head.config.into()), start);

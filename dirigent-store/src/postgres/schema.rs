@@ -7,17 +7,24 @@ use super::connect::Server;
 use super::refusal::refused;
 use crate::error::{Action, BadFile, OpenError, StoreError};
 
+/// The version of the tables that the first migration makes. Records of versions before have other names for some fields, so their
+/// tables are refused.
+const FIRST: usize = 5;
+
 /// Each brings the tables to the next version; the first makes them. One that was released is never changed.
+///
+/// Whatever changes the registry raises its number: also a process of an older version, and a person. A member has the time since
+/// when it is one, because of two of one name the later one waits.
 ///
 /// Ids and revisions stand there as integers with a sign: one from 2^63 on is negative. Names stand as JSON, since a text may
 /// not hold U+0000.
-const MIGRATIONS: [&str; 4] = [
-    "
+const MIGRATIONS: [&str; 1] = ["
 CREATE TABLE dirigent.cluster (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
     name text NOT NULL,
     shards integer NOT NULL,
-    ttl_ms bigint NOT NULL
+    ttl_ms bigint NOT NULL,
+    registry bigint NOT NULL DEFAULT 0
 );
 CREATE TABLE dirigent.channels (
     id bigint PRIMARY KEY,
@@ -54,14 +61,12 @@ CREATE TABLE dirigent.shards (
     epoch bigint NOT NULL DEFAULT 0,
     expires_at timestamptz NOT NULL DEFAULT '-infinity'
 ) WITH (fillfactor = 50);
-CREATE TABLE dirigent.members (process bigint PRIMARY KEY, expires_at timestamptz NOT NULL);
-",
-    "
-ALTER TABLE dirigent.members ADD COLUMN name text NOT NULL DEFAULT '';
-",
-    // Whatever changes the registry raises the number: also a process of an older version, and a person.
-    "
-ALTER TABLE dirigent.cluster ADD COLUMN registry bigint NOT NULL DEFAULT 0;
+CREATE TABLE dirigent.members (
+    process bigint PRIMARY KEY,
+    expires_at timestamptz NOT NULL,
+    name text NOT NULL DEFAULT '',
+    since timestamptz NOT NULL DEFAULT clock_timestamp()
+);
 CREATE FUNCTION dirigent.registry_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE dirigent.cluster SET registry = registry + 1;
@@ -71,12 +76,7 @@ END
 $$;
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON dirigent.identities
     FOR EACH ROW EXECUTE FUNCTION dirigent.registry_changed();
-",
-    // Since when a process is a member: of two of one name the later one waits.
-    "
-ALTER TABLE dirigent.members ADD COLUMN since timestamptz NOT NULL DEFAULT clock_timestamp();
-",
-];
+"];
 
 /// Two processes that make the tables at once do it one after the other.
 const LOCK: i64 = 0x6469_7267;
@@ -120,14 +120,16 @@ async fn migrate(server: &Server, client: &mut Client) -> Result<Result<(), BadF
     } else {
         0
     };
-    let done = usize::try_from(version).unwrap_or_default();
-    if done > MIGRATIONS.len() {
-        let found = u64::try_from(version).unwrap_or_default();
-        return Ok(Err(BadFile::OtherVersion { found }));
-    }
-    if done == MIGRATIONS.len() {
+    let version = usize::try_from(version).unwrap_or_default();
+    let newest = FIRST + MIGRATIONS.len() - 1;
+    if version == newest {
         return Ok(Ok(()));
     }
+    if exists && (version < FIRST || version > newest) {
+        let number = |version| u64::try_from(version).unwrap_or(u64::MAX);
+        return Ok(Err(BadFile::OtherVersion { found: number(version), reads: number(newest) }));
+    }
+    let done = if exists { version + 1 - FIRST } else { 0 };
     if !exists {
         let first = "CREATE SCHEMA IF NOT EXISTS dirigent;
             CREATE TABLE dirigent.version (number integer NOT NULL);
@@ -137,7 +139,7 @@ async fn migrate(server: &Server, client: &mut Client) -> Result<Result<(), BadF
     for migration in MIGRATIONS.iter().skip(done) {
         transaction.batch_execute(migration).await?;
     }
-    let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
+    let newest = i32::try_from(newest).unwrap_or(i32::MAX);
     let set = "UPDATE dirigent.version SET number = $1";
     transaction.query_typed(set, &[(&newest, Type::INT4)]).await?;
     if done == 0 {

@@ -28,7 +28,6 @@ structs! {
         /// Who the agents are that the record names by their keys.
         [opt] agents: BTreeMap<AgentKey, AgentId>,
         snapshot: Cow<'a, Snapshot>,
-        #[serde(rename = "letters")]
         [opt] outbox: Vec<OutboxMessage>,
         [opt] outgoing: Option<Arc<Outgoing>>,
         [opt] handed: Vec<Handed>,

@@ -19,14 +19,10 @@ structs! {
         now: Timestamp,
         phase: PhaseData,
         turn: TurnId,
-        #[serde(rename = "rest")]
         [opt] pause: Option<Pause>,
         [opt] created: bool,
-        #[serde(rename = "missed")]
         [opt] wake_pending: bool,
-        #[serde(rename = "unheard")]
         [opt] wake_unserved: bool,
-        #[serde(rename = "vetoed")]
         [opt] cycle_requested: bool,
         [opt] list: Vec<Slot>,
         [opt] list_at: Option<Timestamp>,
@@ -46,13 +42,10 @@ structs! {
         [opt] newest: Option<MessageId>,
         [opt] messages: Vec<MessageId>,
         [opt] runs: Vec<(RunId, RunFate)>,
-        #[serde(rename = "stirredAt")]
         last_activity_at: Timestamp,
         [opt] delivery: Option<Box<DeliveryData>>,
-        #[serde(rename = "debts")]
         [opt] pending: Vec<PendingEffect>,
         next_ticket: u64,
-        #[serde(rename = "litter")]
         [opt] stale_triggers: Vec<StaleTrigger>,
         [opt] steering: Option<Box<Steering>>,
         rng = u64,

@@ -10,7 +10,6 @@ structs! {
     struct SteeringFile for Steering as "Steering" {
         [opt] terms: TurnTerms,
         [opt] waiting: Option<Waiting>,
-        #[serde(rename = "held")]
         [opt] queued: Option<Span>,
         [opt] away: Vec<Away>,
         [opt] chosen: Option<AgentKey>,
@@ -42,7 +41,6 @@ structs! {
     }
 
     struct WaitingFile for Waiting as "Waiting" {
-        #[serde(rename = "rested")]
         from: WaitingFrom,
         since: Timestamp,
         consult: Ticket,

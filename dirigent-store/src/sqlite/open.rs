@@ -17,7 +17,7 @@ use crate::disk::{self, private};
 use crate::error::{Action, BadFile, OpenError, StoreError};
 
 /// The version that this crate writes, and the only one it reads: `PRAGMA user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Marks a database as one of this crate's: `PRAGMA application_id`.
 const APPLICATION: i64 = 0x6469_7267;
@@ -128,8 +128,9 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         return Err(bad(BadFile::WrongShape { expected: SHAPE }));
     }
     if !is_new && version != VERSION {
-        let found = u64::try_from(version).unwrap_or_default();
-        return Err(bad(BadFile::OtherVersion { found }));
+        let number = |version| u64::try_from(version).unwrap_or_default();
+        let (found, reads) = (number(version), number(VERSION));
+        return Err(bad(BadFile::OtherVersion { found, reads }));
     }
     let check = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
     let sound = conn.query_row("PRAGMA quick_check(1)", [], check).map_err(refused)?;

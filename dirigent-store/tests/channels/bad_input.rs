@@ -82,8 +82,8 @@ fn newer_files() -> Vec<(&'static str, Vec<u8>)> {
         ("null for what is required", field("\"mode\": null")),
         ("an unknown name", field("\"mode\": \"Chat\"")),
         ("without a field", field("\"node\": \"none\"")),
-        ("another version", with("\"version\": 1,\n  \"ch", "\"version\": 2,\n  \"ch")),
-        ("another version of another shape", br#"{"version": 2, "all": ["elsewhere"]}"#.to_vec()),
+        ("another version", with("\"version\": 2,\n  \"ch", "\"version\": 3,\n  \"ch")),
+        ("another version of another shape", br#"{"version": 3, "all": ["elsewhere"]}"#.to_vec()),
     ]
 }
 
@@ -307,12 +307,12 @@ fn a_file_with_any_bit_flipped_is_refused() {
 /// F27
 #[test]
 fn a_damaged_number_of_the_version_is_damage_and_no_other_version() {
-    let damaged = file().replace("\"version\": 1,\n  \"ch", "\"version\": 3,\n  \"ch");
+    let damaged = file().replace("\"version\": 2,\n  \"ch", "\"version\": 3,\n  \"ch");
     assert_eq!(parse_channel(damaged.as_bytes()), Err(BadFile::Checksum));
     let newer = with_checksum(&damaged);
-    assert_eq!(parse_channel(newer.as_bytes()), Err(BadFile::OtherVersion { found: 3 }));
-    let stranger = br#"{"version": 2, "channels": ["in another way"]}"#;
-    assert_eq!(parse_channel(stranger), Err(BadFile::OtherVersion { found: 2 }));
+    assert_eq!(parse_channel(newer.as_bytes()), Err(BadFile::OtherVersion { found: 3, reads: 2 }));
+    let stranger = br#"{"version": 1, "channels": ["in another way"]}"#;
+    assert_eq!(parse_channel(stranger), Err(BadFile::OtherVersion { found: 1, reads: 2 }));
 }
 
 /// F26

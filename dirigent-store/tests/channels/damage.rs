@@ -1,10 +1,12 @@
 //! What is lost when files are damaged, and what is not.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use dirigent::ports::Certainty;
 use dirigent::snapshot::AgentKey;
-use dirigent::store::{Barred, ChannelStore, CommitError};
+use dirigent::store::{Barred, ChannelStore, Commit, CommitError};
 use dirigent_core::snapshot::Slot;
 use dirigent_store::{BadFile, JsonChannels, OpenError, ParsedChannel, StoreError, parse_channel};
 
@@ -242,7 +244,7 @@ async fn a_file_of_another_version_is_refused_and_left_alone() {
     store.close().await.unwrap();
     let path = place.main(HERE);
     let ours = fs::read_to_string(&path).unwrap();
-    let newer = with_checksum(&ours.replacen("\"version\": 1", "\"version\": 2", 1));
+    let newer = with_checksum(&ours.replacen("\"version\": 2", "\"version\": 3", 1));
     fs::write(&path, &newer).unwrap();
     let store = place.lazy();
     assert_eq!(barred(&store, HERE).await, Barred::OtherVersion);
@@ -251,7 +253,7 @@ async fn a_file_of_another_version_is_refused_and_left_alone() {
     let StoreError::BadRecord { path: told, channel: HERE, source } = said else {
         panic!("{said}")
     };
-    assert_eq!((told, source), (&path, &BadFile::OtherVersion { found: 2 }));
+    assert_eq!((told, source), (&path, &BadFile::OtherVersion { found: 3, reads: 2 }));
     assert_eq!(stored(&store, THERE).await, Some((1, 2)));
     store.close().await.unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
@@ -321,8 +323,8 @@ async fn lost_names_are_put_together_again_from_the_channels() {
 
 /// A list of agents with the checksum that it must have.
 fn agents_file(agents: &str) -> Vec<u8> {
-    let sum = crc32fast::hash(format!("1 agents {agents}").as_bytes());
-    format!("{{\"version\": 1, \"checksum\": \"{sum:08x}\", \"agents\": {agents}}}").into_bytes()
+    let sum = crc32fast::hash(format!("2 agents {agents}").as_bytes());
+    format!("{{\"version\": 2, \"checksum\": \"{sum:08x}\", \"agents\": {agents}}}").into_bytes()
 }
 
 /// F26
@@ -384,17 +386,80 @@ async fn in_a_list_of_agents_the_first_of_a_name_counts_and_any_name_is_a_name()
     }
 }
 
+/// What is said of a file of version 1.
+const OLDER: &str = "it has version 1, and this crate reads version 2 only: move it away to begin anew without what it holds, or go on with the older version that wrote it";
+
+/// F27: version 1 has other names for some fields.
+#[tokio::test]
+async fn a_file_of_an_older_version_is_refused_with_what_to_do_and_left_alone() {
+    let (place, store) = Place::opened();
+    fact(&store, HERE, 0, 1).await;
+    store.close().await.unwrap();
+    let path = place.main(HERE);
+    let ours = fs::read_to_string(&path).unwrap();
+    let older = with_checksum(&ours.replacen("\"version\": 2", "\"version\": 1", 1));
+    fs::write(&path, &older).unwrap();
+    let store = place.lazy();
+    assert_eq!(barred(&store, HERE).await, Barred::OtherVersion);
+    let [problem] = &store.problems()[..] else { panic!("{:?}", store.problems()) };
+    assert_eq!(problem.reason.to_string(), OLDER);
+    // Nor does a commit of an operator replace it: it is no damage.
+    for revision in [0, 1] {
+        let commit = Commit { replaces_damaged: true, ..request(HERE, revision, 2) };
+        let refused = store.commit(commit).await;
+        let bars = CommitError::Barred(Barred::OtherVersion);
+        assert_eq!(format!("{refused:?}"), format!("{:?}", Err::<(), _>(bars)));
+    }
+    store.close().await.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), older);
+}
+
+/// Every file below a folder, with its content.
+fn all_files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(all_files(&path));
+        } else {
+            files.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    files
+}
+
+/// F27: all files of a folder are of one version, so it is refused as a whole.
+#[tokio::test]
+async fn a_folder_of_an_older_version_is_refused_with_what_to_do_and_left_alone() {
+    let (place, store) = Place::opened();
+    store.add_agent("zoe".into()).await.unwrap();
+    fact(&store, HERE, 0, 1).await;
+    turn(&store, HERE, 1, 2).await;
+    store.close().await.unwrap();
+    let path = place.root().join("agents.json");
+    let ours = fs::read_to_string(&path).unwrap();
+    fs::write(&path, ours.replacen("\"version\": 2", "\"version\": 1", 1)).unwrap();
+    let before = all_files(place.root());
+    assert!(before.len() >= 3, "{:?}", before.keys());
+    let error = JsonChannels::open(place.root()).unwrap_err();
+    let OpenError::Store(StoreError::BadFile { path: told, source }) = error else {
+        panic!("{error}")
+    };
+    assert_eq!((told, source.to_string()), (path, OLDER.to_owned()));
+    assert!(all_files(place.root()) == before, "it was touched");
+}
+
 /// F27
 #[tokio::test]
 async fn agents_of_another_version_keep_the_store_closed() {
     let place = Place::new();
     place.lazy().close().await.unwrap();
     let path = place.root().join("agents.json");
-    fs::write(&path, "{\"version\": 2}").unwrap();
+    fs::write(&path, "{\"version\": 3}").unwrap();
     let error = JsonChannels::open(place.root()).unwrap_err();
     let OpenError::Store(StoreError::BadFile { source, .. }) = error else { panic!("{error}") };
-    assert_eq!(source, BadFile::OtherVersion { found: 2 });
-    assert_eq!(fs::read_to_string(&path).unwrap(), "{\"version\": 2}");
+    assert_eq!(source, BadFile::OtherVersion { found: 3, reads: 2 });
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{\"version\": 3}");
 }
 
 #[tokio::test]

@@ -60,23 +60,6 @@ async fn every_cause_and_every_phase_comes_back() {
 }
 
 #[tokio::test]
-async fn causes_under_their_earlier_names_are_read_as_they_are_called_now() {
-    let place = Place::new();
-    let store = open(&place, 1_000);
-    save(&store, &[change(1, None), change(2, None)], 0).await;
-    store.close().await.unwrap();
-    let file = place.file(&format!("{HERE}.history.jsonl"));
-    let mut text = fs::read_to_string(&file).unwrap();
-    for earlier in ["nobody-answered", "nobody-else"] {
-        text = text.replacen("\"next-in-list\"", &format!("\"{earlier}\""), 1);
-    }
-    fs::write(&file, text).unwrap();
-    let read = open(&place, 1_000).history(HERE).await.unwrap();
-    let causes: Vec<_> = read.iter().map(|change| change.cause).collect();
-    assert_eq!(causes, [Cause::Unanswered, Cause::NoOtherAgent]);
-}
-
-#[tokio::test]
 async fn agents_stand_there_by_name() {
     let place = Place::new();
     let store = open(&place, 10);

@@ -102,7 +102,7 @@ pub(crate) fn spoil(place: &Place, channel: ChannelId, how: Barred) {
     let (mode, _) = rest.split_once('"').unwrap();
     record = record.replacen(&format!("\"{mode}\""), "\"assembly\"", 1);
     if how == Barred::OtherVersion {
-        let sum = crc32fast::hash(format!("1 {channel} {revision} {record}").as_bytes());
+        let sum = crc32fast::hash(format!("2 {channel} {revision} {record}").as_bytes());
         checksum = format!("{sum:08x}");
     }
     place.sql(&format!(

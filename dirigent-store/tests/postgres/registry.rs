@@ -140,24 +140,3 @@ async fn a_change_is_told_to_the_next_who_waits_where_one_has_given_up() {
     opened.store.changed_elsewhere().await;
     opened.close().await;
 }
-
-/// Tables that an earlier version made are brought to this one, and keep what they have.
-#[tokio::test(flavor = "multi_thread")]
-async fn tables_of_the_version_before_are_opened_and_tell_changes_from_then_on() {
-    let Some(place) = Place::new() else { return };
-    let opened = place.open().await;
-    let ada = identity("ada", UserId::new(ACCOUNT));
-    opened.store.register(ada.clone()).await.unwrap();
-    opened.close().await;
-    place.sql(
-        "DROP TRIGGER changed ON dirigent.identities; DROP FUNCTION dirigent.registry_changed();
-        ALTER TABLE dirigent.cluster DROP COLUMN registry;
-        ALTER TABLE dirigent.members DROP COLUMN since; UPDATE dirigent.version SET number = 2",
-    );
-    let opened = place.open().await;
-    assert_eq!(IdentityStore::all(&opened.store).await.unwrap(), [ada]);
-    opened.store.changed_elsewhere().await;
-    opened.store.remove("ada".into()).await.unwrap();
-    opened.store.changed_elsewhere().await;
-    opened.close().await;
-}

@@ -134,14 +134,19 @@ async fn another_version_is_refused_and_left_alone() {
     fact(&store, HERE, 0, 1).await;
     store.close().await.unwrap();
     let newer = rusqlite::Connection::open(place.path()).unwrap();
-    newer.execute_batch("PRAGMA user_version = 2; CREATE TABLE later (a)").unwrap();
+    newer.execute_batch("PRAGMA user_version = 3; CREATE TABLE later (a)").unwrap();
     // As the newer version was killed, its log beside it; then as it was closed.
     let killed = place.as_killed();
     fs::remove_file(killed.folder().join("dirigent.sqlite-shm")).unwrap();
-    is_left_alone(&killed, &BadFile::OtherVersion { found: 2 });
+    is_left_alone(&killed, &BadFile::OtherVersion { found: 3, reads: 2 });
     drop(newer);
-    is_left_alone(&place, &BadFile::OtherVersion { found: 2 });
+    is_left_alone(&place, &BadFile::OtherVersion { found: 3, reads: 2 });
+    // Version 1 has other names for some fields of records.
     place.change("PRAGMA user_version = 1");
+    let older = BadFile::OtherVersion { found: 1, reads: 2 };
+    assert!(older.to_string().ends_with("go on with the older version that wrote it"), "{older}");
+    is_left_alone(&place, &older);
+    place.change("PRAGMA user_version = 2");
     assert_eq!(stored(&place.open(), HERE).await, Some((1, 1)));
 }
 

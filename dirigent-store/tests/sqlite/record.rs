@@ -50,7 +50,7 @@ async fn unknown_fields_survive_a_commit_whether_it_was_loaded_before_or_not() {
         let record = place.text("SELECT record FROM channels");
         let newer = record.replacen("\"mode\"", "\"later\": [1e3],\n    \"mode\"", 1);
         let mut sum = crc32fast::Hasher::new();
-        sum.update(format!("1 {HERE} 1 {newer}").as_bytes());
+        sum.update(format!("2 {HERE} 1 {newer}").as_bytes());
         let sum = sum.finalize();
         place.change(&format!("UPDATE channels SET record = '{newer}', checksum = '{sum:08x}'"));
         let store = place.open();

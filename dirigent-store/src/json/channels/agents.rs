@@ -15,8 +15,9 @@ use crate::error::{Action, BadFile, StoreError};
 use crate::record::Extra;
 use crate::record::fields::quoted;
 
-/// The version that this crate writes, and the only one it reads.
-const VERSION: u64 = 1;
+/// The version that this crate writes, and the only one it reads: that of the records beside it, so that a folder of an
+/// older version is refused as a whole.
+const VERSION: u64 = 2;
 
 /// How large the file may be.
 pub(crate) const LARGEST: usize = 64 << 20;
@@ -69,7 +70,7 @@ impl Agents {
                 let versioned = serde_json::from_str::<Versioned>(text).ok();
                 let found = versioned.map(|file| file.version).filter(|found| *found != VERSION);
                 return Err(match (found, other) {
-                    (Some(found), _) => BadFile::OtherVersion { found },
+                    (Some(found), _) => BadFile::OtherVersion { found, reads: VERSION },
                     (None, Err(error)) if !error.is_data() => BadFile::not_json(&error),
                     (None, _) => BadFile::WrongShape { expected: SHAPE },
                 });

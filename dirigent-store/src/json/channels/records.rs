@@ -73,8 +73,8 @@ impl Records {
     }
 
     /// Reads a channel: the newer of its file and its turn. A damaged one is kept aside where the other one
-    /// speaks for the channel; where none does, where the disk or this store had a newer turn that is damaged, and where a
-    /// newer version wrote one, all stays in its place and bars the channel.
+    /// speaks for the channel; where none does, where the disk or this store had a newer turn that is damaged, and where
+    /// another version wrote one, all stays in its place and bars the channel.
     pub(super) fn read(&mut self, channel: ChannelId) -> Result<Option<ParsedChannel>, StoreError> {
         if !self.revisions.contains_key(&channel) {
             return Ok(None);

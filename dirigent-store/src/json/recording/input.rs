@@ -63,7 +63,7 @@ enums! {
 
     enum SettlementFile for Settlement [newer] {
         Done { [opt] message: Option<MessageId>, },
-        Failed { #[serde(rename = "retry_at")] [opt] retry_at: Option<Timestamp>, },
+        Failed { [opt] retry_at: Option<Timestamp>, },
         Doubtful,
         Dropped,
     }

@@ -96,17 +96,5 @@ macro_rules! known {
 known! {
     Mode = |name: &str| name.parse().ok();
     PhaseKind = |name: &str| Self::ALL.iter().copied().find(|kind| kind.as_str() == name);
-    Cause = |name: &str| {
-        let name = current_name(name);
-        Self::ALL.iter().copied().find(|cause| cause.as_str() == name)
-    };
-}
-
-/// The name that a cause has today: files of earlier versions hold the names of their time.
-fn current_name(name: &str) -> &str {
-    match name {
-        "nobody-answered" => Cause::Unanswered.as_str(),
-        "nobody-else" => Cause::NoOtherAgent.as_str(),
-        _ => name,
-    }
+    Cause = |name: &str| Self::ALL.iter().copied().find(|cause| cause.as_str() == name);
 }

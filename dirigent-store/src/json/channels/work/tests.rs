@@ -19,7 +19,7 @@ use crate::worker::{Queue, now};
 const HERE: ChannelId = ChannelId::new(7);
 
 /// What a newer version may have written.
-const NEWER: &str = "{\"version\": 2}";
+const NEWER: &str = "{\"version\": 3}";
 
 /// The work of a store whose threads were not started. No turn is synced for its own sake.
 struct WorkStage {
