@@ -131,13 +131,13 @@ impl Machine {
             }
             (AwaitedAnswer::Showing(said), SceneInput::Done) => self.on_shown(said, effects),
             (AwaitedAnswer::Judging, SceneInput::Judged(judgement)) => {
-                self.on_judged(judgement, effects)
+                self.on_judged(judgement, effects);
             }
             (AwaitedAnswer::Writing(asking), SceneInput::Answered(output)) => {
                 self.on_entry(asking, &output, effects);
             }
             (AwaitedAnswer::Writing(asking), SceneInput::Failed) => {
-                self.end_entry(asking.seat, None, effects)
+                self.end_entry(asking.seat, None, effects);
             }
             (AwaitedAnswer::NotStarted | AwaitedAnswer::Finished, _) => {
                 return Err(UnexpectedInput);

@@ -282,7 +282,7 @@ fn check_question(question: &Question<'static>) {
     for message in &question.messages {
         match message {
             ModelMessage::Assistant { calls, .. } => {
-                called.extend(calls.iter().map(|call| &*call.id))
+                called.extend(calls.iter().map(|call| &*call.id));
             }
             ModelMessage::Tool { call, .. } => answered.push(&**call),
             ModelMessage::System(_) | ModelMessage::User { .. } => {}
