@@ -29,7 +29,7 @@ async fn a_turn_that_cannot_become_a_file_keeps_no_texts_of_other_channels() {
     let (place, store) = Place::opened();
     talk(&store, place.root()).await;
     let (path, texts) = place.left(store).await;
-    let newer = frame(THERE, 4, 0, b"{\"version\": 2, \"all\": [\"elsewhere\"]}\n");
+    let newer = frame(THERE, 4, 0, b"{\"version\": 3, \"all\": [\"elsewhere\"]}\n");
     fs::write(&path, [texts.into_bytes(), newer.clone()].concat()).unwrap();
     assert_eq!(holders(place.root()), ["turns-1.log"]);
     for _ in 0..2 {
