@@ -599,12 +599,16 @@ impl Inbox {
         self.readers.iter().any(|reader| reader.handed.agent == agent)
     }
 
-    /// What agents were handed, of those that were not handed everything. Of all of them as long as words of people are in
-    /// no turn, or did not fit into one: an agent that is not in such a record was not met yet. For the record.
+    /// What agents were handed, of those that were not handed everything. For the record.
+    ///
+    /// Of all of them as long as words of people are in no turn, or did not fit into one: an agent that is not in such a record
+    /// was not met yet. And of those that take no turns at the moment: they come back, and are no new agents then.
     pub(crate) fn behind(&self) -> impl Iterator<Item = &Handed> {
         let (newest, is_unserved) = (self.texts.newest(), self.unserved().is_some());
-        let handed = self.readers.iter().map(|reader| &reader.handed);
-        handed.filter(move |handed| is_unserved || !handed.is_up_to(newest))
+        let is_stored = move |reader: &&Reader| {
+            is_unserved || !reader.is_listed || !reader.handed.is_up_to(newest)
+        };
+        self.readers.iter().filter(is_stored).map(|reader| &reader.handed)
     }
 }
 

@@ -349,7 +349,9 @@ impl World {
             let available = available.len();
             // One that is alone is not handed what was read after its own reply of an earlier process.
             // Where an agent awaits a person, or a ceiling is reached, the rest of a long backlog comes with the next word.
-            let waits = view.awaits_human() || view.is_at_ceiling() || all_fail;
+            let awaits =
+                view.awaits_human() && inbox.is_none_or(|inbox| inbox.wakes_for(true).is_none());
+            let waits = awaits || view.is_at_ceiling() || all_fail;
             if available > 1 && !waits {
                 let told =
                     format!("{word:?} is handed to no agent: kept {kept}, {available} agents");
