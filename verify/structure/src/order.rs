@@ -7,7 +7,7 @@ use crate::imports::Imports;
 const ORDER: [(&str, &[&str]); 2] = [
     (
         "dirigent-core",
-        &["channel view snapshot audit config", "machine", "state", "text", "values"],
+        &["turn_machine view snapshot audit config", "machine", "state", "text", "values"],
     ),
     (
         "dirigent",
