@@ -1,5 +1,5 @@
-//! Stores in JSON files that people can read. `form` and `channel_file` are the format, `channels` keeps channels,
-//! `identities` the registry, and `recording` a channel's recorded inputs.
+//! Stores in JSON files that people can read. `channels` keeps channels, `identities` the registry, and `recording` a
+//! channel's recorded inputs. The codec is `record`, which the other stores use as well.
 
 pub(crate) mod channels;
 pub(crate) mod identities;
