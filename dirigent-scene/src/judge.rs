@@ -87,6 +87,6 @@ impl SpokenLine {
 
 impl fmt::Debug for SpokenLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Line({}, {}, {:?})", self.number, self.speaker.slug(), self.speech)
+        write!(f, "SpokenLine({}, {}, {:?})", self.number, self.speaker.slug(), self.speech)
     }
 }

@@ -51,7 +51,7 @@ impl Thoughts {
 
 impl fmt::Debug for Thoughts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Thinking({} bytes)", self.0.len())
+        write!(f, "Thoughts({} bytes)", self.0.len())
     }
 }
 

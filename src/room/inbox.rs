@@ -30,6 +30,8 @@ pub(crate) struct Inbox {
     woken: Option<(AgentKey, TurnId)>,
     /// What people said that no turn has taken yet: the channel does not go to sleep over it.
     unserved: Option<Span>,
+    /// Up to where an agent that reads the channel itself had it before it when its newest turn began.
+    read: Option<MessageId>,
     /// What agents answered too late; of each agent the newest.
     late: Vec<(AgentKey, Box<Said>)>,
     pub(super) talk: Talk,
@@ -39,6 +41,8 @@ pub(crate) struct Inbox {
 #[derive(Debug)]
 struct Reader {
     handed: Handed,
+    /// Whether the library has handed it anything, or will in its next turn; not only an agent that reads the channel itself.
+    is_met: bool,
     /// Whether it takes turns in the channel now.
     is_listed: bool,
     /// What it has with its turn, until that ends.
@@ -76,8 +80,8 @@ struct UnderWay {
 impl Reader {
     fn new(handed: Handed) -> Self {
         let (before, under_way, failing) = (None, None, Vec::new());
-        let (is_listed, is_cut, given_up) = (true, false, 0);
-        Self { handed, is_listed, under_way, before, is_cut, failing, given_up }
+        let (is_met, is_listed, is_cut, given_up) = (true, true, false, 0);
+        Self { handed, is_met, is_listed, under_way, before, is_cut, failing, given_up }
     }
 
     /// Everything that is known of what it was handed.
@@ -251,7 +255,8 @@ impl Inbox {
         let mut readers: Vec<_> = handed.into_iter().map(Reader::new).collect();
         for agent in listed {
             if readers.iter().all(|reader| reader.handed.agent != agent) {
-                readers.push(Reader::new(Handed { until, ..Handed::new(agent) }));
+                let handed = Handed { until, ..Handed::new(agent) };
+                readers.push(Reader { is_met: false, is_listed: false, ..Reader::new(handed) });
             }
         }
         Self { texts: Texts::beginning_after(newest), readers, unserved, ..Self::default() }
@@ -312,7 +317,7 @@ impl Inbox {
     pub(crate) fn begin(&mut self, after: Option<MessageId>) {
         self.texts.forget(after);
         self.readers.clear();
-        (self.woken, self.unserved) = (None, None);
+        (self.woken, self.unserved, self.read) = (None, None, None);
     }
 
     /// Whether any agent was met in the channel's conversation.
@@ -342,7 +347,8 @@ impl Inbox {
     /// This agent takes turns here. Where it is new it is handed what was said of late, and what no other agent was handed
     /// yet.
     pub(crate) fn meet(&mut self, agent: AgentKey) {
-        if self.reader(agent).is_some() {
+        if let Some(reader) = self.reader(agent) {
+            reader.is_met = true;
             return;
         }
         let mut until = self.texts.context_begins();
@@ -515,9 +521,13 @@ impl Inbox {
         if was_handed {
             self.woken = Some((agent, turn));
         } else {
-            // It reads the channel itself.
-            self.unserved = None;
+            self.reads_itself();
         }
+    }
+
+    /// An agent has its turn that the library hands nothing: it reads the channel itself.
+    pub(crate) const fn reads_itself(&mut self) {
+        (self.unserved, self.read) = (None, self.texts.newest());
     }
 
     /// The turn of the agent that was woken is over, and did not fail, unless it is this one. Returns what
@@ -552,7 +562,7 @@ impl Inbox {
         under_way.map_or(0, |under_way| reader.fail(under_way.words))
     }
 
-    /// These agents take turns in the channel now.
+    /// These agents take turns in the channel now, and are handed what was said.
     pub(crate) fn list(&mut self, listed: impl Fn(AgentKey) -> bool) {
         for reader in &mut self.readers {
             reader.is_listed = listed(reader.handed.agent);
@@ -606,7 +616,8 @@ impl Inbox {
     pub(crate) fn behind(&self) -> impl Iterator<Item = &Handed> {
         let (newest, is_unserved) = (self.texts.newest(), self.unserved().is_some());
         let is_stored = move |reader: &&Reader| {
-            is_unserved || !reader.is_listed || !reader.handed.is_up_to(newest)
+            let is_owed = is_unserved || !reader.is_listed || !reader.handed.is_up_to(newest);
+            reader.is_met && is_owed
         };
         self.readers.iter().filter(is_stored).map(|reader| &reader.handed)
     }
@@ -709,7 +720,8 @@ impl Inbox {
         let rest = cut.filter_map(Reader::needs_after).min().map(next);
         let rest = rest.zip(self.texts.newest()).map(|(first, last)| Span { first, last });
         // As long as no agent was met, none was handed anything.
-        let unmet = if self.readers.is_empty() { self.texts.words() } else { None };
+        let is_unmet = self.readers.iter().all(|reader| !reader.is_met);
+        let unmet = if is_unmet { self.texts.words_after(self.read) } else { None };
         [self.unserved, rest, unmet].into_iter().flatten().reduce(|mut all, span| {
             all.cover(span);
             all

@@ -226,9 +226,13 @@ impl Step<'_> {
         if was && !waits {
             self.consulting().withdraw();
         }
-        let Active { calls, signals, .. } = &mut *self.lanes;
+        let Active { calls, signals, inbox, .. } = &mut *self.lanes;
         if cause == Cause::RunStarted {
             calls.run_started();
+            let is_hosted = |agent| self.cx.directory.is_hosted(agent);
+            if !self.cx.has_waker && !agent.is_some_and(is_hosted) {
+                inbox.reads_itself();
+            }
         }
         if let Some(agent) = agent.filter(|_| is_failure(cause)) {
             return self.handing().failed(agent);
@@ -338,12 +342,11 @@ impl Step<'_> {
     fn meet_agents(&mut self) {
         let Self { cx, turns, lanes, .. } = self;
         let (view, inbox) = (turns.view(), &mut lanes.inbox);
-        for seat in view.list() {
-            if cx.has_waker || cx.directory.is_hosted(seat.agent) {
-                inbox.meet(seat.agent);
-            }
+        let is_handed = |agent| cx.has_waker || cx.directory.is_hosted(agent);
+        for seat in view.list().filter(|seat| is_handed(seat.agent)) {
+            inbox.meet(seat.agent);
         }
-        inbox.list(|agent| view.list().any(|seat| seat.agent == agent));
+        inbox.list(|agent| is_handed(agent) && view.list().any(|seat| seat.agent == agent));
     }
 
     /// The gateway tells of the channel again.

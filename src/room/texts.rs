@@ -54,6 +54,13 @@ struct Stretch {
     messages: Vec<Arc<ChatMessage>>,
 }
 
+impl Stretch {
+    /// About how much memory it takes.
+    fn bytes(&self) -> usize {
+        self.messages.iter().map(weight).sum()
+    }
+}
+
 impl Texts {
     /// Nothing is in memory of a channel that was heard up to here.
     pub(super) fn beginning_after(reach: Option<MessageId>) -> Self {
@@ -103,11 +110,11 @@ impl Texts {
         before.or(self.reach)
     }
 
-    /// What people said that is in memory, from the oldest to the newest.
-    pub(super) fn words(&self) -> Option<Span> {
-        let mut words = self.recent.iter().filter(|message| message.is_by_person());
+    /// What people said after a message and is in memory, from the oldest to the newest.
+    pub(super) fn words_after(&self, after: Option<MessageId>) -> Option<Span> {
+        let mut words = self.after(after).filter(|message| message.is_by_person());
         let first = words.next()?.id;
-        Some(Span { first, last: words.next_back().map_or(first, |message| message.id) })
+        Some(Span { first, last: words.last().map_or(first, |message| message.id) })
     }
 
     /// Whether all that was heard of this range is in memory.
@@ -235,10 +242,14 @@ impl Texts {
     }
 
     fn drop_stretches(&mut self, is_dropped: impl Fn(&Stretch) -> bool) {
-        if !self.stretches.is_empty() {
-            self.stretches.retain(|stretch| !is_dropped(stretch));
-            self.weigh();
-        }
+        let bytes = &mut self.bytes;
+        self.stretches.retain(|stretch| {
+            let is_dropped = is_dropped(stretch);
+            if is_dropped {
+                *bytes = bytes.saturating_sub(stretch.bytes());
+            }
+            !is_dropped
+        });
     }
 
     /// From now on it is as if nothing had been said. A page whose read is under way is not kept.
@@ -253,17 +264,18 @@ impl Texts {
     /// This is all that the chat has from the first message of the range to the last.
     pub(super) fn read(&mut self, span: Span, messages: Vec<Arc<ChatMessage>>) {
         let Span { first, last } = span;
+        self.bytes += messages.iter().map(weight).sum::<usize>();
         let mut stretches = self.stretches.iter_mut();
         if let Some(known) = stretches.find(|known| next(known.last) == first) {
             known.last = last;
             known.messages.extend(messages);
         } else {
             if self.stretches.len() >= STRETCHES_MAX {
-                self.stretches.remove(0);
+                let oldest = self.stretches.remove(0);
+                self.bytes = self.bytes.saturating_sub(oldest.bytes());
             }
             self.stretches.push(Stretch { first, last, messages });
         }
-        self.weigh();
     }
 
     /// Up to where everything was read, from this message on.

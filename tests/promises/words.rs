@@ -274,6 +274,35 @@ fn each_of_sixty_words_ten_seconds_apart_reaches_each_agent_once() {
     all_words_reach_all(60, 9, &[Bounds::Default, Bounds::AllSmall], false);
 }
 
+/// WD1: the conversation begins anew with a mode that is set anew, and then the member list does not come.
+#[test]
+fn a_word_reaches_agents_of_an_older_list_although_the_process_ends_before_their_turn() {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until_dormant();
+    let channel = stage.channel();
+    for mode in [Mode::None, Mode::Chat] {
+        stage.call(move |d| async move { d.channel(channel).set_mode(mode).await }).unwrap();
+    }
+    for agent in stage.agents() {
+        agent.then(Act::Hang);
+    }
+    stage.discord().begin_outage(Outage::refused().only(Call::Members));
+    stage.say("word 0");
+    stage.advance(MINUTE * 2);
+    let speaker = stage.status().unwrap().speaker.unwrap();
+    let other = if speaker.as_str() == "a" { "b" } else { "a" };
+    assert_eq!(handed(&stage, speaker.as_str()), ["word 0"], "it has its turn, and hangs");
+    assert_eq!(handed(&stage, other), [""; 0]);
+    stage.crash();
+    stage.discord().end_outages();
+    stage.restart();
+    stage.advance(MINUTE * 30);
+    stage.until_dormant();
+    assert_eq!(handed(&stage, other), ["word 0"]);
+}
+
 /// WD2
 #[test]
 fn a_word_whose_event_was_lost_reaches_each_agent_while_they_talk_on() {

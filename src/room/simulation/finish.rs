@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Timestamp};
+use dirigent_core::{AgentKey, MessageId, Timestamp};
 
 use super::super::action::{ActionId, AgentAnswer, ConsultAnswer, Outcome};
 use super::super::attempts::Failure;
@@ -61,9 +61,33 @@ impl World {
                 }
             };
         }
+        let read = self.unknown_of(&outcome);
         self.room.done(&self.fixed.context(), self.now, flight.id, outcome);
+        self.note_heard(&read);
         self.after();
         self.wake(&wakeups);
+    }
+
+    /// What of a page the room has not heard.
+    fn unknown_of(&self, outcome: &Outcome) -> Vec<MessageId> {
+        let Outcome::Page(page) = outcome else {
+            return Vec::new();
+        };
+        let ids = page.iter().map(|message| message.id);
+        ids.filter(|id| !self.room.marks.is_known(*id)).collect()
+    }
+
+    /// Of these messages the room heard those that it knows now: a page in which it looks for a reply of its own is not heard.
+    fn note_heard(&mut self, read: &[MessageId]) {
+        let Fixed { settings, config, up_since, .. } = &self.fixed;
+        let wake_max = settings.missed_wake_max;
+        let is_recent = |sent: Timestamp| {
+            let most = if sent >= *up_since { wake_max.max(config.outage_max) } else { wake_max };
+            self.now.since(sent) < most
+        };
+        for id in read.iter().filter(|id| self.room.marks.is_known(**id)) {
+            self.books.read(*id, is_recent);
+        }
     }
 
     fn outcome(&mut self, flight: &mut Flight) -> Outcome {
@@ -142,15 +166,7 @@ impl World {
             What::History(request) => {
                 let page = self.chat.page(request.channel, request.after, request.limit);
                 if request.channel == ROOM {
-                    let Fixed { settings, config, up_since, .. } = &self.fixed;
-                    let wake_max = settings.missed_wake_max;
-                    let is_recent = |sent: Timestamp| {
-                        let was_up = sent >= *up_since;
-                        let most = if was_up { wake_max.max(config.outage_max) } else { wake_max };
-                        self.now.since(sent) < most
-                    };
                     for message in &page {
-                        self.books.read(message.id, is_recent);
                         self.ledger.tell(message.id);
                     }
                 }

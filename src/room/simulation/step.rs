@@ -336,7 +336,11 @@ impl World {
             return self.books.fail(told);
         }
         let old = Duration::from_secs(840);
-        let is_due = |word: &&super::books::Word| word.heard || began.since(word.at) < old;
+        // One that is known and does not count as heard was too old to wake when it was read.
+        let is_unread = |word: &super::books::Word| {
+            began.since(word.at) < old && !self.room.marks.is_known(word.id)
+        };
+        let is_due = |word: &&super::books::Word| word.heard || is_unread(word);
         let mut lost = self.books.words.iter().filter(is_due);
         if let Some(word) = lost.next() {
             let kept = view.is_wake_pending();

@@ -147,3 +147,28 @@ fn what_was_read_is_read_again_once_a_late_message_of_that_range_left_memory() {
     texts.release(|| Some(MessageId::new(50)));
     assert_eq!(texts.read_up_to(MessageId::new(1)), None, "the page does not have it");
 }
+
+#[test]
+fn what_texts_take_is_what_is_there_whatever_came_and_went() {
+    let mut texts = Texts::beginning_after(Some(MessageId::new(500)));
+    let happens: [fn(&mut Texts); 8] = [
+        |texts| texts.read(span(1, 100), page(1..=100)),
+        |texts| texts.read(span(101, 150), page(101..=150)),
+        |texts| {
+            (0..STRETCHES_MAX as u64)
+                .for_each(|at| texts.read(span(200 + at * 9, 203 + at * 9), page([201 + at * 9])))
+        },
+        |texts| (501..=600).for_each(|id| assert!(texts.keep(message(id, "said")))),
+        |texts| texts.changed(ChatMessage::clone(&message(201, "edited, and longer"))),
+        |texts| texts.release(|| Some(MessageId::new(540))),
+        |texts| texts.deleted(MessageId::new(590)),
+        |texts| texts.give_way(),
+    ];
+    for (at, happens) in happens.into_iter().enumerate() {
+        happens(&mut texts);
+        let told = texts.bytes();
+        texts.weigh();
+        assert_eq!(told, texts.bytes(), "{at}");
+    }
+    assert_eq!(texts.bytes(), 0);
+}
