@@ -155,8 +155,9 @@ fn what_texts_take_is_what_is_there_whatever_came_and_went() {
         |texts| texts.read(span(1, 100), page(1..=100)),
         |texts| texts.read(span(101, 150), page(101..=150)),
         |texts| {
-            (0..STRETCHES_MAX as u64)
-                .for_each(|at| texts.read(span(200 + at * 9, 203 + at * 9), page([201 + at * 9])))
+            for at in 0..STRETCHES_MAX as u64 {
+                texts.read(span(200 + at * 9, 203 + at * 9), page([201 + at * 9]));
+            }
         },
         |texts| (501..=600).for_each(|id| assert!(texts.keep(message(id, "said")))),
         |texts| texts.changed(ChatMessage::clone(&message(201, "edited, and longer"))),
