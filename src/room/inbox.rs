@@ -41,7 +41,7 @@ pub(crate) struct Inbox {
 #[derive(Debug)]
 struct Reader {
     handed: Handed,
-    /// Whether the library has handed it anything, or will in its next turn; not only an agent that reads the channel itself.
+    /// Whether the library hands it messages. An agent that reads the channel itself has a place in the list only.
     is_met: bool,
     /// Whether it takes turns in the channel now.
     is_listed: bool,
