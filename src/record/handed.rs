@@ -4,7 +4,7 @@ use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId};
 
 /// The most ranges that an agent is owed. Above, the two oldest become one: it may be handed again what lies in between.
-const OWED_MAX: usize = 256;
+pub(crate) const OWED_MAX: usize = 256;
 
 /// Up to where an agent was handed what was said in a channel. Ids only: the texts stay in the chat.
 ///

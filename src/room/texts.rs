@@ -8,15 +8,16 @@ use dirigent_core::MessageId;
 use dirigent_core::view::Span;
 
 use crate::ports::surroundings::TRANSCRIPT_MAX;
-use crate::record::handed::next;
+use crate::record::handed::{OWED_MAX, next};
 use crate::values::message::ChatKind;
 use crate::{ChatMessage, UserId};
 
 /// How many of the newest messages stay in memory although all agents were handed them: what an agent said in its turn is looked for
 /// there, and an agent that comes new into a conversation is handed them.
 pub(super) const KEPT: usize = 50;
-/// How many stretches are kept: agents that stand at different places, and what is read for an agent that runs.
-const STRETCHES_MAX: usize = 4;
+/// How many stretches are kept. An agent is owed at most half as many ranges: if one that it needs gave way to another, the two
+/// would be read in turn for ever (a world of the driver did so with five).
+const STRETCHES_MAX: usize = 2 * OWED_MAX;
 /// The most ids of people's messages without their texts. Of older ones it is not told whether the chat still has them.
 const DROPPED_MAX: usize = 10_000;
 

@@ -307,3 +307,21 @@ fn an_agent_that_was_handed_all_is_handed_nothing_again_because_another_is_behin
     assert_eq!(call(&mut later, 3, WIDE), [0; 0]);
     assert_eq!(later.hand_out(other, turn(4), None, WIDE, false).unwrap_err(), span(3, 4));
 }
+
+/// Seed 255 of the driver's simulation: ranges that could not be read, and are read later, one after the other.
+#[test]
+fn however_many_ranges_an_agent_is_owed_each_is_read_once() {
+    for ranges in [5, 100, 256] {
+        let owed: Vec<_> = (1..=ranges).map(|at| span(at * 10, at * 10 + 1)).collect();
+        let until = Some(MessageId::new(10_000));
+        let handed = Handed { until, owed: owed.clone(), ..Handed::new(ONE) };
+        let mut inbox = Inbox::restored(vec![handed], None, until, [ONE].into_iter());
+        let mut read = Vec::new();
+        while let Err(span) = inbox.hand_out(ONE, turn(1), None, WIDE, false) {
+            assert!(read.len() < owed.len(), "{ranges}: {span:?} is read again");
+            inbox.texts_mut().read(span, vec![word(span.first.get())]);
+            read.push(span);
+        }
+        assert_eq!(read, owed);
+    }
+}
