@@ -613,8 +613,8 @@ impl Inbox {
     ///
     /// Of all of them as long as words of people are in no turn, or did not fit into one: an agent that is not in such a record
     /// was not met yet. And of those that take no turns at the moment: they come back, and are no new agents then.
-    pub(crate) fn behind(&self) -> impl Iterator<Item = &Handed> {
-        let (newest, is_unserved) = (self.texts.newest(), self.unserved().is_some());
+    pub(crate) fn behind(&self, unserved: Option<Span>) -> impl Iterator<Item = &Handed> {
+        let (newest, is_unserved) = (self.texts.newest(), unserved.is_some());
         let is_stored = move |reader: &&Reader| {
             let is_owed = is_unserved || !reader.is_listed || !reader.handed.is_up_to(newest);
             reader.is_met && is_owed
@@ -716,16 +716,21 @@ impl Inbox {
 
     /// What no turn has taken, or no turn could bring whole. For the record.
     pub(crate) fn unserved(&self) -> Option<Span> {
+        let mut unserved = self.unserved;
+        let mut keep = |span: Span| match &mut unserved {
+            Some(known) => known.cover(span),
+            known @ None => *known = Some(span),
+        };
         let cut = self.readers.iter().filter(|reader| reader.is_cut);
         let rest = cut.filter_map(Reader::needs_after).min().map(next);
-        let rest = rest.zip(self.texts.newest()).map(|(first, last)| Span { first, last });
+        if let Some((first, last)) = rest.zip(self.texts.newest()) {
+            keep(Span { first, last });
+        }
         // As long as no agent was met, none was handed anything.
-        let is_unmet = self.readers.iter().all(|reader| !reader.is_met);
-        let unmet = if is_unmet { self.texts.words_after(self.read) } else { None };
-        [self.unserved, rest, unmet].into_iter().flatten().reduce(|mut all, span| {
-            all.cover(span);
-            all
-        })
+        if !self.readers.iter().any(|reader| reader.is_met) {
+            self.texts.words_after(self.read).into_iter().for_each(keep);
+        }
+        unserved
     }
 
     /// The newest message for which the channel is to wake, if it sleeps. If an agent has asked people something

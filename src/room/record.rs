@@ -211,7 +211,8 @@ pub(super) fn write_record(
     }
     out.outgoing = active.reply.as_ref().map(|reply| Arc::clone(reply.stored()));
     let mut count = 0;
-    for handed in active.inbox.behind() {
+    out.unserved = active.inbox.unserved();
+    for handed in active.inbox.behind(out.unserved) {
         match out.handed.get_mut(count) {
             Some(known) => known.copy(handed),
             None => out.handed.push(handed.clone()),
@@ -219,7 +220,6 @@ pub(super) fn write_record(
         count += 1;
     }
     out.handed.truncate(count);
-    out.unserved = active.inbox.unserved();
     out.heard = marks.heard();
     out.verified = marks.verified_behind();
     out.known.clear();
