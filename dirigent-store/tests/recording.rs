@@ -61,6 +61,7 @@ fn all_inputs() -> Vec<Input> {
         Input::Conclude { by: a },
         Input::Archive,
         Input::Stop,
+        Input::EditedToStop(id),
         Input::Hold,
         Input::Resume,
         Input::Mute(b),

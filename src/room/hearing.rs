@@ -248,7 +248,7 @@ impl Hearing<'_> {
         let is_recent = self.now.since(self.cx.chat.sent_at(message.id)) <= EDIT_STOPS_FOR;
         if self.commands.is_new_stop(message.id) && is_recent {
             // Refused where the channel is stopped already.
-            let _ = self.turns.submit(self.cx, self.now, &Input::Stop);
+            let _ = self.turns.submit(self.cx, self.now, &Input::EditedToStop(message.id));
         }
     }
 

@@ -402,3 +402,33 @@ fn the_time_that_is_told_is_one_at_which_the_channel_goes_on() {
     }
     panic!("no time was told");
 }
+
+/// WY12: a chat that asks for patience, or a pace of our own, is not told as a chat that does not answer: neither while it lasts
+/// nor in the history, and neither to the agent that waits nor to the others.
+#[test]
+fn a_chat_that_asks_for_patience_is_not_told_as_silence() {
+    let mut stage = two().stage();
+    stage.chat();
+    stage.discord().next_post(Fault::RateLimited { retry_after: MINUTE });
+    let mut events = stage.dirigent().events();
+    stage.say("Hello");
+    let mut told = Vec::new();
+    for _ in 0..30 {
+        stage.advance(SECOND * 4);
+        let channel = stage.channel();
+        for agent in ["a", "b"] {
+            let why = stage
+                .call(move |d| async move { d.channel(channel).explain(&agent.into()).await })
+                .unwrap();
+            assert_eq!(why.outage, None);
+            told.push(why.to_string());
+        }
+    }
+    while let Some(EventOrLag::Transition(event)) = events.try_next() {
+        told.push(event.to_string());
+    }
+    assert!(told.iter().any(|line| line.contains("nothing can be said here")), "{told:#?}");
+    let untrue = |line: &&String| line.contains("answer again") || line.contains("not answer");
+    assert_eq!(told.iter().find(untrue), None);
+    assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+}

@@ -276,6 +276,7 @@ impl Model {
             Input::Conclude { by } => self.on_conclude(*by),
             Input::Archive => self.on_archive(),
             Input::Stop => self.on_stop(),
+            Input::EditedToStop(message) => self.on_stop_word(*message),
             Input::Hold => self.on_hold(),
             Input::Resume => self.on_resume(None),
             Input::Mute(agent) => self.on_mute(*agent),

@@ -49,6 +49,7 @@ pub(crate) fn consider(step: &mut Step<'_>, input: &Input) -> Result<Answer, Ref
         Input::Conclude { by } => Operator { step }.conclude(*by)?,
         Input::Archive => Operator { step }.archive(None, Cause::Archived)?,
         Input::Stop => Operator { step }.stop()?,
+        Input::EditedToStop(message) => Operator { step }.stop_by_word(*message)?,
         Input::Hold => Operator { step }.hold()?,
         Input::Resume => Operator { step }.resume(None)?,
         Input::Mute(agent) => Operator { step }.mute(*agent)?,

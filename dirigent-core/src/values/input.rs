@@ -137,6 +137,8 @@ pub enum Input {
     Archive,
     /// Denies everybody at once, until resumed.
     Stop,
+    /// A person edited this message into a stop word: as [`Input::Stop`], and acknowledged as a stop word is.
+    EditedToStop(MessageId),
     /// Pauses the channel and keeps its order, until resumed.
     Hold,
     /// Ends a stop or a hold.

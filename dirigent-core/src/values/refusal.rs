@@ -101,8 +101,9 @@ refusals! {
     BudgetSpent = "budget-spent": "a budget of the channel is spent; reset it first",
     /// An agent asked for a person, who must write first.
     AwaitingHuman = "awaiting-human": "an agent asked for a person; a person must write first",
-    /// The chat does not answer, so that no agent is chosen while the channel is dormant.
-    ChatAway = "chat-away": "the chat does not answer; try again when it does",
+    /// Nothing can be said in the channel at the moment (the chat does not answer, is not heard, or asks for patience), so
+    /// that no agent is chosen while the channel is dormant.
+    ChatAway = "chat-away": "nothing can be said in the channel at the moment; try again later",
     /// More agents than [`AGENTS_MAX`](crate::config::AGENTS_MAX).
     TooManyAgents = "too-many-agents": "a channel holds at most 64 agents",
     /// A receipt must name at least one message.

@@ -186,9 +186,10 @@ named! {
     CeilingReset = "ceiling-reset",
     /// The member list was never read, and could not be read now.
     MembersUnknown = "members-unknown",
-    /// The chat does not answer; after [`Config::outage_max`](crate::Config::outage_max): dormant.
+    /// Nothing can be said in the channel at the moment, because the chat does not answer, is not heard, or asks for
+    /// patience; after [`Config::outage_max`](crate::Config::outage_max): dormant.
     ChatAway = "chat-away",
-    /// The chat answers again.
+    /// Messages can be posted in the channel again.
     ChatBack = "chat-back",
     /// Fewer than two agents are present.
     TooFewAgents = "too-few-agents",

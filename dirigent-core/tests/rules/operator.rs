@@ -3,7 +3,8 @@
 use crate::room::{A, B, C, D, Room, STRANGER, agents, ended, secs, spoke};
 use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{
-    Author, Cause, Effect, Input, MessageKind, Mode, Outcome, PhaseKind, Reason, Refusal, WakeCause,
+    Author, Cause, Effect, Input, MessageId, MessageKind, Mode, Outcome, PhaseKind, Reason,
+    Refusal, WakeCause,
 };
 
 /// F04
@@ -408,6 +409,19 @@ fn a_word_that_changes_nothing_is_not_acknowledged() {
     let asks = room.post(Author::Human, resume, "resume").asks();
     assert_eq!(asks, ["trigger A"], "nothing was paused: that is conversation");
     assert!(room.tell(Input::Stop).asks().is_empty(), "an operator knows");
+}
+
+/// WD9
+#[test]
+fn a_message_that_is_edited_into_a_stop_word_stops_is_acknowledged_and_counts_nothing() {
+    let mut room = Room::chat(2);
+    let hello = room.human("hello");
+    assert!(!hello.asks().is_empty());
+    let message = MessageId::new(1001);
+    let stopped = room.tell(Input::EditedToStop(message));
+    assert_eq!(stopped.causes(), [Cause::Stopped]);
+    assert!(stopped.asks().contains(&"notice stopped, to 1001".to_owned()), "{:?}", stopped.asks());
+    assert!(room.tell(Input::EditedToStop(message)).is_silent(), "stopped already");
 }
 
 /// F04

@@ -85,6 +85,7 @@ pub(super) fn input(input: &Input) -> String {
         Input::Conclude { by } => format!("{by} concludes the discussion"),
         Input::Archive => "an operator archives the channel".to_owned(),
         Input::Stop => "an operator stops the channel".to_owned(),
+        Input::EditedToStop(message) => format!("a person edits {message} into a stop word"),
         Input::Hold => "an operator holds the channel".to_owned(),
         Input::Resume => "an operator resumes the channel".to_owned(),
         Input::Mute(agent) => format!("an operator mutes {agent}"),

@@ -117,7 +117,8 @@ impl World {
         let someone = self.dice.pick(&keys).unwrap_or_default();
         let resting = self.watched.glance().rest.is_some();
         let input = match self.dice.below(100) {
-            0..=5 => Input::Stop,
+            0..=4 => Input::Stop,
+            5 => Input::EditedToStop(self.some_message()),
             6..=13 => Input::Hold,
             14..=45 if resting => Input::Resume,
             14..=15 => Input::Resume,

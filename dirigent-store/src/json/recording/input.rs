@@ -37,6 +37,7 @@ enums! {
         Conclude[by: AgentKey],
         Archive,
         Stop,
+        EditedToStop(message: MessageId),
         Hold,
         Resume,
         Mute(agent: AgentKey),
