@@ -13,6 +13,8 @@ mod first_page;
 mod glossary;
 #[path = "pages/links.rs"]
 mod links;
+#[path = "pages/names.rs"]
+mod names;
 #[path = "pages/performance.rs"]
 mod performance;
 #[path = "pages/questions.rs"]
