@@ -32,6 +32,14 @@
 //! | `/dirigent/api` | the same for programs; `/dirigent/api/openapi.json` describes it |
 //! | `/dirigent/metrics` | numbers for Prometheus |
 //!
+//! # Features
+//!
+//! | feature | what |
+//! | --- | --- |
+//! | `page`, on by default | the page and all of the above |
+//! | `drawing`, part of it | scores, rings and replays as SVG and HTML, in the module `drawing`: without axum and any server |
+//! | `trace` | the program `dirigent-trace`, which tells and draws a recording or a channel's file |
+//!
 //! # Who may come in
 //!
 //! Every path answers 401 without a token, as `Authorization: Bearer …` or as the session that the sign-in form begins.
@@ -41,53 +49,17 @@
 //! Names and topics are escaped. No message's text is shown but a discussion's guide, and what a host tells of work under way
 //! ([`Channel::progress`](dirigent::Channel::progress)).
 
-// A request passes `access` and `auth`, then `pages`, `api` or `live`. All three show plain data of `look`, which
-// `gather` asks the driver for; streams that show the same data share one drawing (`drawn`). `order` and
-// `registry` change something. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
-// `figures` numbers for Prometheus. `ports` is what a host plugs in: the page knows no store.
+// `drawing` makes pictures and knows no server, `page` is all that does.
 
-mod access;
-mod across;
-mod api;
-mod assets;
-mod auth;
-mod control;
-mod drawn;
-mod figures;
-mod gather;
-mod live;
-mod look;
-mod memory_recorder;
-mod metrics;
-mod order;
-mod order_log;
-mod pages;
-mod peer_rows;
-mod peers;
-mod places;
-mod ports;
-mod problem;
-mod registry;
-mod replays;
-mod serve;
-mod shared;
-mod slave;
+#[cfg(feature = "drawing")]
+pub mod drawing;
+#[cfg(feature = "page")]
+mod page;
 
-pub use auth::VisitorRole;
-pub use control::{Control, ControlBuildError, ControlBuilder};
-pub use figures::{Figure, Figures};
-pub use look::{
-    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OrderLook,
-    OutboxLook, Overview, RegistryLook, Row, WorkLook,
-};
-pub use memory_recorder::MemoryRecorder;
-pub use order::Order;
-pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
-pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};
-pub use problem::Problem;
-pub use slave::on_slave;
+#[cfg(feature = "page")]
+pub use page::*;
 
 /// The code of the README runs.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "page"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -13,6 +13,7 @@
 mod access;
 mod api;
 mod attacks;
+mod drawing;
 mod escaping;
 mod fixture;
 mod live;
@@ -20,3 +21,5 @@ mod metrics;
 mod pages;
 mod peers;
 mod slave;
+#[cfg(feature = "trace")]
+mod trace;

@@ -13,5 +13,3 @@ mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod state_file;
-#[cfg(feature = "trace")]
-mod trace;

@@ -1,0 +1,264 @@
+//! A score as SVG.
+
+use std::fmt;
+
+use crate::drawing::axis::Axis;
+use crate::drawing::score::{Note, NoteKind, Score, Stave};
+use crate::drawing::svg::{Svg, escaped, short};
+
+/// The room for names at the left, beside the moments.
+pub(crate) const MARGIN: f64 = 132.0; // assets/score.css has its width, too
+/// What is written below notes and lines begins here at the earliest.
+const LABELS_FROM: f64 = MARGIN - 12.0;
+const RIGHT: f64 = 28.0;
+const TOP: f64 = 26.0;
+/// From one stave to the next.
+const STAVE: f64 = 46.0;
+const BOTTOM: f64 = 30.0;
+const NAME_COLUMNS: usize = 16;
+/// The name of the line with the words of people.
+pub(crate) const PEOPLE: &str = "People";
+/// What a character of a small text needs.
+const SMALL_CHAR: f64 = 5.4;
+
+/// A number with one digit behind the point, so that the same score is always the same text.
+#[derive(Clone, Copy)]
+struct Px(f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1}", self.0)
+    }
+}
+
+pub(crate) fn svg(score: &Score, axis: &Axis, style: Option<&str>) -> String {
+    let width = (MARGIN + axis.width() + RIGHT).max(640.0);
+    let rows = f64::from(u32::try_from(score.staves.len()).unwrap_or(u32::MAX)) + 1.0;
+    let height = TOP + rows * STAVE + BOTTOM - STAVE / 2.0;
+    let mut svg = Svg::default();
+    svg.open(
+        "svg",
+        &[
+            ("xmlns", &"http://www.w3.org/2000/svg"),
+            ("class", &"score"),
+            ("role", &"img"),
+            ("aria-label", &summary(score)),
+            ("width", &Px(width)),
+            ("height", &Px(height)),
+            ("viewBox", &format_args!("0 0 {} {}", Px(width), Px(height))),
+        ],
+    );
+    if let Some(style) = style {
+        svg.open("style", &[]);
+        svg.raw(style);
+        svg.close("style");
+        svg.empty("rect", &[("class", &"paper"), ("width", &"100%"), ("height", &"100%")]);
+    }
+    let last = height - BOTTOM;
+    folds(&mut svg, axis, last);
+    barlines(&mut svg, score, axis, last);
+    people(&mut svg, score, axis, width);
+    for (at, stave) in (1_u32..).zip(&score.staves) {
+        let y = TOP + f64::from(at) * STAVE;
+        draw_stave(&mut svg, stave, axis, y, width);
+    }
+    svg.empty(
+        "line",
+        &[
+            ("class", &"playhead"),
+            ("x1", &0),
+            ("x2", &0),
+            ("y1", &Px(TOP - 14.0)),
+            ("y2", &Px(last + 8.0)),
+            ("visibility", &"hidden"),
+        ],
+    );
+    svg.close("svg");
+    svg.finish()
+}
+
+/// A score with its names beside it. Those who hear the page hear them from the score.
+pub(crate) fn sheet(score: &Score, axis: &Axis) -> String {
+    if score.staves.is_empty() {
+        return "<p class=\"no-score\">No agent has had a turn yet.</p>".to_owned();
+    }
+    let names = score.names().map(|name| format!("<span dir=\"auto\">{}</span>", escaped(name)));
+    let names: String = names.collect();
+    let svg = svg(score, axis, None);
+    format!(
+        "<div class=\"staves\"><div class=\"names\" aria-hidden=\"true\">{names}</div>{svg}</div>"
+    )
+}
+
+/// What the picture shows, for those who do not see it.
+fn summary(score: &Score) -> String {
+    let count = |stave: &Stave, is: fn(&NoteKind) -> bool| {
+        stave.notes.iter().filter(|note| is(&note.kind)).count()
+    };
+    let parts = score.staves.iter().map(|stave| {
+        format!(
+            "{} spoke {} times, was silent {} times and denied {} times",
+            stave.name,
+            count(stave, |kind| matches!(kind, NoteKind::Speech)),
+            count(stave, |kind| matches!(kind, NoteKind::Rest(_))),
+            count(stave, |kind| matches!(kind, NoteKind::Denied(_))),
+        )
+    });
+    let parts: Vec<_> = parts.collect();
+    let words = score.words.len();
+    format!("Score of the channel. People wrote {words} times. {}.", parts.join("; "))
+}
+
+fn folds(svg: &mut Svg, axis: &Axis, last: f64) {
+    for (place, wait) in &axis.folds {
+        let x = MARGIN + place;
+        let label = long(*wait);
+        svg.text(
+            "text",
+            &[
+                ("class", &"fold"),
+                ("x", &Px(x)),
+                ("y", &Px(last + 22.0)),
+                ("text-anchor", &"middle"),
+            ],
+            &label,
+        );
+        for off in [-2.0, 2.0] {
+            svg.empty(
+                "line",
+                &[
+                    ("class", &"foldline"),
+                    ("x1", &Px(x + off + 3.0)),
+                    ("x2", &Px(x + off - 3.0)),
+                    ("y1", &Px(last + 2.0)),
+                    ("y2", &Px(last + 10.0)),
+                ],
+            );
+        }
+    }
+}
+
+fn long(millis: u64) -> String {
+    match millis / 1_000 {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    }
+}
+
+fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
+    let mut free_from = f64::MIN;
+    for line in &score.barlines {
+        let x = MARGIN + axis.place(line.at);
+        svg.open("g", &[("class", &(if line.is_end { "end" } else { "bar" }))]);
+        svg.text("title", &[], &line.why);
+        let offsets: &[f64] = if line.is_end { &[0.0, 3.5] } else { &[0.0] };
+        for off in offsets {
+            svg.empty(
+                "line",
+                &[
+                    ("x1", &Px(x + off)),
+                    ("x2", &Px(x + off)),
+                    ("y1", &Px(TOP + STAVE - 16.0)),
+                    ("y2", &Px(last)),
+                ],
+            );
+        }
+        let needs = small_width(&line.why) / 2.0;
+        // The names lie over what would stand left of the lines.
+        let middle = x.max(LABELS_FROM + needs);
+        if line.is_end && middle - needs > free_from {
+            free_from = middle + needs + 6.0;
+            svg.text(
+                "text",
+                &[("x", &Px(middle)), ("y", &Px(last + 14.0)), ("text-anchor", &"middle")],
+                &line.why,
+            );
+        }
+        svg.close("g");
+    }
+}
+
+fn people(svg: &mut Svg, score: &Score, axis: &Axis, width: f64) {
+    name(svg, PEOPLE, TOP);
+    hairline(svg, TOP, width);
+    for at in &score.words {
+        let x = MARGIN + axis.place(*at);
+        svg.open("g", &[("class", &"word")]);
+        svg.text("title", &[], "a person writes");
+        let d = format!("M{} {}l6 -6l6 6l-6 6z", Px(x - 6.0), Px(TOP));
+        svg.empty("path", &[("d", &d)]);
+        svg.close("g");
+    }
+}
+
+fn draw_stave(svg: &mut Svg, stave: &Stave, axis: &Axis, y: f64, width: f64) {
+    name(svg, &stave.name, y);
+    hairline(svg, y, width);
+    let mut notes: Vec<&Note> = stave.notes.iter().collect();
+    notes.sort_by_key(|note| note.from);
+    for (at, note) in notes.iter().enumerate() {
+        let x = MARGIN + axis.place(note.from);
+        let end = MARGIN + axis.place(note.to);
+        let next = notes.get(at + 1).map_or(width, |next| MARGIN + axis.place(next.from));
+        draw_note(svg, stave, note, (x, end, next), y);
+    }
+}
+
+fn draw_note(svg: &mut Svg, stave: &Stave, note: &Note, (x, end, next): (f64, f64, f64), y: f64) {
+    let class = match note.kind {
+        NoteKind::Speech => "speech",
+        NoteKind::Running => "running",
+        NoteKind::Rest(_) => "rest",
+        NoteKind::Denied(_) => "denied",
+    };
+    svg.open("g", &[("class", &class)]);
+    svg.text("title", &[], &format!("{} {}", stave.name, note.kind.words()));
+    match &note.kind {
+        NoteKind::Speech | NoteKind::Running => {
+            let width = (end - x).max(5.0);
+            #[rustfmt::skip]
+            svg.empty("rect", &[
+                ("x", &Px(x)), ("y", &Px(y - 8.0)), ("width", &Px(width)), ("height", &"16"), ("rx", &"3"),
+            ]);
+        }
+        NoteKind::Rest(why) => {
+            // A half rest: it lies on the line, in the middle of its time.
+            let middle = f64::midpoint(x, end);
+            #[rustfmt::skip]
+            svg.empty("rect", &[
+                ("x", &Px(middle - 6.0)), ("y", &Px(y - 6.0)), ("width", &"12"), ("height", &"6"), ("rx", &"1"),
+            ]);
+            let needs = small_width(why);
+            if next - middle > needs / 2.0 + 10.0 && middle - needs / 2.0 > LABELS_FROM {
+                svg.text(
+                    "text",
+                    &[("x", &Px(middle)), ("y", &Px(y + 15.0)), ("text-anchor", &"middle")],
+                    why,
+                );
+            }
+        }
+        NoteKind::Denied(_) => {
+            svg.empty("circle", &[("cx", &Px(x)), ("cy", &Px(y)), ("r", &"4.5")]);
+        }
+    }
+    svg.close("g");
+}
+
+fn name(svg: &mut Svg, name: &str, y: f64) {
+    let x = Px(MARGIN - 20.0);
+    let attributes: [(&str, &dyn fmt::Display); 4] =
+        [("class", &"name"), ("x", &x), ("y", &Px(y + 4.0)), ("text-anchor", &"end")];
+    svg.text("text", &attributes, &short(name, NAME_COLUMNS));
+}
+
+fn hairline(svg: &mut Svg, y: f64, width: f64) {
+    #[rustfmt::skip]
+    svg.empty("line", &[
+        ("class", &"hairline"), ("x1", &Px(MARGIN - 10.0)), ("x2", &Px(width - RIGHT / 2.0)), ("y1", &Px(y)), ("y2", &Px(y)),
+    ]);
+}
+
+fn small_width(text: &str) -> f64 {
+    f64::from(u32::try_from(text.chars().count()).unwrap_or(u32::MAX)) * SMALL_CHAR
+}

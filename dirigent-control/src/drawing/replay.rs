@@ -1,0 +1,269 @@
+//! A recording, given to the turn machine again, with what it answered at every step.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use dirigent::operate::ChannelEvent;
+use dirigent::ports::Timestamp;
+use dirigent::replay::{RecordedChannel, TraceEntry, TraceEvent};
+use dirigent::snapshot::{AgentKey, Pause, RestoreError, Seat, SeatTurn};
+use dirigent::{AgentId, ChannelId};
+use dirigent_core::TurnMachine;
+use serde::Serialize;
+
+use crate::drawing::score::Score;
+
+/// A recording as the turn machine answers it, step by step. Plain data: [`html`](Self::html) shows it without a
+/// network, and a page that has [`SCRIPT`](crate::drawing::SCRIPT) shows it as JSON.
+///
+/// It holds names, states and reasons, and no text of the conversation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Replay {
+    /// When the recording begins, in milliseconds of Unix time.
+    pub begins: u64,
+    /// The states that the channel was in, each once.
+    pub states: Vec<FrameState>,
+    /// The steps at which something happened, in order.
+    pub frames: Vec<Frame>,
+    /// The whole recording as a score, an SVG.
+    pub score: String,
+    /// The names of the score's lines, from top to bottom.
+    pub names: Vec<String>,
+    /// How many inputs at its end are left out, since the recording is longer than can be shown: 20,000 inputs, or 100,000
+    /// lines about agents in all states together.
+    pub left_out: usize,
+}
+
+/// One step.
+///
+/// ```
+/// use dirigent_control::drawing::Frame;
+/// fn seconds(frame: &Frame, begins: u64) -> u64 {
+///     frame.at.saturating_sub(begins) / 1_000
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Frame {
+    /// When, in milliseconds of Unix time.
+    pub at: u64,
+    /// Where in the score, from the left.
+    pub x: f64,
+    /// The state afterwards, as a place in [`Replay::states`].
+    pub state: usize,
+    /// What happened.
+    pub events: Vec<FrameEvent>,
+}
+
+/// Something that happened in a step.
+///
+/// ```
+/// fn is_denial(event: &dirigent_control::drawing::FrameEvent) -> bool {
+///     event.kind == "denied"
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct FrameEvent {
+    /// Which agent it is about.
+    pub agent: Option<String>,
+    /// `allowed`, `denied`, `person`, `agent`, `order`, `refused` or `change`.
+    pub kind: &'static str,
+    /// In words.
+    pub words: String,
+}
+
+/// How the channel stands after a step.
+///
+/// ```
+/// fn is_quiet(state: &dirigent_control::drawing::FrameState) -> bool {
+///     state.speaker.is_none()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct FrameState {
+    /// The phase.
+    pub phase: &'static str,
+    /// How turns are kept.
+    pub turns: &'static str,
+    /// Who has the floor.
+    pub speaker: Option<String>,
+    /// `stopped`, `held` or `finished`, where it is.
+    pub pause: Option<&'static str>,
+    /// Why no agent may speak.
+    pub silence: Option<String>,
+    /// The list in order.
+    pub agents: Vec<FrameAgent>,
+}
+
+/// How an agent stands after a step.
+///
+/// ```
+/// fn line(agent: &dirigent_control::drawing::FrameAgent) -> String {
+///     format!("{}: {}", agent.name, agent.why)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct FrameAgent {
+    /// Its name.
+    pub name: String,
+    /// `to come`, `passed`, `spoke`, `skipped`, `left`, `muted` or `away`.
+    pub seat: &'static str,
+    /// Whether it may speak.
+    pub may_speak: bool,
+    /// Why it may, or may not, speak.
+    pub why: String,
+}
+
+impl Replay {
+    /// Replays a recording. `name` gives agents their names; those without one are called by their keys.
+    ///
+    /// # Errors
+    ///
+    /// When the recording's beginning cannot be restored.
+    pub fn of(
+        recorded: &RecordedChannel,
+        name: impl Fn(AgentKey) -> Option<AgentId>,
+    ) -> Result<Self, RestoreError> {
+        let mut shown = recorded.clone();
+        shown.inputs.truncate(INPUTS_MAX);
+        let mut channel = TurnMachine::restore(Arc::clone(&shown.config), &shown.start)?;
+        let steps = shown.steps()?;
+        let mut left_out = recorded.inputs.len().saturating_sub(INPUTS_MAX);
+        let called =
+            |key: AgentKey| name(key).map_or_else(|| format!("agent {}", key.get()), String::from);
+        let mut states = States::default();
+        let (mut trace, mut frames, mut effects) = (Vec::new(), Vec::new(), Vec::new());
+        let mut turn = Some(recorded.start.turn).filter(|turn| turn.get() > 0);
+        let begins = steps.first().map_or(recorded.start.now, |step| step.at);
+        let mut newest = states.place(state_of(&channel, &called));
+        for (at, step) in steps.iter().enumerate() {
+            if states.lines > LINES_MAX {
+                left_out = recorded.inputs.len().saturating_sub(at);
+                break;
+            }
+            // The steps hold the answers; the state is the machine's own.
+            let _ = channel.handle(step.at, &step.input, &mut effects);
+            effects.clear();
+            let entries = step.trace(&mut turn);
+            let state = states.place(state_of(&channel, &called));
+            if !entries.is_empty() || state != newest {
+                let lines = entries.iter().map(|entry| line(entry, &called)).collect();
+                frames.push(Frame { at: step.at.as_millis(), x: 0.0, state, events: lines });
+            }
+            newest = state;
+            trace.extend(entries);
+        }
+        let score = Score::of(&trace, &name, None);
+        let axis = score.axis();
+        for frame in &mut frames {
+            let place = crate::drawing::draw::MARGIN + axis.place(Timestamp::from_millis(frame.at));
+            frame.x = (place * 10.0).round() / 10.0;
+        }
+        let names = score.names().map(str::to_owned).collect();
+        let (begins, score) = (begins.as_millis(), score.svg());
+        Ok(Self { begins, states: states.list, frames, score, names, left_out })
+    }
+
+    /// One HTML file that shows it: no network is asked for anything.
+    pub fn html(&self, title: &str) -> String {
+        crate::drawing::html::page(self, title)
+    }
+}
+
+/// The most inputs that are shown.
+const INPUTS_MAX: usize = 20_000;
+/// The most lines about agents in all states together; from there on no step is added.
+const LINES_MAX: usize = 100_000;
+
+/// Each state once.
+#[derive(Default)]
+struct States {
+    list: Vec<FrameState>,
+    lines: usize,
+    known: BTreeMap<FrameState, usize>,
+}
+
+impl States {
+    fn place(&mut self, state: FrameState) -> usize {
+        let next = self.list.len();
+        *self.known.entry(state).or_insert_with_key(|state| {
+            self.lines += state.agents.len();
+            self.list.push(state.clone());
+            next
+        })
+    }
+}
+
+fn state_of(channel: &TurnMachine, name: &impl Fn(AgentKey) -> String) -> FrameState {
+    let view = channel.view();
+    let listed: BTreeSet<AgentKey> = view.list().map(|seat| seat.agent).collect();
+    let unlisted = view.away().iter().map(|away| away.agent).filter(|key| !listed.contains(key));
+    let agent = |key: AgentKey, seat: &'static str| {
+        let why = channel.explain(key);
+        FrameAgent { name: name(key), seat, may_speak: why.allows(), why: why.to_string() }
+    };
+    let seats = view.list().map(|seat| agent(seat.agent, seat_of(seat)));
+    FrameState {
+        phase: view.phase().as_str(),
+        turns: view.turn_state().as_str(),
+        speaker: view.speaker().map(name),
+        pause: view.pause().map(|pause| match pause {
+            Pause::Held => "on hold",
+            Pause::Stopped => "stopped",
+            Pause::Finished => "finished",
+            _ => "at rest",
+        }),
+        silence: view.silence().map(|reason| reason.to_string()),
+        agents: seats.chain(unlisted.map(|key| agent(key, "away"))).collect(),
+    }
+}
+
+const fn seat_of(seat: Seat) -> &'static str {
+    if seat.left {
+        return "left";
+    }
+    if seat.away {
+        return "away";
+    }
+    if seat.muted {
+        return "muted";
+    }
+    match seat.turn {
+        SeatTurn::Ahead => "to come",
+        SeatTurn::Passed => "passed",
+        SeatTurn::Spoke => "spoke",
+        SeatTurn::Skipped => "skipped",
+        _ => "unknown",
+    }
+}
+
+fn line(entry: &TraceEntry, name: &impl Fn(AgentKey) -> String) -> FrameEvent {
+    let kind = match entry.event {
+        TraceEvent::Allowed(_) => "allowed",
+        TraceEvent::Denied(_) => "denied",
+        TraceEvent::PersonWrote | TraceEvent::BotWrote => "person",
+        TraceEvent::AgentWrote
+        | TraceEvent::Triggered { .. }
+        | TraceEvent::HandedOver
+        | TraceEvent::Ended(_) => "agent",
+        TraceEvent::OrderRefused(..) | TraceEvent::EndRefused(_) => "refused",
+        TraceEvent::Ordered(_) => "order",
+        TraceEvent::Consulted
+        | TraceEvent::Cancelled
+        | TraceEvent::Noticed(_)
+        | TraceEvent::Changed(_)
+        | _ => "change",
+    };
+    if let TraceEvent::Changed(transition) = &entry.event {
+        let (channel, agent) = (ChannelId::new(0), transition.agent.map(|key| name(key).into()));
+        // The sentence names the agent itself.
+        let words = ChannelEvent { channel, agent, transition: *transition }.to_string();
+        return FrameEvent { agent: None, kind, words };
+    }
+    let words = entry.event.words(|key| Some(name(key))).replace("->", "→").replace(" - ", ": ");
+    FrameEvent { agent: entry.agent.map(name), kind, words }
+}

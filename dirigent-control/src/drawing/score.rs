@@ -1,0 +1,325 @@
+//! Turns as a score: who spoke when, who was silent and why.
+
+use std::collections::BTreeMap;
+
+use dirigent::AgentId;
+use dirigent::operate::{Cause, Reason, Transition};
+use dirigent::ports::Timestamp;
+use dirigent::replay::{TraceEntry, TraceEvent};
+use dirigent::snapshot::{AgentKey, PhaseKind};
+
+use crate::drawing::axis::Axis;
+
+/// What happened in a channel, as music is written.
+///
+/// ```
+/// use dirigent_control::drawing::Score;
+///
+/// let score = Score::of(&[], |_| None, None);
+/// assert!(score.staves.is_empty());
+/// assert!(score.file().starts_with("<svg "));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Score {
+    /// One for each agent that took part, in the order of their keys.
+    pub staves: Vec<Stave>,
+    /// When people wrote.
+    pub words: Vec<Timestamp>,
+    /// Where a cycle ended, and where the channel fell silent.
+    pub barlines: Vec<Barline>,
+    /// Until when the score goes, where the channel goes on.
+    pub until: Option<Timestamp>,
+}
+
+/// One agent's part.
+///
+/// ```
+/// use dirigent::snapshot::AgentKey;
+/// use dirigent_control::drawing::Stave;
+/// let mut stave = Stave::new(AgentKey::new(0), "poet");
+/// assert!(stave.notes.is_empty());
+/// stave.name = "Poet".to_owned();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stave {
+    /// The key of the agent whose part it is.
+    pub agent: AgentKey,
+    /// Its name.
+    pub name: String,
+    /// In order of time.
+    pub notes: Vec<Note>,
+}
+
+/// Something of one agent that took some time, or none.
+///
+/// ```
+/// use dirigent::ports::Timestamp;
+/// use dirigent_control::drawing::{Note, NoteKind};
+/// let (from, to) = (Timestamp::from_millis(1), Timestamp::from_millis(9));
+/// let note = Note { from, to, kind: NoteKind::Speech };
+/// assert_eq!(note.kind.words(), "speaks");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data")]
+pub struct Note {
+    /// When it began.
+    pub from: Timestamp,
+    /// When it ended; the same where it took no time.
+    pub to: Timestamp,
+    /// What it was.
+    pub kind: NoteKind,
+}
+
+/// What a [`Note`] is.
+///
+/// ```
+/// use dirigent_control::drawing::NoteKind;
+/// assert_eq!(NoteKind::Rest("passed".to_owned()).words(), "silent: passed");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// The agent ran, and said something.
+    Speech,
+    /// The agent runs.
+    Running,
+    /// The agent had its turn, or would have had it, and said nothing, for this reason.
+    Rest(String),
+    /// The agent asked whether it may run, and may not, for this reason.
+    Denied(String),
+}
+
+impl NoteKind {
+    /// What it is, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Speech => "speaks".to_owned(),
+            Self::Running => "is thinking".to_owned(),
+            Self::Rest(why) => format!("silent: {why}"),
+            Self::Denied(why) => format!("denied: {why}"),
+        }
+    }
+}
+
+/// A line through all staves.
+///
+/// ```
+/// use dirigent::ports::Timestamp;
+/// use dirigent_control::drawing::Barline;
+/// let end = Barline { at: Timestamp::from_millis(1), is_end: true, why: "all passed".to_owned() };
+/// assert!(end.is_end);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data")]
+pub struct Barline {
+    /// The moment.
+    pub at: Timestamp,
+    /// Whether no agent had the floor any more from there.
+    pub is_end: bool,
+    /// The cause, in words.
+    pub why: String,
+}
+
+impl Stave {
+    /// An empty one.
+    pub fn new(agent: AgentKey, name: impl Into<String>) -> Self {
+        Self { agent, name: name.into(), notes: Vec::new() }
+    }
+}
+
+impl Score {
+    /// Makes a score of what a [`Trace`](dirigent::replay::Trace) tells. `name` gives agents their names; `now` is given
+    /// for a channel that goes on, so that a run under way reaches up to there.
+    pub fn of(
+        entries: &[TraceEntry],
+        name: impl Fn(AgentKey) -> Option<AgentId>,
+        now: Option<Timestamp>,
+    ) -> Self {
+        let mut reading = Reading::default();
+        for entry in entries {
+            reading.read(entry);
+        }
+        if let Some((agent, from, has_spoken)) = reading.open.take() {
+            let to = now.unwrap_or(reading.newest).max(from);
+            let kind = if has_spoken { NoteKind::Speech } else { NoteKind::Running };
+            reading.note(agent, Note { from, to, kind });
+        }
+        let stave = |(agent, notes): (AgentKey, Vec<Note>)| {
+            let name = name(agent).map(String::from);
+            let name = name.unwrap_or_else(|| format!("agent {}", agent.get()));
+            Stave { agent, name, notes }
+        };
+        let Reading { notes, words, barlines, newest, .. } = reading;
+        let until = now.map(|now| now.max(newest));
+        Self { staves: notes.into_iter().map(stave).collect(), words, barlines, until }
+    }
+
+    /// The SVG as part of a page whose stylesheet has [`STYLE`](crate::drawing::STYLE) in it.
+    pub fn svg(&self) -> String {
+        crate::drawing::draw::svg(self, &self.axis(), None)
+    }
+
+    /// The SVG as part of a page, with the names once more beside it: where the page is narrow they stay while the score is
+    /// scrolled. HTML, to be put into an element that scrolls.
+    pub fn sheet(&self) -> String {
+        crate::drawing::draw::sheet(self, &self.axis())
+    }
+
+    /// The names of the lines, from top to bottom.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let agents = self.staves.iter().map(|stave| stave.name.as_str());
+        std::iter::once(crate::drawing::draw::PEOPLE).chain(agents)
+    }
+
+    /// The SVG as a file: it brings its own style, which follows the viewer's choice of light or dark.
+    pub fn file(&self) -> String {
+        crate::drawing::draw::svg(self, &self.axis(), Some(crate::drawing::style::FILE_STYLE))
+    }
+
+    /// Where in the SVG a moment is, from the left.
+    pub fn place(&self, at: Timestamp) -> f64 {
+        self.axis().place(at)
+    }
+
+    pub(crate) fn axis(&self) -> Axis {
+        let notes = self.staves.iter().flat_map(|stave| &stave.notes);
+        let moments = notes.flat_map(|note| [note.from, note.to]);
+        let moments = moments.chain(self.words.iter().copied());
+        let moments = moments.chain(self.barlines.iter().map(|line| line.at)).chain(self.until);
+        Axis::of(moments.collect())
+    }
+}
+
+/// A score being read from a trace.
+#[derive(Default)]
+struct Reading {
+    notes: BTreeMap<AgentKey, Vec<Note>>,
+    words: Vec<Timestamp>,
+    barlines: Vec<Barline>,
+    /// The run under way: whose, since when, and whether it has said something.
+    open: Option<(AgentKey, Timestamp, bool)>,
+    newest: Timestamp,
+}
+
+impl Reading {
+    fn read(&mut self, entry: &TraceEntry) {
+        self.newest = self.newest.max(entry.at);
+        match (&entry.event, entry.agent) {
+            (TraceEvent::PersonWrote, _) => self.words.push(entry.at),
+            (TraceEvent::Denied(reason), Some(agent)) => {
+                let kind = NoteKind::Denied(denial(*reason).to_owned());
+                self.note(agent, Note { from: entry.at, to: entry.at, kind });
+            }
+            (TraceEvent::Changed(change), _) => self.changed(change),
+            _ => {}
+        }
+    }
+
+    fn changed(&mut self, change: &Transition) {
+        self.close(change);
+        match (change.cause, change.agent) {
+            (Cause::RunStarted, Some(agent)) => {
+                self.notes.entry(agent).or_default();
+                // A turn that goes on after a first message is one bar.
+                self.open = self.open.or(Some((agent, change.at, false)));
+            }
+            (cause, Some(agent)) if is_rest_without_run(cause) => {
+                let kind = NoteKind::Rest(words(cause));
+                self.note(agent, Note { from: change.at, to: change.at, kind });
+            }
+            (_, Some(agent)) => drop(self.notes.entry(agent).or_default()),
+            (_, None) => {}
+        }
+        let is_end = change.to == PhaseKind::Dormant && change.from != PhaseKind::Dormant
+            || matches!(
+                change.cause,
+                Cause::Stopped | Cause::Held | Cause::Concluded | Cause::Archived
+            )
+            || change.to == PhaseKind::Archived && change.from != PhaseKind::Archived;
+        if is_end || change.cause == Cause::CycleBoundary {
+            self.barlines.push(Barline { at: change.at, is_end, why: words(change.cause) });
+        }
+    }
+
+    /// Ends the run under way where this change does.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is not named here ends no run by itself"
+    )]
+    fn close(&mut self, change: &Transition) {
+        let Some((agent, from, has_spoken)) = self.open else { return };
+        let is_own = change.agent == Some(agent);
+        let leaves = !is_turn(change.to);
+        let kind = match change.cause {
+            Cause::Spoke | Cause::Unfinished | Cause::Replied if is_own => {
+                self.open = Some((agent, from, true));
+                return;
+            }
+            Cause::ReceiptGiven
+            | Cause::TailMatched
+            | Cause::QuietAfterMessage
+            | Cause::DeliveryTimedOut => NoteKind::Speech,
+            Cause::Passed
+            | Cause::Repeated
+            | Cause::RunFailed
+            | Cause::RunTimedOut
+            | Cause::RunLost
+            | Cause::SignalMissing
+            | Cause::Undelivered
+                if is_own && !has_spoken =>
+            {
+                NoteKind::Rest(words(change.cause))
+            }
+            _ if has_spoken && leaves => NoteKind::Speech,
+            _ if leaves || change.cause == Cause::NextInList => NoteKind::Rest(words(change.cause)),
+            _ => return,
+        };
+        self.open = None;
+        self.note(agent, Note { from, to: change.at.max(from), kind });
+    }
+
+    fn note(&mut self, agent: AgentKey, note: Note) {
+        self.notes.entry(agent).or_default().push(note);
+    }
+}
+
+/// Whether an agent has the floor, and has begun.
+const fn is_turn(phase: PhaseKind) -> bool {
+    matches!(
+        phase,
+        PhaseKind::Running
+            | PhaseKind::Delivering
+            | PhaseKind::Confirming
+            | PhaseKind::Continuing
+            | PhaseKind::Waiting
+    )
+}
+
+/// Whether an agent was passed over without having been called.
+const fn is_rest_without_run(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::NothingNew
+            | Cause::NotMentioned
+            | Cause::AgentCapped
+            | Cause::AgentPassed
+            | Cause::AgentLeft
+            | Cause::AgentMuted
+            | Cause::AgentOffline
+            | Cause::StartTimedOut
+    )
+}
+
+fn words(cause: Cause) -> String {
+    cause.as_str().replace('-', " ")
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are called by their names")]
+const fn denial(reason: Reason) -> &'static str {
+    match reason {
+        Reason::NotYourTurn { .. } => "not its turn",
+        other => other.as_str(),
+    }
+}

@@ -1,0 +1,47 @@
+//! The page, its API, its live streams and its metrics.
+
+// A request passes `access` and `auth`, then `pages`, `api` or `live`. All three show plain data of `look`, which
+// `gather` asks the driver for; streams that show the same data share one drawing (`drawn`). `order` and
+// `registry` change something. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
+// `figures` numbers for Prometheus. `ports` is what a host plugs in: the page knows no store.
+
+mod access;
+mod across;
+mod api;
+mod assets;
+mod auth;
+mod control;
+mod drawn;
+mod figures;
+mod gather;
+mod live;
+mod look;
+mod memory_recorder;
+mod metrics;
+mod order;
+mod order_log;
+mod pages;
+mod peer_rows;
+mod peers;
+mod places;
+mod ports;
+mod problem;
+mod registry;
+mod replays;
+mod serve;
+mod shared;
+mod slave;
+
+pub use auth::VisitorRole;
+pub use control::{Control, ControlBuildError, ControlBuilder};
+pub use figures::{Figure, Figures};
+pub use look::{
+    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OrderLook,
+    OutboxLook, Overview, RegistryLook, Row, WorkLook,
+};
+pub use memory_recorder::MemoryRecorder;
+pub use order::Order;
+pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
+pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};
+pub use problem::Problem;
+pub use slave::on_slave;

@@ -1,0 +1,333 @@
+//! Channels of this process and of others: each question is answered here, or by the process that acts for the channel.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::ChannelId;
+use dirigent::ports::Standing;
+
+use crate::page::gather::is_listed;
+use crate::page::look::{ChannelFacts, ChannelLook, DriverAnswer, Overview, Query, Row};
+use crate::page::order::Order;
+use crate::page::peer_rows::{PeersTold, Told};
+use crate::page::peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
+use crate::page::problem::Problem;
+use crate::page::shared::PageContext;
+
+/// How soon a channel is asked for again that changes hands.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Why no process answers for a channel.
+enum Unanswered {
+    /// None is known to act for it.
+    NoOwner,
+    /// The host gave no way to the others.
+    NoWay,
+    /// Its process does not answer.
+    Silent { peer: String, error: PeerError },
+}
+
+impl Unanswered {
+    const fn is_certain(&self) -> bool {
+        match self {
+            Self::NoOwner | Self::NoWay => true,
+            Self::Silent { error, .. } => error.is_certain(),
+        }
+    }
+
+    /// The answer to a program, and to who gave an order.
+    fn problem(&self) -> Problem {
+        let advice = if self.is_certain() {
+            "nothing was done; try again in some seconds"
+        } else {
+            "it may have been done: look before you try again"
+        };
+        Problem::new(503, "owner-silent", format!("{self}; {advice}"))
+    }
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoOwner => {
+                f.write_str("no process acts for this channel now; one will in some seconds")
+            }
+            Self::NoWay => f.write_str("another process acts for this channel"),
+            Self::Silent { peer, error: PeerError::NoPage } => {
+                write!(
+                    f,
+                    "{peer} acts for this channel, and has no page, or one of another version"
+                )
+            }
+            Self::Silent { peer, .. } => write!(f, "{peer} does not answer"),
+        }
+    }
+}
+
+/// What is asked of the channels of all processes.
+#[derive(Clone, Copy)]
+pub(crate) struct Across<'a> {
+    shared: &'a PageContext,
+}
+
+impl PageContext {
+    /// The channels of all processes.
+    pub(crate) const fn across(&self) -> Across<'_> {
+        Across { shared: self }
+    }
+}
+
+impl Across<'_> {
+    /// Whether this process acts for the channel.
+    pub(crate) fn is_ours(self, channel: ChannelId) -> bool {
+        self.shared.dirigent.channel(channel).standing() != Standing::Elsewhere
+    }
+
+    /// Whether what is shown of the channel can change without an event of this process.
+    pub(crate) fn is_told_elsewhere(self, channel: ChannelId) -> bool {
+        self.shared.peers.is_some() && !self.is_ours(channel)
+    }
+
+    /// Which process acts for the channel, where there are several.
+    pub(crate) fn owner(self, channel: ChannelId) -> Option<String> {
+        let peers = self.shared.peers.as_ref()?;
+        if self.is_ours(channel) { Some(peers.me()) } else { peers.owner(channel) }
+    }
+
+    /// Answers a question of another process: for the channels of this one only.
+    pub(crate) async fn answer(self, question: &PageQuestion) -> PageAnswer {
+        if question.channel().is_some_and(|channel| !self.is_ours(channel)) {
+            return PageAnswer::Elsewhere;
+        }
+        let answered = match question {
+            PageQuestion::Rows { after } => self
+                .shared
+                .own_rows(*after)
+                .await
+                .map(|(rows, has_more)| PageAnswer::Rows { rows, has_more }),
+            PageQuestion::Channel { channel } => self
+                .shared
+                .own_sheet(*channel)
+                .await
+                .map(|sheet| PageAnswer::Channel(Box::new(sheet))),
+            PageQuestion::Score { channel } => {
+                self.shared.own_score(*channel).await.map(|score| PageAnswer::File(score.file()))
+            }
+            PageQuestion::Replay { channel } => {
+                self.shared.own_replay(*channel).await.map(PageAnswer::File)
+            }
+            PageQuestion::Order { channel, order, by } => {
+                self.shared.own_order(*channel, order.clone(), by).await.map(|()| PageAnswer::Done)
+            }
+            PageQuestion::RegistryChanged => {
+                match self.shared.dirigent.identities_changed().await {
+                    Ok(()) => Ok(PageAnswer::Done),
+                    Err(error) => Err(error.into()),
+                }
+            }
+        };
+        answered.unwrap_or_else(|problem| {
+            if question.channel().is_some() && self.changes_hands(&problem) {
+                PageAnswer::Elsewhere
+            } else {
+                PageAnswer::Problem(problem)
+            }
+        })
+    }
+
+    /// Whether nothing was done since the channel went to another process meanwhile, or is about to.
+    pub(crate) fn changes_hands(self, problem: &Problem) -> bool {
+        problem.is_elsewhere() || (self.shared.peers.is_some() && problem.is_shut_down())
+    }
+
+    /// Asks the process that acts for the channel, which may be this one. While it changes hands it is asked for again; an
+    /// order is given again only where it surely was not carried out.
+    async fn ask_owner(
+        self,
+        channel: ChannelId,
+        question: &PageQuestion,
+    ) -> Result<PageAnswer, Unanswered> {
+        let until = self.shared.clock.now() + question.time_limit();
+        loop {
+            let answer = self.answer(question).await;
+            if answer != PageAnswer::Elsewhere {
+                return Ok(answer);
+            }
+            let unanswered = match self.ask_other(channel, question).await {
+                Ok(PageAnswer::Elsewhere) => Unanswered::NoOwner,
+                Err(unanswered) if unanswered.is_certain() => unanswered,
+                answer => return answer,
+            };
+            let again = self.shared.clock.now() + ASK_AGAIN;
+            if again >= until || matches!(unanswered, Unanswered::NoWay) {
+                return Err(unanswered);
+            }
+            self.shared.clock.sleep_until(again).await;
+        }
+    }
+
+    async fn ask_other(
+        self,
+        channel: ChannelId,
+        question: &PageQuestion,
+    ) -> Result<PageAnswer, Unanswered> {
+        let peers = self.shared.peers.as_ref().ok_or(Unanswered::NoWay)?;
+        let owner = peers.owner(channel).filter(|owner| *owner != peers.me());
+        let peer = owner.ok_or(Unanswered::NoOwner)?;
+        let answer = self.ask_peer(peers, &peer, question).await;
+        answer.map_err(|error| Unanswered::Silent { peer, error })
+    }
+
+    /// Asks another process, and waits for its answer for as long as the question says.
+    async fn ask_peer(
+        self,
+        peers: &Arc<dyn Peers>,
+        peer: &str,
+        question: &PageQuestion,
+    ) -> Result<PageAnswer, PeerError> {
+        self.within(question.time_limit(), peers.ask(peer, question)).await
+    }
+
+    /// What a process answers within this time.
+    pub(crate) async fn within<T>(
+        self,
+        limit: Duration,
+        answer: impl Future<Output = Result<T, PeerError>> + Send,
+    ) -> Result<T, PeerError> {
+        let late = self.shared.clock.sleep_until(self.shared.clock.now() + limit);
+        tokio::select! {
+            biased;
+            answer = answer => answer,
+            () = late => Err(PeerError::NoAnswer),
+        }
+    }
+
+    /// One channel, as the process that acts for it tells; where that does not answer, the page says so.
+    pub(crate) async fn sheet(self, channel: ChannelId) -> Result<ChannelSheet, Problem> {
+        match self.ask_owner(channel, &PageQuestion::Channel { channel }).await {
+            Ok(PageAnswer::Channel(sheet)) => Ok(*sheet),
+            Ok(PageAnswer::Problem(problem)) => Err(problem),
+            Ok(_) => Err(unfit()),
+            Err(unanswered) => {
+                let row = self.away(channel, unanswered.to_string()).await?;
+                let (names, places) = (
+                    self.shared.names().await?,
+                    self.shared.places.get(&self.shared.dirigent).await,
+                );
+                let look = ChannelLook::of(row, &ChannelFacts::default(), &names, &places);
+                Ok(ChannelSheet::new(look, String::new(), false))
+            }
+        }
+    }
+
+    /// A file of the channel, as the process that acts for it makes it.
+    pub(crate) async fn file(
+        self,
+        channel: ChannelId,
+        question: &PageQuestion,
+    ) -> Result<String, Problem> {
+        match self.ask_owner(channel, question).await {
+            Ok(PageAnswer::File(file)) => Ok(file),
+            Ok(PageAnswer::Problem(problem)) => Err(problem),
+            Ok(_) => Err(unfit()),
+            Err(unanswered) => Err(unanswered.problem()),
+        }
+    }
+
+    /// Gives a channel an order, whichever process acts for it, and has open pages look again.
+    pub(crate) async fn order(self, channel: ChannelId, order: Order) -> Result<(), Problem> {
+        let at = self.shared.peers.as_ref().map(|peers| format!(" at {}", peers.me()));
+        let by = format!("operator{}", at.unwrap_or_default());
+        let given = self.ask_owner(channel, &PageQuestion::Order { channel, order, by }).await;
+        self.shared.orders.send_modify(|orders| *orders += 1);
+        match given {
+            Ok(PageAnswer::Done) => Ok(()),
+            Ok(PageAnswer::Problem(problem)) => Err(problem),
+            Ok(_) => Err(unfit()),
+            Err(unanswered) => Err(unanswered.problem()),
+        }
+    }
+
+    /// Every channel that is asked for, whichever process acts for it.
+    pub(crate) async fn overview(self, query: &Query) -> Result<Overview, Problem> {
+        let places = self.shared.places.get(&self.shared.dirigent).await;
+        let own = self.shared.rows_of_ours(&self.shared.dirigent.channels()).await?;
+        let mut rows: BTreeMap<ChannelId, Row> = own.into_iter().collect();
+        let told = match &self.shared.peers {
+            Some(peers) => self.shared.peer_rows.get(self.shared, peers).await,
+            None => PeersTold::default(),
+        };
+        let (told, lost) = (told.told, told.lost);
+        let mut silent = Vec::new();
+        for told in &told {
+            for (id, row) in told.rows() {
+                rows.entry(id).or_insert(row);
+            }
+            silent.extend(told.silent().map(|_| told.peer().to_owned()));
+        }
+        for (id, row) in lost {
+            let why = Unanswered::NoOwner.to_string();
+            rows.entry(id).or_insert_with(|| Row { owner: self.owner(id), ..row.grey(&why) });
+        }
+        let listed = places.channels.keys().copied().filter(|id| places.lists(*id));
+        let known = self.shared.dirigent.channels();
+        let untold: Vec<_> =
+            known.iter().copied().chain(listed).filter(|id| !rows.contains_key(id)).collect();
+        let (names, now) = (self.shared.names().await?, self.shared.clock.now());
+        for id in untold {
+            let known = match self.why_untold(id, &told) {
+                Some(why) => DriverAnswer::Elsewhere(why),
+                // What its process answers without has no record any more.
+                None if places.lists(id) => DriverAnswer::Unmanaged,
+                None => continue,
+            };
+            let row = Row::of(id, (&known, &names), &places, now);
+            rows.insert(id, Row { owner: self.owner(id), ..row });
+        }
+        rows.retain(|id, row| is_listed(row, places.lists(*id)));
+        let overview = Overview::of(rows.into_values().collect(), query, &places);
+        Ok(Overview { silent, ..overview })
+    }
+
+    /// Why there is no row of the channel, where its process does not answer or there is none.
+    fn why_untold(self, channel: ChannelId, told: &[Told]) -> Option<String> {
+        if self.is_ours(channel) {
+            return None;
+        }
+        let owner = self.owner(channel);
+        match told.iter().find(|told| Some(told.peer()) == owner.as_deref()) {
+            Some(told) => told.silent().map(ToString::to_string),
+            None if self.shared.peers.is_none() => Some(Unanswered::NoWay.to_string()),
+            None => Some(Unanswered::NoOwner.to_string()),
+        }
+    }
+
+    /// A channel of another process, which does not tell of it.
+    async fn away(self, channel: ChannelId, why: String) -> Result<Row, Problem> {
+        let places = self.shared.places.get(&self.shared.dirigent).await;
+        let names = self.shared.names().await?;
+        let known = DriverAnswer::Elsewhere(why);
+        let row = Row::of(channel, (&known, &names), &places, self.shared.clock.now());
+        Ok(Row { owner: self.owner(channel), ..row })
+    }
+
+    /// Tells the other processes that the registry has changed. One that does not answer reads it when a channel comes to it.
+    pub(crate) async fn tell_registry_changed(self) {
+        let Some(peers) = &self.shared.peers else { return };
+        let others = peers.others();
+        let told = others.iter().map(|peer| async move {
+            let told = self.ask_peer(peers, peer, &PageQuestion::RegistryChanged).await;
+            if let Err(error) = told {
+                tracing::warn!(peer, %error, "a process was not told of the registry's change");
+            }
+        });
+        futures_util::future::join_all(told).await;
+    }
+}
+
+/// An answer to another question: a process of another version.
+fn unfit() -> Problem {
+    Problem::new(502, "unfit-answer", "the process that acts for the channel has another version")
+}

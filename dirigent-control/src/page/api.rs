@@ -1,0 +1,243 @@
+//! Everything that the page can do, for programs.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use dirigent::ChannelId;
+use http::{StatusCode, header};
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::OpenApi as Document;
+use utoipa::{OpenApi, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::page::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
+use crate::page::order::Order;
+use crate::page::peers::PageQuestion;
+use crate::page::ports::ScanReport;
+use crate::page::problem::Problem;
+use crate::page::shared::PageContext;
+
+/// The largest recording that is read, in bytes.
+const RECORDING_MAX: usize = 8 * 1024 * 1024;
+
+type Ctl = State<Arc<PageContext>>;
+type Answer<T> = Result<Json<T>, Problem>;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Dirigent control",
+        description = "See, understand and steer every channel. Each request brings a token as \
+                       `Authorization: Bearer`; a viewer's token may only read."
+    ),
+    servers((url = "/dirigent/api")),
+    components(schemas(Problem)),
+    modifiers(&Bearer),
+    security(("bearer" = []))
+)]
+struct Api;
+
+struct Bearer;
+
+impl utoipa::Modify for Bearer {
+    fn modify(&self, document: &mut Document) {
+        use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("bearer", SecurityScheme::Http(scheme));
+    }
+}
+
+/// What an order came to.
+#[derive(Serialize, ToSchema)]
+struct Done {
+    /// Always true: what was refused is a problem.
+    done: bool,
+}
+
+/// An agent's account and name.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Registration {
+    /// Its account: 15 to 20 digits, a bot of a guild in which the moderator is an administrator.
+    discord_user_id: String,
+    /// Its name for people; left out, it keeps the one it has.
+    #[serde(default)]
+    agent_name: Option<String>,
+}
+
+pub(crate) fn routes() -> (Router<Arc<PageContext>>, Document) {
+    OpenApiRouter::with_openapi(Api::openapi())
+        .routes(routes!(channels))
+        .routes(routes!(channel))
+        .routes(routes!(order))
+        .routes(routes!(score))
+        .routes(routes!(replay))
+        .routes(routes!(identities))
+        .routes(routes!(register, remove))
+        .routes(routes!(scan))
+        .merge(
+            OpenApiRouter::new()
+                .routes(routes!(replay_file))
+                .layer(DefaultBodyLimit::max(RECORDING_MAX)),
+        )
+        .split_for_parts()
+}
+
+/// The document itself.
+pub(crate) fn served(document: Document) -> Router<Arc<PageContext>> {
+    let document = Arc::new(document);
+    let answer = move |State(shared): Ctl| {
+        let mut document = (*document).clone();
+        document.servers = Some(vec![utoipa::openapi::Server::new(format!("{}/api", shared.base))]);
+        async move { Json(document) }
+    };
+    Router::new().route("/openapi.json", get(answer))
+}
+
+/// Every channel: those that need a person first, fifty a page.
+#[utoipa::path(get, path = "/channels", params(look::Query), responses((status = 200, body = Overview), Problem))]
+async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answer<Overview> {
+    shared.across().overview(&query).await.map(Json)
+}
+
+/// One channel: who speaks, why the others do not, and what can be done.
+#[utoipa::path(get, path = "/channels/{id}", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = ChannelLook), Problem))]
+async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<ChannelLook> {
+    shared.across().sheet(channel_id(&id)?).await.map(|sheet| Json(sheet.look))
+}
+
+/// Gives a channel an order.
+#[utoipa::path(post, path = "/channels/{id}/orders", params(("id" = String, Path, description = "The channel")),
+    request_body = Order, responses((status = 200, body = Done), Problem))]
+async fn order(
+    State(shared): Ctl,
+    Named(id): Named<String>,
+    Sent(order): Sent<Order>,
+) -> Answer<Done> {
+    let id = channel_id(&id)?;
+    shared.across().order(id, order).await?;
+    Ok(Json(Done { done: true }))
+}
+
+/// The channel's score, an SVG to be kept.
+#[utoipa::path(get, path = "/channels/{id}/score.svg", params(("id" = String, Path, description = "The channel")),
+    responses((status = 200, body = String, content_type = "image/svg+xml"), Problem))]
+async fn score(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
+    let id = channel_id(&id)?;
+    let svg = shared.across().file(id, &PageQuestion::Score { channel: id }).await?;
+    let name = format!("attachment; filename=\"score-{id}.svg\"");
+    // Opened from here it may run nothing; its own style is its only one.
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+    let headers = [
+        (header::CONTENT_TYPE, "image/svg+xml".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+        (header::CONTENT_SECURITY_POLICY, policy.to_owned()),
+    ];
+    Ok((headers, svg).into_response())
+}
+
+/// The channel's own recording, replayed by the turn machine.
+#[utoipa::path(get, path = "/channels/{id}/replay", params(("id" = String, Path, description = "The channel")),
+    responses((status = 200, body = serde_json::Value), Problem))]
+async fn replay(State(shared): Ctl, Named(id): Named<String>) -> Result<Response, Problem> {
+    let channel = channel_id(&id)?;
+    let json = shared.across().file(channel, &PageQuestion::Replay { channel }).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+}
+
+/// A recording from a file, replayed by the turn machine. Nothing is kept of it.
+#[utoipa::path(post, path = "/replay", request_body(content = String, content_type = "text/plain"), responses((status = 200, body = serde_json::Value), Problem))]
+async fn replay_file(
+    State(shared): Ctl,
+    text: Result<String, axum::extract::rejection::StringRejection>,
+) -> Answer<crate::drawing::Replay> {
+    let text = text
+        .map_err(|error| Problem::new(error.status().as_u16(), "unreadable", error.body_text()))?;
+    shared.replay_file(text).await.map(Json)
+}
+
+/// The registry of agents.
+#[utoipa::path(get, path = "/identities", responses((status = 200, body = RegistryLook), Problem))]
+async fn identities(State(shared): Ctl) -> Answer<RegistryLook> {
+    shared.registry().await.map(Json)
+}
+
+/// Adds an agent, or changes its account and name, with the same checks as the agents' own tool.
+#[utoipa::path(put, path = "/identities/{agent}", params(("agent" = String, Path, description = "The agent's id")),
+    request_body = Registration, responses((status = 200, body = IdentityLook), Problem))]
+async fn register(
+    State(shared): Ctl,
+    Named(agent): Named<String>,
+    Sent(registration): Sent<Registration>,
+) -> Answer<IdentityLook> {
+    let Registration { discord_user_id, agent_name } = registration;
+    shared.register(&agent, &discord_user_id, agent_name).await?;
+    let identities = shared.registry().await?.identities;
+    let own = identities.into_iter().find(|identity| identity.agent_id == agent.trim());
+    own.map(Json).ok_or_else(|| Problem::not_found("agent in the registry"))
+}
+
+/// Takes an agent out of the registry.
+#[utoipa::path(delete, path = "/identities/{agent}", params(("agent" = String, Path, description = "The agent's id")),
+    responses((status = 200, body = Done), Problem))]
+async fn remove(State(shared): Ctl, Named(agent): Named<String>) -> Answer<Done> {
+    shared.remove(&agent).await?;
+    Ok(Json(Done { done: true }))
+}
+
+/// Scans `ego.json` into the registry, exactly where it is there.
+#[utoipa::path(post, path = "/identities-scan", responses((status = 200, body = ScanReport), Problem))]
+async fn scan(State(shared): Ctl) -> Answer<ScanReport> {
+    shared.scan().await.map(Json)
+}
+
+pub(crate) fn channel_id(text: &str) -> Result<ChannelId, Problem> {
+    text.parse().map_err(|_| Problem::not_found("channel"))
+}
+
+/// Extractors whose refusals are problems.
+macro_rules! extractor {
+    ($(#[$doc:meta])* $name:ident($inner:ident, $rejection:ident): $trait:ident($from:ty) :: $call:ident, $kind:literal) => {
+        $(#[$doc])*
+        pub(crate) struct $name<T>(pub(crate) T);
+
+        impl<T> $trait<Arc<PageContext>> for $name<T>
+        where
+            $inner<T>: $trait<Arc<PageContext>, Rejection = $rejection>,
+        {
+            type Rejection = Problem;
+
+            async fn $call(from: $from, shared: &Arc<PageContext>) -> Result<Self, Problem> {
+                match $inner::<T>::$call(from, shared).await {
+                    Ok($inner(value)) => Ok(Self(value)),
+                    Err(error) => Err(refused(error.status(), $kind, &error.body_text())),
+                }
+            }
+        }
+    };
+}
+
+extractor! {
+    /// A body.
+    Sent(Json, JsonRejection): FromRequest(axum::extract::Request)::from_request, "body"
+}
+extractor! {
+    /// A part of the path.
+    Named(Path, PathRejection): FromRequestParts(&mut http::request::Parts)::from_request_parts, "path"
+}
+extractor! {
+    /// What stands behind the question mark.
+    Asked(Query, QueryRejection): FromRequestParts(&mut http::request::Parts)::from_request_parts, "query"
+}
+
+/// A request that cannot be read: what it holds is not repeated.
+pub(crate) fn refused(status: StatusCode, what: &str, why: &str) -> Problem {
+    let why = why.lines().next().unwrap_or_default().to_owned();
+    Problem::new(status.as_u16(), &format!("bad-{what}"), why)
+}

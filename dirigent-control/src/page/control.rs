@@ -1,0 +1,284 @@
+//! The page's parts, and how a host puts them together.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use dirigent::host::IntoShared;
+use dirigent::ports::GuildApi;
+use dirigent::tools::Tools;
+use dirigent::{Clock, Dirigent, IdentityStore, SystemClock};
+use http::request::Parts;
+use tokio::sync::{Semaphore, watch};
+
+use crate::page::auth::Auth;
+use crate::page::drawn::Drawn;
+use crate::page::figures::Figures;
+use crate::page::memory_recorder::MemoryRecorder;
+use crate::page::order_log::OrderLog;
+use crate::page::peer_rows::PeerRows;
+use crate::page::peers::{PageAnswer, PageQuestion, Peers};
+use crate::page::places::PlacesCache;
+use crate::page::ports::{Check, EgoFile, ReadRecording};
+use crate::page::shared::{PageContext, ReadAddress};
+
+/// The shortest token, in characters: shorter ones can be guessed.
+const TOKEN_MIN: usize = 16;
+/// Where the page is by default.
+const BASE: &str = "/dirigent";
+/// The most live pages at once, by default.
+const STREAMS_MAX: usize = 2_000;
+/// The most recordings that are replayed at once.
+const REPLAYS_MAX: usize = 2;
+
+/// The control page. A cheap clone.
+///
+/// ```no_run
+/// # use dirigent_control::Control;
+/// # fn host(control: &Control) -> axum::Router {
+/// // In a host's own router; it serves with `into_make_service_with_connect_info`, so that addresses are known.
+/// axum::Router::new().nest("/dirigent", control.router())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Control {
+    pub(crate) shared: Arc<PageContext>,
+}
+
+/// Puts a [`Control`] together. See the crate's page for an example.
+#[must_use]
+pub struct ControlBuilder {
+    dirigent: Dirigent,
+    chat: Arc<dyn GuildApi>,
+    identities: Arc<dyn IdentityStore>,
+    clock: Arc<dyn Clock>,
+    operator: Option<String>,
+    viewer: Option<String>,
+    check: Option<Arc<dyn Check>>,
+    ego: Option<Arc<dyn EgoFile>>,
+    recordings: Option<Arc<dyn ReadRecording>>,
+    recorder: Option<MemoryRecorder>,
+    peers: Option<Arc<dyn Peers>>,
+    figures: Vec<Arc<dyn Figures>>,
+    address: ReadAddress,
+    base: String,
+    streams_max: usize,
+}
+
+/// Why a [`Control`] cannot be put together.
+///
+/// ```
+/// use dirigent_control::ControlBuildError;
+/// assert!(ControlBuildError::ShortToken.to_string().contains("16 characters"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlBuildError {
+    /// No operator's token was given.
+    #[error("an operator's token is needed; give one with operator_token")]
+    NoToken,
+    /// A token is too short.
+    #[error("a token must have at least 16 characters, or it can be guessed")]
+    ShortToken,
+    /// Both tokens are the same.
+    #[error("the viewer's token must differ from the operator's")]
+    SameToken,
+    /// The path is not one.
+    #[error(
+        "the path must begin with a slash, end without one, and have letters, digits, - and _ between"
+    )]
+    BadPath,
+}
+
+impl Control {
+    /// Begins one. `chat` must be the moderator's account, and `identities` the registry that the driver uses.
+    pub fn builder(
+        dirigent: Dirigent,
+        chat: Arc<dyn GuildApi>,
+        identities: impl IntoShared<dyn IdentityStore>,
+    ) -> ControlBuilder {
+        ControlBuilder {
+            dirigent,
+            chat,
+            identities: identities.into_shared(),
+            clock: Arc::new(SystemClock::new()),
+            operator: None,
+            viewer: None,
+            check: None,
+            ego: None,
+            recordings: None,
+            recorder: None,
+            peers: None,
+            figures: Vec::new(),
+            address: Arc::new(peer),
+            base: BASE.to_owned(),
+            streams_max: STREAMS_MAX,
+        }
+    }
+
+    /// The routes, to be nested at the path that the builder was given.
+    pub fn router(&self) -> Router {
+        crate::page::access::guarded(&self.shared)
+    }
+
+    /// Answers another process's page, for the channels of this process only. To be called for processes that act for
+    /// channels themselves and are trusted with every channel: an order is carried out without asking whose it is. The log says
+    /// who gave it.
+    ///
+    /// # Cancellation
+    ///
+    /// An order may have been carried out or not.
+    pub async fn answer(&self, question: &PageQuestion) -> PageAnswer {
+        self.shared.across().answer(question).await
+    }
+}
+
+impl ControlBuilder {
+    /// Who has this token sees and steers everything. At least 16 characters.
+    pub fn operator_token(mut self, token: impl Into<String>) -> Self {
+        self.operator = Some(token.into());
+        self
+    }
+
+    /// Who has this token sees everything and changes nothing. At least 16 characters. Default: there is none.
+    pub fn viewer_token(mut self, token: impl Into<String>) -> Self {
+        self.viewer = Some(token.into());
+        self
+    }
+
+    /// The host's own check, asked where a request brings no token of ours. Default: none.
+    pub fn check(mut self, check: impl Check) -> Self {
+        self.check = Some(Arc::new(check));
+        self
+    }
+
+    /// The file from which the registry can be filled. Default: none, and no page offers it.
+    pub fn ego(mut self, ego: impl EgoFile) -> Self {
+        self.ego = Some(Arc::new(ego));
+        self
+    }
+
+    /// Reads recordings that people bring as files. Default: none, and no page offers it.
+    pub fn recordings(mut self, reader: impl ReadRecording) -> Self {
+        self.recordings = Some(Arc::new(reader));
+        self
+    }
+
+    /// The rooms' own recordings; the same recorder is given to the library as its recorder. Default: none: scores then show
+    /// no denials, and rooms cannot be replayed.
+    pub fn recorder(mut self, recorder: MemoryRecorder) -> Self {
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// The other processes on the same store: the page shows their channels, too, and carries orders to them. Default: none;
+    /// a channel for which another process acts is shown as that.
+    pub fn peers(mut self, peers: impl Peers) -> Self {
+        self.peers = Some(Arc::new(peers));
+        self
+    }
+
+    /// More numbers for `/metrics`, beside those of the library. May be given several times; of figures of one name the first
+    /// counts. Default: none.
+    pub fn figures(mut self, figures: impl Figures) -> Self {
+        self.figures.push(Arc::new(figures));
+        self
+    }
+
+    /// Where time comes from. Default: the [`SystemClock`].
+    pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
+        self.clock = clock.into_shared();
+        self
+    }
+
+    /// How a visitor's address is read, which failed attempts are counted for. Default: the address of the connection,
+    /// where the host serves with it. Behind a proxy that is the proxy's: read the header that your own proxy sets.
+    pub fn address(
+        mut self,
+        read: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static,
+    ) -> Self {
+        self.address = Arc::new(read);
+        self
+    }
+
+    /// The path at which the page is, as browsers ask for it. Default `/dirigent`.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.base = path.into();
+        self
+    }
+
+    /// The most live pages at once; more are answered 503. Default 2,000, and in [`Control::serve`] at most three quarters of its
+    /// connections.
+    pub const fn streams_max(mut self, streams: usize) -> Self {
+        self.streams_max = streams;
+        self
+    }
+
+    /// Puts it together. Starts nothing.
+    ///
+    /// # Errors
+    ///
+    /// What is missing or unfit.
+    pub fn build(self) -> Result<Control, ControlBuildError> {
+        let operator = self.operator.ok_or(ControlBuildError::NoToken)?;
+        let tokens = std::iter::once(&operator).chain(&self.viewer);
+        if tokens.clone().any(|token| token.chars().count() < TOKEN_MIN) {
+            return Err(ControlBuildError::ShortToken);
+        }
+        if self.viewer.as_ref() == Some(&operator) {
+            return Err(ControlBuildError::SameToken);
+        }
+        if !is_path(&self.base) {
+            return Err(ControlBuildError::BadPath);
+        }
+        let shared = PageContext {
+            tools: Tools::new(self.dirigent.clone(), Arc::clone(&self.chat)),
+            places: PlacesCache::new(self.chat, Arc::clone(&self.clock)),
+            dirigent: self.dirigent,
+            identities: self.identities,
+            clock: self.clock,
+            auth: Mutex::new(Auth::new(&operator, self.viewer.as_deref())),
+            check: self.check,
+            ego: self.ego,
+            recordings: self.recordings,
+            recorder: self.recorder,
+            peers: self.peers,
+            figures: self.figures,
+            peer_rows: PeerRows::default(),
+            address: self.address,
+            base: self.base,
+            streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),
+            replays: Arc::new(Semaphore::new(REPLAYS_MAX)),
+            orders: watch::Sender::new(0),
+            order_log: OrderLog::default(),
+            drawn: Drawn::default(),
+        };
+        Ok(Control { shared: Arc::new(shared) })
+    }
+}
+
+fn is_path(path: &str) -> bool {
+    let is_plain = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_plain))
+}
+
+fn peer(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip())
+}
+
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Control").field("path", &self.shared.base).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ControlBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ControlBuilder").field("path", &self.base).finish_non_exhaustive()
+    }
+}

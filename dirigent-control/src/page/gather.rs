@@ -1,0 +1,236 @@
+//! Asks the driver, the registry and the chat, and makes looks of what they tell.
+
+use crate::drawing::Score;
+use dirigent::operate::EventOrLag;
+use dirigent::ports::Timestamp;
+use dirigent::replay::Trace;
+use dirigent::snapshot::AgentKey;
+use dirigent::store::Barred;
+use dirigent::{AgentId, CallError, ChannelId};
+use futures_util::stream::{self, StreamExt as _};
+
+use crate::page::look::{ChannelFacts, ChannelLook, DriverAnswer, Names, OrderLook, Row};
+use crate::page::order::Order;
+use crate::page::peers::ChannelSheet;
+use crate::page::places::Places;
+use crate::page::problem::Problem;
+use crate::page::shared::PageContext;
+
+/// The most rows in one answer to another process: each has at most some 5 KB.
+const ROWS_AT_ONCE: usize = 500;
+/// The number of channels that are read from the store at once.
+const READ_AT_ONCE: usize = 32;
+
+impl PageContext {
+    pub(crate) async fn names(&self) -> Result<Names, Problem> {
+        Ok(Names::new(&self.identities.all().await?))
+    }
+
+    /// The rows of those of these channels for which this process acts.
+    pub(crate) async fn rows_of_ours(
+        &self,
+        channels: &[ChannelId],
+    ) -> Result<Vec<(ChannelId, Row)>, Problem> {
+        let places = &self.places.get(&self.dirigent).await;
+        let names = &self.names().await?;
+        let now = self.clock.now();
+        let ours = channels.iter().copied().filter(|id| self.across().is_ours(*id));
+        let rows = stream::iter(ours)
+            .map(|id| async move {
+                match self.known(id).await {
+                    Ok(known) => Ok(Some((id, self.row_of(id, (&known, names), places, now)))),
+                    // It went to another process just now.
+                    Err(problem) if problem.is_elsewhere() => Ok(None),
+                    Err(problem) => Err(problem),
+                }
+            })
+            .buffer_unordered(READ_AT_ONCE);
+        let rows: Vec<_> = rows.collect().await;
+        rows.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    /// Some rows of the channels of this process, by id, those after this one; and whether there are more.
+    pub(crate) async fn own_rows(
+        &self,
+        after: Option<ChannelId>,
+    ) -> Result<(Vec<Row>, bool), Problem> {
+        let mut ours = self.dirigent.channels();
+        ours.retain(|id| after.is_none_or(|after| *id > after) && self.across().is_ours(*id));
+        let has_more = ours.len() > ROWS_AT_ONCE;
+        ours.truncate(ROWS_AT_ONCE);
+        let mut rows = self.rows_of_ours(&ours).await?;
+        rows.sort_unstable_by_key(|(id, _)| *id);
+        Ok((rows.into_iter().map(|(_, row)| row).collect(), has_more))
+    }
+
+    fn row_of(
+        &self,
+        id: ChannelId,
+        (known, names): (&DriverAnswer, &Names),
+        places: &Places,
+        now: Timestamp,
+    ) -> Row {
+        let row = Row::of(id, (known, names), places, now);
+        Row { owner: self.across().owner(id), ..row }
+    }
+
+    async fn row(&self, id: ChannelId) -> Result<Row, Problem> {
+        let places = self.places.get(&self.dirigent).await;
+        self.must_exist(id).await?;
+        let known = self.known(id).await?;
+        Ok(self.row_of(id, (&known, &self.names().await?), &places, self.clock.now()))
+    }
+
+    /// What the page of a channel of this process is drawn of.
+    pub(crate) async fn own_sheet(&self, id: ChannelId) -> Result<ChannelSheet, Problem> {
+        let look = self.own_channel(id).await?;
+        let score = self.own_score(id).await?.sheet();
+        Ok(ChannelSheet::new(look, score, self.recorder.is_some()))
+    }
+
+    /// One channel, with everything that explains it.
+    async fn own_channel(&self, id: ChannelId) -> Result<ChannelLook, Problem> {
+        let row = self.row(id).await?;
+        let names = self.names().await?;
+        let channel = self.dirigent.channel(id);
+        let status = match self.known(id).await? {
+            DriverAnswer::Status(status) => Some(status),
+            DriverAnswer::Unmanaged | DriverAnswer::Unusable(_) | DriverAnswer::Elsewhere(_) => {
+                None
+            }
+        };
+        let mut explanations = Vec::new();
+        for (agent, _) in status.iter().flat_map(|status| &status.agents) {
+            explanations.push(channel.explain(agent).await?);
+        }
+        let discussion = match &status {
+            Some(_) => channel.discussion().await?,
+            None => None,
+        };
+        let places = self.places.get(&self.dirigent).await;
+        let history = match &status {
+            Some(_) => channel.history().await?,
+            None => Vec::new(),
+        };
+        let workers = channel.workers();
+        let given = self.order_log.of(id);
+        let facts = ChannelFacts { status, explanations, discussion, workers, history, given };
+        Ok(ChannelLook::of(row, &facts, &names, &places))
+    }
+
+    /// The channel's score: from its recording where it is recorded, else from its history, which knows of no denials.
+    pub(crate) async fn own_score(&self, id: ChannelId) -> Result<Score, Problem> {
+        self.must_exist(id).await?;
+        let names = self.names().await?;
+        let name = |key: AgentKey| self.agent_name(&names, key);
+        let now = self.clock.now();
+        let is_live = matches!(self.known(id).await?, DriverAnswer::Status(status) if status.speaker.is_some());
+        let now = is_live.then_some(now);
+        if let Some(recorded) = self.recorder.as_ref().and_then(|recorder| recorder.channel(id)) {
+            let trace = Trace::of(&recorded, name).map_err(unreadable)?;
+            return Ok(Score::of(newest(trace.entries()), name, now));
+        }
+        if matches!(self.known(id).await?, DriverAnswer::Unusable(_)) {
+            return Ok(Score::of(&[], name, None));
+        }
+        let history = self.dirigent.channel(id).history().await?;
+        let transitions: Vec<_> = history.iter().map(|event| event.transition).collect();
+        let agent = |key: AgentKey| {
+            let event = history.iter().rfind(|event| event.transition.agent == Some(key));
+            let agent = event.and_then(|event| event.agent.as_ref());
+            agent.map(|agent| AgentId::from(names.of(agent)))
+        };
+        let trace = Trace::of_transitions(&transitions, agent);
+        Ok(Score::of(newest(trace.entries()), agent, now))
+    }
+
+    /// Gives a channel of this process an order, and has open pages look again.
+    pub(crate) async fn own_order(
+        &self,
+        id: ChannelId,
+        order: Order,
+        by: &str,
+    ) -> Result<(), Problem> {
+        self.must_exist(id).await?;
+        let named = order.name();
+        let given = order.give(self.dirigent.channel(id)).await;
+        self.record_order(id, named, by, &given);
+        self.orders.send_modify(|orders| *orders += 1);
+        given
+    }
+
+    /// Writes down who gave an order, in the log and for the page. One that another process is given instead is its matter.
+    fn record_order(
+        &self,
+        id: ChannelId,
+        named: &'static str,
+        by: &str,
+        given: &Result<(), Problem>,
+    ) {
+        if given.as_ref().is_err_and(|problem| self.across().changes_hands(problem)) {
+            return;
+        }
+        let refused = given.as_ref().err().map(|problem| problem.name().to_owned());
+        let at = self.clock.now().as_millis();
+        let order = OrderLook { at, order: named.into(), by: by.to_owned(), refused };
+        self.order_log.add(id, order);
+        match given {
+            Ok(()) => tracing::info!(channel = %id, order = named, by, "an order was carried out"),
+            Err(problem) => {
+                let why = &problem.kind;
+                tracing::info!(channel = %id, order = named, by, why, "an order was refused");
+            }
+        }
+    }
+
+    /// A channel is there when it has a record, or when the chat tells of it.
+    pub(crate) async fn must_exist(&self, id: ChannelId) -> Result<(), Problem> {
+        let is_there =
+            self.dirigent.channel(id).is_known() || self.places.get(&self.dirigent).await.lists(id);
+        if is_there { Ok(()) } else { Err(Problem::not_found("channel")) }
+    }
+
+    pub(crate) fn agent_name(&self, names: &Names, key: AgentKey) -> Option<AgentId> {
+        self.dirigent.agent(key).map(|agent| AgentId::from(names.of(&agent)))
+    }
+
+    async fn known(&self, id: ChannelId) -> Result<DriverAnswer, Problem> {
+        match self.dirigent.channel(id).status().await {
+            Ok(Some(status)) => Ok(DriverAnswer::Status(Box::new(status))),
+            Ok(None) => Ok(DriverAnswer::Unmanaged),
+            Err(
+                error @ (CallError::Barred(Barred::Damaged | Barred::OtherVersion)
+                | CallError::Unreadable(_)
+                | CallError::Failed(_)),
+            ) => Ok(DriverAnswer::Unusable(error)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The most entries of a trace that are drawn.
+const DRAWN: usize = 600;
+
+fn newest<T>(entries: &[T]) -> &[T] {
+    entries.get(entries.len().saturating_sub(DRAWN)..).unwrap_or_default()
+}
+
+/// A channel that was given the mode none is nothing to list where it is public.
+pub(crate) fn is_listed(row: &Row, is_private: bool) -> bool {
+    row.mode != "none" || row.needs_person.is_some() || is_private
+}
+
+pub(crate) fn unreadable(error: dirigent::snapshot::RestoreError) -> Problem {
+    Problem::new(409, "recording-unusable", error.to_string())
+}
+
+/// Whether what was heard concerns the channel.
+pub(crate) fn concerns(heard: &EventOrLag, channel: ChannelId) -> bool {
+    match heard {
+        EventOrLag::Transition(event) => event.channel == channel,
+        EventOrLag::AgentFailed(failure) => failure.channel == channel,
+        EventOrLag::ReplyLost(lost) => lost.channel == channel,
+        EventOrLag::Progress(progress) => progress.channel == channel,
+        EventOrLag::Lagged(_) | _ => true,
+    }
+}

@@ -1,0 +1,412 @@
+//! One channel, with everything that explains it.
+
+use std::borrow::Cow;
+
+use crate::drawing::{Ring, RingSeat, SeatMark};
+use dirigent::operate::{ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
+use dirigent::snapshot::{AgentState, PhaseKind, Seat, SeatTurn};
+use dirigent::{AgentId, Config};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::discussion::DiscussionLook;
+use super::row::{Names, Row};
+use super::words;
+use crate::page::places::Places;
+
+/// One channel, with everything that explains it.
+///
+/// ```
+/// fn silent(look: &dirigent_control::ChannelLook) -> Vec<&str> {
+///     look.agents.iter().filter(|agent| !agent.may_speak).map(|agent| agent.why.as_str()).collect()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ChannelLook {
+    /// In one line.
+    pub channel: Row,
+    /// How it came to be quiet, in a sentence, where it waits for a person and the change is known.
+    pub because: Option<String>,
+    /// What would let agents speak, in a sentence, where none may.
+    pub advice: Option<Cow<'static, str>>,
+    /// Its agents, in speaking order.
+    pub agents: Vec<AgentLook>,
+    /// Who was chosen to speak next.
+    pub chosen: Option<String>,
+    /// Whether people said something that is still to be handed to an agent.
+    pub has_word: bool,
+    /// Turns since a person last spoke.
+    pub turns_since_human: u32,
+    /// Cycles since a person last spoke.
+    pub cycles_since_human: u32,
+    /// What was used of its budgets, where it has any.
+    pub budgets: Vec<BudgetLook>,
+    /// The discussion, where it is one.
+    pub discussion: Option<DiscussionLook>,
+    /// What works for it just now, by name, as the host told.
+    pub workers: Vec<WorkLook>,
+    /// Its newest changes, the newest first.
+    pub changes: Vec<ChangeLook>,
+    /// The newest orders that it was given on a page since its process began, the newest first; at most 10.
+    #[serde(default)]
+    pub given: Vec<OrderLook>,
+    /// The orders that can be given to it now, as [`Order`](crate::Order) names them.
+    pub orders: Vec<Cow<'static, str>>,
+}
+
+/// An order that a channel was given on a page.
+///
+/// ```
+/// fn line(order: &dirigent_control::OrderLook) -> String {
+///     format!("{} by {}", order.order, order.by)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OrderLook {
+    /// When, in milliseconds of Unix time.
+    pub at: u64,
+    /// Which, as [`Order`](crate::Order) names it.
+    pub order: Cow<'static, str>,
+    /// Who gave it: `operator`, and where there are several processes on whose page: `operator at bot-1`.
+    pub by: String,
+    /// Why it was not carried out, as the problem's `type` ends.
+    pub refused: Option<String>,
+}
+
+/// One agent in a channel.
+///
+/// ```
+/// fn line(agent: &dirigent_control::AgentLook) -> String {
+///     format!("{}: {}", agent.name, agent.why)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[non_exhaustive]
+pub struct AgentLook {
+    /// The agent.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What became of its turn in this cycle: `has the floor`, `to come`, `spoke`, `passed`, `skipped`, `muted`, `away`.
+    pub turn: Cow<'static, str>,
+    /// What it does here: `idle`, `queued`, `active`, `waiting` or `offline`.
+    pub doing: Cow<'static, str>,
+    /// Whether it may speak now.
+    pub may_speak: bool,
+    /// Why it may, or may not, speak, and what would change that.
+    pub why: String,
+    /// Whether it is muted here.
+    pub is_muted: bool,
+    /// Whether it came back and waits to be assigned.
+    pub is_unassigned: bool,
+    /// Whether it is in the speaker list.
+    pub is_listed: bool,
+}
+
+/// What something that works for a channel has done so far: an agent whose answer takes long, or a program that it uses.
+///
+/// ```
+/// fn line(work: &dirigent_control::WorkLook) -> String {
+///     format!("{}: {}", work.worker, work.so_far)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct WorkLook {
+    /// Its name.
+    pub worker: String,
+    /// What it does, or what it said last: at most 200 characters in one line.
+    pub so_far: String,
+    /// When the host told that, in milliseconds of Unix time.
+    pub at: u64,
+}
+
+/// What was used of a budget.
+///
+/// ```
+/// fn is_spent(budget: &dirigent_control::BudgetLook) -> bool {
+///     budget.used >= budget.limit
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BudgetLook {
+    /// `turns`, `cycles` or `cost`.
+    pub what: Cow<'static, str>,
+    /// So much.
+    pub used: u64,
+    /// Of so much.
+    pub limit: u64,
+}
+
+/// A change of a channel.
+///
+/// ```
+/// fn line(change: &dirigent_control::ChangeLook) -> String {
+///     format!("{}: {}", change.at, change.cause)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ChangeLook {
+    /// When, in milliseconds of Unix time.
+    pub at: u64,
+    /// Which agent it is about.
+    pub agent: Option<String>,
+    /// What happened, in a sentence.
+    pub sentence: String,
+    /// The cause, as the core names it.
+    pub cause: String,
+    /// The phase afterwards.
+    pub phase: Cow<'static, str>,
+    /// The turn.
+    pub turn: u64,
+}
+
+/// What the driver tells of a channel.
+#[derive(Default)]
+pub(crate) struct ChannelFacts {
+    pub(crate) status: Option<Box<Status>>,
+    pub(crate) explanations: Vec<Explanation>,
+    pub(crate) discussion: Option<DiscussionStatus>,
+    pub(crate) workers: Vec<Work>,
+    pub(crate) history: Vec<ChannelEvent>,
+    pub(crate) given: Vec<OrderLook>,
+}
+
+/// The most characters that are shown of what a worker says.
+const WORK_CHARS: usize = 200;
+/// The most changes that are shown.
+const CHANGES: usize = 40;
+
+impl ChannelLook {
+    pub(crate) fn of(channel: Row, facts: &ChannelFacts, names: &Names, places: &Places) -> Self {
+        let status = facts.status.as_deref();
+        let agents = status.map(|status| agents(status, &facts.explanations, names));
+        let number = |of: fn(&Status) -> u32| status.map_or(0, of);
+        Self {
+            agents: agents.unwrap_or_default(),
+            chosen: status.and_then(|status| status.chosen.as_ref()).map(|chosen| names.of(chosen)),
+            has_word: status.is_some_and(|status| status.has_word),
+            turns_since_human: number(|status| status.turns_since_human),
+            cycles_since_human: number(|status| status.cycles_since_human),
+            budgets: status.map(budgets).unwrap_or_default(),
+            discussion: facts
+                .discussion
+                .as_ref()
+                .map(|told| DiscussionLook::of(told, names, places)),
+            workers: facts.workers.iter().map(work).collect(),
+            changes: changes(&facts.history, names, CHANGES),
+            given: facts.given.clone(),
+            orders: orders(&channel, status).into_iter().map(Cow::Borrowed).collect(),
+            because: status.and_then(|status| because(status, &facts.history, names)),
+            advice: advice(&channel, status).map(Cow::Borrowed),
+            channel,
+        }
+    }
+
+    /// Whether there is a speaker list to be drawn.
+    pub(crate) fn has_ring(&self) -> bool {
+        self.channel.turns != "archived" && self.agents.iter().any(|agent| agent.is_listed)
+    }
+
+    /// The speaker list as a picture.
+    pub(crate) fn ring(&self) -> String {
+        let mark = |agent: &AgentLook| match &*agent.turn {
+            "has the floor" => SeatMark::Speaks,
+            "spoke" => SeatMark::Spoke,
+            "passed" => SeatMark::Passed,
+            "skipped" => SeatMark::Skipped,
+            "muted" => SeatMark::Muted,
+            "away" => SeatMark::Away,
+            _ => SeatMark::Ahead,
+        };
+        let listed = self.agents.iter().filter(|agent| agent.is_listed);
+        let seats = listed.map(|agent| RingSeat { name: agent.name.clone(), mark: mark(agent) });
+        let row = &self.channel;
+        let doing = &*row.doing;
+        let (middle, below) = match (&row.speaker, row.pause.as_deref()) {
+            (Some(speaker), None) => (speaker.clone(), doing),
+            (_, Some(pause)) => (pause.to_owned(), "no agent speaks"),
+            (None, None) if doing == "quiet" => ("quiet".to_owned(), "no agent speaks"),
+            (None, None) => ("no agent speaks".to_owned(), doing),
+        };
+        Ring { seats: seats.collect(), middle, below: below.to_owned() }.svg()
+    }
+
+    /// The order that lets agents speak again, where one does.
+    pub(crate) fn main_order(&self) -> &'static str {
+        let is_spent = self.budgets.iter().any(|budget| budget.used >= budget.limit);
+        let orders = [("resume", true), ("reset-budget", is_spent), ("wake", true)];
+        let orders = orders.into_iter().filter(|(order, helps)| *helps && self.can(order));
+        orders.map(|(order, _)| order).next().unwrap_or_default()
+    }
+
+    /// Whether this order can be given now.
+    pub(crate) fn can(&self, order: &str) -> bool {
+        self.orders.iter().any(|can| can == order)
+    }
+}
+
+fn agents(status: &Status, explanations: &[Explanation], names: &Names) -> Vec<AgentLook> {
+    let seat = |agent: &AgentId| {
+        status.list.iter().find(|(listed, _)| listed == agent).map(|(_, seat)| *seat)
+    };
+    let look = |(agent, state): &(AgentId, AgentState)| {
+        let seat = seat(agent);
+        let why = explanations.iter().find(|why| why.agent == *agent);
+        AgentLook {
+            id: agent.as_str().to_owned(),
+            name: names.of(agent),
+            turn: turn_of(seat, status.speaker.as_ref() == Some(agent)).into(),
+            doing: words::doing(*state).into(),
+            may_speak: why.is_some_and(Explanation::allows),
+            why: why.map(|why| told(why, names)).unwrap_or_default(),
+            is_muted: seat.is_some_and(|seat| seat.muted),
+            is_unassigned: seat.is_none_or(|seat| seat.away) && *state != AgentState::Offline,
+            is_listed: seat.is_some(),
+        }
+    };
+    status.agents.iter().map(look).collect()
+}
+
+fn turn_of(seat: Option<Seat>, speaks: bool) -> &'static str {
+    let Some(seat) = seat else { return "away" };
+    match seat.turn {
+        _ if seat.left || seat.away => "away",
+        _ if speaks => "has the floor",
+        _ if seat.muted => "muted",
+        SeatTurn::Passed => "passed",
+        SeatTurn::Spoke => "spoke",
+        SeatTurn::Skipped => "skipped",
+        SeatTurn::Ahead | _ => "to come",
+    }
+}
+
+/// The explanation with the names that people know.
+fn told(why: &Explanation, names: &Names) -> String {
+    let known = |agent: &AgentId| AgentId::from(names.of(agent));
+    let mut why = why.clone();
+    why.agent = known(&why.agent);
+    why.speaker = why.speaker.as_ref().map(known);
+    if let Some(outage) = &mut why.outage {
+        outage.reply_of = outage.reply_of.as_ref().map(known);
+    }
+    why.to_string()
+}
+
+fn budgets(status: &Status) -> Vec<BudgetLook> {
+    let Config { budget_turns, budget_cycles, budget_cost, .. } = &*status.rules;
+    let rows = [
+        ("turns", u64::from(status.budget.turns), budget_turns.map(u64::from)),
+        ("cycles", u64::from(status.budget.cycles), budget_cycles.map(u64::from)),
+        ("cost", status.budget.cost, *budget_cost),
+    ];
+    let look = |(what, used, limit): (&'static str, u64, Option<u64>)| {
+        limit.map(|limit| BudgetLook { what: what.into(), used, limit })
+    };
+    rows.into_iter().filter_map(look).collect()
+}
+
+fn changes(history: &[ChannelEvent], names: &Names, most: usize) -> Vec<ChangeLook> {
+    let look = |event: &ChannelEvent| ChangeLook {
+        at: event.transition.at.as_millis(),
+        agent: event.agent.as_ref().map(|agent| names.of(agent)),
+        sentence: sentence_of(event, names),
+        cause: words::cause(event.transition.cause),
+        phase: event.transition.to.as_str().into(),
+        turn: event.transition.turn.get(),
+    };
+    history.iter().rev().take(most).map(look).collect()
+}
+
+/// What happened, with the names that people know.
+fn sentence_of(event: &ChannelEvent, names: &Names) -> String {
+    let mut event = event.clone();
+    event.agent = event.agent.map(|agent| AgentId::from(names.of(&agent)));
+    words::sentence(&event.to_string())
+}
+
+/// The change with which the channel fell quiet.
+fn because(status: &Status, history: &[ChannelEvent], names: &Names) -> Option<String> {
+    let is_quiet = status.silence == Some(Reason::Dormant);
+    let fell = |event: &&ChannelEvent| {
+        event.transition.to == PhaseKind::Dormant && event.transition.from != PhaseKind::Dormant
+    };
+    let fell = history.iter().rev().find(fell).filter(|_| is_quiet);
+    fell.map(|event| sentence_of(event, names))
+}
+
+fn advice(row: &Row, status: Option<&Status>) -> Option<&'static str> {
+    match status {
+        Some(_) if row.is_locked && row.turns == "disabled" => None,
+        Some(status) => words::advice(status.silence?),
+        None if row.mode == "none" && !row.is_away => {
+            Some("Give it the mode chat, and the agents in it take turns.")
+        }
+        None => None,
+    }
+}
+
+fn work(work: &Work) -> WorkLook {
+    let line = work.so_far.split_whitespace().collect::<Vec<_>>().join(" ");
+    let longer = line.chars().count().saturating_sub(WORK_CHARS);
+    let so_far = match longer {
+        0 => line,
+        // Its end is the newest.
+        longer => std::iter::once('…').chain(line.chars().skip(longer + 1)).collect(),
+    };
+    WorkLook { worker: work.worker.to_string(), so_far, at: work.at.as_millis() }
+}
+
+/// What can be told to the channel as it stands. The machine is asked all the same.
+fn orders(row: &Row, status: Option<&Status>) -> Vec<&'static str> {
+    let mut orders = Vec::new();
+    if row.is_away {
+        return orders;
+    }
+    let is_managed = status.is_some_and(|status| status.list.len() > 1);
+    let is_over = row.turns == "archived";
+    if !row.is_locked && !is_over {
+        orders.push("set-mode");
+    }
+    if is_over || status.is_none() {
+        return orders;
+    }
+    let is_kept = matches!(&*row.turns, "normal" | "shuffle");
+    match row.pause.as_deref() {
+        Some(pause) => {
+            orders.push("resume");
+            if pause == "on hold" {
+                orders.push("stop");
+            }
+        }
+        None if is_kept => orders.extend(["stop", "hold", "finish", "speak-next"]),
+        None => {}
+    }
+    if is_kept && row.pause.is_none() && row.phase == "dormant" {
+        orders.push("wake");
+    }
+    if is_managed {
+        orders.extend(["mute", "unmute", "assign"]);
+    }
+    let has_budget = status.is_some_and(|status| {
+        status.rules.budget_turns.is_some()
+            || status.rules.budget_cycles.is_some()
+            || status.rules.budget_cost.is_some()
+    });
+    if has_budget {
+        orders.push("reset-budget");
+    }
+    orders.push("archive");
+    orders
+}

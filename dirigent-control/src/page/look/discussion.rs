@@ -1,0 +1,134 @@
+//! A discussion, and what of it is still to be posted.
+
+use std::borrow::Cow;
+
+use dirigent::ChannelId;
+use dirigent::operate::{DiscussionState, DiscussionStatus, OutboxEntry, PostState};
+use dirigent::ports::Timestamp;
+use dirigent::store::OutboxKind;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::row::Names;
+use crate::page::places::Places;
+
+/// A discussion.
+///
+/// ```
+/// fn is_over(discussion: &dirigent_control::DiscussionLook) -> bool {
+///     discussion.state != "open"
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DiscussionLook {
+    /// `open`, `concluded` or `archived`.
+    pub state: Cow<'static, str>,
+    /// Who opened it.
+    pub initiator: Option<String>,
+    /// Where the result goes, by name or id.
+    pub callback: Option<String>,
+    /// The callback channel's id.
+    pub callback_id: Option<String>,
+    /// What was agreed.
+    pub guide: Option<String>,
+    /// What of it is still to be posted: its guide, or its result.
+    pub outbox: Vec<OutboxLook>,
+}
+
+/// A discussion's guide or result that is still to be posted.
+///
+/// ```
+/// fn is_stuck(post: &dirigent_control::OutboxLook) -> bool {
+///     post.state == "given-up"
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OutboxLook {
+    /// `guide` or `result`.
+    pub what: Cow<'static, str>,
+    /// Where it goes, by name or id.
+    pub to: String,
+    /// That channel's id.
+    pub to_id: String,
+    /// How many of its messages are in the channel.
+    pub posted: usize,
+    /// How many messages it has.
+    pub parts: usize,
+    /// `ready`, `under-way`, `waiting` or `given-up`.
+    pub state: Cow<'static, str>,
+    /// When it is tried again, in milliseconds of Unix time, where that is known.
+    pub until: Option<u64>,
+    /// Whether its next message may be in the channel already.
+    pub in_doubt: bool,
+    /// All of that in a sentence.
+    pub sentence: String,
+}
+
+impl DiscussionLook {
+    pub(super) fn of(told: &DiscussionStatus, names: &Names, places: &Places) -> Self {
+        let terms = told.terms.as_deref();
+        Self {
+            state: match told.state {
+                DiscussionState::Concluded => "concluded",
+                DiscussionState::Archived => "archived",
+                DiscussionState::Open | _ => "open",
+            }
+            .into(),
+            initiator: told.initiator.as_ref().map(|initiator| names.of(initiator)),
+            callback: terms.map(|terms| called(terms.callback, places)),
+            callback_id: terms.map(|terms| terms.callback.to_string()),
+            guide: terms.map(|terms| terms.guide.clone()),
+            outbox: told.outbox.iter().map(|unposted| OutboxLook::of(unposted, places)).collect(),
+        }
+    }
+}
+
+impl OutboxLook {
+    fn of(unposted: &OutboxEntry, places: &Places) -> Self {
+        let OutboxEntry { posted, parts, in_doubt, .. } = *unposted;
+        let what = match unposted.kind {
+            OutboxKind::Guide => "guide",
+            OutboxKind::Result => "result",
+        };
+        let (state, waits) = match unposted.state {
+            PostState::UnderWay => ("under-way", "is being posted"),
+            PostState::Waiting(_) => ("waiting", "is tried again, as an attempt failed"),
+            PostState::GivenUp => (
+                "given-up",
+                "was given up: the chat does not take it. A restart tries it once more",
+            ),
+            PostState::Ready | _ => ("ready", "is about to be posted"),
+        };
+        let until = if let PostState::Waiting(until) = unposted.state { until } else { None };
+        let until = until.map(Timestamp::as_millis);
+        let progress = match parts {
+            0 | 1 => String::new(),
+            parts => format!("; {posted} of {parts} messages are there"),
+        };
+        let doubt =
+            if in_doubt { "; the next one may be there already, and is looked for" } else { "" };
+        let sentence = format!("The {what} {waits}{progress}{doubt}.");
+        let to = called(unposted.to, places);
+        Self {
+            what: what.into(),
+            to,
+            to_id: unposted.to.to_string(),
+            posted,
+            parts,
+            state: state.into(),
+            until,
+            in_doubt,
+            sentence,
+        }
+    }
+}
+
+/// A channel's name, or its id where the chat tells none.
+fn called(channel: ChannelId, places: &Places) -> String {
+    let info = places.channels.get(&channel);
+    info.map_or_else(|| channel.to_string(), |info| info.name.clone())
+}

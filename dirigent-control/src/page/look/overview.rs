@@ -1,0 +1,146 @@
+//! Every channel, those that need a person first.
+
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::row::Row;
+use crate::page::places::Places;
+
+/// How many channels a page has.
+pub(crate) const PAGE: usize = 50;
+
+/// Which channels are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Query {
+    /// Only those with this in their name, topic, guild, speaker or id.
+    #[serde(default)]
+    pub(crate) find: String,
+    /// Only those with this mode.
+    #[serde(default)]
+    pub(crate) mode: String,
+    /// `needs`: only those that need a person; `live`: only those in which an agent has the floor; `managed`: only those
+    /// with a mode.
+    #[serde(default)]
+    pub(crate) show: String,
+    /// Which page; the first is 1.
+    #[serde(default)]
+    pub(crate) page: Option<u32>,
+}
+
+/// Every channel that is asked for, those that need a person first.
+///
+/// ```
+/// fn urgent(overview: &dirigent_control::Overview) -> usize {
+///     overview.need_person
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Overview {
+    /// The channels of this page.
+    pub channels: Vec<Row>,
+    /// Which page this is; the first is 1.
+    pub page: usize,
+    /// How many pages there are.
+    pub pages: usize,
+    /// How many channels were found.
+    pub found: usize,
+    /// How many channels there are.
+    pub all: usize,
+    /// In how many of all channels an agent has the floor.
+    pub live: usize,
+    /// How many of all channels need a person.
+    pub need_person: usize,
+    /// Why guilds and names may be out of date.
+    pub trouble: Option<String>,
+    /// The other processes that do not answer: their channels are shown as they told last.
+    pub silent: Vec<String>,
+}
+
+impl Overview {
+    pub(crate) fn of(mut rows: Vec<Row>, query: &Query, places: &Places) -> Self {
+        let all = rows.len();
+        let live = rows.iter().filter(|row| row.is_live).count();
+        let need_person = rows.iter().filter(|row| row.needs_person.is_some()).count();
+        rows.retain(|row| query.takes(row));
+        rows.sort_by(|a, b| rank(a).cmp(&rank(b)));
+        let found = rows.len();
+        let pages = found.div_ceil(PAGE).max(1);
+        let page = query.page.and_then(|page| usize::try_from(page).ok()).unwrap_or(1);
+        let page = page.clamp(1, pages);
+        let channels = rows.into_iter().skip((page - 1) * PAGE).take(PAGE).collect();
+        let (trouble, silent) = (places.trouble.clone(), Vec::new());
+        Self { channels, page, pages, found, all, live, need_person, trouble, silent }
+    }
+}
+
+/// Channels under one heading.
+pub(crate) struct Group<'a> {
+    pub(crate) heading: String,
+    pub(crate) rows: Vec<&'a Row>,
+}
+
+impl Overview {
+    /// The channels of this page under headings.
+    pub(crate) fn groups(&self) -> Vec<Group<'_>> {
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for row in &self.channels {
+            let guild = if row.guild.is_empty() { "Elsewhere" } else { &row.guild };
+            let needs = if row.needs_person.is_some() { "Needs a person · " } else { "" };
+            let heading = format!("{needs}{guild}");
+            match groups.last_mut().filter(|group| group.heading == heading) {
+                Some(group) => group.rows.push(row),
+                None => groups.push(Group { heading, rows: vec![row] }),
+            }
+        }
+        groups
+    }
+}
+
+/// Those that need a person, then by guild: those with a mode, those without, those that are archived; by name, so that
+/// no row moves while agents take turns.
+fn rank(row: &Row) -> (u8, &str, &str, &str, &str) {
+    let group = u8::from(row.needs_person.is_none());
+    // What is elsewhere stands behind all guilds.
+    let guild = if row.guild.is_empty() { "\u{10FFFF}" } else { &row.guild };
+    let quiet = match (&*row.mode, &*row.turns) {
+        (_, "archived") => "2",
+        ("none", _) => "1",
+        _ => "0",
+    };
+    (group, guild, quiet, &row.name, &row.id)
+}
+
+impl Query {
+    fn takes(&self, row: &Row) -> bool {
+        let is_shown = match self.show.as_str() {
+            "needs" => row.needs_person.is_some(),
+            "live" => row.is_live,
+            "managed" => row.mode != "none",
+            _ => true,
+        };
+        let find = self.find.trim().to_lowercase();
+        let texts = [
+            Some(&row.name),
+            row.topic.as_ref(),
+            Some(&row.guild),
+            row.speaker.as_ref(),
+            Some(&row.id),
+        ];
+        let is_found = find.is_empty()
+            || texts.into_iter().flatten().any(|text| text.to_lowercase().contains(&find));
+        is_shown && is_found && (self.mode.is_empty() || self.mode == row.mode)
+    }
+
+    /// The same for another page, as it stands in an address.
+    pub(crate) fn at(&self, page: usize) -> String {
+        form_urlencoded::Serializer::new(String::new())
+            .append_pair("find", &self.find)
+            .append_pair("mode", &self.mode)
+            .append_pair("show", &self.show)
+            .append_pair("page", &page.to_string())
+            .finish()
+    }
+}

@@ -1,0 +1,218 @@
+//! One channel in one line.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use dirigent::operate::{Reason, Status};
+use dirigent::ports::{Identity, Timestamp};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{AgentId, CallError, ChannelId, Mode};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::words;
+use crate::page::places::Places;
+
+/// One channel in one line.
+///
+/// ```
+/// fn is_urgent(row: &dirigent_control::Row) -> bool {
+///     row.needs_person.is_some()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[non_exhaustive]
+pub struct Row {
+    /// Its id.
+    pub id: String,
+    /// Its name; its id where the chat tells none.
+    pub name: String,
+    /// What people say that it is about.
+    pub topic: Option<String>,
+    /// The guild's name; empty where the moderator is no administrator.
+    pub guild: String,
+    /// Whether everyone in its guild sees it.
+    pub is_public: bool,
+    /// `none`, `work`, `report`, `discussion` or `chat`; `unknown` where the record cannot be used.
+    pub mode: Cow<'static, str>,
+    /// Whether the mode was given at creation, for good.
+    pub is_locked: bool,
+    /// How turns are kept: `disabled`, `dead`, `normal`, `shuffle` or `archived`; `unknown` where the record cannot be
+    /// used.
+    pub turns: Cow<'static, str>,
+    /// The phase.
+    pub phase: Cow<'static, str>,
+    /// The phase in words.
+    pub doing: Cow<'static, str>,
+    /// `stopped`, `on hold` or `finished`, where it is.
+    pub pause: Option<Cow<'static, str>>,
+    /// The name of the agent that has the floor.
+    pub speaker: Option<String>,
+    /// When something happens by itself, in milliseconds of Unix time.
+    pub until: Option<u64>,
+    /// What happens then.
+    pub until_what: Option<Cow<'static, str>>,
+    /// Who speaks, or why the room is quiet, in a sentence.
+    pub why: String,
+    /// Why a person is needed.
+    pub needs_person: Option<String>,
+    /// Whether an agent has the floor.
+    pub is_live: bool,
+    /// Whether the channel was ever given a mode.
+    pub is_known: bool,
+    /// The process that acts for it, where there are several and one is known to.
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// Whether that process does not answer now: what is shown is what it told last.
+    #[serde(default)]
+    pub is_away: bool,
+}
+
+/// What the driver says of a channel.
+pub(crate) enum DriverAnswer {
+    Unmanaged,
+    Status(Box<Status>),
+    Unusable(CallError),
+    /// Another process acts for it, which does not tell: why.
+    Elsewhere(String),
+}
+
+/// The names of agents, for people.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names(BTreeMap<AgentId, String>);
+
+impl Names {
+    pub(crate) fn new(identities: &[Identity]) -> Self {
+        let names = identities.iter().map(|own| (own.agent_id.clone(), own.agent_name.clone()));
+        Self(names.collect())
+    }
+
+    pub(crate) fn of(&self, agent: &AgentId) -> String {
+        self.0.get(agent).cloned().unwrap_or_else(|| agent.as_str().to_owned())
+    }
+}
+
+impl Row {
+    pub(crate) fn of(
+        id: ChannelId,
+        (known, names): (&DriverAnswer, &Names),
+        places: &Places,
+        now: Timestamp,
+    ) -> Self {
+        let info = places.channels.get(&id);
+        let guild = info.and_then(|info| info.guild);
+        let guild = guild.and_then(|guild| places.guilds.get(&guild)).cloned();
+        let blank = Self {
+            id: id.to_string(),
+            name: info.map_or_else(|| id.to_string(), |info| info.name.clone()),
+            topic: info.and_then(|info| info.topic.clone()),
+            guild: guild.unwrap_or_default(),
+            is_public: info.is_some_and(|info| !info.private),
+            mode: Mode::None.as_str().into(),
+            is_locked: false,
+            turns: "disabled".into(),
+            phase: "disabled".into(),
+            doing: words::phase(PhaseKind::Disabled).into(),
+            pause: None,
+            speaker: None,
+            until: None,
+            until_what: None,
+            why: "Turns are not kept here.".to_owned(),
+            needs_person: None,
+            is_live: false,
+            is_known: !matches!(known, DriverAnswer::Unmanaged),
+            owner: None,
+            is_away: false,
+        };
+        match known {
+            DriverAnswer::Unmanaged => blank,
+            DriverAnswer::Unusable(error) => Self {
+                why: words::sentence(&error.to_string()),
+                needs_person: Some("Its record cannot be used".to_owned()),
+                ..blank.unknown()
+            },
+            DriverAnswer::Elsewhere(why) => {
+                Self { why: words::sentence(why), is_away: true, ..blank.unknown() }
+            }
+            DriverAnswer::Status(status) => blank.with(status, names, now),
+        }
+    }
+
+    /// The same, of which no state is known.
+    fn unknown(self) -> Self {
+        let unknown = Cow::Borrowed("unknown");
+        let (mode, turns, phase, doing) =
+            (unknown.clone(), unknown.clone(), unknown.clone(), unknown);
+        Self { mode, turns, phase, doing, ..self }
+    }
+
+    /// The same, as it was when its process told it last; now that process does not answer.
+    pub(crate) fn grey(self, why: &str) -> Self {
+        let why = words::sentence(why);
+        Self {
+            why,
+            is_away: true,
+            needs_person: None,
+            is_live: false,
+            speaker: None,
+            until: None,
+            until_what: None,
+            ..self
+        }
+    }
+
+    fn with(self, status: &Status, names: &Names, now: Timestamp) -> Self {
+        let speaker = status.speaker.as_ref().map(|speaker| names.of(speaker));
+        let is_live = speaker.is_some() && status.rest.is_none();
+        let deadline = status.deadline.filter(|due| words::is_shown(due.reason) && due.at > now);
+        let why = match (&speaker, status.rest, status.silence) {
+            (Some(speaker), None, _) if status.phase == PhaseKind::Delivering => {
+                format!("{speaker}’s reply is being delivered.")
+            }
+            (Some(speaker), None, _) => format!("{speaker} {}.", words::phase(status.phase)),
+            (_, _, Some(Reason::Dormant)) => "Quiet until a person writes.".to_owned(),
+            (_, _, Some(reason)) => words::sentence(&reason.to_string()),
+            (_, _, None) => words::sentence(words::phase(status.phase)),
+        };
+        Self {
+            mode: status.mode.as_str().into(),
+            is_locked: matches!(status.mode, Mode::Work | Mode::Discussion),
+            turns: status.turn_state.as_str().into(),
+            phase: status.phase.as_str().into(),
+            doing: words::phase(status.phase).into(),
+            pause: status.rest.map(|pause| words::pause(pause).into()),
+            until: deadline.map(|due| due.at.as_millis()),
+            until_what: deadline.map(|due| words::deadline(due.reason).into()),
+            why,
+            needs_person: needs_person(status),
+            is_live,
+            speaker,
+            ..self
+        }
+    }
+}
+
+/// Why a person is needed, if one is.
+fn needs_person(status: &Status) -> Option<String> {
+    let told = if status.record_refused_since.is_some() {
+        "The store refuses its record"
+    } else if status.chat_away_since.is_some() {
+        "The chat does not answer"
+    } else if !status.unrecognised.is_empty() {
+        "Replies are not recognised"
+    } else if status.given_up > 0 {
+        "The chat refuses a message of the discussion"
+    } else {
+        match status.silence {
+            Some(Reason::RecordDamaged) => "Its record is damaged",
+            Some(Reason::AwaitingHuman) => "An agent asks for a person",
+            Some(Reason::CeilingReached) => "The agents talked as long as they may",
+            Some(Reason::BudgetSpent) => "A budget is spent",
+            Some(Reason::MembersUnknown) => "Its member list cannot be read",
+            _ => return None,
+        }
+    };
+    Some(told.to_owned())
+}

@@ -1,0 +1,382 @@
+//! Pages for people.
+
+use std::sync::{Arc, PoisonError};
+
+use askama::Template;
+use axum::extract::{Form, Request, State};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use dirigent::ChannelId;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde::Deserialize;
+
+use crate::page::access::{COOKIE, is_loopback, refuse};
+use crate::page::api::{Asked, Named, channel_id, refused};
+use crate::page::auth::VisitorRole;
+use crate::page::look::{ChannelLook, Overview, Query, RegistryLook, Row};
+use crate::page::order::Order;
+use crate::page::peers::ChannelSheet;
+use crate::page::ports::ScanReport;
+use crate::page::problem::Problem;
+use crate::page::shared::PageContext;
+
+type Ctl = State<Arc<PageContext>>;
+type Page = Result<Response, Problem>;
+
+pub(crate) fn routes() -> Router<Arc<PageContext>> {
+    Router::new()
+        .route("/", get(overview))
+        .route("/channels/{id}", get(channel).post(order))
+        .route("/channels/{id}/replay", get(replay))
+        .route("/replay", get(replay_file))
+        .route("/registry", get(registry).post(change_registry))
+        .route("/sign-in", post(sign_in))
+        .route("/sign-out", post(sign_out))
+        .route("/assets/{name}", get(crate::page::assets::asset))
+        .route("/metrics", get(crate::page::metrics::metrics))
+}
+
+/// What every page has around it.
+pub(crate) struct Frame<'a> {
+    base: &'a str,
+    title: String,
+    /// Which entry of the navigation it is.
+    at: &'static str,
+    /// Where the page hears of changes; empty where it hears of none.
+    live: String,
+    may_change: bool,
+    has_replay_files: bool,
+}
+
+impl<'a> Frame<'a> {
+    fn new(
+        shared: &'a PageContext,
+        role: VisitorRole,
+        at: &'static str,
+        title: impl Into<String>,
+    ) -> Self {
+        Self {
+            base: &shared.base,
+            title: title.into(),
+            at,
+            live: String::new(),
+            may_change: role.may_change(),
+            has_replay_files: shared.recordings.is_some(),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct OverviewPage<'a> {
+    frame: Frame<'a>,
+    query: &'a Query,
+    look: &'a Overview,
+}
+
+/// A row's cells, which change by themselves.
+#[derive(Template)]
+#[template(path = "row.html")]
+pub(crate) struct RowCells<'a> {
+    pub(crate) base: &'a str,
+    pub(crate) row: &'a Row,
+    pub(crate) may_change: bool,
+}
+
+/// The sentence over the overview.
+#[derive(Template)]
+#[template(path = "summary.html")]
+pub(crate) struct Summary<'a> {
+    pub(crate) look: &'a Overview,
+}
+
+#[derive(Template)]
+#[template(path = "channel.html")]
+struct ChannelPage<'a> {
+    frame: Frame<'a>,
+    look: &'a ChannelLook,
+    regions: Vec<(&'static str, String)>,
+    is_recorded: bool,
+}
+
+/// What the parts of a channel's page are drawn of.
+struct Part<'a> {
+    base: &'a str,
+    look: &'a ChannelLook,
+    may_change: bool,
+}
+
+macro_rules! parts {
+    ($($name:ident = $path:literal),*) => {$(
+        #[derive(Template)]
+        #[template(path = $path)]
+        struct $name<'a> {
+            at: &'a Part<'a>,
+        }
+    )*};
+}
+
+parts! {
+    StatePart = "channel/state.html",
+    AgentsPart = "channel/agents.html",
+    OrdersPart = "channel/orders.html",
+    FactsPart = "channel/facts.html",
+    ChangesPart = "channel/changes.html"
+}
+
+/// The parts of a channel's page that change by themselves, by the ids of their elements.
+pub(crate) fn channel_regions(
+    base: &str,
+    look: &ChannelLook,
+    score: &str,
+    may_change: bool,
+) -> Result<Vec<(&'static str, String)>, Problem> {
+    let ring = if look.has_ring() { look.ring() } else { String::new() };
+    let at = &Part { base, look, may_change };
+    Ok(vec![
+        ("state", drawn(&StatePart { at })?),
+        ("orders", drawn(&OrdersPart { at })?),
+        ("ring", ring),
+        ("agents", drawn(&AgentsPart { at })?),
+        ("score", score.to_owned()),
+        ("facts", drawn(&FactsPart { at })?),
+        ("changes", drawn(&ChangesPart { at })?),
+    ])
+}
+
+#[derive(Template)]
+#[template(path = "replay.html")]
+struct ReplayPage<'a> {
+    frame: Frame<'a>,
+    row: Option<&'a Row>,
+}
+
+#[derive(Template)]
+#[template(path = "registry.html")]
+struct RegistryPage<'a> {
+    frame: Frame<'a>,
+    look: &'a RegistryLook,
+    report: Option<ScanReport>,
+}
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+struct ProblemPage<'a> {
+    base: &'a str,
+    title: &'static str,
+    detail: &'a str,
+}
+
+/// What the sign-in form says besides.
+#[derive(Template)]
+#[template(path = "sign-in.html")]
+struct SignInPage<'a> {
+    base: &'a str,
+    style: &'static str,
+    said: Option<&'a str>,
+}
+
+pub(crate) struct SignIn {
+    pub(crate) said: Option<String>,
+}
+
+pub(crate) fn drawn(template: &impl Template) -> Result<String, Problem> {
+    template.render().map_err(|_| Problem::new(500, "failed", "the page cannot be drawn"))
+}
+
+fn page(template: &impl Template) -> Page {
+    drawn(template).map(|html| Html(html).into_response())
+}
+
+async fn overview(
+    State(shared): Ctl,
+    Extension(role): Extension<VisitorRole>,
+    Asked(query): Asked<Query>,
+) -> Page {
+    let look = shared.across().overview(&query).await?;
+    let mut frame = Frame::new(&shared, role, "channels", "Channels");
+    frame.live = format!("{}/live?{}", shared.base, query.at(look.page));
+    page(&OverviewPage { frame, query: &query, look: &look })
+}
+
+async fn channel(
+    State(shared): Ctl,
+    Extension(role): Extension<VisitorRole>,
+    Named(id): Named<String>,
+) -> Page {
+    let id = channel_id(&id)?;
+    let ChannelSheet { look, score, is_recorded } = shared.across().sheet(id).await?;
+    let mut frame = Frame::new(&shared, role, "channels", &look.channel.name);
+    frame.live = format!("{}/live/channels/{id}", shared.base);
+    let regions = channel_regions(&shared.base, &look, &score, role.may_change())?;
+    page(&ChannelPage { frame, look: &look, regions, is_recorded })
+}
+
+/// An order from a form. A script that sends it is answered without a page.
+async fn order(
+    State(shared): Ctl,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    form: Result<Form<Order>, axum::extract::rejection::FormRejection>,
+) -> Page {
+    let id: ChannelId = channel_id(&id)?;
+    let Form(order) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
+    shared.across().order(id, order).await?;
+    Ok(done(&headers, &format!("{}/channels/{id}", shared.base)))
+}
+
+async fn replay(
+    State(shared): Ctl,
+    Extension(role): Extension<VisitorRole>,
+    Named(id): Named<String>,
+) -> Page {
+    let row = shared.across().sheet(channel_id(&id)?).await?.look.channel;
+    let frame = Frame::new(&shared, role, "channels", format!("Replay of {}", row.name));
+    page(&ReplayPage { frame, row: Some(&row) })
+}
+
+async fn replay_file(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> Page {
+    if shared.recordings.is_none() {
+        return Err(Problem::not_found("page: the host reads no recordings"));
+    }
+    page(&ReplayPage {
+        frame: Frame::new(&shared, role, "replay", "Replay a recording"),
+        row: None,
+    })
+}
+
+async fn registry(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> Page {
+    let look = shared.registry().await?;
+    let frame = Frame::new(&shared, role, "registry", "Agents");
+    page(&RegistryPage { frame, look: &look, report: None })
+}
+
+/// A change of the registry, from a form.
+#[derive(Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+enum Change {
+    Put {
+        agent: String,
+        account: String,
+        #[serde(default)]
+        name: String,
+    },
+    Remove {
+        agent: String,
+    },
+    Scan,
+}
+
+async fn change_registry(
+    State(shared): Ctl,
+    Extension(role): Extension<VisitorRole>,
+    headers: HeaderMap,
+    form: Result<Form<Change>, axum::extract::rejection::FormRejection>,
+) -> Page {
+    let Form(change) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
+    match change {
+        Change::Put { agent, account, name } => {
+            shared.register(&agent, &account, Some(name)).await?;
+        }
+        Change::Remove { agent } => shared.remove(&agent).await?,
+        Change::Scan => {
+            let report = shared.scan().await?;
+            let look = shared.registry().await?;
+            let frame = Frame::new(&shared, role, "registry", "Agents");
+            return page(&RegistryPage { frame, look: &look, report: Some(report) });
+        }
+    }
+    Ok(done(&headers, &format!("{}/registry", shared.base)))
+}
+
+/// Back to the page; a script gets no page.
+fn done(headers: &HeaderMap, to: &str) -> Response {
+    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    if accepts.is_some_and(|accepts| accepts.contains("application/json")) {
+        StatusCode::NO_CONTENT.into_response()
+    } else {
+        Redirect::to(to).into_response()
+    }
+}
+
+#[derive(Deserialize)]
+struct Token {
+    token: String,
+}
+
+async fn sign_in(State(shared): Ctl, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let address = (shared.address)(&parts);
+    let is_local = is_loopback(&parts.headers);
+    let request = Request::from_parts(parts, body);
+    let Ok(Form(Token { token })) = axum::RequestExt::extract::<Form<Token>, _>(request).await
+    else {
+        let said = Some("Give a token.".to_owned());
+        return sign_in_page(&shared, StatusCode::BAD_REQUEST, &SignIn { said });
+    };
+    let signed = {
+        let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
+        auth.sign_in(shared.clock.now(), address, token.trim())
+    };
+    match signed {
+        Ok(session) => {
+            let mut response = Redirect::to(&shared.base).into_response();
+            set_cookie(&mut response, &shared, &session, is_local);
+            response
+        }
+        Err(crate::page::auth::Judgement::Unknown) => {
+            let said = Some("This token is not known.".to_owned());
+            sign_in_page(&shared, StatusCode::UNAUTHORIZED, &SignIn { said })
+        }
+        Err(judged) => refuse(&shared, judged, true),
+    }
+}
+
+async fn sign_out(State(shared): Ctl, headers: HeaderMap) -> Response {
+    let mut response = Redirect::to(&shared.base).into_response();
+    set_cookie(&mut response, &shared, "", is_loopback(&headers));
+    response
+}
+
+/// An empty session ends the one there is.
+fn set_cookie(response: &mut Response, shared: &PageContext, session: &str, is_local: bool) {
+    let age = if session.is_empty() { 0 } else { crate::page::auth::SESSION_SECONDS };
+    let secure = if is_local { "" } else { "; Secure" };
+    let path = &shared.base;
+    let cookie = format!(
+        "{COOKIE}={session}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}"
+    );
+    if let Ok(value) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+}
+
+/// The sign-in form. Its style stands in it, since no other path answers without a token.
+pub(crate) fn sign_in_page(shared: &PageContext, status: StatusCode, sign_in: &SignIn) -> Response {
+    let style = crate::page::assets::sign_in_style();
+    let said = sign_in.said.as_deref();
+    let html = drawn(&SignInPage { base: &shared.base, style, said }).unwrap_or_default();
+    let policy = format!(
+        "default-src 'none'; style-src {}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        crate::page::assets::source_of(style)
+    );
+    let mut response = (status, Html(html)).into_response();
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+/// A problem as a page.
+pub(crate) fn problem_page(shared: &PageContext, response: Response) -> Response {
+    let Some(problem) = response.extensions().get::<Problem>().cloned() else { return response };
+    let title = problem.title();
+    let html = drawn(&ProblemPage { base: &shared.base, title, detail: &problem.detail });
+    let (mut parts, _) = response.into_parts();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts
+        .headers
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    Response::from_parts(parts, html.unwrap_or_default().into())
+}

@@ -1,0 +1,175 @@
+//! What the other processes told last of their channels, kept for a moment, so that pages ask them seldom.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dirigent::ChannelId;
+use dirigent::ports::Timestamp;
+use futures_util::future::join_all;
+use tokio::sync::Mutex;
+
+use crate::page::look::Row;
+use crate::page::peers::{PageAnswer, PageQuestion, PeerError, Peers};
+use crate::page::shared::PageContext;
+
+/// So long what a process told is used again.
+const FRESH_FOR: Duration = Duration::from_secs(1);
+/// So long a process that did not answer is not asked again.
+const SILENT_FOR: Duration = Duration::from_secs(3);
+/// The most answers with rows that are asked of a process for one look.
+const ANSWERS_MAX: usize = 1_000;
+
+/// What the others told last.
+#[derive(Default)]
+pub(crate) struct PeerRows(Mutex<RowCache>);
+
+#[derive(Default)]
+struct RowCache {
+    kept: HashMap<String, Kept>,
+    /// Rows that no process tells any more, as they were told last: of channels that change hands.
+    lost: BTreeMap<ChannelId, Row>,
+}
+
+#[derive(Clone)]
+struct Kept {
+    at: Timestamp,
+    rows: Arc<Vec<(ChannelId, Row)>>,
+    silent: Option<String>,
+}
+
+/// What all of them tell.
+#[derive(Default)]
+pub(crate) struct PeersTold {
+    pub(crate) told: Vec<Told>,
+    /// The rows of channels for which no process answers.
+    pub(crate) lost: Vec<(ChannelId, Row)>,
+}
+
+/// What one of them told.
+pub(crate) struct Told {
+    peer: String,
+    kept: Kept,
+}
+
+impl Told {
+    pub(crate) fn peer(&self) -> &str {
+        &self.peer
+    }
+
+    /// Why there is nothing new of it: a clause.
+    pub(crate) fn silent(&self) -> Option<&str> {
+        self.kept.silent.as_deref()
+    }
+
+    /// The rows of its channels, as it told them; grey where it does not answer.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (ChannelId, Row)> {
+        self.kept.rows.iter().map(|(id, row)| {
+            let row = row.clone();
+            (
+                *id,
+                match self.silent() {
+                    Some(why) => row.grey(why),
+                    None => row,
+                },
+            )
+        })
+    }
+}
+
+impl PeerRows {
+    /// What each of the others tells now, or told a moment ago. All are asked at once, and visitors who ask meanwhile wait
+    /// for the same answers.
+    pub(crate) async fn get(&self, shared: &PageContext, peers: &Arc<dyn Peers>) -> PeersTold {
+        let mut state = self.0.lock().await;
+        let others = peers.others();
+        let now = shared.clock.now();
+        let asked = others.iter().map(|peer| {
+            let kept = state.kept.get(peer).cloned();
+            async move {
+                let kept = match kept {
+                    Some(kept) if kept.is_fresh(now) => kept,
+                    kept => ask(shared, peers, peer, kept).await,
+                };
+                (peer.clone(), kept)
+            }
+        });
+        let asked = join_all(asked).await;
+        state.renew(asked.iter().cloned().collect());
+        state.lost.retain(|id, _| is_lost(shared, *id, &asked));
+        let lost = state.lost.iter().map(|(id, row)| (*id, row.clone())).collect();
+        let told = asked.into_iter().map(|(peer, kept)| Told { peer, kept }).collect();
+        PeersTold { told, lost }
+    }
+}
+
+/// Whether no process can be asked for the channel. What its own process answers without is no channel any more.
+fn is_lost(shared: &PageContext, channel: ChannelId, asked: &[(String, Kept)]) -> bool {
+    let Some(owner) = shared.across().owner(channel) else { return true };
+    let told = asked.iter().find(|(peer, _)| *peer == owner);
+    !shared.across().is_ours(channel) && told.is_none_or(|(_, kept)| kept.silent.is_some())
+}
+
+impl RowCache {
+    /// Takes what was told now. Rows that were told before, and are not now, are lost until a process tells them.
+    fn renew(&mut self, kept: HashMap<String, Kept>) {
+        for (id, row) in self.kept.values().flat_map(|before| &*before.rows) {
+            self.lost.entry(*id).or_insert_with(|| row.clone());
+        }
+        for (id, _) in kept.values().flat_map(|now| &*now.rows) {
+            self.lost.remove(id);
+        }
+        self.kept = kept;
+    }
+}
+
+impl Kept {
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        let fresh_for = if self.silent.is_some() { SILENT_FOR } else { FRESH_FOR };
+        now.since(self.at) < fresh_for
+    }
+}
+
+/// Asks one of them. Where it does not answer, what it told before is kept.
+async fn ask(
+    shared: &PageContext,
+    peers: &Arc<dyn Peers>,
+    peer: &str,
+    before: Option<Kept>,
+) -> Kept {
+    // One limit for all of its rows, however many answers they take: visitors wait for the slowest.
+    let limit = PageQuestion::Rows { after: None }.time_limit();
+    let told = shared.across().within(limit, rows_of(peers, peer)).await;
+    let at = shared.clock.now();
+    match told {
+        Ok(rows) => Kept { at, rows: Arc::new(rows), silent: None },
+        Err(PeerError::NoPage) => {
+            let silent = Some(format!("{peer} has no page, or one of another version"));
+            Kept { at, silent, rows: Arc::default() }
+        }
+        Err(_) => {
+            let rows = before.map(|before| before.rows).unwrap_or_default();
+            Kept { at, silent: Some(format!("{peer} does not answer")), rows }
+        }
+    }
+}
+
+async fn rows_of(peers: &Arc<dyn Peers>, peer: &str) -> Result<Vec<(ChannelId, Row)>, PeerError> {
+    let mut all = Vec::new();
+    for _ in 0..ANSWERS_MAX {
+        let after = all.last().map(|(id, _)| *id);
+        let answer = peers.ask(peer, &PageQuestion::Rows { after }).await?;
+        // It may have begun a moment ago, or its store may be away.
+        let is_passing = matches!(answer, PageAnswer::Problem(_));
+        let PageAnswer::Rows { rows, has_more } = answer else {
+            return Err(if is_passing { PeerError::NoAnswer } else { PeerError::NoPage });
+        };
+        let before = all.len();
+        all.extend(rows.into_iter().filter_map(|row| Some((row.id.parse().ok()?, row))));
+        // An answer that brings nothing new would be asked for without end.
+        if !has_more || all.len() == before {
+            break;
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,191 @@
+//! Serving the page alone, without a host's own server.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::extract::Extension;
+use dirigent::Clock;
+use dirigent::accept::{Shortage, connections_max};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutStream;
+use tower::Layer as _;
+
+use crate::page::control::Control;
+
+/// Who has not sent the head of a request by then is let go.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// Who has taken nothing of what is written for so long is let go.
+const WRITE_TIME: Duration = Duration::from_secs(30);
+/// The most connections at once.
+const CONNECTIONS_MAX: usize = 4_096;
+
+impl Control {
+    /// Serves the page at its path, over HTTP/1.1, until the future is dropped. Connections end with it. For the outer
+    /// world put a proxy with TLS in front.
+    ///
+    /// At most 4,096 connections are kept, and at most half of the file descriptors that the process may have open; live pages take at
+    /// most three quarters of them, so that an order always finds one. A visitor who sends no request within 10 s, or takes nothing of
+    /// an answer for 30 s, is disconnected. If no connection can be accepted (file descriptors ran out, for example), that is logged once,
+    /// and tried again every 100 ms until it works.
+    ///
+    /// # Errors
+    ///
+    /// When the listener fails.
+    pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
+        let app = Router::new().nest(&self.shared.base, self.router());
+        let most = connections_max(CONNECTIONS_MAX);
+        leave_room(&self.shared.streams, most);
+        let mut connections = JoinSet::new();
+        let mut shortage = Shortage::new("the control page");
+        loop {
+            while connections.len() >= most {
+                let _ = connections.join_next().await;
+            }
+            let (stream, peer) = next(&listener, &mut shortage, &self.shared.clock).await?;
+            while connections.try_join_next().is_some() {}
+            connections.spawn(serve_one(app.clone(), stream, peer, WRITE_TIME));
+        }
+    }
+}
+
+/// Lets live pages take at most three quarters of this number of connections: an order must find one.
+fn leave_room(streams: &Semaphore, connections: usize) {
+    let most = (connections * 3 / 4).max(1);
+    streams.forget_permits(streams.available_permits().saturating_sub(most));
+}
+
+/// Where connections come from.
+trait Accept: Sync {
+    fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> + Send;
+}
+
+impl Accept for TcpListener {
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        Self::accept(self).await
+    }
+}
+
+/// The next connection, whenever one can be accepted.
+async fn next(
+    listener: &impl Accept,
+    shortage: &mut Shortage,
+    clock: &Arc<dyn Clock>,
+) -> io::Result<(TcpStream, SocketAddr)> {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => {
+                shortage.accepted();
+                return Ok(accepted);
+            }
+            Err(error) => {
+                let wait = shortage.failed(error)?;
+                clock.sleep_until(clock.now() + wait).await;
+            }
+        }
+    }
+}
+
+async fn serve_one(app: Router, stream: TcpStream, peer: SocketAddr, write_time: Duration) {
+    // Around the router as it is: a layer of the router's own would be a copy of every route for each connection.
+    let app = Extension(ConnectInfo(peer)).layer(app);
+    let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
+    server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+    let service = TowerToHyperService::new(app);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(write_time));
+    // A client that goes away is no trouble.
+    let _ = server.serve_connection(TokioIo::new(Box::pin(stream)), service).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use axum::routing::get;
+    use dirigent::SystemClock;
+    use dirigent_testkit::{Log, ManualClock};
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::*;
+
+    /// A listener that fails a number of times, as one does without file descriptors, and then accepts.
+    struct Short {
+        listener: TcpListener,
+        fails: usize,
+        asked: AtomicUsize,
+    }
+
+    impl Accept for Short {
+        async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+            if self.asked.fetch_add(1, Ordering::Relaxed) < self.fails {
+                return Err(io::Error::from_raw_os_error(24));
+            }
+            self.listener.accept().await
+        }
+    }
+
+    /// PG2: without file descriptors the page waits between its attempts, and says so once.
+    #[tokio::test]
+    async fn a_shortage_of_file_descriptors_is_waited_for() {
+        let clock = ManualClock::new();
+        let time: Arc<dyn Clock> = Arc::new(clock.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let short = Short { listener, fails: 50, asked: AtomicUsize::new(0) };
+        let log = Log::default();
+        let listening = log.listen();
+        let mut shortage = Shortage::new("the page");
+        let accepting = next(&short, &mut shortage, &time);
+        let passing = async {
+            for asked in 1..=50 {
+                while short.asked.load(Ordering::Relaxed) < asked {
+                    tokio::task::yield_now().await;
+                }
+                for _ in 0..20 {
+                    tokio::task::yield_now().await;
+                    assert_eq!(short.asked.load(Ordering::Relaxed), asked, "it spins");
+                }
+                clock.advance_to_next_wake();
+            }
+        };
+        let (accepted, ()) = tokio::join!(accepting, passing);
+        assert_eq!(accepted.unwrap().1, client.local_addr().unwrap());
+        drop(listening);
+        assert_eq!(log.lines().len(), 2, "{:?}", log.lines());
+    }
+
+    /// PG2: however many pages are live, connections are left for orders.
+    #[test]
+    fn live_pages_leave_connections_for_orders() {
+        for (places, connections, expected) in [(2_000, 512, 384), (10, 512, 10), (2_000, 1, 1)] {
+            let streams = Semaphore::new(places);
+            leave_room(&streams, connections);
+            assert_eq!(streams.available_permits(), expected, "of {connections}");
+        }
+    }
+
+    /// PG2: a visitor who asks and does not read is let go.
+    #[tokio::test]
+    async fn a_visitor_who_does_not_read_is_let_go() {
+        let app = Router::new().route("/", get(async || "x".repeat(64 * 1_024 * 1_024)));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, peer) = listener.accept().await.unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let clock = SystemClock::new();
+        tokio::select! {
+            () = serve_one(app, stream, peer, Duration::from_millis(200)) => {}
+            () = clock.sleep_until(clock.now() + Duration::from_secs(20)) => panic!("it keeps the connection"),
+        }
+        drop(client);
+    }
+}

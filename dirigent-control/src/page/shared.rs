@@ -1,0 +1,49 @@
+//! What all requests share, as the builder put it together.
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use dirigent::tools::Tools;
+use dirigent::{Clock, Dirigent, IdentityStore};
+use http::request::Parts;
+use tokio::sync::{Semaphore, watch};
+
+use crate::page::auth::Auth;
+use crate::page::drawn::Drawn;
+use crate::page::figures::Figures;
+use crate::page::memory_recorder::MemoryRecorder;
+use crate::page::order_log::OrderLog;
+use crate::page::peer_rows::PeerRows;
+use crate::page::peers::Peers;
+use crate::page::places::PlacesCache;
+use crate::page::ports::{Check, EgoFile, ReadRecording};
+
+/// How a visitor's address is read from a request.
+pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
+
+/// What all requests share.
+pub(crate) struct PageContext {
+    pub(crate) dirigent: Dirigent,
+    pub(crate) tools: Tools,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) places: PlacesCache,
+    /// The other processes, where there are several.
+    pub(crate) peers: Option<Arc<dyn Peers>>,
+    pub(crate) peer_rows: PeerRows,
+    pub(crate) auth: Mutex<Auth>,
+    pub(crate) check: Option<Arc<dyn Check>>,
+    pub(crate) ego: Option<Arc<dyn EgoFile>>,
+    pub(crate) recordings: Option<Arc<dyn ReadRecording>>,
+    pub(crate) recorder: Option<MemoryRecorder>,
+    pub(crate) figures: Vec<Arc<dyn Figures>>,
+    pub(crate) address: ReadAddress,
+    pub(crate) base: String,
+    pub(crate) streams: Arc<Semaphore>,
+    /// Places for recordings that are being replayed.
+    pub(crate) replays: Arc<Semaphore>,
+    /// How many orders were given: some change what is shown without an event.
+    pub(crate) orders: watch::Sender<u64>,
+    pub(crate) order_log: OrderLog,
+    pub(crate) drawn: Drawn,
+}

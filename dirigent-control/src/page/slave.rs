@@ -1,0 +1,23 @@
+//! What stands at the page's address in a process that only asks.
+
+use axum::Router;
+use axum::response::{IntoResponse, Response};
+
+use crate::page::problem::Problem;
+
+/// A router for a process that holds no state, a slave of a relay: every path answers 404, and says where the page is. It is
+/// nested where [`Control`](crate::Control)'s router would be.
+///
+/// ```
+/// let router = dirigent_control::on_slave("https://bot.example.org/dirigent");
+/// # let _: axum::Router = router;
+/// ```
+pub fn on_slave(page_at: impl Into<String>) -> Router {
+    let hint =
+        format!("this process is a slave and has no page; the master's is at {}", page_at.into());
+    Router::new().fallback(async move || not_here(&hint))
+}
+
+fn not_here(hint: &str) -> Response {
+    Problem::new(404, "not-master", hint).into_response()
+}

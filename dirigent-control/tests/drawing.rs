@@ -1,0 +1,151 @@
+//! A recording that was made by a real room is drawn as a score, and can be scrubbed.
+
+use dirigent::AgentId;
+use dirigent::replay::Trace;
+use dirigent::snapshot::AgentKey;
+use dirigent_control::drawing::{NoteKind, Replay, Score};
+use dirigent_store::ChannelRecording;
+
+/// Two agents, a message in between, a denial, an end by an operator.
+fn hello() -> ChannelRecording {
+    ChannelRecording::parse(include_str!("../../examples/pm_and_dev/hello.jsonl")).unwrap()
+}
+
+fn names(agents: &[AgentId]) -> impl Fn(AgentKey) -> Option<AgentId> {
+    |key| agents.get(usize::try_from(key.get()).ok()?).cloned()
+}
+
+fn score() -> Score {
+    let recording = hello();
+    let trace = Trace::of(&recording.recorded, names(&recording.agents)).unwrap();
+    Score::of(trace.entries(), names(&recording.agents), None)
+}
+
+#[test]
+fn a_score_has_a_stave_for_each_agent_with_speech_rests_and_denials() {
+    let score = score();
+    let staves: Vec<_> = score.staves.iter().map(|stave| stave.name.as_str()).collect();
+    assert_eq!(staves, ["pm", "dev"]);
+    let of = |name: &str, is: fn(&NoteKind) -> bool| {
+        let stave = score.staves.iter().find(|stave| stave.name == name).unwrap();
+        stave.notes.iter().filter(|note| is(&note.kind)).count()
+    };
+    let speech = |kind: &NoteKind| matches!(kind, NoteKind::Speech);
+    assert_eq!(of("pm", speech), 2);
+    assert_eq!(of("dev", speech), 1, "a turn with two messages is one bar");
+    assert_eq!(of("dev", |kind| matches!(kind, NoteKind::Denied(why) if why == "not its turn")), 1);
+    assert_eq!(of("dev", |kind| matches!(kind, NoteKind::Rest(why) if why == "finished")), 1);
+    assert_eq!(score.words.len(), 2);
+    assert!(score.barlines.iter().any(|line| line.is_end && line.why == "finished"));
+    assert!(score.barlines.iter().any(|line| !line.is_end && line.why == "cycle boundary"));
+}
+
+#[test]
+fn bars_of_one_agent_do_not_overlap_and_speech_takes_its_time() {
+    for stave in score().staves {
+        let mut before = None;
+        for note in stave.notes.iter().filter(|note| note.kind == NoteKind::Speech) {
+            assert!(note.to.since(note.from).as_millis() >= 300, "{note:?}");
+            assert!(before.is_none_or(|before| before <= note.from));
+            before = Some(note.to);
+        }
+    }
+}
+
+#[test]
+fn an_svg_is_the_same_text_each_time_and_needs_nothing_from_elsewhere() {
+    let (page, file) = (score().svg(), score().file());
+    assert_eq!(page, score().svg());
+    assert!(file.contains("<style>") && !page.contains("<style>"));
+    for svg in [&page, &file] {
+        assert!(
+            svg.contains(
+                "aria-label=\"Score of the channel. People wrote 2 times. pm spoke 2 times"
+            )
+        );
+        assert!(!svg.contains(" style=") && !svg.contains("url(") && !svg.contains("href"));
+        let elsewhere = svg.matches("http").count();
+        assert_eq!(elsewhere, 1, "the namespace only");
+    }
+}
+
+/// R165, D95
+#[test]
+fn names_are_escaped_wherever_they_stand() {
+    let recording = hello();
+    let evil: AgentId = "</script><img src=x onerror=alert(1)>\u{1b}\"'&".into();
+    let name = |_| Some(evil.clone());
+    let trace = Trace::of(&recording.recorded, name).unwrap();
+    let svg = Score::of(trace.entries(), name, None).file();
+    assert!(!svg.contains("<img") && !svg.contains("</script") && !svg.contains('\u{1b}'));
+    assert!(svg.contains("&lt;/script&gt;"));
+    let html = Replay::of(&recording.recorded, name).unwrap().html("<b>\"title\"</b>");
+    assert!(!html.contains("<img") && !html.contains("<b>\"title"));
+    assert_eq!(html.matches("</script").count(), 2, "only our own elements end");
+}
+
+#[test]
+fn a_replay_says_at_each_step_who_was_asked_who_was_denied_and_why() {
+    let recording = hello();
+    let replay = Replay::of(&recording.recorded, names(&recording.agents)).unwrap();
+    let denied =
+        replay.frames.iter().find(|frame| frame.events.iter().any(|event| event.kind == "denied"));
+    let denied = denied.unwrap();
+    assert_eq!(denied.events[0].agent.as_deref(), Some("dev"));
+    assert_eq!(denied.events[0].words, "denied: not-your-turn (pm)");
+    let state = &replay.states[denied.state];
+    assert_eq!((state.phase, state.speaker.as_deref()), ("running", Some("pm")));
+    let dev = state.agents.iter().find(|agent| agent.name == "dev").unwrap();
+    assert!(!dev.may_speak);
+    assert_eq!(dev.why, "another agent has the floor");
+    let last = &replay.states[replay.frames.last().unwrap().state];
+    assert_eq!((last.phase, last.pause), ("dormant", Some("finished")));
+    assert!(replay.states.len() < replay.frames.len(), "each state is kept once");
+}
+
+#[test]
+fn the_frames_of_a_replay_go_from_left_to_right() {
+    let recording = hello();
+    let replay = Replay::of(&recording.recorded, names(&recording.agents)).unwrap();
+    let places: Vec<f64> = replay.frames.iter().map(|frame| frame.x).collect();
+    assert!(places.is_sorted() && places.last() > places.first(), "{places:?}");
+}
+
+#[test]
+fn a_file_asks_no_network_for_anything() {
+    let recording = hello();
+    let html = Replay::of(&recording.recorded, names(&recording.agents)).unwrap().html("hello");
+    assert!(html.contains("default-src 'none'"));
+    for asks in ["fetch(", "XMLHttp", "src=", "import(", "@import", "url("] {
+        assert!(!html.contains(asks), "{asks}");
+    }
+}
+
+/// Whatever a recording holds, what is made of it has a bound, and says how much is left out.
+#[test]
+fn a_recording_without_an_end_is_shown_up_to_a_bound() {
+    let recording = hello();
+    let mut recorded = recording.recorded.clone();
+    let asks = recorded
+        .inputs
+        .iter()
+        .rfind(|(_, input)| matches!(input, dirigent::replay::Input::Gate { .. }));
+    let asks = asks.unwrap().clone();
+    let whole = Replay::of(&recorded, names(&recording.agents)).unwrap();
+    assert_eq!(whole.left_out, 0);
+    recorded.inputs.resize(20_123, asks);
+    let replay = Replay::of(&recorded, names(&recording.agents)).unwrap();
+    assert_eq!(replay.left_out, 123);
+    assert!(replay.frames.len() <= 20_000);
+}
+
+#[test]
+fn a_sheet_has_the_names_beside_the_score_once_more_for_those_who_scroll() {
+    let sheet = score().sheet();
+    let names = sheet.split("</div>").next().unwrap();
+    assert!(names.contains(">People</span>") && names.contains(">pm</span>"), "{names}");
+    assert!(names.contains("aria-hidden=\"true\""), "the score has them for those who hear it");
+    assert!(sheet.contains("<svg "));
+    let empty = Score::of(&[], |_| None, None).sheet();
+    assert_eq!(empty, "<p class=\"no-score\">No agent has had a turn yet.</p>");
+}
