@@ -16,7 +16,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
 mod delegate {
     use std::process::Output;
 
-    use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
+    use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
     use tokio::process::Command;
 
     use super::program;

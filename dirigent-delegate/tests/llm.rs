@@ -6,7 +6,7 @@ use dirigent::Clock as _;
 use dirigent_delegate::llm::{ModelDelegate, Providers};
 use dirigent_delegate::{Image, Response, Router, RouterBuilder, Thinking, UserRequest};
 use dirigent_llm::Endpoint;
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer, ScriptedCall};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer, ScriptedCall};
 use dirigent_testkit::ManualClock;
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use dirigent_delegate::config::{OpencodeMode, OrchestratorConfig};
 use dirigent_delegate::{
     Delegate as _, DelegationStatus, Guard, OpenCode, Router, Task, UserRequest,
 };
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_testkit::ManualClock;
 use serde_json::json;
 use tempfile::TempDir;

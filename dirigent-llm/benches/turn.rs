@@ -18,8 +18,8 @@ use cpu_time::ThreadTime;
 use dirigent::hooks::TurnId;
 use dirigent::ports::Identity;
 use dirigent::{Agent as _, ChannelId, ChatMessage, MessageId, Reply, Turn, UserId};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_llm::{ChatAgent, Endpoint};
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use futures_util::StreamExt as _;
 
 /// The most that a turn may cost.

@@ -30,7 +30,7 @@
 //! | have a slow model, or one with a small context | [`Limits`] |
 //! | want to know why an agent failed | [`ChatError`] |
 //! | ask a model outside a turn | [`Chat`], [`Question`] |
-//! | test without a model | `dirigent-llm-loopback` |
+//! | test without a model | `script::LoopbackLlm`, with the feature `script` |
 //!
 //! # What happens in a turn
 //!
@@ -70,6 +70,8 @@ mod client;
 mod error;
 mod message;
 mod question;
+#[cfg(feature = "script")]
+pub mod script;
 mod toolbox;
 mod usage;
 

@@ -2,8 +2,8 @@
 
 use dirigent::settings::SilencePolicy;
 use dirigent::{Agent as _, Reply, Settings};
+use dirigent_llm::script::ScriptedAnswer;
 use dirigent_llm::{ChatAgent, ChatError};
-use dirigent_llm_loopback::ScriptedAnswer;
 use serde_json::json;
 
 use crate::fixture::{Fixture, endpoint, say};

@@ -14,6 +14,8 @@ mod failures;
 mod fixture;
 mod hostile;
 mod meanwhile;
+#[cfg(feature = "program")]
+mod program;
 mod room;
 mod secrets;
 mod tools;

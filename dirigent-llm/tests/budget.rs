@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use dirigent::Config;
 use dirigent::operate::Cause;
+use dirigent_llm::script::ScriptedAnswer;
 use dirigent_llm::{Price, Prices, Usage};
-use dirigent_llm_loopback::ScriptedAnswer;
 use serde_json::json;
 
 use crate::fixture::{Fixture, say};

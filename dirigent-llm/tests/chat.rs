@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_llm::{
     Chat, ChatError, Endpoint, Image, ModelMessage, Price, Question, Thinking, Tool,
 };
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use serde_json::json;
 
 fn chat(model: &LoopbackLlm) -> Chat {

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use serde_json::Value;
 use tokio::process::Command;
 

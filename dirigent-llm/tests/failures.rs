@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::{Agent as _, Clock as _, Reply};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_llm::{ChatAgent, ChatError, Endpoint, Limits};
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 
 use crate::fixture::{Fixture, SECOND, endpoint, say, soon, told, turn};
 

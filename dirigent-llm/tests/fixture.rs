@@ -8,8 +8,8 @@ use dirigent::ports::{AuthorKind, Identity};
 use dirigent::{
     Agent, AgentError, ChannelId, ChatMessage, Clock, MessageId, Reply, SystemClock, Turn, UserId,
 };
+use dirigent_llm::script::LoopbackLlm;
 use dirigent_llm::{ChatAgent, ChatError, Endpoint};
-use dirigent_llm_loopback::LoopbackLlm;
 use dirigent_testkit::ManualClock;
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);

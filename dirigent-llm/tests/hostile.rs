@@ -7,8 +7,8 @@ use std::sync::mpsc::channel;
 
 use dirigent::operate::Cause;
 use dirigent::{Clock as _, Config};
+use dirigent_llm::script::ScriptedAnswer;
 use dirigent_llm::{ChatError, Endpoint};
-use dirigent_llm_loopback::ScriptedAnswer;
 use dirigent_testkit::ManualClock;
 use serde_json::json;
 use tokio::sync::oneshot;

@@ -6,8 +6,8 @@ use dirigent::host::{Consultation, Orchestrator};
 use dirigent::operate::Cause;
 use dirigent::prelude::*;
 use dirigent::settings::HumanInterrupt;
+use dirigent_llm::script::ScriptedAnswer;
 use dirigent_llm::{Tool, Toolbox};
-use dirigent_llm_loopback::ScriptedAnswer;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 

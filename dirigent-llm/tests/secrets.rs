@@ -1,8 +1,8 @@
 //! Keys, addresses and words are in no log line, no error and no `Debug`.
 
 use dirigent::{Agent as _, Reply};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_llm::{ChatAgent, ChatError, DirigentTools, Endpoint};
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
 use dirigent_testkit::Log;
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::{Agent as _, ChannelId, ChatMessage, MessageId, Turn, UserId};
+use dirigent_llm::script::{ScriptedAnswer, ScriptedCall};
 use dirigent_llm::{ChatError, Tool, Toolbox};
-use dirigent_llm_loopback::{ScriptedAnswer, ScriptedCall};
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, say, told, turn};

@@ -1,7 +1,7 @@
 //! Actors on a model: a scripted endpoint on loopback.
 
+use dirigent_llm::script::{LoopbackLlm, Received, ScriptedAnswer};
 use dirigent_llm::{Chat, Endpoint};
-use dirigent_llm_loopback::{LoopbackLlm, Received, ScriptedAnswer};
 use dirigent_scene::{Character, ModelActors, Prompt};
 
 use crate::fixture::{Place, files, material, says, turn};

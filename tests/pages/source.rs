@@ -10,7 +10,6 @@ const HOMES: &[&str] = &[
     "dirigent-core",
     "dirigent-delegate",
     "dirigent-llm",
-    "dirigent-llm-loopback",
     "dirigent-loopback",
     "dirigent-relay",
     "dirigent-scene",

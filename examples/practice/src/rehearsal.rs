@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 
 /// The script of the rehearsal, in this order: each line follows from the one before.
 const WORDS: [&str; 11] = [

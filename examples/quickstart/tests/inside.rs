@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::{ChannelId, Clock, SystemClock, UserId};
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_loopback::{CommandError, LoopbackDiscord};
 use dirigent_testkit::MemoryDiscord;
 use dirigent_testkit::memory_discord::Permissions;

@@ -23,7 +23,7 @@ use crate::imports::Imports;
 use crate::source::{Source, sources};
 
 /// The crates that are published, with their folders.
-const CRATES: [(&str, &str); 12] = [
+const CRATES: [(&str, &str); 11] = [
     ("dirigent-core", "dirigent-core/src"),
     ("dirigent", "src"),
     ("dirigent-store", "dirigent-store/src"),
@@ -31,7 +31,6 @@ const CRATES: [(&str, &str); 12] = [
     ("dirigent-testkit", "dirigent-testkit/src"),
     ("dirigent-loopback", "dirigent-loopback/src"),
     ("dirigent-llm", "dirigent-llm/src"),
-    ("dirigent-llm-loopback", "dirigent-llm-loopback/src"),
     ("dirigent-delegate", "dirigent-delegate/src"),
     ("dirigent-relay", "dirigent-relay/src"),
     ("dirigent-scene", "dirigent-scene/src"),

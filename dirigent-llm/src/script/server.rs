@@ -10,8 +10,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::answer::ScriptedAnswer;
-use crate::serve::serve;
+use crate::script::answer::ScriptedAnswer;
+use crate::script::serve::serve;
 
 /// A scripted model that serves until it is dropped.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Received {
     /// Returns the contents of its messages of this role, in order; null is an empty one.
     ///
     /// ```
-    /// # fn of(request: &dirigent_llm_loopback::Received) {
+    /// # fn of(request: &dirigent_llm::script::Received) {
     /// let said: Vec<String> = request.said_by("user");
     /// # }
     /// ```

@@ -1,5 +1,4 @@
 //! The program, as a user of another library meets it.
-#![allow(clippy::unwrap_used, reason = "helpers of tests, which may panic as tests may")]
 
 use std::process::Stdio;
 

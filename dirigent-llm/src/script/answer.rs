@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// One answer of the script. In a file of the program it is a JSON object with the same fields.
 ///
 /// ```
-/// use dirigent_llm_loopback::ScriptedAnswer;
+/// use dirigent_llm::script::ScriptedAnswer;
 ///
 /// let slow = ScriptedAnswer { pause_ms: 50, ..ScriptedAnswer::text("Good morning.") };
 /// let read: ScriptedAnswer = serde_json::from_str(r#"{"text": "Good morning.", "pause_ms": 50}"#)?;
@@ -50,7 +50,7 @@ pub struct ScriptedAnswer {
 /// A call of a tool.
 ///
 /// ```
-/// use dirigent_llm_loopback::ScriptedCall;
+/// use dirigent_llm::script::ScriptedCall;
 /// let call = ScriptedCall { id: "a".to_owned(), name: "roll".to_owned(), arguments: "{}".to_owned() };
 /// assert_eq!(call.name, "roll");
 /// ```

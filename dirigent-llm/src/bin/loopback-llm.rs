@@ -1,8 +1,8 @@
 //! A language model by script on this machine, for developing a bot without a model.
 //!
 //! ```text
-//! cargo run -p dirigent-llm-loopback -- --port 8089
-//! cargo run -p dirigent-llm-loopback -- --script answers.jsonl
+//! cargo run -p dirigent-llm --features program -- --port 8089
+//! cargo run -p dirigent-llm --features program -- --script answers.jsonl
 //! ```
 //!
 //! It prints its address. Without a script it says a few lines in turn, with everything between them that a model and its
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use dirigent_llm_loopback::{LoopbackLlm, ScriptedAnswer};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 
 fn command() -> Command {
     let port = Arg::new("port").long("port").value_name("PORT").value_parser(value_parser!(u16));

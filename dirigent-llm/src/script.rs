@@ -4,7 +4,7 @@
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> std::io::Result<()> {
-//! use dirigent_llm_loopback::{ScriptedAnswer, LoopbackLlm};
+//! use dirigent_llm::script::{ScriptedAnswer, LoopbackLlm};
 //!
 //! let model = LoopbackLlm::start().await?;
 //! model.script([
@@ -27,7 +27,7 @@
 //! | one that stops, or whose connection breaks | [`ScriptedAnswer::stalls_after`], [`ScriptedAnswer::breaks_after`] |
 //! | a slow one | [`ScriptedAnswer::pause_ms`] |
 //!
-//! The program `loopback-llm` is the same on the command line: `cargo run -p dirigent-llm-loopback -- --help`.
+//! The program `loopback-llm` is the same on the command line: `cargo run -p dirigent-llm --features program -- --help`.
 
 mod answer;
 mod serve;
@@ -35,8 +35,3 @@ mod server;
 
 pub use answer::{ScriptedAnswer, ScriptedCall};
 pub use server::{LoopbackLlm, Received};
-
-/// The code of the README runs.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

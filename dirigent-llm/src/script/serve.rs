@@ -18,8 +18,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::Sleep;
 
-use crate::answer::ScriptedAnswer;
-use crate::server::{Received, ServedScript};
+use crate::script::answer::ScriptedAnswer;
+use crate::script::server::{Received, ServedScript};
 
 /// How long is waited after a connection could not be accepted, in milliseconds.
 const ACCEPT_AGAIN_MS: u64 = 100;
