@@ -47,12 +47,13 @@
 //! | you need | crate |
 //! | --- | --- |
 //! | Discord: REST, gateway events, slash commands | `dirigent-discord` |
-//! | a store: files, SQLite, PostgreSQL for several processes | `dirigent-store` |
+//! | a store: files, SQLite | `dirigent-store` |
 //! | agents that ask a model | `dirigent-llm` |
 //! | a dialogue by a script of turns, beats and endings | `dirigent-scene` |
 //! | a message that is routed to specialised agents | `dirigent-delegate` |
 //! | a page in the browser to see and to steer every channel | `dirigent-control` |
-//! | several processes that ask each other | `dirigent-relay` |
+//! | agents that ask in another process than the one that decides | `dirigent-relay` |
+//! | several processes that decide, on PostgreSQL | `dirigent-cluster` |
 //! | tests | `dirigent-testkit` |
 
 #[doc(hidden)] // for the servers of this workspace

@@ -19,7 +19,7 @@ use crate::{
 const ATTEMPTS: usize = 3;
 
 /// What the way there and back may take of the time limit of a question, where the asked process waits for something itself.
-pub(crate) const WAY: Duration = Duration::from_millis(300);
+pub const WAY: Duration = Duration::from_millis(300);
 
 /// Asks other processes, over a [`Relay`]. Clones share the sessions.
 ///
@@ -72,7 +72,7 @@ impl Client {
     }
 
     /// How long an answer is waited for.
-    pub(crate) fn time_limit(&self) -> Duration {
+    pub fn time_limit(&self) -> Duration {
         self.shared.time_limit
     }
 

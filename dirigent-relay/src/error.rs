@@ -123,7 +123,8 @@ impl RelayError {
     }
 
     /// Asking again would not help.
-    pub(crate) fn is_final(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_final(&self) -> bool {
         let may_pass = |refused: &Refused| matches!(refused, Refused::Failed { .. });
         matches!(self, Self::TooLarge) || self.refused().is_some_and(|why| !may_pass(why))
     }

@@ -20,7 +20,7 @@ use crate::{Asker, Refused, RelayQuestion, Service};
 /// a process that ends in the middle of a run stalls nothing. A slave may ask and report only for the agents that are
 /// [bound](crate::ProcessRole::slave) to it.
 ///
-/// The questions of a channel for which another process acts are refused with [`Refused::Elsewhere`]: an [`Instance`](crate::Instance) asks
+/// The questions of a channel for which another process acts are refused with [`Refused::Elsewhere`]: an `Instance` of `dirigent-cluster` asks
 /// that process.
 pub struct Master {
     dirigent: Dirigent,
@@ -34,7 +34,12 @@ impl Master {
     }
 
     /// May the agent run?
-    pub(crate) async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, Refused> {
+    ///
+    /// # Errors
+    ///
+    /// What the asking process is answered.
+    #[doc(hidden)]
+    pub async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, Refused> {
         let CheckTurn { agent_id: agent, channel_id, run_id } = question;
         let channel = self.dirigent.channel(channel_id);
         match channel.may_speak(&agent, run_id).await {
@@ -67,7 +72,12 @@ impl Master {
     }
 
     /// The run ended. It is accepted once that is stored: what goes on with the channel after this process knows of it.
-    pub(crate) async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, Refused> {
+    ///
+    /// # Errors
+    ///
+    /// What the asking process is answered.
+    #[doc(hidden)]
+    pub async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, Refused> {
         let outcome = end.read_outcome()?;
         let TurnComplete { agent_id: agent, channel_id, run_id, .. } = end;
         let channel = self.dirigent.channel(channel_id);
@@ -98,7 +108,12 @@ impl Master {
     }
 
     /// How the channel stands.
-    pub(crate) async fn state(&self, question: &GetChannelState) -> Result<ChannelState, Refused> {
+    ///
+    /// # Errors
+    ///
+    /// What the asking process is answered.
+    #[doc(hidden)]
+    pub async fn state(&self, question: &GetChannelState) -> Result<ChannelState, Refused> {
         let status = self.dirigent.channel(question.channel_id).status().await;
         let status = status.map_err(|error| refused(&error))?;
         Ok(match status {
@@ -155,13 +170,17 @@ impl std::fmt::Debug for Master {
 }
 
 /// Whether the asker may act for the agent.
-pub(crate) fn bound(asker: &Asker, agent: &AgentId) -> Result<(), Refused> {
+///
+/// # Errors
+///
+/// [`Refused::NotBound`].
+pub fn bound(asker: &Asker, agent: &AgentId) -> Result<(), Refused> {
     let is_bound = asker.role.may_act_for(agent);
     is_bound.then_some(()).ok_or_else(|| Refused::NotBound { agent: agent.clone() })
 }
 
 /// The answer for an error of the handle. None of these has a message's text or a secret.
-pub(crate) fn refused(error: &CallError) -> Refused {
+pub fn refused(error: &CallError) -> Refused {
     match error {
         // The next process acts for the channel in a moment.
         CallError::Elsewhere | CallError::Ended(DriverEnd::ShutDown) => Refused::Elsewhere,

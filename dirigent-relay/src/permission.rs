@@ -14,15 +14,17 @@ use crate::{Client, RelayError};
 
 /// The way to the process that acts for a channel.
 #[async_trait]
-pub(crate) trait Way: Send + Sync + 'static {
+pub trait Way: Send + Sync + 'static {
+    /// May the agent run?
     async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError>;
 
+    /// The run ended.
     async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, RelayError>;
 }
 
 /// Asks for permissions, and tells the ends of runs. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Asking {
+pub struct Asking {
     shared: Arc<PermissionDesk>,
 }
 
@@ -34,13 +36,17 @@ struct PermissionDesk {
 
 impl Asking {
     /// Asks this way, for the process of this client. The settings say what an agent's text means.
-    pub(crate) fn new(way: Arc<dyn Way>, client: &Client, settings: Settings) -> Self {
+    pub fn new(way: Arc<dyn Way>, client: &Client, settings: Settings) -> Self {
         let runs = Runs::new(client.me());
         Self { shared: Arc::new(PermissionDesk { way, settings, runs }) }
     }
 
     /// May this agent run? A question without an answer is a permission where `unanswered` says so.
-    pub(crate) async fn may_speak(
+    ///
+    /// # Errors
+    ///
+    /// Why it is to be silent.
+    pub async fn may_speak(
         &self,
         channel: ChannelId,
         agent: &AgentId,
@@ -70,7 +76,11 @@ impl Asking {
     }
 
     /// An agent's run ended.
-    pub(crate) async fn turn_ended(
+    ///
+    /// # Errors
+    ///
+    /// As the way fails.
+    pub async fn turn_ended(
         &self,
         channel: ChannelId,
         agent: &AgentId,
@@ -83,8 +93,14 @@ impl Asking {
     }
 }
 
-/// The permission of a run, from the process that acts for the channel: made by [`Instance::may_speak`](crate::Instance::may_speak)
-/// and [`Slave::may_speak`](crate::Slave::may_speak). The end is to be [told](Self::end): where it is not, that process ends the run by
+impl fmt::Debug for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asking").finish_non_exhaustive()
+    }
+}
+
+/// The permission of a run, from the process that acts for the channel: made by [`Slave::may_speak`](crate::Slave::may_speak) and by the `Instance` of
+/// `dirigent-cluster`. The end is to be [told](Self::end): where it is not, that process ends the run by
 /// its deadline, and the channel waits until then.
 #[must_use = "the run's end is to be told, or the channel waits for the run's deadline"]
 pub struct Permission {
@@ -126,7 +142,7 @@ impl Permission {
     /// # Errors
     ///
     /// As the process that acts for the channel, or the way to it, fails: it may be told again, by
-    /// [`Instance::turn_ended`](crate::Instance::turn_ended) or [`Slave::turn_ended`](crate::Slave::turn_ended).
+    /// [`Slave::turn_ended`](crate::Slave::turn_ended), or by `Instance::turn_ended`.
     pub async fn end(&self, report: RunReport<'_>) -> Result<CompleteAnswer, RelayError> {
         let allowed = CompleteAnswer { accepted: true, duplicate: false };
         let told = match self.floor {

@@ -24,7 +24,7 @@ pub trait RelayQuestion: Serialize + DeserializeOwned + Send + Sync {
 /// # Errors
 ///
 /// [`Refused::BadQuestion`] says where, and nothing of what stands there.
-pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
+pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
     serde_json::from_slice(body).map_err(|error| {
         let what = match error.classify() {
             Category::Io | Category::Eof => "it ends too early",
@@ -36,6 +36,6 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
 }
 
 /// Writes a body. Structs of texts, numbers and lists always convert.
-pub(crate) fn write(value: &impl Serialize) -> Vec<u8> {
+pub fn write(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }

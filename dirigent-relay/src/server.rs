@@ -44,13 +44,14 @@ pub struct Server {
 
 /// How many questions were taken and rejected.
 #[derive(Debug, Default)]
-pub(crate) struct ServerCounts {
+pub struct ServerCounts {
     taken: AtomicU64,
     rejected: AtomicU64,
 }
 
 impl ServerCounts {
-    pub(crate) fn get(&self) -> (u64, u64) {
+    /// Those that were taken, and those that were rejected.
+    pub fn get(&self) -> (u64, u64) {
         (self.taken.load(Ordering::Relaxed), self.rejected.load(Ordering::Relaxed))
     }
 }
@@ -81,8 +82,8 @@ impl Server {
     }
 
     /// The counts, for what is read while the server answers.
-    #[cfg(feature = "control")]
-    pub(crate) fn shared_counts(&self) -> Arc<ServerCounts> {
+    #[doc(hidden)]
+    pub fn shared_counts(&self) -> Arc<ServerCounts> {
         Arc::clone(&self.counts)
     }
 

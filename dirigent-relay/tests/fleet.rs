@@ -1,30 +1,16 @@
-//! Several processes in one, on one chat, one store and one clock: each with a library of its own, and a lease table that the test
-//! writes.
+//! One process that decides, and a chat, a registry and a clock for it. The tests that name this also run with the fleet of
+//! `dirigent-cluster`, in which each process is one of several.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::host::Builder;
-use dirigent::operate::Transition;
-use dirigent::ports::{ApiError, ErrorKind, GuildId, Identity, Ownership, Standing};
+use dirigent::ports::{GuildId, Identity};
 use dirigent::settings::LostRuns;
-use dirigent::snapshot::AgentKey;
-use dirigent::store::{
-    ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision, StoredChannel,
-};
 use dirigent::{
     AgentId, ChannelId, Clock, Dirigent, IdentityStore, MemoryIdentities, Mode, Settings, UserId,
-    async_trait,
 };
-use dirigent_relay::{
-    Client, Forwarding, HostId, InProcess, Instance, Keyring, Owners, Relay, Secret, Server,
-    Service,
-};
+use dirigent_relay::{HostId, InProcess, Keyring, Master, Relay, Secret, Server, Service};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
-use tokio::sync::{Notify, watch};
-use tokio::task::JoinHandle;
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
@@ -36,193 +22,11 @@ pub(crate) fn secret(byte: u8) -> Secret {
     Secret::new(&[byte; 32]).unwrap()
 }
 
-/// Who acts for which channel: all that are not named are the first process's.
-#[derive(Default)]
-pub(crate) struct Table {
-    state: Mutex<TableState>,
-    changed: Mutex<HashMap<HostId, Arc<Notify>>>,
-}
-
-#[derive(Default)]
-struct TableState {
-    hosts: Vec<HostId>,
-    resigned: Vec<HostId>,
-    named: BTreeMap<ChannelId, Option<HostId>>,
-    /// Who acted for a channel and does not know that another does, and how it stands to the channel as far as it knows.
-    believed: BTreeMap<ChannelId, (HostId, Standing)>,
-    /// What came to each process since it was told.
-    came: HashMap<HostId, Vec<ChannelId>>,
-}
-
-impl Table {
-    pub(crate) fn give(&self, channel: ChannelId, to: Option<&HostId>) {
-        let mut state = self.state.lock().unwrap();
-        state.named.insert(channel, to.cloned());
-        if let Some(to) = to {
-            state.came.entry(to.clone()).or_default().push(channel);
-        }
-        drop(state);
-        self.changed.lock().unwrap().values().for_each(|changed| changed.notify_one());
-    }
-
-    /// The same, but the process that had the channel does not know yet: only the store does. To that process its lease stands as given.
-    pub(crate) fn give_unheard(&self, channel: ChannelId, to: &HostId, stands: Standing) {
-        let before = self.of(channel).filter(|before| before != to);
-        let mut state = self.state.lock().unwrap();
-        state.believed.extend(before.map(|before| (channel, (before, stands))));
-        state.named.insert(channel, Some(to.clone()));
-        state.came.entry(to.clone()).or_default().push(channel);
-        drop(state);
-        self.changed.lock().unwrap()[to].notify_one();
-    }
-
-    /// The process that acts for the channel could not renew its lease.
-    pub(crate) fn lapse(&self, channel: ChannelId) {
-        let owner = self.of(channel).map(|owner| (channel, (owner, Standing::Lapsed)));
-        self.state.lock().unwrap().believed.extend(owner);
-    }
-
-    /// The process that had the channel knows now how it stands to it.
-    pub(crate) fn hear_of(&self, channel: ChannelId) {
-        self.state.lock().unwrap().believed.remove(&channel);
-        self.changed.lock().unwrap().values().for_each(|changed| changed.notify_one());
-    }
-
-    fn standing(&self, channel: ChannelId, host: &HostId) -> Standing {
-        let is_owner = self.of(channel).as_ref() == Some(host);
-        match self.state.lock().unwrap().believed.get(&channel) {
-            Some((believed, stands)) if believed == host => *stands,
-            _ if is_owner => Standing::Held,
-            _ => Standing::Elsewhere,
-        }
-    }
-
-    /// The process is about to end: it is a member no more, and acts for its channels still.
-    pub(crate) fn resign(&self, host: &HostId) {
-        self.state.lock().unwrap().resigned.push(host.clone());
-    }
-
-    /// The process is a member again.
-    pub(crate) fn come_back(&self, host: &HostId) {
-        self.state.lock().unwrap().resigned.retain(|resigned| resigned != host);
-    }
-
-    fn of(&self, channel: ChannelId) -> Option<HostId> {
-        let state = self.state.lock().unwrap();
-        state.named.get(&channel).cloned().unwrap_or_else(|| state.hosts.first().cloned())
-    }
-}
-
-impl Owners for Table {
-    fn owner(&self, channel: ChannelId) -> Option<HostId> {
-        self.of(channel)
-    }
-
-    fn all(&self) -> Vec<HostId> {
-        let state = self.state.lock().unwrap();
-        state.hosts.iter().filter(|host| !state.resigned.contains(host)).cloned().collect()
-    }
-}
-
-/// The table as one process sees it.
-struct Lease {
-    me: HostId,
-    table: Arc<Table>,
-    changed: Arc<Notify>,
-}
-
-#[async_trait]
-impl Ownership for Lease {
-    fn standing(&self, channel: ChannelId) -> Standing {
-        self.table.standing(channel, &self.me)
-    }
-
-    fn owner(&self, channel: ChannelId) -> Option<Arc<str>> {
-        self.table.of(channel).map(|host| host.as_str().into())
-    }
-
-    async fn changed(&self) -> Vec<ChannelId> {
-        self.changed.notified().await;
-        self.table.state.lock().unwrap().came.remove(&self.me).unwrap_or_default()
-    }
-}
-
-/// The store that all share: it refuses the commits of a process that does not act for the channel.
-struct Fenced {
-    me: HostId,
-    table: Arc<Table>,
-    all: MemoryChannels,
-    /// Whether commits are taken, or wait.
-    open: watch::Sender<bool>,
-    fails: Arc<AtomicBool>,
-}
-
-impl Fenced {
-    fn works(&self) -> Result<(), ApiError> {
-        let fails = self.fails.load(Ordering::Relaxed);
-        if fails { Err(ApiError::new(ErrorKind::Store)) } else { Ok(()) }
-    }
-}
-
-#[async_trait]
-impl ChannelStore for Fenced {
-    async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        self.all.channels().await
-    }
-
-    async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
-        self.works()?;
-        self.all.load(channel).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
-        if self.table.of(commit.channel).as_ref() != Some(&self.me) {
-            return Err(CommitError::Elsewhere);
-        }
-        self.works()?;
-        let mut open = self.open.subscribe();
-        open.wait_for(|open| *open).await.unwrap();
-        self.all.commit(commit).await
-    }
-
-    async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
-        self.all.agents().await
-    }
-
-    async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
-        self.all.add_agent(agent).await
-    }
-
-    fn history_max(&self) -> usize {
-        self.all.history_max()
-    }
-
-    async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
-        self.all.history(channel).await
-    }
-}
-
-/// One of the processes.
+/// The process.
 pub(crate) struct Process {
-    pub(crate) host: HostId,
     pub(crate) dirigent: Dirigent,
-    pub(crate) instance: Instance,
-    pub(crate) forwarding: Forwarding,
-    /// What the others reach it by.
-    pub(crate) server: Arc<Server>,
-    tasks: Vec<JoinHandle<()>>,
-}
-
-impl Process {
-    /// Runs something of the process beside the others.
-    pub(crate) fn run(&mut self, work: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.push(tokio::spawn(work));
-    }
-
-    /// It is gone at once.
-    pub(crate) fn kill(&mut self) {
-        self.tasks.drain(..).for_each(|task| task.abort());
-    }
+    /// What answers the rules of turns.
+    pub(crate) answers: Arc<dyn Service>,
 }
 
 /// A guild with one channel of three agents that ask before they run.
@@ -230,20 +34,13 @@ pub(crate) struct Fleet {
     pub(crate) clock: ManualClock,
     pub(crate) discord: MemoryDiscord,
     pub(crate) relay: InProcess,
-    pub(crate) table: Arc<Table>,
     pub(crate) registry: Arc<MemoryIdentities>,
     pub(crate) person: UserId,
     pub(crate) moderator: UserId,
     pub(crate) agents: Vec<(AgentId, UserId)>,
     pub(crate) guild: GuildId,
     pub(crate) channel: ChannelId,
-    store: MemoryChannels,
-    open: watch::Sender<bool>,
-    fails: Arc<AtomicBool>,
-    starts: u8,
 }
-
-pub(crate) const AGENTS: [&str; 3] = ["poet", "critic", "clerk"];
 
 impl Fleet {
     pub(crate) async fn new() -> Self {
@@ -254,7 +51,8 @@ impl Fleet {
         let guild = discord.add_guild(person);
         let channel = discord.add_channel(guild, "table", &[moderator, a, b, c]);
         let registry = Arc::new(MemoryIdentities::new());
-        let agents: Vec<_> = AGENTS.into_iter().map(AgentId::from).zip([a, b, c]).collect();
+        let names = ["poet", "critic", "clerk"].map(AgentId::from);
+        let agents: Vec<_> = names.into_iter().zip([a, b, c]).collect();
         for (agent, user) in &agents {
             let identity = Identity {
                 discord_user_id: *user,
@@ -263,24 +61,8 @@ impl Fleet {
             };
             registry.register(identity).await.unwrap();
         }
-        let (table, store, relay) = (Arc::default(), MemoryChannels::default(), InProcess::new());
-        let starts = 10;
-        Self {
-            clock,
-            discord,
-            relay,
-            table,
-            registry,
-            person,
-            moderator,
-            agents,
-            guild,
-            channel,
-            store,
-            open: watch::Sender::new(true),
-            fails: Arc::default(),
-            starts,
-        }
+        let relay = InProcess::new();
+        Self { clock, discord, relay, registry, person, moderator, agents, guild, channel }
     }
 
     /// The keys of a process that acts for channels.
@@ -288,80 +70,28 @@ impl Fleet {
         Keyring::of_cluster(host(name), &secret(1))
     }
 
-    /// Starts a process, or starts it anew.
-    pub(crate) fn start(&mut self, name: &str) -> Process {
-        self.start_with(name, Self::keys(name), Arc::new(self.relay.clone()), Vec::new())
-    }
-
-    /// The same, with other keys, another way to the others, and more that it answers.
+    /// Starts the process, which asks no other.
     pub(crate) fn start_with(
         &mut self,
-        name: &str,
+        _: &str,
         keys: Keyring,
-        way: Arc<dyn Relay>,
+        _: Arc<dyn Relay>,
         more: Vec<Arc<dyn Service>>,
     ) -> Process {
-        let client = Client::new(keys.clone(), way, Arc::new(self.clock.clone()));
-        self.start_as(name, keys, client, more, |builder| builder)
-    }
-
-    /// The same, with a client that others of the process share, and a library of another making.
-    pub(crate) fn start_as(
-        &mut self,
-        name: &str,
-        keys: Keyring,
-        client: Client,
-        more: Vec<Arc<dyn Service>>,
-        build: impl FnOnce(Builder) -> Builder,
-    ) -> Process {
-        let host = host(name);
-        let changed = Arc::new(Notify::new());
-        self.table.changed.lock().unwrap().insert(host.clone(), Arc::clone(&changed));
-        {
-            let mut state = self.table.state.lock().unwrap();
-            if !state.hosts.contains(&host) {
-                state.hosts.push(host.clone());
-            }
-        }
-        let (clock, table) = (Arc::new(self.clock.clone()), Arc::clone(&self.table));
-        let (forwarding, link) = Forwarding::new(client.clone(), Arc::clone(&table) as _);
-        let (all, open, fails) = (self.store.clone(), self.open.clone(), Arc::clone(&self.fails));
-        let store = Fenced { me: host.clone(), table: Arc::clone(&table), all, open, fails };
-        // A run outlives the process that granted it.
         let settings = Settings::default().with(|settings| settings.lost_runs = LostRuns::Keep);
-        let lease = Lease { me: host.clone(), table: Arc::clone(&table), changed };
-        let builder = Dirigent::builder(self.discord.account(self.moderator))
-            .clock(clock as Arc<dyn Clock>)
+        let clock: Arc<dyn Clock> = Arc::new(self.clock.clone());
+        let (dirigent, driver) = Dirigent::builder(self.discord.account(self.moderator))
+            .clock(clock)
             .identities(Arc::clone(&self.registry))
-            .channels(store)
-            .ownership(lease)
-            .neighbours(forwarding.clone())
-            .settings(settings.clone());
-        let (dirigent, driver) = build(builder).build().unwrap();
+            .settings(settings)
+            .build()
+            .unwrap();
         let registry = Arc::clone(&self.registry) as Arc<dyn IdentityStore>;
-        let instance = Instance::new(dirigent.clone(), registry, client, table, settings);
-        let server = Server::new(keys, secret(self.next_start())).with(Arc::new(instance.clone()));
-        let server = Arc::new(more.into_iter().fold(server, Server::with));
-        self.relay.connect(Arc::clone(&server));
-        let driver = tokio::spawn(async move { driver.run().await.unwrap() });
-        let link = tokio::spawn(link.run(dirigent.clone()));
-        Process { host, dirigent, instance, forwarding, server, tasks: vec![driver, link] }
-    }
-
-    /// Commits wait from now on, or are taken.
-    pub(crate) fn hold_commits(&self, hold: bool) {
-        self.open.send_replace(!hold);
-    }
-
-    /// The store fails from now on, or works.
-    pub(crate) fn fail_store(&self, fail: bool) {
-        self.fails.store(fail, Ordering::Relaxed);
-    }
-
-    /// Something that no other start of a process has.
-    pub(crate) const fn next_start(&mut self) -> u8 {
-        self.starts += 1;
-        self.starts
+        let answers: Arc<dyn Service> = Arc::new(Master::new(dirigent.clone(), registry));
+        let server = Server::new(keys, secret(11)).with(Arc::clone(&answers));
+        self.relay.connect(Arc::new(more.into_iter().fold(server, Server::with)));
+        tokio::spawn(async move { driver.run().await.unwrap() });
+        Process { dirigent, answers }
     }
 
     /// Lets the tasks run until all of them wait.
@@ -392,18 +122,19 @@ impl Fleet {
         self.settle().await;
     }
 
-    /// A person writes, and this process hears of it.
+    /// A person writes.
     pub(crate) async fn say(&self, process: &Process, text: &str) {
-        let id = self.discord.say(self.channel, self.person, text);
-        let message = self.discord.message(self.channel, id).unwrap();
-        process.dirigent.message_created(message).await.unwrap();
-        self.settle().await;
+        self.write(process, self.person, text).await;
     }
 
-    /// An agent posts, and this process hears of it.
+    /// An agent posts.
     pub(crate) async fn post(&self, process: &Process, agent: &str, text: &str) {
         let (_, user) = self.agents.iter().find(|(name, _)| name.as_str() == agent).unwrap();
-        let id = self.discord.say(self.channel, *user, text);
+        self.write(process, *user, text).await;
+    }
+
+    async fn write(&self, process: &Process, author: UserId, text: &str) {
+        let id = self.discord.say(self.channel, author, text);
         let message = self.discord.message(self.channel, id).unwrap();
         process.dirigent.message_created(message).await.unwrap();
         self.settle().await;

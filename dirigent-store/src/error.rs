@@ -131,7 +131,8 @@ impl BadFile {
     }
 
     /// What bars the channel whose record this is.
-    pub(crate) const fn bars(&self) -> Barred {
+    #[doc(hidden)]
+    pub const fn bars(&self) -> Barred {
         if self.is_other_version() { Barred::OtherVersion } else { Barred::Damaged }
     }
 
@@ -252,12 +253,14 @@ pub enum StoreError {
 
 impl StoreError {
     /// An error of the system at a point where nothing was changed yet.
-    pub(crate) fn not_done(action: Action, path: &Path, source: io::Error) -> Self {
+    #[doc(hidden)]
+    pub fn not_done(action: Action, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), certainty: Certainty::NotDone, source }
     }
 
     /// An error of the system after the change was made, before it was made to last.
-    pub(crate) fn unknown(action: Action, path: &Path, source: io::Error) -> Self {
+    #[doc(hidden)]
+    pub fn unknown(action: Action, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), certainty: Certainty::Unknown, source }
     }
 
@@ -267,26 +270,6 @@ impl StoreError {
             return Self::unknown(action, &path, source);
         }
         self
-    }
-
-    /// The same error once more, for others whose changes were made with the same statement.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn same(&self) -> Self {
-        match self {
-            Self::Io { action, path, certainty, source } => Self::Io {
-                action: *action,
-                path: path.clone(),
-                certainty: *certainty,
-                source: source.kind().into(),
-            },
-            Self::BadFile { .. }
-            | Self::BadRecord { .. }
-            | Self::Broken { .. }
-            | Self::Closed { .. }
-            | Self::Unwritable { .. }
-            | Self::TooLarge { .. }
-            | Self::Interrupted { .. } => Self::Interrupted { path: self.path().to_owned() },
-        }
     }
 
     /// The same error once more, for others who waited for the same sync.
@@ -355,7 +338,8 @@ impl StoreError {
     }
 
     /// Whether a channel's record is damaged, so that an operator's commit may replace it.
-    pub(crate) fn is_damaged_record(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_damaged_record(&self) -> bool {
         self.barred() == Some(Barred::Damaged)
     }
 

@@ -8,7 +8,7 @@
 //! | fill the registry from a list of bots that another program keeps | [`ego::ScannedIdentities`] |
 //! | keep both in one database, for thousands of channels | `SqliteStore` (feature `sqlite`) |
 //! | write a store of your own, without knowing what is in a record | [`ParsedChannel::to_json`], [`parse_channel`] |
-//! | run one bot as several processes | `PostgresStore` (feature `postgres`), [`lease`] |
+//! | run one bot as several processes | `PostgresStore` of the crate `dirigent-cluster` |
 //! | look at what is stored, or show it | [`export`], [`parse_channel`] |
 //! | know what went wrong at the start | [`OpenError`], [`ChannelProblem`], [`RegistryProblem`] |
 //!
@@ -46,11 +46,10 @@
 //! and end with the last handle; no particular runtime is needed.
 //!
 //! With the feature `sqlite`, `SqliteStore` keeps both, channels and registry, in one database
-//! file: for hosts on which thousands of channels talk at once. With the feature `postgres`, `PostgresStore` keeps both in a
-//! database that several processes share, each of which acts for its share of the channels.
+//! file: for hosts on which thousands of channels talk at once.
 
-// `json`, `sqlite` and `postgres` are the stores, `ego` the scan. Below them `disk` and `worker` (files and
-// threads) and `lease` (a value). `agent_name` says what may be a name, `problems` what an operator should look
+// `json` and `sqlite` are the stores, `ego` the scan. Below them `record` (the codec), `disk` and `worker` (files and
+// threads). `parts` shows the codec to `dirigent-cluster`. `agent_name` says what may be a name, `problems` what an operator should look
 // at, `export` writes all channels into one file.
 
 mod agent_name;
@@ -59,9 +58,8 @@ pub mod ego;
 mod error;
 pub mod export;
 mod json;
-pub mod lease;
-#[cfg(feature = "postgres")]
-mod postgres;
+#[doc(hidden)]
+pub mod parts;
 mod problems;
 mod record;
 #[cfg(feature = "sqlite")]
@@ -75,8 +73,6 @@ pub use json::identities::{
 };
 pub use json::recording::{ChannelRecording, NewerValue};
 pub use json::report::ChannelReport;
-#[cfg(feature = "postgres")]
-pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore};
 pub use record::{ParsedChannel, parse_channel};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};

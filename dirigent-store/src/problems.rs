@@ -8,7 +8,7 @@ const REMEMBERED_MAX: usize = 1_000;
 
 /// The problems since the store was opened.
 #[derive(Debug)]
-pub(crate) struct Problems<P>(Mutex<Vec<P>>);
+pub struct Problems<P>(Mutex<Vec<P>>);
 
 impl<P> Default for Problems<P> {
     fn default() -> Self {
@@ -18,7 +18,7 @@ impl<P> Default for Problems<P> {
 
 impl<P: Clone + Display + PartialEq> Problems<P> {
     /// Remembers a problem, each once.
-    pub(crate) fn push(&self, problem: P) {
+    pub fn push(&self, problem: P) {
         self.change(|all| {
             if all.contains(&problem) {
                 return;
@@ -35,7 +35,8 @@ impl<P: Clone + Display + PartialEq> Problems<P> {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    pub(crate) fn all(&self) -> Vec<P> {
+    /// All that are remembered.
+    pub fn all(&self) -> Vec<P> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

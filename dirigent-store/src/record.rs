@@ -1,5 +1,5 @@
 //! The codec of records: what every store of this crate keeps of a channel, from values to text and back. JSON files hold the text
-//! with a version and a checksum around it, SQLite and PostgreSQL in a column.
+//! with a version and a checksum around it, SQLite in a column, and so does the store on PostgreSQL in `dirigent-cluster`.
 
 mod content;
 mod effect;
@@ -32,7 +32,7 @@ use crate::record::fields::quoted;
 const VERSION: u64 = 2;
 
 /// How large a file may be. A record is a few kilobytes, with a long reply some hundred.
-pub(crate) const LARGEST: usize = 64 << 20;
+pub const LARGEST: usize = 64 << 20;
 
 /// A channel's record with all that its file says. `Debug` shows no text.
 ///
@@ -64,14 +64,14 @@ pub struct ParsedChannel {
 
 /// What this version does not know, around the record and in it.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub(crate) struct Extras {
+pub struct Extras {
     envelope: Extra,
     record: Unknown,
 }
 
 impl Extras {
     /// Whether there is nothing that is not known.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         let Self { envelope, record } = self;
         envelope.is_empty() && record.is_empty()
     }
@@ -187,14 +187,21 @@ pub fn parse_channel(content: &[u8]) -> Result<ParsedChannel, BadFile> {
 }
 
 /// A record with all that its text says.
-pub(crate) struct WrittenRecord {
-    pub(crate) record: ChannelRecord,
+#[derive(Debug)]
+pub struct WrittenRecord {
+    /// The record.
+    pub record: ChannelRecord,
     agents: BTreeMap<AgentKey, AgentId>,
-    pub(crate) extras: Extras,
+    /// What a newer version wrote.
+    pub extras: Extras,
 }
 
 /// The text of a record by itself.
-pub(crate) fn record_text(
+///
+/// # Errors
+///
+/// A value that this version has no name for.
+pub fn record_text(
     record: &ChannelRecord,
     agents: &BTreeMap<AgentKey, AgentId>,
     extras: &Extras,
@@ -209,7 +216,11 @@ pub(crate) fn record_text(
 }
 
 /// Reads the text of a record whose checksum is right.
-pub(crate) fn parse_sound_record(text: &str) -> Result<WrittenRecord, BadFile> {
+///
+/// # Errors
+///
+/// [`BadFile::UnknownValue`] where a newer version wrote it.
+pub fn parse_sound_record(text: &str) -> Result<WrittenRecord, BadFile> {
     parse_record(text).map_err(|_| BadFile::UnknownValue)
 }
 
@@ -230,8 +241,7 @@ pub(crate) fn parse_record(text: &str) -> Result<WrittenRecord, BadFile> {
 }
 
 /// The checksum of a record's text, as it stands in a channel's file.
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub(crate) fn record_checksum(channel: ChannelId, revision: Revision, record: &[u8]) -> String {
+pub fn record_checksum(channel: ChannelId, revision: Revision, record: &[u8]) -> String {
     checksum(VERSION, channel, revision, record)
 }
 

@@ -5,8 +5,6 @@
 mod busy_first;
 mod channels;
 mod driver;
-#[cfg(feature = "postgres")]
-mod postgres;
 mod recording;
 mod registry;
 mod shared;

@@ -6,5 +6,5 @@ pub(crate) mod left_out;
 pub(crate) mod mount;
 pub(crate) mod process;
 pub(crate) mod refused;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(feature = "sqlite")]
 pub(crate) mod story;

@@ -84,7 +84,7 @@ impl GatewayEvent {
 }
 
 /// The other processes on the same store, where not each of them hears all events: takes what this one hears of channels
-/// that are another's, and carries it there; from [`Builder::neighbours`](crate::host::Builder::neighbours). `dirigent-relay` has
+/// that are another's, and carries it there; from [`Builder::neighbours`](crate::host::Builder::neighbours). `dirigent-cluster` has
 /// one. Where every process has a gateway connection for all guilds there is no need for it.
 ///
 /// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event,

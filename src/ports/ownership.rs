@@ -35,7 +35,7 @@ impl Standing {
 }
 
 /// Says which channels this process acts for, where several processes share a store; from
-/// [`Builder::ownership`](crate::host::Builder::ownership). `dirigent-store` has one on PostgreSQL.
+/// [`Builder::ownership`](crate::host::Builder::ownership). `dirigent-cluster` has one on PostgreSQL.
 ///
 /// It saves work and keeps two processes from acting at once in the ordinary course of things. What makes a
 /// turn happen once is the [store](crate::store::ChannelStore): it refuses the commit of a process that does not act for the

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 /// Where tests live: every `tests` folder of the workspace.
 const HOMES: &[&str] = &[
     "",
+    "dirigent-cluster",
+    "dirigent-control",
     "dirigent-core",
     "dirigent-delegate",
     "dirigent-llm",

@@ -59,7 +59,7 @@ impl Figure {
     }
 
     /// What a store with leases tells: how many this process holds, how many processes there are, and how many leases it has
-    /// taken since its start. `PostgresStore` of `dirigent-store` has `share` and `taken` for it.
+    /// taken since its start. `PostgresStore` of `dirigent-cluster` has `share` and `taken` for it.
     pub fn leases(held: usize, processes: u16, taken: u64) -> Vec<Self> {
         let held = u64::try_from(held).unwrap_or(u64::MAX);
         vec![

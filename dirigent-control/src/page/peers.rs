@@ -16,7 +16,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(2);
 const REPLAY_LIMIT: Duration = Duration::from_secs(20);
 
 /// The other processes on the same store, each of which acts for channels of its own; given to
-/// [`ControlBuilder::peers`](crate::ControlBuilder::peers). `dirigent-relay` has one.
+/// [`ControlBuilder::peers`](crate::ControlBuilder::peers). `dirigent-cluster` has one.
 ///
 /// At the other end [`Control::answer`](crate::Control::answer) answers. A peer is trusted with every channel: what a
 /// visitor may do is judged where the visitor signed in.

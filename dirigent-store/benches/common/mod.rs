@@ -2,8 +2,6 @@
 
 #[path = "../../../benches/common/options.rs"]
 mod options;
-#[cfg(feature = "postgres")]
-mod postgres;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +18,6 @@ pub(crate) const STORES: &[&str] = &[
     "json",
     #[cfg(feature = "sqlite")]
     "sqlite",
-    #[cfg(feature = "postgres")]
-    "postgres",
     "memory",
 ];
 
@@ -31,8 +27,6 @@ pub(crate) enum Kind {
     Json,
     #[cfg(feature = "sqlite")]
     Sqlite,
-    #[cfg(feature = "postgres")]
-    Postgres,
 }
 
 impl Kind {
@@ -40,8 +34,6 @@ impl Kind {
         match name {
             #[cfg(feature = "sqlite")]
             Some("sqlite") => Self::Sqlite,
-            #[cfg(feature = "postgres")]
-            Some("postgres") => Self::Postgres,
             _ => Self::Json,
         }
     }
@@ -57,8 +49,6 @@ impl Kind {
                 let options = SqliteOptions::new(path).durability(durability);
                 Open::Sqlite(SqliteStore::open(options).unwrap())
             }
-            #[cfg(feature = "postgres")]
-            Self::Postgres => Open::Postgres(postgres::Linked::open(path)),
         }
     }
 }
@@ -68,8 +58,6 @@ pub(crate) enum Open {
     Json(JsonChannels),
     #[cfg(feature = "sqlite")]
     Sqlite(SqliteStore),
-    #[cfg(feature = "postgres")]
-    Postgres(postgres::Linked),
 }
 
 impl Open {
@@ -78,8 +66,6 @@ impl Open {
             Self::Json(store) => Arc::new(store.clone()),
             #[cfg(feature = "sqlite")]
             Self::Sqlite(store) => Arc::new(store.clone()),
-            #[cfg(feature = "postgres")]
-            Self::Postgres(linked) => Arc::new(linked.store.clone()),
         }
     }
 
@@ -94,8 +80,6 @@ impl Open {
                 assert!(store.problems().is_empty());
                 store.close().await.unwrap();
             }
-            #[cfg(feature = "postgres")]
-            Self::Postgres(linked) => linked.close().await,
         }
     }
 }

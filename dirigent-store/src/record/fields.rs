@@ -114,6 +114,6 @@ pub(crate) fn string(value: &str) -> Option<String> {
 }
 
 /// A string as JSON.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -11,8 +11,9 @@ use crate::channels::place::{
     HERE, Place, THERE, barred, cause, fact, failure, replacement, request, stored, turn,
 };
 use crate::channels::unchangeable::Unchangeable;
+use crate::shared::commits::too_large;
 use crate::shared::mount::Mount;
-use crate::shared::refused::{BreakingDisk, broken, too_large};
+use crate::shared::refused::{BreakingDisk, broken};
 
 /// A commit fails like this, with nothing done.
 async fn is_refused(store: &JsonChannels, revision: u64, kind: ErrorKind) {

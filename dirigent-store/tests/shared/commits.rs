@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dirigent::ChannelId;
-use dirigent::ports::ApiError;
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
 use dirigent::store::{
     Barred, ChannelRecord, ChannelStore, Commit, CommitError, Discussion, Durability, LoadError,
     Revision,
@@ -109,4 +109,26 @@ pub(crate) fn failure(outcome: Result<Revision, CommitError>) -> ApiError {
         Err(CommitError::Store(error)) => error,
         other => panic!("expected a failure, found {other:?}"),
     }
+}
+
+/// A commit whose record has so many bytes.
+pub(crate) fn large(channel: ChannelId, expected: u64, text: String) -> Commit {
+    let mut commit = request(channel, expected, 2);
+    let record = Arc::make_mut(&mut commit.record);
+    Arc::make_mut(record.discussion.as_mut().unwrap()).guide = text;
+    commit
+}
+
+/// What no repetition of the same commit would change is told by its kind, and the channel goes on.
+pub(crate) async fn too_large(store: &dyn ChannelStore) {
+    fact(store, HERE, 0, 1).await;
+    for durability in [Durability::Turn, Durability::Fact] {
+        let commit = Commit { durability, ..large(HERE, 1, "x".repeat(65 << 20)) };
+        let error = failure(store.commit(commit).await);
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Invalid, Certainty::NotDone));
+        assert!(matches!(cause(&error), StoreError::TooLarge { .. }), "{error:?}");
+        assert_eq!(stored(store, HERE).await, Some((1, 1)));
+    }
+    turn(store, HERE, 1, 2).await;
+    assert_eq!(stored(store, HERE).await, Some((2, 2)));
 }

@@ -1,13 +1,11 @@
 //! What stores of every kind refuse alike.
 
-use std::sync::Arc;
-
 use dirigent::ChannelId;
-use dirigent::ports::{ApiError, Certainty, ErrorKind};
+use dirigent::ports::ApiError;
 use dirigent::store::{ChannelStore, Commit, Durability};
 use dirigent_store::{Action, StoreError};
 
-use crate::shared::commits::{HERE, cause, fact, failed, failure, request, stored, turn};
+use crate::shared::commits::{HERE, cause, failed, failure, large, request};
 use crate::shared::mount::{Mount, image};
 
 /// A disk that says yes and then breaks: a file system on a disk with less room than it promised. None where nothing can
@@ -24,14 +22,6 @@ impl BreakingDisk {
         let image = image(small.path().join("image"), 64)?;
         Some(Self { disk: Mount::looped(image)?, _small: small })
     }
-}
-
-/// A commit whose record has so many bytes.
-fn large(channel: ChannelId, expected: u64, text: String) -> Commit {
-    let mut commit = request(channel, expected, 2);
-    let record = Arc::make_mut(&mut commit.record);
-    Arc::make_mut(record.discussion.as_mut().unwrap()).guide = text;
-    commit
 }
 
 /// Commits until the disk breaks, after which nothing is taken. Returns how the last commit failed.
@@ -63,18 +53,4 @@ pub(crate) async fn broken(store: &dyn ChannelStore) -> ApiError {
 pub(crate) fn is_broken(error: &ApiError) {
     let StoreError::Broken { .. } = cause(error) else { panic!("{error:?}") };
     assert!(cause(error).to_string().ends_with("open the store again"));
-}
-
-/// What no repetition of the same commit would change is told by its kind, and the channel goes on.
-pub(crate) async fn too_large(store: &dyn ChannelStore) {
-    fact(store, HERE, 0, 1).await;
-    for durability in [Durability::Turn, Durability::Fact] {
-        let commit = Commit { durability, ..large(HERE, 1, "x".repeat(65 << 20)) };
-        let error = failure(store.commit(commit).await);
-        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Invalid, Certainty::NotDone));
-        assert!(matches!(cause(&error), StoreError::TooLarge { .. }), "{error:?}");
-        assert_eq!(stored(store, HERE).await, Some((1, 1)));
-    }
-    turn(store, HERE, 1, 2).await;
-    assert_eq!(stored(store, HERE).await, Some((2, 2)));
 }

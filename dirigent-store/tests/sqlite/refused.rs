@@ -8,9 +8,9 @@ use dirigent::store::{ChannelStore, Commit, Durability};
 use dirigent::{IdentityStore, UserId};
 use dirigent_store::{Action, OpenError, SqliteStore, StoreError};
 
-use crate::shared::commits::{HERE, THERE, cause, fact, failure, request, stored, turn};
+use crate::shared::commits::{HERE, THERE, cause, fact, failure, request, stored, too_large, turn};
 use crate::shared::mount::Mount;
-use crate::shared::refused::{BreakingDisk, broken, is_broken, too_large};
+use crate::shared::refused::{BreakingDisk, broken, is_broken};
 use crate::sqlite::place::names;
 
 fn identity(number: u64) -> Identity {

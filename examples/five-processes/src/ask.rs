@@ -8,8 +8,9 @@ use std::time::Duration;
 use dirigent::hooks::RunReport;
 use dirigent::ports::{HistoryRequest, Nonce, Post};
 use dirigent::prelude::*;
+use dirigent_cluster::Instance;
 use dirigent_discord::DiscordAccount;
-use dirigent_relay::{Instance, Permission};
+use dirigent_relay::Permission;
 use twilight_gateway::{Event, EventTypeFlags, Shard, StreamExt as _};
 use twilight_model::gateway::payload::incoming::MessageCreate;
 

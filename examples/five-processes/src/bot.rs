@@ -13,12 +13,11 @@ use dirigent::host::{Builder, RunError};
 use dirigent::ports::Identity;
 use dirigent::prelude::*;
 use dirigent::settings::{LostRuns, Pacing};
+use dirigent_cluster::http::{AddressBook, ClientTls, HttpRelay, HttpServer, ServerTls};
+use dirigent_cluster::{Forwarding, Guests, Hosting, Instance};
+use dirigent_cluster::{PostgresOptions, PostgresStore};
 use dirigent_discord::{DiscordAccount, Feed};
-use dirigent_relay::http::{AddressBook, ClientTls, HttpRelay, HttpServer, ServerTls};
-use dirigent_relay::{
-    Client, Forwarding, Guests, HostId, Hosting, Instance, Keyring, Secret, Server,
-};
-use dirigent_store::{PostgresOptions, PostgresStore};
+use dirigent_relay::{Client, HostId, Keyring, Secret, Server};
 use futures_util::StreamExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;

@@ -23,7 +23,7 @@ use crate::imports::Imports;
 use crate::source::{Source, sources};
 
 /// The crates that are published, with their folders.
-const CRATES: [(&str, &str); 11] = [
+const CRATES: [(&str, &str); 12] = [
     ("dirigent-core", "dirigent-core/src"),
     ("dirigent", "src"),
     ("dirigent-store", "dirigent-store/src"),
@@ -33,6 +33,7 @@ const CRATES: [(&str, &str); 11] = [
     ("dirigent-llm", "dirigent-llm/src"),
     ("dirigent-delegate", "dirigent-delegate/src"),
     ("dirigent-relay", "dirigent-relay/src"),
+    ("dirigent-cluster", "dirigent-cluster/src"),
     ("dirigent-scene", "dirigent-scene/src"),
     ("dirigent-control", "dirigent-control/src"),
 ];

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent::ChannelId;
 use dirigent::ports::{Standing, Timestamp};
-use dirigent_store::lease::{
+use dirigent_cluster::lease::{
     Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Leases, Shard, Terms, shard_of,
 };
 use dirigent_testkit::Random;

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use dirigent::ports::{Standing, Timestamp};
-use dirigent_store::lease::{LeaseAnswer, Leases, Terms};
+use dirigent_cluster::lease::{LeaseAnswer, Leases, Terms};
 
 use super::setting::{Rule, Setting};
 use super::table::{SHARD, SentBeat, TTL};

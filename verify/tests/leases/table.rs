@@ -1,6 +1,6 @@
 //! The table of leases, of one row.
 
-use dirigent_store::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Shard};
+use dirigent_cluster::lease::{Epoch, HeldShard, LeaseAnswer, LeaseHeartbeat, Shard};
 
 use super::setting::{Rule, Setting};
 

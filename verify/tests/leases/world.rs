@@ -1,7 +1,7 @@
 //! One shard with one channel, and everything around it. Time goes by in ticks.
 
 use dirigent::ports::Standing;
-use dirigent_store::lease::LeaseAnswer;
+use dirigent_cluster::lease::LeaseAnswer;
 
 use super::events::Event;
 use super::process::{Life, Process, QUIET, Record, Sent, at};

@@ -29,7 +29,7 @@ const SHAPE: &str = "a list of agents";
 
 /// Agents in the order of their keys from zero.
 #[derive(Debug, Default)]
-pub(crate) struct Agents {
+pub struct Agents {
     names: Vec<AgentId>,
     keys: HashMap<AgentId, AgentKey>,
     /// What a newer version wrote, to be written again.
@@ -53,7 +53,7 @@ struct Versioned {
 
 impl Agents {
     /// Agents in this order. One that stands there twice has the first of its keys.
-    pub(crate) fn new(names: Vec<AgentId>) -> Self {
+    pub fn new(names: Vec<AgentId>) -> Self {
         let mut keys = HashMap::with_capacity(names.len());
         for (name, key) in names.iter().zip(0..) {
             keys.entry(name.clone()).or_insert(AgentKey::new(key));
@@ -104,17 +104,17 @@ impl Agents {
     }
 
     /// All of them.
-    pub(crate) fn names(&self) -> &[AgentId] {
+    pub fn names(&self) -> &[AgentId] {
         &self.names
     }
 
     /// An agent's key, if it was given one.
-    pub(crate) fn key(&self, agent: &AgentId) -> Option<AgentKey> {
+    pub fn key(&self, agent: &AgentId) -> Option<AgentKey> {
         self.keys.get(agent).copied()
     }
 
     /// An agent's name, if it is known.
-    pub(crate) fn name(&self, key: AgentKey) -> Option<&AgentId> {
+    pub fn name(&self, key: AgentKey) -> Option<&AgentId> {
         self.names.get(usize::try_from(key.get()).ok()?)
     }
 
@@ -151,7 +151,7 @@ impl Agents {
     }
 
     /// The names of those whom a record is about.
-    pub(crate) fn of(&self, record: &ChannelRecord) -> BTreeMap<AgentKey, AgentId> {
+    pub fn of(&self, record: &ChannelRecord) -> BTreeMap<AgentKey, AgentId> {
         let snapshot = &record.snapshot;
         let listed = snapshot.list.iter().map(|slot| slot.agent);
         let others = snapshot.muted.iter().copied().chain(snapshot.initiator);
@@ -174,7 +174,7 @@ fn checksum(agents: &str) -> String {
 
 /// Puts the agents together again from what the channels' files call them. A key that no channel
 /// names gets a name that no agent has.
-pub(crate) fn rebuild(names: &BTreeMap<AgentKey, AgentId>) -> Agents {
+pub fn rebuild(names: &BTreeMap<AgentKey, AgentId>) -> Agents {
     let names: BTreeMap<_, _> = names.range(..AgentKey::new(REBUILT_MAX)).collect();
     let count = names.last_key_value().map_or(0, |(key, _)| key.get().saturating_add(1));
     let name = |key| {

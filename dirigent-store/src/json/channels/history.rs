@@ -132,7 +132,7 @@ fn lines(content: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 }
 
 /// A change in a line, without its end.
-pub(crate) fn line(transition: &Transition, agents: &Agents) -> Vec<u8> {
+pub fn line(transition: &Transition, agents: &Agents) -> Vec<u8> {
     let mut file = TransitionFile::from(transition);
     if let Some(name) = transition.agent.and_then(|key| agents.name(key)) {
         (file.agent, file.key) = (Some(name.clone()), None);
@@ -142,7 +142,7 @@ pub(crate) fn line(transition: &Transition, agents: &Agents) -> Vec<u8> {
 }
 
 /// A line's change; `None` when it was cut short, or another program wrote it.
-pub(crate) fn parse(line: &[u8], agents: &Agents) -> Option<Transition> {
+pub fn parse(line: &[u8], agents: &Agents) -> Option<Transition> {
     let mut file: TransitionFile = serde_json::from_slice(line).ok()?;
     if let Some(name) = file.agent.take() {
         file.key = Some(agents.key(&name)?);

@@ -66,7 +66,11 @@ pub enum BadEntry {
 }
 
 /// Whether an identity can be an entry. What is refused here is passed over when it is read.
-pub(crate) fn check(identity: &Identity) -> Result<(), BadEntry> {
+///
+/// # Errors
+///
+/// Why it cannot.
+pub fn check(identity: &Identity) -> Result<(), BadEntry> {
     if identity.discord_user_id.get() < SMALLEST_ACCOUNT {
         return Err(BadEntry::BadAccount);
     }

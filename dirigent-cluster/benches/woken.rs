@@ -1,0 +1,16 @@
+//! From a person's word to the first agent's call, where ten thousand channels that rest are spoken to within one second: as the bench
+//! of `dirigent-store` has it, on a PostgreSQL server of its own.
+//!
+//! `cargo bench -p dirigent-cluster --features postgres --bench woken -- --channels 10000` prints one line of JSON.
+#![expect(clippy::print_stdout, reason = "the figures are the output")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
+#![allow(clippy::disallowed_methods, reason = "a bench measures real time")]
+#![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
+mod common;
+#[path = "../../dirigent-store/benches/measured/woken.rs"]
+mod measured;
+
+fn main() {
+    measured::main();
+}

@@ -1,0 +1,134 @@
+//! What other processes heard of the channels of this one.
+
+use async_trait::async_trait;
+use dirigent::operate::DriverEnd;
+use dirigent::ports::{ChannelAnswer, GatewayEvent};
+use dirigent::{CallError, Dirigent};
+use dirigent_relay::parts::{read, refused, write};
+use dirigent_relay::{Asker, ProcessRole, Refused, RelayQuestion, Service};
+use futures_util::future::join_all;
+
+use super::command::{CommandText, UseCommand};
+use super::request::{AskChannel, WireAnswer};
+use crate::event::{HeardElsewhere, NotOurs};
+
+/// Takes what other processes heard of the channels of this one: given to a [`Server`](dirigent_relay::Server).
+pub(crate) struct Heard {
+    pub(crate) dirigent: Dirigent,
+}
+
+impl Heard {
+    /// Tells each channel its events in order, all channels at once. Returns the places of those that are not ours.
+    async fn tell(&self, heard: HeardElsewhere) -> Vec<usize> {
+        if heard.missed {
+            // Where the driver does not run, it reads everything when it starts.
+            let _ = self.dirigent.reconnected_here().await;
+        }
+        let mut channels = std::collections::BTreeMap::<_, Vec<_>>::new();
+        for (place, event) in heard.events.into_iter().enumerate() {
+            let event = GatewayEvent::from(event);
+            channels.entry(event.channel()).or_default().push((place, event));
+        }
+        let told = channels.into_values().map(|events| async {
+            let mut elsewhere = Vec::new();
+            for (place, event) in events {
+                // What follows in the channel waits for what was not taken.
+                if !elsewhere.is_empty()
+                    || !is_taken(&event, &self.dirigent.event_here(event.clone()).await)
+                {
+                    elsewhere.push(place);
+                }
+            }
+            elsewhere
+        });
+        join_all(told).await.concat()
+    }
+
+    async fn answer(&self, asked: &AskChannel) -> Result<WireAnswer, Refused> {
+        let made = asked.created()?;
+        let request = asked.read(made.as_ref()).ok_or(Refused::UnknownRule)?;
+        let channel = asked.channel_id;
+        let mut answer = self.dirigent.request_here(channel, request).await;
+        let is_unknown = matches!(answer, Ok(ChannelAnswer::UnknownAgent(_)));
+        if is_unknown && self.dirigent.identities_changed().await.is_ok() {
+            // It was registered a moment ago, in the process that asks.
+            answer = self.dirigent.request_here(channel, request).await;
+        }
+        answer.map(WireAnswer::from).map_err(|error| refused(&error))
+    }
+}
+
+#[async_trait]
+impl Service for Heard {
+    fn rules(&self) -> &'static [&'static str] {
+        &[HeardElsewhere::RULE, UseCommand::RULE, AskChannel::RULE]
+    }
+
+    async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
+        if asker.role != ProcessRole::Peer {
+            return Err(Refused::OnlyPeers);
+        }
+        if rule == UseCommand::RULE {
+            let (used, within) = read::<UseCommand>(question)?.read()?;
+            let answer = self.dirigent.command_here(&used, within).await;
+            let answer = answer.map_err(|error| refused(&error))?;
+            return Ok(write(&CommandText::from(answer)));
+        }
+        if rule == AskChannel::RULE {
+            return self.answer(&read(question)?).await.map(|answer| write(&answer));
+        }
+        let elsewhere = self.tell(read(question)?).await;
+        Ok(write(&NotOurs { elsewhere }))
+    }
+}
+
+/// Whether the event need not be told again. A message is read later in a channel that cannot be read now; of what else happened no trace
+/// would be left. A process that is shut down leaves it to the next one.
+pub(super) fn is_taken(event: &GatewayEvent, told: &Result<(), CallError>) -> bool {
+    match told {
+        Err(CallError::Elsewhere | CallError::Ended(DriverEnd::ShutDown)) => false,
+        Err(CallError::Failed(_) | CallError::NotStored) => {
+            matches!(event, GatewayEvent::MessageCreated(_))
+        }
+        Ok(()) | Err(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent::ports::{ApiError, ErrorKind};
+    use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+
+    use super::*;
+
+    /// A message that is not read now is read later; of what else happened no trace is left.
+    #[test]
+    fn an_event_is_told_again_where_nothing_would_be_left_of_it() {
+        let (channel, message, user) = (ChannelId::new(1), MessageId::new(2), UserId::new(3));
+        let said = ChatMessage::new(message, channel, user, "Hello");
+        let created = GatewayEvent::MessageCreated(said.clone());
+        let others = [
+            GatewayEvent::MessageUpdated(said),
+            GatewayEvent::MessageDeleted { channel, message },
+            GatewayEvent::MemberJoined { channel, user },
+            GatewayEvent::MemberLeft { channel, user },
+            GatewayEvent::NewestMessage { channel, message, parent: None },
+            GatewayEvent::ThreadSeen { thread: channel, parent: channel },
+            GatewayEvent::ChannelDeleted(channel),
+        ];
+        let failed = || Err(CallError::Failed(ApiError::new(ErrorKind::Store)));
+        for answer in [failed(), Err(CallError::NotStored)] {
+            assert!(is_taken(&created, &answer), "{answer:?}");
+            for event in &others {
+                assert!(!is_taken(event, &answer), "{event:?} {answer:?}");
+            }
+        }
+        for event in others.iter().chain([&created]) {
+            assert!(is_taken(event, &Ok(())), "{event:?}");
+            assert!(!is_taken(event, &Err(CallError::Elsewhere)), "{event:?}");
+            assert!(!is_taken(event, &Err(CallError::Ended(DriverEnd::ShutDown))), "{event:?}");
+            assert!(is_taken(event, &Err(CallError::Ended(DriverEnd::Dropped))), "{event:?}");
+            assert!(is_taken(event, &Err(CallError::NotRunning)), "{event:?}");
+        }
+    }
+}

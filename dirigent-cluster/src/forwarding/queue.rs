@@ -1,0 +1,343 @@
+//! What waits for which process: of a channel all events in one place and in order, one batch under way to each process at a
+//! time. A value without clock and I/O.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use dirigent::ChannelId;
+use dirigent::ports::{GatewayEvent, Timestamp};
+use dirigent_relay::HostId;
+
+use super::lane::{Batch, Lane, weight};
+use super::waiting::{Place, Waiting};
+
+/// The most events of one batch.
+const BATCH_MAX: usize = 100;
+/// The most bytes of text in one batch: far below what a question may have, also where each must be escaped.
+const BATCH_BYTES: usize = 100 * 1024;
+/// The most events that wait in one place. Beyond, they are left aside, and who acts for their channels reads what it missed.
+const WAITING_MAX: usize = 10_000;
+/// After this number of refusals in a row the log names the channel.
+const REFUSALS_TOLD: u32 = 5;
+
+/// Events of one channel that are to be told here.
+pub(super) struct ToTell {
+    pub(super) channel: ChannelId,
+    pub(super) round: u64,
+    pub(super) events: Vec<GatewayEvent>,
+}
+
+/// Events of one channel that were told here.
+pub(super) struct Told {
+    pub(super) channel: ChannelId,
+    pub(super) round: u64,
+    /// How many were told, and how many of them were taken.
+    pub(super) events: usize,
+    pub(super) taken: usize,
+    /// Whether this process acts for the channel, and did not take the next one.
+    pub(super) is_refused: bool,
+}
+
+/// All that waits.
+#[derive(Default)]
+pub(super) struct Queue {
+    channels: HashMap<ChannelId, Waiting>,
+    lanes: BTreeMap<Place, Lane>,
+    rounds: u64,
+    /// The processes that act for channels, as they are named now.
+    named: BTreeSet<HostId>,
+    /// All that were ever named.
+    known: BTreeSet<HostId>,
+    /// Whether events of all channels may have been missed at any time: who is named for the first time after that reads all, too.
+    had_gap: bool,
+    /// Events that were carried, and that were left aside, since the start.
+    pub(super) carried: u64,
+    pub(super) dropped: u64,
+}
+
+impl Queue {
+    /// These other processes act for channels now. One that is named no more may be so again: then it hears that it missed something.
+    pub(super) fn name(&mut self, hosts: &[HostId]) {
+        for host in hosts {
+            if self.known.insert(host.clone()) && self.had_gap {
+                self.miss(&Place::Process(host.clone()));
+            }
+        }
+        self.named = hosts.iter().cloned().collect();
+        self.lanes.retain(|_, lane| !lane.is_idle());
+    }
+
+    /// Events of any channel may have been missed: each process reads all of its channels.
+    pub(super) fn open_gap(&mut self) {
+        self.had_gap = true;
+        for host in self.known.clone() {
+            self.miss(&Place::Process(host));
+        }
+    }
+
+    fn miss(&mut self, place: &Place) {
+        self.lane(place).missed = true;
+    }
+
+    fn lane(&mut self, place: &Place) -> &mut Lane {
+        self.lanes.entry(place.clone()).or_default()
+    }
+
+    /// An event, and the other process that acts for its channel as far as is known. Where earlier events of the channel wait it goes
+    /// behind them; another process gets all of them.
+    pub(super) fn push(&mut self, now: Timestamp, owner: Option<HostId>, event: GatewayEvent) {
+        let channel = event.channel();
+        let wanted = owner.map(Place::Process);
+        let place = match (self.channels.get(&channel), wanted) {
+            (None, wanted) => {
+                let place = wanted.unwrap_or(Place::Here);
+                self.channels.insert(channel, Waiting::new(place.clone()));
+                self.lane(&place).channels.push_back(channel);
+                place
+            }
+            (Some(waiting), Some(wanted))
+                if waiting.place != wanted && !waiting.is_refused_by(&wanted, now) =>
+            {
+                self.move_to(channel, &wanted);
+                wanted
+            }
+            (Some(waiting), _) => waiting.place.clone(),
+        };
+        if self.lane(&place).events >= WAITING_MAX {
+            return self.leave_aside(&place);
+        }
+        self.lane(&place).events += 1;
+        if let Some(waiting) = self.channels.get_mut(&channel) {
+            waiting.events.push_back(event);
+        }
+    }
+
+    /// Too many events wait in this place: these and one more are left aside.
+    fn leave_aside(&mut self, place: &Place) {
+        self.channels.retain(|_, waiting| waiting.place != *place);
+        let lane = self.lane(place);
+        let left = std::mem::take(&mut lane.events);
+        lane.channels.clear();
+        lane.missed = true;
+        self.dropped += left as u64 + 1;
+        if *place == Place::Here {
+            // Any process may act for the channels.
+            self.open_gap();
+        }
+    }
+
+    /// All events of the channel wait there from now on, those that are under way elsewhere too.
+    fn move_to(&mut self, channel: ChannelId, place: &Place) {
+        let Some(waiting) = self.channels.get_mut(&channel) else { return };
+        let from = std::mem::replace(&mut waiting.place, place.clone());
+        waiting.round = None;
+        let events = waiting.events.len();
+        self.lane(&from).events -= events;
+        let lane = self.lane(place);
+        lane.events += events;
+        lane.channels.push_back(channel);
+    }
+
+    /// Looks up for each channel which other process acts for it now. What is under way stays until another process is known.
+    pub(super) fn look_up(&mut self, now: Timestamp, owner: impl Fn(ChannelId) -> Option<HostId>) {
+        let wanted = |(channel, waiting): (&ChannelId, &Waiting)| {
+            let wanted = owner(*channel).map_or(Place::Here, Place::Process);
+            let may_move = match &wanted {
+                Place::Here => waiting.round.is_none(),
+                Place::Process(_) => !waiting.is_refused_by(&wanted, now),
+            };
+            (wanted != waiting.place && may_move).then_some((*channel, wanted))
+        };
+        let moves: Vec<_> = self.channels.iter().filter_map(wanted).collect();
+        for (channel, place) in moves {
+            self.move_to(channel, &place);
+        }
+    }
+
+    /// The next batch that may go now.
+    pub(super) fn next_batch(&mut self, now: Timestamp) -> Option<Batch> {
+        loop {
+            let ready = self.ready().find(|(_, lane)| lane.is_due(now));
+            let to = ready.map(|(host, _)| host.clone())?;
+            let batch = self.batch(to);
+            if batch.missed || !batch.events.is_empty() {
+                return Some(batch);
+            }
+        }
+    }
+
+    /// The processes for which there is something that is not under way. One that is not named is asked only for events.
+    fn ready(&self) -> impl Iterator<Item = (&HostId, &Lane)> {
+        self.lanes.iter().filter_map(|(place, lane)| match place {
+            Place::Process(host) if !lane.is_under_way => {
+                let may_be_told = lane.missed && self.named.contains(host);
+                (may_be_told || !lane.channels.is_empty()).then_some((host, lane))
+            }
+            Place::Here | Place::Process(_) => None,
+        })
+    }
+
+    fn batch(&mut self, to: HostId) -> Batch {
+        self.rounds += 1;
+        let (round, place) = (self.rounds, Place::Process(to.clone()));
+        let lane = self.lanes.entry(place.clone()).or_default();
+        let missed = std::mem::take(&mut lane.missed);
+        let mut batch = Batch { to, round, missed, parts: Vec::new(), events: Vec::new() };
+        let mut bytes = 0;
+        while batch.events.len() < BATCH_MAX && bytes < BATCH_BYTES {
+            let Some(channel) = lane.channels.pop_front() else { break };
+            let waiting = self.channels.get_mut(&channel);
+            let is_here =
+                |waiting: &&mut Waiting| waiting.place == place && waiting.round.is_none();
+            let Some(waiting) = waiting.filter(is_here) else { continue };
+            let before = batch.events.len();
+            for event in &waiting.events {
+                if batch.events.len() >= BATCH_MAX || bytes >= BATCH_BYTES {
+                    break;
+                }
+                bytes += weight(event);
+                batch.events.push(event.clone());
+            }
+            waiting.round = Some(round);
+            batch.parts.push((channel, batch.events.len() - before));
+        }
+        lane.is_under_way = batch.missed || !batch.events.is_empty();
+        batch
+    }
+
+    /// The batch was answered: these places of it were not taken.
+    pub(super) fn answered(&mut self, now: Timestamp, batch: &Batch, elsewhere: &[usize]) {
+        self.lane(&Place::Process(batch.to.clone())).succeed();
+        let refused: BTreeSet<_> = elsewhere.iter().collect();
+        let taken: Vec<_> =
+            (0..batch.events.len()).map(|place| !refused.contains(&place)).collect();
+        let mut taken = taken.as_slice();
+        for (channel, count) in &batch.parts {
+            let (of_channel, others) = taken.split_at((*count).min(taken.len()));
+            taken = others;
+            if !self.is_in_round(*channel, batch.round) {
+                continue;
+            }
+            self.carried += self.take(*channel, of_channel) as u64;
+            if of_channel.contains(&false) {
+                self.refuse(now, *channel);
+                // Whose it is now is looked up a moment later.
+                self.move_to(*channel, &Place::Here);
+            }
+        }
+    }
+
+    /// Whether the events of the channel that went with this round still wait where they waited then.
+    fn is_in_round(&self, channel: ChannelId, round: u64) -> bool {
+        self.channels.get(&channel).is_some_and(|waiting| waiting.round == Some(round))
+    }
+
+    /// Of the first events of the channel these are not waited for any more. Returns how many they are.
+    fn take(&mut self, channel: ChannelId, taken: &[bool]) -> usize {
+        let Some(waiting) = self.channels.get_mut(&channel) else { return 0 };
+        let count = waiting.take(taken);
+        let (place, is_empty) = (waiting.place.clone(), waiting.events.is_empty());
+        let lane = self.lane(&place);
+        lane.events -= count;
+        if is_empty {
+            self.channels.remove(&channel);
+        } else {
+            lane.channels.push_back(channel);
+        }
+        count
+    }
+
+    fn refuse(&mut self, now: Timestamp, channel: ChannelId) {
+        let waiting = self.channels.get_mut(&channel);
+        let Some((times, waiting)) = waiting.map(|it| (it.refuse(now), it)) else { return };
+        if times == REFUSALS_TOLD {
+            let (events, place) = (waiting.events.len(), &waiting.place);
+            tracing::warn!(%channel, events, ?place, "events of a channel are not taken; that is tried again every few seconds");
+        }
+    }
+
+    /// The batch was not answered: it is carried again, before what came meanwhile.
+    pub(super) fn failed(&mut self, now: Timestamp, batch: &Batch) {
+        let mut again: Vec<_> = batch.parts.iter().map(|(channel, _)| *channel).collect();
+        again.retain(|channel| self.is_in_round(*channel, batch.round));
+        for channel in &again {
+            if let Some(waiting) = self.channels.get_mut(channel) {
+                waiting.round = None;
+            }
+        }
+        let lane = self.lane(&Place::Process(batch.to.clone()));
+        for channel in again.into_iter().rev() {
+            lane.channels.push_front(channel);
+        }
+        lane.fail(now);
+        lane.missed |= batch.missed;
+    }
+
+    /// The batch will never be taken as it is: its events are left aside, and the process is to read all channels.
+    pub(super) fn give_up(&mut self, now: Timestamp, batch: &Batch) {
+        for (channel, count) in &batch.parts {
+            if self.is_in_round(*channel, batch.round) {
+                self.dropped += self.take(*channel, &vec![true; *count]) as u64;
+            }
+        }
+        let lane = self.lane(&Place::Process(batch.to.clone()));
+        lane.fail(now);
+        lane.missed = true;
+    }
+
+    /// What is to be told here now: the events of channels for which this process acts, and no other one is known to.
+    pub(super) fn next_here(
+        &mut self,
+        now: Timestamp,
+        acts: impl Fn(ChannelId) -> bool,
+    ) -> Vec<ToTell> {
+        self.rounds += 1;
+        let round = self.rounds;
+        self.lane(&Place::Here).channels.clear();
+        let here = self.channels.iter_mut().filter(|(channel, waiting)| {
+            let is_here = waiting.place == Place::Here && waiting.round.is_none();
+            is_here && !waiting.is_refused_by(&Place::Here, now) && acts(**channel)
+        });
+        let to_tell = here.map(|(channel, waiting)| {
+            waiting.round = Some(round);
+            ToTell { channel: *channel, round, events: waiting.events.iter().cloned().collect() }
+        });
+        to_tell.collect()
+    }
+
+    /// These events were told here.
+    pub(super) fn told_here(&mut self, now: Timestamp, told: &Told) {
+        let Told { channel, round, events, taken, is_refused } = *told;
+        if !self.is_in_round(channel, round) {
+            return;
+        }
+        let places: Vec<_> = (0..events).map(|place| place < taken).collect();
+        self.take(channel, &places);
+        if is_refused {
+            self.refuse(now, channel);
+        }
+    }
+
+    /// Whether this process itself is to read its channels: asked once for each time.
+    pub(super) fn missed_here(&mut self) -> bool {
+        self.lanes.get_mut(&Place::Here).is_some_and(|lane| std::mem::take(&mut lane.missed))
+    }
+
+    /// When [`next_batch`](Self::next_batch) may have one by the passing of time.
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        self.ready().filter_map(|(_, lane)| lane.next_at).min()
+    }
+
+    /// How many events wait or are under way.
+    pub(super) fn waiting(&self) -> usize {
+        self.lanes.values().map(|lane| lane.events).sum()
+    }
+
+    /// How many of them are of channels whose first event was not taken.
+    pub(super) fn refused(&self) -> usize {
+        let refused = self.channels.values().filter(|waiting| waiting.is_refused());
+        refused.map(|waiting| waiting.events.len()).sum()
+    }
+}

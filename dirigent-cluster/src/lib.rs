@@ -1,0 +1,51 @@
+//! Several processes act for the channels of one [`dirigent`], each for its share.
+//!
+//! A lease in a database that all share says which process owns a channel. What another process hears or is asked of the channel
+//! is carried to the owner: by the sealed questions of [`dirigent_relay`].
+//!
+//! | you | start with |
+//! | --- | --- |
+//! | have several processes that share a database | `PostgresStore`, with the feature `postgres` |
+//! | have gateway shards or agents in any of them | [`Instance`], [`Forwarding`] |
+//! | have agents in processes without store and gateway | [`Hosting`] there, [`Guests`] here |
+//! | reach other machines | `http`, with the feature of that name |
+//! | have a control page that shows the channels of all processes | `PagePeers`, `PageService`, with the feature `control` |
+//! | keep leases in another table than ours | [`lease`], [`Owners`] |
+//!
+//! Of a Dirigent that one process decides for all, as the master of slaves, nothing here is needed: `dirigent-relay` has all of it.
+
+// `lease` decides as a value who owns what, `postgres` keeps that and the records. `owners` says it to the others: `instance` asks the
+// owner, `forwarding` carries events and commands to it (`event` has their form), `remote` has agents elsewhere. `http` is a transport
+// for all of it, `page` the control page of all processes.
+
+mod event;
+mod forwarding;
+#[cfg(feature = "http")]
+pub mod http;
+mod instance;
+pub mod lease;
+mod owners;
+#[cfg(feature = "control")]
+mod page;
+mod peer_rules;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod remote;
+
+pub use forwarding::{Forwarding, ForwardingLink};
+pub use instance::Instance;
+pub use owners::Owners;
+#[cfg(feature = "control")]
+pub use page::{PagePeers, PageService, RelayFigures};
+pub use peer_rules::Explained;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore};
+pub use remote::{
+    AgentConflict, GuestStatus, Guests, GuestsLink, Hosting, HostingLink, RemoteAccount,
+    RemoteAgent, RemoteCallError,
+};
+
+/// The code of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

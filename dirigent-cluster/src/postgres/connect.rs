@@ -1,0 +1,133 @@
+//! A connection to the server: made with the options, and what is said on it beside the answers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dirigent::Clock;
+use dirigent_store::{Action, StoreError};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt};
+use tokio::sync::mpsc;
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address;
+use super::options::PostgresOptions;
+use super::refusal::{away, no_answer, refused};
+use crate::lease::Terms;
+
+/// How long the way to a server may take to be made.
+const CONNECT: Duration = Duration::from_secs(5);
+/// The least time that one of several hosts is given for all of a connection.
+const HOST_MIN: Duration = Duration::from_secs(1);
+
+/// The server, and how it is reached.
+pub(super) struct Server {
+    /// One for each host.
+    hosts: Vec<Config>,
+    /// The one that was reached last: after a fail-over the first may be gone for long.
+    reached: AtomicUsize,
+    tls: Option<MakeRustlsConnect>,
+    pub(super) address: PathBuf,
+    pub(super) cluster: String,
+    /// How the others call this process; empty where they need not.
+    pub(super) process: String,
+    pub(super) shards: u16,
+    pub(super) terms: Terms,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// A connection. `pump` must be polled for anything to happen on it, and ends with it.
+pub(super) struct Session {
+    pub(super) client: Client,
+    pub(super) pump: BoxFuture<'static, ()>,
+    pub(super) notes: mpsc::UnboundedReceiver<String>,
+}
+
+impl Server {
+    pub(super) fn new(options: PostgresOptions) -> Result<Self, StoreError> {
+        let PostgresOptions { address, tls, cluster, process, shards, terms, clock, .. } = options;
+        let bad = |bad| StoreError::not_done(Action::Find, "postgresql".as_ref(), bad);
+        let mut hosts = address::read(&address, tls.is_some()).map_err(bad)?;
+        for config in &mut hosts {
+            if config.get_connect_timeout().is_none() {
+                config.connect_timeout(CONNECT);
+            }
+            if config.get_application_name().is_none() {
+                config.application_name("dirigent");
+            }
+            config.tcp_user_timeout(terms.ttl);
+        }
+        let tls = tls.map(MakeRustlsConnect::new);
+        let address = hosts.first().map(address::label).unwrap_or_default();
+        let reached = AtomicUsize::new(0);
+        Ok(Self { hosts, reached, tls, address, cluster, process, shards, terms, clock })
+    }
+
+    /// Makes a connection, to the host that was reached last or else the next that takes writes.
+    pub(super) async fn connect(&self) -> Result<Session, StoreError> {
+        let first = self.reached.load(Ordering::Relaxed);
+        // A server that stands still must not use up the time in which another renews the leases.
+        let limit = match self.hosts.len() {
+            1 => 2 * CONNECT,
+            _ => (self.terms.ttl / 4).clamp(HOST_MIN, CONNECT),
+        };
+        let mut last = None;
+        let places = (0..self.hosts.len()).map(|place| (first + place) % self.hosts.len());
+        for (place, config) in places.filter_map(|place| Some((place, self.hosts.get(place)?))) {
+            match self.in_time(limit, Action::Find, self.connect_to(config)).await {
+                Ok(session) => {
+                    self.reached.store(place, Ordering::Relaxed);
+                    return Ok(session);
+                }
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(|| away(&self.address, Action::Find)))
+    }
+
+    async fn connect_to(&self, config: &Config) -> Result<Session, StoreError> {
+        // Most of it is what encrypts.
+        let connected = Box::pin(async {
+            match &self.tls {
+                Some(tls) => config.connect(tls.clone()).await.map(session),
+                None => config.connect(NoTls).await.map(session),
+            }
+        });
+        connected.await.map_err(|error| refused(&self.address, Action::Find, &error))
+    }
+
+    /// Waits, but not longer than this.
+    pub(super) async fn in_time<T>(
+        &self,
+        limit: Duration,
+        action: Action,
+        work: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let over = self.clock.sleep_until(self.clock.now() + limit);
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = over => Err(no_answer(&self.address, action)),
+        }
+    }
+}
+
+fn session<T>((client, mut connection): (Client, Connection<Socket, T>)) -> Session
+where
+    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    let (tell, notes) = mpsc::unbounded_channel();
+    let pump = async move {
+        let mut messages = stream::poll_fn(|context| connection.poll_message(context));
+        while let Some(Ok(message)) = messages.next().await {
+            if let AsyncMessage::Notification(note) = message {
+                // Only the listener wants them.
+                let _ = tell.send(note.payload().to_owned());
+            }
+        }
+    };
+    Session { client, pump: Box::pin(pump), notes }
+}

@@ -1,0 +1,124 @@
+//! The three connections, each made again when it is lost.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::time::Duration;
+
+use dirigent_store::{Action, StoreError};
+
+use super::TableAccess;
+use super::connect::Session;
+use super::refusal::away;
+
+/// The wait before a connection is made again; doubles.
+const AGAIN: Duration = Duration::from_millis(50);
+/// The longest wait before that, in parts of the TTL: what a process may take over, it takes over that much later at most.
+const AGAIN_PARTS: u32 = 5;
+
+/// The three connections at work.
+pub(super) struct Lines<'a> {
+    pub(super) shared: &'a TableAccess,
+    /// This start of this process, in the tables.
+    pub(super) process: i64,
+}
+
+/// How a connection's work ended.
+pub(super) enum Ended {
+    /// There is nothing more to do.
+    Over,
+    /// The connection failed.
+    Lost,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(shared: &'a TableAccess) -> Self {
+        let now = shared.server.clock.now().as_millis();
+        let drawn = RandomState::new().hash_one((now, std::process::id()));
+        Self { shared, process: drawn.cast_signed() }
+    }
+
+    /// Writes until the store is closed.
+    pub(super) async fn write(&self) {
+        let mut wait = AGAIN;
+        loop {
+            match self.shared.server.connect().await {
+                Ok(Session { client, mut pump, .. }) => {
+                    let mut work = std::pin::pin!(self.write_on(&client));
+                    let ended = tokio::select! {
+                        biased;
+                        ended = &mut work => ended,
+                        () = &mut pump => {
+                            // What is under way on it fails now, and what is asked next fails, too.
+                            self.shared.desk.look_now();
+                            work.await
+                        }
+                    };
+                    if matches!(ended, Ended::Over) {
+                        return;
+                    }
+                    wait = AGAIN;
+                }
+                Err(error) => not_connected("writes", &error),
+            }
+            if self.shared.desk.is_ending() {
+                return;
+            }
+            let address = &self.shared.server.address;
+            self.shared.jobs.writes.fail_all(|| away(address, Action::Write));
+            self.pause(&mut wait).await;
+        }
+    }
+
+    /// Reads until it is dropped.
+    pub(super) async fn read(&self) {
+        let mut wait = AGAIN;
+        loop {
+            match self.shared.server.connect().await {
+                Ok(Session { client, mut pump, .. }) => {
+                    wait = AGAIN;
+                    tokio::select! {
+                        biased;
+                        () = self.read_on(&client) => {}
+                        () = &mut pump => {}
+                    }
+                }
+                Err(error) => not_connected("reads", &error),
+            }
+            let address = &self.shared.server.address;
+            self.shared.jobs.reads.fail_all(|| away(address, Action::Read));
+            self.pause(&mut wait).await;
+        }
+    }
+
+    /// Listens until it is dropped.
+    pub(super) async fn listen(&self) {
+        let mut wait = AGAIN;
+        loop {
+            match self.shared.server.connect().await {
+                Ok(mut session) => {
+                    let mut pump =
+                        std::mem::replace(&mut session.pump, Box::pin(std::future::pending()));
+                    tokio::select! {
+                        biased;
+                        // What was refused is looked at instead.
+                        _ = self.listen_on(&mut session) => {}
+                        () = &mut pump => {}
+                    }
+                }
+                Err(error) => not_connected("listens", &error),
+            }
+            self.pause(&mut wait).await;
+        }
+    }
+
+    async fn pause(&self, wait: &mut Duration) {
+        let clock = &self.shared.server.clock;
+        clock.sleep_until(clock.now() + *wait).await;
+        *wait = (self.shared.server.terms.ttl / AGAIN_PARTS).min(*wait * 2);
+    }
+}
+
+fn not_connected(what: &str, error: &StoreError) {
+    let cause = std::error::Error::source(error).map(tracing::field::display);
+    tracing::warn!(%error, cause, "the connection that {what} could not be made; trying again");
+}
