@@ -1,9 +1,7 @@
-//! Stores in memory, for tests and for bots that may forget. `resting` packs a channel that has not talked for
-//! long.
+//! Stores in memory, for tests and for bots that may forget.
 
 mod channels;
 mod identities;
-mod resting;
 
 pub use channels::MemoryChannels;
 pub use identities::MemoryIdentities;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures real time")]
 
+mod memory;
 mod options;
 mod stage;
 
@@ -14,6 +15,7 @@ use dirigent::store::MemoryChannels;
 use dirigent::{Agent, ChannelId, Dirigent, Mode, UserId};
 use dirigent_testkit::MemoryDiscord;
 
+pub(crate) use self::memory::peak_rss_mb;
 pub(crate) use self::options::Options;
 pub(crate) use self::stage::BenchStage;
 
@@ -36,22 +38,6 @@ impl Meter {
     pub(crate) fn wall_us_since(&self, earlier: &Self) -> f64 {
         self.wall.duration_since(earlier.wall).as_secs_f64() * 1e6
     }
-}
-
-/// A line of `/proc/self/status`, in megabytes; zero where there is none.
-fn memory_mb(line: &str) -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let found = status.lines().find_map(|text| text.strip_prefix(line));
-    let kilobytes = found.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
-    kilobytes.unwrap_or(0.0) / 1_024.0
-}
-
-pub(crate) fn peak_rss_mb() -> f64 {
-    memory_mb("VmHWM:")
-}
-
-pub(crate) fn rss_mb() -> f64 {
-    memory_mb("VmRSS:")
 }
 
 /// A channel with hosted agents and a person.

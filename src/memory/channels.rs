@@ -1,13 +1,10 @@
 //! Channels in memory: for trying out, for tests, and for hosts that need no restart.
 
-use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use rustc_hash::FxHashMap;
 
-use super::resting::Resting;
 use crate::ports::store::{ChannelStore, Commit, CommitError};
 use crate::record::channel::{ChannelRecord, Revision, StoredChannel};
 use crate::values::error::ApiError;
@@ -37,43 +34,10 @@ pub struct MemoryChannels {
 
 #[derive(Debug, Default)]
 struct Inner {
-    channels: FxHashMap<ChannelId, Kept>,
+    channels: HashMap<ChannelId, (Revision, Arc<ChannelRecord>)>,
     agents: Vec<AgentId>,
     /// Oldest first.
     history: VecDeque<(ChannelId, Transition)>,
-}
-
-/// A record, in as little room as its channel needs.
-#[derive(Debug)]
-enum Kept {
-    Awake(Revision, Arc<ChannelRecord>),
-    Resting(Revision, Box<Resting>),
-}
-
-impl Kept {
-    fn new(revision: Revision, record: Arc<ChannelRecord>) -> Self {
-        match Resting::of(&record) {
-            Some(resting) => Self::Resting(revision, resting),
-            None => Self::Awake(revision, record),
-        }
-    }
-
-    const fn revision(&self) -> Revision {
-        match self {
-            Self::Awake(revision, _) | Self::Resting(revision, _) => *revision,
-        }
-    }
-
-    fn stored(&self) -> StoredChannel {
-        match self {
-            Self::Awake(revision, record) => {
-                StoredChannel { revision: *revision, record: ChannelRecord::clone(record) }
-            }
-            Self::Resting(revision, resting) => {
-                StoredChannel { revision: *revision, record: resting.record() }
-            }
-        }
-    }
 }
 
 impl Inner {
@@ -100,28 +64,23 @@ impl ChannelStore for MemoryChannels {
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
-        Ok(self.lock().channels.get(&channel).map(Kept::stored))
+        let inner = self.lock();
+        let known = inner.channels.get(&channel);
+        Ok(known.map(|(revision, record)| StoredChannel {
+            revision: *revision,
+            record: ChannelRecord::clone(record),
+        }))
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let Commit { channel, expected, record, transitions, .. } = commit;
         let mut inner = self.lock();
-        let known = inner.channels.entry(channel);
-        let found = match &known {
-            Entry::Occupied(kept) => kept.get().revision(),
-            Entry::Vacant(_) => Revision::default(),
-        };
+        let found = inner.channels.get(&channel).map_or_else(Revision::default, |known| known.0);
         if found != expected {
             return Err(CommitError::Conflict { found });
         }
         let revision = found.next();
-        let old = match known {
-            Entry::Occupied(mut kept) => Some(kept.insert(Kept::new(revision, record))),
-            Entry::Vacant(place) => {
-                place.insert(Kept::new(revision, record));
-                None
-            }
-        };
+        let old = inner.channels.insert(channel, (revision, record));
         inner.keep(channel, &transitions);
         drop(inner);
         drop(old);
