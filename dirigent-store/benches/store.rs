@@ -8,6 +8,7 @@
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a bench that cannot start says so")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures real time")]
+#![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 #![allow(clippy::indexing_slicing, reason = "a bench indexes what it just filled")]
 
 mod common;

@@ -13,12 +13,12 @@ mod replace;
 pub(crate) mod steps;
 mod stray;
 
-pub(crate) use aside::{keep_aside, keep_bytes, keep_copy};
+pub(crate) use aside::{keep_aside, keep_copy};
 pub(crate) use folder::{create_folder, place_of, resolve, sync_folder};
 pub(crate) use lock::Lock;
 pub(crate) use read::{ReadError, read};
-pub(crate) use replace::{Replacement, private, replace, replace_shared, sync_data};
-pub(crate) use stray::{is_stray, remove_strays};
+pub(crate) use replace::{private, replace, replace_shared};
+pub(crate) use stray::remove_strays;
 
 /// The names in a folder, sorted.
 #[cfg(test)]

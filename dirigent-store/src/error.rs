@@ -264,15 +264,8 @@ impl StoreError {
         Self::Io { action, path: path.to_owned(), certainty: Certainty::Unknown, source }
     }
 
-    /// The same error after other changes were made that belong to the same request.
-    pub(crate) fn in_doubt(self) -> Self {
-        if let Self::Io { action, path, source, .. } = self {
-            return Self::unknown(action, &path, source);
-        }
-        self
-    }
-
     /// The same error once more, for others who waited for the same sync.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn again(&self) -> Self {
         if let Self::Io { path, source, .. } = self {
             return Self::unknown(Action::Sync, path, source.kind().into());

@@ -10,7 +10,7 @@ use dirigent::operate::Transition;
 use dirigent::ports::ApiError;
 use dirigent::ports::Timestamp;
 use dirigent::snapshot::{AgentKey, PhaseKind};
-use dirigent::store::{ChannelStore, Durability, LoadError};
+use dirigent::store::{ChannelStore, LoadError};
 use dirigent::{AgentId, ChannelId, Clock, Config, Dirigent};
 use dirigent_core::TurnMachine;
 use dirigent_core::view::{AgentState as Doing, Seat};
@@ -192,7 +192,7 @@ impl OrchestrationState {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
         // A struct of texts and numbers always has a form in JSON.
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
-        replace(path.as_ref(), &text, Durability::Fact)
+        replace(path.as_ref(), &text)
     }
 
     /// Writes the file anew after every change of a channel, as long as the library runs, each time from what is

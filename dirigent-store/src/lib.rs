@@ -1,12 +1,12 @@
-//! Keeps Dirigent's channels in JSON files ([`JsonChannels`]) and its registry in one that people can
-//! edit ([`JsonIdentities`]), and fills the registry from `ego.json`, the list of bots that the program padded-cell keeps, where there is one.
+//! Keeps Dirigent's channels and its registry: in one SQLite database (`SqliteStore`, feature `sqlite`), or in JSON files
+//! ([`JsonChannels`], [`JsonIdentities`]). Fills the registry from `ego.json`, the list of bots that the program padded-cell keeps, where there is one.
 //!
 //! | You want to | Start here |
 //! | --- | --- |
-//! | keep channels over a restart, without a database | [`JsonChannels`], for `Builder::channels` |
+//! | keep channels and the registry over a restart | `SqliteStore`, for `Builder::channels` and `Builder::identities`; it compiles SQLite, so you need a C compiler |
+//! | keep some hundred channels in files that you can read, without C | [`JsonChannels`], for `Builder::channels` |
 //! | keep a registry of agents that people can edit | [`JsonIdentities`], for `Builder::identities` |
 //! | fill the registry from a list of bots that another program keeps | [`ego::ScannedIdentities`] |
-//! | keep both in one database, for thousands of channels | `SqliteStore` (feature `sqlite`) |
 //! | write a store of your own, without knowing what is in a record | [`ParsedChannel::to_json`], [`parse_channel`] |
 //! | run one bot as several processes | `PostgresStore` of the crate `dirigent-cluster` |
 //! | look at what is stored, or show it | [`export`], [`parse_channel`] |
@@ -40,13 +40,10 @@
 //! # }
 //! ```
 //!
-//! Files are replaced, never written in place: written beside, synced, renamed, and the folder
-//! synced, so that they are whole at any moment and a change that was acknowledged survives a
-//! power cut. All work on files happens on threads of the stores, which start with the first call
-//! and end with the last handle; no particular runtime is needed.
-//!
-//! With the feature `sqlite`, `SqliteStore` keeps both, channels and registry, in one database
-//! file: for hosts on which thousands of channels talk at once.
+//! What a store has acknowledged survives a kill of the process and a power cut, turn state included, so no power cut makes
+//! the library post twice. Files are replaced, never written in place: written beside, synced, renamed, and the folder
+//! synced, so that they are whole at any moment. All work on files happens on threads of the stores, which start with the
+//! first call and end with the last handle; no particular runtime is needed.
 
 // `json` and `sqlite` are the stores, `ego` the scan. Below them `record` (the codec), `disk` and `worker` (files and
 // threads). `parts` shows the codec to `dirigent-cluster`. `agent_name` says what may be a name, `problems` what an operator should look
@@ -67,7 +64,7 @@ mod sqlite;
 mod worker;
 
 pub use error::{Action, BadFile, OpenError, StoreError, Unwritable};
-pub use json::channels::{ChannelOptions, ChannelProblem, FileDurability, JsonChannels};
+pub use json::channels::{ChannelOptions, ChannelProblem, JsonChannels};
 pub use json::identities::{
     BadEntry, JsonIdentities, ParsedIdentities, RegistryProblem, parse_identities,
 };
@@ -75,9 +72,9 @@ pub use json::recording::{ChannelRecording, NewerValue};
 pub use json::report::ChannelReport;
 pub use record::{ParsedChannel, parse_channel};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{SqliteOptions, SqliteProblem, SqliteStore};
+pub use sqlite::{FileDurability, SqliteOptions, SqliteProblem, SqliteStore};
 
 /// The code of the README runs.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -27,7 +27,7 @@ use dirigent::store::{ChannelStore, Commit, CommitError, LoadError, Revision, St
 use dirigent::{AgentId, ChannelId, IdentityStore};
 
 use self::open::Database;
-pub use self::options::SqliteOptions;
+pub use self::options::{FileDurability, SqliteOptions};
 pub use self::problem::SqliteProblem;
 use self::registry::{Registered, identities};
 use self::tables::{Committed, Tables, channels};
@@ -176,7 +176,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnMut(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
     {
-        let job = |answer| Job::Ask(about, Box::new(Asked::new(work, answer)));
+        let job = |answer| Job(about, Box::new(Asked::new(work, answer)));
         self.shared.life.call(job).await
     }
 }
@@ -211,7 +211,7 @@ impl ChannelStore for SqliteStore {
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
         let delete = move |tables: &mut Tables<'_>| tables.delete(channel);
         let about = About::Change(channel);
-        let job = |answer| Job::Ask(about, Box::new(Asked::erasing(delete, answer)));
+        let job = |answer| Job(about, Box::new(Asked::erasing(delete, answer)));
         Ok(self.shared.life.call(job).await?)
     }
 

@@ -1,6 +1,6 @@
-//! Threads for work on files: a caller on any runtime sends a job and awaits its answer. `queue` is the way to a
-//! thread, `life` reaches from a store's first call to its last, and `inbox` lets reads overtake the commits of
-//! other channels.
+//! Threads for work on files: a caller on any runtime sends a job and awaits its answer. `queue` is the way to the
+//! threads, `life` reaches from a store's first call to its last, and `inbox` keeps the order of a channel's jobs and lets
+//! reads overtake the commits of other channels.
 
 mod inbox;
 mod life;
@@ -9,5 +9,7 @@ mod thread;
 
 pub(crate) use inbox::{About, Inbox, Queued};
 pub(crate) use life::{Answer, Jobs, Life, Start};
-pub(crate) use queue::{Queue, Receiver, Sender, now, queue, start};
+pub(crate) use queue::{Queue, Receiver, queue, start};
+#[cfg(feature = "sqlite")]
+pub(crate) use queue::{Sender, now};
 pub(crate) use thread::Worker;

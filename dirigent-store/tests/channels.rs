@@ -1,6 +1,7 @@
 //! The store of channels, from the outside.
 
 mod bad_input;
+mod commits;
 mod contract;
 mod crash;
 mod damage;
@@ -12,5 +13,4 @@ mod place;
 mod power;
 mod record;
 mod refused;
-mod turns;
 mod unchangeable;

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use dirigent::host::RunError;
 use dirigent::operate::{Cause, EventOrLag, Events};
 use dirigent::ports::Identity;
 use dirigent::settings::Pacing;
+use dirigent::snapshot::PhaseKind;
 use dirigent::{
     Agent, AgentError, ChannelId, Dirigent, IdentityStore as _, Mode, Reply, Settings, SystemClock,
     Turn, UserId,
@@ -14,6 +16,8 @@ use dirigent::{
 use dirigent_store::{JsonChannels, JsonIdentities};
 use dirigent_testkit::MemoryDiscord;
 use tokio::task::JoinHandle;
+
+use crate::shared::mount::{Disk, Mount};
 
 /// Answers once to whatever was said, then passes.
 struct Brief;
@@ -79,23 +83,22 @@ struct Life {
 }
 
 impl Life {
-    async fn until(&mut self, cause: Cause) {
-        loop {
-            let heard = self.changes.next().await.unwrap();
-            let EventOrLag::Transition(event) = heard else {
-                panic!("an unexpected event: {heard:?}")
-            };
-            if event.transition.cause == cause {
-                return;
-            }
-        }
+    /// Waits for the next change of the channel.
+    async fn next(&mut self) -> Cause {
+        let heard = self.changes.next().await.unwrap();
+        let EventOrLag::Transition(event) = heard else { panic!("an unexpected event: {heard:?}") };
+        event.transition.cause
     }
 
-    async fn ask(&mut self, world: &World, question: &str) {
+    async fn hear(&self, world: &World, question: &str) {
         let id = world.discord.say(world.channel, world.person, question);
         let message = world.discord.message(world.channel, id).unwrap();
         self.dirigent.message_created(message).await.unwrap();
-        self.until(Cause::AllPassed).await;
+    }
+
+    async fn ask(&mut self, world: &World, question: &str) {
+        self.hear(world, question).await;
+        while self.next().await != Cause::AllPassed {}
     }
 
     async fn causes(&self, channel: ChannelId) -> Vec<Cause> {
@@ -129,6 +132,62 @@ async fn a_chat_goes_on_after_its_process_was_killed() {
     let answers = said.iter().filter(|message| &*message.content == "Yes.").count();
     assert_eq!(answers, 4, "each agent answered each question once");
     life.kill().await;
+}
+
+impl World {
+    /// How often the agents answered.
+    fn answers(&self) -> usize {
+        let said = self.discord.messages(self.channel);
+        said.iter().filter(|message| &*message.content == "Yes.").count()
+    }
+
+    /// The talk is over: the agents have answered, and rest.
+    async fn is_over(&self, life: &Life) -> bool {
+        let status = life.dirigent.channel(self.channel).status().await.unwrap();
+        let rests = status.is_some_and(|status| status.phase == PhaseKind::Dormant);
+        rests && self.answers() >= self.agents.len()
+    }
+}
+
+/// D77, B17: the disk is copied at each change of a talk, and the library goes on from the copy.
+#[tokio::test]
+async fn a_power_cut_at_any_moment_of_a_talk_doubles_no_post_and_loses_none() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::new(home.path()) else { return };
+    for cut in 1.. {
+        let (world, folder) = (World::new(), format!("talk-{cut}"));
+        let mut life = world.enter(&disk.path().join(&folder)).await;
+        life.dirigent.channel(world.channel).set_mode(Mode::Chat).await.unwrap();
+        while life.changes.try_next().is_some() {}
+        life.hear(&world, "Are you there?").await;
+        let mut is_over = false;
+        for _ in 0..cut {
+            is_over |= life.next().await == Cause::AllPassed;
+            if is_over {
+                break;
+            }
+        }
+        if is_over {
+            assert!(cut > 6, "the power was cut {cut} times");
+            return life.kill().await;
+        }
+        // Nothing else runs on this thread meanwhile.
+        let copy = home.path().join("copy");
+        disk.copy(&copy);
+        life.kill().await;
+
+        let after = Mount::looped(copy).expect("the copy cannot be mounted");
+        let mut life = world.enter(&after.path().join(&folder)).await;
+        let over = async {
+            while !world.is_over(&life).await {
+                life.next().await;
+            }
+        };
+        let over = tokio::time::timeout(Duration::from_secs(60), over).await;
+        assert!(over.is_ok(), "cut {cut}: {} answers", world.answers());
+        assert_eq!(world.answers(), 2, "cut {cut}: each agent answers once");
+        life.kill().await;
+    }
 }
 
 /// R046

@@ -124,7 +124,8 @@ pub trait ChannelStore: Send + Sync + 'static {
 pub enum Durability {
     /// Modes, discussions, archiving: on the disk before the call returns.
     Fact,
-    /// Turn state: written before the call returns, synced behind.
+    /// Turn state: written before the call returns. A store may sync it later, but then a power cut may repeat a post; those
+    /// of `dirigent-store` sync it before they return.
     Turn,
 }
 

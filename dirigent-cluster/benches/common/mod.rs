@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dirigent::store::ChannelStore;
-use dirigent_store::FileDurability;
 
 pub(crate) use self::options::{Given, Options};
 use self::postgres::Linked;
@@ -28,7 +27,7 @@ impl Kind {
     }
 
     /// A server is as durable as it is set up to be.
-    pub(crate) fn open(self, path: &Path, _: FileDurability) -> Open {
+    pub(crate) fn open(self, path: &Path, _: bool) -> Open {
         match self {
             Self::Postgres => Open(Linked::open(path)),
         }

@@ -23,7 +23,7 @@ use dirigent_store::{ChannelRecording, ChannelReport};
 #[command(version)]
 struct Arguments {
     /// A file that `ChannelRecording::save` wrote, or a channel's file in the folder of `JsonChannels`:
-    /// `channels/<xx>/<id>.json`.
+    /// `channels/<id>.json`.
     #[arg(value_name = "RECORDING|CHANNEL")]
     file: PathBuf,
     /// Print a Mermaid sequence diagram of a recording in the place of a table.

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dirigent::store::ChannelStore;
-use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
+use dirigent_store::JsonChannels;
 #[cfg(feature = "sqlite")]
-use dirigent_store::{SqliteOptions, SqliteStore};
+use dirigent_store::{FileDurability, SqliteOptions, SqliteStore};
 
 pub(crate) use self::options::{Given, Options};
 
@@ -38,14 +38,14 @@ impl Kind {
         }
     }
 
-    pub(crate) fn open(self, path: &Path, durability: FileDurability) -> Open {
+    /// Opens it. A commit waits for the disk, unless the store leaves the choice and `waits` says otherwise.
+    #[cfg_attr(not(feature = "sqlite"), expect(unused_variables, reason = "files always wait"))]
+    pub(crate) fn open(self, path: &Path, waits: bool) -> Open {
         match self {
-            Self::Json => {
-                let options = ChannelOptions::new(path).durability(durability);
-                Open::Json(JsonChannels::open(options).unwrap())
-            }
+            Self::Json => Open::Json(JsonChannels::open(path).unwrap()),
             #[cfg(feature = "sqlite")]
             Self::Sqlite => {
+                let durability = if waits { FileDurability::Full } else { FileDurability::None };
                 let options = SqliteOptions::new(path).durability(durability);
                 Open::Sqlite(SqliteStore::open(options).unwrap())
             }

@@ -1,6 +1,7 @@
 //! Measures a store of channels: the one that `common` opens.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::common::{Given, Kind, Open, Options, STORES};
@@ -11,7 +12,6 @@ use dirigent::snapshot::PhaseKind;
 use dirigent::store::{ChannelRecord, Commit, Durability, Revision};
 use dirigent::{ChannelId, Config, Mode};
 use dirigent_core::{AgentKey, Creation, Input, RunId, TurnMachine, WakeCause};
-use dirigent_store::FileDurability;
 use futures_util::StreamExt as _;
 
 /// A chat of four in which the first has the floor.
@@ -66,9 +66,9 @@ fn transitions() -> Vec<Transition> {
     ]
 }
 
-/// Fills the store without syncs, which would take an hour.
+/// Fills the store, without syncs where it leaves the choice.
 async fn fill(kind: Kind, path: &Path, channels: usize) {
-    let open = kind.open(path, FileDurability::None);
+    let open = kind.open(path, false);
     let store = &open.store();
     for name in ["poet", "critic", "home-developer", "scribe"] {
         store.add_agent(name.into()).await.unwrap();
@@ -92,7 +92,7 @@ struct Loaded {
 /// Opens, and loads everything: one after the other, and 64 at a time.
 async fn load(kind: Kind, path: &Path, channels: usize) -> Loaded {
     let begin = Instant::now();
-    let open = kind.open(path, FileDurability::Full);
+    let open = kind.open(path, true);
     let store = open.store();
     let opened = begin.elapsed();
     let known = store.channels().await.unwrap();
@@ -104,7 +104,7 @@ async fn load(kind: Kind, path: &Path, channels: usize) -> Loaded {
     open.close().await;
     drop(store);
     let begin = Instant::now();
-    let open = kind.open(path, FileDurability::Full);
+    let open = kind.open(path, true);
     let store = open.store();
     let known = store.channels().await.unwrap();
     let loads = futures_util::stream::iter(&known).map(|channel| store.load(*channel));
@@ -134,26 +134,43 @@ async fn saves(open: Open, count: usize, channels: usize, durability: Durability
     (times[count / 2], times[count * 99 / 100])
 }
 
-/// How many commits a second a thousand channels make together, each its next when its last was
-/// answered; a fact among eight turns, as a talk has it at the most.
-async fn together(open: Open, commits: usize, channels: usize) -> f64 {
+/// How channels fare that talk at once.
+struct Talking {
+    channels: usize,
+    commits_a_second: f64,
+    /// How long a commit takes, as its caller sees it, in milliseconds.
+    p50: f64,
+    p99: f64,
+}
+
+/// So many channels commit together, each its next after a rest from the answer to its last; a fact among eight turns, as a
+/// talk has it at the most.
+async fn talk(open: Open, channels: usize, commits: usize, rest: Duration) -> Talking {
     let store = &open.store();
     let rounds = commits.div_ceil(channels);
+    let times = &Mutex::new(Vec::with_capacity(rounds * channels));
     let begin = Instant::now();
     let channel = |number| async move {
+        // They do not begin in step.
+        tokio::time::sleep(rest.mul_f64(number as f64 / channels as f64)).await;
         for round in 0..rounds {
             let is_fact = (round + number) % 8 == 0;
             let durability = if is_fact { Durability::Fact } else { Durability::Turn };
             let mut commit = commit(number, round as u64, durability);
             commit.transitions = transitions().into();
+            let at = Instant::now();
             store.commit(commit).await.expect("a commit");
+            times.lock().unwrap().push(at.elapsed().as_secs_f64() * 1e3);
+            tokio::time::sleep(rest).await;
         }
     };
     futures_util::stream::iter(0..channels).for_each_concurrent(None, channel).await;
-    let made = u32::try_from(rounds * channels).expect("fewer commits");
-    let rate = f64::from(made) / begin.elapsed().as_secs_f64();
+    let mut times = std::mem::take(&mut *times.lock().unwrap());
+    let commits_a_second = times.len() as f64 / begin.elapsed().as_secs_f64();
     open.close().await;
-    rate
+    times.sort_by(f64::total_cmp);
+    let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    Talking { channels, commits_a_second, p50, p99 }
 }
 
 /// All but the one in memory.
@@ -164,7 +181,12 @@ fn flags() -> Given {
         .number("channels", 100_000, "How many channels are opened and loaded")
         .number("turns", 10_000, "How many saves of turns")
         .number("facts", 200, "How many saves of facts")
-        .number("commits", 10_000, "How many commits of 1,000 channels at once")
+        .number(
+            "commits",
+            10_000,
+            "How many commits of 10, 100 and 1,000 channels that talk at once",
+        )
+        .number("rest-ms", 0, "How long each of them rests between two commits")
         .word("store", KEPT, "Which store")
         .word("durability", &["full", "none"], "Whether a commit waits for the disk")
         .folder("folder", "Where the store is made, if not where temporary files are")
@@ -181,27 +203,34 @@ pub(crate) async fn main() {
         None => tempfile::tempdir().unwrap(),
     };
     let kind = Kind::of(options.text("store"));
-    let durability = match options.text("durability") {
-        Some("none") => FileDurability::None,
-        _ => FileDurability::Full,
-    };
+    let waits = options.text("durability") != Some("none");
     let many = home.path().join("many");
     fill(kind, &many, channels).await;
     let Loaded { opened, one_by_one, together: loaded } = load(kind, &many, channels).await;
-    let open = |name| kind.open(&home.path().join(name), durability);
+    let open = |name: &str| kind.open(&home.path().join(name), waits);
     let (turn_p50, turn_p99) = saves(open("turns"), turns, 100, Durability::Turn).await;
     let (fact_p50, fact_p99) = saves(open("facts"), facts, 10, Durability::Fact).await;
     let commits = options.number("commits");
-    let rate = together(open("together"), commits, 1_000.min(commits)).await;
+    let rest = Duration::from_millis(options.number("rest-ms") as u64);
+    let mut talks = Vec::new();
+    for channels in [10, 100, 1_000] {
+        let store = open(&format!("talk-{channels}"));
+        let Talking { channels, commits_a_second, p50, p99 } =
+            talk(store, channels, commits, rest).await;
+        talks.push(format!(
+            "{{\"channels\": {channels}, \"commits_a_second\": {commits_a_second:.0}, \"p50_ms\": {p50:.2}, \"p99_ms\": {p99:.2}}}"
+        ));
+    }
     println!(
         "{{\"store\": \"{}\", \"channels\": {channels}, \"open_s\": {:.3}, \"open_and_load_one_by_one_s\": {:.3}, \
          \"open_and_load_64_at_a_time_s\": {:.3}, \"turns\": {turns}, \"turn_p50_ms\": {turn_p50:.3}, \
          \"turn_p99_ms\": {turn_p99:.3}, \"facts\": {facts}, \"fact_p50_ms\": {fact_p50:.3}, \
          \"fact_p99_ms\": {fact_p99:.3}, \
-         \"commits_a_second_of_1000_channels\": {rate:.0}}}",
+         \"talking\": [{}]}}",
         options.text("store").unwrap_or_default(),
         opened.as_secs_f64(),
         one_by_one.as_secs_f64(),
         loaded.as_secs_f64(),
+        talks.join(", "),
     );
 }

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use crate::common::{Given, Kind, Open, Options, STORES};
 use dirigent::store::MemoryChannels;
 use dirigent::{Agent, AgentError, CallError, ChannelId, Mode, Reply, Turn};
-use dirigent_store::FileDurability;
 use futures_util::StreamExt as _;
 use stage::BenchStage;
 
@@ -122,7 +121,7 @@ pub(crate) fn main() {
     let name = options.text("store").unwrap_or_default();
     let open = (name != "memory").then(|| {
         let kind = Kind::of(Some(name));
-        kind.open(&home.path().join("store"), FileDurability::Full)
+        kind.open(&home.path().join("store"), true)
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -1,7 +1,7 @@
 //! Files that are kept under another name, for an operator to look at.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::folder::{place_of, sync_folder};
@@ -20,20 +20,9 @@ pub(crate) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
 }
 
 /// Copies a damaged file to `<name>.corrupt-N` with the first number that is free, and says which. The file also stays
-/// where it is, so that at no moment nothing is there. It never overwrites. No second name: what is erased in the file
-/// later stays in the copy.
+/// where it is, so that at no moment nothing is there. It never overwrites.
 pub(crate) fn keep_copy(path: &Path) -> Result<PathBuf, StoreError> {
     with_free_name(path, |kept| copy_new(path, kept))
-}
-
-/// Keeps bytes as `<path>.corrupt-N` with the first number that is free, and returns that name.
-pub(crate) fn keep_bytes(path: &Path, content: &[u8]) -> Result<PathBuf, StoreError> {
-    with_free_name(path, |kept| {
-        let mut file = private(OpenOptions::new().write(true).create_new(true)).open(kept)?;
-        file.write_all(content).and_then(|()| file.sync_all()).inspect_err(|_| {
-            let _ = fs::remove_file(kept);
-        })
-    })
 }
 
 /// Has a file take `<name>.corrupt-N` with the first number that is free, and returns that name once
@@ -71,8 +60,6 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use dirigent::store::Durability;
-
     use super::super::names;
     use super::super::replace::replace;
     use super::*;
@@ -108,7 +95,7 @@ mod tests {
         // Neither what takes its place changes the copy, nor what is written into it.
         fs::write(&path, "blank").unwrap();
         assert_eq!(fs::read_to_string(&kept).unwrap(), "damaged");
-        replace(&path, b"sound", Durability::Fact).unwrap();
+        replace(&path, b"sound").unwrap();
         assert_eq!(fs::read_to_string(&kept).unwrap(), "damaged");
         #[cfg(unix)]
         {
@@ -132,7 +119,7 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..20 {
                         let content = format!("{thread} {round}");
-                        replace(path, content.as_bytes(), Durability::Turn).unwrap();
+                        replace(path, content.as_bytes()).unwrap();
                         // Another thread may have taken it away; then there is nothing to keep.
                         kept.lock().unwrap().extend(keep_aside(path));
                     }

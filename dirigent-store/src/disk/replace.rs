@@ -1,38 +1,25 @@
 //! Files that are whole at any moment: replaced, never written in place.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-
-use dirigent::store::Durability;
 
 use super::folder::{place_of, sync_folder};
 use super::stray::temporary;
 use crate::error::{Action, StoreError};
 
-/// Puts new content in the place of a file. A reader finds the old or the new, whole.
-///
-/// [`Durability::Fact`]: survives a power cut when this returns, for which the folder's entry is
-/// synced as well. [`Durability::Turn`]: survives the end of the process only, and costs no wait
-/// for the disk. When it fails the old file is untouched, unless the error says that it is
-/// unknown, and no temporary file is left.
-pub(crate) fn replace(
-    path: &Path,
-    content: &[u8],
-    durability: Durability,
-) -> Result<(), StoreError> {
+/// Puts new content in the place of a file; it survives a power cut when this returns. The content is synced before the
+/// rename, so a reader, and a disk that lost power, has the old or the new, whole. The folder is synced after it: without
+/// that a power cut may bring back the old content. When it fails the old file is untouched, unless the error says that
+/// it is unknown, and no temporary file is left.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let mut new = Replacement::write(path, content)?;
-    if durability == Durability::Fact {
-        new.sync()?;
-    }
+    new.sync()?;
     new.put()?;
-    match durability {
-        Durability::Fact => sync_folder(place_of(path)?.0),
-        Durability::Turn => Ok(()),
-    }
+    sync_folder(place_of(path)?.0)
 }
 
-/// As [`replace`] with [`Durability::Fact`], for a file that people share: it keeps its mode, its group, and its owner
+/// As [`replace`], for a file that people share: it keeps its mode, its group, and its owner
 /// where the system allows that. Where the group cannot be kept, no group may use the file.
 pub(crate) fn replace_shared(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let mut new = Replacement::write(path, content)?;
@@ -45,7 +32,7 @@ pub(crate) fn replace_shared(path: &Path, content: &[u8]) -> Result<(), StoreErr
 
 /// New content beside its file, not yet in its place; gone when dropped.
 #[derive(Debug)]
-pub(crate) struct Replacement<'a> {
+struct Replacement<'a> {
     /// What it is to replace.
     path: &'a Path,
     file: tempfile::NamedTempFile,
@@ -53,7 +40,7 @@ pub(crate) struct Replacement<'a> {
 
 impl<'a> Replacement<'a> {
     /// Writes it.
-    pub(crate) fn write(path: &'a Path, content: &[u8]) -> Result<Self, StoreError> {
+    fn write(path: &'a Path, content: &[u8]) -> Result<Self, StoreError> {
         let (folder, name) = place_of(path)?;
         let file = temporary(folder, name)
             .and_then(|mut file| file.write_all(content).map(|()| file))
@@ -85,7 +72,7 @@ impl<'a> Replacement<'a> {
     }
 
     /// Waits until the disk has it.
-    pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+    fn sync(&mut self) -> Result<(), StoreError> {
         let failed = |source| StoreError::not_done(not_synced(&source), self.path, source);
         #[cfg(test)]
         super::steps::note(super::steps::Step::SyncFile(self.path.to_owned())).map_err(failed)?;
@@ -93,7 +80,7 @@ impl<'a> Replacement<'a> {
     }
 
     /// Puts it in its place. The folder's entry is not synced.
-    pub(crate) fn put(self) -> Result<(), StoreError> {
+    fn put(self) -> Result<(), StoreError> {
         let failed = |source| StoreError::not_done(Action::Replace, self.path, source);
         #[cfg(test)]
         super::steps::note(super::steps::Step::Put(self.path.to_owned())).map_err(failed)?;
@@ -107,14 +94,6 @@ fn not_synced(source: &io::Error) -> Action {
     let is_full =
         matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
     if is_full { Action::Write } else { Action::Sync }
-}
-
-/// Waits until the disk has what was appended to a file.
-pub(crate) fn sync_data(path: &Path, file: &File) -> Result<(), StoreError> {
-    let failed = |source| StoreError::not_done(Action::Sync, path, source);
-    #[cfg(test)]
-    super::steps::note(super::steps::Step::SyncFile(path.to_owned())).map_err(failed)?;
-    file.sync_data().map_err(failed)
 }
 
 /// Lets only the owner read the file that is opened with it.
@@ -134,12 +113,10 @@ mod tests {
     fn a_file_is_replaced_as_a_whole_and_for_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
-        for durability in [Durability::Fact, Durability::Turn] {
-            for content in ["long content", "short", ""] {
-                replace(&path, content.as_bytes(), durability).unwrap();
-                assert_eq!(fs::read_to_string(&path).unwrap(), content);
-                assert_eq!(names(folder.path()), ["state.json"]);
-            }
+        for content in ["long content", "short", ""] {
+            replace(&path, content.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), content);
+            assert_eq!(names(folder.path()), ["state.json"]);
         }
         #[cfg(unix)]
         {
@@ -153,14 +130,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taken");
         fs::create_dir(&path).unwrap();
-        for durability in [Durability::Fact, Durability::Turn] {
-            let error = replace(&path, b"new", durability).unwrap_err();
-            assert!(matches!(error, StoreError::Io { action: Action::Replace, .. }), "{error}");
-            assert_eq!(error.certainty(), dirigent::ports::Certainty::NotDone);
-            assert_eq!(names(folder.path()), ["taken"]);
-        }
+        let error = replace(&path, b"new").unwrap_err();
+        assert!(matches!(error, StoreError::Io { action: Action::Replace, .. }), "{error}");
+        assert_eq!(error.certainty(), dirigent::ports::Certainty::NotDone);
+        assert_eq!(names(folder.path()), ["taken"]);
         let nowhere = folder.path().join("nowhere/state.json");
-        let error = replace(&nowhere, b"new", Durability::Fact).unwrap_err();
+        let error = replace(&nowhere, b"new").unwrap_err();
         assert!(matches!(error, StoreError::Io { action: Action::Write, .. }), "{error}");
     }
 

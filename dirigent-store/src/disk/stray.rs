@@ -28,12 +28,6 @@ fn prefix_of(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Whether a file of this name in a folder that is wholly ours is what an interrupted write left.
-pub(crate) fn is_stray(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
-}
-
 /// Removes what interrupted writes left in a folder: of one file, or, in a folder that is wholly
 /// ours, of all. The caller holds the lock, so no other store is writing them. Returns how many it removed.
 pub(crate) fn remove_strays(folder: &Path, of: Option<&OsStr>) -> Result<usize, StoreError> {

@@ -1,30 +1,18 @@
-//! Channels in JSON files. A commit is answered when it is on the disk; a turn may be answered a moment before its
-//! sync.
+//! Channels in JSON files, one a channel. A commit is answered when it is on the disk.
 //!
-//! `work` is the thread that does all of it, in the order of its `job`s. `records` knows the newest state of each
-//! channel: its file or its turn in `turn_log`, whichever is newer. `catch_up` makes files of turns, `syncing` is
-//! the thread that waits for the disk, and `folders` knows which file is where.
+//! `store` is what is done with the files, `folder` knows which one is where, and `work` has the threads: one works on a
+//! channel at a time, several on different ones. `agents` and `history` are the other files.
 
 pub(crate) mod agents;
-mod catch_up;
-mod change;
-mod folders;
+mod folder;
 pub(crate) mod history;
-mod job;
-mod open;
 mod options;
 mod problem;
-mod records;
-mod sync;
-mod syncing;
-mod turn_log;
+mod store;
 mod work;
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::io;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use dirigent::operate::Transition;
@@ -33,55 +21,39 @@ use dirigent::snapshot::AgentKey;
 use dirigent::store::{ChannelStore, Commit, CommitError, LoadError, Revision, StoredChannel};
 use dirigent::{AgentId, ChannelId};
 
-use self::job::{Ask, Committed, Job};
-pub use self::options::{ChannelOptions, FileDurability};
+pub use self::options::ChannelOptions;
 pub use self::problem::ChannelProblem;
-use self::syncing::Syncing;
-pub(crate) use self::turn_log::newest_turn;
-use self::work::Work;
+use self::store::{Committed, Store};
+use self::work::{Job, Ready, Waiting};
 use crate::error::{OpenError, StoreError};
 use crate::problems::Problems;
-use crate::worker::{Answer, Inbox, Life, Receiver, Start, queue, start};
+use crate::worker::{About, Answer, Life, queue};
 
-/// A [`ChannelStore`] on JSON files in one folder, which is wholly its own. Clones share it.
+/// A [`ChannelStore`] on JSON files in one folder, which is wholly its own, for bots with some hundred channels. Clones share it.
 ///
-/// * `channels/<xx>/<id>.json` is a channel as of its last fact, or of a later turn: its mode and discussion in
-///   front, then the state of its turns, with a version and a checksum. It is there to be read by
-///   people; one that was edited counts as corrupt. `<xx>` is a hash of the id.
-/// * A [`Durability::Fact`](dirigent::store::Durability::Fact) is in that file, on the disk, when its
-///   commit returns.
-/// * A [`Durability::Turn`](dirigent::store::Durability::Turn) is appended to `turns-<n>.log`, which all channels share and
-///   which the end of the process does not harm. One sync makes all durable that waited for it, by default within
-///   a second after the first of them. Of a record of more than 16 KB, a long reply that is being posted, only what
-///   changed is appended. Once that file has 8 MB or is a minute old a new one is begun, each
-///   channel's newest state becomes its `<id>.json`, and the old file goes. A load returns the newer one of the
-///   two.
-/// * `<id>.history.jsonl` holds the channel's newest transitions, a line each; `agents.json` the
-///   agents in the order of their keys.
+/// * `channels/<id>.json` is a channel: its mode and discussion in front, then the state of its turns, with a version and a
+///   checksum. You may read it; one that was edited counts as corrupt. `<id>.history.jsonl` beside it holds the channel's newest
+///   transitions, a line each, and `agents.json` the agents in the order of their keys.
+/// * A commit is on the disk when it returns, that of a [`Durability::Turn`](dirigent::store::Durability::Turn) as well: the new
+///   content is written beside the old and synced, takes its place, and the folder is synced. So a power cut leaves the last
+///   commit that was acknowledged, and never half a file. Because each commit waits for the disk by itself, `SqliteStore` is
+///   faster where many channels talk at once.
 /// * One process has the folder open at a time.
 ///   It stays locked until it is [closed](Self::close) or every clone is gone, those that a
 ///   [`Dirigent`](dirigent::Dirigent) and its [`Driver`](dirigent::Driver) hold included.
-/// * A damaged file costs nothing where the channel's newest commit is a turn that is sound: it is kept as
-///   `<id>.json.corrupt-N`. A damaged turn costs only itself where it may never have been synced, as after a power cut; a
-///   copy of its log is kept as `turns-<n>.log.corrupt-N`. Where the text of a turn is damaged that is known to have been
-///   synced, or that this store has written or read, and where a channel has nothing that is sound, what is damaged stays
-///   and bars the channel, across restarts: it loads as [`Barred::Damaged`](dirigent::store::Barred) until a commit
-///   [replaces it](Commit::replaces_damaged), which gives it the name `<name>.corrupt-N`. To mend it by
-///   hand, restore the file from a backup that is as new; moving it away makes the channel one that was never seen, in which
-///   every agent may speak.
-/// * A turn's first line in the log names its channel. Where that line is damaged, as a bad sector does, which mostly takes
-///   whole turns, no channel is barred: the one that it was of goes on from the commit before, or as one that was never
-///   seen, and only the copy of the log, which [`problems`](Self::problems) tells of, has what is left of the turn. Facts
-///   are not in the log.
+/// * A damaged file bars its channel, and no other, across restarts: it loads as
+///   [`Barred::Damaged`](dirigent::store::Barred) until a commit [replaces it](Commit::replaces_damaged), which keeps a copy as
+///   `<id>.json.corrupt-N`. To mend it by hand, restore the file from a backup that is as new; moving it away makes the channel
+///   one that was never seen, in which every agent may speak.
 /// * A file that is whole and not understood, because another version wrote it, is left alone and loads
 ///   as [`Barred::OtherVersion`](dirigent::store::Barred). Fields that are not known are kept.
-/// * [`problems`](Self::problems) tells of all these. Without `agents.json`, the names that the
+/// * [`problems`](Self::problems) tells of both. Without `agents.json`, the names that the
 ///   channels' files hold are used.
 /// * A failed write changes nothing and may be repeated. After a failed sync it is not known what
 ///   the disk has: all further calls answer [`StoreError::Broken`] until the store is opened again.
 ///
-/// All work happens on two threads of the store's own, which start with the first call and end,
-/// joined, when the last clone is dropped; that waits until everything is synced, so call
+/// All work happens on nine threads of the store's own, which start with the first call and end,
+/// joined, when the last clone is dropped; that waits for what was asked, so call
 /// [`close`](Self::close) first where nothing may block.
 ///
 /// ```
@@ -114,7 +86,7 @@ pub struct JsonChannels {
 struct FileWorkers {
     history_max: usize,
     problems: Arc<Problems<ChannelProblem>>,
-    life: Life<Threads, Inbox<Job>>,
+    life: Life<Ready, Waiting>,
 }
 
 impl JsonChannels {
@@ -123,26 +95,15 @@ impl JsonChannels {
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] when it is open already, [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when the agents were
-    /// written by another version, else what the system refused.
+    /// [`OpenError::InUse`] when it is open already, [`BadFile::OtherVersion`](crate::BadFile::OtherVersion) when
+    /// another version wrote the folder or its agents, else what the system refused.
     pub fn open(options: impl Into<ChannelOptions>) -> Result<Self, OpenError> {
         let options = options.into();
         let (root, history_max) = (options.path.clone(), options.history_max);
-        let (work, given) = Work::open(options)?;
-        let problems = Arc::clone(&work.records.problems);
-        let (jobs, jobs_given) = queue(Inbox::default());
-        let threads = Threads {
-            syncing: Syncing {
-                queue: Arc::clone(&work.records.queue),
-                folders: Arc::clone(&work.records.folders),
-                given,
-                jobs: jobs.clone(),
-                durable: BTreeSet::new(),
-            },
-            jobs: jobs_given,
-            work,
-        };
-        let life = Life::new(root, jobs, threads);
+        let store = Store::open(options)?;
+        let problems = Arc::clone(&store.problems);
+        let (jobs, given) = queue(Waiting::default());
+        let life = Life::new(root, jobs, Ready { store, jobs: given });
         Ok(Self { shared: Arc::new(FileWorkers { history_max, problems, life }) })
     }
 
@@ -151,43 +112,30 @@ impl JsonChannels {
         self.shared.problems.all()
     }
 
-    /// Syncs everything and gives the folder free. All later calls answer [`StoreError::Closed`].
+    /// Finishes what was asked for and gives the folder free. All later calls answer [`StoreError::Closed`].
     ///
     /// # Errors
     ///
-    /// The state of a turn could not be synced; it is written, and survives the end of the process.
+    /// The threads were cut short by a panic; what was answered is on the disk.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.shared.life.close().await
     }
 
-    async fn call<T: Send>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
-        self.shared.life.call(job).await
-    }
-}
-
-/// What the two threads work on: that which everything passes, and that which waits for the disk.
-struct Threads {
-    work: Work,
-    jobs: Receiver<Inbox<Job>>,
-    syncing: Syncing,
-}
-
-impl Start for Threads {
-    fn start(self) -> Result<JoinHandle<()>, (Self, io::Error)> {
-        let run = start("dirigent-store", |(work, jobs, syncing): (Work, _, _)| {
-            work.run(&jobs, syncing);
-        });
-        let sync = || match self.work.records.durability {
-            FileDurability::Full => start("dirigent-sync", Syncing::run).map(Some),
-            FileDurability::None => Ok(None),
+    /// Has work done, even if its caller no longer waits for the answer.
+    async fn ask<T, F>(&self, about: About, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    {
+        let job = |answer: Answer<T>| {
+            let work = Box::new(move |store: &Store| {
+                let done = store.check().and_then(|()| work(store));
+                // A caller that waits no longer hears of it from the next load.
+                let _ = answer.send(done.and_then(|done| store.check_again().map(|()| done)));
+            });
+            Job { about, work }
         };
-        match run.and_then(|run| Ok((run, sync()?))) {
-            Ok((run, sync)) => {
-                let Self { work, jobs, syncing } = self;
-                Ok(run((work, jobs, sync.map(|sync| sync(syncing)))))
-            }
-            Err(source) => Err((self, source)),
-        }
+        self.shared.life.call(job).await
     }
 }
 
@@ -202,33 +150,32 @@ impl fmt::Debug for JsonChannels {
 #[async_trait]
 impl ChannelStore for JsonChannels {
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
-        Ok(self.call(Job::Channels).await?)
+        Ok(self.ask(About::Rest, |store| Ok(store.channels())).await?)
     }
 
     async fn load(&self, channel: ChannelId) -> Result<Option<StoredChannel>, LoadError> {
-        Ok(self.call(|answer| Job::Ask(channel, Ask::Load(answer))).await?)
+        Ok(self.ask(About::Read(channel), move |store| store.load(channel)).await?)
     }
 
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
-        let channel = commit.channel;
-        let commit = Box::new(commit);
-        let ask = |answer| Job::Ask(channel, Ask::Commit(commit, answer));
-        match self.call(ask).await? {
+        // It is dropped before its answer: who asked uses its memory again.
+        let committed = self.ask(About::Change(commit.channel), move |store| store.commit(&commit));
+        match committed.await? {
             Committed::Done(revision) => Ok(revision),
             Committed::Conflict(found) => Err(CommitError::Conflict { found }),
         }
     }
 
     async fn delete(&self, channel: ChannelId) -> Result<bool, LoadError> {
-        Ok(self.call(|answer| Job::Ask(channel, Ask::Delete(answer))).await?)
+        Ok(self.ask(About::Change(channel), move |store| store.delete(channel)).await?)
     }
 
     async fn agents(&self) -> Result<Vec<AgentId>, ApiError> {
-        Ok(self.call(Job::Agents).await?)
+        Ok(self.ask(About::Rest, |store| Ok(store.agents())).await?)
     }
 
     async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError> {
-        Ok(self.call(|answer| Job::AddAgent(agent, answer)).await?)
+        Ok(self.ask(About::Rest, move |store| store.add_agent(agent)).await?)
     }
 
     fn history_max(&self) -> usize {
@@ -236,118 +183,176 @@ impl ChannelStore for JsonChannels {
     }
 
     async fn history(&self, channel: ChannelId) -> Result<Vec<Transition>, ApiError> {
-        Ok(self.call(|answer| Job::Ask(channel, Ask::History(answer))).await?)
+        Ok(self.ask(About::Read(channel), move |store| store.history(channel)).await?)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
-    use std::time::Duration;
+    use std::fs;
+    use std::path::PathBuf;
 
-    use dirigent::store::{ChannelRecord, Durability};
+    use dirigent::ports::Certainty;
+    use dirigent::store::{Barred, ChannelRecord, Durability};
 
-    use super::folders::Folders;
     use super::*;
-    use crate::disk::steps::{self, Step};
+    use crate::disk::steps::{self, Step, fail};
 
-    /// What a power cut would take where one of these were left out, on any disk.
-    #[tokio::test]
-    async fn a_fact_is_answered_after_its_file_was_synced_put_in_its_place_and_the_folder_synced() {
-        let home = tempfile::tempdir().unwrap();
-        let root = home.path().canonicalize().unwrap();
-        let store = JsonChannels::open(&*root).unwrap();
-        let channel = ChannelId::new(7);
-        let folders = Folders::below(root.clone()).unwrap();
-        let file = folders.file(channel);
-        let folder = file.parent().unwrap().to_owned();
-        steps::take(&root);
-        for expected in 0..3 {
-            let commit = Commit {
-                channel,
-                expected: Revision::new(expected),
-                record: ChannelRecord::default().into(),
-                durability: Durability::Fact,
-                transitions: Vec::new().into(),
-                replaces_damaged: false,
-            };
-            store.commit(commit).await.unwrap();
-            let above = Step::SyncFolder(folders.channels().to_owned());
-            let mut wanted = vec![Step::SyncFile(file.clone()), Step::Put(file.clone())];
-            // The folder is new with its first file.
-            wanted.extend((expected == 0).then_some(above));
-            wanted.push(Step::SyncFolder(folder.clone()));
-            assert_eq!(steps::take(&root), wanted, "commit {expected}");
-        }
-        store.close().await.unwrap();
-    }
+    const HERE: ChannelId = ChannelId::new(7);
 
-    fn turn(channel: u64) -> Commit {
+    fn commit(channel: ChannelId, expected: u64, durability: Durability) -> Commit {
         Commit {
-            channel: ChannelId::new(channel),
-            expected: Revision::default(),
+            channel,
+            expected: Revision::new(expected),
             record: ChannelRecord::default().into(),
-            durability: Durability::Turn,
+            durability,
             transitions: Vec::new().into(),
             replaces_damaged: false,
         }
     }
 
-    #[tokio::test]
-    async fn turns_of_many_channels_are_synced_together_and_without_being_asked() {
+    /// A store in a folder of its own, and the folder of its channels.
+    fn opened() -> (tempfile::TempDir, PathBuf, JsonChannels) {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().canonicalize().unwrap();
-        for (sync_after, is_early) in [(Duration::ZERO, true), (Duration::from_secs(3_600), false)]
+        let store = JsonChannels::open(&*root).unwrap();
+        steps::take(&root);
+        (home, root.join("channels"), store)
+    }
+
+    /// M5: what a power cut would take where one of these were left out, on any disk.
+    #[tokio::test]
+    async fn a_commit_is_answered_after_its_file_was_synced_put_in_its_place_and_the_folder_synced()
+    {
+        let (_home, folder, store) = opened();
+        let file = folder.join("7.json");
+        for (expected, durability) in
+            (0..).zip([Durability::Fact, Durability::Turn, Durability::Turn, Durability::Fact])
         {
-            let options = ChannelOptions::new(root.join(format!("{is_early}")));
-            let store = JsonChannels::open(options.sync_after(sync_after)).unwrap();
-            let log = root.join(format!("{is_early}/turns-1.log"));
-            steps::take(&root);
-            for channel in 0..100 {
-                store.commit(turn(channel)).await.unwrap();
-            }
-            let mut seen = steps::take(&root);
-            while is_early && !seen.contains(&Step::SyncFile(log.clone())) {
-                // How long it takes is the disk's affair.
-                thread::yield_now();
-                seen.extend(steps::take(&root));
-            }
-            let count = seen.iter().filter(|step| **step == Step::SyncFile(log.clone())).count();
-            assert!(is_early || count == 0, "{count} syncs before their time");
-            assert!(!seen.iter().any(|step| matches!(step, Step::Put(_))), "a file for each turn");
+            store.commit(commit(HERE, expected, durability)).await.unwrap();
+            let wanted = [
+                Step::SyncFile(file.clone()),
+                Step::Put(file.clone()),
+                Step::SyncFolder(folder.clone()),
+            ];
+            assert_eq!(steps::take(&folder), wanted, "commit {expected}");
+        }
+        assert!(store.delete(HERE).await.unwrap());
+        assert_eq!(steps::take(&folder), [Step::SyncFolder(folder.clone())]);
+        store.close().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_key_is_answered_after_the_agents_were_synced() {
+        let (_home, folder, store) = opened();
+        let root = folder.parent().unwrap().to_owned();
+        store.add_agent("zoe".into()).await.unwrap();
+        let file = root.join("agents.json");
+        let wanted =
+            [Step::SyncFile(file.clone()), Step::Put(file), Step::SyncFolder(root.clone())];
+        assert_eq!(steps::take(&root), wanted);
+        store.add_agent("zoe".into()).await.unwrap();
+        assert_eq!(steps::take(&root), []);
+        store.close().await.unwrap();
+    }
+
+    /// A process before may have been killed between a rename and its sync: what is built on such a file must last.
+    #[tokio::test]
+    async fn what_was_there_is_synced_before_it_is_read() {
+        let (_home, folder, store) = opened();
+        store.close().await.unwrap();
+        let root = folder.parent().unwrap().to_owned();
+        JsonChannels::open(&root).unwrap();
+        let wanted = [Step::SyncFolder(folder), Step::SyncFolder(root.clone())];
+        assert_eq!(steps::take(&root), wanted);
+    }
+
+    /// After a failed sync it is not known what the disk has, and asking again would not tell.
+    #[tokio::test]
+    async fn a_sync_that_fails_ends_the_store_whatever_it_was_for() {
+        for number in 0..4 {
+            let (_home, folder, store) = opened();
+            let root = folder.parent().unwrap().to_owned();
+            store.commit(commit(HERE, 0, Durability::Turn)).await.unwrap();
+            let certainty = match number {
+                0 => {
+                    fail(Step::SyncFile(folder.join("7.json")));
+                    let error = store.commit(commit(HERE, 1, Durability::Turn)).await.unwrap_err();
+                    let CommitError::Store(error) = error else { panic!("{error}") };
+                    error.certainty()
+                }
+                1 => {
+                    fail(Step::SyncFolder(folder.clone()));
+                    let error = store.commit(commit(HERE, 1, Durability::Turn)).await.unwrap_err();
+                    let CommitError::Store(error) = error else { panic!("{error}") };
+                    error.certainty()
+                }
+                2 => {
+                    fail(Step::SyncFolder(folder.clone()));
+                    let error = store.delete(HERE).await.unwrap_err();
+                    let LoadError::Store(error) = error else { panic!("{error}") };
+                    error.certainty()
+                }
+                _ => {
+                    fail(Step::SyncFile(root.join("agents.json")));
+                    store.add_agent("zoe".into()).await.unwrap_err().certainty()
+                }
+            };
+            let expected =
+                if matches!(number, 1 | 2) { Certainty::Unknown } else { Certainty::NotDone };
+            assert_eq!(certainty, expected, "{number}");
+            let error = store.commit(commit(ChannelId::new(8), 0, Durability::Turn)).await;
+            let error = error.unwrap_err().to_string();
+            assert!(store.load(HERE).await.is_err(), "{number}: {error}");
+            assert!(!folder.join("8.json").exists(), "{number}");
             store.close().await.unwrap();
         }
     }
 
-    /// A power cut must not leave a channel without its file and without its turn.
+    /// What is on its way when another thread's sync fails may be what the disk did not take.
     #[tokio::test]
-    async fn a_damaged_file_goes_after_its_turn_and_the_name_of_the_log_were_synced() {
-        let home = tempfile::tempdir().unwrap();
-        let root = home.path().canonicalize().unwrap();
-        let options = ChannelOptions::new(root.clone()).sync_after(Duration::from_secs(3_600));
-        let store = JsonChannels::open(options).unwrap();
-        store.commit(turn(7)).await.unwrap();
-        let file = Folders::below(root.clone()).unwrap().file(ChannelId::new(7));
-        std::fs::write(&file, "no JSON").unwrap();
-        steps::take(&root);
-        assert!(store.load(ChannelId::new(7)).await.unwrap().is_some());
-        let log = Step::SyncFile(root.join("turns-1.log"));
-        let folder = Step::SyncFolder(file.parent().unwrap().to_owned());
-        assert_eq!(steps::take(&root), [log, Step::SyncFolder(root.clone()), folder]);
+    async fn a_change_beside_which_a_sync_failed_is_in_doubt() {
+        let (_home, folder, store) = opened();
+        fail(Step::SyncFile(folder.join("8.json")));
+        let doubtful = store.ask(About::Change(HERE), |store| {
+            let failed = store.commit(&commit(ChannelId::new(8), 0, Durability::Turn));
+            assert!(failed.is_err());
+            Ok(())
+        });
+        assert_eq!(doubtful.await.unwrap_err().certainty(), Certainty::Unknown);
         store.close().await.unwrap();
     }
 
-    /// A process before may have ended between the file and the sync of its folder.
+    /// F26
     #[tokio::test]
-    async fn folders_that_were_there_are_synced() {
-        let home = tempfile::tempdir().unwrap();
-        let root = home.path().canonicalize().unwrap();
-        let folder = Folders::below(root.clone()).unwrap().folder(7);
-        std::fs::create_dir(&folder).unwrap();
-        let store = JsonChannels::open(&*root).unwrap();
-        steps::take(&root);
-        store.channels().await.unwrap();
+    async fn of_a_damaged_record_one_copy_is_kept_however_often_its_replacement_fails() {
+        let (_home, folder, store) = opened();
+        store.commit(commit(HERE, 0, Durability::Fact)).await.unwrap();
+        let file = folder.join("7.json");
+        fs::write(&file, "no JSON").unwrap();
+        store.load(HERE).await.unwrap_err();
+        fail(Step::Put(file.clone()));
+        for _ in 0..3 {
+            let replacement =
+                Commit { replaces_damaged: true, ..commit(HERE, 0, Durability::Turn) };
+            store.commit(replacement).await.unwrap_err();
+            assert_eq!(fs::read_to_string(&file).unwrap(), "no JSON");
+            let [problem] = &store.problems()[..] else { panic!() };
+            assert_eq!((&problem.kept, problem.bars), (&file, Some(Barred::Damaged)));
+        }
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
         store.close().await.unwrap();
-        assert!(steps::take(&root).contains(&Step::SyncFolder(folder)));
+    }
+
+    #[tokio::test]
+    async fn a_panic_costs_one_call_and_what_it_was_about_is_read_again() {
+        let (_home, folder, store) = opened();
+        store.commit(commit(HERE, 0, Durability::Turn)).await.unwrap();
+        let broken = store.ask(About::Change(HERE), |_| -> Result<(), _> { panic!("on purpose") });
+        assert!(matches!(broken.await, Err(StoreError::Interrupted { .. })));
+        assert_eq!(store.load(HERE).await.unwrap().unwrap().revision, Revision::new(1));
+        store.commit(commit(HERE, 1, Durability::Turn)).await.unwrap();
+        assert!(fs::exists(folder.join("7.json")).unwrap());
+        store.close().await.unwrap();
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dirigent::ports::Timestamp;
 use dirigent::replay::{Input, RecordedChannel, Trace};
 use dirigent::snapshot::{AgentKey, RestoreError};
-use dirigent::store::{ChannelRecord, Durability};
+use dirigent::store::ChannelRecord;
 use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -163,7 +163,7 @@ impl ChannelRecording {
             let error = std::io::Error::new(std::io::ErrorKind::InvalidData, newer);
             StoreError::not_done(crate::error::Action::Write, path, error)
         })?;
-        replace(path, text.as_bytes(), Durability::Turn)
+        replace(path, text.as_bytes())
     }
 
     /// Replays it: who was asked, who was denied, and why.

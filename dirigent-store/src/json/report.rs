@@ -14,11 +14,9 @@ use dirigent_core::view::Seat;
 
 use crate::disk::{ReadError, read};
 use crate::error::{Action, StoreError};
-use crate::json::channels::newest_turn;
 use crate::record::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
 
-/// What a [`JsonChannels`](crate::JsonChannels) folder says of one channel: its state, which may be that of a turn in
-/// the log, and its newest transitions. `Display` says it in lines, and how to have what is not stored: what was
+/// What a [`JsonChannels`](crate::JsonChannels) folder says of one channel: its state, and its newest transitions. `Display` says it in lines, and how to have what is not stored: what was
 /// said, who asked to speak, who was denied, and why. It holds no text of the conversation.
 ///
 /// Nothing is changed and nothing is locked, so that it can be read while the library runs; it is then as of a moment
@@ -34,7 +32,7 @@ use crate::record::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
 /// # let channel =
 /// #     dirigent_store::ParsedChannel::new(dirigent::ChannelId::new(7), dirigent::store::Revision::new(1), record);
 /// # std::fs::write(&path, channel.to_json().unwrap()).unwrap();
-/// // For instance channels/5f/123456789012345678.json.
+/// // For instance channels/123456789012345678.json.
 /// let report = ChannelReport::read(&path)?;
 /// println!("{report}");
 /// assert!(report.transitions.is_empty());
@@ -46,16 +44,14 @@ use crate::record::{LARGEST, ParsedChannel, TransitionFile, parse_channel};
 pub struct ChannelReport {
     /// The channel as it was stored last.
     pub channel: ParsedChannel,
-    /// The file that this stood in: the channel's own, or one of the log that all channels share.
-    pub source: PathBuf,
     /// Its newest transitions, oldest first, as far as they are stored.
     pub transitions: Vec<Transition>,
     names: BTreeMap<AgentKey, AgentId>,
 }
 
 impl ChannelReport {
-    /// Reads a channel's file, `<id>.json`, and what its store has beside it: a newer turn in the log, and
-    /// `<id>.history.jsonl`. Lines of that which cannot be read are passed over. Works on the calling thread.
+    /// Reads a channel's file, `<id>.json`, and `<id>.history.jsonl` beside it. Lines of that which cannot be read are
+    /// passed over. Works on the calling thread.
     ///
     /// # Errors
     ///
@@ -66,21 +62,13 @@ impl ChannelReport {
             let source = std::io::Error::from(std::io::ErrorKind::NotFound);
             StoreError::not_done(Action::Read, path, source)
         })?;
-        let own = parse_channel(&content)
+        let channel = parse_channel(&content)
             .map_err(|source| StoreError::BadFile { path: path.to_owned(), source })?;
-        let (mut channel, mut source) = (own, path.to_owned());
-        if let Some(root) = root_of(path)
-            && let Some((text, log)) = newest_turn(&root, channel.channel)?
-            && let Ok(newer) = parse_channel(&text)
-            && newer.revision > channel.revision
-        {
-            (channel, source) = (newer, log);
-        }
         let mut names = channel.agents.clone();
         let history = content_of(&history_of(path))?.unwrap_or_default();
         let lines = history.split(|byte| *byte == b'\n');
         let transitions = lines.filter_map(|line| transition(line, &mut names)).collect();
-        Ok(Self { channel, source, transitions, names })
+        Ok(Self { channel, transitions, names })
     }
 
     /// The transitions as a table.
@@ -142,8 +130,7 @@ impl ChannelReport {
 impl fmt::Display for ChannelReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ParsedChannel { channel, revision, .. } = &self.channel;
-        let source = self.source.file_name().unwrap_or_default().to_string_lossy();
-        writeln!(f, "channel {channel}, commit {}, of {source}", revision.get())?;
+        writeln!(f, "channel {channel}, commit {}", revision.get())?;
         self.state(f)?;
         if self.transitions.is_empty() {
             writeln!(f, "\nNo transitions are stored beside it (`history_max`).")?;
@@ -162,14 +149,6 @@ impl fmt::Display for ChannelReport {
 
 fn unusable(f: &mut fmt::Formatter<'_>, error: &RestoreError) -> fmt::Result {
     writeln!(f, "  its state cannot be used: {error}")
-}
-
-/// The folder of the store in which the file lies, if it lies in its place: a copy may lie anywhere.
-fn root_of(path: &Path) -> Option<PathBuf> {
-    let path = path.canonicalize().ok()?;
-    let channels = path.parent()?.parent()?;
-    let is_place = channels.file_name().is_some_and(|name| name == "channels");
-    channels.parent().filter(|_| is_place).map(Path::to_owned)
 }
 
 /// Where the history of the channel with this file lies.

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::json::channels::FileDurability;
-
 /// How a [`SqliteStore`](crate::SqliteStore) is opened. A path alone is enough.
 ///
 /// ```
@@ -22,6 +20,22 @@ pub struct SqliteOptions {
     pub(super) path: PathBuf,
     pub(super) durability: FileDurability,
     pub(super) history_max: usize,
+}
+
+/// What a database does for the case that the power fails.
+///
+/// ```
+/// assert_eq!(dirigent_store::FileDurability::default(), dirigent_store::FileDurability::Full);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "either syncs are made or they are not")]
+pub enum FileDurability {
+    /// Each commit is synced before its call returns.
+    #[default]
+    Full,
+    /// Nothing is synced. Everything survives the end of the process; a power cut, or a crash of the machine, may take what
+    /// was committed in the last half minute. For trying out, and where another layer syncs.
+    None,
 }
 
 impl SqliteOptions {

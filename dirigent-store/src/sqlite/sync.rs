@@ -46,7 +46,7 @@ impl Syncer {
     /// Answers a group once the disk has what was committed for it.
     pub(super) fn answer(&self, group: Vec<Box<dyn Task>>) {
         // Without the thread their callers learn that they were cut short.
-        let _ = self.committed.change(|committed| (committed.0.extend(group), true));
+        let _ = self.committed.change(|committed| committed.0.extend(group));
     }
 }
 

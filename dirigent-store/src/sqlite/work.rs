@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use super::group::Groups;
 use super::open::Database;
+use super::options::FileDurability;
 use super::problem::SqliteProblem;
 use super::sync::{Broken, Syncer};
 use super::tables::Tables;
 use super::task::Task;
-use crate::json::channels::FileDurability;
 use crate::problems::Problems;
-use crate::worker::{About, Answer, Inbox, Jobs, Queue, Queued, Receiver, Start, now, start};
+use crate::worker::{About, Inbox, Jobs, Queue, Queued, Receiver, Start, now, start};
 
 /// How many callers one transaction answers at most.
 const GROUP_MAX: usize = 1_024;
@@ -20,20 +20,12 @@ const GROUP_MAX: usize = 1_024;
 /// After so long the write-ahead log is emptied, so that what was erased is in no file any more.
 const EMPTY_AFTER: Duration = Duration::from_secs(60);
 
-/// One job of the thread.
-pub(super) enum Job {
-    /// Work of a caller, and what it is about.
-    Ask(About, Box<dyn Task>),
-    /// Finish, and end.
-    Close(Answer<()>),
-}
+/// Work of a caller, and what it is about.
+pub(super) struct Job(pub(super) About, pub(super) Box<dyn Task>);
 
 impl Queued for Job {
     fn about(&self) -> About {
-        match self {
-            Self::Ask(about, _) => *about,
-            Self::Close(_) => About::Rest,
-        }
+        self.0
     }
 }
 
@@ -41,8 +33,6 @@ impl Queued for Job {
 pub(super) struct Group {
     tasks: Vec<Box<dyn Task>>,
     kind: GroupKind,
-    /// It is the last one.
-    close: Option<Answer<()>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +49,8 @@ pub(super) enum GroupKind {
 #[derive(Default)]
 pub(super) struct Waiting {
     inbox: Inbox<Job>,
+    /// What the thread was given and has not done.
+    given: Vec<About>,
     /// When the write-ahead log is to be emptied.
     log_due: Option<Instant>,
 }
@@ -69,10 +61,6 @@ impl Jobs for Waiting {
     fn push(&mut self, job: Job) {
         self.inbox.push(job);
     }
-
-    fn close(answer: Answer<()>) -> Job {
-        Job::Close(answer)
-    }
 }
 
 impl Queue for Waiting {
@@ -80,7 +68,7 @@ impl Queue for Waiting {
 
     /// All that is there: reads that wait for nothing first. Nothing where the log is due.
     fn take(&mut self, now: Instant, _: bool) -> Option<Group> {
-        let mut group = Group { tasks: Vec::new(), kind: GroupKind::Reads, close: None };
+        let mut group = Group { tasks: Vec::new(), kind: GroupKind::Reads };
         while group.tasks.len() < GROUP_MAX {
             let Some(read) = self.next_read() else { break };
             group.tasks.push(read);
@@ -88,19 +76,15 @@ impl Queue for Waiting {
         if !group.tasks.is_empty() {
             return Some(group);
         }
-        while group.tasks.len() < GROUP_MAX && group.close.is_none() {
-            match self.inbox.next_of_rest() {
-                Some(Job::Ask(_, task)) => {
-                    let kind = if task.erases() { GroupKind::Erases } else { GroupKind::Writes };
-                    group.kind = group.kind.max(kind);
-                    group.tasks.push(task);
-                }
-                Some(Job::Close(answer)) => group.close = Some(answer),
-                None => break,
-            }
+        while group.tasks.len() < GROUP_MAX {
+            let Some(Job(about, task)) = self.inbox.next_of_rest() else { break };
+            let kind = if task.erases() { GroupKind::Erases } else { GroupKind::Writes };
+            group.kind = group.kind.max(kind);
+            group.tasks.push(task);
+            self.given.push(about);
         }
         let is_due = self.log_due.take_if(|due| *due <= now).is_some();
-        (!group.tasks.is_empty() || group.close.is_some() || is_due).then_some(group)
+        (!group.tasks.is_empty() || is_due).then_some(group)
     }
 
     fn next_due(&self) -> Option<Instant> {
@@ -110,10 +94,15 @@ impl Queue for Waiting {
 
 impl Waiting {
     fn next_read(&mut self) -> Option<Box<dyn Task>> {
-        match self.inbox.next_read()? {
-            Job::Ask(_, read) => Some(read),
-            // It is no read.
-            Job::Close(_) => None,
+        let Job(about, read) = self.inbox.next_read()?;
+        self.given.push(about);
+        Some(read)
+    }
+
+    /// All that the thread was given is done.
+    fn done(&mut self) {
+        for about in std::mem::take(&mut self.given) {
+            self.inbox.done(about);
         }
     }
 }
@@ -155,16 +144,13 @@ impl Work {
     fn run(self, Syncs { syncer, broken }: Syncs) {
         let Self { database: Database { path, conn, lock }, history_max, problems, given, .. } =
             self;
-        let mut closing = None;
         match Tables::new(&conn, &path, history_max) {
             Ok(tables) => {
                 let mut groups = Groups::new(tables, &problems, broken);
                 let mut log = Log::new();
-                while closing.is_none() {
-                    let Some(Group { mut tasks, kind, close }) = given.next() else { break };
-                    closing = close;
+                while let Some(Group { mut tasks, kind }) = given.next() {
                     groups.settle(&mut tasks, &mut || given.look(Waiting::next_read));
-                    given.look(|waiting| waiting.inbox.done());
+                    given.look(Waiting::done);
                     finish(&mut groups, &mut log, syncer.as_ref(), kind, tasks);
                     given.look(|waiting| waiting.log_due = log.next_due());
                 }
@@ -177,9 +163,7 @@ impl Work {
         // A caller that learns that the store is closed can open it again.
         drop(conn);
         drop(lock);
-        if let Some(answer) = closing {
-            let _ = answer.send(Ok(()));
-        }
+        given.end();
     }
 }
 
@@ -252,21 +236,18 @@ mod tests {
 
     fn push(waiting: &mut Waiting, about: About) {
         let (answer, _) = oneshot::channel();
-        waiting.push(Job::Ask(about, Box::new(Asked::new(|_: &mut Tables<'_>| Ok(()), answer))));
+        waiting.push(Job(about, Box::new(Asked::new(|_: &mut Tables<'_>| Ok(()), answer))));
     }
 
     #[test]
-    fn all_that_waits_is_one_group_up_to_a_limit_and_up_to_the_end() {
+    fn all_that_waits_is_one_group_up_to_a_limit() {
         let mut waiting = Waiting::default();
         for _ in 0..GROUP_MAX + 3 {
             push(&mut waiting, About::Rest);
         }
-        waiting.push(Job::Close(oneshot::channel().0));
-        push(&mut waiting, About::Rest);
-        let first = waiting.take(now(), false).unwrap();
-        assert_eq!((first.tasks.len(), first.close.is_some()), (GROUP_MAX, false));
-        let last = waiting.take(now(), false).unwrap();
-        assert_eq!((last.tasks.len(), last.close.is_some()), (3, true));
+        assert_eq!(waiting.take(now(), false).unwrap().tasks.len(), GROUP_MAX);
+        assert_eq!(waiting.take(now(), false).unwrap().tasks.len(), 3);
+        assert!(waiting.take(now(), true).is_none());
     }
 
     #[test]
@@ -277,10 +258,12 @@ mod tests {
         for about in about.into_iter().chain(reads) {
             push(&mut waiting, about);
         }
-        let kinds = [(2, GroupKind::Reads), (3, GroupKind::Writes)];
+        // The third read waits for the change of its channel.
+        let kinds = [(2, GroupKind::Reads), (2, GroupKind::Writes), (1, GroupKind::Reads)];
         for expected in kinds {
             let group = waiting.take(now(), false).unwrap();
             assert_eq!((group.tasks.len(), group.kind), expected);
+            waiting.done();
         }
         // Without work, the log is emptied in time.
         waiting.log_due = now().checked_add(EMPTY_AFTER);

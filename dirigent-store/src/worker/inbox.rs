@@ -1,5 +1,5 @@
-//! What a store's thread was told and has not done: a read waits for what was asked of its channel before, and for no
-//! other channel's commits.
+//! What a store was told and has not done. One job at a time is done of a channel, in order; a read waits for no other
+//! channel's.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -13,7 +13,7 @@ pub(crate) enum About {
     Read(ChannelId),
     /// It changes a channel.
     Change(ChannelId),
-    /// It has its place among all others.
+    /// It is about no channel.
     Rest,
 }
 
@@ -28,58 +28,54 @@ pub(crate) trait Queued {
 pub(crate) struct Inbox<J> {
     reads: VecDeque<J>,
     rest: VecDeque<J>,
-    /// How much is asked of a channel in `rest`, and of what was taken from it and is not done.
-    asked: HashMap<ChannelId, usize>,
-    /// What was taken from `rest` and is not done.
-    taken: Vec<ChannelId>,
+    /// What waits behind a job of the same channel, which waits itself or is being done.
+    behind: HashMap<ChannelId, VecDeque<J>>,
 }
 
 impl<J> Default for Inbox<J> {
     fn default() -> Self {
         let (reads, rest) = (VecDeque::new(), VecDeque::new());
-        Self { reads, rest, asked: HashMap::new(), taken: Vec::new() }
+        Self { reads, rest, behind: HashMap::new() }
     }
 }
 
 impl<J: Queued> Inbox<J> {
-    /// The next read that need not wait, if there is one.
+    /// Takes the next read that need not wait, if there is one.
     pub(crate) fn next_read(&mut self) -> Option<J> {
         self.reads.pop_front()
     }
 
-    /// The next job that is no such read, if there is one.
+    /// Takes the next job that is no read and need not wait, if there is one.
     pub(crate) fn next_of_rest(&mut self) -> Option<J> {
-        let job = self.rest.pop_front()?;
-        if let About::Read(channel) | About::Change(channel) = job.about() {
-            self.taken.push(channel);
-        }
-        Some(job)
+        self.rest.pop_front()
     }
 
-    /// All that was taken is done: what is read now is what it left.
-    pub(crate) fn done(&mut self) {
-        for channel in self.taken.drain(..) {
-            if let Entry::Occupied(mut asked) = self.asked.entry(channel) {
-                *asked.get_mut() -= 1;
-                if *asked.get() == 0 {
-                    asked.remove();
-                }
+    /// A job that was taken is done: the next one of its channel need not wait any longer.
+    pub(crate) fn done(&mut self, about: About) {
+        let (About::Read(channel) | About::Change(channel)) = about else { return };
+        if let Entry::Occupied(mut behind) = self.behind.entry(channel) {
+            match behind.get_mut().pop_front() {
+                Some(job) => self.ready(job),
+                None => drop(behind.remove()),
             }
         }
     }
 
     pub(crate) fn push(&mut self, job: J) {
-        match job.about() {
-            About::Read(channel) if !self.asked.contains_key(&channel) => {
-                self.reads.push_back(job);
-                return;
+        if let About::Read(channel) | About::Change(channel) = job.about() {
+            match self.behind.entry(channel) {
+                Entry::Occupied(mut behind) => return behind.get_mut().push_back(job),
+                Entry::Vacant(none) => drop(none.insert(VecDeque::new())),
             }
-            About::Read(channel) | About::Change(channel) => {
-                *self.asked.entry(channel).or_default() += 1;
-            }
-            About::Rest => {}
         }
-        self.rest.push_back(job);
+        self.ready(job);
+    }
+
+    fn ready(&mut self, job: J) {
+        match job.about() {
+            About::Read(_) => self.reads.push_back(job),
+            About::Change(_) | About::Rest => self.rest.push_back(job),
+        }
     }
 }
 
@@ -104,37 +100,44 @@ mod tests {
         Job(About::Change(ChannelId::new(channel)))
     }
 
+    fn next(inbox: &mut Inbox<Job>) -> Option<Job> {
+        inbox.next_read().or_else(|| inbox.next_of_rest())
+    }
+
+    /// B34
     #[test]
     fn a_read_waits_for_what_was_asked_of_its_channel_before_and_for_nothing_else() {
         let mut inbox = Inbox::default();
         for job in [change(1), change(2), read(1), read(3), change(1), Job(About::Rest), read(4)] {
             inbox.push(job);
         }
-        let next = |inbox: &mut Inbox<Job>| {
-            inbox.done();
-            inbox.next_read().or_else(|| inbox.next_of_rest())
-        };
-        for expected in [read(3), read(4), change(1), change(2), read(1)] {
-            assert_eq!(next(&mut inbox), Some(expected));
-        }
-        // Its own channel is still to be changed.
-        inbox.push(read(1));
-        for expected in [change(1), Job(About::Rest), read(1)] {
-            assert_eq!(next(&mut inbox), Some(expected));
+        // What is taken is done before the next one is.
+        for expected in
+            [read(3), read(4), change(1), read(1), change(2), Job(About::Rest), change(1)]
+        {
+            let job = next(&mut inbox);
+            inbox.done(expected.0);
+            assert_eq!(job, Some(expected));
         }
         assert_eq!(next(&mut inbox), None);
-        assert!(inbox.asked.is_empty());
+        assert!(inbox.behind.is_empty());
     }
 
     #[test]
-    fn a_read_waits_until_the_change_of_its_channel_is_done() {
+    fn of_a_channel_one_job_is_taken_at_a_time() {
         let mut inbox = Inbox::default();
-        inbox.push(change(1));
-        assert_eq!(inbox.next_of_rest(), Some(change(1)));
-        inbox.push(read(1));
-        inbox.push(read(2));
-        assert_eq!((inbox.next_read(), inbox.next_read()), (Some(read(2)), None));
-        inbox.done();
-        assert_eq!(inbox.next_of_rest(), Some(read(1)));
+        for job in [change(1), change(1), read(1), change(2), read(2)] {
+            inbox.push(job);
+        }
+        assert_eq!(next(&mut inbox), Some(change(1)));
+        assert_eq!(next(&mut inbox), Some(change(2)));
+        assert_eq!(next(&mut inbox), None);
+        inbox.done(change(2).0);
+        assert_eq!(next(&mut inbox), Some(read(2)));
+        inbox.done(change(1).0);
+        assert_eq!(next(&mut inbox), Some(change(1)));
+        assert_eq!(next(&mut inbox), None);
+        inbox.done(change(1).0);
+        assert_eq!(next(&mut inbox), Some(read(1)));
     }
 }

@@ -1,4 +1,4 @@
-//! The life of a store's thread: it starts with the first call and is joined after the last.
+//! The life of a store's threads: they start with the first call and are joined after the last.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,16 @@ use crate::error::{Action, StoreError};
 /// Where the answer to a job goes.
 pub(crate) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// What waits for a store's thread.
+/// What waits for a store's threads.
 pub(crate) trait Jobs: Queue {
     type Job;
 
     fn push(&mut self, job: Self::Job);
-
-    /// The job to finish, to end, and to say when that is done.
-    fn close(answer: Answer<()>) -> Self::Job;
 }
 
-/// What a store works on before its thread is started.
+/// What a store works on before its threads are started.
 pub(crate) trait Start: Send + Sized {
-    /// Starts it. What cannot be started stays as it is.
+    /// Starts them, and returns the one that ends last. What cannot be started stays as it is.
     fn start(self) -> Result<JoinHandle<()>, (Self, io::Error)>;
 }
 
@@ -59,12 +56,15 @@ impl<W: Start, Q: Jobs> Life<W, Q> {
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         self.start()?;
-        let given = self.jobs.change(|queue| (queue.push(job(answer)), true));
+        let given = self.jobs.change(|queue| queue.push(job(answer)));
         given.ok_or_else(|| self.no_answer())?;
         answered.await.unwrap_or_else(|_| Err(self.no_answer()))
     }
 
     fn start(&self) -> Result<(), StoreError> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(self.no_answer());
+        }
         let mut stage = self.lock();
         match &*stage {
             ThreadState::Running(_) => return Ok(()),
@@ -89,24 +89,25 @@ impl<W, Q: Jobs> Life<W, Q> {
         &self.path
     }
 
-    /// Lets the thread finish what it was given, and end.
+    /// Lets the threads finish what they were given, and end.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
-        let closing = self.closing();
-        match closing {
-            Some(answered) => answered.await.unwrap_or_else(|_| self.already_closed()),
+        match self.closing() {
+            // They were cut short.
+            Some(told) => {
+                told.await.map_err(|_| StoreError::Interrupted { path: self.path.clone() })
+            }
             None => Ok(()),
         }
     }
 
-    /// Tells the thread to end; what is to be waited for, if it runs.
-    fn closing(&self) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
+    /// Tells the threads to end; what is to be waited for, if they run.
+    fn closing(&self) -> Option<oneshot::Receiver<()>> {
         self.closed.store(true, Ordering::Release);
-        let (answer, answered) = oneshot::channel();
         let mut stage = self.lock();
         let ready = match &*stage {
             ThreadState::Running(_) => {
-                let given = self.jobs.change(|queue| (queue.push(Q::close(answer)), true));
-                return given.map(|()| answered);
+                drop(stage);
+                return self.jobs.close_and_tell();
             }
             ThreadState::Ready(_) | ThreadState::Ended => {
                 std::mem::replace(&mut *stage, ThreadState::Ended)
@@ -115,12 +116,6 @@ impl<W, Q: Jobs> Life<W, Q> {
         drop(stage);
         drop(ready);
         None
-    }
-
-    /// Another handle closed it first, or the thread did not come so far.
-    fn already_closed(&self) -> Result<(), StoreError> {
-        let error = self.no_answer();
-        if matches!(error, StoreError::Closed { .. }) { Ok(()) } else { Err(error) }
     }
 
     /// Why there is none.

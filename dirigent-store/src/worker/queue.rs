@@ -1,14 +1,15 @@
-//! A channel to a thread whose queue is one of ours: what waits may be overtaken, superseded, done together, or due at a
-//! moment.
+//! A channel to threads whose queue is one of ours: what waits may be overtaken, done together, or due at a moment.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// What waits for a thread.
+use tokio::sync::oneshot;
+
+/// What waits for one or several threads.
 pub(crate) trait Queue: Default + Send + 'static {
-    /// What the thread does at a time.
+    /// What a thread does at a time.
     type Work;
 
     /// Takes out what is to be done now. When the queue is closing nothing will come any more.
@@ -33,7 +34,7 @@ pub(crate) fn now() -> Instant {
 #[derive(Debug)]
 pub(crate) struct Sender<Q>(Arc<LockedQueue<Q>>);
 
-/// The side of the thread. Once it is gone, what waits is dropped, and with it the answers that its callers wait for.
+/// The side of the threads. Once it is gone, what waits is dropped, and with it the answers that its callers wait for.
 #[derive(Debug)]
 pub(crate) struct Receiver<Q: Queue>(Arc<LockedQueue<Q>>);
 
@@ -46,16 +47,19 @@ struct LockedQueue<Q> {
 #[derive(Debug)]
 struct QueueContents<Q> {
     queue: Q,
-    /// The thread waits: only then a call to the system wakes it.
-    sleeps: bool,
+    /// How many threads wait: only then a call to the system wakes one.
+    sleeping: usize,
     closing: bool,
+    /// Those who wait for the end.
+    closers: Vec<oneshot::Sender<()>>,
     /// There is no thread any more.
     ended: bool,
 }
 
 /// The two sides of a queue.
 pub(crate) fn queue<Q: Queue>(queue: Q) -> (Sender<Q>, Receiver<Q>) {
-    let state = QueueContents { queue, sleeps: false, closing: false, ended: false };
+    let closers = Vec::new();
+    let state = QueueContents { queue, sleeping: 0, closing: false, closers, ended: false };
     let shared = Arc::new(LockedQueue { state: Mutex::new(state), changed: Condvar::new() });
     (Sender(Arc::clone(&shared)), Receiver(shared))
 }
@@ -67,27 +71,44 @@ impl<Q> Clone for Sender<Q> {
 }
 
 impl<Q: Queue> Sender<Q> {
-    /// Changes what waits; `change` says whether the thread is to look at it. `None` when there is no thread any more.
-    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Q) -> (T, bool)) -> Option<T> {
+    /// Changes what waits, and has a thread look at it. `None` when there is no thread any more.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Q) -> T) -> Option<T> {
         let mut state = self.0.lock();
         if state.ended {
             return None;
         }
-        let (answer, is_work) = change(&mut state.queue);
-        self.0.wake(state, is_work);
+        let answer = change(&mut state.queue);
+        let wakes = state.sleeping > 0;
+        drop(state);
+        if wakes {
+            self.0.changed.notify_one();
+        }
         Some(answer)
     }
 
     /// Looks at what waits.
+    #[cfg(test)]
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Q) -> T) -> T {
         look(&mut self.0.lock().queue)
     }
 
-    /// Lets the thread end when all is done that waits.
+    /// Lets the threads end when all is done that waits.
     pub(crate) fn close(&self) {
+        self.0.lock().closing = true;
+        self.0.changed.notify_all();
+    }
+
+    /// The same. Returns what tells that everything has [ended](Receiver::end); `None` if it has already.
+    pub(crate) fn close_and_tell(&self) -> Option<oneshot::Receiver<()>> {
         let mut state = self.0.lock();
-        state.closing = true;
-        self.0.wake(state, true);
+        if state.ended {
+            return None;
+        }
+        let (closer, told) = oneshot::channel();
+        state.closers.push(closer);
+        drop(state);
+        self.close();
+        Some(told)
     }
 }
 
@@ -103,7 +124,7 @@ impl<Q: Queue> Receiver<Q> {
             if closing {
                 return None;
             }
-            state.sleeps = true;
+            state.sleeping += 1;
             let changed = &self.0.changed;
             state = match state.queue.next_due() {
                 Some(due) => {
@@ -112,14 +133,22 @@ impl<Q: Queue> Receiver<Q> {
                 }
                 None => changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
-            state.sleeps = false;
+            state.sleeping -= 1;
         }
     }
 
     /// Looks at what waits, in the middle of some work.
-    #[cfg(any(test, feature = "sqlite"))]
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Q) -> T) -> T {
         look(&mut self.0.lock().queue)
+    }
+
+    /// Says that everything has ended, to those who closed it.
+    pub(crate) fn end(self) {
+        let closers = std::mem::take(&mut self.0.lock().closers);
+        drop(self);
+        for closer in closers {
+            let _ = closer.send(());
+        }
     }
 }
 
@@ -127,7 +156,7 @@ impl<Q: Queue> Drop for Receiver<Q> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.ended = true;
-        let waiting = std::mem::take(&mut state.queue);
+        let waiting = (std::mem::take(&mut state.queue), std::mem::take(&mut state.closers));
         // What is dropped may have this lock to take.
         drop(state);
         drop(waiting);
@@ -137,14 +166,6 @@ impl<Q: Queue> Drop for Receiver<Q> {
 impl<Q> LockedQueue<Q> {
     fn lock(&self) -> MutexGuard<'_, QueueContents<Q>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wake(&self, mut state: MutexGuard<'_, QueueContents<Q>>, is_work: bool) {
-        let wakes = is_work && std::mem::take(&mut state.sleeps);
-        drop(state);
-        if wakes {
-            self.changed.notify_one();
-        }
     }
 }
 
@@ -197,13 +218,13 @@ mod tests {
     fn work_is_taken_as_the_queue_has_it_and_what_waits_is_done_before_the_end() {
         let (sender, receiver) = queue(Numbers::default());
         for number in [1, 2] {
-            sender.change(|queue| (queue.waiting.push(number), true)).unwrap();
+            sender.change(|queue| queue.waiting.push(number)).unwrap();
         }
         assert_eq!(receiver.next(), Some(2));
         sender.close();
         assert_eq!((receiver.next(), receiver.next()), (Some(1), None));
         drop(receiver);
-        assert!(sender.change(|queue| (queue.waiting.push(3), true)).is_none());
+        assert!(sender.change(|queue| queue.waiting.push(3)).is_none());
         assert!(sender.look(|queue| queue.waiting.is_empty()));
     }
 
@@ -223,10 +244,10 @@ mod tests {
             while sender.look(|queue| !queue.waiting.is_empty()) {
                 thread::yield_now();
             }
-            sender.change(|queue| (queue.waiting.push(number), true)).unwrap();
+            sender.change(|queue| queue.waiting.push(number)).unwrap();
         }
         let due = Some(now() + Duration::from_millis(1));
-        sender.change(|queue| (queue.due = due, true)).unwrap();
+        sender.change(|queue| queue.due = due).unwrap();
         while sender.look(|queue| queue.due.is_some()) {
             thread::yield_now();
         }

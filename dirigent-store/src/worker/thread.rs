@@ -84,7 +84,7 @@ impl Worker {
                 none.insert((jobs, start(self.name, |given| work(&given))?(given)))
             }
         };
-        let given = jobs.change(|jobs| (jobs.0.push_back(job), true));
+        let given = jobs.change(|jobs| jobs.0.push_back(job));
         given.ok_or_else(|| io::Error::other("the thread ended"))
     }
 }

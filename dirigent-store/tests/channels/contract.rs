@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use dirigent::store::{Barred, ChannelStore};
 use dirigent::{ChannelId, async_trait};
-use dirigent_store::{ChannelOptions, FileDurability, JsonChannels};
+use dirigent_store::JsonChannels;
 use dirigent_testkit::contract::{self, ChannelStoreHarness};
 
 use crate::channels::place::Place;
@@ -17,21 +16,13 @@ use crate::channels::record::with_checksum;
 /// Each store in a folder of its own.
 struct Harness {
     home: tempfile::TempDir,
-    durability: FileDurability,
-    sync_after: Duration,
     /// Where each store lies that was made, by its address.
     stores: Mutex<HashMap<usize, (PathBuf, JsonChannels)>>,
 }
 
 impl Harness {
-    fn new(durability: FileDurability, sync_after: Duration) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        Self { home, durability, sync_after, stores: Mutex::default() }
-    }
-
     fn open(&self, path: PathBuf) -> Arc<dyn ChannelStore> {
-        let options = ChannelOptions::new(&path).durability(self.durability);
-        let store = JsonChannels::open(options.sync_after(self.sync_after)).unwrap();
+        let store = JsonChannels::open(&path).unwrap();
         let shared: Arc<dyn ChannelStore> = Arc::new(store.clone());
         self.stores.lock().unwrap().insert(address(&shared), (path, store));
         shared
@@ -75,25 +66,10 @@ impl ChannelStoreHarness for Harness {
     }
 }
 
-async fn passes(durability: FileDurability, sync_after: Duration) {
-    let harness = Harness::new(durability, sync_after);
-    let report = contract::channel_store(&harness).await.unwrap();
-    assert!(report.left_out().is_empty(), "{report:?}");
-}
-
 /// R046, R143, D77
 #[tokio::test]
 async fn the_store_keeps_the_contract() {
-    passes(FileDurability::Full, Duration::from_secs(1)).await;
-}
-
-/// D77
-#[tokio::test]
-async fn the_store_keeps_the_contract_while_everything_is_synced_at_once() {
-    passes(FileDurability::Full, Duration::ZERO).await;
-}
-
-#[tokio::test]
-async fn the_store_keeps_the_contract_without_syncs() {
-    passes(FileDurability::None, Duration::ZERO).await;
+    let harness = Harness { home: tempfile::tempdir().unwrap(), stores: Mutex::default() };
+    let report = contract::channel_store(&harness).await.unwrap();
+    assert!(report.left_out().is_empty(), "{report:?}");
 }

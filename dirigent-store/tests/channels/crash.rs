@@ -1,8 +1,6 @@
 //! Processes that are killed.
 
-use std::time::Duration;
-
-use dirigent_store::{ChannelOptions, JsonChannels, OpenError};
+use dirigent_store::{JsonChannels, OpenError};
 use dirigent_testkit::Random;
 
 use crate::channels::place::Place;
@@ -17,14 +15,12 @@ async fn play(role: &str, path: &str) {
         let _store = JsonChannels::open(path).unwrap();
         return hold();
     }
-    if role == "pause" {
-        let options = ChannelOptions::new(path).sync_after(Duration::from_secs(3_600));
-        return write_and_pause(&JsonChannels::open(options).unwrap()).await;
+    let store = JsonChannels::open(path).unwrap();
+    match role {
+        "write" => write_for_ever(&store).await,
+        "pause" => write_and_pause(&store).await,
+        other => panic!("{other} is no role"),
     }
-    // "write <milliseconds>": turns are synced after so long.
-    let wait = role.strip_prefix("write ").unwrap().parse().unwrap();
-    let options = ChannelOptions::new(path).sync_after(Duration::from_millis(wait));
-    write_for_ever(&JsonChannels::open(options).unwrap()).await;
 }
 
 #[test]
@@ -34,7 +30,7 @@ fn a_second_process_is_kept_out_until_the_first_ends() {
         let error = JsonChannels::open(place.root()).unwrap_err();
         assert!(matches!(error, OpenError::InUse { .. }), "{error}");
     });
-    place.lazy();
+    place.open();
 }
 
 /// R046, R143, D77
@@ -47,15 +43,13 @@ async fn a_process_killed_at_any_point_loses_nothing_it_acknowledged() {
     let mut random = Random::new(0x6b69_6c6c);
     let mut known = Acknowledged::default();
     for round in 0..60 {
-        // Without a wait, with a short one, and longer than the process lives.
-        let wait = [0, 3, 60_000][round % 3];
-        PLAYER.killed_after(random.draw() % 40, &format!("write {wait}"), place.root(), &mut known);
-        let store = place.lazy();
+        PLAYER.killed_after(random.draw() % 40, "write", place.root(), &mut known);
+        let store = place.open();
         known.is_in(&store, round).await;
         assert_eq!(store.problems(), [], "round {round}: something was half written");
         store.close().await.unwrap();
         let strays = place.names().into_iter().filter(|name| name.starts_with('.'));
         assert_eq!(strays.count(), 0);
     }
-    known.is_worth_it(500);
+    known.is_worth_it(300);
 }

@@ -4,236 +4,54 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dirigent::ports::Certainty;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::{Barred, ChannelStore, Commit, CommitError};
 use dirigent_core::snapshot::Slot;
-use dirigent_store::{BadFile, JsonChannels, OpenError, ParsedChannel, StoreError, parse_channel};
+use dirigent_store::{BadFile, JsonChannels, OpenError, StoreError};
 
 use crate::channels::place::{
-    HERE, Place, THERE, barred, fact, failure, frame, marked, replacement, request, stored, turn,
-    written,
+    HERE, Place, THERE, barred, fact, replacement, request, stored, turn, written,
 };
 use crate::channels::record::with_checksum;
 
-/// D77, F26
+/// F26, P9: an older state of the channel may let agents speak that an operator has stopped since.
 #[tokio::test]
-async fn a_torn_turn_falls_back_to_what_was_synced() {
+async fn a_file_that_is_damaged_while_the_store_is_open_bars_its_channel_until_an_operator_acts() {
     let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
+    fact(&store, THERE, 0, 7).await;
     turn(&store, HERE, 1, 2).await;
-    let whole = place.turn(HERE).unwrap();
-    store.close().await.unwrap();
-    // As a power cut leaves it: the frame, and nothing or half of the content.
-    let half = (0..=whole.len() / 2).rev().find(|at| whole.is_char_boundary(*at)).unwrap();
-    let torn = ["\0".repeat(whole.len()), format!("{}\n", &whole[..half])];
-    for (number, torn) in torn.iter().enumerate() {
-        fs::write(place.main(HERE), with_number(&place, 1)).unwrap();
-        place.put_turn(HERE, 2, torn.as_bytes());
-        let store = place.lazy();
-        assert_eq!(stored(&store, HERE).await, Some((1, 1)));
-        let problems = store.problems();
-        assert_eq!(problems.len(), 1);
-        assert_eq!(fs::read_to_string(&problems[0].kept).unwrap(), format!("{torn}\n"));
-        let name = problems[0].kept.file_name().unwrap().to_str().unwrap();
-        assert_eq!(name, format!("{HERE}.turn.json.corrupt-{}", number + 1));
-        store.close().await.unwrap();
-        assert!(place.logs().is_empty());
-    }
-}
-
-/// F26: a file of turns is shared, and its damage is not.
-#[tokio::test]
-async fn damage_between_two_turns_costs_neither_and_is_reported() {
-    let (place, store) = Place::opened();
-    turn(&store, HERE, 0, 1).await;
-    turn(&store, THERE, 0, 2).await;
-    let (path, left) = place.left(store).await;
-    for channel in [HERE, THERE] {
-        fs::remove_file(place.main(channel)).unwrap();
-    }
-    let bent = left.replacen(&format!("turn {THERE}"), &format!("\0\nturn {THERE}"), 1);
-    fs::write(&path, &bent).unwrap();
-    let store = place.lazy();
-    assert_eq!(stored(&store, HERE).await, Some((1, 1)));
-    assert_eq!(stored(&store, THERE).await, Some((1, 2)));
-    let problems = store.problems();
-    let [problem] = &problems[..] else { panic!("{problems:?}") };
-    assert_eq!((problem.channel, problem.bars), (None, None));
-    assert_eq!(fs::read_to_string(&problem.kept).unwrap(), bent);
-    assert!(problem.to_string().starts_with("a file of turns is kept as"), "{problem}");
-}
-
-/// A channel with a file, and a log in which its turn of the second revision is damaged, behind which another channel's
-/// turn says how much of the log the disk had.
-async fn with_lost_turn(is_synced: bool) -> Place {
-    let (place, store) = Place::opened();
-    fact(&store, HERE, 0, 1).await;
-    store.close().await.unwrap();
-    let body = |channel, revision: u64| {
-        let file =
-            ParsedChannel::new(channel, dirigent::store::Revision::new(revision), marked(revision));
-        file.to_json().unwrap()
-    };
-    let mut log = frame(HERE, 2, 0, &body(HERE, 2));
-    let synced = if is_synced { log.len() as u64 } else { 0 };
-    let middle = log.len() - 1_000;
-    log[middle] ^= 1;
-    log.extend(frame(THERE, 1, synced, &body(THERE, 1)));
-    fs::write(place.root().join("turns-1.log"), log).unwrap();
-    place
-}
-
-/// P9: an older state of the channel may let agents speak that an operator has stopped since.
-#[tokio::test]
-async fn a_damaged_turn_that_the_disk_had_bars_its_channel_until_an_operator_acts() {
-    let place = with_lost_turn(true).await;
-    for _ in 0..3 {
-        let store = place.lazy();
-        assert_eq!(barred(&store, HERE).await, Barred::Damaged);
-        assert_eq!(stored(&store, THERE).await, Some((1, 1)));
-        let problems = store.problems();
-        let bars: Vec<_> = problems.iter().map(|problem| (problem.channel, problem.bars)).collect();
-        assert!(bars.contains(&(Some(HERE), Some(Barred::Damaged))), "{problems:?}");
-        store.close().await.unwrap();
-        assert_eq!(written(&place.main(HERE)), (1, 1));
-    }
-    let store = place.lazy();
-    store.commit(replacement(HERE, 3)).await.unwrap();
-    store.close().await.unwrap();
-    assert!(place.logs().is_empty());
-    assert_eq!(stored(&place.lazy(), HERE).await, Some((1, 3)));
-}
-
-/// D77: it was written, and never synced.
-#[tokio::test]
-async fn a_damaged_turn_that_the_disk_may_never_have_had_costs_itself_and_is_reported() {
-    let place = with_lost_turn(false).await;
-    let store = place.lazy();
-    assert_eq!(stored(&store, HERE).await, Some((1, 1)));
-    assert_eq!(stored(&store, THERE).await, Some((1, 1)));
-    let problems = store.problems();
-    let [problem] = &problems[..] else { panic!("{problems:?}") };
-    assert!(problem.to_string().starts_with("a file of turns is kept as"), "{problem}");
-}
-
-/// P9
-#[tokio::test]
-async fn a_damaged_turn_that_the_disk_had_bars_nothing_where_the_file_is_as_new() {
-    let place = with_lost_turn(true).await;
-    let newer =
-        ParsedChannel::new(HERE, dirigent::store::Revision::new(2), marked(2)).to_json().unwrap();
-    fs::write(place.main(HERE), newer).unwrap();
-    let store = place.lazy();
-    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
-    store.close().await.unwrap();
-    assert!(place.logs().is_empty());
-}
-
-/// What was damaged since the store wrote it is known to be missing.
-#[tokio::test]
-async fn a_turn_that_is_damaged_while_the_store_is_open_bars_its_channel_until_an_operator_acts() {
-    for has_file in [true, false] {
-        let (place, store) = Place::opened();
-        if has_file {
-            fact(&store, HERE, 0, 1).await;
-        }
-        turn(&store, HERE, u64::from(has_file), 2).await;
-        let path = place.log();
-        let mut bent = fs::read(&path).unwrap();
-        let middle = bent.len() - 1_000;
-        bent[middle] ^= 1;
-        fs::write(&path, bent).unwrap();
-        for _ in 0..2 {
-            assert_eq!(barred(&store, HERE).await, Barred::Damaged);
-        }
-        store.close().await.unwrap();
-        let store = place.lazy();
-        assert_eq!(barred(&store, HERE).await, Barred::Damaged);
-        store.commit(replacement(HERE, 3)).await.unwrap();
-        store.close().await.unwrap();
-        assert!(place.logs().is_empty());
-        assert_eq!(stored(&place.lazy(), HERE).await, Some((1, 3)));
-    }
-}
-
-/// What an operator said is acknowledged, and then its file is damaged.
-#[tokio::test]
-async fn a_damaged_fact_bars_its_channel_also_where_the_log_has_an_older_turn() {
-    let (place, store) = Place::opened();
-    turn(&store, HERE, 0, 1).await;
-    turn(&store, THERE, 0, 7).await;
-    fact(&store, HERE, 1, 2).await;
-    let (path, left) = place.left(store).await;
-    // As a killed process leaves it.
-    fs::write(&path, left).unwrap();
-    fs::write(place.main(HERE), "no JSON").unwrap();
+    let mut bent = fs::read(place.main(HERE)).unwrap();
+    let middle = bent.len() / 2;
+    bent[middle] ^= 1;
+    fs::write(place.main(HERE), &bent).unwrap();
     for _ in 0..2 {
-        let store = place.lazy();
+        assert_eq!(barred(&store, HERE).await, Barred::Damaged);
+    }
+    store.close().await.unwrap();
+    for _ in 0..2 {
+        let store = place.open();
         assert_eq!(barred(&store, HERE).await, Barred::Damaged);
         assert_eq!(stored(&store, THERE).await, Some((1, 7)));
         store.close().await.unwrap();
-        assert!(place.logs().is_empty());
+        assert_eq!(fs::read(place.main(HERE)).unwrap(), bent, "it was touched");
     }
-}
-
-/// An older turn has a higher revision than what replaces it.
-#[tokio::test]
-async fn a_replacement_beside_which_the_damaged_turn_cannot_be_erased_is_not_acknowledged() {
-    let place = with_lost_turn(true).await;
-    let store = place.lazy();
-    assert_eq!(barred(&store, HERE).await, Barred::Damaged);
-    let unreadable = place.root().join("turns-9.log");
-    fs::create_dir(&unreadable).unwrap();
-    let error = failure(store.commit(replacement(HERE, 3)).await);
-    assert_eq!(error.certainty(), Certainty::Unknown, "{error:?}");
-    assert_eq!(barred(&store, HERE).await, Barred::Damaged);
-    fs::remove_dir(unreadable).unwrap();
-    store.commit(replacement(HERE, 4)).await.unwrap();
-    turn(&store, HERE, 1, 5).await;
-    assert_eq!(stored(&store, HERE).await, Some((2, 5)));
+    let store = place.open();
+    store.commit(replacement(HERE, 3)).await.unwrap();
     store.close().await.unwrap();
-    assert_eq!(stored(&place.lazy(), HERE).await, Some((2, 5)));
+    assert_eq!(stored(&place.open(), HERE).await, Some((1, 3)));
 }
 
-/// A file of the channel's first commit.
-fn with_number(place: &Place, revision: u64) -> Vec<u8> {
-    let mut parsed = parse_channel(&fs::read(place.main(HERE)).unwrap()).unwrap();
-    parsed.revision = dirigent::store::Revision::new(revision);
-    parsed.record = marked(revision);
-    parsed.to_json().unwrap()
-}
-
-/// F26
+/// An operator moved it away, and the channel begins anew.
 #[tokio::test]
-async fn a_corrupt_file_costs_nothing_while_the_turn_is_there() {
+async fn a_channel_whose_file_was_moved_away_was_never_seen() {
     let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
-    turn(&store, HERE, 1, 2).await;
-    fs::write(place.main(HERE), "no JSON").unwrap();
-    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
-    assert_eq!(store.problems().len(), 1);
-    store.close().await.unwrap();
-    assert_eq!(written(&place.main(HERE)), (2, 2));
-    assert_eq!(stored(&place.lazy(), HERE).await, Some((2, 2)));
-}
-
-/// D77
-#[tokio::test]
-async fn an_old_turn_that_a_power_cut_brought_back_loses() {
-    let (place, store) = Place::opened();
-    turn(&store, HERE, 0, 1).await;
-    let path = place.log();
-    let old = fs::read(&path).unwrap();
-    fact(&store, HERE, 1, 2).await;
-    store.close().await.unwrap();
-    assert!(!path.exists());
-    fs::write(&path, old).unwrap();
-    let store = place.lazy();
-    assert_eq!(stored(&store, HERE).await, Some((2, 2)));
-    assert!(store.problems().is_empty());
-    store.close().await.unwrap();
-    assert!(!path.exists());
+    fs::rename(place.main(HERE), place.root().join("aside.json")).unwrap();
+    assert_eq!(stored(&store, HERE).await, None);
+    assert_eq!(store.channels().await.unwrap(), []);
+    fact(&store, HERE, 0, 2).await;
+    assert_eq!(stored(&store, HERE).await, Some((1, 2)));
 }
 
 /// F27
@@ -247,7 +65,7 @@ async fn a_file_of_another_version_is_refused_and_left_alone() {
     let ours = fs::read_to_string(&path).unwrap();
     let newer = with_checksum(&ours.replacen("\"version\": 2", "\"version\": 3", 1));
     fs::write(&path, &newer).unwrap();
-    let store = place.lazy();
+    let store = place.open();
     assert_eq!(barred(&store, HERE).await, Barred::OtherVersion);
     let error = store.load(HERE).await.unwrap_err();
     let said = std::error::Error::source(&error).unwrap().downcast_ref::<StoreError>().unwrap();
@@ -273,7 +91,7 @@ async fn unknown_fields_survive_a_commit_whether_it_was_loaded_before_or_not() {
         let newer = newer.replacen("\"mode\"", "\"later\": [1e3],\n    \"mode\"", 1);
         let newer = newer.replacen("\n}\n", ",\n  \"last\": {\"b\": 1, \"a\": 2}\n}\n", 1);
         fs::write(&path, with_checksum(&newer)).unwrap();
-        let store = place.lazy();
+        let store = place.open();
         if loads {
             assert_eq!(stored(&store, HERE).await, Some((1, 1)));
         }
@@ -306,7 +124,7 @@ async fn lost_names_are_put_together_again_from_the_channels() {
         } else {
             fs::write(&path, damage).unwrap();
         }
-        let store = place.lazy();
+        let store = place.open();
         let agents = store.agents().await.unwrap();
         assert_eq!(agents, ["lost agent 0", "adam", "mia"].map(Into::into));
         // Nobody else is ever taken for one of them.
@@ -360,10 +178,10 @@ async fn whatever_is_wrong_with_the_list_of_agents_it_is_kept_aside_and_made_ane
     ];
     for bytes in bad {
         let place = Place::new();
-        place.lazy().close().await.unwrap();
+        place.open().close().await.unwrap();
         let path = place.root().join("agents.json");
         fs::write(&path, &bytes).unwrap();
-        let store = place.lazy();
+        let store = place.open();
         let problems = store.problems();
         let shown = String::from_utf8_lossy(&bytes).chars().take(80).collect::<String>();
         assert_eq!(problems.len(), 1, "{shown}");
@@ -377,10 +195,10 @@ async fn whatever_is_wrong_with_the_list_of_agents_it_is_kept_aside_and_made_ane
 #[tokio::test]
 async fn in_a_list_of_agents_the_first_of_a_name_counts_and_any_name_is_a_name() {
     let place = Place::new();
-    place.lazy().close().await.unwrap();
+    place.open().close().await.unwrap();
     let names = "[\"zoe\", \"zoe\", \"\", \"a\\u0000\\u202eb\", \"z\u{43e}e\"]";
     fs::write(place.root().join("agents.json"), agents_file(names)).unwrap();
-    let store = place.lazy();
+    let store = place.open();
     assert_eq!(store.problems(), []);
     for (name, key) in [("zoe", 0), ("", 2), ("a\0\u{202e}b", 3), ("z\u{43e}e", 4), ("new", 5)] {
         assert_eq!(store.add_agent(name.into()).await.unwrap(), AgentKey::new(key), "{name:?}");
@@ -400,7 +218,7 @@ async fn a_file_of_an_older_version_is_refused_with_what_to_do_and_left_alone() 
     let ours = fs::read_to_string(&path).unwrap();
     let older = with_checksum(&ours.replacen("\"version\": 2", "\"version\": 1", 1));
     fs::write(&path, &older).unwrap();
-    let store = place.lazy();
+    let store = place.open();
     assert_eq!(barred(&store, HERE).await, Barred::OtherVersion);
     let [problem] = &store.problems()[..] else { panic!("{:?}", store.problems()) };
     assert_eq!(problem.reason.to_string(), OLDER);
@@ -450,11 +268,32 @@ async fn a_folder_of_an_older_version_is_refused_with_what_to_do_and_left_alone(
     assert!(all_files(place.root()) == before, "it was touched");
 }
 
+/// What is said of a folder whose channels lay in 256 folders, with a log of their turns.
+const OLDER_FOLDER: &str = "it has version 2, and this crate reads version 3 only: move it away to begin anew without what it holds, or go on with the older version that wrote it";
+
+/// F27: its channels must not look as if they had never been seen.
+#[tokio::test]
+async fn a_folder_of_an_older_layout_is_refused_with_what_to_do_and_left_alone() {
+    let (place, store) = Place::opened();
+    store.add_agent("zoe".into()).await.unwrap();
+    fact(&store, HERE, 0, 1).await;
+    store.close().await.unwrap();
+    let older = place.root().join("channels/9f");
+    fs::create_dir(&older).unwrap();
+    fs::rename(place.main(HERE), older.join(format!("{HERE}.json"))).unwrap();
+    fs::write(place.root().join("turns-1.log"), "turn").unwrap();
+    let before = all_files(place.root());
+    let error = JsonChannels::open(place.root()).unwrap_err();
+    let OpenError::Store(StoreError::BadFile { path, source }) = error else { panic!("{error}") };
+    assert_eq!((path, source.to_string()), (place.root().to_owned(), OLDER_FOLDER.to_owned()));
+    assert!(all_files(place.root()) == before, "it was touched");
+}
+
 /// F27
 #[tokio::test]
 async fn agents_of_another_version_keep_the_store_closed() {
     let place = Place::new();
-    place.lazy().close().await.unwrap();
+    place.open().close().await.unwrap();
     let path = place.root().join("agents.json");
     fs::write(&path, "{\"version\": 3}").unwrap();
     let error = JsonChannels::open(place.root()).unwrap_err();
@@ -468,14 +307,14 @@ async fn what_interrupted_writes_left_is_removed_and_what_is_not_ours_stays() {
     let (place, store) = Place::opened();
     fact(&store, HERE, 0, 1).await;
     store.close().await.unwrap();
-    let folder = place.main(HERE).parent().unwrap().to_owned();
+    let folder = place.root().join("channels");
     let stray = folder.join(format!(".dirigent-{HERE}.json.aB3xY9.tmp"));
     let root_stray = place.root().join(".dirigent-agents.json.aB3xY9.tmp");
     let foreign = folder.join("notes.txt");
     for path in [&stray, &root_stray, &foreign] {
         fs::write(path, "half").unwrap();
     }
-    let store = place.lazy();
+    let store = place.open();
     assert!(!stray.exists() && !root_stray.exists() && foreign.exists());
     assert_eq!(store.channels().await.unwrap(), [HERE]);
 }
@@ -487,7 +326,7 @@ async fn a_conflict_is_seen_before_anything_was_loaded() {
     fact(&store, HERE, 0, 1).await;
     turn(&store, HERE, 1, 2).await;
     store.close().await.unwrap();
-    let store = place.lazy();
+    let store = place.open();
     match store.commit(request(HERE, 0, 3)).await {
         Err(CommitError::Conflict { found }) => assert_eq!(found.get(), 2),
         other => panic!("{other:?}"),

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use dirigent::store::{Barred, ChannelStore};
+use dirigent::store::ChannelStore;
 
-use crate::channels::place::{HERE, Place, THERE, barred, frame, request};
+use crate::channels::place::{HERE, Place, request, stored};
 use crate::shared::erased::{delete, holders, talk};
 
 #[tokio::test]
@@ -23,50 +23,28 @@ async fn a_channel_that_was_deleted_is_in_no_file_of_the_store() {
     assert_eq!(holders(place.root()), [] as [&str; 0]);
 }
 
-/// What bars a channel stays, and no text of another channel with it.
-#[tokio::test]
-async fn a_turn_that_cannot_become_a_file_keeps_no_texts_of_other_channels() {
-    let (place, store) = Place::opened();
-    talk(&store, place.root()).await;
-    let (path, texts) = place.left(store).await;
-    let newer = frame(THERE, 4, 0, b"{\"version\": 3, \"all\": [\"elsewhere\"]}\n");
-    fs::write(&path, [texts.into_bytes(), newer.clone()].concat()).unwrap();
-    assert_eq!(holders(place.root()), ["turns-1.log"]);
-    for _ in 0..2 {
-        let store = place.lazy();
-        assert_eq!(barred(&store, THERE).await, Barred::OtherVersion);
-        store.close().await.unwrap();
-        assert_eq!(holders(place.root()), [] as [&str; 0]);
-        assert_eq!(fs::read(place.log()).unwrap(), newer);
-    }
-}
-
-/// What is damaged names no channel, so it goes with any that is deleted.
-#[tokio::test]
-async fn a_deleted_channels_damaged_turns_are_in_no_file_but_the_copy_that_was_kept() {
-    let (place, store) = Place::opened();
-    talk(&store, place.root()).await;
-    let (path, texts) = place.left(store).await;
-    fs::write(&path, texts.replace(&format!("turn {HERE}"), "turn 9")).unwrap();
-    let store = place.lazy();
-    assert_eq!(store.problems().len(), 1);
-    assert!(store.delete(HERE).await.unwrap());
-    store.close().await.unwrap();
-    assert_eq!(holders(place.root()), ["turns-1.log.corrupt-1"]);
-}
-
-/// An older turn that came back would have a higher revision than what is committed anew.
+/// The record goes last.
 #[tokio::test]
 async fn a_channel_that_could_not_be_erased_does_not_begin_anew() {
     let (place, store) = Place::opened();
     talk(&store, place.root()).await;
-    let unreadable = place.root().join("turns-9.log");
-    fs::create_dir(&unreadable).unwrap();
+    let history = place.main(HERE).with_extension("history.jsonl");
+    fs::create_dir(&history).unwrap();
     assert!(store.delete(HERE).await.is_err());
     assert!(store.commit(request(HERE, 0, 1)).await.is_err());
-    fs::remove_dir(unreadable).unwrap();
+    assert_eq!(stored(&store, HERE).await, Some((6, 2)));
+    fs::remove_dir(history).unwrap();
     assert!(store.delete(HERE).await.unwrap());
     store.commit(request(HERE, 0, 1)).await.unwrap();
     store.close().await.unwrap();
     assert_eq!(holders(place.root()), [] as [&str; 0]);
+}
+
+/// No older state stays beside the newest one, so the store need not be closed for it.
+#[tokio::test]
+async fn a_reply_that_was_posted_is_in_no_file_of_a_store_that_is_open() {
+    let (place, store) = Place::opened();
+    talk(&store, place.root()).await;
+    assert_eq!(holders(place.root()), [] as [&str; 0]);
+    store.close().await.unwrap();
 }

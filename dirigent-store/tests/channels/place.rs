@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use dirigent::ChannelId;
-use dirigent_store::{ChannelOptions, JsonChannels, parse_channel};
+use dirigent_store::{JsonChannels, parse_channel};
 
 pub(crate) use crate::shared::commits::*;
 
@@ -24,7 +23,7 @@ impl Place {
     /// A folder with its store.
     pub(crate) fn opened() -> (Self, JsonChannels) {
         let place = Self::new();
-        let store = place.lazy();
+        let store = place.open();
         (place, store)
     }
 
@@ -37,16 +36,13 @@ impl Place {
         &self.root
     }
 
-    /// A store that syncs turns only when it is closed.
-    pub(crate) fn lazy(&self) -> JsonChannels {
-        let options = ChannelOptions::new(&self.root).sync_after(Duration::from_secs(3_600));
-        JsonChannels::open(options).unwrap()
+    pub(crate) fn open(&self) -> JsonChannels {
+        JsonChannels::open(self.root()).unwrap()
     }
 
     /// All files of channels, by path, sorted.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let folders = fs::read_dir(self.root.join("channels")).unwrap();
-        let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+        let files = fs::read_dir(self.root.join("channels")).unwrap();
         let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
         files.sort();
         files
@@ -60,50 +56,9 @@ impl Place {
         names
     }
 
-    /// The file of a channel as of its last synced commit.
+    /// The file of a channel.
     pub(crate) fn main(&self, channel: ChannelId) -> PathBuf {
-        self.file(&format!("{channel}.json"))
-    }
-
-    /// The files in which turns stand that are in no channel's file, oldest first.
-    pub(crate) fn logs(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(&self.root).unwrap().map(|entry| entry.unwrap().path());
-        let mut logs: Vec<_> =
-            entries.filter(|path| path.extension() == Some("log".as_ref())).collect();
-        logs.sort();
-        logs
-    }
-
-    /// The oldest of them.
-    pub(crate) fn log(&self) -> PathBuf {
-        self.logs().remove(0)
-    }
-
-    /// Closes a store. Returns its log as it stood there before, which is what a killed process leaves.
-    pub(crate) async fn left(&self, store: JsonChannels) -> (PathBuf, String) {
-        let path = self.log();
-        let left = fs::read_to_string(&path).unwrap();
-        store.close().await.unwrap();
-        (path, left)
-    }
-
-    /// The newest turn of a channel that stands there whole.
-    pub(crate) fn turn(&self, channel: ChannelId) -> Option<String> {
-        let begin = format!("turn {channel} ");
-        let logs: String =
-            self.logs().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-        let header = logs.lines().rfind(|line| line.starts_with(&begin))?;
-        let at = logs.rfind(header).unwrap() + header.len() + 1;
-        let length: usize = header.split(' ').nth(3).unwrap().parse().unwrap();
-        Some(logs[at..at + length].to_owned())
-    }
-
-    /// Writes a file with a turn of a channel, as a process leaves it that was killed.
-    pub(crate) fn put_turn(&self, channel: ChannelId, revision: u64, content: &[u8]) -> PathBuf {
-        let number = self.logs().len() + 1;
-        let path = self.root.join(format!("turns-{number}.log"));
-        fs::write(&path, frame(channel, revision, 0, &[content, b"\n"].concat())).unwrap();
-        path
+        self.root.join(format!("channels/{channel}.json"))
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
@@ -112,22 +67,8 @@ impl Place {
     }
 }
 
-/// A turn as it stands in a log of which the disk was known to have so many bytes.
-pub(crate) fn frame(channel: ChannelId, revision: u64, synced: u64, body: &[u8]) -> Vec<u8> {
-    let sum = crc32fast::hash(body);
-    let line = format!("turn {channel} {revision} {} {synced} {sum:08x}", body.len());
-    let sum = crc32fast::hash(line.as_bytes());
-    [format!("{line} {sum:08x}\n").as_bytes(), body].concat()
-}
-
 /// The revision and the mark of what stands in a file.
 pub(crate) fn written(path: &Path) -> (u64, u64) {
     let parsed = parse_channel(&fs::read(path).unwrap()).unwrap();
     (parsed.revision.get(), mark(&parsed.record))
-}
-
-/// The revision and the mark of a channel's turn.
-pub(crate) fn in_turn(place: &Place, channel: ChannelId) -> Option<(u64, u64)> {
-    let parsed = parse_channel(place.turn(channel)?.as_bytes()).unwrap();
-    Some((parsed.revision.get(), mark(&parsed.record)))
 }

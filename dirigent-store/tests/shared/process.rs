@@ -74,8 +74,8 @@ pub(crate) async fn write_for_ever(store: &dyn ChannelStore) {
     write(store, || {}).await;
 }
 
-/// The same, but does nothing after a fact until it is told to go on: what the disk has then was given
-/// to it before the fact was acknowledged.
+/// The same, but does nothing after a commit until it is told to go on: what the disk has then was given
+/// to it before the commit was acknowledged.
 pub(crate) async fn write_and_pause(store: &dyn ChannelStore) {
     write(store, || {
         let _ = std::io::stdin().read(&mut [0]);
@@ -83,7 +83,7 @@ pub(crate) async fn write_and_pause(store: &dyn ChannelStore) {
     .await;
 }
 
-async fn write(store: &dyn ChannelStore, after_fact: impl Fn()) {
+async fn write(store: &dyn ChannelStore, after_commit: impl Fn()) {
     let mut revisions = HashMap::new();
     for number in 0..CHANNELS {
         let channel = ChannelId::new(number);
@@ -101,9 +101,7 @@ async fn write(store: &dyn ChannelStore, after_fact: impl Fn()) {
         }
         *revision += 1;
         println!("\nack {channel} {revision} {is_fact}");
-        if is_fact {
-            after_fact();
-        }
+        after_commit();
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use dirigent::AgentId;
 use dirigent::snapshot::AgentKey;
-use dirigent::store::{ChannelRecord, Durability};
+use dirigent::store::ChannelRecord;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -134,19 +134,14 @@ impl Agents {
     }
 
     /// Gives an agent a key that is in the file before it is used, unless it has one.
-    pub(super) fn register(
-        &mut self,
-        agent: AgentId,
-        path: &Path,
-        durability: Durability,
-    ) -> Result<AgentKey, StoreError> {
+    pub(super) fn register(&mut self, agent: AgentId, path: &Path) -> Result<AgentKey, StoreError> {
         if let Some(key) = self.key(&agent) {
             return Ok(key);
         }
         let no_more = || io::Error::other("no more agent keys");
         let key = self.add(agent);
         let key = key.ok_or_else(|| StoreError::not_done(Action::Write, path, no_more()))?;
-        replace(path, &self.to_json(), durability).inspect_err(|_| self.take_back())?;
+        replace(path, &self.to_json()).inspect_err(|_| self.take_back())?;
         Ok(key)
     }
 

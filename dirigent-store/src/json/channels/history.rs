@@ -1,72 +1,22 @@
-//! A channel's newest changes, a line each. A history explains, it is no fact: nothing is synced, and
+//! A channel's newest changes, a line each. A history explains, it is no fact: a line that is appended is not synced, and
 //! what cannot be read is passed over.
 
-use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
-use dirigent::ChannelId;
 use dirigent::operate::Transition;
-use dirigent::store::Durability;
 
 use super::agents::Agents;
-use super::folders::Folders;
 use crate::disk::{ReadError, private, read, replace};
-use crate::error::{Action, StoreError};
 use crate::record::TransitionFile;
 
 /// How large a history may be; a larger one begins anew.
 const LARGEST: usize = 64 << 20;
 
-/// The histories of all channels.
-#[derive(Debug)]
-pub(super) struct Histories {
-    /// How many changes of a channel count; none where it is 0.
-    max: usize,
-    folders: Arc<Folders>,
-    /// How many lines a history has, where that is known.
-    lines: HashMap<ChannelId, usize>,
-}
-
-impl Histories {
-    pub(super) fn new(max: usize, folders: Arc<Folders>) -> Self {
-        Self { max, folders, lines: HashMap::new() }
-    }
-
-    /// Appends changes. What cannot be written is missing, and nothing else is the worse for it.
-    pub(super) fn append(&mut self, channel: ChannelId, changes: &[Transition], agents: &Agents) {
-        if changes.is_empty() || self.max == 0 {
-            return;
-        }
-        let (path, known) = (self.folders.history(channel), self.lines.remove(&channel));
-        match append(&path, known, changes, self.max, agents) {
-            Ok(lines) => drop(self.lines.insert(channel, lines)),
-            Err(error) => tracing::warn!(%channel, %error, "the history could not be written"),
-        }
-    }
-
-    /// A channel's newest changes, oldest first.
-    pub(super) fn newest(
-        &self,
-        channel: ChannelId,
-        agents: &Agents,
-    ) -> Result<Vec<Transition>, StoreError> {
-        let path = self.folders.history(channel);
-        newest(&path, self.max, agents)
-            .map_err(|source| StoreError::not_done(Action::Read, &path, source))
-    }
-
-    /// A channel's history is to be looked at again.
-    pub(super) fn unlearn(&mut self, channel: ChannelId) {
-        self.lines.remove(&channel);
-    }
-}
-
 /// Appends changes, and keeps no more than twice `max` lines, of which the newest `max` count.
 /// Returns how many lines there are now.
-fn append(
+pub(super) fn append(
     path: &Path,
     known: Option<usize>,
     transitions: &[Transition],
@@ -99,7 +49,8 @@ fn append(
     Ok(count)
 }
 
-fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec<Transition>> {
+/// A channel's newest changes, oldest first.
+pub(super) fn newest(path: &Path, max: usize, agents: &Agents) -> io::Result<Vec<Transition>> {
     let content = content(path)?;
     let mut newest: Vec<_> =
         lines(&content).rev().filter_map(|line| parse(line, agents)).take(max).collect();
@@ -115,7 +66,7 @@ fn keep_newest(path: &Path, content: &[u8], max: usize) -> io::Result<usize> {
         text.extend_from_slice(line);
         text.push(b'\n');
     }
-    replace(path, &text, Durability::Turn).map_err(io::Error::other)?;
+    replace(path, &text).map_err(io::Error::other)?;
     Ok(newest.len())
 }
 

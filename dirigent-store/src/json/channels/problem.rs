@@ -25,8 +25,7 @@ use crate::problems::Problems;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChannelProblem {
-    /// Whose file it was; `None` for the file of the agents, and for a file with the turns of many channels that
-    /// is damaged: those that are whole were read.
+    /// Whose file it was; `None` for the file of the agents.
     pub channel: Option<ChannelId>,
     /// Where it is now: aside, or in its place while it bars the channel. Once an operator's commit has
     /// replaced it, where its copy is.
@@ -42,7 +41,6 @@ impl fmt::Display for ChannelProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.channel {
             Some(channel) => write!(f, "a file of channel {channel}")?,
-            None if is_log(&self.kept) => f.write_str("a file of turns")?,
             None => f.write_str("the file of the agents")?,
         }
         write!(f, " is kept as {}: {}", self.kept.display(), self.reason)?;
@@ -53,21 +51,11 @@ impl fmt::Display for ChannelProblem {
     }
 }
 
-/// Whether a copy is one of a file of turns.
-fn is_log(kept: &Path) -> bool {
-    kept.file_name().is_some_and(|name| name.to_string_lossy().starts_with("turns-"))
-}
-
 /// A channel's damaged record was replaced, and what is left of it is the copy.
-pub(super) fn replaced(
-    problems: &Problems<ChannelProblem>,
-    channel: ChannelId,
-    damaged: &Path,
-    copy: &Path,
-) {
+pub(super) fn replaced(problems: &Problems<ChannelProblem>, channel: ChannelId, copy: &Path) {
     problems.change(|all| {
         let is_it = |problem: &&mut ChannelProblem| {
-            problem.channel == Some(channel) && problem.kept == damaged
+            problem.channel == Some(channel) && problem.bars == Some(Barred::Damaged)
         };
         for problem in all.iter_mut().filter(is_it) {
             copy.clone_into(&mut problem.kept);
