@@ -28,7 +28,7 @@ struct Room {
 impl Room {
     fn after(turns: usize, agents: u32) -> Self {
         let mut config = Config::default();
-        (config.turns_max, config.cycles_max) = (None, None);
+        (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
         let mut room = Self {
             channel: TurnMachine::new(Arc::new(config), 1),
             effects: Vec::new(),

@@ -278,7 +278,7 @@ fn put_together(
     let identities = MemoryIdentities::with([identity("alice", alice), identity("bert", bert)])?;
     let bot = |lines: &[&'static str]| Bot(Mutex::new(lines.iter().copied().collect()));
     let mut settings = Settings::default();
-    settings.pacing = Pacing::off(); // Discord limits posts; this chat does not.
+    settings.limits.pacing = Pacing::off(); // Discord limits posts; this chat does not.
     Ok(Dirigent::builder(chat.account(moderator))
         .identities(identities)
         .clock(clock)

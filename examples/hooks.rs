@@ -106,7 +106,7 @@ impl Host {
         present.extend(sessions.iter().map(|session| session.user));
         let channel = discord.add_channel(guild, "build", &present);
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
+        settings.limits.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let account = discord.account(moderator);
         let (dirigent, driver) = Dirigent::builder(account)
             .identities(identities)

@@ -115,7 +115,7 @@ impl Team {
         let channel = discord.add_channel(guild, "hello-command", &members);
         let identities = MemoryIdentities::new();
         let (config, mut settings) = serde_json::from_str::<FlowConfig>(RULES)?.rules()?;
-        settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
+        settings.limits.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let recording = Recording::default();
         let mut builder = Dirigent::builder(discord.account(moderator))
             .identities(identities.clone())

@@ -223,7 +223,7 @@ impl Room {
             // The turn machine forgets which messages it has seen, and the channel leaves memory. An event that
             // was lost without notice could not be told from those that were heard any more: it is looked for
             // now, once.
-            let looks = cx.settings.backfill.is_some_and(|backfill| backfill.channels > 0);
+            let looks = cx.settings.time_limits.backfill.is_some();
             if looks && self.marks.is_unverified() {
                 self.backfill();
             }
@@ -312,7 +312,7 @@ impl Room {
         let (channel, is_discussion) = (self.turns.channel, self.discussion.is_some());
         let mut step = self.step(cx, now);
         if is_discussion {
-            let result = cx.settings.result(channel, summary);
+            let result = cx.settings.texts.result(channel, summary);
             step.lanes.posts.get_or_insert_default().result = Some(result);
         }
         let answer = step.submit(&Input::Conclude { by });
@@ -341,7 +341,7 @@ impl Room {
         if reason.allows() || never {
             return None;
         }
-        let until = now + machine.config().forget_after;
+        let until = now + machine.config().members.forget_after;
         let deferrals = &mut self.active.get_or_insert_default().deferrals;
         Some((reason, deferrals.get_or_insert_default().defer(agent, key, until)))
     }

@@ -89,6 +89,7 @@ use crate::room::context::{ChatFacts, Context};
 use crate::runtime::events::{AgentErrorHook, EventOrLag};
 use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::presence::PresenceBoard;
+use crate::settings::limits::TRANSITIONS_KEPT;
 use crate::values::error::ApiError;
 use crate::values::message::snowflake_time;
 use crate::{AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
@@ -203,13 +204,13 @@ pub(crate) struct Parts {
 impl Runtime {
     pub(crate) fn new(parts: Parts) -> Self {
         let timers = Arc::<Timers>::default();
-        let texts = TextBudget::new(parts.settings.texts_bytes_max);
+        let texts = TextBudget::new(parts.settings.limits.texts_bytes_max);
         Self {
             process: process_number(parts.clock.now()),
             up_since: parts.clock.now(),
             history_max: parts.store.history_max(),
-            events: broadcast::Sender::new(parts.settings.transitions_max.clamp(1, 1 << 16)),
-            presence: PresenceBoard::new(parts.settings.heartbeat, Arc::clone(&parts.clock)),
+            events: broadcast::Sender::new(TRANSITIONS_KEPT),
+            presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
             identities: parts.identities,
             registers_hosts: parts.registers_hosts,

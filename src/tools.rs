@@ -20,7 +20,6 @@ mod call;
 mod caller;
 mod channel;
 mod complete;
-mod creations;
 mod definition;
 mod discussion;
 mod error;
@@ -32,7 +31,6 @@ mod schema;
 mod summary;
 mod toolbox;
 
-pub use crate::runtime::creations::CreationScope;
 pub use call::{ToolCall, parse};
 pub use caller::Caller;
 pub use channel::{ChannelReady, CreateChatChannel, CreateReportChannel, CreateWorkChannel};

@@ -21,6 +21,7 @@ mod repetition;
 mod reply_limits;
 mod restart;
 mod settings;
+mod settings_file;
 mod store;
 mod threads;
 mod turns;

@@ -29,12 +29,12 @@ impl BenchStage {
         let (moderator, person) = (discord.add_bot(), discord.add_human());
         let identities = MemoryIdentities::new();
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off();
-        settings.calls_max = 1_000_000;
+        settings.limits.pacing = Pacing::off();
+        settings.limits.calls_max = 1_000_000;
         // The agents say the same all the time.
-        settings.skip_repetitions = false;
+        settings.reading.skip_repetitions = false;
         let mut config = Config::default();
-        (config.turns_max, config.cycles_max) = (None, None);
+        (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
         let account = discord.account(moderator);
         let mut builder = Dirigent::builder(account).identities(identities.clone()).clock(clock);
         builder = builder.settings(settings).config(config).channels(store);

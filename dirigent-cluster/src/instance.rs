@@ -34,7 +34,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 /// agent. What a peer asks is not carried on.
 ///
 /// A run goes on in the process of its agent when the process that granted it ends: all of them choose
-/// [`LostRuns::Keep`](dirigent::settings::LostRuns::Keep), and a [`run_deadline`](dirigent::Config::run_deadline).
+/// [`LostRuns::Keep`](dirigent::settings::LostRuns::Keep), and a [deadline](dirigent::settings::Deadlines::run).
 ///
 /// ```no_run
 /// use std::sync::Arc;

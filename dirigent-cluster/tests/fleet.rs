@@ -328,7 +328,8 @@ impl Fleet {
         let (all, open, fails) = (self.store.clone(), self.open.clone(), Arc::clone(&self.fails));
         let store = Fenced { me: host.clone(), table: Arc::clone(&table), all, open, fails };
         // A run outlives the process that granted it.
-        let settings = Settings::default().with(|settings| settings.lost_runs = LostRuns::Keep);
+        let settings =
+            Settings::default().with(|settings| settings.hooks.lost_runs = LostRuns::Keep);
         let lease = Lease { me: host.clone(), table: Arc::clone(&table), changed };
         let builder = Dirigent::builder(self.discord.account(self.moderator))
             .clock(clock as Arc<dyn Clock>)

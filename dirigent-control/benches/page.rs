@@ -46,10 +46,10 @@ impl Fixture {
         discord.guild(guild).set_administrator(moderator, true);
         let identities = MemoryIdentities::new();
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off();
-        settings.skip_repetitions = false;
+        settings.limits.pacing = Pacing::off();
+        settings.reading.skip_repetitions = false;
         let mut config = Config::default();
-        (config.turns_max, config.cycles_max) = (None, None);
+        (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
         let mut library = Dirigent::builder(discord.account(moderator))
             .identities(identities.clone())
             .settings(settings)

@@ -88,9 +88,9 @@ impl Fixture {
         }
         let recorder = MemoryRecorder::default();
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off();
+        settings.limits.pacing = Pacing::off();
         let mut config = Config::default();
-        config.budget_cost = Some(100);
+        config.budget.cost = Some(100);
         let mut library = Dirigent::builder(discord.account(moderator))
             .identities(identities.clone())
             .recorder(recorder.clone())

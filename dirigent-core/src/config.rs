@@ -2,5 +2,7 @@
 
 pub use crate::state::speaker_list::AGENTS_MAX;
 pub use crate::values::config::{
-    ConfigError, HumanInterrupt, InterruptPolicy, MentionRule, TriggerCleanup, WakeRule,
+    BudgetRules, Ceiling, Ceilings, ConfigError, Confirmation, Deadlines, DiscussionRules,
+    HumanInterrupt, InterruptPolicy, MemberRules, MentionRule, OrderRules, PeopleRules,
+    TriggerCleanup, WakeRule,
 };

@@ -391,7 +391,7 @@ pub struct Seat {
     /// It is offline, or came back and was not assigned.
     pub away: bool,
     /// Another agent has the floor, and this one spoke last: it is not asked until something is said
-    /// ([`Config::skip_last_speaker`](crate::Config::skip_last_speaker)).
+    /// ([`OrderRules::skip_last_speaker`](crate::config::OrderRules::skip_last_speaker)).
     pub nothing_new: bool,
 }
 

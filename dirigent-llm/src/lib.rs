@@ -26,7 +26,7 @@
 //! | want a second model for when the first fails | [`ChatAgent::fall_back_on`] |
 //! | let the model create channels and open discussions | [`DirigentTools`] |
 //! | let it call tools of your own | [`Toolbox`] |
-//! | pay for tokens | [`Prices`], [`ChatAgent::on_usage`], [`Config::budget_cost`](dirigent::Config::budget_cost) |
+//! | pay for tokens | [`Prices`], [`ChatAgent::on_usage`], [`BudgetRules::cost`](dirigent::settings::BudgetRules::cost) |
 //! | have a slow model, or one with a small context | [`Limits`] |
 //! | want to know why an agent failed | [`ChatError`] |
 //! | ask a model outside a turn | [`Chat`], [`Question`] |
@@ -52,7 +52,7 @@
 //! 4. **Calls of tools** are carried out one after the other, and the model is asked again with the answers and with what people
 //!    said meanwhile. The model reads what is wrong with a call.
 //! 5. **The reply** is the answer without reasoning (fields of its own, `<think>` in the text) and without names before it.
-//!    Whether it is silence is decided by [`Settings::silence`](dirigent::Settings::silence). Reasoning without an answer is an
+//!    Whether it is silence is decided by [`Reading::silence`](dirigent::settings::Reading::silence). Reasoning without an answer is an
 //!    error and no silence.
 //! 6. **What it used** is reported to the channel's budget after each answer, in tokens or by [`Prices`].
 //!

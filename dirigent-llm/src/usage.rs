@@ -47,7 +47,7 @@ impl Usage {
     }
 }
 
-/// What a model costs, for a million tokens each, in the unit of [`Config::budget_cost`](dirigent::Config::budget_cost).
+/// What a model costs, for a million tokens each, in the unit of [`BudgetRules::cost`](dirigent::settings::BudgetRules::cost).
 ///
 /// With micro-dollars as the unit, "$2.50 per million tokens" is 2,500,000: a token of it costs 2.5 units.
 ///

@@ -125,7 +125,7 @@ async fn what_is_silence_is_left_to_the_policy_and_an_empty_answer_is_silence() 
     let fixture = Fixture::new().await;
     let silent = ["NO_REPLY", "**NO_REPLY**", "\"no_reply\".", "<think>Nothing.</think>NO_REPLY"];
     fixture.model.script(silent.map(ScriptedAnswer::text));
-    assert_eq!(Settings::default().silence, SilencePolicy::default());
+    assert_eq!(Settings::default().reading.silence, SilencePolicy::default());
     for words in silent {
         let Ok(Reply::Say(text)) = fixture.speak().await else { panic!("{words}") };
         assert!(SilencePolicy::default().is_silent(&text), "{words}");

@@ -84,7 +84,7 @@ async fn a_price_is_found_by_the_models_name() {
 
 #[tokio::test]
 async fn a_budget_that_is_spent_gives_no_more_turns() {
-    let config = Config::default().with(|config| config.budget_cost = Some(100));
+    let config = Config::default().with(|config| config.budget.cost = Some(100));
     let mut room = Room::new(config, |agent, _| agent).await;
     room.model.cycle([ScriptedAnswer { usage: Some((95, 5)), ..ScriptedAnswer::text("The sea.") }]);
     room.say("A line, please.").await;

@@ -212,7 +212,7 @@ async fn a_long_event_in_pieces_of_a_byte_each_is_read_in_a_moment() {
 
 #[tokio::test]
 async fn a_budget_is_spent_by_an_answer_that_costs_more_than_can_be_counted() {
-    let config = Config::default().with(|config| config.budget_cost = Some(100));
+    let config = Config::default().with(|config| config.budget.cost = Some(100));
     let mut room = Room::new(config, |agent, _| agent).await;
     room.model.cycle([ScriptedAnswer {
         usage: Some((u64::MAX / 2, u64::MAX / 2)),

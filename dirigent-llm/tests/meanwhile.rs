@@ -94,7 +94,7 @@ async fn all_that_people_say_meanwhile_is_told_with_the_next_round() {
 #[tokio::test]
 async fn a_turn_that_rests_asks_nothing_until_it_goes_on() {
     let config =
-        Config::default().with(|config| config.human_interrupt = HumanInterrupt::Interrupt);
+        Config::default().with(|config| config.people.human_interrupt = HumanInterrupt::Interrupt);
     let (desk, asked, answer) = gate();
     let (mut room, let_go) = waiting_room(config, desk).await;
     room.say("No, two lines!").await;

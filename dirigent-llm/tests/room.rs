@@ -194,7 +194,7 @@ fn limited(seconds: u32) -> ScriptedAnswer {
 
 #[tokio::test]
 async fn nothing_is_repeated_beyond_the_turns_deadline() {
-    let config = Config::default().with(|config| config.run_deadline = Some(SECOND * 60));
+    let config = Config::default().with(|config| config.deadlines.run = Some(SECOND * 60));
     for wait in [60, 61] {
         let mut room = Room::new(config.clone(), |agent, _| agent).await;
         room.model.script([limited(wait)]);
@@ -221,7 +221,7 @@ async fn another_model_is_asked_rather_than_waiting_long_within_the_turns_deadli
 
 #[tokio::test]
 async fn a_repetition_within_the_turns_deadline_is_waited_for() {
-    let config = Config::default().with(|config| config.run_deadline = Some(SECOND * 60));
+    let config = Config::default().with(|config| config.deadlines.run = Some(SECOND * 60));
     let mut room = Room::new(config, |agent, _| agent).await;
     room.model.script([limited(40), ScriptedAnswer::text("The sea.")]);
     room.say("A line, please.").await;

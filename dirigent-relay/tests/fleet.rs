@@ -78,7 +78,8 @@ impl Fleet {
         _: Arc<dyn Relay>,
         more: Vec<Arc<dyn Service>>,
     ) -> Process {
-        let settings = Settings::default().with(|settings| settings.lost_runs = LostRuns::Keep);
+        let settings =
+            Settings::default().with(|settings| settings.hooks.lost_runs = LostRuns::Keep);
         let clock: Arc<dyn Clock> = Arc::new(self.clock.clone());
         let (dirigent, driver) = Dirigent::builder(self.discord.account(self.moderator))
             .clock(clock)

@@ -215,7 +215,7 @@ impl Life {
         };
         let known = [identity(ADA, "ada"), identity(BOB, "bob")];
         let mut settings = Settings::default();
-        (settings.pacing, settings.backfill) = (Pacing::off(), None);
+        (settings.limits.pacing, settings.time_limits.backfill) = (Pacing::off(), None);
         let chat = account(MODERATOR);
         let (dirigent, driver) = Dirigent::builder(chat.clone())
             .identities(MemoryIdentities::with(known).unwrap())

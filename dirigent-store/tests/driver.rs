@@ -59,7 +59,7 @@ impl World {
             identities.register(identity).await.unwrap();
         }
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off();
+        settings.limits.pacing = Pacing::off();
         let account = Arc::new(self.discord.account(self.moderator));
         let mut builder = Dirigent::builder(account)
             .identities(identities)

@@ -135,7 +135,7 @@ fn a_recording_that_was_written_before_is_read_and_written_again_to_the_byte() {
     let recording = ChannelRecording::parse(file).unwrap();
     // What was not a rule then is off.
     let mut rules = Config::message_flow();
-    (rules.skip_last_speaker, rules.mentions) = (false, MentionRule::Ignored);
+    (rules.order.skip_last_speaker, rules.people.mentions) = (false, MentionRule::Ignored);
     let mut expected = all_inputs();
     let configs = expected.iter_mut().filter(|input| matches!(input, Input::Reconfigure(_)));
     configs.for_each(|input| *input = Input::Reconfigure(Arc::new(rules.clone())));

@@ -27,7 +27,7 @@ impl Kept {
         let mut stage = Setup::new()
             .hosted("pm", [Line::from("p1").taking(SECOND * 10)])
             .hosted("dev", [Line::from("d1").taking(SECOND * 10)])
-            .settings(|settings| settings.lost_runs = LostRuns::Rerun)
+            .settings(|settings| settings.hooks.lost_runs = LostRuns::Rerun)
             .stage();
         let (store, clock, to) = (stage.store().clone(), stage.clock().clone(), path.clone());
         drop(stage.begin(|dirigent| {

@@ -42,7 +42,7 @@ impl Process {
         let identities = JsonIdentities::open(data.join("dirigent-identity.json"))?;
         let channels = JsonChannels::open(data.join("state"))?;
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
+        settings.limits.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let moderator = world.moderator();
         let (dirigent, driver) = Dirigent::builder(moderator.clone())
             .identities(identities)

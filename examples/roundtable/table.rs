@@ -69,7 +69,7 @@ impl Table {
         let channel = discord.add_channel(guild, "round-table", &[moderator, person]);
         let identities = MemoryIdentities::new();
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
+        settings.limits.pacing = Pacing::off(); // Discord limits posts; memory does not.
         let account = discord.account(moderator);
         let (dirigent, driver) = Dirigent::builder(account)
             .identities(identities.clone())

@@ -194,7 +194,7 @@ fn speaker_of(runtime: &Runtime, reason: Reason) -> Option<AgentId> {
 
 fn denied(runtime: &Runtime, reason: Reason) -> Denial {
     let speaker = speaker_of(runtime, reason);
-    let no_reply_model = runtime.settings.no_reply_model.clone();
+    let no_reply_model = runtime.settings.hooks.no_reply_model.clone();
     Denial::Denied { reason, speaker, no_reply_model }
 }
 

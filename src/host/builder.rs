@@ -62,7 +62,7 @@ pub struct Builder {
 /// ```
 /// # use dirigent::Config;
 /// let mut config = Config::default();
-/// config.fingerprint_length = 1_000;
+/// config.confirmation.fingerprint_length = 1_000;
 /// let error = dirigent::host::BuildError::from(config.validate().unwrap_err());
 /// assert_eq!(error.to_string(), "fingerprint_length must be at most 64");
 /// ```
@@ -152,7 +152,7 @@ impl Builder {
     ///
     /// # fn with(discord: Arc<dyn dirigent::DiscordApi>) {
     /// let mut patient = Config::default();
-    /// patient.turns_max = Some(200);
+    /// patient.ceilings.chat.turns = Some(200);
     /// let (lounge, patient) = (ChannelId::new(7), Arc::new(patient));
     /// let builder = Dirigent::builder(discord)
     ///     .config_for(move |channel| (channel == lounge).then(|| Arc::clone(&patient)));

@@ -44,7 +44,7 @@ impl Deferral {
 
     /// Waits until the agent's turn comes; the run then asks again, and may use the same run id. `None`
     /// when it never will: the agent asked anew, or no message came for
-    /// [`Config::forget_after`](crate::Config::forget_after) and the channel forgot the deferral.
+    /// [`MemberRules::forget_after`](crate::settings::MemberRules::forget_after) and the channel forgot the deferral.
     ///
     /// # Cancellation
     ///

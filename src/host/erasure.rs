@@ -45,7 +45,7 @@ impl Channel<'_> {
 }
 
 async fn delete_record(runtime: &Arc<Runtime>, channel: ChannelId) -> Result<bool, CallError> {
-    let limit = runtime.settings.call_deadline;
+    let limit = runtime.settings.time_limits.call;
     let guard = runtime.rooms.load_guard(channel);
     let _alone = runtime.within(limit, guard.lock().lock()).await?;
     if let Some(room) = runtime.rooms.awake(channel) {

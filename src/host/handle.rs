@@ -101,7 +101,7 @@ impl Dirigent {
     pub async fn identities_changed(&self) -> Result<(), CallError> {
         self.live().await?;
         let reload = self.runtime.reload_registry();
-        let reloaded = self.runtime.within(self.runtime.settings.call_deadline, reload).await?;
+        let reloaded = self.runtime.within(self.runtime.settings.time_limits.call, reload).await?;
         Ok(reloaded.map_err(|error| match error {
             RunError::Discord(error)
             | RunError::Identities(error)
@@ -170,7 +170,7 @@ impl Dirigent {
     pub(crate) async fn live(&self) -> Result<(), CallError> {
         let life = &self.runtime.life;
         if life.stage() < DriverStage::Running {
-            let limit = self.runtime.settings.call_deadline;
+            let limit = self.runtime.settings.time_limits.call;
             // Too late is answered below like never.
             let _ = self.runtime.within(limit, life.until(DriverStage::Running)).await;
         }

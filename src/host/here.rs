@@ -197,7 +197,7 @@ impl Here<'_> {
 /// The mode of a channel for which another process acts, as it is stored: a mode is stored before the call that
 /// gives it returns. Where the record cannot be used, the channel has none that another could take over.
 async fn stored_mode(runtime: &Runtime, channel: ChannelId) -> Result<Mode, CallError> {
-    let loading = runtime.within(runtime.settings.call_deadline, runtime.store.load(channel));
+    let loading = runtime.within(runtime.settings.time_limits.call, runtime.store.load(channel));
     match loading.await? {
         Ok(stored) => Ok(stored.map_or(Mode::None, |stored| stored.record.snapshot.mode)),
         Err(LoadError::Barred { .. }) => Ok(Mode::None),

@@ -126,7 +126,7 @@ impl Channel<'_> {
     }
 
     /// Reports what agents cost in this channel, in the unit of
-    /// [`Config::budget_cost`](crate::Config::budget_cost).
+    /// [`BudgetRules::cost`](crate::settings::BudgetRules::cost).
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl Channel<'_> {
     /// | to silence | call | until |
     /// | --- | --- | --- |
     /// | one agent in one channel | `mute` | [`unmute`](Self::unmute) |
-    /// | one agent everywhere, because it cannot answer | [`Dirigent::agent_offline`](crate::Dirigent::agent_offline) | [`Dirigent::agent_online`](crate::Dirigent::agent_online), and [`assign`](Self::assign) in each channel unless [`Config::auto_requeue`](crate::Config::auto_requeue) is set |
+    /// | one agent everywhere, because it cannot answer | [`Dirigent::agent_offline`](crate::Dirigent::agent_offline) | [`Dirigent::agent_online`](crate::Dirigent::agent_online), and [`assign`](Self::assign) in each channel unless [`OrderRules::auto_requeue`](crate::settings::OrderRules::auto_requeue) is set |
     /// | every agent in one channel, with the order kept | [`hold`](Self::hold) | [`resume`](Self::resume) |
     /// | every agent in one channel, by a person | [`stop`](Self::stop), `/stop` | [`resume`](Self::resume), `/resume` |
     ///

@@ -288,7 +288,7 @@ pub enum RunReport<'a> {
     /// With nothing to say, whatever the text.
     Pass,
     /// With this text on its way into the channel, whatever it says; the turn is over. A text of
-    /// nothing but the [signal](crate::Settings::completion) says nothing.
+    /// nothing but the [signal](crate::settings::Reading::completion) says nothing.
     Spoke(&'a str),
     /// With this text on its way into the channel, and more to come: the agent keeps the floor.
     Unfinished(&'a str),
@@ -317,13 +317,13 @@ impl RunReport<'_> {
     /// The same as the machine knows it.
     pub fn outcome(self, settings: &Settings) -> Outcome {
         match self {
-            Self::Text(text) => settings.outcome(text),
-            Self::Transcript(messages) => settings.outcome(&final_text(messages)),
+            Self::Text(text) => settings.reading.outcome(text),
+            Self::Transcript(messages) => settings.reading.outcome(&final_text(messages)),
             Self::Pass => Outcome::Pass,
-            Self::Spoke(text) if settings.completion.is_only_signal(text) => Outcome::Pass,
-            Self::Spoke(text) => Outcome::Spoke { tail: settings.tail(text) },
-            Self::Unfinished(text) => Outcome::Unfinished { tail: settings.tail(text) },
-            Self::AwaitsHuman(text) => Outcome::AwaitsHuman { tail: settings.tail(text) },
+            Self::Spoke(text) if settings.reading.completion.is_only_signal(text) => Outcome::Pass,
+            Self::Spoke(text) => Outcome::Spoke { tail: settings.reading.tail(text) },
+            Self::Unfinished(text) => Outcome::Unfinished { tail: settings.reading.tail(text) },
+            Self::AwaitsHuman(text) => Outcome::AwaitsHuman { tail: settings.reading.tail(text) },
             Self::Failed => Outcome::Failed,
             Self::Outcome(outcome) => *outcome,
         }

@@ -7,7 +7,7 @@ impl Dirigent {
     /// a turn that it has is over. Channels that are not in memory are told when they are read again.
     ///
     /// A hosted agent that fails or panics is not offline by itself, unless
-    /// [`Settings::offline_after_failures`](crate::Settings::offline_after_failures) says so: its turn is over,
+    /// [`Hooks::offline_after_failures`](crate::settings::Hooks::offline_after_failures) says so: its turn is over,
     /// and it is asked again when its next one comes.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ impl Dirigent {
 
     /// Reports that an agent is back. It has turns again in the channels to which it is
     /// [assigned](crate::Channel::assign); in all of them with
-    /// [`Config::auto_requeue`](crate::Config::auto_requeue).
+    /// [`OrderRules::auto_requeue`](crate::settings::OrderRules::auto_requeue).
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl Dirigent {
         Ok(())
     }
 
-    /// Reports that an agent is alive. With [`Settings::heartbeat`](crate::Settings::heartbeat) the agent
+    /// Reports that an agent is alive. With [`Hooks::heartbeat`](crate::settings::Hooks::heartbeat) the agent
     /// is watched from its first heartbeat on, and counts as offline when further ones are missing;
     /// asking to speak and the end of a run are signs of life, too.
     ///
@@ -54,7 +54,7 @@ impl Dirigent {
         if is_news {
             self.runtime.tell_all();
         }
-        if self.runtime.settings.heartbeat.is_some() {
+        if self.runtime.settings.hooks.heartbeat.is_some() {
             self.runtime.timers.wake();
         }
         Ok(())

@@ -69,7 +69,7 @@ impl Channel<'_> {
             Err(CallError::Elsewhere) => None,
             answer => Some(answer),
         };
-        let until = runtime.clock.now() + runtime.settings.call_deadline;
+        let until = runtime.clock.now() + runtime.settings.time_limits.call;
         let answer = carried(runtime, until, here, |neighbours, left| async move {
             neighbours.request(id, request, left).await.map(Ok)
         });
@@ -142,7 +142,7 @@ impl Requested<'_> {
         let kind = OutboxKind::Result;
         let attempted = room.wait_for(Awaited::FirstAttempt(kind));
         // Too late is as good as in the queue.
-        let _ = runtime.within(runtime.settings.call_deadline, attempted).await;
+        let _ = runtime.within(runtime.settings.time_limits.call, attempted).await;
         let is_posted = room.lock().room.look().is_posted(kind);
         Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
     }

@@ -72,7 +72,7 @@ pub struct Status {
     /// The listed agents whose last replies, three or more in a row, were not recognised in what was
     /// posted, in any channel since this process began, with their number: what the host reports differs
     /// from what it posts. Each such turn waits until the agent is quiet, or for
-    /// [`Config::delivery_timeout`](dirigent_core::Config::delivery_timeout).
+    /// [`Confirmation::delivery_timeout`](crate::settings::Confirmation::delivery_timeout).
     pub unrecognised: Vec<(AgentId, u32)>,
     /// How many of a discussion's own messages, such as its result, were given up since the chat refuses them; a restart
     /// tries them once more. [`discussion`](Channel::discussion) lists them.
@@ -176,7 +176,7 @@ impl Channel<'_> {
     /// As the store fails.
     pub async fn history(self) -> Result<Vec<ChannelEvent>, CallError> {
         self.dirigent.live().await?;
-        let limit = self.dirigent.runtime.settings.call_deadline;
+        let limit = self.dirigent.runtime.settings.time_limits.call;
         let kept = self
             .dirigent
             .runtime

@@ -60,7 +60,7 @@ impl Storing<'_> {
 
     /// The same, with the reason why it is not known to be stored.
     pub(crate) async fn outcome(self, stored: oneshot::Receiver<()>) -> Result<(), NotKept> {
-        let stored = self.runtime.within(self.runtime.settings.call_deadline, stored);
+        let stored = self.runtime.within(self.runtime.settings.time_limits.call, stored);
         tokio::select! {
             biased;
             stored = stored => stored.map_err(NotKept::Late)?.map_err(|_| NotKept::TakenOver),

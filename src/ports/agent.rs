@@ -43,7 +43,7 @@ pub trait Agent: Send + Sync + 'static {
     ///
     /// A panic or an error ends this turn and nothing else: the agent stays online. A host that knows it
     /// to be gone says so ([`Dirigent::agent_offline`](crate::Dirigent::agent_offline)), or lets failures in a row
-    /// say so ([`Settings::offline_after_failures`](crate::Settings::offline_after_failures)).
+    /// say so ([`Hooks::offline_after_failures`](crate::settings::Hooks::offline_after_failures)).
     ///
     /// # Errors
     ///

@@ -31,7 +31,7 @@ pub trait Orchestrator: Send + Sync + 'static {
     /// answered all the same.
     ///
     /// The future is dropped when its answer is no longer needed: after
-    /// [`Config::consult_deadline`](crate::Config::consult_deadline), at a stop, at the turn's end.
+    /// [`PeopleRules::consult_deadline`](crate::settings::PeopleRules::consult_deadline), at a stop, at the turn's end.
     ///
     /// # Errors
     ///

@@ -350,8 +350,8 @@ impl Turn {
     ///
     /// Every message of a person is handed to each agent in one of its turns: after a turn that failed or was taken away, the
     /// next one brings it again, at most three times. A turn brings at most
-    /// [`Settings::missed_max`](crate::Settings::missed_max) messages and
-    /// [`Settings::missed_bytes_max`](crate::Settings::missed_bytes_max) of them. If people said more, the oldest come first
+    /// [`Limits::missed_max`](crate::settings::Limits::missed_max) messages and
+    /// [`Limits::missed_bytes_max`](crate::settings::Limits::missed_bytes_max) of them. If people said more, the oldest come first
     /// and the rest comes with the agent's next turns. Of what agents and bots said, the newest come, as far as there is room.
     pub fn missed(&self) -> &[Arc<ChatMessage>] {
         &self.missed
@@ -384,7 +384,7 @@ impl Turn {
     }
 
     /// Returns what remains until the turn is taken away for lasting too long
-    /// ([`Config::run_deadline`](crate::Config::run_deadline)); nothing once it was taken away. `None` where it has no such end:
+    /// ([`Deadlines::run`](crate::settings::Deadlines::run)); nothing once it was taken away. `None` where it has no such end:
     /// because the rules set none, while it waits for an orchestrator, in the run after a reminder, and in a turn of a test. An agent that wants to
     /// try again looks here whether that can still be of use.
     pub fn time_left(&self) -> Option<Duration> {
@@ -395,7 +395,7 @@ impl Turn {
         }
     }
 
-    /// Reports what this agent cost, in the unit of [`Config::budget_cost`](crate::Config::budget_cost), as
+    /// Reports what this agent cost, in the unit of [`BudgetRules::cost`](crate::settings::BudgetRules::cost), as
     /// [`Channel::report_cost`](crate::Channel::report_cost) does from outside. It may be called several times; a budget that is spent by it
     /// ends no turn, and gives none after it.
     pub fn report_cost(&self, cost: u64) {
@@ -419,7 +419,7 @@ impl Turn {
     }
 
     /// Whether the turn takes longer than it should
-    /// ([`Config::slow_after`](crate::Config::slow_after)): it goes on, and an agent may hurry.
+    /// ([`Deadlines::slow_after`](crate::settings::Deadlines::slow_after)): it goes on, and an agent may hurry.
     pub fn is_slow(&self) -> bool {
         self.link.is_slow()
     }
@@ -450,7 +450,7 @@ impl Turn {
     }
 
     /// Whether this agent's newest reply was not posted, since it said nearly word for word what was said before
-    /// ([`Settings::skip_repetitions`](crate::Settings::skip_repetitions)). Told once, with the next turn; the
+    /// ([`Reading::skip_repetitions`](crate::settings::Reading::skip_repetitions)). Told once, with the next turn; the
     /// [briefing](Self::briefing) says it too.
     pub const fn is_repeated(&self) -> bool {
         self.repeated
@@ -458,7 +458,7 @@ impl Turn {
 
     /// What this agent answered in an earlier turn and what was not posted: the turn had been taken away from
     /// it by then, the chat could not be reached for too long, or it was beyond
-    /// [`Settings::reply_parts_max`](crate::Settings::reply_parts_max). Given once, with the next turn. The agent
+    /// [`Limits::reply_parts_max`](crate::settings::Limits::reply_parts_max). Given once, with the next turn. The agent
     /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept.
     pub fn late_answer(&self) -> Option<&str> {
         self.late.as_deref().map(|late| &*late.words).filter(|words| !words.is_empty())

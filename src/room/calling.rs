@@ -153,10 +153,10 @@ impl Calling<'_> {
         let is_ours = view.run().is_none_or(is_hosted_run);
         let is_running = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting)
             || view.permit().is_some();
-        if cx.settings.lost_runs == LostRuns::Keep && is_running && !is_ours {
+        if cx.settings.hooks.lost_runs == LostRuns::Keep && is_running && !is_ours {
             return self.keep_run();
         }
-        let rerun = cx.settings.lost_runs == LostRuns::Rerun;
+        let rerun = cx.settings.hooks.lost_runs == LostRuns::Rerun;
         // There may have been no run; then nothing changed.
         let _ = self.turns.submit(cx, self.handing.now, &Input::RunsLost { rerun });
     }
@@ -169,10 +169,10 @@ impl Calling<'_> {
         let is_limited = match (&snapshot.phase, snapshot.permit.map(|permit| permit.run)) {
             (_, Some(PermitRun::Running { until, .. })) => until.is_some(),
             (PhaseData::Running { until, .. }, _) => until.is_some(),
-            _ => machine.config().run_deadline.is_some(),
+            _ => machine.config().deadlines.run.is_some(),
         };
         if let Some(run) = machine.view().run().filter(|_| !is_limited) {
-            let most = machine.config().run_deadline.unwrap_or(KEPT_RUN_MAX);
+            let most = machine.config().deadlines.run.unwrap_or(KEPT_RUN_MAX);
             self.calls.kept = Some(Box::new(KeptRun { run, until: self.handing.now + most }));
         }
     }

@@ -209,5 +209,5 @@ impl<'a> Consulting<'a> {
 
 /// The parts of an orchestrator's answer.
 fn answer_parts(cx: &Context<'_>, text: &str) -> Vec<Arc<str>> {
-    messages_of(&cx.settings.silence.deliverable(text).into(), cx.settings).0.collect()
+    messages_of(&cx.settings.reading.silence.deliverable(text).into(), cx.settings).0.collect()
 }

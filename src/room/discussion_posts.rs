@@ -50,9 +50,9 @@ impl DiscussionPosts {
         cause: Cause,
     ) {
         let text = if cause == Cause::Overdue {
-            cx.settings.overdue_result(channel)
+            cx.settings.texts.overdue_result(channel)
         } else {
-            self.result.take().unwrap_or_else(|| cx.settings.result(channel, None))
+            self.result.take().unwrap_or_else(|| cx.settings.texts.result(channel, None))
         };
         let result = OutboxMessage::new(OutboxKind::Result, channel, terms.callback, now, &text);
         self.outbox.write(result);
@@ -98,7 +98,7 @@ impl DiscussionPosts {
         let (to, action, not_after) = match action {
             OutboxAction::WakeRoom { to } => {
                 let action = Action::WakeRoom { room: to, first: callback };
-                let time_out = now + cx.settings.call_deadline;
+                let time_out = now + cx.settings.time_limits.call;
                 return Some(requests.start_freely(Purpose::Outbox(kind), action, time_out));
             }
             OutboxAction::NewestIn { to } => {

@@ -67,7 +67,7 @@ impl Guards<'_> {
         (outcome, text): (Outcome, Option<&str>),
     ) -> Outcome {
         let view = self.turns.view();
-        if view.speaker() != Some(agent) || !cx.settings.skip_repetitions {
+        if view.speaker() != Some(agent) || !cx.settings.reading.skip_repetitions {
             return outcome;
         }
         let posted = if matches!(outcome, Outcome::Pass | Outcome::Failed) {

@@ -44,7 +44,10 @@ impl Handing<'_> {
     /// How much an agent is handed at once.
     fn bounds(&self) -> Bounds {
         let settings = self.cx.settings;
-        Bounds { messages: settings.missed_max.max(1), bytes: settings.missed_bytes_max }
+        Bounds {
+            messages: settings.limits.missed_max.max(1),
+            bytes: settings.limits.missed_bytes_max,
+        }
     }
 
     /// The agent is called with this.

@@ -123,7 +123,7 @@ impl Hearing<'_> {
         let Author::Agent(agent) = author else {
             return false;
         };
-        if !self.cx.settings.skip_repetitions || self.cx.directory.is_hosted(agent) {
+        if !self.cx.settings.reading.skip_repetitions || self.cx.directory.is_hosted(agent) {
             return false;
         }
         let view = self.turns.view();
@@ -162,7 +162,7 @@ impl Hearing<'_> {
     }
 
     fn addressed(&self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
-        let counts = self.turns.machine.config().mentions != MentionRule::Ignored;
+        let counts = self.turns.machine.config().people.mentions != MentionRule::Ignored;
         if author == Author::Human && counts {
             self.cx.directory.mentioned_in(&message.content)
         } else {
@@ -209,8 +209,8 @@ impl Hearing<'_> {
     /// Whether a person's word that was sent then and missed still wakes the channel. If this process was up and
     /// did not hear it, the person waits for an answer, as in any other outage.
     fn is_recent(&self, sent: Timestamp) -> bool {
-        let wake_max = self.cx.settings.missed_wake_max;
-        let outage_max = self.turns.machine.config().outage_max;
+        let wake_max = self.cx.settings.time_limits.missed_wake_max;
+        let outage_max = self.turns.machine.config().deadlines.outage_max;
         let most = if sent >= self.cx.up_since { wake_max.max(outage_max) } else { wake_max };
         self.now.since(sent) < most
     }
@@ -289,14 +289,14 @@ pub(super) fn digest(
     let (text, moderator) = (&message.content, cx.directory.moderator());
     let says_nothing = |text| {
         let by_agent = matches!(author, Author::Agent(_)) && message.attachments.is_empty();
-        by_agent && cx.settings.completion.is_only_signal(text)
+        by_agent && cx.settings.reading.completion.is_only_signal(text)
     };
     let kind = match message.kind {
         ChatKind::System => MessageKind::System,
         // A host that posts the signal may post it after the reply has been recognised.
         _ if says_nothing(text) => MessageKind::System,
-        _ if cx.settings.is_stop_word(text, moderator) => MessageKind::StopWord,
-        _ if cx.settings.is_resume_word(text, moderator) => MessageKind::ResumeWord,
+        _ if cx.settings.reading.is_stop_word(text, moderator) => MessageKind::StopWord,
+        _ if cx.settings.reading.is_resume_word(text, moderator) => MessageKind::ResumeWord,
         ChatKind::Default | ChatKind::Reply => MessageKind::Conversation,
     };
     Message { id: message.id, author, kind, tail: tail_of(cx, message), backfilled }
@@ -304,6 +304,6 @@ pub(super) fn digest(
 
 /// The end of what the message says; files say something, too.
 pub(super) fn tail_of(cx: &Context<'_>, message: &ChatMessage) -> Tail {
-    let tail = cx.settings.tail(&message.content);
+    let tail = cx.settings.reading.tail(&message.content);
     if message.attachments.is_empty() { tail } else { tail.with_attachment() }
 }

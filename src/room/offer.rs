@@ -18,6 +18,7 @@ use crate::admission::ClaimKind;
 use crate::ports::discord::HistoryRequest;
 use crate::ports::store::Commit;
 use crate::record::channel::GapFrom;
+use crate::settings::limits::WORK_TIME;
 use crate::values::error::ErrorKind;
 use crate::values::stage::DriverStage;
 
@@ -110,7 +111,7 @@ impl Offering<'_, '_, '_> {
         if turns.commit.is_clean() {
             return None;
         }
-        let time_out = *now + cx.settings.work_deadline;
+        let time_out = *now + WORK_TIME;
         if turns.commit.begin_read_back(*now) {
             let (purpose, action) = (Purpose::ReadBack, Action::ReadBack);
             return Some(lanes.requests.start_freely(purpose, action, time_out));

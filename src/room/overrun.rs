@@ -27,7 +27,7 @@ impl Overruns {
             return None;
         }
         let config = turns.machine.config();
-        let limits = [config.run_deadline, config.turn_deadline];
+        let limits = [config.deadlines.run, config.deadlines.turn];
         let limit = limits.into_iter().flatten().min()?;
         Some(view.turn_ends_at()?.saturating_sub(AHEAD_MAX.min(limit / 4)))
     }

@@ -82,7 +82,7 @@ impl Read {
             Self::Gap => (gap_from, PAGE),
             Self::Words(span) => (Some(MessageId::new(span.first.get().saturating_sub(1))), PAGE),
             Self::Backfill(after) => (after, PAGE),
-            Self::Poll { .. } => (None, settings.poll_limit),
+            Self::Poll { .. } => (None, settings.limits.poll_limit),
         };
         let request = HistoryRequest { channel, after, limit: limit.clamp(1, PAGE) };
         Action::History { account: Account::Moderator, request }

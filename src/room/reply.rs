@@ -73,12 +73,12 @@ pub(crate) fn messages_of<'a>(
     words: &'a Arc<str>,
     settings: &Settings,
 ) -> (impl Iterator<Item = Arc<str>> + use<>, &'a str) {
-    let most = settings.reply_parts_max.clamp(1, PARTS_MAX);
+    let most = settings.limits.reply_parts_max.clamp(1, PARTS_MAX);
     let whole = is_one_message(words).then(|| Arc::clone(words));
     let (mut messages, rest) =
         if whole.is_some() { (Vec::new(), "") } else { split_up_to(words, most) };
-    if !rest.is_empty() && !settings.cut_notice.trim().is_empty() {
-        messages.push(settings.cut_notice.clone());
+    if !rest.is_empty() && !settings.texts.cut_notice.trim().is_empty() {
+        messages.push(settings.texts.cut_notice.clone());
     }
     (whole.into_iter().chain(messages.into_iter().map(Arc::from)), rest)
 }

@@ -63,7 +63,7 @@ impl Replying<'_> {
         }
         // What embeds show is not compared.
         let is_text = outgoing.extras.as_ref().is_none_or(|extras| extras.embeds.is_empty());
-        let skips = self.cx.settings.skip_repetitions && is_text;
+        let skips = self.cx.settings.reading.skip_repetitions && is_text;
         let names = self.cx.directory.name_words();
         if skips && self.kept.inbox.talk.repeats(agent, &words, names) {
             let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Repeated };
@@ -175,7 +175,7 @@ impl Replying<'_> {
         if let Some(request) = under_way {
             *self.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
         } else {
-            let notice = &self.cx.settings.cut_notice;
+            let notice = &self.cx.settings.texts.cut_notice;
             self.kept.inbox.keep_late_reply(reply.stored(), reply.rest(), notice);
         }
         self.turns.commit.change();
@@ -193,7 +193,7 @@ impl Replying<'_> {
         }
         if let Some(withdrawn) = self.withdrawn.take_if(|withdrawn| withdrawn.is_request(id)) {
             let (reply, rest) = withdrawn.ended(arrived);
-            self.kept.inbox.keep_late_reply(&reply, &rest, &self.cx.settings.cut_notice);
+            self.kept.inbox.keep_late_reply(&reply, &rest, &self.cx.settings.texts.cut_notice);
         }
     }
 
@@ -340,7 +340,7 @@ impl Replying<'_> {
 pub(super) fn given_up_at(turns: &Turns, reply: &ReplyDelivery) -> Option<Timestamp> {
     let since = reply.stored().waiting_since?;
     let away = turns.view().chat_away_since().unwrap_or(since);
-    Some(since.max(away) + turns.machine.config().outage_max)
+    Some(since.max(away) + turns.machine.config().deadlines.outage_max)
 }
 
 /// Whose reply is made, and waits until the chat takes it.

@@ -70,7 +70,7 @@ impl Requests {
             ClaimKind::Call | ClaimKind::Consult => None,
         };
         self.begin(claim.id, purpose, request);
-        let time_out = request.map(|_| now + cx.settings.attempt_timeout);
+        let time_out = request.map(|_| now + cx.settings.time_limits.request);
         Started { id: claim.id, action, claim: Some(claim), time_out, not_after: None }
     }
 

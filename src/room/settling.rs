@@ -181,7 +181,7 @@ impl Settling<'_, '_> {
         let Active { deferrals, calls, signals, .. } = &mut *self.step.lanes;
         if let Some(deferrals) = deferrals {
             let is_idle = self.step.turns.view().speaker().is_none();
-            let forget_after = self.step.turns.machine.config().forget_after;
+            let forget_after = self.step.turns.machine.config().members.forget_after;
             let expired = deferrals.expire(self.step.now, is_idle, forget_after);
             if !expired.is_empty() {
                 signals.push_back(Signal::DropDeferrals(expired));

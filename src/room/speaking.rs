@@ -21,6 +21,7 @@ use crate::admission::ClaimKind;
 use crate::ports::discord::Post;
 use crate::ports::waker::WakeOutcome;
 use crate::record::discussion::Discussion;
+use crate::settings::limits::WORK_TIME;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::error::Certainty;
 use crate::values::stage::DriverStage;
@@ -193,7 +194,7 @@ impl<'a> Speaking<'a> {
             if self.voice.progress() == Progress::Deferral {
                 return Offer::Nothing;
             }
-            if !self.cx().settings.notify {
+            if !self.cx().settings.hooks.notify {
                 self.trigger_done(ticket, agent, turn, None);
                 return Offer::Anew;
             }
@@ -216,7 +217,7 @@ impl<'a> Speaking<'a> {
 
     /// Adds the hint for an agent whose newest reply said nothing new.
     fn with_hint(&self, content: String, effect: &Effect) -> String {
-        let hint = &self.cx().settings.repetition_hint;
+        let hint = &self.cx().settings.texts.repetition_hint;
         let Effect::Trigger { agent, .. } = effect else {
             return content;
         };
@@ -257,7 +258,7 @@ impl<'a> Speaking<'a> {
         let repeated = handing.inbox.talk.is_repeated(agent);
         let newest = self.calling.turns.view().newest();
         let request = WakeRequest { agent, turn, attempt, newest, brought, repeated, deferral };
-        let time_out = self.now() + self.cx().settings.work_deadline;
+        let time_out = self.now() + WORK_TIME;
         let action = Action::Wake(Box::new(request));
         let started = self.calling.requests.start_freely(Purpose::Wake, action, time_out);
         self.voice.begin(started.id, self.now());

@@ -307,7 +307,7 @@ impl Step<'_> {
     /// Much was pushed or posted since the channel was last read: an event that was lost in between is looked for now.
     /// Later there might be more ids than are kept.
     pub(super) fn read_again_early(&mut self) {
-        if self.cx.settings.backfill.is_some_and(|backfill| backfill.channels > 0) {
+        if self.cx.settings.time_limits.backfill.is_some() {
             self.lanes.reads.want_backfill(self.turns, self.marks);
         } else {
             self.marks.do_without_reading();

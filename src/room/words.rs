@@ -32,7 +32,7 @@ pub(super) fn words_for(
     match *effect {
         Effect::Trigger { agent, .. } => {
             let user = cx.directory.user(agent)?;
-            let content = cx.settings.trigger(user);
+            let content = cx.settings.texts.trigger(user);
             let (mentions, paced) = (Mentions::User(user), Some(agent));
             Some(Words { place: here, content, mentions, paced, reply_to: None })
         }
@@ -63,7 +63,11 @@ fn reminder_words(cx: &Context<'_>, turns: &Turns, initiator: AgentKey, place: C
     let user = cx.directory.user(initiator);
     let settings = cx.settings;
     let is_at_ceiling = turns.view().is_at_ceiling();
-    let words = if is_at_ceiling { &settings.ceiling_reminder } else { &settings.idle_reminder };
+    let words = if is_at_ceiling {
+        &settings.texts.ceiling_reminder
+    } else {
+        &settings.texts.idle_reminder
+    };
     let content = user.map_or_else(|| words.clone(), |user| format!("<@{user}> {words}"));
     let mentions = user.map_or(Mentions::None, Mentions::User);
     Words { place, content, mentions, paced: None, reply_to: None }
@@ -77,17 +81,21 @@ fn notice_words(cx: &Context<'_>, notice: Notice) -> (String, Option<MessageId>)
         words.replace("{agent}", &literal(&shown(name, NAME_CHARS_MAX)))
     };
     let words = match notice {
-        Notice::Closed => settings.closed_notice.clone(),
-        Notice::Ceiling => settings.ceiling_notice.clone(),
-        Notice::Budget => settings.budget_notice.clone(),
-        Notice::TimedOut { agent } => about(&settings.timeout_notice, agent),
-        Notice::Disconnected { agent } => about(&settings.disconnect_notice, agent),
-        Notice::Stopped { message } => return (settings.stopped_notice.clone(), Some(message)),
-        Notice::Resumed { message } => return (settings.resumed_notice.clone(), Some(message)),
-        Notice::ResumedIdle { message } => {
-            return (settings.resumed_idle_notice.clone(), Some(message));
+        Notice::Closed => settings.texts.closed_notice.clone(),
+        Notice::Ceiling => settings.texts.ceiling_notice.clone(),
+        Notice::Budget => settings.texts.budget_notice.clone(),
+        Notice::TimedOut { agent } => about(&settings.texts.timeout_notice, agent),
+        Notice::Disconnected { agent } => about(&settings.texts.disconnect_notice, agent),
+        Notice::Stopped { message } => {
+            return (settings.texts.stopped_notice.clone(), Some(message));
         }
-        Notice::Archived | _ => settings.archived_notice.clone(),
+        Notice::Resumed { message } => {
+            return (settings.texts.resumed_notice.clone(), Some(message));
+        }
+        Notice::ResumedIdle { message } => {
+            return (settings.texts.resumed_idle_notice.clone(), Some(message));
+        }
+        Notice::Archived | _ => settings.texts.archived_notice.clone(),
     };
     (words, None)
 }

@@ -18,6 +18,7 @@ use super::lost::Affects;
 use super::room_table::RoomRef;
 use crate::room::chat_health::NEWEST_WITHIN;
 use crate::room::connection::Gateway;
+use crate::settings::limits::LOOKED_AT;
 use crate::values::stage::DriverStage;
 use crate::{CallError, ChannelId};
 
@@ -69,8 +70,8 @@ impl Backfilling<'_> {
     }
 
     fn next_round(&self) -> Option<Timestamp> {
-        let rounds = self.runtime.settings.backfill.filter(|backfill| backfill.channels > 0)?;
-        Some(self.runtime.clock.now() + rounds.every.max(EVERY_MIN))
+        let every = self.runtime.settings.time_limits.backfill?;
+        Some(self.runtime.clock.now() + every.max(EVERY_MIN))
     }
 
     async fn until(&self, moment: Option<Timestamp>) {
@@ -222,8 +223,7 @@ impl Round {
     /// Channels in memory first, in turn if they are too many, then those that only the store has;
     /// a quarter is always theirs.
     fn choose(&mut self, runtime: &Arc<Runtime>) -> Vec<ChannelId> {
-        let most = runtime.settings.backfill.map_or(0, |backfill| backfill.channels);
-        let awake_most = most - most.div_ceil(4);
+        let awake_most = LOOKED_AT - LOOKED_AT.div_ceil(4);
         let mut chosen: Vec<_> = runtime.rooms.all_awake().iter().map(|room| room.id).collect();
         chosen.sort_unstable();
         if chosen.len() > awake_most {
@@ -236,7 +236,7 @@ impl Round {
         if self.asleep.is_empty() {
             self.asleep = runtime.rooms.known().into();
         }
-        while chosen.len() < most {
+        while chosen.len() < LOOKED_AT {
             match self.asleep.pop_front() {
                 Some(channel) if chosen.contains(&channel) => {}
                 Some(channel) => chosen.push(channel),

@@ -28,7 +28,7 @@ impl Runtime {
         };
         let first = first.and_then(|first| self.registry.name(first));
         let request = ChannelRequest::Wake { first: first.as_ref() };
-        let limit = self.settings.call_deadline;
+        let limit = self.settings.time_limits.call;
         let answer = self.within(limit, neighbours.request(channel, request, limit)).await?;
         if answer == Carried::Answered(ChannelAnswer::Done) {
             return Ok(());
@@ -63,6 +63,6 @@ pub(crate) async fn wake_here(
         }
     };
     // A store that hangs must not keep the process that asks waiting for longer than any other call does.
-    let stored = runtime.within(runtime.settings.call_deadline, stored).await?;
+    let stored = runtime.within(runtime.settings.time_limits.call, stored).await?;
     stored.map_err(|_| ApiError::new(ErrorKind::Store))
 }

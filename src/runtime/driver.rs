@@ -176,10 +176,10 @@ impl<'p> Loop<'p> {
     ) -> Self {
         let settings = &runtime.settings;
         let admission = Admission::new(Limits {
-            pacing: settings.pacing,
-            calls_max: settings.calls_max,
-            consults_max: settings.consults_max,
-            attempt_timeout: settings.attempt_timeout,
+            pacing: settings.limits.pacing,
+            calls_max: settings.limits.calls_max,
+            consults_max: settings.limits.calls_max,
+            attempt_timeout: settings.time_limits.request,
         });
         Self {
             performer,

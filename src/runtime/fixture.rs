@@ -60,8 +60,10 @@ pub(crate) fn built(discord: Arc<Quiet>, store: &MemoryChannels) -> (Dirigent, D
     };
     let identities = MemoryIdentities::with([identity("a", 2), identity("b", 3)]).unwrap();
     let mut config = Config::default();
-    (config.turns_max, config.cycles_max) = (None, None);
-    let settings = Settings { pacing: Pacing::off(), backfill: None, ..Settings::default() };
+    (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
+    let settings = Settings::default().with(|settings| {
+        (settings.limits.pacing, settings.time_limits.backfill) = (Pacing::off(), None);
+    });
     Dirigent::builder(discord)
         .identities(identities)
         .channels(store.clone())

@@ -40,7 +40,7 @@ impl Runtime {
                 Found::Unknown => tokio::task::yield_now().await,
             }
         }
-        self.within(self.settings.call_deadline, self.load(channel)).await?
+        self.within(self.settings.time_limits.call, self.load(channel)).await?
     }
 
     /// Whether a person, a turn or a message waits in this channel. It stays where it is: one that is in memory is busy, and of one that only
@@ -52,7 +52,7 @@ impl Runtime {
             Need::Unknown => {}
         }
         let looking = async { self.store.load(channel).await };
-        let looking = self.within(self.settings.call_deadline, looking).await;
+        let looking = self.within(self.settings.time_limits.call, looking).await;
         let Ok(Ok(Some(stored))) = looking else {
             return false;
         };
@@ -79,7 +79,7 @@ impl Runtime {
         let guard = self.rooms.load_guard(channel);
         let _one_at_a_time = match guard.lock().try_lock() {
             Ok(lock) => lock,
-            Err(_) => self.within(self.settings.call_deadline, guard.lock().lock()).await?,
+            Err(_) => self.within(self.settings.time_limits.call, guard.lock().lock()).await?,
         };
         if let Some(room) = self.rooms.awake(channel) {
             return Ok(room);

@@ -207,7 +207,7 @@ impl Performer {
     #[inline]
     fn say(&self, text: &str, extras: Option<Arc<Extras>>) -> AgentAnswer {
         let has_embeds = extras.as_ref().is_some_and(|extras| !extras.embeds.is_empty());
-        match self.settings.reply(text, has_embeds) {
+        match self.settings.reading.reply(text, has_embeds) {
             Some((words, end)) => {
                 AgentAnswer::Say { said: Said { words: words.into(), extras }, end }
             }

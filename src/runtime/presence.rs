@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use crate::settings::heartbeat::Heartbeat;
+use crate::settings::Heartbeat;
 
 /// Which agents are online, in all channels together. It has no lock and no clock; after each change
 /// every channel in memory is to be told its news.

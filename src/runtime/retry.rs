@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Runtime;
 use super::host_code::answered;
 use crate::Clock;
+use crate::settings::limits::{RETRIES, WORK_TIME};
 use crate::values::error::{ApiError, ErrorKind};
 
 /// The wait before the first repetition, where the other side did not say how long.
@@ -16,9 +17,9 @@ impl Runtime {
     where
         F: Future<Output = Result<T, ApiError>>,
     {
-        let give_up = self.clock.now() + self.settings.work_deadline;
+        let give_up = self.clock.now() + WORK_TIME;
         let mut back_off = BACK_OFF;
-        let mut left = self.settings.retries;
+        let mut left = RETRIES;
         loop {
             let remaining = give_up.since(self.clock.now());
             let error = match self.within(remaining, request()).await.and_then(|result| result) {

@@ -110,7 +110,7 @@ impl Signals<'_> {
         match news {
             Announcement::Transition(transition) => {
                 // Without a fingerprint no reply is to be recognised.
-                if room.look().machine().config().fingerprint_length > 0 {
+                if room.look().machine().config().confirmation.fingerprint_length > 0 {
                     self.note_recognition(channel, directory, &transition);
                 }
                 self.publish(channel, directory, &transition);

@@ -8,6 +8,7 @@ use super::Runtime;
 use super::registry::Changes;
 use crate::ports::identity::{Identity, RegisterError};
 use crate::runtime::run_error::RunError;
+use crate::settings::limits::WORK_TIME;
 use crate::values::error::ApiError;
 use crate::{DiscordApi, UserId};
 
@@ -100,5 +101,5 @@ pub(super) async fn in_time<T>(
     runtime: &Runtime,
     asked: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<T, ApiError> {
-    runtime.within(runtime.settings.work_deadline, asked).await?
+    runtime.within(WORK_TIME, asked).await?
 }

@@ -62,7 +62,7 @@ impl Surroundings for Runtime {
         let most = u8::try_from(TRANSCRIPT_MAX).unwrap_or(u8::MAX);
         let request = HistoryRequest { channel, after: None, limit: most };
         let reading = self.discord.history(request);
-        let page = self.within(self.settings.attempt_timeout, reading).await??;
+        let page = self.within(self.settings.time_limits.request, reading).await??;
         let mut said = said_of(&self.registry.directory(), &self.settings, page);
         if let Some((changes, room)) = before.zip(self.rooms.awake(channel)) {
             if let Some(inbox) = room.lock().room.inbox() {
@@ -105,7 +105,8 @@ fn said_of(
 ) -> Vec<Arc<ChatMessage>> {
     let moderator = directory.moderator();
     let is_word = |text: &str| {
-        settings.is_stop_word(text, moderator) || settings.is_resume_word(text, moderator)
+        settings.reading.is_stop_word(text, moderator)
+            || settings.reading.is_resume_word(text, moderator)
     };
     let talk = |mut message: ChatMessage| {
         let author = directory.author(&message);

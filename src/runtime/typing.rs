@@ -8,6 +8,7 @@ use futures_util::future::{Either, select};
 use super::perform::Performer;
 use super::retry::within;
 use crate::ports::turn_link::TurnLink;
+use crate::settings::limits::WORK_TIME;
 use crate::values::error::ErrorKind;
 use crate::{ChannelId, DiscordApi};
 
@@ -33,8 +34,7 @@ impl Performer {
     /// Returns when it is of no use any more: the run was taken away, or the chat refuses it.
     async fn show_typing(&self, channel: ChannelId, link: &TurnLink, discord: &dyn DiscordApi) {
         while !link.is_cancelled() {
-            let most = self.settings.work_deadline;
-            let shown = within(self.clock.as_ref(), most, discord.typing(channel)).await;
+            let shown = within(self.clock.as_ref(), WORK_TIME, discord.typing(channel)).await;
             let mut wait = AGAIN_AFTER;
             if let Err(error) = shown.and_then(|shown| shown) {
                 tracing::debug!(%channel, %error, "typing is not shown");

@@ -6,6 +6,7 @@ use dirigent_core::Config;
 use dirigent_core::config::{ConfigError, HumanInterrupt};
 use serde::{Deserialize, Serialize};
 
+use super::Texts;
 use crate::Settings;
 
 /// A set of rules that belong together. Written `dirigent`, `seed_literal` or `message_flow`.
@@ -16,7 +17,7 @@ use crate::Settings;
 /// let profile: Profile = serde_json::from_str("\"message_flow\"")?;
 /// let (config, settings) = profile.rules();
 /// assert!(config.announce_timeouts);
-/// assert!(settings.timeout_notice.starts_with("⏱️ {agent}"));
+/// assert!(settings.texts.timeout_notice.starts_with("⏱️ {agent}"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -126,7 +127,7 @@ impl Default for TurnBehavior {
         Self {
             timeout_seconds: 60,
             announce_timeouts: true,
-            timeout_message: Settings::TIMEOUT_NOTICE.to_owned(),
+            timeout_message: Texts::TIMEOUT_NOTICE.to_owned(),
             human_interrupt: InterruptMode::Inject,
         }
     }
@@ -142,10 +143,10 @@ impl FlowConfig {
         let TurnBehavior { timeout_seconds, announce_timeouts, timeout_message, human_interrupt } =
             &self.turn_behavior;
         let (mut config, mut settings) = Profile::MessageFlow.rules();
-        config.turn_deadline = Some(Duration::from_secs((*timeout_seconds).into()));
+        config.deadlines.turn = Some(Duration::from_secs((*timeout_seconds).into()));
         config.announce_timeouts = *announce_timeouts;
-        config.human_interrupt = (*human_interrupt).into();
-        settings.timeout_notice.clone_from(timeout_message);
+        config.people.human_interrupt = (*human_interrupt).into();
+        settings.texts.timeout_notice.clone_from(timeout_message);
         config.validate()?;
         Ok((config, settings))
     }

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{Settings, UserId};
+use super::Reading;
+use crate::UserId;
 
-impl Settings {
+impl Reading {
     /// Whether a person who says this stops the channel: the text is one of the
     /// [`stop_words`](Self::stop_words) and nothing else.
     ///
@@ -15,15 +16,16 @@ impl Settings {
     /// blank word matches no text.
     ///
     /// ```
-    /// use dirigent::{Settings, UserId};
+    /// use dirigent::UserId;
+    /// use dirigent::settings::Reading;
     ///
-    /// let settings = Settings::default();
+    /// let reading = Reading::default();
     /// let moderator = Some(UserId::new(42));
     /// for text in ["stop", " Stop! ", "停。", "<@42> stop", "**stop**", "stop 🛑"] {
-    ///     assert!(settings.is_stop_word(text, moderator), "{text}");
+    ///     assert!(reading.is_stop_word(text, moderator), "{text}");
     /// }
     /// for text in ["stop it please", "<@7> stop", "nonstop", ""] {
-    ///     assert!(!settings.is_stop_word(text, moderator), "{text}");
+    ///     assert!(!reading.is_stop_word(text, moderator), "{text}");
     /// }
     /// ```
     pub fn is_stop_word(&self, text: &str, moderator: Option<UserId>) -> bool {
@@ -34,9 +36,9 @@ impl Settings {
     /// [`resume_words`](Self::resume_words), read as by [`is_stop_word`](Self::is_stop_word).
     ///
     /// ```
-    /// let settings = dirigent::Settings::default();
-    /// assert!(settings.is_resume_word("Resume.", None));
-    /// assert!(!settings.is_resume_word("resume the talks", None));
+    /// let reading = dirigent::settings::Reading::default();
+    /// assert!(reading.is_resume_word("Resume.", None));
+    /// assert!(!reading.is_resume_word("resume the talks", None));
     /// ```
     pub fn is_resume_word(&self, text: &str, moderator: Option<UserId>) -> bool {
         is_one_of(&self.resume_words, text, moderator)
@@ -99,7 +101,7 @@ mod tests {
     const MODERATOR: UserId = UserId::new(42);
 
     fn is_stop(text: &str) -> bool {
-        Settings::default().is_stop_word(text, Some(MODERATOR))
+        Reading::default().is_stop_word(text, Some(MODERATOR))
     }
 
     #[test]
@@ -204,15 +206,12 @@ mod tests {
         ] {
             assert!(!is_stop(text), "{text:?}");
         }
-        assert!(
-            !Settings::default().is_stop_word("<@42> stop", None),
-            "the moderator is not known"
-        );
+        assert!(!Reading::default().is_stop_word("<@42> stop", None), "the moderator is not known");
     }
 
     #[test]
     fn what_resumes_and_what_does_not() {
-        let settings = Settings::default();
+        let reading = Reading::default();
         for text in [
             "resume",
             "Resume!",
@@ -224,35 +223,35 @@ mod tests {
             "ｒｅｓｕｍｅ",
             "resume <@42> ▶️",
         ] {
-            assert!(settings.is_resume_word(text, Some(MODERATOR)), "{text:?}");
+            assert!(reading.is_resume_word(text, Some(MODERATOR)), "{text:?}");
         }
         for text in ["", "resume it", "stop", "停", "继续说"] {
-            assert!(!settings.is_resume_word(text, Some(MODERATOR)), "{text:?}");
+            assert!(!reading.is_resume_word(text, Some(MODERATOR)), "{text:?}");
         }
     }
 
     #[test]
     fn the_seed_to_the_letter_knows_no_words() {
-        let (_, settings) = crate::settings::profile::Profile::SeedLiteral.rules();
-        assert!(!settings.is_stop_word("stop", None) && !settings.is_resume_word("resume", None));
+        let reading = crate::Settings::seed_literal().reading;
+        assert!(!reading.is_stop_word("stop", None) && !reading.is_resume_word("resume", None));
         for profile in [
             crate::settings::profile::Profile::Dirigent,
             crate::settings::profile::Profile::MessageFlow,
         ] {
-            let (_, settings) = profile.rules();
-            assert!(settings.is_stop_word("stop", None) && settings.is_resume_word("resume", None));
+            let reading = profile.rules().1.reading;
+            assert!(reading.is_stop_word("stop", None) && reading.is_resume_word("resume", None));
         }
     }
 
     #[test]
     fn a_hosts_words_are_read_as_the_default_ones() {
         let stop_words = vec![" Halt! ".to_owned(), "!!".to_owned(), String::new(), " ".into()];
-        let settings = Settings { stop_words, ..Settings::default() };
+        let reading = Reading { stop_words, ..Reading::default() };
         for text in ["halt", "HALT.", "Halt!", "!!"] {
-            assert!(settings.is_stop_word(text, None), "{text:?}");
+            assert!(reading.is_stop_word(text, None), "{text:?}");
         }
         for text in ["stop", "", "!", "!!!", "halt them", "¡halt them!"] {
-            assert!(!settings.is_stop_word(text, None), "{text:?}");
+            assert!(!reading.is_stop_word(text, None), "{text:?}");
         }
     }
 

@@ -7,7 +7,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::ports::identity::RegisterError;
-use crate::runtime::creations::CreationScope;
+use crate::runtime::creations::TooMany;
 use crate::settings::Pace;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::{AgentId, CallError, ChannelId, UserId};
@@ -169,38 +169,17 @@ pub enum ToolError {
         /// The accounts that are not in the guild.
         users: Vec<UserId>,
     },
-    /// The host's limit of channels within a length of time is reached. Nothing was created.
+    /// The agent created as many channels within a length of time as the host allows. Nothing was created.
     #[error(
-        "Nothing was created: {scope} may create at most {} channels within {}. {}",
+        "Nothing was created: you may create at most {} channels within {}. {}",
         .limit.burst, Span(.limit.window), Retry(*.retry_after)
     )]
     CreationLimit {
-        /// Whose creations were counted.
-        scope: CreationScope,
         /// The limit.
         limit: Pace,
         /// After this long the same call is allowed again, if no other channel is created before. `None`:
         /// never, since the limit is 0.
         retry_after: Option<Duration>,
-    },
-    /// As many channels of the guild are open as the host allows. Nothing was created.
-    #[error(
-        "Nothing was created: agents may not create further channels while {max} private channels of this \
-         Discord server are in use. Use a channel that exists, complete a discussion that is done, or ask a \
-         person to delete channels, then try again."
-    )]
-    OpenLimit {
-        /// The limit.
-        max: usize,
-    },
-    /// The guild has reached the host's limit of channels that agents may fill. Nothing was created.
-    #[error(
-        "Nothing was created: this Discord server has {max} channels or more, and the rest is left to people. \
-         Use a channel that exists, or ask a person to delete channels that are no longer needed."
-    )]
-    GuildFull {
-        /// The limit.
-        max: usize,
     },
     /// Discord did not create the channel; it is certain that nothing was done.
     #[error("Discord did not create the channel: {source}. {}", advice(.source))]
@@ -364,8 +343,6 @@ impl ToolError {
             Self::CallbackElsewhere => "callback-elsewhere",
             Self::Strangers { .. } => "strangers",
             Self::CreationLimit { .. } => "creation-limit",
-            Self::OpenLimit { .. } => "open-limit",
-            Self::GuildFull { .. } => "guild-full",
             Self::CreationRefused { .. } => "creation-refused",
             Self::CreationInDoubt { .. } => "creation-in-doubt",
             Self::NotStored { .. } => "not-stored",
@@ -491,5 +468,11 @@ struct Short<'a>(&'a AgentId);
 impl fmt::Display for Short<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&crate::text::plain::shown(self.0.as_str(), 100))
+    }
+}
+
+impl From<TooMany> for ToolError {
+    fn from(TooMany { limit, retry_after }: TooMany) -> Self {
+        Self::CreationLimit { limit, retry_after }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Caller, ToolError, Tools};
 use crate::ports::creation::CreatedChannel;
 use crate::ports::discord::{ChannelInfo, NewChannel};
+use crate::settings::limits::WORK_TIME;
 use crate::values::error::{ApiError, Certainty, ErrorKind};
 use crate::values::id::GuildId;
 use crate::{CallError, ChannelId, UserId};
@@ -16,12 +17,12 @@ impl Tools {
         made: CreatedChannel,
     ) -> Result<ChannelInfo, ToolError> {
         let shared = &self.dirigent.runtime;
-        let limit = shared.settings.work_deadline;
-        let mut counted = self.admit(caller, channel.guild).await?;
+        let (now, limit) = (shared.clock.now(), shared.settings.limits.creations);
+        let mut counted = shared.creations.begin(now, limit, caller.agent.clone())?;
         counted.start();
         let creation = self.guild_api.create_channel(channel.clone());
         // One attempt: a second one might make a second channel.
-        let info = match shared.within(limit, creation).await.and_then(|created| created) {
+        let info = match shared.within(WORK_TIME, creation).await.and_then(|created| created) {
             Ok(info) => info,
             Err(error) => {
                 if error.certainty() == Certainty::NotDone {
@@ -82,7 +83,7 @@ impl Tools {
     /// Which of these are not in the guild, as far as that can be found out.
     async fn strangers(&self, guild: GuildId, users: Vec<UserId>) -> Vec<UserId> {
         let shared = &self.dirigent.runtime;
-        let give_up = shared.clock.now() + shared.settings.work_deadline;
+        let give_up = shared.clock.now() + WORK_TIME;
         let mut strangers = Vec::new();
         for user in users {
             let asked = self.guild_api.is_administrator(guild, user);

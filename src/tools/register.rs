@@ -67,7 +67,7 @@ impl Tools {
             return Err(ToolError::ModeratorAccount);
         }
         self.check_account(caller, discord_user_id).await?;
-        let limit = shared.settings.call_deadline;
+        let limit = shared.settings.time_limits.call;
         let known = shared.within(limit, shared.identities.all()).await??;
         let own = known.into_iter().find(|identity| identity.agent_id == caller.agent);
         let is_new = own.is_none();

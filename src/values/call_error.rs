@@ -19,7 +19,7 @@ use crate::values::load_error::{Barred, LoadError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The driver does not run yet: the call has waited for it for [`Settings::call_deadline`](crate::Settings::call_deadline), by
+    /// The driver does not run yet: the call has waited for it for [`TimeLimits::call`](crate::settings::TimeLimits::call), by
     /// default ten seconds.
     #[error("the driver is not running; spawn Driver::run first")]
     NotRunning,
@@ -36,7 +36,7 @@ pub enum CallError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The channel has taken the change, and it is in force: only the store has not taken it within
-    /// [`Settings::call_deadline`](crate::Settings::call_deadline). The driver goes on storing it. If the
+    /// [`TimeLimits::call`](crate::settings::TimeLimits::call). The driver goes on storing it. If the
     /// process ends before that succeeds, the change is lost.
     #[error(
         "the change is in force, but the store has not taken it in time; the driver goes on storing it"

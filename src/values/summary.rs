@@ -14,10 +14,10 @@
 #[non_exhaustive]
 pub enum Summary<'a> {
     /// Where it is: a path, a link or a title, posted in one line and as plain text
-    /// ([`Settings::result_template`](crate::Settings::result_template)).
+    /// ([`Texts::result_template`](crate::settings::Texts::result_template)).
     Path(&'a str),
     /// The summary itself, posted as it is, in several messages where it is longer than one
-    /// ([`Settings::result_text_template`](crate::Settings::result_text_template)). It pings no account. One without
+    /// ([`Texts::result_text_template`](crate::settings::Texts::result_text_template)). It pings no account. One without
     /// anything visible counts as none.
     Text(&'a str),
 }

@@ -210,7 +210,7 @@ fn a_deadline_and_a_change_of_mode_cancel_the_hosted_run() {
     let mut stage = Setup::new()
         .hosted("a", [Act::Hang.into()])
         .hosted("b", [Act::Hang.into()])
-        .config(|config| config.run_deadline = Some(SECOND * 30))
+        .config(|config| config.deadlines.run = Some(SECOND * 30))
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -273,11 +273,15 @@ fn a_recording_replays_to_the_same_transitions() {
 
 #[test]
 fn a_slow_listener_is_told_how_much_it_missed() {
-    let mut stage = hosted().settings(|settings| settings.transitions_max = 4).stage();
+    let mut stage = hosted().stage();
     stage.chat();
+    let channel = stage.channel();
     let mut transitions = stage.dirigent().events();
-    stage.say("Hello");
-    stage.until_dormant();
+    // 1,024 are kept for it.
+    for _ in 0..600 {
+        stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
+        stage.call(move |d| async move { d.channel(channel).resume().await }).unwrap();
+    }
     assert!(matches!(transitions.try_next(), Some(EventOrLag::Lagged(missed)) if missed > 4));
     assert!(matches!(transitions.try_next(), Some(EventOrLag::Transition(_))));
 }
@@ -350,7 +354,7 @@ fn other_rules_hold_from_now_on() {
     let mut stage = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", []).stage();
     stage.chat();
     let mut config = Config::default();
-    config.run_deadline = Some(SECOND * 7);
+    config.deadlines.run = Some(SECOND * 7);
     stage.call(move |d| async move { d.reconfigure(config).await }).unwrap();
     stage.say("Hello");
     stage.advance(SECOND * 8);

@@ -49,8 +49,8 @@ fn interrupted(echo: &Echo) -> Stage {
         .hosted("a", [Line::from("a1").taking(SECOND * 20)])
         .hosted("b", ["b1".into()])
         .config(|config| {
-            config.human_interrupt = HumanInterrupt::Interrupt;
-            config.turn_deadline = Some(SECOND * 30);
+            config.people.human_interrupt = HumanInterrupt::Interrupt;
+            config.deadlines.turn = Some(SECOND * 30);
         })
         .orchestrator(echo.clone())
         .stage();
@@ -156,7 +156,7 @@ fn without_an_orchestrator_the_agent_is_handed_it_at_once() {
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 20)])
         .hosted("b", [])
-        .config(|config| config.human_interrupt = HumanInterrupt::Interrupt)
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Interrupt)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -211,8 +211,8 @@ fn a_hosted_agent_learns_that_it_is_slow_and_that_its_turn_rests() {
         .hosted("b", [])
         .orchestrator(echo.clone())
         .config(|config| {
-            config.human_interrupt = HumanInterrupt::Interrupt;
-            config.slow_after = Some(SECOND * 5);
+            config.people.human_interrupt = HumanInterrupt::Interrupt;
+            config.deadlines.slow_after = Some(SECOND * 5);
         })
         .stage();
     *echo.clock.lock().unwrap() = Some(stage.clock().clone());

@@ -189,11 +189,7 @@ fn a_repetition_that_slept_with_the_machine_is_not_carried_out_when_it_wakes() {
 /// I1
 #[test]
 fn a_post_in_doubt_is_not_repeated_when_its_nonce_may_be_forgotten() {
-    let mut stage = Setup::new()
-        .hosted("a", ["a1".into()])
-        .hosted("b", [])
-        .settings(|settings| settings.work_deadline = SECOND * 3_600)
-        .stage();
+    let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
     let _ = stage.discord().clone().with_nonce_window(SECOND * 120);
     stage.chat();
     stage.discord().next_post(Fault::LostAnswer);

@@ -71,11 +71,11 @@ fn story(kind: Kind) -> Stage {
     let mut stage = setup
         .post_delay(SECOND)
         .settings(|settings| {
-            settings.completion = CompletionPolicy::Signal(Signal::default());
+            settings.reading.completion = CompletionPolicy::Signal(Signal::default());
         })
         .config(move |config| {
-            config.human_interrupt = kind.interrupt;
-            config.list_fresh = Duration::ZERO;
+            config.people.human_interrupt = kind.interrupt;
+            config.members.list_fresh = Duration::ZERO;
         })
         .stage();
     let moody = Moody(stage.clock().clone(), 0.into());
@@ -234,9 +234,9 @@ fn a_late_reply_at_any_point_moves_nothing_twice() {
             // The turn may last less long than the agent takes, or a little more.
             let channel = stage.channel();
             let mut config = dirigent::Config::default();
-            config.turn_deadline = Some(STEP * (late + 1));
-            config.retriggers = 0;
-            config.turns_max = Some(12);
+            config.deadlines.turn = Some(STEP * (late + 1));
+            config.deadlines.retriggers = 0;
+            config.ceilings.chat.turns = Some(12);
             stage.call(move |d| async move { d.reconfigure(config).await }).unwrap();
             stage.until_dormant();
             stage.advance(SECOND * 120);

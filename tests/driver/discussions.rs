@@ -321,11 +321,11 @@ fn no_post_of_the_library_pings_more_than_the_agent_that_it_addresses() {
         .rooms(2)
         .hooked("a", [loud.into(), Act::Hang.into()])
         .hooked("b", [loud.into()])
-        .settings(|settings| settings.result_text_template = format!("{loud} {{summary}}"))
+        .settings(|settings| settings.texts.result_text_template = format!("{loud} {{summary}}"))
         .config(|config| {
             config.announce_timeouts = true;
             config.announce_offline = true;
-            config.turn_deadline = Some(MINUTE);
+            config.deadlines.turn = Some(MINUTE);
             config.trigger_cleanup = TriggerCleanup::Never;
         });
     let mut stage = setup.stage();
@@ -394,8 +394,8 @@ fn an_operators_archive_tells_the_callback_channel_too() {
 #[test]
 fn an_overdue_discussion_is_archived_and_its_callback_channel_told() {
     let mut stage = open(hosted().config(|config| {
-        config.discussion_time_max = Some(MINUTE * 10);
-        config.overdue_archive_after = Some(MINUTE * 5);
+        config.ceilings.discussion_time = Some(MINUTE * 10);
+        config.discussion.overdue_archive_after = Some(MINUTE * 5);
     }));
     stage.until_dormant();
     stage.advance(MINUTE * 14);
@@ -427,7 +427,7 @@ fn a_discussion_without_a_callback_channel_is_only_archived() {
 #[test]
 fn a_lost_run_after_a_reminder_is_run_again_at_once_where_the_host_wants_that() {
     let slow = Line::from("We take the second plan.").taking(MINUTE);
-    let mut stage = open(hosted().settings(|settings| settings.lost_runs = LostRuns::Rerun));
+    let mut stage = open(hosted().settings(|settings| settings.hooks.lost_runs = LostRuns::Rerun));
     stage.until_dormant();
     stage.agent("a").then(slow.clone());
     let reminded =
@@ -448,7 +448,7 @@ fn nameless_initiator() -> Stage {
     let setup = Setup::new().rooms(2).hooked("a", []).hosted("b", []).without_pump();
     let change = |config: &mut Config| {
         // The room stays in memory from one reminder to the next.
-        (config.run_deadline, config.reminder_interval) = (Some(MINUTE), MINUTE * 3);
+        (config.deadlines.run, config.discussion.reminder_interval) = (Some(MINUTE), MINUTE * 3);
     };
     let mut stage = setup.config(change).stage();
     let (channel, mut made) = (places(&stage).0, opening(&stage, GUIDE));

@@ -14,7 +14,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn with_signal(setup: Setup) -> Setup {
     setup.settings(|settings| {
-        settings.completion = CompletionPolicy::Signal(Signal::default());
+        settings.reading.completion = CompletionPolicy::Signal(Signal::default());
     })
 }
 
@@ -155,7 +155,7 @@ fn the_mark_for_a_person_makes_everybody_wait() {
     let mut stage = Setup::new()
         .hosted("a", ["Red or blue? 👤".into(), "Blue it is".into()])
         .hosted("b", ["b1".into()])
-        .settings(|settings| settings.human_marker = Some(HumanMarker::default()))
+        .settings(|settings| settings.reading.human_marker = Some(HumanMarker::default()))
         .stage();
     stage.chat();
     stage.say("Paint it");
@@ -184,7 +184,7 @@ fn a_configuration_that_cannot_be_obeyed_or_understood_is_refused() {
     }
     let never: FlowConfig =
         serde_json::from_str(r#"{"turnBehavior":{"timeoutSeconds":0}}"#).unwrap();
-    assert_eq!(never.rules().unwrap_err().field, "turn_deadline");
+    assert_eq!(never.rules().unwrap_err().field, "deadlines.turn");
     let whole = serde_json::to_value(FlowConfig::default()).unwrap();
     assert_eq!(whole["turnBehavior"]["timeoutSeconds"], 60);
     for name in ["dirigent", "seed_literal", "message_flow"] {
@@ -200,7 +200,7 @@ fn a_late_answer_advances_nothing_and_comes_back_to_its_agent() {
     let mut stage = Setup::new()
         .hosted("a", [])
         .hosted("b", ["b1".into(), "b2".into()])
-        .config(|config| config.turn_deadline = Some(SECOND * 10))
+        .config(|config| config.deadlines.turn = Some(SECOND * 10))
         .stage();
     let account = Arc::new(stage.discord().account(stage.agent("a").user()));
     let slow = Slow { late: Arc::clone(&late), clock: stage.clock().clone() };

@@ -16,7 +16,7 @@ fn by_default_a_persons_message_is_injected_into_the_running_turn() {
         .hosted("a", [Line::from("a1").taking(SECOND * 5)])
         .hosted("b", ["b1".into()])
         // Nothing is remembered: it must be read again.
-        .settings(|settings| settings.texts_bytes_max = 0)
+        .settings(|settings| settings.limits.texts_bytes_max = 0)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -33,8 +33,8 @@ fn queued_messages_are_handed_over_all_and_in_order_however_many() {
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 30)])
         .hosted("b", ["b1".into()])
-        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
-        .settings(|settings| settings.missed_max = 100)
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Queue)
+        .settings(|settings| settings.limits.missed_max = 100)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -59,8 +59,8 @@ fn queued_messages_reach_a_direct_waker_too() {
         .hooked("a", [Line::from("a1").taking(SECOND * 30)])
         .hooked("b", ["b1".into()])
         .direct()
-        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
-        .settings(|settings| settings.missed_max = 2)
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Queue)
+        .settings(|settings| settings.limits.missed_max = 2)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -85,7 +85,7 @@ fn of_what_others_than_people_said_a_direct_waker_brings_the_newest_only() {
         .hooked("a", [Line::from("a1").taking(SECOND * 30)])
         .hooked("b", ["b1".into()])
         .direct()
-        .settings(|settings| settings.missed_max = 3)
+        .settings(|settings| settings.limits.missed_max = 3)
         .stage();
     let bot = stage.discord().add_bot();
     assert!(stage.discord().join(stage.channel(), bot));
@@ -135,8 +135,8 @@ fn queued_story(strike: Option<u64>) -> Stage {
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 30)])
         .hosted("b", ["b1".into(), "b2".into()])
-        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
-        .settings(|settings| settings.missed_max = 3)
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Queue)
+        .settings(|settings| settings.limits.missed_max = 3)
         .stage_with(points);
     stage.chat();
     stage.say("Hello");

@@ -53,7 +53,7 @@ fn why_the_last_speaker_is_not_asked_is_said_over_a_restart_too() {
     let mut stage = Setup::new()
         .hosted("a", ["a1".into()])
         .hosted("b", [Line::from("b1").taking(SECOND * 20)])
-        .settings(|settings| settings.lost_runs = LostRuns::Rerun)
+        .settings(|settings| settings.hooks.lost_runs = LostRuns::Rerun)
         .stage();
     stage.chat();
     stage.say("Hello");

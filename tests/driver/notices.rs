@@ -25,9 +25,9 @@ fn a_turn_that_takes_too_long_is_announced_in_the_configured_words() {
             .hosted("dev", ["d1 TURN_COMPLETE".into()])
             .config(|known| *known = config)
             .settings(|known| {
-                let pacing = known.pacing;
+                let pacing = known.limits.pacing;
                 *known = settings;
-                known.pacing = pacing;
+                known.limits.pacing = pacing;
             })
             .stage();
         stage.chat();
@@ -56,7 +56,7 @@ fn the_notice_names_the_agent_as_people_know_it_and_as_text() {
             .hosted("slow", [Act::Hang.into()])
             .hosted("dev", ["d1".into()])
             .config(|config| {
-                config.turn_deadline = Some(SECOND * 60);
+                config.deadlines.turn = Some(SECOND * 60);
                 config.announce_timeouts = true;
             })
             .stage();
@@ -80,7 +80,7 @@ fn an_agents_id_of_a_hosts_choice_is_text_in_a_notice() {
         .hosted(id, [Act::Hang.into()])
         .hosted("dev", ["d1".into()])
         .config(|config| {
-            config.turn_deadline = Some(SECOND * 60);
+            config.deadlines.turn = Some(SECOND * 60);
             config.announce_timeouts = true;
         })
         .stage();

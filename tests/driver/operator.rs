@@ -17,7 +17,7 @@ fn three() -> Setup {
         .hosted("a", lines("a").map(|line| line.taking(SECOND * 5)))
         .hosted("b", lines("b").map(|line| line.taking(SECOND * 5)))
         .hosted("c", lines("c").map(|line| line.taking(SECOND * 5)))
-        .config(|config| config.turns_max = Some(9))
+        .config(|config| config.ceilings.chat.turns = Some(9))
 }
 
 fn why(stage: &mut Stage, agent: &'static str) -> dirigent::operate::Explanation {
@@ -85,9 +85,9 @@ fn an_operator_chooses_who_speaks_next_and_the_order_returns() {
 fn a_mention_lets_only_those_speak_for_a_round() {
     let mut stage = three()
         .config(|config| {
-            config.mentions = dirigent::settings::MentionRule::Only;
-            config.turns_max = None;
-            config.cycles_max = Some(2);
+            config.people.mentions = dirigent::settings::MentionRule::Only;
+            config.ceilings.chat.turns = None;
+            config.ceilings.chat.cycles = Some(2);
         })
         .stage();
     stage.chat();
@@ -105,8 +105,9 @@ fn a_mention_lets_only_those_speak_for_a_round() {
 /// F06
 #[test]
 fn a_reply_that_pings_is_no_mention_and_without_the_option_nothing_is() {
-    let mut stage =
-        three().config(|config| config.mentions = dirigent::settings::MentionRule::Ignored).stage();
+    let mut stage = three()
+        .config(|config| config.people.mentions = dirigent::settings::MentionRule::Ignored)
+        .stage();
     stage.chat();
     let c = stage.agent("c").user();
     stage.say(&format!("<@{c}> please"));
@@ -117,7 +118,7 @@ fn a_reply_that_pings_is_no_mention_and_without_the_option_nothing_is() {
 /// F01
 #[test]
 fn a_budget_ends_the_talk_until_an_operator_resets_it() {
-    let mut stage = three().config(|config| config.budget_cost = Some(100)).stage();
+    let mut stage = three().config(|config| config.budget.cost = Some(100)).stage();
     stage.chat();
     stage.say("Hello");
     let channel = stage.channel();
@@ -143,8 +144,8 @@ fn a_budget_ends_the_talk_until_an_operator_resets_it() {
 fn an_agent_that_has_had_its_turns_for_this_hour_is_passed_over_and_told_why() {
     let mut stage = three()
         .config(|config| {
-            config.agent_turns_per_hour = Some(1);
-            config.turns_max = None;
+            config.budget.agent_turns_per_hour = Some(1);
+            config.ceilings.chat.turns = None;
         })
         .stage();
     stage.chat();
@@ -212,8 +213,8 @@ fn everybody_can_be_told_in_words_why_they_may_not_speak() {
 fn the_first_seeds_wake_rules_can_be_chosen() {
     let mut stage = three()
         .config(|config| {
-            config.wake_rule = dirigent::settings::WakeRule::NextAfterSender;
-            config.turns_max = Some(1);
+            config.order.wake_rule = dirigent::settings::WakeRule::NextAfterSender;
+            config.ceilings.chat.turns = Some(1);
         })
         .stage();
     stage.chat();
@@ -225,8 +226,8 @@ fn the_first_seeds_wake_rules_can_be_chosen() {
     let (channel, b) = (stage.channel(), stage.agent("b").user());
     let config = {
         let mut config = dirigent::Config::default();
-        config.wake_rule = dirigent::settings::WakeRule::NextAfterSender;
-        config.turns_max = Some(3);
+        config.order.wake_rule = dirigent::settings::WakeRule::NextAfterSender;
+        config.ceilings.chat.turns = Some(3);
         config
     };
     stage.call(move |d| async move { d.reconfigure(config).await }).unwrap();

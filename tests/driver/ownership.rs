@@ -237,7 +237,7 @@ fn an_agent_that_does_not_return_from_a_channel_that_goes_is_dropped_after_the_g
         let setup =
             Setup::new().rooms(2).hosted("a", [Act::Deaf.into()]).hosted("b", ["b1".into()]);
         let mut stage = setup
-            .settings(|settings| settings.calls_max = 1)
+            .settings(|settings| settings.limits.calls_max = 1)
             .ownership(Arc::clone(&leased) as _)
             .stage();
         stage.chat();

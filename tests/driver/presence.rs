@@ -96,7 +96,7 @@ fn a_crashed_speaker_is_announced_and_skipped_and_returns_when_assigned() {
 #[test]
 fn a_word_that_only_crashed_agents_had_is_given_again_when_one_is_back() {
     let setup = Setup::new().hosted("a", [Act::Hang.into()]).hosted("b", [Act::Hang.into()]);
-    let mut stage = setup.config(|config| config.auto_requeue = true).stage();
+    let mut stage = setup.config(|config| config.order.auto_requeue = true).stage();
     stage.chat();
     stage.say("Hello");
     for agent in ["a", "b"] {
@@ -117,8 +117,8 @@ fn a_word_that_only_crashed_agents_had_is_given_again_when_one_is_back() {
 fn an_agent_that_goes_offline_before_it_is_called_is_given_only_what_it_has_not_had() {
     let setup = Setup::new().rooms(2).hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
     let mut stage = setup
-        .settings(|settings| settings.calls_max = 1)
-        .config(|config| config.auto_requeue = true)
+        .settings(|settings| settings.limits.calls_max = 1)
+        .config(|config| config.order.auto_requeue = true)
         .stage();
     stage.chat();
     let (room, other) = (stage.rooms()[0], stage.rooms()[1]);
@@ -147,7 +147,7 @@ fn it_is_announced_only_if_configured_and_requeued_at_once_if_configured() {
     let mut stage = three()
         .config(|config| {
             config.announce_offline = false;
-            config.auto_requeue = true;
+            config.order.auto_requeue = true;
         })
         .stage();
     stage.chat();
@@ -225,7 +225,7 @@ fn beat(stage: &mut Stage, agent: &'static str) {
 #[test]
 fn an_agent_whose_heartbeats_stay_away_is_offline_until_the_next_one() {
     let mut stage =
-        three().settings(|settings| settings.heartbeat = Some(Heartbeat::default())).stage();
+        three().settings(|settings| settings.hooks.heartbeat = Some(Heartbeat::default())).stage();
     stage.chat();
     beat(&mut stage, "a");
     stage.advance(SECOND * 60);
@@ -245,7 +245,7 @@ fn an_agent_whose_heartbeats_stay_away_is_offline_until_the_next_one() {
 #[test]
 fn whoever_asks_to_speak_or_ends_a_run_lives() {
     let mut stage =
-        three().settings(|settings| settings.heartbeat = Some(Heartbeat::default())).stage();
+        three().settings(|settings| settings.hooks.heartbeat = Some(Heartbeat::default())).stage();
     stage.chat();
     let channel = stage.channel();
     beat(&mut stage, "b");
@@ -267,7 +267,7 @@ fn whoever_asks_to_speak_or_ends_a_run_lives() {
 #[test]
 fn the_silence_of_one_agent_is_not_broken_by_the_heartbeats_of_another() {
     let mut stage =
-        three().settings(|settings| settings.heartbeat = Some(Heartbeat::default())).stage();
+        three().settings(|settings| settings.hooks.heartbeat = Some(Heartbeat::default())).stage();
     stage.chat();
     beat(&mut stage, "a");
     beat(&mut stage, "c");
@@ -295,7 +295,7 @@ fn a_heartbeat_brings_back_an_agent_that_was_marked_offline_before_a_restart() {
             .rooms(2)
             .hosted("a", [])
             .hosted("b", [])
-            .settings(|settings| settings.heartbeat = watches.then(Heartbeat::default))
+            .settings(|settings| settings.hooks.heartbeat = watches.then(Heartbeat::default))
             .stage();
         stage.chat();
         let away = |stage: &mut Stage, agent: &'static str| {
@@ -342,7 +342,7 @@ fn a_hosted_agent_that_fails_again_and_again_stays_online() {
     let mut stage = Setup::new()
         .hosted("a", [Act::Panic.into(), Act::Fail.into(), Act::Panic.into(), "a1".into()])
         .hosted("b", (0..9).map(|number| Line::from(format!("b{number}"))))
-        .config(|config| config.skip_last_speaker = false)
+        .config(|config| config.order.skip_last_speaker = false)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -459,8 +459,8 @@ fn asked_while_all_are_away(heartbeat: bool) -> Stage {
     let mut stage = Setup::new()
         .hosted("a", ["a1".into()])
         .hosted("b", ["b1".into()])
-        .config(|config| config.auto_requeue = true)
-        .settings(move |settings| settings.heartbeat = heartbeat.then(Heartbeat::default))
+        .config(|config| config.order.auto_requeue = true)
+        .settings(move |settings| settings.hooks.heartbeat = heartbeat.then(Heartbeat::default))
         .stage();
     stage.chat();
     for agent in ["a", "b"] {
@@ -511,7 +511,7 @@ fn who_comes_back_costs_a_channel_nothing_in_which_nobody_waits() {
     let mut stage = Setup::new()
         .hosted("a", ["a1".into()])
         .hosted("b", [])
-        .config(|config| config.auto_requeue = true)
+        .config(|config| config.order.auto_requeue = true)
         .stage();
     stage.chat();
     stage.say("Hello");

@@ -91,13 +91,13 @@ fn repetitions_are_posted_where_the_host_wants_them() {
     let mut stage = Setup::new()
         .hosted("a", lines([0, 2]))
         .hosted("b", lines([1, 3]))
-        .settings(|settings| settings.skip_repetitions = false)
+        .settings(|settings| settings.reading.skip_repetitions = false)
         .stage();
     stage.chat();
     stage.say("What do you like about rain?");
     stage.until_dormant();
     assert_eq!(said(&stage)[1..], RAIN[..4]);
-    assert!(!Settings::seed_literal().skip_repetitions);
+    assert!(!Settings::seed_literal().reading.skip_repetitions);
 }
 
 /// F29
@@ -277,7 +277,7 @@ fn an_agent_of_another_gateway_is_told_that_it_repeated_itself_until_it_says_som
     while let Some(event) = pushed.try_next() {
         if let Event::MessageCreated(said) = event {
             if said.author == moderator && said.content.contains(&format!("<@{user}>")) {
-                told.push(said.content.ends_with(Settings::REPETITION_HINT));
+                told.push(said.content.ends_with(dirigent::settings::Texts::REPETITION_HINT));
             }
         }
     }
@@ -348,7 +348,8 @@ fn an_agent_that_passes_then_is_told_once() {
 /// F29
 #[test]
 fn repetitions_of_agents_of_the_host_count_where_it_wants_them() {
-    let mut own = Own::of(Setup::new().settings(|settings| settings.skip_repetitions = false));
+    let mut own =
+        Own::of(Setup::new().settings(|settings| settings.reading.skip_repetitions = false));
     let mut events = own.0.dirigent().events();
     own.turn("a", RAIN[0], false, RunReport::Text(RAIN[0]));
     own.turn("b", "I like its smell, and that people stay at home.", false, RunReport::Pass);

@@ -104,7 +104,7 @@ fn a_run_that_was_cut_off_is_skipped_or_run_again_as_the_host_wants() {
         let mut stage = Setup::new()
             .hosted("a", [Line::from("a1").taking(SECOND * 5)])
             .hosted("b", ["b1".into()])
-            .settings(|settings| settings.lost_runs = policy)
+            .settings(|settings| settings.hooks.lost_runs = policy)
             .stage();
         stage.chat();
         stage.say("Hello");
@@ -164,7 +164,7 @@ fn cut_off(setup: Setup) -> Stage {
 /// Nobody can read what is there: neither who takes the reply up nor who looks for what was missed.
 fn unreadable(stage: &Stage) {
     stage.discord().inject(|faults| {
-        for _ in 0..2 * (Settings::default().retries + 1) {
+        for _ in 0..8 {
             faults.next(Call::History, Fault::NotDelivered);
         }
     });
@@ -173,8 +173,7 @@ fn unreadable(stage: &Stage) {
 /// I1
 #[test]
 fn a_part_that_may_have_arrived_is_not_posted_when_its_nonce_is_forgotten_meanwhile() {
-    let long = |settings: &mut Settings| settings.work_deadline = SECOND * 3_600;
-    let mut stage = cut_off(Setup::new().hosted("a", ["a1".into()]).settings(long));
+    let mut stage = cut_off(Setup::new().hosted("a", ["a1".into()]));
     let _ = stage.discord().clone().with_nonce_window(SECOND * 120);
     unreadable(&stage);
     stage.discord().next_post(Fault::RateLimited { retry_after: SECOND * 180 });
@@ -216,7 +215,7 @@ fn the_rest_of_a_reply_that_was_stopped_is_not_posted_in_the_agents_next_turn() 
     let mut stage = Setup::new()
         .hosted("a", [parts.concat().into()])
         .hosted("b", [])
-        .settings(|settings| settings.pacing.channel = Some(pace))
+        .settings(|settings| settings.limits.pacing.channel = Some(pace))
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -319,8 +318,8 @@ fn a_kill_in_the_middle_of_a_turn_keeps_queue_place_speaker_and_remaining_time()
             .hosted("c", ["c1 TURN_COMPLETE".into()])
             .config(|config| *config = dirigent::Config::message_flow())
             .settings(|settings| {
-                settings.completion = Settings::message_flow().completion;
-                settings.lost_runs = LostRuns::Rerun;
+                settings.reading.completion = Settings::message_flow().reading.completion;
+                settings.hooks.lost_runs = LostRuns::Rerun;
             })
             .stage();
         stage.chat();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dirigent::ports::Identity;
-use dirigent::settings::{Backfill, Heartbeat, Pace, Pacing};
+use dirigent::settings::{Heartbeat, Pace, Pacing};
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{CallError, ChatMessage, Mode, Settings};
 use dirigent_testkit::memory_discord::Fault;
@@ -39,8 +39,8 @@ fn picture(stage: &mut Stage, text: &str) {
 fn a_blank_word_neither_stops_nor_resumes() {
     for blank in ["", " ", "\n\t"] {
         let change = |settings: &mut Settings| {
-            settings.stop_words = vec![blank.to_owned()];
-            settings.resume_words = vec![blank.to_owned()];
+            settings.reading.stop_words = vec![blank.to_owned()];
+            settings.reading.resume_words = vec![blank.to_owned()];
         };
         let lines = Setup::new().hosted("a", ["a1".into(), "a2".into()]).hosted("b", ["b1".into()]);
         let mut stage = lines.settings(change).without_pump().stage();
@@ -60,7 +60,7 @@ fn a_blank_word_neither_stops_nor_resumes() {
 /// Whether a channel whose person said this is stopped.
 fn stops(text: &str) -> bool {
     let default = Settings::default();
-    let mut stage = hosted(|settings| settings.stop_words = default.stop_words);
+    let mut stage = hosted(|settings| settings.reading.stop_words = default.reading.stop_words);
     stage.say("Hello");
     stage.say(text);
     stage.advance(SECOND);
@@ -78,7 +78,8 @@ fn stop_and_resume_work_without_any_setting() {
     }
     for word in ["resume", "Resume!", "继续", "恢复。"] {
         let default = Settings::default();
-        let mut stage = hosted(|settings| settings.resume_words = default.resume_words);
+        let mut stage =
+            hosted(|settings| settings.reading.resume_words = default.reading.resume_words);
         let channel = stage.channel();
         stage.call(move |d| async move { d.channel(channel).stop().await }).unwrap();
         stage.say(word);
@@ -153,10 +154,7 @@ fn the_librarys_own_account_is_no_agents_whatever_the_registry_says() {
 /// However often it is told to wait a little, it goes on, and no number overflows.
 #[test]
 fn a_hundred_short_rate_limits_in_a_row_are_waited_for() {
-    let mut stage = hosted(|settings| {
-        settings.retries = u32::MAX;
-        settings.work_deadline = SECOND * 3_600;
-    });
+    let mut stage = hosted(|_| {});
     for _ in 0..100 {
         stage.discord().next_post(Fault::RateLimited { retry_after: SECOND / 100 });
     }
@@ -168,12 +166,11 @@ fn a_hundred_short_rate_limits_in_a_row_are_waited_for() {
 #[test]
 fn counts_and_deadlines_at_their_upper_ends_change_no_turn() {
     let mut stage = hosted(|settings| {
-        (settings.poll_limit, settings.retries) = (u8::MAX, u32::MAX);
-        (settings.missed_max, settings.calls_max) = (usize::MAX, usize::MAX);
-        settings.transitions_max = usize::MAX;
-        (settings.work_deadline, settings.call_deadline) = (Duration::MAX, Duration::MAX);
-        settings.missed_wake_max = Duration::MAX;
-        settings.pacing = pacing(usize::MAX, Duration::MAX);
+        settings.limits.poll_limit = u8::MAX;
+        (settings.limits.missed_max, settings.limits.calls_max) = (usize::MAX, usize::MAX);
+        (settings.time_limits.call, settings.time_limits.missed_wake_max) =
+            (Duration::MAX, Duration::MAX);
+        settings.limits.pacing = pacing(usize::MAX, Duration::MAX);
     });
     stage.say("Hello");
     stage.until_dormant();
@@ -188,10 +185,10 @@ fn counts_and_deadlines_at_their_upper_ends_change_no_turn() {
 #[test]
 fn counts_of_nothing_are_taken_for_one_or_none() {
     let mut stage = hosted(|settings| {
-        (settings.poll_limit, settings.retries) = (0, 0);
-        (settings.missed_max, settings.calls_max, settings.transitions_max) = (0, 0, 0);
-        settings.missed_wake_max = Duration::ZERO;
-        settings.pacing = pacing(0, Duration::ZERO);
+        settings.limits.poll_limit = 0;
+        (settings.limits.missed_max, settings.limits.calls_max) = (0, 0);
+        settings.time_limits.missed_wake_max = Duration::ZERO;
+        settings.limits.pacing = pacing(0, Duration::ZERO);
     });
     stage.say("Hello");
     stage.until_dormant();
@@ -202,7 +199,7 @@ fn counts_of_nothing_are_taken_for_one_or_none() {
 /// Nobody may ever speak again, and still the channel is held by nobody.
 #[test]
 fn a_pace_without_end_costs_replies_and_holds_no_turn() {
-    let mut stage = hosted(|settings| settings.pacing = pacing(1, Duration::MAX));
+    let mut stage = hosted(|settings| settings.limits.pacing = pacing(1, Duration::MAX));
     stage.say("Hello");
     stage.until_dormant();
     assert_eq!(stage.words(), ["Hello", "a1"]);
@@ -212,7 +209,8 @@ fn a_pace_without_end_costs_replies_and_holds_no_turn() {
 fn deadlines_of_nothing_are_told_as_calls_without_an_answer() {
     let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
     stage = stage.settings(|settings| {
-        (settings.work_deadline, settings.call_deadline) = (Duration::ZERO, Duration::ZERO);
+        (settings.time_limits.request, settings.time_limits.call) =
+            (Duration::ZERO, Duration::ZERO);
     });
     let mut stage = stage.stage();
     let channel = stage.channel();
@@ -226,18 +224,18 @@ fn deadlines_of_nothing_are_told_as_calls_without_an_answer() {
 type SetWait = fn(&mut Settings, Duration);
 
 /// Every wait among the settings.
-const WAITS: [(&str, SetWait); 8] = [
-    ("attempt_timeout", |it, wait| it.attempt_timeout = wait),
-    ("work_deadline", |it, wait| it.work_deadline = wait),
-    ("call_deadline", |it, wait| it.call_deadline = wait),
-    ("missed_wake_max", |it, wait| it.missed_wake_max = wait),
-    ("pacing", |it, wait| it.pacing = pacing(10_000, wait)),
+const WAITS: [(&str, SetWait); 7] = [
+    ("request", |it, wait| it.time_limits.request = wait),
+    ("call", |it, wait| it.time_limits.call = wait),
+    ("missed_wake_max", |it, wait| it.time_limits.missed_wake_max = wait),
+    ("pacing", |it, wait| it.limits.pacing = pacing(10_000, wait)),
     ("creations", |it, wait| {
-        let pace = Some(Pace { burst: 1, window: wait });
-        (it.creations.agent, it.creations.guild) = (pace, pace);
+        it.limits.creations = Some(Pace { burst: 1, window: wait });
     }),
-    ("heartbeat", |it, wait| it.heartbeat = Some(Heartbeat { period: wait, misses: u32::MAX })),
-    ("backfill", |it, wait| it.backfill = Some(Backfill { every: wait, channels: usize::MAX })),
+    ("heartbeat", |it, wait| {
+        it.hooks.heartbeat = Some(Heartbeat { period: wait, misses: u32::MAX })
+    }),
+    ("backfill", |it, wait| it.time_limits.backfill = Some(wait)),
 ];
 
 /// Turns, a rate limit, lost answers, a heartbeat, a gap, a kill and more turns; the words that were said.

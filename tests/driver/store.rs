@@ -214,7 +214,7 @@ fn however_many_call_a_channel_whose_load_hangs_each_returns_in_time() {
     stage.advance(SECOND * 60);
     let (slow, began) = (stage.channel(), stage.clock().now());
     stage.store().slow_to_load(slow, SECOND * 1_000_000);
-    let deadline = dirigent::Settings::default().call_deadline;
+    let deadline = dirigent::Settings::default().time_limits.call;
     let calls: Vec<_> = (0..10)
         .map(|number| {
             stage.begin(move |d| async move {

@@ -56,7 +56,7 @@ fn a_trigger_wakes_an_agent_of_the_host_and_is_removed_again() {
 /// R255
 #[test]
 fn a_host_that_asks_by_itself_is_not_notified() {
-    let mut stage = hooked().settings(|settings| settings.notify = false).stage();
+    let mut stage = hooked().settings(|settings| settings.hooks.notify = false).stage();
     stage.chat();
     stage.say("Hello");
     stage.advance(SECOND);
@@ -73,7 +73,9 @@ fn a_host_that_asks_by_itself_is_not_notified() {
 fn the_words_of_a_trigger_are_the_hosts() {
     let stage = one_round(
         hooked()
-            .settings(|settings| settings.trigger_template = "<@{discordUserId}> your turn".into())
+            .settings(|settings| {
+                settings.texts.trigger_template = "<@{discordUserId}> your turn".into()
+            })
             .config(|config| config.trigger_cleanup = TriggerCleanup::Never),
     );
     let first = format!("<@{}> your turn", stage.agent("a").user());
@@ -146,10 +148,10 @@ fn triggers_for_one_agent_keep_their_pace() {
     let mut stage = Setup::new()
         .hooked("a", lines("a"))
         .hooked("b", lines("b"))
-        .settings(|settings| settings.pacing.agent = Some(pace))
+        .settings(|settings| settings.limits.pacing.agent = Some(pace))
         .config(|config| {
-            config.turns_max = Some(20);
-            config.start_deadline = None;
+            config.ceilings.chat.turns = Some(20);
+            config.deadlines.start = None;
         })
         .stage();
     stage.chat();
@@ -335,7 +337,7 @@ fn nothing_of_a_long_reply_is_posted_after_a_stop() {
     let mut stage = Setup::new()
         .hosted("a", [long.into()])
         .hosted("b", ["b1".into()])
-        .settings(|settings| settings.pacing.channel = Some(pace))
+        .settings(|settings| settings.limits.pacing.channel = Some(pace))
         .stage();
     stage.chat();
     stage.say("Hello");

@@ -35,7 +35,7 @@ fn a_reply_without_end_is_cut_and_says_so_and_its_rest_comes_back_to_its_agent()
     let words = stage.words();
     assert_eq!(words.len(), 12, "the question, ten messages and the notice");
     assert!(words[10].starts_with("00009"));
-    assert_eq!(words[11], Settings::CUT_NOTICE);
+    assert_eq!(words[11], dirigent::settings::Texts::CUT_NOTICE);
     stage.say("Go on");
     stage.advance(SECOND * 60);
     assert_eq!(late_answers(&stage, "a"), [long(12).split_off(10 * 2_001)]);
@@ -49,7 +49,7 @@ fn handed_back_after_stop(after: Duration, restart: bool) -> (usize, Vec<String>
         .hosted("a", [long(12).as_str().into()])
         .hosted("b", [])
         .settings(|settings| {
-            settings.pacing.channel = Some(Pace { burst: 1, window: SECOND * 10 });
+            settings.limits.pacing.channel = Some(Pace { burst: 1, window: SECOND * 10 });
         })
         .stage();
     stage.agent("a").say_once();
@@ -107,7 +107,7 @@ fn five_megabytes_of_reply_are_ten_messages_and_a_notice() {
 /// B10
 #[test]
 fn every_message_of_a_reply_that_a_host_lets_be_long_arrives() {
-    let stage = room(&long(600), |settings| settings.reply_parts_max = 1_000);
+    let stage = room(&long(600), |settings| settings.limits.reply_parts_max = 1_000);
     let words = stage.words();
     assert_eq!(words.len(), 601);
     assert!(words[600].starts_with("00599"));
@@ -117,8 +117,8 @@ fn every_message_of_a_reply_that_a_host_lets_be_long_arrives() {
 #[test]
 fn without_words_for_it_a_cut_goes_without_notice_and_there_is_one_message_at_least() {
     let change = |settings: &mut Settings| {
-        settings.cut_notice.clear();
-        settings.reply_parts_max = 0;
+        settings.texts.cut_notice.clear();
+        settings.limits.reply_parts_max = 0;
     };
     assert_eq!(room(&long(3), change).words().len(), 2);
 }

@@ -22,7 +22,7 @@ fn four_deaf_agents() -> Stage {
         .rooms(5)
         .hosted("a", [Act::Deaf.into()])
         .hosted("b", ["b1".into()])
-        .settings(|settings| settings.calls_max = 4)
+        .settings(|settings| settings.limits.calls_max = 4)
         .stage();
     stage.chat();
     let rooms = stage.rooms().to_vec();
@@ -122,8 +122,8 @@ fn the_orchestrator_needs_no_place_among_the_agents() {
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 20)])
         .hosted("b", [])
-        .config(|config| config.human_interrupt = HumanInterrupt::Interrupt)
-        .settings(|settings| settings.calls_max = 1)
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Interrupt)
+        .settings(|settings| settings.limits.calls_max = 1)
         .stage();
     stage.dirigent().set_orchestrator(Some(Arc::new(Answers)));
     stage.chat();
@@ -176,10 +176,10 @@ fn asked() -> (Stage, Arc<AtomicUsize>) {
         .hosted("a", [Act::Hang.into()])
         .hosted("b", [])
         .config(|config| {
-            config.human_interrupt = HumanInterrupt::Interrupt;
-            config.consult_deadline = MINUTE * 5;
+            config.people.human_interrupt = HumanInterrupt::Interrupt;
+            config.people.consult_deadline = MINUTE * 5;
         })
-        .settings(|settings| settings.consults_max = 1)
+        .settings(|settings| settings.limits.calls_max = 1)
         .stage();
     let most = Arc::<AtomicUsize>::default();
     let orchestrator = Slow {
@@ -232,7 +232,7 @@ fn a_call_that_is_stopped_while_it_waits_keeps_no_place_from_the_next() {
         .rooms(3)
         .hosted("a", [Line::from("a1").taking(SECOND * 20)])
         .hosted("b", [])
-        .settings(|settings| settings.calls_max = 1)
+        .settings(|settings| settings.limits.calls_max = 1)
         .stage();
     stage.chat();
     let rooms = stage.rooms().to_vec();

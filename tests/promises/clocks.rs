@@ -32,7 +32,7 @@ fn running(deadline: Duration) -> Stage {
     let mut stage = Setup::new()
         .hosted("a", [Act::Hang.into()])
         .hosted("b", ["b1".into()])
-        .config(move |config| config.run_deadline = Some(deadline))
+        .config(move |config| config.deadlines.run = Some(deadline))
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -89,8 +89,8 @@ fn a_clock_that_steps_back_does_not_lengthen_a_quiet_rooms_wait() {
 #[test]
 fn a_clock_that_steps_back_does_not_lengthen_the_wait_for_a_start_a_reply_or_a_repetition() {
     let start = Setup::new().hooked("a", []).hooked("b", []).without_pump().config(|config| {
-        config.start_deadline = Some(SECOND * 14);
-        config.retriggers = 0;
+        config.deadlines.start = Some(SECOND * 14);
+        config.deadlines.retriggers = 0;
     });
     let reply = Setup::new().hooked("a", ["a1".into()]).hooked("b", []).post_delay(MINUTE * 5);
     let repetition = Setup::new().hosted("a", ["a1".into()]).hosted("b", []);
@@ -142,7 +142,7 @@ fn a_clock_that_steps_back_does_not_hide_that_an_agent_fell_silent() {
     let mut stage = Setup::new()
         .hosted("a", [])
         .hosted("b", [])
-        .settings(|settings| settings.heartbeat = Some(heartbeat))
+        .settings(|settings| settings.hooks.heartbeat = Some(heartbeat))
         .stage();
     stage.chat();
     for name in ["a", "b"] {
@@ -199,7 +199,7 @@ fn a_clock_that_steps_back_does_not_lengthen_the_grace_of_a_cancelled_call() {
         .hosted("a", [Act::Deaf.into()])
         .hosted("b", ["b1".into()])
         .rooms(2)
-        .settings(|settings| settings.calls_max = 1)
+        .settings(|settings| settings.limits.calls_max = 1)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -221,8 +221,8 @@ fn a_clock_that_steps_back_does_not_lengthen_the_wait_for_a_run_that_was_kept() 
         .hooked("a", [])
         .hooked("b", [])
         .without_pump()
-        .settings(|settings| settings.lost_runs = LostRuns::Keep)
-        .config(|config| config.run_deadline = None)
+        .settings(|settings| settings.hooks.lost_runs = LostRuns::Keep)
+        .config(|config| config.deadlines.run = None)
         .stage();
     stage.chat();
     begin_run(&mut stage);

@@ -152,7 +152,7 @@ fn a_word_that_a_stopped_run_did_not_take_is_handed_over_after_the_resume() {
 
 #[test]
 fn a_word_that_a_run_did_not_take_before_its_time_was_over_is_handed_to_the_same_agent_again() {
-    let mut stage = deaf(Setup::new().config(|config| config.run_deadline = Some(SECOND * 30)));
+    let mut stage = deaf(Setup::new().config(|config| config.deadlines.run = Some(SECOND * 30)));
     stage.chat();
     let channel = stage.channel();
     stage.call(move |d| async move { d.channel(channel).mute(&"b".into()).await }).unwrap();

@@ -14,7 +14,9 @@ use super::kit::{
 const GUIDE: &str = "Which plan? Done when one is chosen.";
 
 fn setup() -> Setup {
-    Setup::new().rooms(2).settings(|settings| REMINDER.clone_into(&mut settings.idle_reminder))
+    Setup::new()
+        .rooms(2)
+        .settings(|settings| REMINDER.clone_into(&mut settings.texts.idle_reminder))
 }
 
 fn results(stage: &Stage) -> Vec<String> {
@@ -83,7 +85,7 @@ fn at_a_ceiling_the_reminder_does_not_say_that_the_discussion_is_idle() {
         .rooms(2)
         .hosted("a", talk("a"))
         .hosted("b", talk("b"))
-        .config(|config| config.discussion_cycles_max = Some(2))
+        .config(|config| config.ceilings.discussion.cycles = Some(2))
         .stage();
     open_discussion(&mut stage, GUIDE, &["a", "b"]);
     stage.until("b spoke twice", |stage| stage.words().contains(&"b2".to_owned()));
@@ -91,7 +93,7 @@ fn at_a_ceiling_the_reminder_does_not_say_that_the_discussion_is_idle() {
     stage.advance(SECOND * 5);
     let said = stage.moderation(stage.channel());
     let reminds = |words: &str| said.iter().filter(|text| text.ends_with(words)).count();
-    assert_eq!(reminds(dirigent::Settings::CEILING_REMINDER), 1, "{said:?}");
+    assert_eq!(reminds(dirigent::settings::Texts::CEILING_REMINDER), 1, "{said:?}");
     assert_eq!(reminds(dirigent_core::text::IDLE_REMINDER), 0, "{said:?}");
 }
 
@@ -251,7 +253,7 @@ fn reminded_slowly() -> Stage {
     let mut stage = setup()
         .hosted("a", [slow])
         .hosted("b", [Act::Pass.into()])
-        .config(|config| config.list_fresh = MILLI)
+        .config(|config| config.members.list_fresh = MILLI)
         .stage();
     open_discussion(&mut stage, GUIDE, &["a", "b"]);
     stage.advance(SECOND);

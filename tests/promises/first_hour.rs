@@ -316,12 +316,12 @@ async fn a_channel_may_have_rules_of_its_own_and_hosted_agents_need_no_registry(
     let guild = discord.add_guild(person);
     let members = [moderator, a, b, person];
     let [brief, usual] = ["brief", "usual"].map(|name| discord.add_channel(guild, name, &members));
-    let own = Arc::new(Config::default().with(|config| config.turns_max = Some(2)));
-    let settings = Settings::default().with(|settings| settings.pacing = Pacing::off());
+    let own = Arc::new(Config::default().with(|config| config.ceilings.chat.turns = Some(2)));
+    let settings = Settings::default().with(|settings| settings.limits.pacing = Pacing::off());
     let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
         .host("a", Repeats("I agree"), discord.account(a))
         .host("b", Repeats("So do I"), discord.account(b))
-        .config(Config::default().with(|config| config.turns_max = Some(5)))
+        .config(Config::default().with(|config| config.ceilings.chat.turns = Some(5)))
         .config_for(move |channel| (channel == brief).then(|| Arc::clone(&own)))
         .settings(settings)
         .build()
@@ -345,7 +345,7 @@ async fn a_channel_may_have_rules_of_its_own_and_hosted_agents_need_no_registry(
             (most, Some(Reason::CeilingReached))
         );
     }
-    let other = Config::default().with(|config| config.turns_max = Some(7));
+    let other = Config::default().with(|config| config.ceilings.chat.turns = Some(7));
     dirigent.reconfigure(other).await.unwrap();
     let status = dirigent.channel(brief).status().await.unwrap().unwrap();
     assert_eq!(status.silence, Some(Reason::CeilingReached), "its own rules stay");

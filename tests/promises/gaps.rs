@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use dirigent::settings::Backfill;
 use dirigent_testkit::memory_discord::{Call, Fault, Faults, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
@@ -97,8 +96,9 @@ fn a_word_in_a_gap_is_heard_after_a_restart_whatever_was_posted_meanwhile() {
 fn a_word_whose_event_was_lost_without_notice_is_found_by_looking() {
     let mut lost = Vec::new();
     for moment in 0..160 {
-        let backfill = Some(Backfill { every: MINUTE, channels: 10 });
-        let mut stage = story(Setup::new().settings(|settings| settings.backfill = backfill));
+        let backfill = Some(MINUTE);
+        let mut stage =
+            story(Setup::new().settings(|settings| settings.time_limits.backfill = backfill));
         stage.advance(MILLI * 25 * moment);
         stage.discord().next_push(PushFault::Dropped);
         stage.say("A question");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::host::{Consultation, Orchestrator};
-use dirigent::settings::{Backfill, HumanInterrupt, HumanMarker, LostRuns};
+use dirigent::settings::{HumanInterrupt, HumanMarker, LostRuns};
 use dirigent::snapshot::PhaseKind;
 use dirigent::{Agent, AgentError, Clock as _, Reply, Turn};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
@@ -46,7 +46,7 @@ fn a_notice_that_fails_delays_no_grant() {
         .hooked("a", [Act::Pass.into()])
         .hosted("b", ["b1".into()])
         .without_pump()
-        .config(|config| (config.announce_timeouts, config.retriggers) = (true, 0))
+        .config(|config| (config.announce_timeouts, config.deadlines.retriggers) = (true, 0))
         .stage();
     stage.chat();
     let channel = stage.channel();
@@ -96,9 +96,9 @@ fn a_call_does_not_wait_for_ever_for_words_that_cannot_be_read() {
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 5)])
         .hosted("b", ["b1".into()])
-        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Queue)
         // Nothing is remembered: it must be read again.
-        .settings(|settings| settings.texts_bytes_max = 0)
+        .settings(|settings| settings.limits.texts_bytes_max = 0)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -121,8 +121,8 @@ fn a_kept_run_without_a_deadline_ends_ten_minutes_after_a_restart() {
         .hooked("a", [])
         .hooked("b", [])
         .without_pump()
-        .settings(|settings| settings.lost_runs = LostRuns::Keep)
-        .config(|config| config.run_deadline = None)
+        .settings(|settings| settings.hooks.lost_runs = LostRuns::Keep)
+        .config(|config| config.deadlines.run = None)
         .stage();
     stage.chat();
     begin_run(&mut stage);
@@ -154,7 +154,7 @@ fn a_word_that_was_not_taken_wakes_a_channel_that_awaits_a_person() {
     let mut stage = Setup::new()
         .hosted("a", [])
         .hosted("b", [])
-        .settings(|settings| settings.human_marker = Some(HumanMarker::default()))
+        .settings(|settings| settings.reading.human_marker = Some(HumanMarker::default()))
         .stage();
     let account = Arc::new(stage.discord().account(stage.agent("a").user()));
     stage.dirigent().host("a", Asks(stage.clock().clone()), account);
@@ -173,8 +173,8 @@ fn a_channel_that_awaits_a_person_is_not_woken_by_the_rest_of_a_backlog() {
         .hosted("a", ["Red or blue? 👤".into()])
         .hosted("b", [])
         .settings(|settings| {
-            settings.human_marker = Some(HumanMarker::default());
-            settings.missed_max = 3;
+            settings.reading.human_marker = Some(HumanMarker::default());
+            settings.limits.missed_max = 3;
         })
         .stage();
     stage.chat();
@@ -208,9 +208,10 @@ fn a_kept_run_that_rested_at_the_restart_ends() {
         .hooked("a", [])
         .hooked("b", [])
         .without_pump()
-        .settings(|settings| settings.lost_runs = LostRuns::Keep)
+        .settings(|settings| settings.hooks.lost_runs = LostRuns::Keep)
         .config(|config| {
-            (config.run_deadline, config.human_interrupt) = (None, HumanInterrupt::Interrupt);
+            (config.deadlines.run, config.people.human_interrupt) =
+                (None, HumanInterrupt::Interrupt);
         })
         .orchestrator(Hangs)
         .stage();
@@ -238,7 +239,7 @@ fn talking(rooms: usize, takes: Duration) -> Stage {
         .hooked("c", [])
         .rooms(rooms)
         .config(|config| config.announce_offline = true)
-        .settings(|settings| settings.calls_max = 100)
+        .settings(|settings| settings.limits.calls_max = 100)
         .stage();
     stage.chat();
     for room in stage.rooms().to_vec() {
@@ -286,11 +287,11 @@ fn what_is_not_asked_any_more_does_not_keep_an_account_from_finding_out_that_the
 /// A word that cannot be handed to any agent wakes a channel once, however often the channel is looked at.
 #[test]
 fn a_word_that_nobody_can_take_does_not_wake_a_channel_again_and_again() {
-    let backfill = Some(Backfill { every: MINUTE * 5, channels: 100 });
+    let backfill = Some(MINUTE * 5);
     let mut stage = Setup::new()
         .hooked("a", [Line::from("a1").taking(SECOND * 10)])
         .hooked("b", [])
-        .settings(|settings| settings.backfill = backfill)
+        .settings(|settings| settings.time_limits.backfill = backfill)
         .stage();
     stage.chat();
     stage.say("Hello");

@@ -97,7 +97,7 @@ fn a_word_whose_call_waits_for_a_place_is_answered_after_a_stop_and_a_resume() {
         .rooms(2)
         .hosted("a", [Line::from("a1").taking(MINUTE)])
         .hosted("b", [])
-        .settings(|settings| settings.calls_max = 1)
+        .settings(|settings| settings.limits.calls_max = 1)
         .stage();
     stage.chat();
     let other = stage.rooms()[1];

@@ -23,8 +23,8 @@ fn room() -> Stage {
         .hooked("a", [])
         .hooked("b", [])
         .without_pump()
-        .settings(|settings| settings.lost_runs = LostRuns::Keep)
-        .config(|config| config.run_deadline = Some(MINUTE * 5))
+        .settings(|settings| settings.hooks.lost_runs = LostRuns::Keep)
+        .config(|config| config.deadlines.run = Some(MINUTE * 5))
         .stage();
     stage.chat();
     stage
@@ -100,7 +100,7 @@ fn a_run_of_an_agent_that_the_library_calls_is_lost_all_the_same() {
     let mut stage = Setup::new()
         .hosted("a", [dirigent_testkit::scripted_agent::Act::Hang.into()])
         .hosted("b", ["b1".into()])
-        .settings(|settings| settings.lost_runs = LostRuns::Keep)
+        .settings(|settings| settings.hooks.lost_runs = LostRuns::Keep)
         .stage();
     stage.chat();
     stage.say("Hello");

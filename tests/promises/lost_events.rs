@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use dirigent::settings::Backfill;
 use dirigent::{Settings, UserId};
 use dirigent_testkit::memory_discord::{Outage, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -167,8 +166,9 @@ fn a_word_that_was_answered_wakes_nobody_after_a_restart() {
 #[test]
 fn a_word_whose_event_was_lost_is_found_before_the_channel_leaves_memory() {
     for every in [MINUTE * 5, MINUTE * 10, MINUTE * 12] {
-        let backfill = Some(Backfill { every, channels: 100 });
-        let mut stage = spoken(silent().settings(move |settings| settings.backfill = backfill));
+        let backfill = Some(every);
+        let mut stage =
+            spoken(silent().settings(move |settings| settings.time_limits.backfill = backfill));
         let before = runs(&stage);
         stage.discord().next_push(PushFault::Dropped);
         stage.say("A question");
@@ -185,8 +185,9 @@ fn a_word_whose_event_was_lost_is_found_before_the_channel_leaves_memory() {
 /// A message that cannot be taken in is caught up with once its channel can be loaded.
 #[test]
 fn a_word_pushed_while_its_channel_cannot_be_loaded_is_answered_soon_after_it_can() {
-    let backfill = Settings::default().backfill;
-    let mut stage = spoken(silent().settings(move |settings| settings.backfill = backfill));
+    let backfill = Settings::default().time_limits.backfill;
+    let mut stage =
+        spoken(silent().settings(move |settings| settings.time_limits.backfill = backfill));
     stage.advance(HOUR * 2);
     let channel = stage.channel();
     stage.store().slow_to_load(channel, SECOND * 12);
@@ -230,9 +231,10 @@ enum Learns {
 fn a_stop_word_is_heard_at_every_place_of_the_first_backlog_of_a_channel() {
     for how in [Learns::Restart, Learns::Reconnected, Learns::NewSession, Learns::Looks] {
         for place in [0, 20, 31, 129] {
-            let backfill = Some(Backfill { every: MINUTE * 5, channels: 10 });
+            let backfill = Some(MINUTE * 5);
             let setup = Setup::new().hosted("a", ["a1".into()]).hosted("b", ["b1".into()]);
-            let mut stage = unspoken(setup.settings(move |settings| settings.backfill = backfill));
+            let mut stage =
+                unspoken(setup.settings(move |settings| settings.time_limits.backfill = backfill));
             stage.cut_gateway(true);
             match how {
                 Learns::Restart => stage.crash(),

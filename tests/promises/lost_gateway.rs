@@ -375,7 +375,7 @@ fn after_a_new_session_a_channel_that_is_not_in_memory_reads_what_was_missed() {
         let mut stage = Setup::new()
             .hosted("a", ["a1".into()])
             .hosted("b", [])
-            .settings(|settings| settings.backfill = None)
+            .settings(|settings| settings.time_limits.backfill = None)
             .stage();
         stage.chat();
         stage.say("Good morning");

@@ -19,7 +19,7 @@ fn at_rest(kept: Kept) -> Stage {
     let mut stage = Setup::new()
         .hosted("a", ["a1".into(), Act::Pass.into(), slow])
         .hosted("b", [])
-        .settings(|settings| settings.backfill = None)
+        .settings(|settings| settings.time_limits.backfill = None)
         .stage();
     stage.chat();
     stage.say("Good morning");
@@ -133,7 +133,7 @@ fn after_a_step_back_of_the_clock_a_new_session_is_waited_for_half_a_minute() {
         .hosted("a", ["a1".into()])
         .hosted("b", [])
         .rooms(2)
-        .settings(|settings| settings.backfill = None)
+        .settings(|settings| settings.time_limits.backfill = None)
         .stage();
     stage.chat();
     let (first, second) = (stage.rooms()[0], stage.rooms()[1]);

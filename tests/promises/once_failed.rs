@@ -90,7 +90,7 @@ fn an_agent_that_waits_to_be_called_and_asks_at_the_gate_itself_is_not_called() 
         .rooms(2)
         .hosted("a", [Line::from("a1").taking(MINUTE)])
         .hosted("b", [])
-        .settings(|settings| settings.calls_max = 1)
+        .settings(|settings| settings.limits.calls_max = 1)
         .stage();
     stage.chat();
     let [first, second] = stage.rooms() else { panic!("there are two") };

@@ -336,7 +336,7 @@ fn whoever_asks_is_told_that_a_permitted_run_waits_for_a_free_place() {
         .hosted("a", [Line::from("a1").taking(MINUTE), Line::from("a2").taking(MINUTE)])
         .hosted("b", [])
         .rooms(2)
-        .settings(|settings| settings.calls_max = 1)
+        .settings(|settings| settings.limits.calls_max = 1)
         .stage();
     stage.chat();
     let [first, second] = stage.rooms() else { panic!("two rooms") };
@@ -430,8 +430,8 @@ fn words_that_an_agent_is_to_be_handed_are_read_for_it_after_an_outage() {
     let mut stage = Setup::new()
         .hosted("a", [line("a1"), line("a2")])
         .hosted("b", [line("b1"), line("b2")])
-        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
-        .settings(|settings| settings.texts_bytes_max = 0)
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Queue)
+        .settings(|settings| settings.limits.texts_bytes_max = 0)
         .stage();
     stage.chat();
     stage.say("Hello");

@@ -37,7 +37,7 @@ fn turns(mut stage: Stage) -> u64 {
 #[test]
 fn a_channel_without_a_start_deadline_comes_to_rest() {
     let mut without = Config::default();
-    without.start_deadline = None;
+    without.deadlines.start = None;
     for (name, config, settings) in [
         ("without", without, Settings::default()),
         ("literal", Config::seed_literal(), Settings::seed_literal()),
@@ -65,9 +65,9 @@ fn a_conversation_that_was_stopped_in_words_goes_on_in_words() {
     let words = stage.words();
     assert_eq!(words[3..5], ["a1", "b1"], "what ran was cut off, and its agent is asked again");
     let moderation = stage.moderation(stage.channel());
-    assert_eq!(moderation.last().unwrap(), Settings::RESUMED_NOTICE);
+    assert_eq!(moderation.last().unwrap(), dirigent::settings::Texts::RESUMED_NOTICE);
     stage.say("stop");
     stage.say("resume");
     let moderation = stage.moderation(stage.channel());
-    assert_eq!(moderation.last().unwrap(), Settings::RESUMED_IDLE_NOTICE);
+    assert_eq!(moderation.last().unwrap(), dirigent::settings::Texts::RESUMED_IDLE_NOTICE);
 }

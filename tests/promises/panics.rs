@@ -279,7 +279,7 @@ impl World {
         };
         let known = MemoryIdentities::with(agents.map(identity)).unwrap();
         let mut settings = Settings::default();
-        (settings.pacing, settings.backfill) = (Pacing::off(), None);
+        (settings.limits.pacing, settings.time_limits.backfill) = (Pacing::off(), None);
         settings.typing = true;
         let account = |user| Fragile { port: discord.account(user), fuse: fuse.clone() };
         let own = fuse.clone();

@@ -21,8 +21,10 @@ fn rooms(first: Duration, second: Duration, calls_max: usize) -> Stage {
         .rooms(2)
         .hosted("a", of_a)
         .hosted("b", (0..20).map(|n| line("b", n)).collect::<Vec<_>>())
-        .config(|config| config.human_interrupt = HumanInterrupt::Queue)
-        .settings(move |settings| (settings.texts_bytes_max, settings.calls_max) = (0, calls_max))
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Queue)
+        .settings(move |settings| {
+            (settings.limits.texts_bytes_max, settings.limits.calls_max) = (0, calls_max)
+        })
         .stage();
     stage.chat();
     stage
@@ -146,7 +148,7 @@ fn a_word_that_was_not_taken_waits_for_a_new_budget() {
         let mut stage = Setup::new()
             .hosted("a", [])
             .hosted("b", [])
-            .config(|config| config.budget_turns = Some(1))
+            .config(|config| config.budget.turns = Some(1))
             .stage();
         let account = Arc::new(stage.discord().account(stage.agent("a").user()));
         stage.dirigent().host("a", Busy(stage.clock().clone()), account);
@@ -173,7 +175,7 @@ fn a_word_that_could_not_be_read_for_the_agent_that_runs_is_kept_for_the_next() 
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 10)])
         .hosted("b", [])
-        .settings(|settings| settings.texts_bytes_max = 0)
+        .settings(|settings| settings.limits.texts_bytes_max = 0)
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -202,7 +204,7 @@ fn words_that_one_page_brings_while_an_agent_runs_are_all_handed_over() {
             .hosted("a", [asks])
             .hosted("b", [])
             .settings(|settings| {
-                settings.human_marker = Some(dirigent::settings::HumanMarker::default());
+                settings.reading.human_marker = Some(dirigent::settings::HumanMarker::default());
             })
             .stage();
         stage.chat();

@@ -119,7 +119,7 @@ fn an_agent_whose_call_waits_for_a_place_is_not_called_after_a_stop_or_a_hold() 
             .rooms(2)
             .hosted("a", [Line::from("a1").taking(SECOND * 20)])
             .hosted("b", [])
-            .settings(|settings| settings.calls_max = 1)
+            .settings(|settings| settings.limits.calls_max = 1)
             .stage();
         stage.chat();
         let (first, second) = (stage.rooms()[0], stage.rooms()[1]);

@@ -368,7 +368,7 @@ impl Agent for Slow {
 #[test]
 fn embeds_of_an_answer_that_came_too_late_are_handed_back() {
     let setup = Setup::new().hosted("a", []).hosted("b", ["b1".into()]);
-    let mut stage = setup.config(|config| config.turn_deadline = Some(SECOND * 10)).stage();
+    let mut stage = setup.config(|config| config.deadlines.turn = Some(SECOND * 10)).stage();
     let late = Arc::<Mutex<Vec<Embed>>>::default();
     let account = Arc::new(stage.discord().account(stage.agent("a").user()));
     let slow = Slow { late: Arc::clone(&late), clock: stage.clock().clone() };

@@ -16,7 +16,7 @@ fn paced_reply() -> Stage {
         .hosted("a", [parts.into()])
         .hosted("b", [])
         .settings(|settings| {
-            settings.pacing.channel = Some(Pace { burst: 1, window: SECOND * 10 });
+            settings.limits.pacing.channel = Some(Pace { burst: 1, window: SECOND * 10 });
         })
         .stage();
     stage.agent("a").say_once();

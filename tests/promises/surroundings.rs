@@ -75,7 +75,7 @@ fn a_transcript_is_read_once_and_then_follows_what_is_said_with_names() {
 #[test]
 fn a_transcript_is_as_long_as_it_is_asked_for_also_where_less_is_remembered() {
     for remembered in [0, 2, 50] {
-        let setup = Setup::new().settings(move |settings| settings.missed_max = remembered);
+        let setup = Setup::new().settings(move |settings| settings.limits.missed_max = remembered);
         let (mut stage, seen) = with_reader(4, setup);
         let (channel, person) = (stage.channel(), stage.person());
         for number in 1..=8 {
@@ -290,7 +290,7 @@ fn a_turn_after_several_messages_began_at_the_newest() {
 #[test]
 fn a_transcript_has_registered_names_and_neither_notices_nor_the_librarys_own_posts() {
     for remembered in [0, 50] {
-        let setup = Setup::new().settings(move |settings| settings.missed_max = remembered);
+        let setup = Setup::new().settings(move |settings| settings.limits.missed_max = remembered);
         let (mut stage, seen) = with_reader(10, setup);
         let (channel, registry) = (stage.channel(), stage.identities().clone());
         let identity = Identity {
@@ -401,13 +401,13 @@ fn with_spender(cost: u64, setup: Setup) -> (Stage, Arc<Mutex<Vec<Option<Duratio
 #[test]
 fn an_agent_sees_how_long_its_turn_may_last() {
     let (mut stage, left) =
-        with_spender(0, Setup::new().config(|config| config.run_deadline = Some(MINUTE)));
+        with_spender(0, Setup::new().config(|config| config.deadlines.run = Some(MINUTE)));
     stage.say("Hello");
     stage.advance(MINUTE * 2);
     let seen = left.lock().unwrap().clone();
     assert_eq!(seen[..2], [Some(MINUTE), Some(Duration::ZERO)]);
     let (mut stage, left) =
-        with_spender(0, Setup::new().config(|config| config.run_deadline = None));
+        with_spender(0, Setup::new().config(|config| config.deadlines.run = None));
     stage.say("Hello");
     stage.advance(SECOND);
     assert_eq!(*left.lock().unwrap(), [None], "where the rules set no end there is none");
@@ -419,8 +419,8 @@ fn an_agent_sees_how_long_its_turn_may_last() {
 #[test]
 fn what_an_agent_says_that_it_cost_counts_for_the_budget() {
     let with_budget = |config: &mut dirigent::Config| {
-        config.run_deadline = Some(SECOND * 10);
-        config.budget_cost = Some(100);
+        config.deadlines.run = Some(SECOND * 10);
+        config.budget.cost = Some(100);
     };
     for (cost, turns) in [(99, 2), (100, 1)] {
         let (mut stage, left) = with_spender(cost, Setup::new().config(with_budget));

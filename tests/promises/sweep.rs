@@ -63,7 +63,7 @@ impl Sweep {
     fn new(hosted: bool) -> Self {
         let line = |text: &str| Line::from(text).taking(MILLI * 300);
         let (a, b) = ([line("a1"), line("a2")], [line("b1")]);
-        let setup = Setup::new().config(|config| config.list_fresh = Duration::ZERO);
+        let setup = Setup::new().config(|config| config.members.list_fresh = Duration::ZERO);
         let setup = if hosted {
             setup.hosted("a", a).hosted("b", b)
         } else {

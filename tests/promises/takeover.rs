@@ -54,7 +54,7 @@ impl Second {
         let (heard, crash) = (Arc::default(), Arc::<Notify>::default());
         let moderator = Arc::new(stage.discord().account(stage.moderator()));
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off();
+        settings.limits.pacing = Pacing::off();
         let identities = stage.identities().clone();
         let mut builder = Dirigent::builder(moderator)
             .identities(identities)
@@ -91,7 +91,9 @@ fn setup() -> Setup {
     Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 20), "a2".into(), "a3".into()])
         .hosted("b", ["b1".into(), "b2".into(), "b3".into()])
-        .settings(|settings| settings.backfill = Settings::default().backfill)
+        .settings(|settings| {
+            settings.time_limits.backfill = Settings::default().time_limits.backfill
+        })
 }
 
 /// It takes the channel over in the middle of a run.

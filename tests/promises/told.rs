@@ -263,7 +263,8 @@ fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
             stage.until_dormant();
         }
     };
-    let mut stage = fails().settings(|settings| settings.offline_after_failures = Some(2)).stage();
+    let mut stage =
+        fails().settings(|settings| settings.hooks.offline_after_failures = Some(2)).stage();
     let log = Log::default();
     log.during(|| talk(&mut stage));
     assert_eq!(doing(&mut stage), AgentState::Offline);
@@ -279,7 +280,7 @@ fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
 
     let lines = [Act::Fail.into(), "p1".into(), Act::Fail.into()];
     let mut stage = Setup::new().hosted("poet", lines).hosted("b", []);
-    stage = stage.settings(|settings| settings.offline_after_failures = Some(2));
+    stage = stage.settings(|settings| settings.hooks.offline_after_failures = Some(2));
     let mut stage = stage.stage();
     talk(&mut stage);
     stage.say("Once more");

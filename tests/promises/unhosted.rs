@@ -29,7 +29,7 @@ fn a_reply_of_an_agent_that_is_hosted_no_more_does_not_block_the_turn_that_rests
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1").taking(SECOND * 5)])
         .hosted("b", ["b1".into()])
-        .config(|config| config.human_interrupt = HumanInterrupt::Interrupt)
+        .config(|config| config.people.human_interrupt = HumanInterrupt::Interrupt)
         .stage();
     stage.dirigent().set_orchestrator(Some(Arc::new(Answers(Arc::clone(&told)))));
     stage.chat();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dirigent::ports::Mentions;
 use dirigent::settings::{HumanInterrupt, Pace};
 use dirigent::snapshot::Pause;
-use dirigent::{Clock, Settings, UserId};
+use dirigent::{Clock, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, PostRecord};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage, StoreFault};
@@ -34,7 +34,7 @@ impl Wait {
     fn prepare(self, setup: Setup) -> Setup {
         let pace = Pace { burst: 1, window: SECOND * 10 };
         setup.settings(move |settings| {
-            settings.pacing.channel = (self == Self::Pace).then_some(pace);
+            settings.limits.pacing.channel = (self == Self::Pace).then_some(pace);
         })
     }
 
@@ -125,7 +125,11 @@ fn a_stop_word_is_acknowledged_within_a_second_whatever_waits() {
     let is_acknowledged = |stage: &mut Stage, what: &str| {
         let (began, channel) = (stage.clock().now(), stage.channel());
         stage.say("Stop.");
-        while !stage.moderation(channel).iter().any(|word| word == Settings::STOPPED_NOTICE) {
+        while !stage
+            .moderation(channel)
+            .iter()
+            .any(|word| word == dirigent::settings::Texts::STOPPED_NOTICE)
+        {
             assert!(stage.clock().now() < began + SECOND, "{what}: no acknowledgement");
             stage.advance(MILLI * 50);
         }
@@ -150,7 +154,7 @@ fn a_stop_word_is_acknowledged_within_a_second_whatever_waits() {
     is_acknowledged(&mut hanging, "the post of a trigger that hangs");
     // It arrives all the same: its agent is denied, and it is removed.
     hanging.advance(SECOND * 20);
-    assert_eq!(hanging.moderation(hanging.channel()), [Settings::STOPPED_NOTICE]);
+    assert_eq!(hanging.moderation(hanging.channel()), [dirigent::settings::Texts::STOPPED_NOTICE]);
 }
 
 /// P2, M4
@@ -193,8 +197,8 @@ fn a_trigger_whose_turn_is_over_does_not_leave() {
             .hooked("a", silence())
             .hooked("b", silence())
             .config(|config| {
-                config.start_deadline = Some(SECOND * 3);
-                config.retriggers = 0;
+                config.deadlines.start = Some(SECOND * 3);
+                config.deadlines.retriggers = 0;
             })
             .stage();
         stage.chat();
@@ -229,7 +233,7 @@ fn discussion() -> Stage {
         .rooms(2)
         .hosted("a", [Line::from("a1").taking(SECOND)])
         .hosted("b", [])
-        .settings(|settings| REMINDER.clone_into(&mut settings.idle_reminder))
+        .settings(|settings| REMINDER.clone_into(&mut settings.texts.idle_reminder))
         .stage();
     open_discussion(&mut stage, "Which plan?", &["a", "b"]);
     stage
@@ -299,7 +303,7 @@ fn an_orchestrators_answer_that_waits_does_not_leave_after_a_stop_a_hold_a_mode_
             let mut stage = Setup::new()
                 .hosted("a", [Act::Hang.into()])
                 .hosted("b", [])
-                .config(|config| config.human_interrupt = HumanInterrupt::Interrupt)
+                .config(|config| config.people.human_interrupt = HumanInterrupt::Interrupt)
                 .stage();
             stage.dirigent().set_orchestrator(Some(Arc::new(Answers)));
             stage.chat();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::settings::{Backfill, HumanInterrupt};
+use dirigent::settings::HumanInterrupt;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{Agent, AgentError, MessageId, Mode, Reply, Turn};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, Permissions, PushFault};
@@ -33,13 +33,13 @@ impl Bounds {
 
     fn set(self, settings: &mut dirigent::Settings) {
         if matches!(self, Self::FewMessages | Self::AllSmall) {
-            settings.missed_max = 3;
+            settings.limits.missed_max = 3;
         }
         if matches!(self, Self::FewBytes | Self::AllSmall) {
-            settings.missed_bytes_max = 150;
+            settings.limits.missed_bytes_max = 150;
         }
         if matches!(self, Self::ShortMemory | Self::AllSmall) {
-            settings.texts_bytes_max = 2_000;
+            settings.limits.texts_bytes_max = 2_000;
         }
     }
 }
@@ -111,8 +111,8 @@ fn cast(agents: usize, lines: usize) -> Setup {
     let names = NAMES.iter().take(agents);
     names
         .fold(Setup::new(), |setup, name| setup.hosted(name, lines_of(name)))
-        .config(|config| (config.turns_max, config.cycles_max) = (None, None))
-        .settings(|settings| settings.skip_repetitions = false)
+        .config(|config| (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None))
+        .settings(|settings| settings.reading.skip_repetitions = false)
 }
 
 fn many(total: usize) -> Vec<String> {
@@ -169,7 +169,7 @@ fn world(when: When, bounds: Bounds, agents: usize, words: &[String], at_once: b
         .settings(|settings| bounds.set(settings))
         .config(|config| {
             if when == When::Queued {
-                config.human_interrupt = HumanInterrupt::Queue;
+                config.people.human_interrupt = HumanInterrupt::Queue;
             }
         })
         .stage();
@@ -307,8 +307,9 @@ fn a_word_reaches_agents_of_an_older_list_although_the_process_ends_before_their
 #[test]
 fn a_word_whose_event_was_lost_reaches_each_agent_while_they_talk_on() {
     for every in [15, 150, 300] {
-        let backfill = Some(Backfill { every: SECOND * every, channels: 100 });
-        let mut stage = cast(3, 334).settings(|settings| settings.backfill = backfill).stage();
+        let backfill = Some(SECOND * every);
+        let mut stage =
+            cast(3, 334).settings(|settings| settings.time_limits.backfill = backfill).stage();
         stage.chat();
         stage.say("Hello");
         stage.advance(SECOND * 10 + Duration::from_millis(500));
@@ -325,8 +326,9 @@ fn a_word_whose_event_was_lost_reaches_each_agent_while_they_talk_on() {
 #[test]
 fn words_that_the_moderator_was_not_allowed_to_see_reach_each_agent_while_they_talk_on() {
     for is_told in [true, false] {
-        let backfill = Some(Backfill { every: SECOND * 15, channels: 100 });
-        let mut stage = cast(3, 20).settings(|settings| settings.backfill = backfill).stage();
+        let backfill = Some(SECOND * 15);
+        let mut stage =
+            cast(3, 20).settings(|settings| settings.time_limits.backfill = backfill).stage();
         stage.chat();
         stage.say("Hello");
         stage.advance(SECOND * 10 + Duration::from_millis(500));
@@ -356,9 +358,11 @@ fn words_that_the_moderator_was_not_allowed_to_see_reach_each_agent_while_they_t
 /// WD2
 #[test]
 fn a_word_whose_event_was_lost_comes_once_although_it_is_read_with_others_that_left_memory() {
-    let backfill = Some(Backfill { every: SECOND * 15, channels: 100 });
+    let backfill = Some(SECOND * 15);
     let mut stage = cast(3, 0)
-        .settings(|settings| (settings.texts_bytes_max, settings.backfill) = (0, backfill))
+        .settings(|settings| {
+            (settings.limits.texts_bytes_max, settings.time_limits.backfill) = (0, backfill)
+        })
         .stage();
     stage.chat();
     stage.say("Hello");
@@ -615,7 +619,7 @@ enum Cut {
 /// A turn of "a" with "word 0" is cut off two and a half seconds after it began; "word 1" was said in its midst. Then "a"
 /// is asked again.
 fn cut_off(does: Does, cut: Cut) -> (Reads, Stage) {
-    let mut stage = cast(3, 0).config(|config| config.run_deadline = Some(SECOND * 10)).stage();
+    let mut stage = cast(3, 0).config(|config| config.deadlines.run = Some(SECOND * 10)).stage();
     let reads = Reads::host(&stage, "a", [does]);
     stage.chat();
     stage.say("word 0");
@@ -715,7 +719,8 @@ fn a_word_that_a_turn_did_not_take_comes_again_and_one_that_it_took_does_not() {
 
 /// A stopped channel in which these words were said and nobody was handed them.
 fn stopped(memory: usize, total: usize) -> (Stage, Vec<Reads>, Vec<MessageId>) {
-    let mut stage = cast(3, 0).settings(|settings| settings.texts_bytes_max = memory).stage();
+    let mut stage =
+        cast(3, 0).settings(|settings| settings.limits.texts_bytes_max = memory).stage();
     let reads = ["a", "b", "c"].map(|name| Reads::host(&stage, name, [])).to_vec();
     stage.chat();
     stage.say("Hello");
@@ -792,7 +797,8 @@ fn words_that_the_chat_lost_while_they_were_not_in_memory_are_counted() {
 #[test]
 fn a_word_that_is_edited_is_handed_once_with_the_text_that_it_has_then() {
     for memory in [0, 64 << 20] {
-        let mut stage = cast(3, 0).settings(|settings| settings.texts_bytes_max = memory).stage();
+        let mut stage =
+            cast(3, 0).settings(|settings| settings.limits.texts_bytes_max = memory).stage();
         stage.chat();
         stage.say("Hello");
         stage.until_dormant();
@@ -824,7 +830,7 @@ fn a_deleted_word_brings_no_agent_anything_again() {
             .hosted("a", [Line::from(Act::Pass).taking(SECOND * 2)])
             .hosted("b", [])
             .hosted("c", [])
-            .config(|config| config.human_interrupt = HumanInterrupt::Queue)
+            .config(|config| config.people.human_interrupt = HumanInterrupt::Queue)
             .stage();
         stage.chat();
         stage.say("word 0");
@@ -851,7 +857,8 @@ fn a_deleted_word_brings_no_agent_anything_again() {
 #[test]
 fn a_stop_word_is_handed_to_no_agent_whether_it_is_in_memory_or_read_again() {
     for memory in [0, 64 << 20] {
-        let mut stage = cast(3, 0).settings(|settings| settings.texts_bytes_max = memory).stage();
+        let mut stage =
+            cast(3, 0).settings(|settings| settings.limits.texts_bytes_max = memory).stage();
         stage.chat();
         stage.say("Hello");
         stage.until_dormant();
@@ -872,8 +879,8 @@ fn a_stop_word_is_handed_to_no_agent_whether_it_is_in_memory_or_read_again() {
 #[test]
 fn words_that_did_not_fit_lift_no_ceiling_and_come_with_the_next_questions() {
     let mut stage = cast(3, 0)
-        .config(|config| config.turns_max = Some(7))
-        .settings(|settings| settings.missed_max = 3)
+        .config(|config| config.ceilings.chat.turns = Some(7))
+        .settings(|settings| settings.limits.missed_max = 3)
         .stage();
     let turns = |stage: &Stage| -> usize { stage.agents().map(|agent| agent.turns().len()).sum() };
     stage.chat();
@@ -906,7 +913,7 @@ fn woken(lines: impl IntoIterator<Item = Line>) -> Setup {
         .hooked("b", [])
         .hooked("c", [])
         .direct()
-        .config(|config| (config.turns_max, config.cycles_max) = (None, None))
+        .config(|config| (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None))
 }
 
 /// The words of each call of an agent by the waker.
@@ -942,7 +949,9 @@ fn an_agent_of_a_waker_that_did_not_start_is_called_with_the_same_words_again() 
         .hooked("a", [])
         .hooked("b", [])
         .direct()
-        .config(|config| (config.start_deadline, config.retriggers) = (Some(SECOND * 5), 0))
+        .config(|config| {
+            (config.deadlines.start, config.deadlines.retriggers) = (Some(SECOND * 5), 0)
+        })
         .without_pump()
         .stage();
     stage.chat();
@@ -1040,7 +1049,7 @@ fn after_a_mode_without_agents_a_new_conversation_begins_with_nothing_of_before(
 /// WD1
 #[test]
 fn a_word_that_could_not_be_read_for_a_turn_comes_with_the_next_one_and_once() {
-    let mut stage = cast(3, 0).settings(|settings| settings.texts_bytes_max = 500).stage();
+    let mut stage = cast(3, 0).settings(|settings| settings.limits.texts_bytes_max = 500).stage();
     stage.chat();
     stage.say("Hello");
     stage.until_dormant();
@@ -1130,18 +1139,18 @@ impl Chance {
             (0..300).map(|_| line(dice)).collect()
         };
         let names = NAMES.iter().take(if dice.one_in(4) { 9 } else { 3 });
-        let backfill = Some(Backfill { every: SECOND * 15, channels: 100 });
+        let backfill = Some(SECOND * 15);
         let stage = names
             .fold(Setup::new(), |setup, name| setup.hosted(name, lines(&mut dice)))
             .config(|config| {
-                (config.turns_max, config.cycles_max) = (None, None);
+                (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
                 if dice.one_in(2) {
-                    config.human_interrupt = HumanInterrupt::Queue;
+                    config.people.human_interrupt = HumanInterrupt::Queue;
                 }
             })
             .settings(|settings| {
                 bounds.set(settings);
-                settings.backfill = backfill;
+                settings.time_limits.backfill = backfill;
             })
             .seed(seed)
             .stage();

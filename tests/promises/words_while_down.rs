@@ -30,7 +30,7 @@ fn room() -> Stage {
     let mut stage = Setup::new()
         .hosted("a", [Line::from("a1"), "a2".into()])
         .hosted("b", [Act::Hang.into()])
-        .settings(|settings| settings.lost_runs = LostRuns::Rerun)
+        .settings(|settings| settings.hooks.lost_runs = LostRuns::Rerun)
         .stage();
     stage.chat();
     stage.say("Hello");

@@ -64,10 +64,14 @@ fn confirmation(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Co
     );
     let lengths = select(vec![0_usize, 1, 3, 40, 64]);
     (base, lengths, any::<bool>(), waits).prop_map(|(mut config, length, fallback, waits)| {
-        config.fingerprint_length = length;
-        config.any_message_fallback = fallback;
-        (config.delivery_timeout, config.quiet_period, config.poll_first, config.poll_interval) =
-            waits;
+        config.confirmation.fingerprint_length = length;
+        config.confirmation.any_message_fallback = fallback;
+        (
+            config.confirmation.delivery_timeout,
+            config.confirmation.quiet_period,
+            config.confirmation.poll_first,
+            config.confirmation.poll_interval,
+        ) = waits;
         config
     })
 }
@@ -79,11 +83,11 @@ fn deadlines(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Confi
     let forget = millis(select(vec![1, 3_000, 600_000]));
     (base, start, run, 0..3_u8, grace, forget).prop_map(
         |(mut config, start, run, retriggers, grace, forget)| {
-            config.start_deadline = start;
-            config.run_deadline = run;
-            config.retriggers = retriggers;
-            config.late_grace = grace;
-            config.forget_after = forget;
+            config.deadlines.start = start;
+            config.deadlines.run = run;
+            config.deadlines.retriggers = retriggers;
+            config.confirmation.late_grace = grace;
+            config.members.forget_after = forget;
             config
         },
     )
@@ -101,15 +105,15 @@ fn lists(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config> {
     );
     (base, refresh, fresh, recount, any::<bool>(), ceilings, ends).prop_map(
         |(mut config, refresh, fresh, recount, shuffle, ceilings, ends)| {
-            config.discussion_cycles_max = ends.0;
-            config.discussion_time_max = ends.1;
-            config.overdue_archive_after = ends.2;
-            config.refresh_deadline = refresh;
-            config.list_fresh = fresh;
-            config.recount_interval = recount;
-            config.shuffle_first = shuffle;
-            (config.turns_max, config.cycles_max) = ceilings;
-            config.discussion_turns_max = ceilings.0.map(|most| most + 1);
+            config.ceilings.discussion.cycles = ends.0;
+            config.ceilings.discussion_time = ends.1;
+            config.discussion.overdue_archive_after = ends.2;
+            config.members.refresh_deadline = refresh;
+            config.members.list_fresh = fresh;
+            config.members.recount_interval = recount;
+            config.order.shuffle_first = shuffle;
+            (config.ceilings.chat.turns, config.ceilings.chat.cycles) = ceilings;
+            config.ceilings.discussion.turns = ceilings.0.map(|most| most + 1);
             config
         },
     )
@@ -124,17 +128,13 @@ fn policies(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config
         TriggerCleanup::After(Duration::from_secs(2)),
         TriggerCleanup::Never,
     ];
-    let idle = (
-        millis(select(vec![0, 1_000, 600_000])),
-        millis(select(vec![0, 15_000])),
-        millis(select(vec![0, 60_000])),
-    );
+    let idle = millis(select(vec![0, 1_000, 600_000]));
     (base, select(interrupts), select(cleanups), any::<bool>(), idle).prop_map(
         |(mut config, interrupt, cleanup, bots, idle)| {
-            config.interrupt = interrupt;
+            config.people.interrupt = interrupt;
             config.trigger_cleanup = cleanup;
-            config.bots_qualify = bots;
-            (config.reminder_interval, config.farewell, config.bot_notice_interval) = idle;
+            config.people.bots_qualify = bots;
+            config.discussion.reminder_interval = idle;
             config
         },
     )
@@ -151,15 +151,15 @@ fn combined_turns(base: impl Strategy<Value = Config>) -> impl Strategy<Value = 
     let slow = option::of(millis(select(vec![1, 1_000, 2_000])));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (base, 0..4_u8, end, slow, flags).prop_map(|(mut config, continuations, end, slow, flags)| {
-        config.continuations = continuations;
-        config.turn_deadline = end;
-        config.slow_after = slow;
+        config.order.continuations = continuations;
+        config.deadlines.turn = end;
+        config.deadlines.slow_after = slow;
         (
             config.announce_timeouts,
             config.announce_offline,
-            config.auto_requeue,
-            config.skip_passed,
-            config.skip_last_speaker,
+            config.order.auto_requeue,
+            config.order.skip_passed,
+            config.order.skip_last_speaker,
         ) = flags;
         config
     })
@@ -178,11 +178,12 @@ fn combined_words(base: impl Strategy<Value = Config>) -> impl Strategy<Value = 
     let some = option::weighted(0.3, budgets);
     (base, select(words), select(wakes), consult, cap, some).prop_map(
         |(mut config, words, wake, consult, cap, budgets)| {
-            config.human_interrupt = words;
-            config.wake_rule = wake;
-            (config.consult_deadline, config.outage_max, config.mentions) = consult;
-            config.agent_turns_per_hour = cap;
-            (config.budget_turns, config.budget_cycles, config.budget_cost) =
+            config.people.human_interrupt = words;
+            config.order.wake_rule = wake;
+            (config.people.consult_deadline, config.deadlines.outage_max, config.people.mentions) =
+                consult;
+            config.budget.agent_turns_per_hour = cap;
+            (config.budget.turns, config.budget.cycles, config.budget.cost) =
                 budgets.unwrap_or_default();
             config
         },

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use dirigent::ports::{AuthorKind, Nonce, Post};
-use dirigent::settings::CreationLimits;
 use dirigent::snapshot::TurnState;
 use dirigent::tools::Caller;
 use dirigent::{DiscordApi, Mode, UserId};
@@ -72,7 +71,7 @@ fn a_work_channel_keeps_its_mode_for_good() {
 /// R048, R049, R050
 #[test]
 fn moderator_caller_and_members_see_the_channel_and_may_write_in_it() {
-    let mut stage = desk_with(|settings| settings.creations = CreationLimits::off());
+    let mut stage = desk_with(|settings| settings.limits.creations = None);
     for (tool, list, _) in TOOLS {
         for named in [vec![], vec![user(&stage, "c"), stage.person()]] {
             let caller = session(&stage, "a");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent::operate::Refusal;
 use dirigent::ports::{ApiError, ErrorKind, RegisterError};
 use dirigent::settings::Pace;
-use dirigent::tools::{CreationScope, ToolError};
+use dirigent::tools::ToolError;
 use dirigent::{CallError, ChannelId, UserId};
 use serde_json::json;
 
@@ -41,9 +41,7 @@ fn all() -> Vec<ToolError> {
         ToolError::CallbackKind,
         ToolError::CallbackElsewhere,
         ToolError::Strangers { users: vec![UserId::new(7), UserId::new(8)] },
-        ToolError::CreationLimit { scope: CreationScope::Agent, limit, retry_after },
-        ToolError::OpenLimit { max: 50 },
-        ToolError::GuildFull { max: 400 },
+        ToolError::CreationLimit { limit, retry_after },
         ToolError::CreationRefused { source: ApiError::new(ErrorKind::Forbidden) },
         ToolError::CreationInDoubt { name: "tea".to_owned(), source: failed() },
         ToolError::NotStored { source: failed().into() },
@@ -96,14 +94,13 @@ fn what_may_help_is_said_and_what_will_not_too() {
 #[test]
 fn a_limit_is_told_with_the_time_after_which_it_is_over() {
     let limit = Pace { burst: 5, window: Duration::from_secs(3_600) };
-    let told =
-        |scope, retry_after| ToolError::CreationLimit { scope, limit, retry_after }.to_string();
-    let soon = told(CreationScope::Agent, Some(Duration::from_millis(61_001)));
+    let told = |retry_after| ToolError::CreationLimit { limit, retry_after }.to_string();
+    let soon = told(Some(Duration::from_millis(61_001)));
     assert!(soon.contains("you may create at most 5 channels within 60 min"), "{soon}");
     assert!(soon.ends_with("try again in 62 s."), "{soon}");
-    let later = told(CreationScope::Guild, Some(Duration::from_secs(121)));
-    assert!(later.contains("all agents together") && later.ends_with("in 3 min."), "{later}");
-    let never = told(CreationScope::Agent, None);
+    let later = told(Some(Duration::from_secs(121)));
+    assert!(later.ends_with("in 3 min."), "{later}");
+    let never = told(None);
     assert!(never.contains("will not help"), "{never}");
 }
 

@@ -130,7 +130,7 @@ mod tests {
     fn a_model_with_other_rules_is_found_out() {
         let rules = Arc::new(Config::default());
         let mut others = Config::default();
-        others.refresh_deadline = Duration::from_secs(11);
+        others.members.refresh_deadline = Duration::from_secs(11);
         let mut pair = Pair::new(&rules, 1, Trace::on());
         pair.replace_model(Model::new(Arc::new(others)));
         let chat = Step::input(0, Input::SetMode(Mode::Chat));

@@ -224,7 +224,8 @@ fn room_end(stage: &mut Stage, room: ChannelId) -> Result<RoomEnd, String> {
     }
     let (triggers, notices): (Vec<_>, Vec<_>) =
         stage.moderation(room).into_iter().partition(|text| text.ends_with(TRIGGER));
-    let reminders = [dirigent_core::text::IDLE_REMINDER, dirigent::Settings::CEILING_REMINDER];
+    let reminders =
+        [dirigent_core::text::IDLE_REMINDER, dirigent::settings::Texts::CEILING_REMINDER];
     let is_reminder = |text: &String| reminders.iter().any(|words| text.ends_with(words));
     let (reminders, notices): (Vec<_>, Vec<_>) = notices.into_iter().partition(is_reminder);
     let facts = Facts {

@@ -144,15 +144,15 @@ impl Play {
             .hosted("bob", lines("bob", false, &mut dice))
             .hooked("cis", lines("cis", false, &mut dice))
             .settings(|settings| {
-                settings.pacing = dirigent::settings::Pacing::default();
+                settings.limits.pacing = dirigent::settings::Pacing::default();
                 if dice.one_in(3) {
-                    settings.lost_runs = dirigent::settings::LostRuns::Rerun;
+                    settings.hooks.lost_runs = dirigent::settings::LostRuns::Rerun;
                 }
             })
             .config(|config| {
-                config.run_deadline = Some(SECOND * 90);
-                config.turns_max = Some(20);
-                config.discussion_turns_max = Some(20);
+                config.deadlines.run = Some(SECOND * 90);
+                config.ceilings.chat.turns = Some(20);
+                config.ceilings.discussion.turns = Some(20);
                 config.trigger_cleanup = match dice.below(4) {
                     0 => TriggerCleanup::OnNext,
                     1 => TriggerCleanup::After(SECOND * 10),

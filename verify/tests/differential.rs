@@ -162,7 +162,7 @@ fn scripted(config: Config, steps: &[Step]) -> Report {
 #[test]
 fn many_pieces_may_arrive_backwards() {
     let mut config = Config::default();
-    config.fingerprint_length = Tail::MAX;
+    config.confirmation.fingerprint_length = Tail::MAX;
     for last in [1_001, 1_008] {
         let speaker = Author::Agent(AgentKey::new(1));
         let ids = (1_001..=1_008).rev().filter(|id| *id != last).chain([last]);
@@ -252,7 +252,7 @@ fn another_agents_run_of_the_same_name_does_not_stop_the_initiator() {
 #[test]
 fn who_was_chosen_and_did_not_answer_is_not_passed_over() {
     let mut config = Config::default();
-    config.skip_passed = true;
+    config.order.skip_passed = true;
     let agents = [1, 2, 3].map(AgentKey::new).to_vec();
     let mut steps = begun();
     steps.push(Step::act(0, Act::End { outcome: EndOutcome::Pass }));
@@ -274,7 +274,7 @@ fn who_was_chosen_and_did_not_answer_is_not_passed_over() {
 #[test]
 fn an_agent_may_come_back_in_the_step_of_a_shuffle() {
     let mut config = Config::default();
-    config.auto_requeue = true;
+    config.order.auto_requeue = true;
     let config = Arc::new(config);
     let members = [1, 2, 3].map(AgentKey::new).to_vec();
     let creation = Creation { mode: Mode::Chat, members, initiator: None };

@@ -59,7 +59,7 @@ impl Model for Room {
             }),
             Property::always("T1: triggers are counted", |room: &Self, world: &World| {
                 let turns = world.channel.view().turn().get();
-                let continued = u64::from(room.config.continuations);
+                let continued = u64::from(room.config.order.continuations);
                 let once = 1 + room.retriggers + continued;
                 world.triggers <= turns * once + world.redriven + world.consults
             }),
@@ -105,8 +105,8 @@ impl Model for Room {
 /// No polls, which would only repeat what a push does.
 fn rules() -> Config {
     let mut config = Config::default();
-    config.poll_first = Duration::from_secs(60);
-    config.retriggers = 1;
+    config.confirmation.poll_first = Duration::from_secs(60);
+    config.deadlines.retriggers = 1;
     config
 }
 
@@ -172,10 +172,10 @@ fn every_order_of_events_in_a_room_of_two_to_the_end() {
 #[test]
 fn every_order_of_events_where_turns_rest_go_on_and_break_off() {
     let mut config = rules();
-    config.human_interrupt = HumanInterrupt::Interrupt;
-    config.continuations = 1;
-    config.auto_requeue = true;
-    config.turn_deadline = Some(Duration::from_secs(90));
+    config.people.human_interrupt = HumanInterrupt::Interrupt;
+    config.order.continuations = 1;
+    config.order.auto_requeue = true;
+    config.deadlines.turn = Some(Duration::from_secs(90));
     let room = Room {
         agents: 2,
         config: Arc::new(config),
@@ -196,8 +196,8 @@ fn every_order_of_events_where_turns_rest_go_on_and_break_off() {
 #[test]
 fn every_order_of_events_where_words_are_held() {
     let mut config = rules();
-    config.human_interrupt = HumanInterrupt::Queue;
-    config.skip_passed = true;
+    config.people.human_interrupt = HumanInterrupt::Queue;
+    config.order.skip_passed = true;
     let room = Room {
         agents: 2,
         config: Arc::new(config),

@@ -25,7 +25,7 @@ pub use link::GuestsLink;
 /// agent for one that is called by a message.
 ///
 /// A process that was not heard of for 3 s is lost: its agents are [offline](dirigent::Dirigent::agent_offline), and its calls have
-/// failed. When it is back they are online; with [`Config::auto_requeue`](dirigent::Config::auto_requeue), which is to
+/// failed. When it is back they are online; with [`OrderRules::auto_requeue`](dirigent::settings::OrderRules::auto_requeue), which is to
 /// be chosen here, they have turns again at once.
 ///
 /// ```no_run

@@ -189,7 +189,7 @@ pub(crate) struct Hall {
 impl Hall {
     pub(crate) async fn new() -> Self {
         let mut rules = Config::default();
-        rules.auto_requeue = true;
+        rules.order.auto_requeue = true;
         Self { fleet: Fleet::new().await, floor: Arc::default(), rules }
     }
 

@@ -134,8 +134,8 @@ async fn all_that_was_said_before_a_call_began_reaches_the_agent() {
 #[tokio::test]
 async fn a_slow_turn_is_hurried_and_one_that_is_stopped_is_taken_away() {
     let mut hall = Hall::new().await;
-    hall.rules.slow_after = Some(SECOND * 3);
-    hall.rules.run_deadline = Some(SECOND * 200);
+    hall.rules.deadlines.slow_after = Some(SECOND * 3);
+    hall.rules.deadlines.run = Some(SECOND * 200);
     let a = hall.owner("a");
     let log = Log::default();
     let poet = listener(&hall, "poet", &log, SECOND * 60);
@@ -162,7 +162,7 @@ async fn a_slow_turn_is_hurried_and_one_that_is_stopped_is_taken_away() {
 #[tokio::test]
 async fn what_remains_of_the_turn_is_known_there() {
     let mut hall = Hall::new().await;
-    hall.rules.run_deadline = Some(SECOND * 100);
+    hall.rules.deadlines.run = Some(SECOND * 100);
     let a = hall.owner("a");
     let left = Arc::new(Mutex::new(Vec::new()));
     let (clock, kept) = (hall.fleet.clock.clone(), Arc::clone(&left));
@@ -196,7 +196,7 @@ impl Orchestrator for Desk {
 #[tokio::test]
 async fn a_turn_that_waits_for_an_orchestrator_waits_there() {
     let mut hall = Hall::new().await;
-    hall.rules.human_interrupt = HumanInterrupt::Interrupt;
+    hall.rules.people.human_interrupt = HumanInterrupt::Interrupt;
     let desk = Desk(hall.fleet.clock.clone());
     let way = Arc::new(hall.fleet.relay.clone());
     let a = hall.owner_by("a", way, |builder| builder.orchestrator(desk));
@@ -231,7 +231,7 @@ async fn a_turn_that_waits_for_an_orchestrator_waits_there() {
 async fn all_that_was_missed_reaches_the_agent_in_several_questions() {
     let mut hall = Hall::new().await;
     let way = Arc::new(hall.fleet.relay.clone());
-    let settings = Settings::default().with(|settings| settings.missed_bytes_max = 4 << 20);
+    let settings = Settings::default().with(|settings| settings.limits.missed_bytes_max = 4 << 20);
     let a = hall.owner_by("a", way, |builder| builder.settings(settings));
     let clock = hall.fleet.clock.clone();
     let seen = Arc::new(Mutex::new(None));

@@ -30,7 +30,7 @@ const HOMES: [(&str, &[&str]); 2] = [("one", &["poet", "critic"]), ("two", &["cl
 impl World {
     async fn new(seed: u64) -> Self {
         let mut hall = Hall::new().await;
-        hall.rules.run_deadline = Some(SECOND * 40);
+        hall.rules.deadlines.run = Some(SECOND * 40);
         let ways = Ways::new(&hall.fleet.relay, &hall.fleet.clock, seed);
         let mut owners = Vec::new();
         for name in ["a", "b"] {

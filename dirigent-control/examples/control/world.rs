@@ -155,10 +155,10 @@ fn library(
     recorder: &MemoryRecorder,
 ) -> Result<(Dirigent, Driver)> {
     let mut settings = Settings::default();
-    settings.pacing = Pacing::off(); // Discord limits posts; memory does not.
-    settings.human_marker = Some(dirigent::settings::HumanMarker("[human]".into()));
+    settings.limits.pacing = Pacing::off(); // Discord limits posts; memory does not.
+    settings.reading.human_marker = Some(dirigent::settings::HumanMarker("[human]".into()));
     let mut config = Config::default();
-    config.budget_turns = Some(400);
+    config.budget.turns = Some(400);
     Ok(Dirigent::builder(scene.discord.account(scene.moderator))
         .identities(identities.clone())
         .channels(JsonChannels::open(folder.join("state"))?)

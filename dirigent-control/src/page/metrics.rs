@@ -33,7 +33,7 @@ pub(crate) async fn metrics(State(shared): State<Arc<PageContext>>) -> Result<Re
         if let Some(count) = at.and_then(|at| phases.get_mut(at)) {
             *count += 1;
         }
-        if let Some(limit) = status.rules.budget_cost {
+        if let Some(limit) = status.rules.budget.cost {
             budget_limit += limit;
             budget_used += status.budget.cost;
         }

@@ -60,7 +60,7 @@ impl Attending<'_, '_> {
         if self.step.state.roster.away(agent) != Some(true) {
             return Ok(());
         }
-        if self.step.out.config.auto_requeue {
+        if self.step.out.config.order.auto_requeue {
             self.assign(agent);
             return Ok(());
         }

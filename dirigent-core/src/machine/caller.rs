@@ -89,7 +89,7 @@ impl Caller<'_, '_> {
         let agent = *agent;
         // What came first is what is late: the turn's own end leaves no time to be woken again.
         let is_over = end.is_some_and(|end| until.is_none_or(|until| end <= until));
-        if *attempt >= self.out.config.retriggers || is_over {
+        if *attempt >= self.out.config.deadlines.retriggers || is_over {
             return Some(TurnEnd { agent, turn: SeatTurn::Skipped, cause: Cause::StartTimedOut });
         }
         *attempt += 1;

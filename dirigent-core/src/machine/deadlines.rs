@@ -41,7 +41,7 @@ pub(crate) fn next_deadline(look: &Look<'_>) -> Option<Deadline> {
     let stale = look.pending.stale().iter().filter_map(|trigger| trigger.due).min();
     next.consider(stale, DeadlineReason::Cleanup);
     if floor.phase.is_idle() && (!look.state.seen.is_forgotten() || look.state.delivery.is_some()) {
-        let forget = floor.last_activity_at + look.config.forget_after;
+        let forget = floor.last_activity_at + look.config.members.forget_after;
         next.consider(Some(forget), DeadlineReason::Forget);
     }
     next.0
@@ -111,11 +111,11 @@ fn overdue_at(look: &Look<'_>) -> Option<Timestamp> {
     } else {
         limits.time_up(config, mode).map(|at| at.max(idle_since))
     };
-    let patience = config.overdue_archive_after;
+    let patience = config.discussion.overdue_archive_after;
     let at_ceiling = at_ceiling.and_then(|at| Some(at + patience?));
     let in_vain = reminders.last_at.filter(|_| reminders.sent >= REMINDERS_MAX);
     // Without a time of its own, a discussion in vain is kept for one more reminder's time.
-    let kept = patience.unwrap_or(config.reminder_interval.max(PATIENCE_MIN));
+    let kept = patience.unwrap_or(config.discussion.reminder_interval.max(PATIENCE_MIN));
     let in_vain = in_vain.map(|at| at.max(idle_since) + kept);
     at_ceiling.into_iter().chain(in_vain).min()
 }
@@ -123,7 +123,7 @@ fn overdue_at(look: &Look<'_>) -> Option<Timestamp> {
 /// When an agent may speak again for which a wake is pending.
 fn cap_deadline(look: &Look<'_>) -> Option<Timestamp> {
     let State { roster, quota, .. } = look.state;
-    let is_capped = look.config.agent_turns_per_hour.is_some();
+    let is_capped = look.config.budget.agent_turns_per_hour.is_some();
     if !is_capped || look.ceiling_reached() || !look.wakes_for_pending() {
         return None;
     }

@@ -57,7 +57,7 @@ impl Ending<'_, '_> {
         if !is_over && !self.has_whole_reply(cause) {
             self.list.expect_late_pieces(agent, self.out.now);
         }
-        let passed = self.out.config.skip_passed && turn == SeatTurn::Passed;
+        let passed = self.out.config.order.skip_passed && turn == SeatTurn::Passed;
         self.list.end_turn(agent, turn, passed, self.is_delivered(cause));
         if turn == SeatTurn::Spoke {
             self.quota.count_spoken(agent, self.out.config, self.out.now);

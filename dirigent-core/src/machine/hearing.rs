@@ -5,7 +5,7 @@ use crate::machine::operator::Operator;
 use crate::machine::step::Step;
 use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::{Phase, Purpose, Start};
-use crate::values::config::{InterruptPolicy, MentionRule};
+use crate::values::config::{BOT_NOTICE_INTERVAL, FAREWELL, InterruptPolicy, MentionRule};
 use crate::{
     AgentKey, Author, Cause, Effect, Message, MessageId, MessageKind, Mode, Notice, Refusal, Tail,
 };
@@ -167,7 +167,8 @@ impl Hearing<'_, '_> {
 
     /// For whom a round is to be held, if the message asks for one.
     fn addressed<'a>(&self, author: Author, agents: &'a [AgentKey]) -> Option<&'a [AgentKey]> {
-        let asks = author == Author::Human && self.step.out.config.mentions != MentionRule::Ignored;
+        let asks =
+            author == Author::Human && self.step.out.config.people.mentions != MentionRule::Ignored;
         let available = |agent: &AgentKey| self.step.state.roster.is_available(*agent);
         Some(agents).filter(|agents| asks && agents.iter().any(available))
     }
@@ -177,14 +178,14 @@ impl Hearing<'_, '_> {
         match author {
             Author::Human => true,
             Author::Agent(agent) => !self.is_in_grace(agent),
-            Author::Bot => self.step.out.config.bots_qualify,
+            Author::Bot => self.step.out.config.people.bots_qualify,
             Author::Moderator => false,
         }
     }
 
     /// Whether the agent's messages still count as late pieces of its last turn.
     fn is_in_grace(&self, agent: AgentKey) -> bool {
-        let grace = self.step.out.config.late_grace;
+        let grace = self.step.out.config.confirmation.late_grace;
         let from = self.step.state.roster.list.slot(agent).and_then(|slot| slot.grace_from);
         from.is_some_and(|from| self.step.out.now < from + grace)
     }
@@ -215,7 +216,7 @@ impl Hearing<'_, '_> {
         let awaits = author != Author::Human && step.ending().asks_for_human();
         step.ending().record(TurnEnd::spoke(speaker, Cause::Interrupted));
         step.state.words.wake_unserved |= author == Author::Human;
-        match step.out.config.interrupt {
+        match step.out.config.people.interrupt {
             _ if awaits => step.rotation().await_human(),
             InterruptPolicy::RestartCycle => step.wake_with(author, addressed),
             InterruptPolicy::AdvanceNormally => {
@@ -242,13 +243,12 @@ impl Hearing<'_, '_> {
         if !self.step.remember(message.id, message.backfilled) {
             return Err(Refusal::RepeatedMessage);
         }
-        let (now, config) = (self.step.out.now, self.step.out.config);
+        let now = self.step.out.now;
         let Some(archived) = &mut self.step.state.standing.archived else {
             return Ok(());
         };
-        let farewell = now < archived.at + config.farewell;
-        let answered =
-            archived.bot_notice_at.is_some_and(|at| now < at + config.bot_notice_interval);
+        let farewell = now < archived.at + FAREWELL;
+        let answered = archived.bot_notice_at.is_some_and(|at| now < at + BOT_NOTICE_INTERVAL);
         let silent = match message.author {
             Author::Human => false,
             Author::Agent(agent) if farewell && archived.leaving.contains(&Some(agent)) => true,

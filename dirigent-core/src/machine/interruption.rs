@@ -35,7 +35,7 @@ impl<'o> Interruption<'_, 'o> {
     /// confirmation either. A speaker whose reply is delivered has no use for them.
     pub(crate) fn holds_messages(&self) -> bool {
         self.standing.is_held()
-            || self.out.config.human_interrupt == HumanInterrupt::Queue
+            || self.out.config.people.human_interrupt == HumanInterrupt::Queue
             || matches!(self.floor.phase, Phase::Delivering { .. })
     }
 
@@ -49,7 +49,7 @@ impl<'o> Interruption<'_, 'o> {
             }
             return;
         }
-        match self.out.config.human_interrupt {
+        match self.out.config.people.human_interrupt {
             _ if self.holds_messages() => self.caller().keep(Some(span)),
             HumanInterrupt::Inject => self.inject(message),
             // The queue was asked above.
@@ -87,7 +87,7 @@ impl<'o> Interruption<'_, 'o> {
         };
         self.out.shift(self.floor, Phase::Waiting(agent), Some(agent), Cause::HumanInterrupted);
         let (consult, since) = (self.consult(agent, asked), self.out.now);
-        let until = since + self.out.config.consult_deadline;
+        let until = since + self.out.config.people.consult_deadline;
         let (more, unanswered, end) = (None, None, None);
         let waiting = Waiting { from, since, consult, until, asked, more, unanswered, end };
         self.floor.waiting = Some(Box::new(waiting));
@@ -124,7 +124,7 @@ impl<'o> Interruption<'_, 'o> {
             self.out.tell(self.floor, Some(agent), cause);
             waiting.asked = more;
             waiting.consult = self.consult(agent, more);
-            waiting.until = self.out.now + self.out.config.consult_deadline;
+            waiting.until = self.out.now + self.out.config.people.consult_deadline;
             self.floor.waiting = Some(waiting);
             return None;
         }

@@ -33,7 +33,7 @@ impl Look<'_> {
     /// Whether another agent has the floor, and this one spoke last: it is not asked while nothing is said.
     pub(crate) fn has_nothing_new(&self, slot: &Slot) -> bool {
         let is_others = self.state.floor.speaker().is_some_and(|speaker| speaker != slot.agent);
-        is_others && slot.nothing_new && self.config.skip_last_speaker
+        is_others && slot.nothing_new && self.config.order.skip_last_speaker
     }
 
     /// When the turn under way is taken away, if nothing happens before.

@@ -32,7 +32,7 @@ impl Members<'_, '_> {
     /// Asks who is there, and waits for the answer for a bounded time.
     pub(crate) fn fetch(&mut self) {
         let ticket = self.out.request(|ticket| Effect::FetchMembers { ticket });
-        let until = self.standing.chat_now(self.out.now) + self.out.config.refresh_deadline;
+        let until = self.standing.chat_now(self.out.now) + self.out.config.members.refresh_deadline;
         self.roster.refresh = Some(Refresh { ticket, until });
         self.roster.asked_at = Some(self.out.now);
     }
@@ -46,7 +46,7 @@ impl Members<'_, '_> {
 
     /// Counts the agents of a channel that has too few again, now and then.
     pub(crate) fn recount(&mut self) {
-        let interval = self.out.config.recount_interval;
+        let interval = self.out.config.members.recount_interval;
         let due = self.roster.asked_at.is_none_or(|at| self.out.now >= at + interval);
         if self.counts_agents() && due && self.roster.refresh.is_none() {
             self.fetch();
@@ -75,7 +75,7 @@ impl Members<'_, '_> {
         let anybody_new = self.roster.list.rebuild(agents);
         self.roster.read_at = Some(self.out.now);
         // The very first order is random only where the host wants it so.
-        if is_first && self.out.config.shuffle_first && self.roster.list.len() >= 3 {
+        if is_first && self.out.config.order.shuffle_first && self.roster.list.len() >= 3 {
             self.roster.list.shuffle(self.rng, |_| true);
             self.out.tell(self.floor, None, Cause::Reshuffled);
         }

@@ -27,9 +27,9 @@ impl NextSpeaker<'_> {
         } else if self.cycle.chosen() == Some(agent) {
             // An operator's choice goes before everything that is a matter of order.
             None
-        } else if slot.passed && self.config.skip_passed {
+        } else if slot.passed && self.config.order.skip_passed {
             Some(Cause::AgentPassed)
-        } else if slot.nothing_new && self.config.skip_last_speaker {
+        } else if slot.nothing_new && self.config.order.skip_last_speaker {
             Some(Cause::NothingNew)
         } else if self.cycle.leaves_out(agent) {
             Some(Cause::NotMentioned)

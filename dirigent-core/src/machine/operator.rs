@@ -117,7 +117,7 @@ impl Operator<'_, '_> {
     }
 
     fn acknowledge(&mut self, notice: Notice) {
-        if self.step.out.config.acknowledge {
+        if self.step.out.config.people.acknowledge {
             self.step.out.request(|ticket| Effect::Notice { ticket, notice });
         }
     }

@@ -15,7 +15,7 @@ pub(crate) struct Permits<'a, 'o> {
 impl Permits<'_, '_> {
     /// The initiator starts its one run, or starts it again with a newer one.
     pub(crate) fn start(&mut self, id: Option<RunId>) {
-        let until = self.out.config.run_deadline.map(|limit| self.out.now + limit);
+        let until = self.out.config.deadlines.run.map(|limit| self.out.now + limit);
         let Some(permit) = self.reminders.permit_mut() else {
             return;
         };

@@ -19,7 +19,7 @@ impl Reminding<'_, '_> {
     /// The discussion became idle: the initiator is reminded, now or when the last reminder is long
     /// enough ago.
     pub(crate) fn schedule(&mut self) {
-        let interval = self.out.config.reminder_interval;
+        let interval = self.out.config.discussion.reminder_interval;
         let last_at = self.reminders.get().and_then(|reminders| reminders.last_at);
         match last_at.map(|at| at + interval) {
             Some(at) if at > self.out.now => self.reminders.edit().due_at = Some(at),
@@ -61,7 +61,7 @@ impl Reminding<'_, '_> {
 
     /// No run may follow from the reminder that was sent: there is another, unless there were enough.
     fn schedule_next(&mut self) {
-        let next = self.out.now + self.out.config.reminder_interval;
+        let next = self.out.now + self.out.config.discussion.reminder_interval;
         let reminders = self.reminders.edit();
         if reminders.sent < REMINDERS_MAX {
             reminders.due_at = Some(next);

@@ -83,7 +83,7 @@ impl<'o> Rotation<'_, 'o> {
             return self.grant_chosen(chosen, agent);
         }
         if self.cycle.is_round_due() {
-            if self.out.config.mentions == MentionRule::First {
+            if self.out.config.people.mentions == MentionRule::First {
                 // Behind the addressed the order goes on where it was.
                 self.roster.list.turn_behind(agent);
             }
@@ -191,7 +191,7 @@ impl<'o> Rotation<'_, 'o> {
         if let (Some(cut), Start::First) = (self.cycle.take_cut(), start) {
             self.roster.list.turn_to(cut);
         }
-        let (now, longest) = (self.out.now, self.out.config.list_fresh);
+        let (now, longest) = (self.out.now, self.out.config.members.list_fresh);
         if self.roster.read_at.is_some_and(|at| now.since(at) <= longest) {
             self.members().stop_reading();
             self.begin_cycle(start, cause);
@@ -218,7 +218,7 @@ impl<'o> Rotation<'_, 'o> {
         }
         self.quota.count_cycle(config);
         if self.next_speaker().choice().is_none() {
-            self.cycle.begin_round(&mut self.roster.list, config.mentions);
+            self.cycle.begin_round(&mut self.roster.list, config.people.mentions);
         }
         let from = self.next_speaker().place(start);
         for slot in self.roster.list.slots_mut().iter_mut().take(from) {
@@ -249,7 +249,7 @@ impl<'o> Rotation<'_, 'o> {
         }
         let planned = self.cycle.is_round_planned();
         // A cycle for the addressed only changes no order: what it interrupted goes on after it.
-        let is_apart = planned && self.out.config.mentions == MentionRule::Only;
+        let is_apart = planned && self.out.config.people.mentions == MentionRule::Only;
         if !is_apart && !ended.was_round {
             self.reorder(ended.agents >= 3);
         }

@@ -36,7 +36,7 @@ impl<'o> Runs<'_, 'o> {
         if self.floor.phase.awaits_start() {
             // What stands in the channel now cannot belong to the reply.
             let run = TurnRun { agent, id, anchor: self.seen.newest().max(latest) };
-            let until = self.out.config.run_deadline.map(|limit| self.out.now + limit);
+            let until = self.out.config.deadlines.run.map(|limit| self.out.now + limit);
             self.clear_delivery();
             self.floor.watch_run(self.out.now, self.out.config);
             let phase = Phase::Running { run, until, receipt: false };
@@ -139,7 +139,8 @@ impl<'o> Runs<'_, 'o> {
         let delivered = matches!(self.floor.phase, Phase::Delivering { .. });
         self.clear_delivery();
         let terms = self.floor.terms.edit();
-        let asks = !self.standing.is_paused() && terms.continued < self.out.config.continuations;
+        let asks =
+            !self.standing.is_paused() && terms.continued < self.out.config.order.continuations;
         terms.spoken = true;
         terms.continued += u8::from(asks);
         if delivered {
@@ -161,7 +162,7 @@ impl<'o> Runs<'_, 'o> {
     fn confirm(&mut self, run: TurnRun, reply: &Tail, cause: Cause) -> Option<TurnEnd> {
         let (now, config) = (self.out.now, self.out.config);
         let delivery = self.delivery.get_or_insert_default();
-        delivery.fingerprint.set_to_last(reply, config.fingerprint_length);
+        delivery.fingerprint.set_to_last(reply, config.confirmation.fingerprint_length);
         delivery.polls = Polls::begin(now, config);
         let phase = Phase::Confirming { run, since: self.standing.chat_now(now) };
         self.out.shift(self.floor, phase, Some(run.agent), cause);
@@ -290,7 +291,7 @@ impl<'o> Runs<'_, 'o> {
         if let Some(delivery) = self.delivery.as_mut().filter(|_| confirms) {
             // The poll of an earlier turn says nothing of this one.
             if delivery.polls.open == Some(ticket) {
-                let longest = self.out.config.poll_interval_max;
+                let longest = self.out.config.confirmation.poll_interval_max;
                 delivery.polls.answered(self.out.now, retry_at, longest);
             }
         }

@@ -268,7 +268,7 @@ impl Step<'_> {
     }
 
     pub(crate) fn wake_with(&mut self, author: Author, addressed: Option<&[AgentKey]>) {
-        let start = match (author, self.out.config.wake_rule) {
+        let start = match (author, self.out.config.order.wake_rule) {
             (Author::Agent(sender), WakeRule::NextAfterSender) => Start::After(sender),
             (Author::Agent(_) | Author::Human | Author::Bot | Author::Moderator, _) => Start::First,
         };

@@ -23,13 +23,13 @@ pub struct Budget {
 impl Budget {
     /// Whether no further turn is paid for.
     pub(crate) fn is_turn_spent(&self, config: &Config) -> bool {
-        config.budget_turns.is_some_and(|max| self.turns >= max)
-            || config.budget_cost.is_some_and(|max| self.cost >= max)
+        config.budget.turns.is_some_and(|max| self.turns >= max)
+            || config.budget.cost.is_some_and(|max| self.cost >= max)
     }
 
     /// Whether no further cycle is paid for, or no further turn.
     pub(crate) fn is_spent(&self, config: &Config) -> bool {
-        config.budget_cycles.is_some_and(|max| self.cycles >= max) || self.is_turn_spent(config)
+        config.budget.cycles.is_some_and(|max| self.cycles >= max) || self.is_turn_spent(config)
     }
 
     /// Adds what the host reports; gives whether that changed anything.
@@ -49,7 +49,7 @@ mod tests {
         assert!(!used.is_spent(&Config::default()));
         let spent = |turns, cycles, cost| {
             let mut config = Config::default();
-            (config.budget_turns, config.budget_cycles, config.budget_cost) = (turns, cycles, cost);
+            (config.budget.turns, config.budget.cycles, config.budget.cost) = (turns, cycles, cost);
             (used.is_turn_spent(&config), used.is_spent(&config))
         };
         assert_eq!(spent(Some(3), None, None), (true, true));

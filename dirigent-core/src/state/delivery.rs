@@ -68,7 +68,11 @@ pub struct Piece {
 impl Polls {
     /// The first poll after a run's end.
     pub(crate) fn begin(now: Timestamp, config: &Config) -> Self {
-        Self { open: None, next: now + config.poll_first, interval: config.poll_interval }
+        Self {
+            open: None,
+            next: now + config.confirmation.poll_first,
+            interval: config.confirmation.poll_interval,
+        }
     }
 
     /// When the next poll is due.
@@ -177,14 +181,14 @@ impl Delivery {
         if self.is_empty() {
             return None;
         }
-        let (last, quiet) = (self.last_seen, config.quiet_period);
+        let (last, quiet) = (self.last_seen, config.confirmation.quiet_period);
         if self.fingerprint.is_empty() {
             return Some(last + quiet);
         }
-        if !config.any_message_fallback {
+        if !config.confirmation.any_message_fallback {
             return None;
         }
-        let half = config.delivery_timeout / 2;
+        let half = config.confirmation.delivery_timeout / 2;
         // What was said while the agent ran need not be the reply: the quiet begins with the run's end.
         let held_back = self.held_back_until().unwrap_or(last);
         let settled = last.max(since).max(held_back) + quiet;

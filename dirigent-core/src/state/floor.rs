@@ -115,7 +115,7 @@ impl Floor {
         let Phase::Confirming { since, .. } = &self.phase else {
             return None;
         };
-        (!standing.is_chat_away()).then(|| *since + config.delivery_timeout)
+        (!standing.is_chat_away()).then(|| *since + config.confirmation.delivery_timeout)
     }
 
     /// Sets until when the agent that has the floor must have started. On hold the turn has neither
@@ -127,7 +127,7 @@ impl Floor {
         config: &Config,
     ) {
         let held = standing.is_paused();
-        let start = config.start_deadline.filter(|_| !held && !standing.is_chat_away());
+        let start = config.deadlines.start.filter(|_| !held && !standing.is_chat_away());
         let at = start.map(|limit| now + limit);
         let (Phase::Granted(Grant { until, .. }) | Phase::Continuing { until, .. }) =
             &mut self.phase
@@ -142,7 +142,7 @@ impl Floor {
 
     /// The turn has all its time before it.
     pub(crate) fn set_turn_end(&mut self, chat_now: Timestamp, config: &Config) {
-        if let Some(limit) = config.turn_deadline {
+        if let Some(limit) = config.deadlines.turn {
             self.terms.edit().until = Some(chat_now + limit);
         } else if let Some(terms) = self.terms.existing() {
             terms.until = None;
@@ -151,7 +151,7 @@ impl Floor {
 
     /// A run began: it is slow after a while.
     pub(crate) fn watch_run(&mut self, now: Timestamp, config: &Config) {
-        if let Some(limit) = config.slow_after {
+        if let Some(limit) = config.deadlines.slow_after {
             self.terms.edit().slow_at = Some(now + limit);
         }
     }

@@ -1,5 +1,6 @@
 //! The ceilings: how long agents may talk among themselves.
 
+use crate::values::config::Ceiling;
 use crate::{Config, Mode, Timestamp};
 
 /// Counts since a human last spoke.
@@ -25,20 +26,23 @@ impl Limits {
     }
 
     pub(crate) fn turns_reached(&self, config: &Config, mode: Mode) -> bool {
-        let in_discussion = mode == Mode::Discussion;
-        let max = if in_discussion { config.discussion_turns_max } else { config.turns_max };
-        max.is_some_and(|max| self.turns >= max)
+        ceiling(config, mode).turns.is_some_and(|max| self.turns >= max)
     }
 
     pub(crate) fn cycles_reached(&self, config: &Config, mode: Mode) -> bool {
-        let in_discussion = mode == Mode::Discussion;
-        let max = if in_discussion { config.discussion_cycles_max } else { config.cycles_max };
-        max.is_some_and(|max| self.cycles >= max)
+        ceiling(config, mode).cycles.is_some_and(|max| self.cycles >= max)
     }
 
     /// When the time of a discussion is up, which is a ceiling like the others.
     pub(crate) fn time_up(&self, config: &Config, mode: Mode) -> Option<Timestamp> {
-        let max = config.discussion_time_max.filter(|_| mode == Mode::Discussion);
+        let max = config.ceilings.discussion_time.filter(|_| mode == Mode::Discussion);
         max.map(|max| self.since + max)
+    }
+}
+
+const fn ceiling(config: &Config, mode: Mode) -> Ceiling {
+    match mode {
+        Mode::Discussion => config.ceilings.discussion,
+        Mode::None | Mode::Chat | Mode::Work | Mode::Report => config.ceilings.chat,
     }
 }

@@ -16,7 +16,7 @@ use crate::Timestamp;
 pub struct ChatOutage {
     /// When the channel was told so.
     pub since: Timestamp,
-    /// From when [`Config::outage_max`](crate::Config::outage_max) counts: later than `since` when
+    /// From when [`Deadlines::outage_max`](crate::config::Deadlines::outage_max) counts: later than `since` when
     /// a hold was ended meanwhile.
     pub counted_from: Timestamp,
 }

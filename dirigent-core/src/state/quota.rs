@@ -32,22 +32,22 @@ impl Quota {
 
     /// Whether no further turn is paid for.
     pub(crate) fn turn_budget_spent(&self, config: &Config) -> bool {
-        let is_bounded = config.budget_turns.is_some() || config.budget_cost.is_some();
+        let is_bounded = config.budget.turns.is_some() || config.budget.cost.is_some();
         is_bounded && self.budget.value().is_turn_spent(config)
     }
 
     /// Whether no further cycle is paid for, or no further turn.
     pub(crate) fn budget_spent(&self, config: &Config) -> bool {
-        let is_bounded = config.budget_cycles.is_some()
-            || config.budget_turns.is_some()
-            || config.budget_cost.is_some();
+        let is_bounded = config.budget.cycles.is_some()
+            || config.budget.turns.is_some()
+            || config.budget.cost.is_some();
         is_bounded && self.budget.value().is_spent(config)
     }
 
     /// A turn is granted.
     pub(crate) fn count_turn(&mut self, config: &Config) {
         self.limits.count_turn();
-        if config.budget_turns.is_some() {
+        if config.budget.turns.is_some() {
             let turns = &mut self.budget.edit().turns;
             *turns = turns.saturating_add(1);
         }
@@ -56,7 +56,7 @@ impl Quota {
     /// A cycle begins.
     pub(crate) fn count_cycle(&mut self, config: &Config) {
         self.limits.count_cycle();
-        if config.budget_cycles.is_some() {
+        if config.budget.cycles.is_some() {
             let cycles = &mut self.budget.edit().cycles;
             *cycles = cycles.saturating_add(1);
         }
@@ -64,7 +64,7 @@ impl Quota {
 
     /// When the agent that has had its turns for this hour may have another.
     pub(crate) fn cap_ends(&self, agent: AgentKey, config: &Config) -> Option<Timestamp> {
-        self.hourly.get()?.cap_ends(agent, config.agent_turns_per_hour?)
+        self.hourly.get()?.cap_ends(agent, config.budget.agent_turns_per_hour?)
     }
 
     /// Whether the agent has had its turns for this hour.
@@ -74,7 +74,7 @@ impl Quota {
 
     /// The turn of an agent that has spoken counts for its hour.
     pub(crate) fn count_spoken(&mut self, agent: AgentKey, config: &Config, now: Timestamp) {
-        if let Some(most) = config.agent_turns_per_hour {
+        if let Some(most) = config.budget.agent_turns_per_hour {
             self.hourly.edit().add(SpokenTurn { agent, at: now }, most);
         }
     }
@@ -82,7 +82,7 @@ impl Quota {
     /// Follows a change of the rules, and of the list: counted are turns of those who are in it.
     pub(crate) fn recount_spoken(&mut self, config: &Config, is_listed: impl Fn(AgentKey) -> bool) {
         if let Some(hourly) = self.hourly.existing() {
-            hourly.keep(is_listed, config.agent_turns_per_hour);
+            hourly.keep(is_listed, config.budget.agent_turns_per_hour);
         }
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn without_limits_counting_takes_no_memory_and_nothing_is_ever_spent() {
         let (mut quota, mut config) = (Quota::default(), Config::default());
-        (config.turns_max, config.cycles_max) = (None, None);
+        (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
         for _ in 0..1_000 {
             quota.count_turn(&config);
             quota.count_cycle(&config);
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_ceiling_is_reached_by_turns_or_cycles_but_only_turns_end_a_cycle() {
         let (mut quota, mut config) = (Quota::default(), Config::default());
-        (config.turns_max, config.cycles_max) = (Some(2), Some(1));
+        (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (Some(2), Some(1));
         let now = Timestamp::default();
         quota.count_cycle(&config);
         assert!(quota.ceiling_reached(&config, Mode::Chat, now));

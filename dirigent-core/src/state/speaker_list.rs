@@ -34,9 +34,8 @@ pub struct Slot {
     /// When a turn of it last ended otherwise than by passing or with its whole reply: for a while
     /// after that, its messages are taken for late pieces of that turn.
     pub grace_from: Option<Timestamp>,
-    /// It passed, and nothing was said since (only kept with [`Config::skip_passed`]).
-    ///
-    /// [`Config::skip_passed`]: crate::Config::skip_passed
+    /// It passed, and nothing was said since (only kept with
+    /// [`OrderRules::skip_passed`](crate::config::OrderRules::skip_passed)).
     pub passed: bool,
     /// No other account has said anything since its last reply, or, while it has the floor, since it was
     /// granted.

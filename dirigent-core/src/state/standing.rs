@@ -106,7 +106,7 @@ impl Standing {
     /// When a turn no longer waits for the chat. On hold the channel waits for a person anyway.
     pub(crate) fn patience_ends_at(&self, config: &Config) -> Option<Timestamp> {
         let outage = self.outage.as_ref().filter(|_| !self.is_paused())?;
-        Some(outage.counted_from + config.outage_max)
+        Some(outage.counted_from + config.deadlines.outage_max)
     }
 
     /// Whether the chat has been away for so long that no agent is granted any more.
@@ -174,10 +174,12 @@ mod tests {
     #[test]
     fn patience_ends_after_the_longest_outage_but_not_on_hold() {
         let config = Config::default();
-        let end = Timestamp::from_millis(4) + config.outage_max;
+        let end = Timestamp::from_millis(4) + config.deadlines.outage_max;
         let mut standing = away_since(4);
         assert!(standing.has_lost_patience(end, &config));
-        assert!(!standing.has_lost_patience(end.saturating_sub(config.outage_max), &config));
+        assert!(
+            !standing.has_lost_patience(end.saturating_sub(config.deadlines.outage_max), &config)
+        );
         standing.pause = Some(Pause::Held);
         assert!(!standing.has_lost_patience(end, &config));
         (standing.pause, standing.outage) = (None, None);

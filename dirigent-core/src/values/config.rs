@@ -5,6 +5,12 @@ use core::time::Duration;
 
 use crate::Tail;
 
+/// For so long after archiving the last words of those who were running stay without a notice: they were under way.
+pub(crate) const FAREWELL: Duration = Duration::from_secs(15);
+
+/// Least time between two notices in an archived channel that bots cause: two bots would answer each other's for ever.
+pub(crate) const BOT_NOTICE_INTERVAL: Duration = Duration::from_secs(60);
+
 /// When a delivered trigger message is removed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -44,14 +50,14 @@ pub enum HumanInterrupt {
 /// Who speaks first when an agent's message wakes the channel.
 ///
 /// Three cases in one rule (a human wakes the first of the list, an agent the one after it, any other bot the
-/// first) take two options: without [`Config::bots_qualify`] a bot that is no agent wakes no agent.
+/// first) take two options: without [`PeopleRules::bots_qualify`] a bot that is no agent wakes no agent.
 ///
 /// ```
 /// use dirigent_core::config::WakeRule;
 /// use dirigent_core::Config;
 ///
 /// let mut config = Config::default();
-/// (config.wake_rule, config.bots_qualify) = (WakeRule::NextAfterSender, true);
+/// (config.order.wake_rule, config.people.bots_qualify) = (WakeRule::NextAfterSender, true);
 /// assert!(config.validate().is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,8 +75,8 @@ pub enum WakeRule {
 /// use dirigent_core::config::MentionRule;
 /// use dirigent_core::Config;
 ///
-/// assert_eq!(Config::default().mentions, MentionRule::First);
-/// assert_eq!(Config::seed_literal().mentions, MentionRule::Ignored);
+/// assert_eq!(Config::default().people.mentions, MentionRule::First);
+/// assert_eq!(Config::seed_literal().people.mentions, MentionRule::Ignored);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -84,7 +90,7 @@ pub enum MentionRule {
     Only,
 }
 
-/// The rules of a channel. Shared by all channels of a host unless it wants otherwise.
+/// The rules of a channel, in groups. Shared by all channels of a host unless it wants otherwise.
 ///
 /// Every limit that is `Option` may be switched off with `None`; the documented defaults are those
 /// of the project's requirements.
@@ -94,15 +100,111 @@ pub enum MentionRule {
 /// use std::time::Duration;
 ///
 /// let mut config = Config::default();
-/// config.delivery_timeout = Duration::from_secs(30);
+/// config.confirmation.delivery_timeout = Duration::from_secs(30);
 /// assert!(config.validate().is_ok());
-/// config.fingerprint_length = 65;
-/// assert_eq!(config.validate().unwrap_err().field, "fingerprint_length");
+/// config.confirmation.fingerprint_length = 65;
+/// assert_eq!(config.validate().unwrap_err().field, "confirmation.fingerprint_length");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Config {
+    /// How a reply is recognised that an agent posts itself.
+    pub confirmation: Confirmation,
+    /// How long a turn is waited for.
+    pub deadlines: Deadlines,
+    /// How long agents may talk among themselves.
+    pub ceilings: Ceilings,
+    /// What may be used up in all.
+    pub budget: BudgetRules,
+    /// What messages of people, and of bots that are no agents, do.
+    pub people: PeopleRules,
+    /// Who is asked, in which order and how often.
+    pub order: OrderRules,
+    /// How the initiator of a discussion is reminded.
+    pub discussion: DiscussionRules,
+    /// How the list of members is kept up to date. No host needs to change it; tests do.
+    #[doc(hidden)]
+    pub members: MemberRules,
+    /// When triggers are removed. Default: at once.
+    pub trigger_cleanup: TriggerCleanup,
+    /// Whether a notice in the channel says that an agent's turn timed out. Default false.
+    pub announce_timeouts: bool,
+    /// Whether a notice in the channel says that a listed agent went offline. Default false.
+    pub announce_offline: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            confirmation: Confirmation::default(),
+            deadlines: Deadlines::default(),
+            ceilings: Ceilings::default(),
+            budget: BudgetRules::default(),
+            people: PeopleRules::default(),
+            order: OrderRules::default(),
+            discussion: DiscussionRules::default(),
+            members: MemberRules::default(),
+            trigger_cleanup: TriggerCleanup::Immediate,
+            announce_timeouts: false,
+            announce_offline: false,
+        }
+    }
+}
+
+/// Most turns and most cycles since a human last spoke.
+///
+/// ```
+/// let ceilings = dirigent_core::Config::default().ceilings;
+/// assert_eq!((ceilings.chat.turns, ceilings.chat.cycles), (Some(60), Some(12)));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ceiling {
+    /// Most turns since a human last spoke; a turn in which the agent passed counts. `None`: no ceiling.
+    pub turns: Option<u32>,
+    /// Most cycles since a human last spoke. `None`: no ceiling.
+    pub cycles: Option<u32>,
+}
+
+/// How long agents may talk among themselves.
+///
+/// ```
+/// let mut config = dirigent_core::Config::default();
+/// config.ceilings.chat.turns = Some(0);
+/// assert_eq!(config.validate().unwrap_err().field, "ceilings.chat.turns");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ceilings {
+    /// Those of a chat. Default 60 turns and 12 cycles, in [`Config::message_flow`] 240 and 60.
+    pub chat: Ceiling,
+    /// Those of a discussion. At the ceiling its initiator is reminded to conclude. Default 160 turns and 40 cycles, which
+    /// are forty cycles of four agents: agents that work out a result talk longer among themselves than agents in a chat.
+    pub discussion: Ceiling,
+    /// How long a discussion may go on since it was created or a human last spoke. Default without end.
+    pub discussion_time: Option<Duration>,
+}
+
+impl Default for Ceilings {
+    fn default() -> Self {
+        Self {
+            chat: Ceiling { turns: Some(60), cycles: Some(12) },
+            discussion: Ceiling { turns: Some(160), cycles: Some(40) },
+            discussion_time: None,
+        }
+    }
+}
+
+/// How a reply is recognised that an agent posts itself. Only hosts whose agents do that need to read it; a reply that
+/// the library posts is known to be there.
+///
+/// ```
+/// let rules = dirigent_core::config::Confirmation::default();
+/// assert_eq!((rules.fingerprint_length, rules.delivery_timeout.as_secs()), (40, 15));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Confirmation {
     /// Scalars of a reply's end that must arrive; 0 means any message of the author. Default 40,
     /// at most [`Tail::MAX`].
     pub fingerprint_length: usize,
@@ -111,94 +213,158 @@ pub struct Config {
     /// How long an author must be quiet before *any* message of theirs confirms. Default 1.5 s.
     pub quiet_period: Duration,
     /// Whether messages of the author confirm when the fingerprint never matched: after
-    /// [`Config::quiet_period`] where they are as long as the reply or one has an attachment, after
-    /// half of [`Config::delivery_timeout`] where they are a little shorter or the length of the reply
+    /// [`Confirmation::quiet_period`] where they are as long as the reply or one has an attachment, after
+    /// half of [`Confirmation::delivery_timeout`] where they are a little shorter or the length of the reply
     /// is not known, and not at all where they are clearly shorter. Default true.
     pub any_message_fallback: bool,
+    /// How long after a turn messages of its agent count as late pieces of it, which neither wake,
+    /// veto, interrupt nor count. Only after a turn whose reply is not known to have arrived as a
+    /// whole: by a receipt, or by its end and its length. Default 30 s.
+    pub late_grace: Duration,
     /// From a run's end to the first poll. Default 300 ms.
     pub poll_first: Duration,
     /// From a poll's answer to the next poll, at first. Default 1 s; grows by half each time.
     pub poll_interval: Duration,
     /// What the poll interval grows to. Default 3 s.
     pub poll_interval_max: Duration,
+}
+
+impl Default for Confirmation {
+    fn default() -> Self {
+        Self {
+            fingerprint_length: 40,
+            delivery_timeout: Duration::from_secs(15),
+            quiet_period: Duration::from_millis(1_500),
+            any_message_fallback: true,
+            late_grace: Duration::from_secs(30),
+            poll_first: Duration::from_millis(300),
+            poll_interval: Duration::from_secs(1),
+            poll_interval_max: Duration::from_secs(3),
+        }
+    }
+}
+
+/// How long a turn is waited for.
+///
+/// ```
+/// let mut config = dirigent_core::Config::default();
+/// assert_eq!(config.deadlines.run.map(|time| time.as_secs()), Some(600));
+/// config.deadlines.run = None;
+/// assert!(config.validate().is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Deadlines {
     /// How long a granted agent may take to start. Default 45 s; then one re-trigger, then it is
     /// skipped.
-    pub start_deadline: Option<Duration>,
+    pub start: Option<Duration>,
     /// Re-triggers before a granted agent is skipped. Default 1.
     pub retriggers: u8,
     /// How long a run may last. Default 10 min; then its agent is skipped.
-    pub run_deadline: Option<Duration>,
-    /// How long after a turn messages of its agent count as late pieces of it, which neither wake,
-    /// veto, interrupt nor count. Only after a turn whose reply is not known to have arrived as a
-    /// whole: by a receipt, or by its end and its length. Default 30 s.
-    pub late_grace: Duration,
-    /// How long a member list may be outstanding. Default 10 s; then the old list is used.
-    pub refresh_deadline: Duration,
-    /// How old the list may be when a channel wakes. Default 60 s; zero: read anew, unless it
-    /// was read at that very moment.
-    pub list_fresh: Duration,
-    /// How often a channel with too few agents is counted again, at most. Default 30 s.
-    pub recount_interval: Duration,
-    /// Whether the very first cycle is shuffled too; later ones always are, so that no order of talk becomes fixed. Default
-    /// false: the first cycle is in the order in which the chat lists the agents.
-    pub shuffle_first: bool,
+    pub run: Option<Duration>,
+    /// When a turn must have ended after it was granted, whatever happened in it but a wait for the
+    /// reply. Default: start and run have their own deadlines only.
+    pub turn: Option<Duration>,
+    /// After this long, [`Cause::RunSlow`](crate::Cause::RunSlow) is reported for a run. Default: never; must be less than
+    /// [`Deadlines::run`] to be of any use.
+    pub slow_after: Option<Duration>,
+    /// How long a turn waits for a chat that does not answer, before the channel becomes dormant
+    /// until the chat is back. Default 1 h; at least one millisecond.
+    pub outage_max: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            start: Some(Duration::from_secs(45)),
+            retriggers: 1,
+            run: Some(Duration::from_secs(600)),
+            turn: None,
+            slow_after: None,
+            outage_max: Duration::from_secs(3_600),
+        }
+    }
+}
+
+/// What a channel, or an agent, may use up in all. Messages of people do not reset it.
+///
+/// ```
+/// let mut config = dirigent_core::Config::default();
+/// assert_eq!(config.budget.turns, None);
+/// config.budget.turns = Some(0);
+/// assert_eq!(config.validate().unwrap_err().field, "budget.turns");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BudgetRules {
+    /// Most turns in all; messages of people do not reset the count. Default none.
+    pub turns: Option<u32>,
+    /// Most cycles in all. Default none.
+    pub cycles: Option<u32>,
+    /// Most cost in all that the host reports, in its own unit. Default none.
+    pub cost: Option<u64>,
+    /// Most turns with a reply that an agent may have in an hour, at most 255. Default none.
+    pub agent_turns_per_hour: Option<u8>,
+}
+
+impl Default for BudgetRules {
+    fn default() -> Self {
+        Self { turns: None, cycles: None, cost: None, agent_turns_per_hour: None }
+    }
+}
+
+/// What messages of people, and of bots that are no agents, do.
+///
+/// ```
+/// use dirigent_core::config::HumanInterrupt;
+/// let rules = dirigent_core::config::PeopleRules::default();
+/// assert!(rules.human_interrupt == HumanInterrupt::Inject && rules.acknowledge);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeopleRules {
+    /// What a human's message does to a turn under way. Default: it is handed to the speaker.
+    pub human_interrupt: HumanInterrupt,
+    /// How long an orchestrator may take to answer a human. Default 30 s.
+    pub consult_deadline: Duration,
+    /// What a person's message does that mentions agents. Default: these are asked first.
+    pub mentions: MentionRule,
+    /// Whether a person who stops or resumes the channel in words is answered with a notice.
+    /// Default true. An operator's call is never answered.
+    pub acknowledge: bool,
     /// What a message of another author does during confirmation. Default: restart the cycle.
     pub interrupt: InterruptPolicy,
     /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false. A bot wakes the first of the
     /// list, with either [`WakeRule`].
     pub bots_qualify: bool,
-    /// When triggers are removed. Default: at once.
-    pub trigger_cleanup: TriggerCleanup,
-    /// Most turns of a chat since a human last spoke; a turn in which the agent passed counts. Default 60, in [`Config::message_flow`] 240; of a
-    /// discussion see [`Config::discussion_turns_max`].
-    pub turns_max: Option<u32>,
-    /// Most cycles of a chat since a human last spoke. Default 12, in [`Config::message_flow`] 60; of a
-    /// discussion see [`Config::discussion_cycles_max`].
-    pub cycles_max: Option<u32>,
-    /// Most turns of a discussion since a human last spoke, in place of [`Config::turns_max`]. Default
-    /// 160: forty cycles of four agents.
-    pub discussion_turns_max: Option<u32>,
-    /// Most cycles of a discussion since a human last spoke, in place of [`Config::cycles_max`]. At the
-    /// ceiling the initiator is reminded to conclude. Default 40: agents that work out a result talk
-    /// longer among themselves than agents in a chat.
-    pub discussion_cycles_max: Option<u32>,
-    /// How long a discussion may go on since it was created or a human last spoke. Default without
-    /// end.
-    pub discussion_time_max: Option<Duration>,
-    /// How long a discussion that has reached a ceiling, or whose initiator was reminded three times
-    /// while nothing was said, may lie idle before it is archived without a summary. Default: none. A
-    /// discussion is then not archived for being at a ceiling; one whose initiator was reminded three
-    /// times in vain is archived after [`Config::reminder_interval`], at least 10 min.
-    pub overdue_archive_after: Option<Duration>,
-    /// Least time between two idle reminders of a discussion, and from a reminded initiator's run in
-    /// which nothing was said to the next reminder. Default 10 min.
-    pub reminder_interval: Duration,
-    /// How long after archiving the last words of those who were running stay without a notice.
-    /// Default 15 s.
-    pub farewell: Duration,
-    /// Least time between two notices in an archived channel caused by bots. Default 60 s.
-    pub bot_notice_interval: Duration,
-    /// How often an agent that spoke without finishing its turn is asked to go on. Default 3.
-    pub continuations: u8,
-    /// When a turn must have ended after it was granted, whatever happened in it but a wait for the
-    /// reply. Default: start and run have their own deadlines only.
-    pub turn_deadline: Option<Duration>,
-    /// After this long, [`Cause::RunSlow`](crate::Cause::RunSlow) is reported for a run. Default: never; must be less than
-    /// [`Config::run_deadline`] to be of any use.
-    pub slow_after: Option<Duration>,
-    /// Whether a notice in the channel says that an agent's turn timed out. Default false.
-    pub announce_timeouts: bool,
-    /// Whether a notice in the channel says that a listed agent went offline. Default false.
-    pub announce_offline: bool,
-    /// Whether an agent that comes back has turns at once, and need not be assigned. Default false.
-    pub auto_requeue: bool,
-    /// What a human's message does to a turn under way. Default: it is handed to the speaker.
-    pub human_interrupt: HumanInterrupt,
-    /// How long an orchestrator may take to answer a human. Default 30 s.
-    pub consult_deadline: Duration,
-    /// How long a turn waits for a chat that does not answer, before the channel becomes dormant
-    /// until the chat is back. Default 1 h; at least one millisecond.
-    pub outage_max: Duration,
+}
+
+impl Default for PeopleRules {
+    fn default() -> Self {
+        Self {
+            human_interrupt: HumanInterrupt::Inject,
+            consult_deadline: Duration::from_secs(30),
+            mentions: MentionRule::First,
+            acknowledge: true,
+            interrupt: InterruptPolicy::RestartCycle,
+            bots_qualify: false,
+        }
+    }
+}
+
+/// Who is asked, in which order and how often.
+///
+/// ```
+/// let rules = dirigent_core::config::OrderRules::default();
+/// assert_eq!((rules.shuffle_first, rules.skip_last_speaker, rules.continuations), (false, true, 3));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub struct OrderRules {
+    /// Whether the very first cycle is shuffled too; later ones always are, so that no order of talk becomes fixed. Default
+    /// false: the first cycle is in the order in which the chat lists the agents.
+    pub shuffle_first: bool,
     /// Who speaks first when an agent's message wakes the channel. Default: the first of the list.
     pub wake_rule: WakeRule,
     /// Whether an agent that passed is left out until something was said. Default false.
@@ -208,72 +374,78 @@ pub struct Config {
     /// reply the library delivered: one that asks through its own gateway, or is woken by the host's
     /// waker, always has its turn. Default true; it saves the last call of each conversation.
     pub skip_last_speaker: bool,
-    /// What a person's message does that mentions agents. Default: these are asked first.
-    pub mentions: MentionRule,
-    /// Most turns with a reply that an agent may have in an hour, at most 255. Default none.
-    pub agent_turns_per_hour: Option<u8>,
-    /// Most turns in all; messages of people do not reset the count. Default none.
-    pub budget_turns: Option<u32>,
-    /// Most cycles in all. Default none.
-    pub budget_cycles: Option<u32>,
-    /// Most cost in all that the host reports, in its own unit. Default none.
-    pub budget_cost: Option<u64>,
-    /// When an idle channel gives its memory back. Default 10 min.
-    pub forget_after: Duration,
-    /// Whether a person who stops or resumes the channel in words is answered with a notice.
-    /// Default true. An operator's call is never answered.
-    pub acknowledge: bool,
+    /// How often an agent that spoke without finishing its turn is asked to go on. Default 3.
+    pub continuations: u8,
+    /// Whether an agent that comes back has turns at once, and need not be assigned. Default false.
+    pub auto_requeue: bool,
 }
 
-impl Default for Config {
+impl Default for OrderRules {
     fn default() -> Self {
         Self {
-            fingerprint_length: 40,
-            delivery_timeout: Duration::from_secs(15),
-            quiet_period: Duration::from_millis(1_500),
-            any_message_fallback: true,
-            poll_first: Duration::from_millis(300),
-            poll_interval: Duration::from_secs(1),
-            poll_interval_max: Duration::from_secs(3),
-            start_deadline: Some(Duration::from_secs(45)),
-            retriggers: 1,
-            run_deadline: Some(Duration::from_secs(600)),
-            late_grace: Duration::from_secs(30),
-            refresh_deadline: Duration::from_secs(10),
-            list_fresh: Duration::from_secs(60),
-            recount_interval: Duration::from_secs(30),
             shuffle_first: false,
-            interrupt: InterruptPolicy::RestartCycle,
-            bots_qualify: false,
-            trigger_cleanup: TriggerCleanup::Immediate,
-            turns_max: Some(60),
-            cycles_max: Some(12),
-            discussion_turns_max: Some(160),
-            discussion_cycles_max: Some(40),
-            discussion_time_max: None,
-            overdue_archive_after: None,
-            reminder_interval: Duration::from_secs(600),
-            farewell: Duration::from_secs(15),
-            bot_notice_interval: Duration::from_secs(60),
-            forget_after: Duration::from_secs(600),
-            acknowledge: true,
-            continuations: 3,
-            turn_deadline: None,
-            slow_after: None,
-            announce_timeouts: false,
-            announce_offline: false,
-            auto_requeue: false,
-            human_interrupt: HumanInterrupt::Inject,
-            consult_deadline: Duration::from_secs(30),
-            outage_max: Duration::from_secs(3_600),
             wake_rule: WakeRule::FirstInList,
             skip_passed: false,
             skip_last_speaker: true,
-            mentions: MentionRule::First,
-            agent_turns_per_hour: None,
-            budget_turns: None,
-            budget_cycles: None,
-            budget_cost: None,
+            continuations: 3,
+            auto_requeue: false,
+        }
+    }
+}
+
+/// How the initiator of a discussion is reminded, and when nobody waits for it any more.
+///
+/// ```
+/// let rules = dirigent_core::config::DiscussionRules::default();
+/// assert_eq!((rules.reminder_interval.as_secs(), rules.overdue_archive_after), (600, None));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DiscussionRules {
+    /// Least time between two idle reminders of a discussion, and from a reminded initiator's run in
+    /// which nothing was said to the next reminder. Default 10 min.
+    pub reminder_interval: Duration,
+    /// How long a discussion that has reached a ceiling, or whose initiator was reminded three times
+    /// while nothing was said, may lie idle before it is archived without a summary. Default: none. A
+    /// discussion is then not archived for being at a ceiling; one whose initiator was reminded three
+    /// times in vain is archived after [`DiscussionRules::reminder_interval`], at least 10 min.
+    pub overdue_archive_after: Option<Duration>,
+}
+
+impl Default for DiscussionRules {
+    fn default() -> Self {
+        Self { reminder_interval: Duration::from_secs(600), overdue_archive_after: None }
+    }
+}
+
+/// How the list of members is kept up to date, and when a channel that is idle is forgotten. The defaults suit
+/// Discord; tests change them.
+///
+/// ```
+/// let rules = dirigent_core::config::MemberRules::default();
+/// assert_eq!((rules.refresh_deadline.as_secs(), rules.list_fresh.as_secs()), (10, 60));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemberRules {
+    /// How long a member list may be outstanding. Default 10 s; then the old list is used.
+    pub refresh_deadline: Duration,
+    /// How old the list may be when a channel wakes. Default 60 s; zero: read anew, unless it
+    /// was read at that very moment.
+    pub list_fresh: Duration,
+    /// How often a channel with too few agents is counted again, at most. Default 30 s.
+    pub recount_interval: Duration,
+    /// When an idle channel gives its memory back. Default 10 min.
+    pub forget_after: Duration,
+}
+
+impl Default for MemberRules {
+    fn default() -> Self {
+        Self {
+            refresh_deadline: Duration::from_secs(10),
+            list_fresh: Duration::from_secs(60),
+            recount_interval: Duration::from_secs(30),
+            forget_after: Duration::from_secs(600),
         }
     }
 }
@@ -282,8 +454,8 @@ impl Config {
     /// The same with a change: outside this crate a `Config` cannot be written with `..`.
     ///
     /// ```
-    /// let config = dirigent_core::Config::default().with(|config| config.turns_max = Some(20));
-    /// assert_eq!(config.turns_max, Some(20));
+    /// let config = dirigent_core::Config::default().with(|config| config.ceilings.chat.turns = Some(20));
+    /// assert_eq!(config.ceilings.chat.turns, Some(20));
     /// ```
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
@@ -299,41 +471,37 @@ impl Config {
     ///
     /// - While the member list was never read, no agent may speak, and it is asked for again: else the list
     ///   would be empty, and every agent could speak at once.
-    /// - While the chat is away a turn waits, for [`outage_max`](Self::outage_max): else it would be passed on
+    /// - While the chat is away a turn waits, for [`outage_max`](Deadlines::outage_max): else it would be passed on
     ///   every 15 s, and the channel would become dormant although no agent was reached.
-    /// - What an agent says within [`late_grace`](Self::late_grace) of a turn whose reply was not recognised as a
+    /// - What an agent says within [`late_grace`](Confirmation::late_grace) of a turn whose reply was not recognised as a
     ///   whole is a late piece of that reply: else it would be a new message, which interrupts
     ///   the next agent.
     /// - A cycle at whose end no agent is left that could answer the last one is the last
     ///   ([`Cause::NoOtherAgent`](crate::Cause::NoOtherAgent)), because an agent would be asked to answer itself.
     /// - A message of a person that comes after the first turn of a cycle began asks for another cycle, although all agents
     ///   pass in this one, because those that had their turn before have not seen it.
-    /// - Bots that are not registered neither wake nor interrupt ([`bots_qualify`](Self::bots_qualify)), because a bot that
+    /// - Bots that are not registered neither wake nor interrupt ([`bots_qualify`](PeopleRules::bots_qualify)), because a bot that
     ///   answers bots would never let the channel rest.
-    /// - An initiator is reminded at most once in [`reminder_interval`](Self::reminder_interval), and three times if nothing
+    /// - An initiator is reminded at most once in [`reminder_interval`](DiscussionRules::reminder_interval), and three times if nothing
     ///   is said; then the discussion is archived. In an archived channel the last words of an agent that was running within
-    ///   [`farewell`](Self::farewell), and bots within [`bot_notice_interval`](Self::bot_notice_interval), get no notice.
+    ///   15 s, and bots within a minute of the notice before, get none.
     /// - Operators stop, hold, mute and choose, and a message or a run that is reported twice counts once.
     /// - What is remembered is bounded: 64 agents, 256 messages, 32 runs.
     ///
     /// ```
-    /// assert_eq!(dirigent_core::Config::seed_literal().turns_max, None);
+    /// assert_eq!(dirigent_core::Config::seed_literal().ceilings.chat.turns, None);
     /// ```
     pub fn seed_literal() -> Self {
-        Self {
-            start_deadline: None,
-            run_deadline: None,
-            turns_max: None,
-            cycles_max: None,
-            discussion_turns_max: None,
-            discussion_cycles_max: None,
-            list_fresh: Duration::MAX,
-            any_message_fallback: false,
-            acknowledge: false,
-            skip_last_speaker: false,
-            mentions: MentionRule::Ignored,
-            ..Self::default()
-        }
+        let mut config = Self::default();
+        (config.deadlines.start, config.deadlines.run) = (None, None);
+        let none = Ceiling { turns: None, cycles: None };
+        (config.ceilings.chat, config.ceilings.discussion) = (none, none);
+        config.members.list_fresh = Duration::MAX;
+        config.confirmation.any_message_fallback = false;
+        config.people.acknowledge = false;
+        config.people.mentions = MentionRule::Ignored;
+        config.order.skip_last_speaker = false;
+        config
     }
 
     /// The message flow: a turn ends sixty seconds after it was granted, a notice in the channel
@@ -343,20 +511,18 @@ impl Config {
     ///
     /// ```
     /// let config = dirigent_core::Config::message_flow();
-    /// assert_eq!(config.turn_deadline, Some(std::time::Duration::from_secs(60)));
-    /// assert_eq!((config.cycles_max, config.turns_max), (Some(60), Some(240)));
-    /// assert_eq!((config.discussion_cycles_max, config.discussion_turns_max), (Some(40), Some(160)));
+    /// assert_eq!(config.deadlines.turn, Some(std::time::Duration::from_secs(60)));
+    /// let ceilings = config.ceilings;
+    /// assert_eq!((ceilings.chat.cycles, ceilings.chat.turns), (Some(60), Some(240)));
+    /// assert_eq!((ceilings.discussion.cycles, ceilings.discussion.turns), (Some(40), Some(160)));
     /// ```
     pub fn message_flow() -> Self {
-        Self {
-            turn_deadline: Some(Duration::from_secs(60)),
-            start_deadline: None,
-            run_deadline: None,
-            announce_timeouts: true,
-            turns_max: Some(240),
-            cycles_max: Some(60),
-            ..Self::default()
-        }
+        let mut config = Self::default();
+        config.deadlines.turn = Some(Duration::from_secs(60));
+        (config.deadlines.start, config.deadlines.run) = (None, None);
+        config.ceilings.chat = Ceiling { turns: Some(240), cycles: Some(60) };
+        config.announce_timeouts = true;
+        config
     }
 
     /// Checks that every value can be obeyed.
@@ -367,44 +533,47 @@ impl Config {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let positive = "must be at least one millisecond";
         let ceiling = "must be at least 1, or none for no ceiling";
+        let Self { confirmation, deadlines, ceilings, budget, people, discussion, members, .. } =
+            self;
+        let or_never = |time: Option<Duration>| time.unwrap_or(Duration::MAX);
         let durations = [
-            ("delivery_timeout", self.delivery_timeout),
-            ("poll_first", self.poll_first),
-            ("poll_interval", self.poll_interval),
-            ("refresh_deadline", self.refresh_deadline),
-            ("recount_interval", self.recount_interval),
-            ("forget_after", self.forget_after),
-            ("consult_deadline", self.consult_deadline),
-            ("outage_max", self.outage_max),
-            ("turn_deadline", self.turn_deadline.unwrap_or(Duration::MAX)),
-            ("slow_after", self.slow_after.unwrap_or(Duration::MAX)),
-            ("start_deadline", self.start_deadline.unwrap_or(Duration::MAX)),
-            ("run_deadline", self.run_deadline.unwrap_or(Duration::MAX)),
-            ("discussion_time_max", self.discussion_time_max.unwrap_or(Duration::MAX)),
-            ("overdue_archive_after", self.overdue_archive_after.unwrap_or(Duration::MAX)),
+            ("confirmation.delivery_timeout", confirmation.delivery_timeout),
+            ("confirmation.poll_first", confirmation.poll_first),
+            ("confirmation.poll_interval", confirmation.poll_interval),
+            ("members.refresh_deadline", members.refresh_deadline),
+            ("members.recount_interval", members.recount_interval),
+            ("members.forget_after", members.forget_after),
+            ("people.consult_deadline", people.consult_deadline),
+            ("deadlines.outage_max", deadlines.outage_max),
+            ("deadlines.turn", or_never(deadlines.turn)),
+            ("deadlines.slow_after", or_never(deadlines.slow_after)),
+            ("deadlines.start", or_never(deadlines.start)),
+            ("deadlines.run", or_never(deadlines.run)),
+            ("ceilings.discussion_time", or_never(ceilings.discussion_time)),
+            ("discussion.overdue_archive_after", or_never(discussion.overdue_archive_after)),
         ];
         if let Some((field, _)) = durations.iter().find(|(_, d)| d.as_millis() == 0) {
             return Err(ConfigError { field, why: positive });
         }
+        let fingerprint_fits = confirmation.fingerprint_length <= Tail::MAX;
+        let poll_grows = confirmation.poll_interval_max >= confirmation.poll_interval;
+        let hourly = budget.agent_turns_per_hour;
+        let Ceilings { chat, discussion, .. } = ceilings;
         let rules = [
-            (self.fingerprint_length <= Tail::MAX, "fingerprint_length", "must be at most 64"),
+            (fingerprint_fits, "confirmation.fingerprint_length", "must be at most 64"),
+            (poll_grows, "confirmation.poll_interval_max", "must not be below poll_interval"),
             (
-                self.poll_interval_max >= self.poll_interval,
-                "poll_interval_max",
-                "must not be below poll_interval",
-            ),
-            (
-                self.agent_turns_per_hour != Some(0),
-                "agent_turns_per_hour",
+                hourly != Some(0),
+                "budget.agent_turns_per_hour",
                 "must be at least 1, or none for no cap",
             ),
-            (self.budget_turns != Some(0), "budget_turns", "must be at least 1, or none"),
-            (self.budget_cycles != Some(0), "budget_cycles", "must be at least 1, or none"),
-            (self.budget_cost != Some(0), "budget_cost", "must be at least 1, or none"),
-            (self.turns_max != Some(0), "turns_max", ceiling),
-            (self.cycles_max != Some(0), "cycles_max", ceiling),
-            (self.discussion_turns_max != Some(0), "discussion_turns_max", ceiling),
-            (self.discussion_cycles_max != Some(0), "discussion_cycles_max", ceiling),
+            (budget.turns != Some(0), "budget.turns", "must be at least 1, or none"),
+            (budget.cycles != Some(0), "budget.cycles", "must be at least 1, or none"),
+            (budget.cost != Some(0), "budget.cost", "must be at least 1, or none"),
+            (chat.turns != Some(0), "ceilings.chat.turns", ceiling),
+            (chat.cycles != Some(0), "ceilings.chat.cycles", ceiling),
+            (discussion.turns != Some(0), "ceilings.discussion.turns", ceiling),
+            (discussion.cycles != Some(0), "ceilings.discussion.cycles", ceiling),
         ];
         match rules.into_iter().find(|(holds, _, _)| !holds) {
             Some((_, field, why)) => Err(ConfigError { field, why }),
@@ -417,13 +586,14 @@ impl Config {
 ///
 /// ```
 /// let mut config = dirigent_core::Config::default();
-/// config.turns_max = Some(0);
-/// assert!(config.validate().unwrap_err().to_string().starts_with("turns_max must be"));
+/// config.ceilings.chat.turns = Some(0);
+/// let error = config.validate().unwrap_err();
+/// assert!(error.to_string().starts_with("ceilings.chat.turns must be"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigError {
-    /// The field's name.
+    /// The field's name with its group, for example `ceilings.chat.turns`.
     pub field: &'static str,
     /// What its value must be.
     pub why: &'static str,

@@ -159,7 +159,7 @@ pub enum Input {
     Assign(AgentKey),
     /// The host reports what agents cost, in any unit that it likes.
     Spent {
-        /// How much more, in the unit of [`Config::budget_cost`].
+        /// How much more, in the unit of [`BudgetRules::cost`](crate::config::BudgetRules::cost).
         cost: u64,
     },
     /// An operator lets the budgets begin anew.
@@ -262,7 +262,7 @@ pub struct Message {
     /// Whether it was read late from the history and not pushed. A message that is pushed counts as
     /// seen before when a newer one was forgotten; a backfilled one only when its own id is among
     /// the 256 that are remembered. The host must not give the same backfilled message again after
-    /// the channel forgot its ids ([`Config::forget_after`]): the channel could not tell.
+    /// the channel forgot its ids ([`MemberRules::forget_after`](crate::config::MemberRules::forget_after)): the channel could not tell.
     pub backfilled: bool,
 }
 

@@ -187,7 +187,7 @@ named! {
     /// The member list was never read, and could not be read now.
     MembersUnknown = "members-unknown",
     /// Nothing can be said in the channel at the moment, because the chat does not answer, is not heard, or asks for
-    /// patience; after [`Config::outage_max`](crate::Config::outage_max): dormant.
+    /// patience; after [`Deadlines::outage_max`](crate::config::Deadlines::outage_max): dormant.
     ChatAway = "chat-away",
     /// Messages can be posted in the channel again.
     ChatBack = "chat-back",

@@ -97,7 +97,7 @@ fn an_agent_that_is_back_has_no_turn_until_it_is_assigned() {
 /// M14
 #[test]
 fn an_agent_that_is_back_is_assigned_at_once_where_that_is_wanted() {
-    let mut room = Room::chat_with(3, |config| config.auto_requeue = true);
+    let mut room = Room::chat_with(3, |config| config.order.auto_requeue = true);
     room.human("hello");
     room.tell(Input::Offline(A));
     assert_eq!(room.tell(Input::Online(A)).causes(), [Cause::AgentAssigned]);
@@ -253,7 +253,7 @@ fn every_agent_is_in_one_state_in_a_channel() {
     room.tell(Input::Archive);
     assert_eq!(states(&room), ["idle"; 5]);
     let mut room = Room::chat_with(2, |config| {
-        config.human_interrupt = dirigent_core::config::HumanInterrupt::Interrupt;
+        config.people.human_interrupt = dirigent_core::config::HumanInterrupt::Interrupt;
     });
     room.human("hello");
     room.human("wait");

@@ -178,10 +178,10 @@ fn rules_that_cannot_be_obeyed_are_refused() {
     let mut room = Room::chat(2);
     room.human("hello");
     let mut bad = Config::default();
-    bad.turns_max = Some(0);
+    bad.ceilings.chat.turns = Some(0);
     assert_eq!(room.refusal(Input::Reconfigure(Arc::new(bad))), Refusal::BadConfig);
     let mut good = Config::default();
-    good.delivery_timeout = secs(3);
+    good.confirmation.delivery_timeout = secs(3);
     room.tell(Input::Reconfigure(Arc::new(good)));
     room.talks(A, "lost");
     room.wait(secs(3));

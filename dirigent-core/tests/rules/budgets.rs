@@ -5,7 +5,7 @@ use dirigent_core::view::Budget;
 use dirigent_core::{Cause, Config, Input, Mode, PhaseKind, Reason, Refusal, WakeCause};
 
 fn capped(count: usize, most: u8) -> Room {
-    let mut room = Room::chat_with(count, |config| config.agent_turns_per_hour = Some(most));
+    let mut room = Room::chat_with(count, |config| config.budget.agent_turns_per_hour = Some(most));
     room.human("hello");
     room
 }
@@ -86,7 +86,7 @@ fn the_cap_follows_the_option_and_the_list() {
     let mut room = capped(2, 1);
     room.speaks(A);
     let mut none = room.config().clone();
-    none.agent_turns_per_hour = None;
+    none.budget.agent_turns_per_hour = None;
     let with = room.config().clone();
     room.tell(Input::Reconfigure(none.into()));
     room.tell(Input::Reconfigure(with.clone().into()));
@@ -105,11 +105,11 @@ fn the_cap_follows_the_option_and_the_list() {
         room.members();
     }
     let mut lower = with.clone();
-    lower.agent_turns_per_hour = Some(1);
+    lower.budget.agent_turns_per_hour = Some(1);
     room.tell(Input::Reconfigure(lower.into()));
     assert!(room.channel.view().is_capped(A));
     let mut higher = with;
-    higher.agent_turns_per_hour = Some(2);
+    higher.budget.agent_turns_per_hour = Some(2);
     room.tell(Input::Reconfigure(higher.into()));
     assert!(!room.channel.view().is_capped(A), "no more are remembered than count");
 }
@@ -127,7 +127,7 @@ fn an_operator_may_choose_whoever_is_capped() {
 /// F01
 #[test]
 fn a_budget_of_turns_ends_at_the_next_grant_whoever_speaks() {
-    let mut room = room(|config| config.budget_turns = Some(2));
+    let mut room = room(|config| config.budget.turns = Some(2));
     room.passes(A);
     room.passes(B);
     room.human("go on");
@@ -148,7 +148,7 @@ fn a_budget_of_turns_ends_at_the_next_grant_whoever_speaks() {
 /// F01
 #[test]
 fn a_budget_of_cycles_pays_for_the_whole_of_its_last_cycle() {
-    let mut room = room(|config| config.budget_cycles = Some(1));
+    let mut room = room(|config| config.budget.cycles = Some(1));
     room.speaks(A);
     assert_eq!(room.speaker(), Some(B));
     room.speaks(B);
@@ -159,7 +159,7 @@ fn a_budget_of_cycles_pays_for_the_whole_of_its_last_cycle() {
 /// F01
 #[test]
 fn a_budget_of_cost_is_what_the_host_reports() {
-    let mut room = room(|config| config.budget_cost = Some(100));
+    let mut room = room(|config| config.budget.cost = Some(100));
     room.tell(Input::Spent { cost: 99 });
     room.passes(A);
     assert_eq!(room.speaker(), Some(B));
@@ -195,7 +195,7 @@ fn budgets_are_counted_while_they_are_set_and_kept_until_they_begin_anew() {
 /// F01, D84
 #[test]
 fn the_initiators_last_word_waits_for_the_budget() {
-    let mut room = Room::discussion_with(2, |config| config.budget_turns = Some(2));
+    let mut room = Room::discussion_with(2, |config| config.budget.turns = Some(2));
     room.human("hello");
     room.all_pass();
     room.members();
@@ -208,7 +208,7 @@ fn the_initiators_last_word_waits_for_the_budget() {
 
 /// A sleeping room with this budget of cost.
 fn asleep(most: u64) -> Room {
-    let mut room = room(|config| config.budget_cost = Some(most));
+    let mut room = room(|config| config.budget.cost = Some(most));
     room.all_pass();
     room.members();
     assert_eq!(room.phase(), PhaseKind::Dormant);
@@ -250,7 +250,7 @@ fn who_writes_into_a_channel_whose_budget_is_spent_is_told_so() {
     let mut room = asleep(100);
     room.tell(Input::Spent { cost: 50 });
     let mut narrow = room.config().clone();
-    narrow.budget_cost = Some(50);
+    narrow.budget.cost = Some(50);
     assert!(room.tell(Input::Reconfigure(narrow.into())).is_silent());
     assert_eq!(room.human("hello?").asks(), ["Budget"]);
 }

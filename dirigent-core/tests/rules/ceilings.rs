@@ -23,7 +23,7 @@ fn talk_on(room: &mut Room) -> crate::room::Step {
 /// F01
 #[test]
 fn after_sixty_turns_without_a_person_the_channel_rests() {
-    let mut room = Room::chat_with(2, |config| config.cycles_max = None);
+    let mut room = Room::chat_with(2, |config| config.ceilings.chat.cycles = None);
     room.human("talk among yourselves");
     let step = talk_on(&mut room);
     assert_eq!(room.grants(), 60);
@@ -49,7 +49,7 @@ fn a_discussion_has_ceilings_of_its_own() {
     // The ceiling of turns is met when the first turn of another cycle is due.
     for (agents, turns, cycles) in [(2, 80, 40), (3, 120, 40), (8, 160, 21)] {
         let mut room = Room::discussion_with(agents, |config| {
-            (config.turns_max, config.cycles_max) = (Some(1), Some(1));
+            (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (Some(1), Some(1));
         });
         room.tell(Input::Wake { first: None, cause: WakeCause::Guide });
         let step = talk_on(&mut room);
@@ -74,17 +74,17 @@ fn the_message_flow_goes_on_for_sixty_cycles() {
 /// F01
 #[test]
 fn the_ceilings_are_settings() {
-    let mut room = Room::chat_with(2, |config| config.turns_max = Some(5));
+    let mut room = Room::chat_with(2, |config| config.ceilings.chat.turns = Some(5));
     room.human("hello");
     talk_on(&mut room);
     assert_eq!(room.grants(), 5);
-    let mut room = Room::chat_with(2, |config| config.cycles_max = Some(1));
+    let mut room = Room::chat_with(2, |config| config.ceilings.chat.cycles = Some(1));
     room.human("hello");
     talk_on(&mut room);
     assert_eq!(room.grants(), 2);
     let mut free = Room::chat_with(2, |config| {
-        config.turns_max = None;
-        config.cycles_max = None;
+        config.ceilings.chat.turns = None;
+        config.ceilings.chat.cycles = None;
     });
     free.human("hello");
     for _ in 0..100 {
@@ -97,7 +97,7 @@ fn the_ceilings_are_settings() {
 
 /// A chat of two that has reached its ceiling of four turns.
 fn at_the_ceiling() -> Room {
-    let mut room = Room::chat_with(2, |config| config.turns_max = Some(4));
+    let mut room = Room::chat_with(2, |config| config.ceilings.chat.turns = Some(4));
     room.human("hello");
     talk_on(&mut room);
     room
@@ -195,7 +195,7 @@ fn a_stop_word_is_a_persons_word() {
 /// F01
 #[test]
 fn in_a_discussion_the_initiator_is_reminded_but_wakes_nobody() {
-    let mut room = Room::discussion_with(2, |config| config.discussion_turns_max = Some(4));
+    let mut room = Room::discussion_with(2, |config| config.ceilings.discussion.turns = Some(4));
     room.tell(Input::Wake { first: None, cause: WakeCause::Guide });
     let step = talk_on(&mut room);
     let mut asks = step.asks();
@@ -212,7 +212,7 @@ fn in_a_discussion_the_initiator_is_reminded_but_wakes_nobody() {
 /// F01
 #[test]
 fn a_ceiling_inside_a_cycle_ends_it() {
-    let mut room = Room::chat_with(3, |config| config.turns_max = Some(2));
+    let mut room = Room::chat_with(3, |config| config.ceilings.chat.turns = Some(2));
     room.human("hello");
     room.passes(A);
     let last = room.speaker().unwrap();
@@ -242,7 +242,7 @@ fn each_of_sixty_four_agents_is_asked_within_two_questions() {
 /// WD10: the same of a ceiling of any height, of a restart in between, and of agents that time out.
 #[test]
 fn a_question_goes_on_where_the_ceiling_cut_the_last_one() {
-    let mut room = Room::chat_with(5, |config| config.turns_max = Some(2));
+    let mut room = Room::chat_with(5, |config| config.ceilings.chat.turns = Some(2));
     let mut asked = Vec::new();
     for _ in 0..5 {
         room.human("next?");
@@ -255,7 +255,7 @@ fn a_question_goes_on_where_the_ceiling_cut_the_last_one() {
         [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
     );
     let mut late = Room::chat_with(3, |config| {
-        (config.turns_max, config.retriggers) = (Some(2), 0);
+        (config.ceilings.chat.turns, config.deadlines.retriggers) = (Some(2), 0);
     });
     late.human("hello");
     late.wait(secs(45));
@@ -269,7 +269,7 @@ fn a_question_goes_on_where_the_ceiling_cut_the_last_one() {
 /// WD10
 #[test]
 fn a_budget_that_cuts_leaves_no_agent_out() {
-    let mut room = Room::chat_with(5, |config| config.budget_turns = Some(2));
+    let mut room = Room::chat_with(5, |config| config.budget.turns = Some(2));
     let mut asked = Vec::new();
     for _ in 0..3 {
         room.human("next?");
@@ -284,7 +284,7 @@ fn a_budget_that_cuts_leaves_no_agent_out() {
 #[test]
 fn a_cut_gives_way_to_a_first_speaker_and_to_the_addressed() {
     let cut = || {
-        let mut room = Room::chat_with(3, |config| config.turns_max = Some(1));
+        let mut room = Room::chat_with(3, |config| config.ceilings.chat.turns = Some(1));
         room.human("hello");
         room.passes(A);
         assert_eq!(room.phase(), PhaseKind::Dormant);

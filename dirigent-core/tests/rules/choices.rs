@@ -46,8 +46,8 @@ fn nobody_is_asked_to_answer_itself() {
 fn the_one_after_the_sender_is_woken_where_that_is_the_rule() {
     let after = |sender: Author| {
         let mut room = Room::chat_with(3, |config| {
-            config.wake_rule = WakeRule::NextAfterSender;
-            config.bots_qualify = true;
+            config.order.wake_rule = WakeRule::NextAfterSender;
+            config.people.bots_qualify = true;
         });
         room.post(sender, MessageKind::Conversation, "hello");
         room.speaker()
@@ -67,8 +67,8 @@ fn the_one_after_the_sender_is_woken_where_that_is_the_rule() {
 #[test]
 fn whoever_comes_before_the_senders_neighbour_has_its_turn_in_the_next_cycle() {
     let mut room = Room::chat_with(3, |config| {
-        config.wake_rule = WakeRule::NextAfterSender;
-        config.list_fresh = secs(0);
+        config.order.wake_rule = WakeRule::NextAfterSender;
+        config.members.list_fresh = secs(0);
     });
     room.wait(secs(1));
     room.tell(Input::Mute(C));
@@ -94,7 +94,7 @@ fn whoever_comes_before_the_senders_neighbour_has_its_turn_in_the_next_cycle() {
 /// R185, D61
 #[test]
 fn an_interrupting_agent_restarts_the_cycle_after_itself() {
-    let mut room = Room::chat_with(3, |config| config.wake_rule = WakeRule::NextAfterSender);
+    let mut room = Room::chat_with(3, |config| config.order.wake_rule = WakeRule::NextAfterSender);
     room.human("hello");
     room.start(A);
     room.ends(A, spoke("a reply"));
@@ -105,7 +105,7 @@ fn an_interrupting_agent_restarts_the_cycle_after_itself() {
 /// R186, W4
 #[test]
 fn whoever_passed_is_not_asked_again_until_something_is_said() {
-    let mut room = Room::chat_with(2, |config| config.skip_passed = true);
+    let mut room = Room::chat_with(2, |config| config.order.skip_passed = true);
     room.human("hello");
     room.speaks(A);
     room.passes(B);
@@ -124,7 +124,7 @@ fn whoever_passed_is_not_asked_again_until_something_is_said() {
 #[test]
 fn a_reply_or_a_veto_lets_whoever_passed_start_again() {
     for speak in [true, false] {
-        let mut room = Room::chat_with(3, |config| config.skip_passed = true);
+        let mut room = Room::chat_with(3, |config| config.order.skip_passed = true);
         room.human("hello");
         room.speaks(A);
         room.passes(B);
@@ -338,7 +338,7 @@ fn a_choice_that_is_gone_is_forgotten() {
 /// F07
 #[test]
 fn everybody_waits_for_the_person_that_an_agent_asked_for() {
-    let mut room = Room::chat_with(3, |config| config.bots_qualify = true);
+    let mut room = Room::chat_with(3, |config| config.people.bots_qualify = true);
     room.human("hello");
     room.start(A);
     room.ends(A, asking("which one?"));
@@ -419,8 +419,8 @@ fn the_wait_for_a_person_ends_with_a_word_a_choice_or_a_stop() {
 fn an_agent_that_was_chosen_and_did_not_answer_has_not_passed_any_more() {
     for runs in [true, false] {
         let mut room = Room::chat_with(3, |config| {
-            config.skip_passed = true;
-            config.retriggers = 0;
+            config.order.skip_passed = true;
+            config.deadlines.retriggers = 0;
         });
         room.human("hello");
         room.passes(A);

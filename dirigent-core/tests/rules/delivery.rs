@@ -52,17 +52,18 @@ fn characters_are_unicode_scalars() {
 /// R119, D54
 #[test]
 fn the_fingerprint_length_is_a_setting() {
-    let mut room = waiting_with("a long reply that ends here", |c| c.fingerprint_length = 4);
+    let mut room =
+        waiting_with("a long reply that ends here", |c| c.confirmation.fingerprint_length = 4);
     assert_eq!(room.says(A, "HERE? here").asks(), ["trigger B"]);
     let mut config = Config::default();
-    config.fingerprint_length = 65;
-    assert_eq!(config.validate().unwrap_err().field, "fingerprint_length");
+    config.confirmation.fingerprint_length = 65;
+    assert_eq!(config.validate().unwrap_err().field, "confirmation.fingerprint_length");
 }
 
 /// R119, D54
 #[test]
 fn with_length_nought_any_message_of_the_author_confirms_when_it_is_quiet() {
-    let mut room = waiting_with("a reply", |config| config.fingerprint_length = 0);
+    let mut room = waiting_with("a reply", |config| config.confirmation.fingerprint_length = 0);
     assert!(room.says(A, "something quite different").asks().is_empty());
     room.wait(millis(1_000));
     assert!(room.says(A, "and more").asks().is_empty());
@@ -75,7 +76,7 @@ fn with_length_nought_any_message_of_the_author_confirms_when_it_is_quiet() {
 /// R107, D55
 #[test]
 fn only_messages_of_the_speaker_count() {
-    let mut room = waiting_with("the reply", |config| config.bots_qualify = false);
+    let mut room = waiting_with("the reply", |config| config.people.bots_qualify = false);
     for author in [Author::Bot, Author::Moderator] {
         assert!(room.post(author, MessageKind::Conversation, "the reply").is_silent());
     }
@@ -241,7 +242,7 @@ fn after_fifteen_seconds_the_turn_advances_with_a_warning() {
 /// R118
 #[test]
 fn the_delivery_timeout_is_a_setting_and_starts_with_the_end_of_the_run() {
-    let mut room = Room::chat_with(2, |config| config.delivery_timeout = secs(4));
+    let mut room = Room::chat_with(2, |config| config.confirmation.delivery_timeout = secs(4));
     room.human("hello");
     room.start(A);
     room.wait(secs(100));
@@ -273,7 +274,8 @@ fn a_changed_reply_is_taken_for_delivered_when_its_author_is_quiet() {
     assert!(step.causes().contains(&Cause::QuietAfterMessage));
     assert_eq!(room.speaker(), Some(B));
 
-    let mut strict = waiting_with("Hello @ada", |config| config.any_message_fallback = false);
+    let mut strict =
+        waiting_with("Hello @ada", |config| config.confirmation.any_message_fallback = false);
     strict.says(A, "Hello <@42>");
     strict.wait(millis(14_999));
     assert_eq!(strict.speaker(), Some(A));

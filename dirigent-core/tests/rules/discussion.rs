@@ -266,17 +266,17 @@ fn at_its_end(change: impl FnOnce(&mut Config)) -> Room {
 /// F28
 #[test]
 fn a_discussion_may_have_fewer_rounds_than_a_chat_or_more() {
-    let mut room = at_its_end(|config| config.discussion_cycles_max = Some(2));
+    let mut room = at_its_end(|config| config.ceilings.discussion.cycles = Some(2));
     assert_eq!(room.grants(), 4);
     assert_eq!(room.gate(B).reason(), Reason::CeilingReached);
     assert_eq!(room.gate(A).reason(), Reason::InitiatorPermit, "it was reminded early");
     let mut wider = at_its_end(|config| {
-        config.discussion_cycles_max = Some(3);
-        config.cycles_max = Some(1);
+        config.ceilings.discussion.cycles = Some(3);
+        config.ceilings.chat.cycles = Some(1);
     });
     assert_eq!(wider.grants(), 6, "or more");
     assert_eq!(wider.gate(A).reason(), Reason::InitiatorPermit);
-    let mut chat = Room::chat_with(2, |config| config.discussion_cycles_max = Some(1));
+    let mut chat = Room::chat_with(2, |config| config.ceilings.discussion.cycles = Some(1));
     chat.human("hello");
     chat.speaks(A);
     chat.speaks(B);
@@ -288,7 +288,7 @@ fn a_discussion_may_have_fewer_rounds_than_a_chat_or_more() {
 #[test]
 fn when_its_time_is_up_a_discussion_grants_no_further_turn() {
     let mut room = Room::discussion_with(2, |config| {
-        config.discussion_time_max = Some(secs(300));
+        config.ceilings.discussion_time = Some(secs(300));
     });
     let began = room.now;
     guide(&mut room);
@@ -313,7 +313,7 @@ fn when_its_time_is_up_a_discussion_grants_no_further_turn() {
 #[test]
 fn the_time_of_a_discussion_begins_anew_with_a_humans_word() {
     let mut room = Room::discussion_with(2, |config| {
-        config.discussion_time_max = Some(secs(300));
+        config.ceilings.discussion_time = Some(secs(300));
     });
     guide(&mut room);
     room.start(A);
@@ -328,8 +328,8 @@ fn the_time_of_a_discussion_begins_anew_with_a_humans_word() {
 #[test]
 fn a_discussion_nobody_concludes_is_archived_where_that_is_wanted() {
     let change = |config: &mut Config| {
-        config.discussion_cycles_max = Some(1);
-        config.overdue_archive_after = Some(secs(900));
+        config.ceilings.discussion.cycles = Some(1);
+        config.discussion.overdue_archive_after = Some(secs(900));
     };
     let mut room = at_its_end(change);
     assert!(room.wait(secs(899)).causes().is_empty());
@@ -338,7 +338,7 @@ fn a_discussion_nobody_concludes_is_archived_where_that_is_wanted() {
     assert_eq!(room.state(), TurnState::Archived);
     assert!(!room.channel.view().is_concluded());
     assert_eq!(room.human("hello?").asks(), ["notice archived"]);
-    let patient = at_its_end(|config| config.discussion_cycles_max = Some(1));
+    let patient = at_its_end(|config| config.ceilings.discussion.cycles = Some(1));
     assert_eq!(patient.channel.next_deadline().map(|due| due.reason), Some(DeadlineReason::Forget));
 }
 
@@ -346,9 +346,9 @@ fn a_discussion_nobody_concludes_is_archived_where_that_is_wanted() {
 #[test]
 fn an_overdue_discussion_waits_for_its_initiator_and_for_operators() {
     let change = |config: &mut Config| {
-        config.discussion_cycles_max = Some(1);
-        config.overdue_archive_after = Some(secs(900));
-        config.run_deadline = None;
+        config.ceilings.discussion.cycles = Some(1);
+        config.discussion.overdue_archive_after = Some(secs(900));
+        config.deadlines.run = None;
     };
     let mut room = at_its_end(change);
     room.gate(A);
@@ -368,9 +368,9 @@ fn an_overdue_discussion_waits_for_its_initiator_and_for_operators() {
 #[test]
 fn a_discussion_that_fell_silent_is_overdue_only_when_its_time_is_up() {
     let mut room = Room::discussion_with(2, |config| {
-        config.discussion_time_max = Some(secs(3_600));
-        config.overdue_archive_after = Some(secs(60));
-        config.forget_after = secs(100_000);
+        config.ceilings.discussion_time = Some(secs(3_600));
+        config.discussion.overdue_archive_after = Some(secs(60));
+        config.members.forget_after = secs(100_000);
     });
     let began = room.now;
     guide(&mut room);
@@ -400,7 +400,7 @@ fn a_permitted_run_without_a_name_ends_with_any_run_that_was_not_denied() {
 /// R146, D85, F28
 #[test]
 fn at_a_ceiling_the_initiator_is_reminded_before_the_room_is_told_each_time() {
-    let mut room = Room::discussion_with(2, |config| config.discussion_cycles_max = Some(1));
+    let mut room = Room::discussion_with(2, |config| config.ceilings.discussion.cycles = Some(1));
     guide(&mut room);
     for _ in 0..2 {
         room.speaks(A);

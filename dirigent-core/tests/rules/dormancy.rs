@@ -82,7 +82,7 @@ fn two_agents_that_pass_leave_no_speaker() {
 /// D78, D46
 #[test]
 fn a_turn_that_lasts_for_hours_forgets_nothing() {
-    let mut room = Room::chat_with(2, |config| config.run_deadline = None);
+    let mut room = Room::chat_with(2, |config| config.deadlines.run = None);
     room.human("hello");
     room.start(A);
     room.says(A, "this will take a while");

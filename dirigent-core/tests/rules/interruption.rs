@@ -72,7 +72,7 @@ fn an_old_list_is_read_before_the_new_cycle() {
 /// R114, D61
 #[test]
 fn by_another_policy_the_list_just_goes_on() {
-    let mut room = Room::chat_with(3, |c| c.interrupt = InterruptPolicy::AdvanceNormally);
+    let mut room = Room::chat_with(3, |c| c.people.interrupt = InterruptPolicy::AdvanceNormally);
     room.human("hello");
     room.talks(A, "a reply on its way");
     let step = room.human("wait a moment");
@@ -110,7 +110,7 @@ fn moderator_system_and_own_messages_never_interrupt() {
 fn bots_and_webhooks_interrupt_only_where_they_qualify() {
     let mut room = b_is_delivering();
     assert!(room.bot("beep").is_silent());
-    let mut room = Room::chat_with(2, |config| config.bots_qualify = true);
+    let mut room = Room::chat_with(2, |config| config.people.bots_qualify = true);
     room.human("hello");
     room.talks(A, "a reply on its way");
     let step = room.bot("beep");
@@ -245,7 +245,7 @@ fn the_fragments_of_an_interrupted_reply_do_not_interrupt_again() {
 #[test]
 fn after_the_grace_time_a_message_interrupts_again() {
     for (quiet, interrupts) in [(29_999, false), (30_000, true)] {
-        let mut room = Room::chat_with(3, |config| config.list_fresh = secs(600));
+        let mut room = Room::chat_with(3, |config| config.members.list_fresh = secs(600));
         room.human("hello");
         room.speaks_unconfirmed(A, "a reply that never arrives");
         room.start(B);

@@ -15,7 +15,7 @@ fn unfinished() -> Outcome {
 }
 
 fn room(count: usize, mode: HumanInterrupt) -> Room {
-    let mut room = Room::chat_with(count, |config| config.human_interrupt = mode);
+    let mut room = Room::chat_with(count, |config| config.people.human_interrupt = mode);
     room.human("hello");
     room
 }
@@ -230,11 +230,11 @@ fn a_person_brings_the_turn_to_rest_and_the_orchestrator_is_asked() {
 #[test]
 fn after_the_answer_the_turn_goes_on_with_the_time_that_remained() {
     let mut room = Room::chat_with(2, |config| {
-        config.human_interrupt = HumanInterrupt::Interrupt;
-        config.turn_deadline = Some(secs(600));
-        config.run_deadline = Some(secs(100));
-        config.slow_after = Some(secs(50));
-        config.consult_deadline = secs(1_000);
+        config.people.human_interrupt = HumanInterrupt::Interrupt;
+        config.deadlines.turn = Some(secs(600));
+        config.deadlines.run = Some(secs(100));
+        config.deadlines.slow_after = Some(secs(50));
+        config.people.consult_deadline = secs(1_000);
     });
     room.human("hello");
     room.start(A);
@@ -427,8 +427,8 @@ fn whatever_is_said_while_a_turn_rests_asks_for_another_cycle() {
 #[test]
 fn an_interrupted_reply_restarts_where_people_are_not_held() {
     let mut room = Room::chat_with(2, |config| {
-        config.human_interrupt = HumanInterrupt::Interrupt;
-        config.interrupt = InterruptPolicy::AdvanceNormally;
+        config.people.human_interrupt = HumanInterrupt::Interrupt;
+        config.people.interrupt = InterruptPolicy::AdvanceNormally;
     });
     room.human("hello");
     room.start(A);

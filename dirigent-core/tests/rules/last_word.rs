@@ -64,8 +64,11 @@ fn the_last_speaker_is_passed_unasked_and_the_channel_falls_asleep() {
 /// N6
 #[test]
 fn every_agent_is_asked_where_the_rule_is_off_as_to_the_letter() {
-    assert!(!Config::seed_literal().skip_last_speaker && Config::default().skip_last_speaker);
-    let mut room = b_spoke_last(|config| config.skip_last_speaker = false);
+    assert!(
+        !Config::seed_literal().order.skip_last_speaker
+            && Config::default().order.skip_last_speaker
+    );
+    let mut room = b_spoke_last(|config| config.order.skip_last_speaker = false);
     assert_eq!(room.explain(B), Reason::NotYourTurn { speaker: A });
     assert!(asks_b(&mut room));
 }
@@ -74,10 +77,10 @@ fn every_agent_is_asked_where_the_rule_is_off_as_to_the_letter() {
 #[test]
 fn whether_the_rule_is_on_is_looked_at_when_the_turn_comes() {
     let mut config = Config::default();
-    let mut room = b_spoke_last(|config| config.skip_last_speaker = false);
+    let mut room = b_spoke_last(|config| config.order.skip_last_speaker = false);
     room.tell(Input::Reconfigure(config.clone().into()));
     assert!(!asks_b(&mut room.clone()));
-    config.skip_last_speaker = false;
+    config.order.skip_last_speaker = false;
     room.tell(Input::Reconfigure(config.into()));
     assert!(asks_b(&mut room));
 }
@@ -276,7 +279,7 @@ fn a_turn_that_is_given_all_the_same_ends_it() {
 /// N6
 #[test]
 fn going_away_and_a_mute_are_nothing_new_but_coming_into_the_list_is() {
-    let mut back = b_spoke_last(|config| config.auto_requeue = true);
+    let mut back = b_spoke_last(|config| config.order.auto_requeue = true);
     back.tell(Input::Offline(B));
     back.tell(Input::Online(B));
     back.tell(Input::Mute(B));
@@ -408,7 +411,7 @@ fn a_stopped_turn_is_no_last_word() {
 /// N6, F06
 #[test]
 fn in_a_round_of_the_addressed_each_is_asked_once_all_the_same() {
-    let mut room = Room::chat_with(3, |config| config.mentions = MentionRule::Only);
+    let mut room = Room::chat_with(3, |config| config.people.mentions = MentionRule::Only);
     room.human("hello");
     delivers(&mut room, A);
     room.start(B);
@@ -466,7 +469,7 @@ fn a_guide_is_new_to_the_agent_that_spoke_last_whenever_it_comes() {
     stopped.tell(Input::Resume);
     stopped.start(A);
     assert!(asks_b_of(&stopped.passes(A).causes()));
-    let mut waking = b_spoke_last(|config| config.list_fresh = secs(0));
+    let mut waking = b_spoke_last(|config| config.members.list_fresh = secs(0));
     waking.start(A);
     waking.tell(Input::Stop);
     waking.wait(secs(1));

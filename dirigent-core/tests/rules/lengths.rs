@@ -132,7 +132,8 @@ fn after_five_pieces_in_five_seconds_the_sixth_may_be_held_back() {
 /// R118
 #[test]
 fn without_the_fallback_no_length_confirms() {
-    let mut room = waiting_with(&words(100, 'a'), |config| config.any_message_fallback = false);
+    let mut room =
+        waiting_with(&words(100, 'a'), |config| config.confirmation.any_message_fallback = false);
     room.says(A, &words(300, 'b'));
     room.wait(millis(14_999));
     assert_eq!(room.speaker(), Some(A));

@@ -334,7 +334,7 @@ fn the_initiators_words_before_its_permitted_run_count() {
 /// F01, R129
 #[test]
 fn at_the_ceiling_an_agents_message_does_nothing_at_all() {
-    let mut room = Room::chat_with(2, |config| config.turns_max = Some(1));
+    let mut room = Room::chat_with(2, |config| config.ceilings.chat.turns = Some(1));
     room.human("hello");
     room.speaks(A);
     assert_eq!(room.phase(), PhaseKind::Dormant);

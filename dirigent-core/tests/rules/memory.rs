@@ -27,8 +27,8 @@ struct Bare {
 impl Bare {
     fn chat(count: usize) -> Self {
         let mut config = Config::default();
-        config.turns_max = None;
-        config.cycles_max = None;
+        config.ceilings.chat.turns = None;
+        config.ceilings.chat.cycles = None;
         let mut bare = Self {
             channel: TurnMachine::new(Arc::new(config), 5),
             effects: Vec::with_capacity(64),
@@ -225,7 +225,7 @@ fn an_idle_channel_of_four_owns_at_most_480_bytes() {
 #[test]
 fn what_a_crowd_needed_is_given_back_when_it_has_gone() {
     let mut config = Config::default();
-    config.turns_max = None;
+    config.ceilings.chat.turns = None;
     let config = Arc::new(config);
     let owned = owned_after(|| {
         let mut bare = Bare::chat(64);

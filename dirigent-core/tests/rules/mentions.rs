@@ -45,8 +45,8 @@ fn the_mentioned_are_asked_first_and_then_everybody_else_once() {
 /// N13, W3
 #[test]
 fn a_mention_does_nothing_to_the_letter_nor_one_of_a_stranger_or_by_an_agent() {
-    assert_eq!(Config::seed_literal().mentions, MentionRule::Ignored);
-    let mut ignored = Room::chat_with(3, |config| config.mentions = MentionRule::Ignored);
+    assert_eq!(Config::seed_literal().people.mentions, MentionRule::Ignored);
+    let mut ignored = Room::chat_with(3, |config| config.people.mentions = MentionRule::Ignored);
     mention(&mut ignored, &[C]);
     assert_eq!(asked(&mut ignored), [A, B, C]);
     let mut strange = Room::chat(3);
@@ -115,7 +115,7 @@ fn a_mention_that_interrupts_restarts_with_the_mentioned() {
     for (policy, order) in
         [(InterruptPolicy::RestartCycle, [C, A, B]), (InterruptPolicy::AdvanceNormally, [C, B, A])]
     {
-        let mut room = Room::chat_with(3, |config| config.interrupt = policy);
+        let mut room = Room::chat_with(3, |config| config.people.interrupt = policy);
         room.human("hello");
         room.talks(A, "a reply on its way");
         mention(&mut room, &[C]);
@@ -159,7 +159,7 @@ fn what_a_mention_does_is_decided_when_its_cycle_begins() {
     room.human("hello");
     mention(&mut room, &[C]);
     let mut config = Config::default();
-    config.mentions = MentionRule::Ignored;
+    config.people.mentions = MentionRule::Ignored;
     room.tell(Input::Reconfigure(config.into()));
     room.passes(A);
     assert_eq!(asked(&mut room), [A, B, C]);

@@ -100,7 +100,7 @@ fn a_stop_while_the_list_is_read_cuts_what_would_have_followed() {
         let step = room.post(Author::Human, MessageKind::ResumeWord, "resume");
         (room.phase() != PhaseKind::Dormant, step.asks()[0].clone())
     };
-    let mut waking = Room::chat_with(2, |config| config.list_fresh = secs(0));
+    let mut waking = Room::chat_with(2, |config| config.members.list_fresh = secs(0));
     waking.wait(secs(1));
     waking.human("hello");
     assert!(stopped(waking).0, "somebody is owed an answer");
@@ -154,7 +154,7 @@ fn a_resume_with_nothing_to_go_on_with_says_what_is_needed() {
 /// WD6: where a budget is spent a message would not help.
 #[test]
 fn a_resume_where_a_budget_is_spent_says_so_once_more() {
-    let mut room = Room::chat_with(2, |config| config.budget_turns = Some(1));
+    let mut room = Room::chat_with(2, |config| config.budget.turns = Some(1));
     room.human("hello");
     let spent = room.passes(A);
     assert!(spent.asks().contains(&"Budget".to_owned()), "{:?}", spent.asks());
@@ -456,7 +456,7 @@ fn a_stop_does_not_withdraw_its_own_acknowledgement() {
 /// F04
 #[test]
 fn acknowledgements_may_be_switched_off() {
-    let mut room = Room::chat_with(2, |config| config.acknowledge = false);
+    let mut room = Room::chat_with(2, |config| config.people.acknowledge = false);
     assert!(room.post(Author::Human, MessageKind::StopWord, "stop").asks().is_empty());
     assert!(room.post(Author::Human, MessageKind::ResumeWord, "resume").asks().is_empty());
 }

@@ -172,7 +172,7 @@ fn a_piece_of_a_reply_that_an_outage_cut_off_interrupts_no_agent() {
 #[test]
 fn after_a_long_outage_the_channel_goes_on_where_it_was_cut() {
     for started in [false, true] {
-        let mut room = Room::chat_with(3, |config| config.run_deadline = None);
+        let mut room = Room::chat_with(3, |config| config.deadlines.run = None);
         room.human("hello");
         room.passes(A);
         if started {

@@ -44,7 +44,7 @@ fn an_initiator_whose_run_fails_is_reminded_again_after_the_interval() {
 /// R146, R148
 #[test]
 fn an_initiator_whose_run_takes_too_long_is_reminded_again() {
-    let mut room = idle(|config| config.run_deadline = Some(secs(60)));
+    let mut room = idle(|config| config.deadlines.run = Some(secs(60)));
     room.gate(A);
     assert_eq!(room.wait(secs(60)).asks(), ["cancel the permitted run of A"]);
     assert!(room.wait(secs(599)).asks().is_empty());
@@ -54,7 +54,7 @@ fn an_initiator_whose_run_takes_too_long_is_reminded_again() {
 /// R148
 #[test]
 fn what_an_initiator_said_before_its_run_took_too_long_wakes_the_channel() {
-    let mut room = idle(|config| config.run_deadline = Some(secs(60)));
+    let mut room = idle(|config| config.deadlines.run = Some(secs(60)));
     room.gate(A);
     room.wait(secs(50));
     room.says(A, "one more question, and then");
@@ -114,7 +114,7 @@ fn after_three_reminders_in_vain_there_is_none() {
 /// R146
 #[test]
 fn reminders_without_an_interval_are_bounded_too() {
-    let mut room = begun(|config| config.reminder_interval = secs(0));
+    let mut room = begun(|config| config.discussion.reminder_interval = secs(0));
     room.all_pass();
     room.members();
     for left in (0..3).rev() {
@@ -140,7 +140,7 @@ fn to_the_letter_too_an_initiator_is_reminded_three_times_in_vain_and_no_more() 
 /// F28
 #[test]
 fn a_discussion_reminded_three_times_in_vain_is_archived_as_overdue_without_a_ceiling() {
-    let mut room = idle(|config| config.overdue_archive_after = Some(secs(900)));
+    let mut room = idle(|config| config.discussion.overdue_archive_after = Some(secs(900)));
     for _ in 0..2 {
         runs_in_vain(&mut room);
         room.wait(secs(600));
@@ -157,8 +157,8 @@ fn a_discussion_reminded_three_times_in_vain_is_archived_as_overdue_without_a_ce
 fn without_a_patience_a_discussion_reminded_in_vain_is_archived_after_ten_minutes_at_least() {
     for (interval, patience) in [(60, 600), (600, 600), (900, 900)] {
         let mut room = idle(|config| {
-            config.overdue_archive_after = None;
-            config.reminder_interval = secs(interval);
+            config.discussion.overdue_archive_after = None;
+            config.discussion.reminder_interval = secs(interval);
         });
         for _ in 0..2 {
             runs_in_vain(&mut room);
@@ -174,7 +174,7 @@ fn without_a_patience_a_discussion_reminded_in_vain_is_archived_after_ten_minute
 /// F28
 #[test]
 fn an_initiator_that_never_uses_its_third_permit_does_not_keep_the_discussion() {
-    let mut room = idle(|config| config.overdue_archive_after = Some(secs(900)));
+    let mut room = idle(|config| config.discussion.overdue_archive_after = Some(secs(900)));
     for _ in 0..2 {
         runs_in_vain(&mut room);
         room.wait(secs(600));
@@ -244,9 +244,9 @@ fn a_discussion_is_not_archived_in_the_step_of_its_resume() {
     let rests = [Input::Stop, Input::Hold, Input::Finish];
     for rest in rests {
         let mut room = begun(|config| {
-            config.discussion_time_max = Some(secs(300));
-            config.overdue_archive_after = Some(secs(60));
-            config.reminder_interval = secs(100_000);
+            config.ceilings.discussion_time = Some(secs(300));
+            config.discussion.overdue_archive_after = Some(secs(60));
+            config.discussion.reminder_interval = secs(100_000);
         });
         room.all_pass();
         room.members();
@@ -281,8 +281,8 @@ fn a_discussion_that_has_not_begun_is_not_reminded_after_a_rest() {
 #[test]
 fn at_a_ceiling_of_turns_a_resume_begins_the_patience_anew() {
     let mut room = begun(|config| {
-        config.discussion_cycles_max = Some(1);
-        config.overdue_archive_after = Some(secs(900));
+        config.ceilings.discussion.cycles = Some(1);
+        config.discussion.overdue_archive_after = Some(secs(900));
     });
     room.speaks(A);
     room.speaks(B);

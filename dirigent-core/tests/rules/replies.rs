@@ -34,8 +34,8 @@ fn receipt(room: &mut Room) {
 #[test]
 fn a_reply_that_is_delivered_has_no_deadline() {
     let mut room = Room::chat_with(2, |config| {
-        config.turn_deadline = Some(secs(60));
-        config.slow_after = Some(secs(5));
+        config.deadlines.turn = Some(secs(60));
+        config.deadlines.slow_after = Some(secs(5));
     });
     room.human("hello");
     room.start(A);
@@ -80,7 +80,7 @@ fn nobody_else_may_speak_while_a_reply_is_delivered() {
 #[test]
 fn a_persons_word_during_a_delivery_is_held_for_the_next_agent() {
     for how in [HumanInterrupt::Inject, HumanInterrupt::Queue, HumanInterrupt::Interrupt] {
-        let mut room = Room::chat_with(2, |config| config.human_interrupt = how);
+        let mut room = Room::chat_with(2, |config| config.people.human_interrupt = how);
         room.human("hello");
         room.start(A);
         replied(&mut room);
@@ -135,7 +135,7 @@ fn an_agent_that_is_offline_is_not_asked_to_go_on() {
 
 #[test]
 fn a_turn_that_goes_on_after_a_delivery_has_all_its_time_again() {
-    let mut room = Room::chat_with(2, |config| config.turn_deadline = Some(secs(30)));
+    let mut room = Room::chat_with(2, |config| config.deadlines.turn = Some(secs(30)));
     room.human("hello");
     room.start(A);
     replied(&mut room);
@@ -212,7 +212,8 @@ fn a_permitted_reply_that_is_given_up_uses_the_permit_up() {
 
 #[test]
 fn a_reply_that_is_made_while_its_turn_rests_is_delivered_when_it_goes_on() {
-    let mut room = Room::chat_with(2, |config| config.human_interrupt = HumanInterrupt::Interrupt);
+    let mut room =
+        Room::chat_with(2, |config| config.people.human_interrupt = HumanInterrupt::Interrupt);
     room.human("hello");
     room.start(A);
     room.human("one question");

@@ -131,8 +131,8 @@ fn every_permitted_order_is_equally_likely_within_one_channel() {
     // Relative to the order before, so that the constraint is the same in every cycle.
     let config = || {
         let mut config = Config::default();
-        config.turns_max = None;
-        config.cycles_max = None;
+        config.ceilings.chat.turns = None;
+        config.ceilings.chat.cycles = None;
         config
     };
     let mut room = with_config(config(), 11, 4);
@@ -177,7 +177,7 @@ fn the_first_cycle_keeps_the_order_of_the_list() {
 #[test]
 fn the_first_cycle_is_shuffled_where_that_is_asked_for() {
     let mut config = Config::default();
-    config.shuffle_first = true;
+    config.order.shuffle_first = true;
     let orders = (0..50).map(|seed| with_config(config.clone(), seed, 6).order());
     assert!(orders.filter(|order| *order != agents(6)).count() > 40);
     let pair = with_config(config, 3, 2);

@@ -22,7 +22,7 @@ fn addressed(id: u64, author: Author, agents: &[AgentKey]) -> Input {
 
 fn mentions(count: usize, change: impl FnOnce(&mut Config)) -> Room {
     Room::chat_with(count, |config| {
-        config.mentions = MentionRule::Only;
+        config.people.mentions = MentionRule::Only;
         change(config);
     })
 }
@@ -100,7 +100,7 @@ fn a_round_may_begin_from_everywhere() {
     boundary.members();
     assert_eq!((boundary.speaker(), boundary.order()), (Some(B), order));
     for interrupt in [InterruptPolicy::RestartCycle, InterruptPolicy::AdvanceNormally] {
-        let mut room = mentions(3, |config| config.interrupt = interrupt);
+        let mut room = mentions(3, |config| config.people.interrupt = interrupt);
         room.human("hello");
         room.start(A);
         room.ends(A, spoke("a reply"));
@@ -128,7 +128,7 @@ fn a_choice_comes_before_a_round() {
 /// F06
 #[test]
 fn a_mention_is_a_message_where_no_round_can_be() {
-    let mut off = mentions(2, |config| config.mentions = MentionRule::Ignored);
+    let mut off = mentions(2, |config| config.people.mentions = MentionRule::Ignored);
     mention(&mut off, &[B]);
     assert_eq!(off.speaker(), Some(A));
     let mut room = mentions(3, |_| ());

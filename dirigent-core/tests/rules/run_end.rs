@@ -230,14 +230,14 @@ fn an_agent_that_starts_after_the_second_trigger_keeps_its_turn() {
 #[test]
 fn start_deadline_and_retriggers_are_settings() {
     let mut room = Room::chat_with(2, |config| {
-        config.start_deadline = Some(secs(5));
-        config.retriggers = 3;
+        config.deadlines.start = Some(secs(5));
+        config.deadlines.retriggers = 3;
     });
     room.human("hello");
     let asks = room.wait(secs(20)).asks();
     let expected = ["trigger A again, 1", "trigger A again, 2", "trigger A again, 3", "trigger B"];
     assert_eq!(asks, expected);
-    let mut patient = Room::chat_with(2, |config| config.start_deadline = None);
+    let mut patient = Room::chat_with(2, |config| config.deadlines.start = None);
     patient.human("hello");
     assert!(patient.wait(secs(86_400)).is_silent());
     assert_eq!(patient.speaker(), Some(A));
@@ -279,7 +279,7 @@ fn a_run_that_takes_too_long_after_its_receipt_is_a_turn() {
 #[test]
 fn only_a_turn_that_ends_by_taking_too_long_is_announced() {
     let mut room = Room::chat_with(2, |config| {
-        config.turn_deadline = Some(secs(60));
+        config.deadlines.turn = Some(secs(60));
         config.announce_timeouts = true;
     });
     room.human("hello");

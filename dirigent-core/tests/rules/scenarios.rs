@@ -93,7 +93,7 @@ fn late_fragments_after_a_delivery_timeout_do_not_restart_the_cycle() {
     room.says(A, "the first half");
     room.says(A, "with a table that the host rewrote");
     let mut literal = Config::default();
-    literal.any_message_fallback = false;
+    literal.confirmation.any_message_fallback = false;
     room.tell(Input::Reconfigure(Arc::new(literal)));
     let step = room.wait(secs(15));
     assert!(step.causes().contains(&Cause::DeliveryTimedOut));

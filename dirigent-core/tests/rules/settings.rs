@@ -21,16 +21,18 @@ fn verdict(change: impl FnOnce(&mut Config)) -> String {
 fn a_wait_of_less_than_a_millisecond_cannot_be_obeyed() {
     type Set = fn(&mut Config, Duration);
     let waits: [(&str, Set); 10] = [
-        ("delivery_timeout", |it, wait| it.delivery_timeout = wait),
-        ("poll_first", |it, wait| it.poll_first = wait),
-        ("poll_interval", |it, wait| it.poll_interval = wait),
-        ("refresh_deadline", |it, wait| it.refresh_deadline = wait),
-        ("recount_interval", |it, wait| it.recount_interval = wait),
-        ("forget_after", |it, wait| it.forget_after = wait),
-        ("start_deadline", |it, wait| it.start_deadline = Some(wait)),
-        ("run_deadline", |it, wait| it.run_deadline = Some(wait)),
-        ("discussion_time_max", |it, wait| it.discussion_time_max = Some(wait)),
-        ("overdue_archive_after", |it, wait| it.overdue_archive_after = Some(wait)),
+        ("confirmation.delivery_timeout", |it, wait| it.confirmation.delivery_timeout = wait),
+        ("confirmation.poll_first", |it, wait| it.confirmation.poll_first = wait),
+        ("confirmation.poll_interval", |it, wait| it.confirmation.poll_interval = wait),
+        ("members.refresh_deadline", |it, wait| it.members.refresh_deadline = wait),
+        ("members.recount_interval", |it, wait| it.members.recount_interval = wait),
+        ("members.forget_after", |it, wait| it.members.forget_after = wait),
+        ("deadlines.start", |it, wait| it.deadlines.start = Some(wait)),
+        ("deadlines.run", |it, wait| it.deadlines.run = Some(wait)),
+        ("ceilings.discussion_time", |it, wait| it.ceilings.discussion_time = Some(wait)),
+        ("discussion.overdue_archive_after", |it, wait| {
+            it.discussion.overdue_archive_after = Some(wait)
+        }),
     ];
     for (field, set) in waits {
         let sentence = format!("{field} must be at least one millisecond");
@@ -43,28 +45,38 @@ fn a_wait_of_less_than_a_millisecond_cannot_be_obeyed() {
 
 /// The first poll interval may not pass the longest one, and nothing else has an upper end.
 fn poll_too_slow(field: &str) -> &'static str {
-    if field == "poll_interval" { "poll_interval_max must not be below poll_interval" } else { "" }
+    if field == "confirmation.poll_interval" {
+        "confirmation.poll_interval_max must not be below poll_interval"
+    } else {
+        ""
+    }
 }
 
 /// F01, F28, R119
 #[test]
 fn numbers_out_of_range_cannot_be_obeyed() {
-    assert_eq!(verdict(|it| it.fingerprint_length = 64), "");
-    let fingerprint = "fingerprint_length must be at most 64";
-    assert_eq!(verdict(|it| it.fingerprint_length = 65), fingerprint);
-    assert_eq!(verdict(|it| it.poll_interval_max = secs(1)), "", "it need not grow");
-    let poll = "poll_interval_max must not be below poll_interval";
-    assert_eq!(verdict(|it| it.poll_interval_max = millis(999)), poll);
+    assert_eq!(verdict(|it| it.confirmation.fingerprint_length = 64), "");
+    let fingerprint = "confirmation.fingerprint_length must be at most 64";
+    assert_eq!(verdict(|it| it.confirmation.fingerprint_length = 65), fingerprint);
+    assert_eq!(verdict(|it| it.confirmation.poll_interval_max = secs(1)), "", "it need not grow");
+    let poll = "confirmation.poll_interval_max must not be below poll_interval";
+    assert_eq!(verdict(|it| it.confirmation.poll_interval_max = millis(999)), poll);
     let none = "must be at least 1, or none for no ceiling";
-    assert_eq!(verdict(|it| it.turns_max = Some(0)), format!("turns_max {none}"));
-    assert_eq!(verdict(|it| it.cycles_max = Some(0)), format!("cycles_max {none}"));
-    let rounds = verdict(|it| it.discussion_cycles_max = Some(0));
-    assert_eq!(rounds, format!("discussion_cycles_max {none}"));
-    let turns = verdict(|it| it.discussion_turns_max = Some(0));
-    assert_eq!(turns, format!("discussion_turns_max {none}"));
-    assert_eq!(verdict(|it| it.turns_max = Some(1)), "");
-    assert_eq!(verdict(|it| it.cycles_max = Some(1)), "");
-    assert_eq!(verdict(|it| it.discussion_cycles_max = Some(1)), "");
+    assert_eq!(
+        verdict(|it| it.ceilings.chat.turns = Some(0)),
+        format!("ceilings.chat.turns {none}")
+    );
+    assert_eq!(
+        verdict(|it| it.ceilings.chat.cycles = Some(0)),
+        format!("ceilings.chat.cycles {none}")
+    );
+    let rounds = verdict(|it| it.ceilings.discussion.cycles = Some(0));
+    assert_eq!(rounds, format!("ceilings.discussion.cycles {none}"));
+    let turns = verdict(|it| it.ceilings.discussion.turns = Some(0));
+    assert_eq!(turns, format!("ceilings.discussion.turns {none}"));
+    assert_eq!(verdict(|it| it.ceilings.chat.turns = Some(1)), "");
+    assert_eq!(verdict(|it| it.ceilings.chat.cycles = Some(1)), "");
+    assert_eq!(verdict(|it| it.ceilings.discussion.cycles = Some(1)), "");
 }
 
 /// R118
@@ -73,16 +85,21 @@ fn the_longest_and_the_shortest_waits_overflow_nothing() {
     let all = |wait: Duration| {
         move |it: &mut Config| {
             let positive = wait.max(millis(1));
-            (it.delivery_timeout, it.quiet_period) = (positive, wait);
-            (it.poll_first, it.poll_interval, it.poll_interval_max) =
-                (positive, positive, positive);
-            (it.start_deadline, it.run_deadline) = (Some(positive), Some(positive));
-            (it.late_grace, it.refresh_deadline, it.list_fresh) = (wait, positive, wait);
-            (it.recount_interval, it.forget_after) = (positive, positive);
+            (it.confirmation.delivery_timeout, it.confirmation.quiet_period) = (positive, wait);
+            (
+                it.confirmation.poll_first,
+                it.confirmation.poll_interval,
+                it.confirmation.poll_interval_max,
+            ) = (positive, positive, positive);
+            (it.deadlines.start, it.deadlines.run) = (Some(positive), Some(positive));
+            (it.confirmation.late_grace, it.members.refresh_deadline, it.members.list_fresh) =
+                (wait, positive, wait);
+            (it.members.recount_interval, it.members.forget_after) = (positive, positive);
             it.trigger_cleanup = TriggerCleanup::After(wait);
-            (it.discussion_time_max, it.overdue_archive_after) = (Some(positive), Some(positive));
-            (it.reminder_interval, it.farewell, it.bot_notice_interval) = (wait, wait, wait);
-            (it.retriggers, it.fingerprint_length) = (u8::MAX, 0);
+            (it.ceilings.discussion_time, it.discussion.overdue_archive_after) =
+                (Some(positive), Some(positive));
+            it.discussion.reminder_interval = wait;
+            (it.deadlines.retriggers, it.confirmation.fingerprint_length) = (u8::MAX, 0);
         }
     };
     for wait in [Duration::ZERO, Duration::MAX] {
@@ -119,17 +136,17 @@ fn the_seed_to_the_letter_is_the_default_without_its_safety_nets() {
     let literal = Config::seed_literal();
     assert_eq!(literal.validate(), Ok(()));
     let mut expected = Config::default();
-    expected.start_deadline = None;
-    expected.run_deadline = None;
-    expected.turns_max = None;
-    expected.cycles_max = None;
-    expected.discussion_turns_max = None;
-    expected.discussion_cycles_max = None;
-    expected.list_fresh = Duration::MAX;
-    expected.any_message_fallback = false;
-    expected.acknowledge = false;
-    expected.skip_last_speaker = false;
-    expected.mentions = MentionRule::Ignored;
+    expected.deadlines.start = None;
+    expected.deadlines.run = None;
+    expected.ceilings.chat.turns = None;
+    expected.ceilings.chat.cycles = None;
+    expected.ceilings.discussion.turns = None;
+    expected.ceilings.discussion.cycles = None;
+    expected.members.list_fresh = Duration::MAX;
+    expected.confirmation.any_message_fallback = false;
+    expected.people.acknowledge = false;
+    expected.order.skip_last_speaker = false;
+    expected.people.mentions = MentionRule::Ignored;
     assert_eq!(literal, expected);
     assert_ne!(literal, Config::default());
 }
@@ -221,32 +238,30 @@ fn to_the_letter_it_keeps_what_lets_a_room_come_to_rest_and_a_person_be_heard() 
 type SetWait = fn(&mut Config, Duration);
 
 /// Every wait that may be zero.
-const WAITS: [SetWait; 7] = [
-    |it, wait| it.quiet_period = wait,
-    |it, wait| it.late_grace = wait,
-    |it, wait| it.list_fresh = wait,
+const WAITS: [SetWait; 5] = [
+    |it, wait| it.confirmation.quiet_period = wait,
+    |it, wait| it.confirmation.late_grace = wait,
+    |it, wait| it.members.list_fresh = wait,
     |it, wait| it.trigger_cleanup = TriggerCleanup::After(wait),
-    |it, wait| it.reminder_interval = wait,
-    |it, wait| it.farewell = wait,
-    |it, wait| it.bot_notice_interval = wait,
+    |it, wait| it.discussion.reminder_interval = wait,
 ];
 
 /// Every wait of at least a millisecond; the last two are the poll intervals, the first not above the other.
 const POSITIVE_WAITS: [SetWait; 14] = [
-    |it, wait| it.delivery_timeout = wait,
-    |it, wait| it.poll_first = wait,
-    |it, wait| it.refresh_deadline = wait,
-    |it, wait| it.recount_interval = wait,
-    |it, wait| it.forget_after = wait,
-    |it, wait| it.consult_deadline = wait,
-    |it, wait| it.outage_max = wait,
-    |it, wait| it.turn_deadline = Some(wait),
-    |it, wait| it.slow_after = Some(wait),
-    |it, wait| it.start_deadline = Some(wait),
-    |it, wait| it.run_deadline = Some(wait),
-    |it, wait| it.discussion_time_max = Some(wait),
-    |it, wait| it.overdue_archive_after = Some(wait),
-    |it, wait| it.poll_interval = wait.min(it.poll_interval_max),
+    |it, wait| it.confirmation.delivery_timeout = wait,
+    |it, wait| it.confirmation.poll_first = wait,
+    |it, wait| it.members.refresh_deadline = wait,
+    |it, wait| it.members.recount_interval = wait,
+    |it, wait| it.members.forget_after = wait,
+    |it, wait| it.people.consult_deadline = wait,
+    |it, wait| it.deadlines.outage_max = wait,
+    |it, wait| it.deadlines.turn = Some(wait),
+    |it, wait| it.deadlines.slow_after = Some(wait),
+    |it, wait| it.deadlines.start = Some(wait),
+    |it, wait| it.deadlines.run = Some(wait),
+    |it, wait| it.ceilings.discussion_time = Some(wait),
+    |it, wait| it.discussion.overdue_archive_after = Some(wait),
+    |it, wait| it.confirmation.poll_interval = wait.min(it.confirmation.poll_interval_max),
 ];
 
 /// Draws one of the values; a linear congruence is chance enough.
@@ -265,11 +280,12 @@ fn extreme(config: &mut Config, chance: &mut u64) {
             }
         }
     };
-    let longest_poll: SetWait = |it, wait| it.poll_interval_max = wait.max(it.poll_interval);
+    let longest_poll: SetWait =
+        |it, wait| it.confirmation.poll_interval_max = wait.max(it.confirmation.poll_interval);
     set(&WAITS, &[None, Some(Duration::ZERO), Some(millis(1)), Some(Duration::MAX)]);
     set(&[longest_poll], &[None, Some(millis(1)), Some(Duration::MAX)]);
     set(&POSITIVE_WAITS, &[None, Some(millis(1)), Some(Duration::MAX), Some(Duration::MAX)]);
-    config.human_interrupt =
+    config.people.human_interrupt =
         draw(chance, &[HumanInterrupt::Inject, HumanInterrupt::Queue, HumanInterrupt::Interrupt]);
     assert_eq!(config.validate(), Ok(()));
 }
@@ -331,7 +347,8 @@ fn no_mixture_of_extreme_waits_overflows() {
 #[test]
 fn polls_of_the_longest_interval_do_not_overflow() {
     let mut room = Room::chat_with(2, |config| {
-        (config.poll_interval, config.poll_interval_max) = (Duration::MAX, Duration::MAX);
+        (config.confirmation.poll_interval, config.confirmation.poll_interval_max) =
+            (Duration::MAX, Duration::MAX);
     });
     room.human("hello");
     room.start(A);

@@ -192,7 +192,7 @@ fn what_came_before_the_turn_went_on_confirms_nothing() {
 /// R252
 #[test]
 fn an_agent_is_asked_to_go_on_so_often_and_no_more() {
-    let mut room = Room::chat_with(2, |config| config.continuations = 2);
+    let mut room = Room::chat_with(2, |config| config.order.continuations = 2);
     room.human("hello");
     for asked in [true, true, false, false] {
         room.start(A);
@@ -303,7 +303,7 @@ fn a_turn_that_takes_too_long_is_told_and_goes_to_the_next() {
 /// R260
 #[test]
 fn a_time_out_is_not_told_where_that_is_off() {
-    let mut room = Room::chat_with(2, |config| config.turn_deadline = Some(secs(20)));
+    let mut room = Room::chat_with(2, |config| config.deadlines.turn = Some(secs(20)));
     room.human("hello");
     let step = room.wait(secs(20));
     assert_eq!(
@@ -353,7 +353,7 @@ fn the_end_of_a_turn_comes_before_another_reminder_of_it() {
     for (end, causes) in
         [(45, vec![Cause::StartTimedOut, Cause::NextInList]), (46, vec![Cause::Retriggered])]
     {
-        let mut room = Room::chat_with(2, |config| config.turn_deadline = Some(secs(end)));
+        let mut room = Room::chat_with(2, |config| config.deadlines.turn = Some(secs(end)));
         room.human("hello");
         assert_eq!(room.wait(secs(45)).causes(), causes, "{end}");
     }
@@ -362,7 +362,7 @@ fn the_end_of_a_turn_comes_before_another_reminder_of_it() {
 /// D64
 #[test]
 fn a_slow_run_is_told_once_and_goes_on() {
-    let mut room = Room::chat_with(2, |config| config.slow_after = Some(secs(30)));
+    let mut room = Room::chat_with(2, |config| config.deadlines.slow_after = Some(secs(30)));
     room.human("hello");
     room.start(A);
     room.wait(secs(10));

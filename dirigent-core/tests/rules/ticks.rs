@@ -24,14 +24,15 @@ fn waiting() -> Vec<Room> {
     confirming.ends(A, spoke("it never arrives"));
     let mut quiet = confirming.clone();
     quiet.says(A, "It arrives in other words");
-    let mut consulting = running(|config| config.human_interrupt = HumanInterrupt::Interrupt);
+    let mut consulting =
+        running(|config| config.people.human_interrupt = HumanInterrupt::Interrupt);
     consulting.human("wait");
     let mut idle = Room::discussion(2);
     idle.human("hello");
     idle.all_pass();
     let mut away = woken();
     away.tell(Input::Chat { away: true });
-    let slow = running(|config| config.slow_after = Some(secs(5)));
+    let slow = running(|config| config.deadlines.slow_after = Some(secs(5)));
     let (resting, unknown) = (Room::chat(3), Room::unknown());
     vec![
         woken(),

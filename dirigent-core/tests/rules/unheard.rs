@@ -80,7 +80,7 @@ fn a_word_that_woke_a_channel_on_hold_outlasts_the_turns_that_it_gave() {
 
 #[test]
 fn a_word_that_no_agent_answered_in_time_wakes_an_agent_that_comes_back() {
-    let mut room = Room::chat_with(2, |config| config.retriggers = 0);
+    let mut room = Room::chat_with(2, |config| config.deadlines.retriggers = 0);
     room.tell(Input::Offline(B));
     room.human("hello");
     room.wait(secs(45));

@@ -52,7 +52,7 @@ fn moderator_system_messages_and_edits_wake_nobody() {
 fn other_bots_wake_only_where_they_qualify() {
     let mut room = Room::chat(2);
     assert!(room.bot("beep").is_silent());
-    let mut room = Room::chat_with(2, |config| config.bots_qualify = true);
+    let mut room = Room::chat_with(2, |config| config.people.bots_qualify = true);
     assert_eq!(room.bot("beep").all(), ["dormant > granted A: bot-message", "trigger A"]);
 }
 
@@ -293,7 +293,7 @@ fn an_operators_wake_is_refused_where_it_cannot_be_done_now() {
 fn a_wake_of_the_hosts_own_lifts_no_ceiling_and_is_told_as_no_operators() {
     let wake = |cause| Input::Wake { first: None, cause };
     for cause in [WakeCause::Guide, WakeCause::Result, WakeCause::Unheard] {
-        let mut room = Room::chat_with(2, |config| config.turns_max = Some(3));
+        let mut room = Room::chat_with(2, |config| config.ceilings.chat.turns = Some(3));
         room.human("hello");
         room.all_pass();
         room.members();

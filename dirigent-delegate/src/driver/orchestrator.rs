@@ -14,7 +14,7 @@ use crate::router::{Off, Router};
 /// Answers people who speak during an agent's turn: a [`dirigent::host::Orchestrator`]. The session is the channel. While the router is
 /// off, the messages are handed to the agent, as if there were no orchestrator; so they are when nothing but failures came of them.
 ///
-/// Dirigent waits for the answer for [`Config::consult_deadline`](dirigent::Config::consult_deadline), 30 s unless changed: agents that
+/// Dirigent waits for the answer for [`PeopleRules::consult_deadline`](dirigent::settings::PeopleRules::consult_deadline), 30 s unless changed: agents that
 /// take longer are given up then, and need a longer one.
 ///
 /// ```no_run

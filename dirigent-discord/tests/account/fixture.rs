@@ -58,7 +58,7 @@ impl Default for Plan {
     fn default() -> Self {
         let store: Arc<dyn ChannelStore> = Arc::new(MemoryChannels::default());
         let mut settings = Settings::default();
-        settings.backfill = None;
+        settings.time_limits.backfill = None;
         Self {
             intents: Feed::INTENTS_WITH_MEMBERS,
             settings,

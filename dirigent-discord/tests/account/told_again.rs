@@ -54,7 +54,7 @@ async fn joins_leaves_and_deletions_are_told_again_where_the_store_fails_at_once
 async fn a_threads_first_message_is_heard_once_its_parent_can_be_loaded() {
     let mut settings = Settings::default();
     settings.inherit_parent_mode = true;
-    settings.backfill = None;
+    settings.time_limits.backfill = None;
     let (fixture, store) = stored_chats(&[CHANNEL], Plan { settings, ..Plan::default() }).await;
     store.fail(&[CHANNEL]);
     fixture.connect(everybody()).await;

@@ -364,20 +364,19 @@ impl Spent {
 /// Agents talk on and on, and all else is as it is by default.
 pub(crate) fn default_rules() -> (Config, Settings) {
     let mut config = Config::default();
-    (config.turns_max, config.cycles_max) = (None, None);
+    (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
     let mut settings = Settings::default();
     // The agents say nearly the same all the time.
-    settings.skip_repetitions = false;
+    settings.reading.skip_repetitions = false;
     (config, settings)
 }
 
-/// Nobody is stopped by a ceiling, and a request may fail often.
+/// Nobody is stopped by a ceiling.
 fn rules() -> (Config, Settings) {
     let mut config = Config::default();
-    (config.turns_max, config.cycles_max) = (None, None);
+    (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
     let mut settings = Settings::default();
-    (settings.retries, settings.work_deadline) = (12, Duration::from_secs(120));
-    settings.skip_repetitions = false;
+    settings.reading.skip_repetitions = false;
     (config, settings)
 }
 

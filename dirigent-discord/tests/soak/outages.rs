@@ -44,7 +44,7 @@ enum First {
 async fn away(agents: Agents, outages: &[ServerOutage], lasts: Duration, first: First) {
     let (mut config, settings) = default_rules();
     // The agents that ask repeat their post until it arrives; their runs must not be over before.
-    config.run_deadline = Some(Duration::from_secs(3_600));
+    config.deadlines.run = Some(Duration::from_secs(3_600));
     let mut fixture = Fixture::ruled(agents, 11, (config, settings)).await;
     let distance = (MOMENTS / told("SOAK_MOMENTS").unwrap_or(MOMENTS / 4).clamp(1, MOMENTS)).max(1);
     for moment in (0..MOMENTS).step_by(usize::try_from(distance).unwrap()) {

@@ -121,8 +121,8 @@ impl Table {
         let settings = Settings::default().with(|settings| {
             settings.typing = true;
             // A Discord in memory has no rate limits.
-            settings.pacing = Pacing::off();
-            settings.skip_repetitions = !flags.keeps_repetitions;
+            settings.limits.pacing = Pacing::off();
+            settings.reading.skip_repetitions = !flags.keeps_repetitions;
         });
         let recording = Recording::default();
         let mut builder = Dirigent::builder(discord.account(moderator))

@@ -89,7 +89,7 @@ impl ChatAgent {
         self
     }
 
-    /// Sets what models cost, for the channel's budget ([`Config::budget_cost`](dirigent::Config::budget_cost)). Default:
+    /// Sets what models cost, for the channel's budget ([`BudgetRules::cost`](dirigent::settings::BudgetRules::cost)). Default:
     /// nothing, and the budget counts tokens.
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {

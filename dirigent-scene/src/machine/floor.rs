@@ -26,11 +26,11 @@ pub(super) struct Floor {
 /// The rules: nothing ends a turn but its speech, and nothing the scene but its ceiling.
 fn config(turns_max: u32) -> Arc<Config> {
     let config = Config::default().with(|config| {
-        config.start_deadline = None;
-        config.run_deadline = None;
-        config.skip_last_speaker = false;
-        config.cycles_max = None;
-        config.turns_max = Some(turns_max.max(1));
+        config.deadlines.start = None;
+        config.deadlines.run = None;
+        config.order.skip_last_speaker = false;
+        config.ceilings.chat.cycles = None;
+        config.ceilings.chat.turns = Some(turns_max.max(1));
     });
     Arc::new(config)
 }

@@ -6,21 +6,19 @@ use std::sync::Arc;
 
 use dirigent::ports::Timestamp;
 use dirigent::replay::{Input, RecordedChannel, Trace};
+use dirigent::settings::config_form;
 use dirigent::snapshot::{AgentKey, RestoreError};
 use dirigent::store::ChannelRecord;
-use dirigent::{AgentId, ChannelId};
-use serde::{Deserialize, Serialize};
+use dirigent::{AgentId, ChannelId, Config};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::disk::replace;
 use crate::error::{BadFile, StoreError};
-use crate::record::form::structs;
+use crate::record::form::{Form, structs};
 use crate::record::{Extras, parse_record, record_text};
 
-mod config;
 mod input;
-
-use config::ConfigFile;
 
 /// The version of the form that this crate writes, and the only one it reads.
 const VERSION: u32 = 2;
@@ -70,8 +68,20 @@ struct Head {
     #[serde(with = "crate::record::form")]
     channel: ChannelId,
     agents: Vec<AgentId>,
-    config: ConfigFile,
+    #[serde(with = "crate::record::form")]
+    config: Config,
     start: Box<RawValue>,
+}
+
+/// As in a host's own file.
+impl Form for Config {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        config_form::serialize(self, to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        config_form::deserialize(from)
+    }
 }
 
 structs! {
@@ -110,7 +120,7 @@ impl ChannelRecording {
             recording: VERSION,
             channel: self.channel,
             agents: self.agents.clone(),
-            config: ConfigFile::from(&*self.recorded.config),
+            config: Config::clone(&self.recorded.config),
             start: start.ok_or(NewerValue)?,
         };
         let mut text = serde_json::to_string(&head).map_err(|_| NewerValue)?;
@@ -144,7 +154,7 @@ impl ChannelRecording {
             });
         }
         let start = parse_record(head.start.get())?.record.snapshot;
-        let mut recorded = RecordedChannel::new(Arc::new(head.config.into()), start);
+        let mut recorded = RecordedChannel::new(Arc::new(head.config), start);
         for line in lines {
             let line: Line = serde_json::from_str(line).map_err(|_| wrong())?;
             recorded.inputs.push((line.at, line.input));

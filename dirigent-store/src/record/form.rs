@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) use name::{named, read as read_name, write as write_name};
+pub(crate) use name::{read as read_name, write as write_name};
 pub(crate) use scalar::{digits, whole};
 
 /// A value with a form in a file.

@@ -139,14 +139,14 @@ async fn hear(feed: Feed, mut shard: Shard) {
 /// How the five take turns: a run in one process goes on when another ends, and an agent that comes back speaks again.
 fn rules() -> (Settings, Config) {
     let mut settings = Settings::default();
-    settings.lost_runs = LostRuns::Keep;
+    settings.hooks.lost_runs = LostRuns::Keep;
     // The agents say the same all the time, and people talk fast.
-    settings.skip_repetitions = false;
+    settings.reading.skip_repetitions = false;
     settings.inherit_parent_mode = true;
-    settings.pacing = Pacing::off();
+    settings.limits.pacing = Pacing::off();
     let config = Config::default().with(|config| {
-        config.auto_requeue = true;
-        config.run_deadline = Some(RUN);
+        config.order.auto_requeue = true;
+        config.deadlines.run = Some(RUN);
     });
     (settings, config)
 }

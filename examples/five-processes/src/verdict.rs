@@ -16,7 +16,7 @@ use crate::people::{Change, Word};
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How long nothing may be posted before what is missing is lost: longer than a run may last, and its reply may take to arrive.
 const QUIET: Duration = Duration::from_secs(32);
-/// How long the permission of a run lasts that was accepted and is not posted yet (`Config::delivery_timeout`).
+/// How long the permission of a run lasts that was accepted and is not posted yet (`confirmation.delivery_timeout`).
 const DELIVERY: u64 = 15_000;
 
 /// A reply of an agent, as it says of itself.

@@ -132,7 +132,7 @@ fn two_agents(are_hosted: bool) -> Fixed {
     let known: Vec<AgentId> = ["agent-0", "agent-1"].map(AgentId::from).into();
     let users: HashMap<_, _> = known.iter().cloned().zip((0..2).map(user_of)).collect();
     let directory = Directory::new(MODERATOR, known, &users).with_hosted(|_| are_hosted);
-    let settings = Settings { pacing: Pacing::off(), ..Settings::default() };
+    let settings = Settings::default().with(|settings| settings.limits.pacing = Pacing::off());
     let config = Config::default();
     Fixed {
         settings,

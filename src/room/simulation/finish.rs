@@ -80,9 +80,13 @@ impl World {
     /// Of these messages the room heard those that it knows now: a page in which it looks for a reply of its own is not heard.
     fn note_heard(&mut self, read: &[MessageId]) {
         let Fixed { settings, config, up_since, .. } = &self.fixed;
-        let wake_max = settings.missed_wake_max;
+        let wake_max = settings.time_limits.missed_wake_max;
         let is_recent = |sent: Timestamp| {
-            let most = if sent >= *up_since { wake_max.max(config.outage_max) } else { wake_max };
+            let most = if sent >= *up_since {
+                wake_max.max(config.deadlines.outage_max)
+            } else {
+                wake_max
+            };
             self.now.since(sent) < most
         };
         for id in read.iter().filter(|id| self.room.marks.is_known(**id)) {

@@ -149,7 +149,7 @@ fn a_word_that_nobody_is_handed_is_noticed() {
     let seed = (1..200).find(|seed| {
         let world = World::new(*seed, false);
         let hosted = (0..world.fixed.agents).all(|agent| world.is_hosted(AgentKey::new(agent)));
-        hosted && world.fixed.settings.missed_max > 10 && !world.fixed.is_discussion
+        hosted && world.fixed.settings.limits.missed_max > 10 && !world.fixed.is_discussion
     });
     let mut world = World::new(seed.unwrap_or(1), false);
     for _ in 0..20 {

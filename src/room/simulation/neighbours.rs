@@ -113,7 +113,7 @@ impl World {
             }
             Answers::Up if !hangs => (self.soon(300), Report::Answered),
             Answers::Up | Answers::Hanging => {
-                let timed_out = self.now + self.fixed.settings.attempt_timeout;
+                let timed_out = self.now + self.fixed.settings.time_limits.request;
                 (timed_out, Report::Away { refused: false })
             }
         }

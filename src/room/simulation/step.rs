@@ -275,7 +275,7 @@ impl World {
         self.calm_down();
         // The initiator of a discussion is reminded three times, and it is archived after that.
         let is_discussion = self.room.look().machine().view().initiator().is_some();
-        let reminders = self.fixed.config.reminder_interval * 4;
+        let reminders = self.fixed.config.discussion.reminder_interval * 4;
         let quiet = if is_discussion { reminders } else { Duration::ZERO };
         let began = self.now;
         let until = began + Duration::from_secs(2_400) + quiet;

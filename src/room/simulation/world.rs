@@ -425,7 +425,7 @@ impl World {
         note!(self, "CALM");
         self.calm = true;
         // Or the rest of a long backlog would take as many cycles.
-        self.fixed.settings.missed_max = 500;
+        self.fixed.settings.limits.missed_max = 500;
         self.chat.answers = Answers::Up;
         self.chat.reads_hang = false;
         self.store.answers = Answers::Up;
@@ -448,10 +448,10 @@ impl World {
 fn new_admission(fixed: &Fixed) -> Admission {
     let settings = &fixed.settings;
     Admission::new(Limits {
-        pacing: settings.pacing,
-        calls_max: settings.calls_max,
-        consults_max: settings.consults_max,
-        attempt_timeout: settings.attempt_timeout,
+        pacing: settings.limits.pacing,
+        calls_max: settings.limits.calls_max,
+        consults_max: settings.limits.calls_max,
+        attempt_timeout: settings.time_limits.request,
     })
 }
 
@@ -467,18 +467,18 @@ fn draw_fixed(dice: &mut Dice) -> Fixed {
     let directory = Directory::new(MODERATOR, known, &users).with_hosted(is_hosted);
     let mut settings = Settings::default();
     if dice.chance(500) {
-        settings.pacing = Pacing::off();
+        settings.limits.pacing = Pacing::off();
     }
     if dice.chance(200) {
-        settings.missed_max = 1 + dice.place(3);
+        settings.limits.missed_max = 1 + dice.place(3);
     }
-    settings.calls_max = 1 + dice.place(3);
+    settings.limits.calls_max = 1 + dice.place(3);
     if dice.chance(200) {
-        settings.notify = false;
+        settings.hooks.notify = false;
     }
     let is_discussion = dice.chance(300);
     let mut config = Config::default();
-    config.human_interrupt = match dice.below(4) {
+    config.people.human_interrupt = match dice.below(4) {
         0 => HumanInterrupt::Queue,
         1 => HumanInterrupt::Interrupt,
         _ => HumanInterrupt::Inject,
@@ -489,13 +489,13 @@ fn draw_fixed(dice: &mut Dice) -> Fixed {
         2 => TriggerCleanup::Never,
         _ => TriggerCleanup::Immediate,
     };
-    config.retriggers = dice.below(3) as u8;
-    config.auto_requeue = dice.chance(200);
+    config.deadlines.retriggers = dice.below(3) as u8;
+    config.order.auto_requeue = dice.chance(200);
     config.announce_timeouts = dice.chance(200);
-    config.run_deadline = Some(Duration::from_secs(120 + dice.below(480)));
-    config.turns_max = Some(8 + dice.below(50) as u32);
-    config.discussion_turns_max = config.turns_max;
-    config.discussion_cycles_max = config.cycles_max;
+    config.deadlines.run = Some(Duration::from_secs(120 + dice.below(480)));
+    config.ceilings.chat.turns = Some(8 + dice.below(50) as u32);
+    config.ceilings.discussion.turns = config.ceilings.chat.turns;
+    config.ceilings.discussion.cycles = config.ceilings.chat.cycles;
     Fixed {
         settings,
         config: Arc::new(config),

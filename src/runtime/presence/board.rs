@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, Input, Timestamp};
 
 use super::Presence;
 use crate::Clock;
-use crate::settings::heartbeat::Heartbeat;
+use crate::settings::Heartbeat;
 
 /// Who is online, told by hosts and by time.
 pub(crate) struct PresenceBoard {

@@ -40,7 +40,7 @@ impl Runtime {
             let agent = self.registry.log_name(agent);
             self.tell_failure(AgentFailure { channel, agent, run, fault });
         }
-        let most = self.settings.offline_after_failures;
+        let most = self.settings.hooks.offline_after_failures;
         if self.presence.call_ended(agent, failed, most) {
             tracing::warn!(agent = %self.registry.log_name(agent), "the calls of an agent fail: it is offline");
             self.tell_all();

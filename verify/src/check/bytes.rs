@@ -83,9 +83,9 @@ pub fn config_from_bytes(bytes: [u8; 8]) -> Config {
     words_and_waits(&mut config, text, wait);
     deadlines_and_lists(&mut config, starts, lists);
     let advance = policy & 1 != 0;
-    config.interrupt =
+    config.people.interrupt =
         if advance { InterruptPolicy::AdvanceNormally } else { InterruptPolicy::RestartCycle };
-    config.bots_qualify = policy & 2 != 0;
+    config.people.bots_qualify = policy & 2 != 0;
     let cleanups = [
         TriggerCleanup::OnNext,
         TriggerCleanup::After(Duration::from_secs(3)),
@@ -93,39 +93,40 @@ pub fn config_from_bytes(bytes: [u8; 8]) -> Config {
         TriggerCleanup::Never,
     ];
     config.trigger_cleanup = pick(policy / 4, TriggerCleanup::Immediate, &cleanups);
-    config.turns_max = pick(ceilings, Some(60), &[Some(1), Some(2), Some(5), None]);
-    config.cycles_max = pick(ceilings / 8, Some(12), &[Some(1), Some(2), None]);
-    config.discussion_turns_max = pick(ceilings, Some(160), &[Some(1), Some(2), Some(5), None]);
-    config.discussion_cycles_max = pick(policy / 32, Some(40), &[Some(1), Some(2), None]);
-    config.discussion_time_max = pick(ceilings / 4, None, &[Some(1), Some(30_000)]).map(millis);
-    config.overdue_archive_after = pick(ceilings / 64, None, &[Some(1), Some(5_000)]).map(millis);
-    config.reminder_interval = millis(pick(idle, 600_000, &[0, 1_000]));
-    config.farewell = millis(pick(idle / 4, 15_000, &[0]));
-    config.bot_notice_interval = millis(pick(idle / 8, 60_000, &[0, 1]));
-    config.forget_after = millis(pick(idle / 32, 600_000, &[1, 5_000]));
+    config.ceilings.chat.turns = pick(ceilings, Some(60), &[Some(1), Some(2), Some(5), None]);
+    config.ceilings.chat.cycles = pick(ceilings / 8, Some(12), &[Some(1), Some(2), None]);
+    config.ceilings.discussion.turns =
+        pick(ceilings, Some(160), &[Some(1), Some(2), Some(5), None]);
+    config.ceilings.discussion.cycles = pick(policy / 32, Some(40), &[Some(1), Some(2), None]);
+    config.ceilings.discussion_time =
+        pick(ceilings / 4, None, &[Some(1), Some(30_000)]).map(millis);
+    config.discussion.overdue_archive_after =
+        pick(ceilings / 64, None, &[Some(1), Some(5_000)]).map(millis);
+    config.discussion.reminder_interval = millis(pick(idle, 600_000, &[0, 1_000]));
+    config.members.forget_after = millis(pick(idle / 32, 600_000, &[1, 5_000]));
     config
 }
 
 /// What a reply must look like, and how long it is awaited.
 fn words_and_waits(config: &mut Config, text: u8, wait: u8) {
-    config.fingerprint_length = pick(text, 40, &[0, 1, 5, 64]);
-    config.any_message_fallback = text < 160;
-    config.quiet_period = millis(pick(wait, 1_500, &[0, 1, 20_000]));
-    config.delivery_timeout = millis(pick(wait / 4, 15_000, &[1, 1_001, 4_000]));
-    config.poll_first = millis(pick(wait / 16, 300, &[1, 20_000]));
-    config.poll_interval = millis(pick(wait / 32, 1_000, &[1, 333, 700]));
+    config.confirmation.fingerprint_length = pick(text, 40, &[0, 1, 5, 64]);
+    config.confirmation.any_message_fallback = text < 160;
+    config.confirmation.quiet_period = millis(pick(wait, 1_500, &[0, 1, 20_000]));
+    config.confirmation.delivery_timeout = millis(pick(wait / 4, 15_000, &[1, 1_001, 4_000]));
+    config.confirmation.poll_first = millis(pick(wait / 16, 300, &[1, 20_000]));
+    config.confirmation.poll_interval = millis(pick(wait / 32, 1_000, &[1, 333, 700]));
 }
 
 /// How long an agent may take, and how old a list may be.
 fn deadlines_and_lists(config: &mut Config, starts: u8, lists: u8) {
-    config.start_deadline = pick(starts, Some(45_000), &[None, Some(1_000)]).map(millis);
-    config.retriggers = pick(starts / 4, 1, &[0, 3]);
-    config.run_deadline = pick(starts / 16, Some(600_000), &[None, Some(2_000)]).map(millis);
-    config.late_grace = millis(pick(starts / 64, 30_000, &[0, 1_000]));
-    config.refresh_deadline = millis(pick(lists, 10_000, &[1, 100]));
-    config.list_fresh = millis(pick(lists / 4, 60_000, &[0, 600_000]));
-    config.recount_interval = millis(pick(lists / 16, 30_000, &[1, 5_000]));
-    config.shuffle_first = lists >= 128;
+    config.deadlines.start = pick(starts, Some(45_000), &[None, Some(1_000)]).map(millis);
+    config.deadlines.retriggers = pick(starts / 4, 1, &[0, 3]);
+    config.deadlines.run = pick(starts / 16, Some(600_000), &[None, Some(2_000)]).map(millis);
+    config.confirmation.late_grace = millis(pick(starts / 64, 30_000, &[0, 1_000]));
+    config.members.refresh_deadline = millis(pick(lists, 10_000, &[1, 100]));
+    config.members.list_fresh = millis(pick(lists / 4, 60_000, &[0, 600_000]));
+    config.members.recount_interval = millis(pick(lists / 16, 30_000, &[1, 5_000]));
+    config.order.shuffle_first = lists >= 128;
 }
 
 /// A duration in milliseconds.

@@ -87,8 +87,8 @@ impl Talks {
         let is_overdue = self.dice.one_in(2);
         setup.recorder(self.wakes.clone()).config(|config| {
             if is_overdue {
-                config.discussion_time_max = Some(SECOND * 1_200);
-                config.overdue_archive_after = Some(SECOND * 300);
+                config.ceilings.discussion_time = Some(SECOND * 1_200);
+                config.discussion.overdue_archive_after = Some(SECOND * 300);
             }
         })
     }

@@ -82,7 +82,7 @@ impl AbsentAreNotGranted {
         }
         if let Input::Assign(agent) | Input::Online(agent) = seen.input {
             // One that is back is away still, unless it is assigned, or requeued at once.
-            let requeued = seen.rules.auto_requeue || matches!(seen.input, Input::Assign(_));
+            let requeued = seen.rules.order.auto_requeue || matches!(seen.input, Input::Assign(_));
             if requeued && !seen.after.away.iter().any(|(one, _)| one == agent) {
                 self.away.remove(agent);
             }

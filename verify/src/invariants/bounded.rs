@@ -45,7 +45,7 @@ impl Observer for Bounded {
         let extra = restored.original.list.len().saturating_sub(USUAL_AGENTS) * size_of::<Slot>()
             + restored.original.muted.len() * size_of::<AgentKey>()
             + restored.original.steering.as_deref().map_or(0, list_bytes);
-        let cap = usize::from(seen.rules.agent_turns_per_hour.unwrap_or(0));
+        let cap = usize::from(seen.rules.budget.agent_turns_per_hour.unwrap_or(0));
         let spoken = restored.original.steering.as_deref().map_or(0, |it| it.spoken.len());
         if spoken > after.seats.len() * cap {
             return Err(format!("{spoken} turns are remembered"));
@@ -103,7 +103,7 @@ mod tests {
         let kept = Snapshot { steering: Some(Box::new(steering)), ..Snapshot::default() };
         let mut step = Forged { restored: Some((kept, Snapshot::default())), ..Forged::default() };
         step.rejected(fresh(&INVARIANT).as_mut(), "are remembered");
-        step.rules.agent_turns_per_hour = Some(1);
+        step.rules.budget.agent_turns_per_hour = Some(1);
         step.accepted(fresh(&INVARIANT).as_mut());
     }
 

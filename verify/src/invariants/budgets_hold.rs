@@ -43,15 +43,15 @@ impl Observer for BudgetsHold {
             }
             if std::mem::take(&mut begun) {
                 expect_below(seen, "cycle", self.cycles.into(), |rules| {
-                    rules.budget_cycles.map(u64::from)
+                    rules.budget.cycles.map(u64::from)
                 })?;
-                self.cycles += u32::from(counts(seen, |rules| rules.budget_cycles.is_some()));
+                self.cycles += u32::from(counts(seen, |rules| rules.budget.cycles.is_some()));
             }
             expect_below(seen, "turn", self.turns.into(), |rules| {
-                rules.budget_turns.map(u64::from)
+                rules.budget.turns.map(u64::from)
             })?;
-            expect_below(seen, "cost", self.cost, |rules| rules.budget_cost)?;
-            self.turns += u32::from(counts(seen, |rules| rules.budget_turns.is_some()));
+            expect_below(seen, "cost", self.cost, |rules| rules.budget.cost)?;
+            self.turns += u32::from(counts(seen, |rules| rules.budget.turns.is_some()));
         }
         if let (Input::Spent { cost }, Ok(_)) = (seen.input, seen.answer) {
             self.cost = self.cost.saturating_add(*cost);
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn a_turn_and_a_cycle_beyond_the_budget_are_caught() {
         let mut turns = granting();
-        turns.rules.budget_turns = Some(1);
+        turns.rules.budget.turns = Some(1);
         let mut cycles = granting();
-        cycles.rules.budget_cycles = Some(1);
+        cycles.rules.budget.cycles = Some(1);
         for step in [turns, cycles] {
             let mut observer = fresh(&INVARIANT);
             step.accepted(observer.as_mut());
@@ -140,7 +140,7 @@ mod tests {
     fn a_turn_after_the_cost_was_reached_is_caught() {
         let mut observer = fresh(&INVARIANT);
         let mut step = granting();
-        step.rules.budget_cost = Some(5);
+        step.rules.budget.cost = Some(5);
         Forged { input: Input::Spent { cost: 4 }, ..Forged::default() }.accepted(observer.as_mut());
         step.accepted(observer.as_mut());
         Forged { input: Input::Spent { cost: 1 }, ..Forged::default() }.accepted(observer.as_mut());

@@ -72,7 +72,7 @@ impl HumansAreHeard {
         self.most = self.most.max(Some(seen.after.seats.len()));
         for rules in [seen.rules_before, seen.rules] {
             self.patience = self.patience.max(longest_cycle(rules, seen.after));
-            self.unlimited |= rules.start_deadline.is_none() || rules.run_deadline.is_none();
+            self.unlimited |= rules.deadlines.start.is_none() || rules.deadlines.run.is_none();
         }
     }
 
@@ -176,13 +176,14 @@ fn is_heard(seen: &Observation<'_>, id: MessageId, reached: bool) -> bool {
 
 /// How long a whole cycle may take, with the reading of the list at both ends.
 fn longest_cycle(rules: &Config, glance: &ViewSnapshot) -> Duration {
-    let start = rules.start_deadline.unwrap_or_default();
-    let run = rules.run_deadline.unwrap_or_default();
-    let parts = start * (u32::from(rules.retriggers) + 1) + run;
-    let continued = (start + run) * u32::from(rules.continuations);
-    let turn = parts + continued + rules.delivery_timeout + rules.consult_deadline * 8;
+    let start = rules.deadlines.start.unwrap_or_default();
+    let run = rules.deadlines.run.unwrap_or_default();
+    let parts = start * (u32::from(rules.deadlines.retriggers) + 1) + run;
+    let continued = (start + run) * u32::from(rules.order.continuations);
+    let turn =
+        parts + continued + rules.confirmation.delivery_timeout + rules.people.consult_deadline * 8;
     let agents = u32::try_from(glance.seats.len()).unwrap_or(u32::MAX);
-    turn * agents.max(1) + rules.refresh_deadline * 2
+    turn * agents.max(1) + rules.members.refresh_deadline * 2
 }
 
 #[cfg(test)]

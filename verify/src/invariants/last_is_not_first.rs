@@ -149,7 +149,7 @@ mod tests {
             step
         };
         let mut caps = Config::default();
-        caps.agent_turns_per_hour = Some(1);
+        caps.budget.agent_turns_per_hour = Some(1);
         step(Some(caps)).accepted(fresh(&INVARIANT).as_mut());
         step(None).rejected(fresh(&INVARIANT).as_mut(), "speaks first again");
     }

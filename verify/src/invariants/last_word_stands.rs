@@ -65,7 +65,7 @@ impl LastWordStands {
 
     fn follow(&mut self, seen: &Observation<'_>, told: &Transition) -> Result<(), String> {
         if told.cause == Cause::NothingNew {
-            if !(seen.rules.skip_last_speaker || seen.rules_before.skip_last_speaker) {
+            if !(seen.rules.order.skip_last_speaker || seen.rules_before.order.skip_last_speaker) {
                 return Err("an agent was passed unasked without the rule".to_owned());
             }
             if self.last != told.agent {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn an_agent_that_is_passed_without_the_rule_is_caught() {
         let mut step = telling(&[GRANTED, DELIVERED, PASSED]);
-        step.rules.skip_last_speaker = false;
+        step.rules.order.skip_last_speaker = false;
         step.rejected(fresh(&INVARIANT).as_mut(), "without the rule");
     }
 }

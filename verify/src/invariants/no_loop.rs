@@ -88,7 +88,7 @@ impl NoLoop {
             // The ceiling is looked at when the channel goes on, not when the word is kept.
             let heard = match message.author {
                 Author::Human | Author::Agent(_) => true,
-                Author::Bot => seen.rules.bots_qualify,
+                Author::Bot => seen.rules.people.bots_qualify,
                 Author::Moderator | _ => false,
             };
             self.missed |= heard && message.kind != MessageKind::System;
@@ -137,7 +137,7 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
         Some("a system message")
     } else if message.author == Author::Moderator {
         Some("the moderator")
-    } else if message.author == Author::Bot && !seen.rules.bots_qualify {
+    } else if message.author == Author::Bot && !seen.rules.people.bots_qualify {
         Some("a bot")
     } else if over_budget(seen) {
         Some("a word beyond the budget")
@@ -182,7 +182,7 @@ mod tests {
         let bot = word_of(Author::Bot, MessageKind::Conversation);
         bot.rejected(fresh(&INVARIANT).as_mut(), "a bot caused");
         let mut welcome = bot.clone();
-        welcome.rules.bots_qualify = true;
+        welcome.rules.people.bots_qualify = true;
         welcome.accepted(fresh(&INVARIANT).as_mut());
     }
 

@@ -50,7 +50,8 @@ impl Observer for NoLostWakeUp {
         self.longest = self.longest.max(waits).max(self.patience);
         self.for_ever |= waits_for_ever(after, seen.rules_before, seen.rules);
         if after.chat_away || before.chat_away {
-            let outage = seen.rules.outage_max.max(seen.rules_before.outage_max);
+            let outage =
+                seen.rules.deadlines.outage_max.max(seen.rules_before.deadlines.outage_max);
             self.longest = self.longest.max(outage);
         }
         if !after.is_active() || self.for_ever {
@@ -70,15 +71,19 @@ impl Observer for NoLostWakeUp {
 
 /// The longest that any one phase may wait.
 fn longest_wait(rules: &Config) -> Duration {
-    let optional = rules.start_deadline.max(rules.run_deadline).max(rules.turn_deadline);
-    let fixed = rules.refresh_deadline.max(rules.delivery_timeout).max(rules.consult_deadline);
+    let optional = rules.deadlines.start.max(rules.deadlines.run).max(rules.deadlines.turn);
+    let fixed = rules
+        .members
+        .refresh_deadline
+        .max(rules.confirmation.delivery_timeout)
+        .max(rules.people.consult_deadline);
     fixed.max(optional.unwrap_or_default())
 }
 
 /// Whether the host chose that this phase has no end of its own.
 fn waits_for_ever(glance: &ViewSnapshot, before: &Config, rules: &Config) -> bool {
-    let start = before.start_deadline.is_none() || rules.start_deadline.is_none();
-    let run = before.run_deadline.is_none() || rules.run_deadline.is_none();
+    let start = before.deadlines.start.is_none() || rules.deadlines.start.is_none();
+    let run = before.deadlines.run.is_none() || rules.deadlines.run.is_none();
     let held = glance.rest == Some(Pause::Held);
     let asked = matches!(glance.phase, PhaseKind::Granted | PhaseKind::Continuing);
     let delivers = glance.phase == PhaseKind::Delivering;

@@ -26,12 +26,14 @@ struct TriggersAreCounted {
 
 impl Observer for TriggersAreCounted {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
-        self.retriggers_max =
-            self.retriggers_max.max(seen.rules.retriggers).max(seen.rules_before.retriggers);
+        self.retriggers_max = self
+            .retriggers_max
+            .max(seen.rules.deadlines.retriggers)
+            .max(seen.rules_before.deadlines.retriggers);
         self.continuations_max = self
             .continuations_max
-            .max(seen.rules.continuations)
-            .max(seen.rules_before.continuations);
+            .max(seen.rules.order.continuations)
+            .max(seen.rules_before.order.continuations);
         let mut unfinished = false;
         let mut allowance = 0_usize;
         let mut granted = seen.before.speaker;
@@ -120,7 +122,7 @@ mod tests {
         let mut step = Forged::default().telling(&told);
         step.before.speaker = Some(A);
         step.effects.push(trigger(A));
-        step.rules.continuations = 2;
+        step.rules.order.continuations = 2;
         let mut observer = fresh(&INVARIANT);
         step.accepted(observer.as_mut());
         step.accepted(observer.as_mut());

@@ -33,7 +33,8 @@ impl Observer for TurnsEnd {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let after = seen.after;
         if seen.effects.iter().any(|effect| matches!(effect, Effect::FetchMembers { .. })) {
-            self.patience = seen.rules.refresh_deadline.max(seen.rules_before.refresh_deadline);
+            self.patience =
+                seen.rules.members.refresh_deadline.max(seen.rules_before.members.refresh_deadline);
         }
         // What expires when the rules change still follows the old ones, and so does what it begins.
         let mut limit = limit_of(after, seen.rules, self.patience);
@@ -96,10 +97,10 @@ impl Observer for TurnsEnd {
 /// How long the phase may last; `None`: for ever.
 fn limit_of(glance: &ViewSnapshot, rules: &Config, patience: Duration) -> Option<Duration> {
     match glance.phase {
-        PhaseKind::Granted | PhaseKind::Continuing => rules.start_deadline,
-        PhaseKind::Running => rules.run_deadline,
-        PhaseKind::Waiting => Some(rules.consult_deadline),
-        PhaseKind::Confirming => Some(rules.delivery_timeout),
+        PhaseKind::Granted | PhaseKind::Continuing => rules.deadlines.start,
+        PhaseKind::Running => rules.deadlines.run,
+        PhaseKind::Waiting => Some(rules.people.consult_deadline),
+        PhaseKind::Confirming => Some(rules.confirmation.delivery_timeout),
         PhaseKind::Refreshing => Some(patience),
         PhaseKind::Delivering
         | PhaseKind::Dormant

@@ -204,12 +204,20 @@ impl ViewSnapshot {
 
 /// How many cycles may begin in a channel of this mode until a person speaks.
 pub(crate) fn cycles_max(rules: &Config, mode: Mode) -> Option<u32> {
-    if mode == Mode::Discussion { rules.discussion_cycles_max } else { rules.cycles_max }
+    if mode == Mode::Discussion {
+        rules.ceilings.discussion.cycles
+    } else {
+        rules.ceilings.chat.cycles
+    }
 }
 
 /// How many turns may begin in a channel of this mode until a person speaks.
 pub(crate) fn turns_max(rules: &Config, mode: Mode) -> Option<u32> {
-    if mode == Mode::Discussion { rules.discussion_turns_max } else { rules.turns_max }
+    if mode == Mode::Discussion {
+        rules.ceilings.discussion.turns
+    } else {
+        rules.ceilings.chat.turns
+    }
 }
 
 /// Whether a phase is one that must come to an end by itself.

@@ -29,9 +29,9 @@ impl Observer for WholeTurnsEnd {
         let (before, after) = (seen.before, seen.after);
         if seen.grants().next().is_some() {
             // Where the step changed the rules, it is not known which of them the grant met.
-            let known = seen.rules_before.turn_deadline == seen.rules.turn_deadline;
+            let known = seen.rules_before.deadlines.turn == seen.rules.deadlines.turn;
             self.lasted = Duration::ZERO;
-            self.limit = seen.rules.turn_deadline.filter(|_| known);
+            self.limit = seen.rules.deadlines.turn.filter(|_| known);
         } else if counts(before.phase) && !before.chat_away {
             self.lasted += seen.elapsed;
         }
@@ -75,7 +75,7 @@ mod tests {
         let mut step = Forged { elapsed: Duration::from_secs(seconds), ..Forged::default() };
         step.before.phase = phase;
         step.after.phase = phase;
-        step.rules.turn_deadline = Some(Duration::from_secs(60));
+        step.rules.deadlines.turn = Some(Duration::from_secs(60));
         step
     }
 
@@ -100,7 +100,7 @@ mod tests {
     fn a_turn_without_a_deadline_may_last() {
         let mut observer = fresh(&INVARIANT);
         let mut begun = granted();
-        begun.rules.turn_deadline = None;
+        begun.rules.deadlines.turn = None;
         begun.accepted(observer.as_mut());
         step(7_200, PhaseKind::Running).accepted(observer.as_mut());
     }

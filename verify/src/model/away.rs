@@ -48,7 +48,7 @@ impl Model {
         if self.away.get(&agent) != Some(&Away::Offline) {
             return;
         }
-        if self.config.auto_requeue {
+        if self.config.order.auto_requeue {
             self.assign(agent);
         } else {
             self.away.insert(agent, Away::Unassigned);

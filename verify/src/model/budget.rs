@@ -8,27 +8,27 @@ use super::{Model, Phase};
 impl Model {
     /// Whether the budget of turns or of cost is spent.
     pub(super) fn is_turn_budget_spent(&self) -> bool {
-        let turns = self.config.budget_turns.is_some_and(|most| self.budget.turns >= most);
-        let cost = self.config.budget_cost.is_some_and(|most| self.budget.cost >= most);
+        let turns = self.config.budget.turns.is_some_and(|most| self.budget.turns >= most);
+        let cost = self.config.budget.cost.is_some_and(|most| self.budget.cost >= most);
         turns || cost
     }
 
     /// Whether any budget is spent.
     pub(super) fn is_any_budget_spent(&self) -> bool {
-        let cycles = self.config.budget_cycles.is_some_and(|most| self.budget.cycles >= most);
+        let cycles = self.config.budget.cycles.is_some_and(|most| self.budget.cycles >= most);
         cycles || self.is_turn_budget_spent()
     }
 
     /// Counts a turn, where turns are counted.
     pub(super) fn count_turn_of_budget(&mut self) {
-        if self.config.budget_turns.is_some() {
+        if self.config.budget.turns.is_some() {
             self.budget.turns = self.budget.turns.saturating_add(1);
         }
     }
 
     /// Counts a cycle, where cycles are counted.
     pub(super) fn count_cycle_of_budget(&mut self) {
-        if self.config.budget_cycles.is_some() {
+        if self.config.budget.cycles.is_some() {
             self.budget.cycles = self.budget.cycles.saturating_add(1);
         }
     }

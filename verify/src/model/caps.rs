@@ -22,7 +22,7 @@ impl Model {
 
     /// Only as many as the cap are remembered, and none without the option.
     pub(super) fn trim_spoken_turns(&mut self) {
-        let most = usize::from(self.config.agent_turns_per_hour.unwrap_or(0));
+        let most = usize::from(self.config.budget.agent_turns_per_hour.unwrap_or(0));
         for slot in &mut self.list {
             let surplus = slot.spoke_at.len().saturating_sub(most);
             slot.spoke_at.drain(..surplus);
@@ -31,7 +31,7 @@ impl Model {
 
     /// When the agent may have another turn, if it ever had as many as the cap.
     fn capped_until(&self, slot: &Slot) -> Option<Timestamp> {
-        let most = usize::from(self.config.agent_turns_per_hour?);
+        let most = usize::from(self.config.budget.agent_turns_per_hour?);
         let last = slot.spoke_at.iter().rev().nth(most.checked_sub(1)?)?;
         Some(*last + HOUR)
     }

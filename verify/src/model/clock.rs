@@ -154,8 +154,8 @@ impl Model {
 
     /// Rule 40: the granted agent did not start.
     fn on_start_due(&mut self) {
-        let again = self.config.start_deadline.map(|time| self.now + time);
-        let retriggers = self.config.retriggers;
+        let again = self.config.deadlines.start.map(|time| self.now + time);
+        let retriggers = self.config.deadlines.retriggers;
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };

@@ -94,11 +94,12 @@ impl Model {
     pub(super) fn quiet_due(&self) -> Option<Timestamp> {
         let (turn, confirming) = self.awaited().filter(|_| self.chat_away.is_none())?; // rule 70
         let last_piece = turn.last_piece?;
-        let (quiet, half) = (self.config.quiet_period, self.config.delivery_timeout / 2);
+        let (quiet, half) =
+            (self.config.confirmation.quiet_period, self.config.confirmation.delivery_timeout / 2);
         if confirming.fingerprint.is_empty() {
             return Some(last_piece + quiet); // rule 14
         }
-        if !self.config.any_message_fallback {
+        if !self.config.confirmation.any_message_fallback {
             return None;
         }
         let last = last_piece.max(confirming.ended);
@@ -126,7 +127,7 @@ impl Model {
     /// Rule 18: when the wait for the reply ends.
     pub(super) fn delivery_due(&self) -> Option<Timestamp> {
         let (_, confirming) = self.awaited().filter(|_| self.chat_away.is_none())?; // rule 70
-        Some(confirming.ended + self.config.delivery_timeout)
+        Some(confirming.ended + self.config.confirmation.delivery_timeout)
     }
 
     /// Rule 19: when the next poll is made.

@@ -143,7 +143,7 @@ impl Model {
         self.choice = None; // rule 61
         let held = self.is_held();
         let due = self.fresh_start();
-        let end = self.config.turn_deadline.map(|time| self.now + time);
+        let end = self.config.deadlines.turn.map(|time| self.now + time);
         self.enter(Phase::Turn(Turn {
             agent,
             stage: TurnProgress::Granted { attempt: 0, due },
@@ -209,7 +209,7 @@ impl Model {
         let said_last = delivered && !turn.news; // rule 76
         let how = if spoken { SeatTurn::Spoke } else { how }; // rule 49
         self.ended.push(EndedTurn { agent, cause });
-        let (now, skips) = (self.now, self.config.skip_passed);
+        let (now, skips) = (self.now, self.config.order.skip_passed);
         if let Some(slot) = self.list.iter_mut().find(|slot| slot.agent == agent) {
             slot.turn = how;
             let nothing_comes = how == SeatTurn::Passed && cause != Cause::Repeated; // rule 77
@@ -291,7 +291,8 @@ impl Model {
             let place = self.list.iter().position(|slot| slot.agent == *agent);
             place.is_some_and(|at| self.is_place_available(at))
         });
-        let apart = self.round_to_come.is_some() && self.config.mentions == MentionRule::Only;
+        let apart =
+            self.round_to_come.is_some() && self.config.people.mentions == MentionRule::Only;
         if is_after_round || apart {
             // Rule 62: the order is what it was.
         } else if self.list.len() >= 3 {
@@ -416,7 +417,7 @@ impl Model {
 
     /// Rule 76: whether the agent spoke last, and is not asked while nothing is new.
     pub(super) fn has_nothing_new(&self, agent: AgentKey) -> bool {
-        self.config.skip_last_speaker && self.last_word == Some(agent)
+        self.config.order.skip_last_speaker && self.last_word == Some(agent)
     }
 
     /// Rule 59: no agent is passed over any more.
@@ -442,7 +443,7 @@ impl Model {
         if self.away.contains_key(&slot.agent) {
             return Some(Cause::AgentOffline);
         }
-        if self.config.skip_passed && slot.passed_over {
+        if self.config.order.skip_passed && slot.passed_over {
             return Some(Cause::AgentPassed);
         }
         if self.has_nothing_new(slot.agent) {

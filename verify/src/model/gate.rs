@@ -139,8 +139,8 @@ impl Model {
     /// Rule 8: an allowed gate call of the agent that has the floor.
     fn start_turn(&mut self, run: Option<RunId>, latest: Option<MessageId>) -> Verdict {
         let newest = self.memory.newest;
-        let due = self.config.run_deadline.map(|time| self.now + time);
-        let slow = self.config.slow_after.map(|time| self.now + time);
+        let due = self.config.deadlines.run.map(|time| self.now + time);
+        let slow = self.config.deadlines.slow_after.map(|time| self.now + time);
         let mut replaced = None;
         let mut anchor = None;
         if let Phase::Turn(turn) = &mut self.phase {
@@ -167,7 +167,7 @@ impl Model {
         if reason != Reason::InitiatorPermit {
             return;
         }
-        let due = self.config.run_deadline.map(|time| self.now + time);
+        let due = self.config.deadlines.run.map(|time| self.now + time);
         let mut replaced = None;
         if let Some(permit) = &mut self.permit {
             match &mut permit.running {

@@ -10,14 +10,15 @@ impl Model {
     /// Asks for the members; nothing may be outstanding.
     pub(super) fn ask_refresh(&mut self) {
         let ticket = self.emit_fetch();
-        self.refresh = Some(Refresh { ticket, due: self.now + self.config.refresh_deadline });
+        self.refresh =
+            Some(Refresh { ticket, due: self.now + self.config.members.refresh_deadline });
         self.refresh_asked = Some(self.now);
     }
 
     /// Rule 26: a recount, at most every `recount_interval`.
     pub(super) fn ask_recount(&mut self) {
         let asked = self.refresh_asked;
-        let early = asked.is_some_and(|at| self.now < at + self.config.recount_interval);
+        let early = asked.is_some_and(|at| self.now < at + self.config.members.recount_interval);
         if self.refresh.is_none() && !early {
             self.ask_refresh();
         }
@@ -32,7 +33,7 @@ impl Model {
 
     /// Rule 27: whether the list may be used without reading it again.
     pub(super) fn is_list_fresh(&self) -> bool {
-        let fresh = self.config.list_fresh;
+        let fresh = self.config.members.list_fresh;
         let age = self.list_read.map(|read| self.now.since(read));
         age.is_some_and(|age| age <= fresh)
     }
@@ -56,7 +57,7 @@ impl Model {
         let before = self.cycle_so_far();
         let is_anybody_new = self.rebuild(&present);
         self.list_read = Some(self.now);
-        if !had_list && self.config.shuffle_first && self.list.len() >= 3 {
+        if !had_list && self.config.order.shuffle_first && self.list.len() >= 3 {
             self.adopt_order(None, None); // rule 28
         }
         self.go_on(is_anybody_new, &before);

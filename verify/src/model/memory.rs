@@ -107,6 +107,6 @@ impl Model {
     pub(super) fn forget_due(&self) -> Option<Timestamp> {
         let idle = self.phase.is_idle() && !self.memory.is_empty();
         let since = self.phase_since.max(self.memory.since);
-        idle.then(|| since + self.config.forget_after)
+        idle.then(|| since + self.config.members.forget_after)
     }
 }

@@ -1,5 +1,7 @@
 //! Messages (rules 21 to 25, 39).
 
+use std::time::Duration;
+
 use dirigent_core::config::{HumanInterrupt, InterruptPolicy, WakeRule};
 use dirigent_core::view::SeatTurn;
 use dirigent_core::{
@@ -115,7 +117,7 @@ impl Model {
         match author {
             Author::Human => true,
             Author::Agent(agent) => self.speaker() != Some(agent) && !self.is_in_grace(agent),
-            Author::Bot => self.config.bots_qualify,
+            Author::Bot => self.config.people.bots_qualify,
             Author::Moderator | _ => false,
         }
     }
@@ -124,7 +126,7 @@ impl Model {
     fn is_in_grace(&self, agent: AgentKey) -> bool {
         let slot = self.list.iter().find(|slot| slot.agent == agent);
         let since = slot.and_then(|slot| slot.grace_since);
-        since.is_some_and(|since| self.now < since + self.config.late_grace)
+        since.is_some_and(|since| self.now < since + self.config.confirmation.late_grace)
     }
 
     /// Rule 25: what a qualifying message does in a channel that is not stopped.
@@ -182,7 +184,7 @@ impl Model {
 
     /// Rule 58: where the cycle starts that this agent's message begins.
     pub(super) fn first_after(&self, agent: AgentKey) -> First {
-        match self.config.wake_rule {
+        match self.config.order.wake_rule {
             WakeRule::NextAfterSender => First::After(agent),
             WakeRule::FirstInList | _ => First::Front,
         }
@@ -190,7 +192,7 @@ impl Model {
 
     /// Rule 53: whether a human's message is held whatever the phase.
     fn holds_words(&self) -> bool {
-        self.is_held() || self.config.human_interrupt == HumanInterrupt::Queue
+        self.is_held() || self.config.people.human_interrupt == HumanInterrupt::Queue
     }
 
     /// Rule 53: a human spoke during a turn.
@@ -204,7 +206,7 @@ impl Model {
             waiting.next = Range::both(waiting.next, Some(Range::of(id))); // rule 55
         } else if is_made || self.holds_words() {
             self.hold(Some(Range::of(id)));
-        } else if self.config.human_interrupt == HumanInterrupt::Interrupt {
+        } else if self.config.people.human_interrupt == HumanInterrupt::Interrupt {
             self.rest_turn(id);
         } else {
             self.unheard |= self.is_agent_to_be_reached(); // rule 54
@@ -222,7 +224,7 @@ impl Model {
             return;
         }
         self.unheard |= is_human; // rule 54
-        match self.config.interrupt {
+        match self.config.people.interrupt {
             InterruptPolicy::AdvanceNormally => {
                 self.veto();
                 self.plan_round(round);
@@ -240,17 +242,17 @@ impl Model {
 
     /// Rule 39: a new message in an archived channel.
     fn answer_archived(&mut self, author: Author) {
-        let (now, config) = (self.now, &self.config);
+        let now = self.now;
         let Some(closing) = &mut self.closing else {
             return;
         };
         if let Author::Agent(agent) = author {
-            if closing.farewell.contains(&agent) && now < closing.at + config.farewell {
+            if closing.farewell.contains(&agent) && now < closing.at + Duration::from_secs(15) {
                 return;
             }
         }
         if author != Author::Human {
-            let interval = config.bot_notice_interval;
+            let interval = Duration::from_secs(60);
             if closing.bot_notice.is_some_and(|last| now < last + interval) {
                 return;
             }

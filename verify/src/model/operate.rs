@@ -30,7 +30,7 @@ impl Model {
         self.list = members.into_iter().map(Slot::new).collect();
         if !self.list.is_empty() {
             self.list_read = Some(self.now);
-            if self.config.shuffle_first && self.list.len() >= 3 {
+            if self.config.order.shuffle_first && self.list.len() >= 3 {
                 self.adopt_order(None, None);
             }
         }

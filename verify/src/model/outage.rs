@@ -36,7 +36,7 @@ impl Model {
     /// A start deadline from now on, unless there is none: by the rules, on hold, without the chat.
     pub(super) fn fresh_start(&self) -> Option<Timestamp> {
         let waits = !self.is_held() && self.chat_away.is_none();
-        self.config.start_deadline.filter(|_| waits).map(|time| self.now + time)
+        self.config.deadlines.start.filter(|_| waits).map(|time| self.now + time)
     }
 
     /// Rule 75: `TriggerAgain`.
@@ -89,7 +89,7 @@ impl Model {
     /// Rule 71: until when the chat is waited for, whatever the phase; never on hold.
     fn patience_end(&self) -> Option<Timestamp> {
         let away = self.chat_away.filter(|_| self.rest.is_none())?;
-        Some(away.patience_from + self.config.outage_max)
+        Some(away.patience_from + self.config.deadlines.outage_max)
     }
 
     /// Rule 71: whether no agent is granted any more.

@@ -9,7 +9,7 @@ use super::state::Phase;
 impl Model {
     /// Rules 30 and 47.
     pub(super) fn are_turns_used_up(&self) -> bool {
-        match (self.mode, self.config.turns_max, self.config.discussion_turns_max) {
+        match (self.mode, self.config.ceilings.chat.turns, self.config.ceilings.discussion.turns) {
             (Mode::Discussion, _, Some(most)) | (Mode::Chat, Some(most), _) => self.turns >= most,
             _ => false,
         }
@@ -17,7 +17,8 @@ impl Model {
 
     /// Rules 29 and 47.
     pub(super) fn are_cycles_used_up(&self) -> bool {
-        match (self.mode, self.config.cycles_max, self.config.discussion_cycles_max) {
+        match (self.mode, self.config.ceilings.chat.cycles, self.config.ceilings.discussion.cycles)
+        {
             (Mode::Discussion, _, Some(most)) | (Mode::Chat, Some(most), _) => self.cycles >= most,
             _ => false,
         }
@@ -29,7 +30,7 @@ impl Model {
     }
 
     fn time_up(&self) -> Option<Timestamp> {
-        match (self.mode, self.config.discussion_time_max) {
+        match (self.mode, self.config.ceilings.discussion_time) {
             (Mode::Discussion, Some(time)) => Some(self.talk_since + time),
             _ => None,
         }
@@ -37,7 +38,7 @@ impl Model {
 
     /// Rule 48.
     pub(super) fn overdue_moment(&self) -> Option<Timestamp> {
-        let patience = self.config.overdue_archive_after;
+        let patience = self.config.discussion.overdue_archive_after;
         if self.mode != Mode::Discussion || self.phase != Phase::Dormant || self.rest.is_some() {
             return None;
         }
@@ -52,8 +53,9 @@ impl Model {
         };
         let reminded = self.reminded.filter(|_| self.reminders >= REMINDERS_MAX);
         let in_vain = reminded.map(|moment| moment.max(quiet_since));
-        let without_answer = patience
-            .unwrap_or(self.config.reminder_interval.max(std::time::Duration::from_secs(600)));
+        let without_answer = patience.unwrap_or(
+            self.config.discussion.reminder_interval.max(std::time::Duration::from_secs(600)),
+        );
         let overdue = at_ceiling.and_then(|moment| Some(moment + patience?));
         let in_vain = in_vain.map(|moment| moment + without_answer);
         overdue.into_iter().chain(in_vain).min()

@@ -154,7 +154,7 @@ impl Model {
 
     /// Rule 19: the next poll follows the answer to the last one.
     fn on_poll_settled(&mut self, ticket: Ticket, settlement: Settlement) {
-        let (now, longest) = (self.now, self.config.poll_interval_max);
+        let (now, longest) = (self.now, self.config.confirmation.poll_interval_max);
         let Phase::Turn(turn) = &mut self.phase else {
             return;
         };

@@ -14,7 +14,7 @@ impl Model {
         if self.initiator.is_none() {
             return;
         }
-        let interval = self.config.reminder_interval;
+        let interval = self.config.discussion.reminder_interval;
         let next = self.reminded.map_or(self.now, |last| last + interval);
         if next <= self.now {
             self.send_reminder();
@@ -53,7 +53,7 @@ impl Model {
     /// Rule 36: another reminder, up to three.
     fn plan_next_reminder(&mut self) {
         if self.reminders < REMINDERS_MAX {
-            self.reminder_due = Some(self.now + self.config.reminder_interval);
+            self.reminder_due = Some(self.now + self.config.discussion.reminder_interval);
         }
     }
 

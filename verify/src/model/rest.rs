@@ -124,7 +124,7 @@ impl Model {
     pub(super) fn on_stop_word(&mut self, message: MessageId) -> Result<(), Refusal> {
         let was_stopped = self.rest == Some(Pause::Stopped);
         self.on_stop()?;
-        if !was_stopped && self.config.acknowledge {
+        if !was_stopped && self.config.people.acknowledge {
             self.emit_notice(Notice::Stopped { message });
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Model {
         if is_asleep && self.is_any_budget_spent() {
             self.budget.announced = false; // rule 65
         }
-        if !self.config.acknowledge {
+        if !self.config.people.acknowledge {
             return;
         }
         let wakes = self.kept_in_mind && rest != Pause::Held;
@@ -197,7 +197,7 @@ impl Model {
     /// After a hold: an agent that was granted or goes on is woken anew.
     fn end_hold(&mut self) {
         let fresh = self.fresh_start();
-        let end = self.config.turn_deadline.map(|time| self.now + time);
+        let end = self.config.deadlines.turn.map(|time| self.now + time);
         let Phase::Turn(turn) = &mut self.phase else {
             self.remind_after_rest();
             return;

@@ -13,7 +13,7 @@ impl Model {
         author: Author,
         addressed: Option<&[AgentKey]>,
     ) -> Option<Vec<AgentKey>> {
-        let counts = self.config.mentions != MentionRule::Ignored && author == Author::Human;
+        let counts = self.config.people.mentions != MentionRule::Ignored && author == Author::Human;
         let agents = addressed.filter(|_| counts)?;
         let mut slots = self.list.iter();
         let meant = slots.any(|slot| agents.contains(&slot.agent) && self.is_available(slot));
@@ -29,7 +29,7 @@ impl Model {
 
     /// The agents that are put first when the round to come begins.
     pub(super) fn put_first(&self) -> Option<&[AgentKey]> {
-        let first = self.config.mentions == MentionRule::First;
+        let first = self.config.people.mentions == MentionRule::First;
         self.round_to_come.as_deref().filter(|_| first)
     }
 
@@ -42,7 +42,7 @@ impl Model {
             self.list = front;
         }
         let round = self.round_to_come.take();
-        self.round = round.filter(|_| self.config.mentions == MentionRule::Only);
+        self.round = round.filter(|_| self.config.people.mentions == MentionRule::Only);
     }
 
     /// After a turn, the order of those who are not addressed goes on behind the slot at this place.

@@ -175,7 +175,7 @@ impl Model {
             self.confirm(Cause::ReceiptGiven);
             return;
         }
-        let length = self.config.fingerprint_length;
+        let length = self.config.confirmation.fingerprint_length;
         match outcome {
             Outcome::Spoke { tail } | Outcome::AwaitsHuman { tail } => {
                 self.await_reply(&tail.last(length));
@@ -195,7 +195,7 @@ impl Model {
         }
         let held = self.is_held();
         self.causes.push(Cause::Unfinished);
-        let continuations = self.config.continuations;
+        let continuations = self.config.order.continuations;
         let Some(turn) = self.continue_turn() else {
             return;
         };
@@ -213,7 +213,7 @@ impl Model {
     /// Rule 49: from Running to Continuing.
     fn continue_turn(&mut self) -> Option<&mut Turn> {
         let (held, due) = (self.is_held(), self.fresh_start());
-        let anew = self.config.turn_deadline.map(|time| self.now + time);
+        let anew = self.config.deadlines.turn.map(|time| self.now + time);
         let turn = self.phase.turn_mut()?;
         if turn.stage == TurnProgress::Delivering {
             turn.end = anew; // rule 67
@@ -254,8 +254,8 @@ impl Model {
             turn.stage = TurnProgress::Confirming(Confirming {
                 ended: now,
                 fingerprint: *fingerprint,
-                poll: Poll::Next(now + config.poll_first),
-                interval: config.poll_interval,
+                poll: Poll::Next(now + config.confirmation.poll_first),
+                interval: config.confirmation.poll_interval,
             });
         }
         self.confirm_if_tail_matches();

@@ -51,7 +51,7 @@ impl Model {
         };
         self.causes.push(Cause::HumanInterrupted);
         let ticket = self.emit_consult(agent, asked);
-        let due = now + self.config.consult_deadline;
+        let due = now + self.config.people.consult_deadline;
         if let Some(turn) = self.phase.turn_mut() {
             let (slow, end) = (turn.slow.take(), turn.end.take());
             turn.stage = TurnProgress::Waiting(Waiting {
@@ -120,7 +120,7 @@ impl Model {
             return;
         };
         let ticket = self.emit_consult(agent, next);
-        let due = self.now + self.config.consult_deadline;
+        let due = self.now + self.config.people.consult_deadline;
         if let Some(waiting) = self.waiting_mut() {
             waiting.asked = next;
             waiting.ticket = ticket;

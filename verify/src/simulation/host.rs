@@ -50,7 +50,7 @@ impl World {
     /// An orchestrator that answers, fails, is late or never answers.
     fn consult(&mut self, ticket: Ticket) {
         let epoch = self.epoch;
-        let patience = self.watched.channel().config().consult_deadline.as_millis();
+        let patience = self.watched.channel().config().people.consult_deadline.as_millis();
         let patience = u64::try_from(patience).unwrap_or(30_000);
         if self.fault(self.faults.consult_lost) {
             return;
@@ -65,7 +65,7 @@ impl World {
 
     fn fetch_members(&mut self, ticket: Ticket) {
         let epoch = self.epoch;
-        let patience = self.watched.channel().config().refresh_deadline.as_millis();
+        let patience = self.watched.channel().config().members.refresh_deadline.as_millis();
         let patience = u64::try_from(patience).unwrap_or(10_000);
         let soon = self.time + self.dice.below(patience / 8 + 1);
         if self.fault(self.faults.answer_lost) {

@@ -62,8 +62,8 @@ impl World {
             self.feed(&Input::MemberJoined(key))?;
         }
         let answers = self.answers;
-        let recount = self.watched.channel().config().recount_interval.as_millis();
-        let capped = self.watched.channel().config().agent_turns_per_hour.is_some();
+        let recount = self.watched.channel().config().members.recount_interval.as_millis();
+        let capped = self.watched.channel().config().budget.agent_turns_per_hour.is_some();
         let hour = if capped { 3_600_000 } else { 0 };
         let until =
             self.time + hour + within + u64::try_from(recount).unwrap_or(0) + PERSISTENCE * 2;

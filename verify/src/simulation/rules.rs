@@ -18,26 +18,27 @@ pub(super) fn choose(dice: &mut Random) -> Arc<Config> {
     }
     let mut config = if dice.hits(120_000) { Config::seed_literal() } else { Config::default() };
     if dice.hits(100_000) {
-        config.start_deadline = None;
+        config.deadlines.start = None;
     }
     if dice.hits(200_000) {
-        config.turns_max = Some(1 + u32::try_from(dice.below(7)).unwrap_or(0));
-        config.discussion_turns_max = config.turns_max;
+        config.ceilings.chat.turns = Some(1 + u32::try_from(dice.below(7)).unwrap_or(0));
+        config.ceilings.discussion.turns = config.ceilings.chat.turns;
     }
     if dice.hits(200_000) {
-        config.cycles_max = Some(1 + u32::try_from(dice.below(3)).unwrap_or(0));
-        config.discussion_cycles_max = config.cycles_max;
+        config.ceilings.chat.cycles = Some(1 + u32::try_from(dice.below(3)).unwrap_or(0));
+        config.ceilings.discussion.cycles = config.ceilings.chat.cycles;
     }
     if dice.hits(200_000) {
-        config.discussion_cycles_max = dice.pick(&[1, 2]);
-        config.discussion_time_max = dice.pick(&[5, 300, 3_600]).map(Duration::from_secs);
-        config.overdue_archive_after = dice.pick(&[1, 60, 1_800]).map(Duration::from_secs);
+        config.ceilings.discussion.cycles = dice.pick(&[1, 2]);
+        config.ceilings.discussion_time = dice.pick(&[5, 300, 3_600]).map(Duration::from_secs);
+        config.discussion.overdue_archive_after =
+            dice.pick(&[1, 60, 1_800]).map(Duration::from_secs);
     }
     if dice.hits(300_000) {
-        config.interrupt = InterruptPolicy::AdvanceNormally;
+        config.people.interrupt = InterruptPolicy::AdvanceNormally;
     }
-    config.bots_qualify = dice.hits(300_000);
-    config.shuffle_first = dice.hits(300_000);
+    config.people.bots_qualify = dice.hits(300_000);
+    config.order.shuffle_first = dice.hits(300_000);
     config.trigger_cleanup = dice
         .pick(&[
             TriggerCleanup::Immediate,
@@ -47,18 +48,18 @@ pub(super) fn choose(dice: &mut Random) -> Arc<Config> {
         ])
         .unwrap_or(TriggerCleanup::Immediate);
     if dice.hits(300_000) {
-        config.fingerprint_length = dice.pick(&[0, 1, 8, 64]).unwrap_or(40);
+        config.confirmation.fingerprint_length = dice.pick(&[0, 1, 8, 64]).unwrap_or(40);
     }
     if dice.hits(200_000) {
-        config.any_message_fallback = !config.any_message_fallback;
+        config.confirmation.any_message_fallback = !config.confirmation.any_message_fallback;
     }
     if dice.hits(200_000) {
-        config.list_fresh = dice
+        config.members.list_fresh = dice
             .pick(&[Duration::ZERO, Duration::from_secs(3_600), Duration::MAX])
             .unwrap_or_default();
     }
     if dice.hits(100_000) {
-        config.retriggers = u8::try_from(dice.below(4)).unwrap_or(0);
+        config.deadlines.retriggers = u8::try_from(dice.below(4)).unwrap_or(0);
     }
     if dice.hits(150_000) {
         hurry(&mut config, dice);
@@ -73,70 +74,73 @@ fn policies(config: &mut Config, dice: &mut Random) {
         return;
     }
     if dice.hits(400_000) {
-        config.continuations = u8::try_from(dice.below(4)).unwrap_or(3);
+        config.order.continuations = u8::try_from(dice.below(4)).unwrap_or(3);
     }
     if dice.hits(300_000) {
-        config.turn_deadline = dice.pick(&[2, 60, 300]).map(Duration::from_secs);
+        config.deadlines.turn = dice.pick(&[2, 60, 300]).map(Duration::from_secs);
     }
     if dice.hits(300_000) {
-        config.slow_after = dice.pick(&[1, 5, 60]).map(Duration::from_secs);
+        config.deadlines.slow_after = dice.pick(&[1, 5, 60]).map(Duration::from_secs);
     }
     config.announce_timeouts = dice.hits(500_000);
     config.announce_offline = dice.hits(500_000);
-    config.auto_requeue = dice.hits(500_000);
+    config.order.auto_requeue = dice.hits(500_000);
     let words = [HumanInterrupt::Inject, HumanInterrupt::Queue, HumanInterrupt::Interrupt];
-    config.human_interrupt = dice.pick(&words).unwrap_or(HumanInterrupt::Inject);
+    config.people.human_interrupt = dice.pick(&words).unwrap_or(HumanInterrupt::Inject);
     if dice.hits(300_000) {
-        config.consult_deadline = Duration::from_millis(dice.between(1, 5_000));
+        config.people.consult_deadline = Duration::from_millis(dice.between(1, 5_000));
     }
     if dice.hits(500_000) {
-        config.wake_rule = WakeRule::NextAfterSender;
+        config.order.wake_rule = WakeRule::NextAfterSender;
     }
     if dice.hits(300_000) {
-        config.outage_max = dice.pick(&[1, 30, 600]).map_or(config.outage_max, Duration::from_secs);
+        config.deadlines.outage_max =
+            dice.pick(&[1, 30, 600]).map_or(config.deadlines.outage_max, Duration::from_secs);
     }
-    config.skip_passed = dice.hits(500_000);
-    config.skip_last_speaker = dice.hits(700_000);
+    config.order.skip_passed = dice.hits(500_000);
+    config.order.skip_last_speaker = dice.hits(700_000);
     let mentions = [MentionRule::Ignored, MentionRule::First, MentionRule::Only];
-    config.mentions = dice.pick(&mentions).unwrap_or(MentionRule::First);
+    config.people.mentions = dice.pick(&mentions).unwrap_or(MentionRule::First);
     if dice.hits(200_000) {
-        config.agent_turns_per_hour = dice.pick(&[1, 3, 20]);
+        config.budget.agent_turns_per_hour = dice.pick(&[1, 3, 20]);
     }
     if dice.hits(150_000) {
-        config.budget_turns = dice.pick(&[1, 5, 100]);
+        config.budget.turns = dice.pick(&[1, 5, 100]);
     }
     if dice.hits(150_000) {
-        config.budget_cycles = dice.pick(&[1, 5, 50]);
+        config.budget.cycles = dice.pick(&[1, 5, 50]);
     }
     if dice.hits(150_000) {
-        config.budget_cost = dice.pick(&[1, 500, 20_000]);
+        config.budget.cost = dice.pick(&[1, 500, 20_000]);
     }
 }
 
 /// Time-outs of milliseconds: whatever is to race, races.
 fn hurry(config: &mut Config, dice: &mut Random) {
     let short = Duration::from_millis(dice.between(1, 500));
-    config.delivery_timeout = short * 4;
-    config.quiet_period = short;
-    config.poll_first = short / 2 + Duration::from_millis(1);
-    config.poll_interval = short;
-    config.poll_interval_max = short * 2;
-    config.start_deadline = config.start_deadline.map(|_| short * 3);
-    config.run_deadline = config.run_deadline.map(|_| short * 10);
-    config.refresh_deadline = short;
-    config.recount_interval = short;
-    config.late_grace = if dice.hits(500_000) { Duration::ZERO } else { short };
-    config.reminder_interval = if dice.hits(500_000) { Duration::ZERO } else { short };
-    config.forget_after = short * 20;
+    config.confirmation.delivery_timeout = short * 4;
+    config.confirmation.quiet_period = short;
+    config.confirmation.poll_first = short / 2 + Duration::from_millis(1);
+    config.confirmation.poll_interval = short;
+    config.confirmation.poll_interval_max = short * 2;
+    config.deadlines.start = config.deadlines.start.map(|_| short * 3);
+    config.deadlines.run = config.deadlines.run.map(|_| short * 10);
+    config.members.refresh_deadline = short;
+    config.members.recount_interval = short;
+    config.confirmation.late_grace = if dice.hits(500_000) { Duration::ZERO } else { short };
+    config.discussion.reminder_interval = if dice.hits(500_000) { Duration::ZERO } else { short };
+    config.members.forget_after = short * 20;
 }
 
 /// How long a turn may take at most, from the trigger to the end of its confirmation, with the
 /// reading of the list before it. `None`: for ever.
 pub(super) fn turn_timeout(config: &Config) -> Option<Duration> {
-    let (start, run) = (config.start_deadline?, config.run_deadline?);
-    let parts = start * (u32::from(config.retriggers) + 1) + run;
-    let continued = (start + run) * u32::from(config.continuations);
-    let fixed = config.delivery_timeout + config.refresh_deadline + config.consult_deadline;
+    let (start, run) = (config.deadlines.start?, config.deadlines.run?);
+    let parts = start * (u32::from(config.deadlines.retriggers) + 1) + run;
+    let continued = (start + run) * u32::from(config.order.continuations);
+    let fixed = config.confirmation.delivery_timeout
+        + config.members.refresh_deadline
+        + config.people.consult_deadline;
     Some(parts + continued + fixed)
 }
 

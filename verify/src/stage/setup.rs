@@ -46,8 +46,8 @@ impl Setup {
     /// pushed.
     pub fn new() -> Self {
         let mut settings = Settings::default();
-        settings.pacing = Pacing::off();
-        settings.backfill = None;
+        settings.limits.pacing = Pacing::off();
+        settings.time_limits.backfill = None;
         let plan = Plan {
             config: Config::default(),
             settings,

@@ -116,11 +116,11 @@ fn long_reply() -> Setup {
 }
 
 fn rerun() -> Setup {
-    slow().settings(|settings| settings.lost_runs = LostRuns::Rerun)
+    slow().settings(|settings| settings.hooks.lost_runs = LostRuns::Rerun)
 }
 
 fn rerun_hooked() -> Setup {
-    hooked().settings(|settings| settings.lost_runs = LostRuns::Rerun)
+    hooked().settings(|settings| settings.hooks.lost_runs = LostRuns::Rerun)
 }
 
 fn cleanup(cleanup: TriggerCleanup) -> Setup {

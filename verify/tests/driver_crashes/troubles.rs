@@ -66,14 +66,14 @@ fn hanging() -> Setup {
     Setup::new()
         .hosted("a", [Act::Hang.into(), "a1".into()])
         .hosted("b", ["b1".into()])
-        .config(|config| config.run_deadline = Some(SECOND * 20))
+        .config(|config| config.deadlines.run = Some(SECOND * 20))
 }
 
 fn deaf() -> Setup {
     Setup::new()
         .hosted("a", [Act::Deaf.into(), "a1".into()])
         .hosted("b", ["b1".into()])
-        .config(|config| config.run_deadline = Some(SECOND * 20))
+        .config(|config| config.deadlines.run = Some(SECOND * 20))
 }
 
 fn failing() -> Setup {
@@ -88,7 +88,7 @@ fn interrupted(policy: InterruptPolicy) -> Setup {
         .hooked("a", ["a1".into()])
         .hooked("b", ["b1".into()])
         .post_delay(SECOND * 5)
-        .config(|config| config.interrupt = policy)
+        .config(|config| config.people.interrupt = policy)
 }
 
 fn talkative() -> Setup {
@@ -96,7 +96,7 @@ fn talkative() -> Setup {
     Setup::new()
         .hosted("a", lines("a"))
         .hosted("b", lines("b"))
-        .config(|config| config.turns_max = Some(5))
+        .config(|config| config.ceilings.chat.turns = Some(5))
 }
 
 fn a_round(stage: &mut Stage) {
@@ -203,7 +203,7 @@ fn interrupt(stage: &mut Stage) {
 fn reconfigure(stage: &mut Stage) {
     begin(stage);
     let mut config = dirigent::Config::default();
-    config.run_deadline = Some(SECOND * 100);
+    config.deadlines.run = Some(SECOND * 100);
     let _ = stage.insist(move |d| {
         let config = config.clone();
         async move { d.reconfigure(config).await }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::drawing::{Ring, RingSeat, SeatMark};
+use dirigent::AgentId;
 use dirigent::operate::{ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
 use dirigent::snapshot::{AgentState, PhaseKind, Seat, SeatTurn};
-use dirigent::{AgentId, Config};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -305,11 +305,11 @@ fn told(why: &Explanation, names: &Names) -> String {
 }
 
 fn budgets(status: &Status) -> Vec<BudgetLook> {
-    let Config { budget_turns, budget_cycles, budget_cost, .. } = &*status.rules;
+    let (used, most) = (status.budget, status.rules.budget);
     let rows = [
-        ("turns", u64::from(status.budget.turns), budget_turns.map(u64::from)),
-        ("cycles", u64::from(status.budget.cycles), budget_cycles.map(u64::from)),
-        ("cost", status.budget.cost, *budget_cost),
+        ("turns", u64::from(used.turns), most.turns.map(u64::from)),
+        ("cycles", u64::from(used.cycles), most.cycles.map(u64::from)),
+        ("cost", used.cost, most.cost),
     ];
     let look = |(what, used, limit): (&'static str, u64, Option<u64>)| {
         limit.map(|limit| BudgetLook { what: what.into(), used, limit })
@@ -400,9 +400,9 @@ fn orders(row: &Row, status: Option<&Status>) -> Vec<&'static str> {
         orders.extend(["mute", "unmute", "assign"]);
     }
     let has_budget = status.is_some_and(|status| {
-        status.rules.budget_turns.is_some()
-            || status.rules.budget_cycles.is_some()
-            || status.rules.budget_cost.is_some()
+        status.rules.budget.turns.is_some()
+            || status.rules.budget.cycles.is_some()
+            || status.rules.budget.cost.is_some()
     });
     if has_budget {
         orders.push("reset-budget");

@@ -143,7 +143,8 @@ pub(super) const QUESTIONS: &[Question] = &[
         ask: "With `agent_turns_per_hour: 1`, a person writes to A, B and C. A speaks, B and C pass. While the member list is read, an operator chooses A; then it is read. Who has the floor?",
         answer: "A",
         play: || {
-            let mut room = Room::chat_with(3, |config| config.agent_turns_per_hour = Some(1));
+            let mut room =
+                Room::chat_with(3, |config| config.budget.agent_turns_per_hour = Some(1));
             room.human("hello");
             room.speaks(A);
             room.passes(B);
@@ -157,7 +158,7 @@ pub(super) const QUESTIONS: &[Question] = &[
         ask: "With `mentions: Only`, A, B and C are dormant, and a person mentions B. B speaks, and the member list is read. Who has the floor?",
         answer: "A",
         play: || {
-            let mut room = Room::chat_with(3, |config| config.mentions = MentionRule::Only);
+            let mut room = Room::chat_with(3, |config| config.people.mentions = MentionRule::Only);
             mention(&mut room, &[B]);
             room.speaks(B);
             room.members();
@@ -205,8 +206,9 @@ pub(super) const QUESTIONS: &[Question] = &[
         ask: "With `human_interrupt: Interrupt`, A runs. A person writes message 1002, A's run ends with `Pass`, and then the orchestrator fails. What is the host asked for at that failure?",
         answer: "deliver 1002 to 1002 to B, trigger B",
         play: || {
-            let mut room =
-                Room::chat_with(2, |config| config.human_interrupt = HumanInterrupt::Interrupt);
+            let mut room = Room::chat_with(2, |config| {
+                config.people.human_interrupt = HumanInterrupt::Interrupt
+            });
             room.human("hello");
             room.start(A);
             room.human("and this");

@@ -10,7 +10,7 @@ pub(super) const QUESTIONS: &[Question] = &[
         ask: "With `turns_max: 2`, a person writes to A, B and C. A and B pass. What is the host asked for at the end of B's turn?",
         answer: "notice ceiling",
         play: || {
-            let mut room = Room::chat_with(3, |config| config.turns_max = Some(2));
+            let mut room = Room::chat_with(3, |config| config.ceilings.chat.turns = Some(2));
             room.human("hello");
             room.passes(A);
             asked(&room.passes(B))
@@ -20,7 +20,7 @@ pub(super) const QUESTIONS: &[Question] = &[
         ask: "With `budget_turns: 1`, a person writes to A and B, and A passes. A person writes again. An operator resets the budget. Who has the floor?",
         answer: "B",
         play: || {
-            let mut room = Room::chat_with(2, |config| config.budget_turns = Some(1));
+            let mut room = Room::chat_with(2, |config| config.budget.turns = Some(1));
             room.human("hello");
             room.passes(A);
             room.human("go on");
@@ -32,7 +32,8 @@ pub(super) const QUESTIONS: &[Question] = &[
         ask: "With `agent_turns_per_hour: 1`, a person writes to A and B. Both speak, and the member list is read. What is the phase?",
         answer: "dormant",
         play: || {
-            let mut room = Room::chat_with(2, |config| config.agent_turns_per_hour = Some(1));
+            let mut room =
+                Room::chat_with(2, |config| config.budget.agent_turns_per_hour = Some(1));
             room.human("hello");
             room.speaks(A);
             room.speaks(B);

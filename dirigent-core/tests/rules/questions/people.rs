@@ -10,7 +10,7 @@ use crate::room::{A, B, C, Room, secs};
 
 /// A chat of this number of agents to which a person has written, with this answer to people's words.
 fn woken(count: usize, human_interrupt: HumanInterrupt) -> Room {
-    let mut room = Room::chat_with(count, |config| config.human_interrupt = human_interrupt);
+    let mut room = Room::chat_with(count, |config| config.people.human_interrupt = human_interrupt);
     room.human("hello");
     room
 }

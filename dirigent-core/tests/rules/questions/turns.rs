@@ -123,7 +123,7 @@ pub(super) const QUESTIONS: &[Question] = &[
         answer: "C",
         play: || {
             let mut room =
-                Room::chat_with(3, |config| config.wake_rule = WakeRule::NextAfterSender);
+                Room::chat_with(3, |config| config.order.wake_rule = WakeRule::NextAfterSender);
             room.says(B, "look at this");
             floor(&room)
         },

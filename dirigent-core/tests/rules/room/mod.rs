@@ -249,8 +249,8 @@ impl Room {
                 | PhaseKind::Archived
                 | PhaseKind::Delivering
         );
-        let switched_off = self.config().start_deadline.is_none()
-            || self.config().run_deadline.is_none()
+        let switched_off = self.config().deadlines.start.is_none()
+            || self.config().deadlines.run.is_none()
             || view.pause().is_some();
         assert!(
             rests || switched_off || self.channel.next_deadline().is_some(),

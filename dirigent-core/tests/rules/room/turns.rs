@@ -127,7 +127,7 @@ impl Room {
     #[track_caller]
     pub(crate) fn speaks_unconfirmed(&mut self, agent: AgentKey, text: &str) -> Step {
         self.talks(agent, text);
-        self.wait(self.config().delivery_timeout)
+        self.wait(self.config().confirmation.delivery_timeout)
     }
 
     /// Everybody passes, in the order of the list, until the list is read again.

@@ -60,8 +60,6 @@ macro_rules! named {
     };
 }
 
-pub(crate) use named;
-
 named! {
     Pause { Held = "held", Stopped = "stopped", Finished = "finished", }
     SeatTurn { Ahead = "ahead", Passed = "passed", Spoke = "spoke", Skipped = "skipped", }

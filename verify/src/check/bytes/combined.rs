@@ -10,29 +10,32 @@ use dirigent_testkit::Random;
 pub(super) fn policies(config: &mut Config, number: u64) {
     let mut random = Random::new(number);
     let mut draw = |choices: u64| random.draw() % choices;
-    config.continuations = of(draw(6), 3, &[0, 1, 2]);
-    config.turn_deadline = of(draw(6), None, &[Some(1), Some(1_500), Some(60_000)]).map(millis);
-    config.slow_after = of(draw(6), None, &[Some(1), Some(1_000), Some(2_000)]).map(millis);
+    config.order.continuations = of(draw(6), 3, &[0, 1, 2]);
+    config.deadlines.turn = of(draw(6), None, &[Some(1), Some(1_500), Some(60_000)]).map(millis);
+    config.deadlines.slow_after =
+        of(draw(6), None, &[Some(1), Some(1_000), Some(2_000)]).map(millis);
     config.announce_timeouts = draw(2) == 0;
     config.announce_offline = draw(2) == 0;
-    config.auto_requeue = draw(2) == 0;
-    config.human_interrupt = of(
+    config.order.auto_requeue = draw(2) == 0;
+    config.people.human_interrupt = of(
         draw(4),
         HumanInterrupt::Inject,
         &[HumanInterrupt::Queue, HumanInterrupt::Interrupt, HumanInterrupt::Interrupt],
     );
-    config.consult_deadline = millis(of(draw(4), 30_000, &[1, 1_000]));
-    config.outage_max = millis(of(draw(4), 3_600_000, &[1, 2_000, 60_000]));
+    config.people.consult_deadline = millis(of(draw(4), 30_000, &[1, 1_000]));
+    config.deadlines.outage_max = millis(of(draw(4), 3_600_000, &[1, 2_000, 60_000]));
     let next_after = draw(2) == 0;
-    config.wake_rule = if next_after { WakeRule::NextAfterSender } else { WakeRule::FirstInList };
-    config.skip_passed = draw(2) == 0;
-    config.mentions = of(draw(3), MentionRule::First, &[MentionRule::Only, MentionRule::Ignored]);
-    config.skip_last_speaker = draw(4) != 0;
-    config.agent_turns_per_hour = of(draw(6), None, &[Some(1), Some(2), Some(3)]);
-    config.budget_turns = of(draw(8), None, &[Some(1), Some(3), Some(20)]);
-    config.budget_cycles = of(draw(8), None, &[Some(1), Some(2), Some(10)]);
-    config.acknowledge = draw(4) != 0;
-    config.budget_cost = of(draw(8), None, &[Some(1), Some(5)]);
+    config.order.wake_rule =
+        if next_after { WakeRule::NextAfterSender } else { WakeRule::FirstInList };
+    config.order.skip_passed = draw(2) == 0;
+    config.people.mentions =
+        of(draw(3), MentionRule::First, &[MentionRule::Only, MentionRule::Ignored]);
+    config.order.skip_last_speaker = draw(4) != 0;
+    config.budget.agent_turns_per_hour = of(draw(6), None, &[Some(1), Some(2), Some(3)]);
+    config.budget.turns = of(draw(8), None, &[Some(1), Some(3), Some(20)]);
+    config.budget.cycles = of(draw(8), None, &[Some(1), Some(2), Some(10)]);
+    config.people.acknowledge = draw(4) != 0;
+    config.budget.cost = of(draw(8), None, &[Some(1), Some(5)]);
 }
 
 /// A duration in milliseconds.

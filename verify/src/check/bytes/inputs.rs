@@ -92,7 +92,7 @@ fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
         79 | 80 => {
             let mut config = super::config_from_bytes([a, b, c, d, last, a, b, c]);
             if a == b {
-                config.turns_max = Some(0);
+                config.ceilings.chat.turns = Some(0);
             }
             Input::Reconfigure(Arc::new(config))
         }

@@ -1,0 +1,80 @@
+//! What a text means, of an agent or of a person.
+
+use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
+use dirigent_core::{Outcome, Tail, text};
+
+use crate::record::channel::ReplyEnd;
+
+/// What a text means: whether an agent has nothing to say, whether it is done, and whether a person stops the channel.
+///
+/// ```
+/// let reading = dirigent::settings::Reading::default();
+/// assert!(reading.skip_repetitions && reading.stop_words.contains(&"stop".to_owned()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reading {
+    /// What counts as silence. Default [`SilencePolicy::Tolerant`]: `NO_REPLY`, also in quotation marks or emphasis or with
+    /// final punctuation.
+    pub silence: SilencePolicy,
+    /// What completes a turn: the end of its run (default), or a signal in a reply. A hosted reply
+    /// is posted without the signal, unless the signal says otherwise.
+    pub completion: CompletionPolicy,
+    /// The mark at a reply's end with which an agent asks for a person: everybody waits until one writes.
+    /// Default: there is none.
+    pub human_marker: Option<HumanMarker>,
+    /// Whether a hosted agent's reply is left out that says nearly word for word what it, or another agent, said since a
+    /// person last wrote: it counts as having nothing to add ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the
+    /// agent learns of it. What an agent posts itself, through a gateway of its own, counts in the same way, by the text that its
+    /// host reports or by its messages, but stays in the channel: the library does not see it before it is posted. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
+    /// differs, and answers of a few words never count. No text is kept. Default true.
+    pub skip_repetitions: bool,
+    /// A person's message that is one of these and nothing else stops the channel; see
+    /// [`Settings::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
+    pub stop_words: Vec<String>,
+    /// A person's message that is one of these and nothing else resumes a channel that is stopped or
+    /// held; elsewhere it is conversation. Default `resume`, `继续` and `恢复`.
+    pub resume_words: Vec<String>,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            silence: SilencePolicy::default(),
+            completion: CompletionPolicy::default(),
+            human_marker: None,
+            skip_repetitions: true,
+            stop_words: ["stop", "停", "停止"].map(str::to_owned).into(),
+            resume_words: ["resume", "继续", "恢复"].map(str::to_owned).into(),
+        }
+    }
+}
+
+impl Reading {
+    /// How a run ended whose text this is, by the policies of silence and completion and the mark.
+    pub fn outcome(&self, text: &str) -> Outcome {
+        match &self.human_marker {
+            Some(marker) => marker.outcome(&self.completion, self.silence, text),
+            None => self.completion.outcome(self.silence, text),
+        }
+    }
+
+    /// The tail by which a text is recognised, reported or posted.
+    pub(crate) fn tail(&self, text: &str) -> Tail {
+        self.completion.tail(text)
+    }
+
+    /// What of a hosted agent's text is posted, and what becomes of its turn then; nothing when it has
+    /// nothing to say.
+    pub(crate) fn reply<'a>(&self, text: &'a str, has_embeds: bool) -> Option<(&'a str, ReplyEnd)> {
+        let text::Reading { delivered, is_complete } = self.completion.read(self.silence, text);
+        let asks = |mark: &HumanMarker| mark.asks(&self.completion, delivered);
+        let end = match is_complete {
+            _ if delivered.is_empty() && !has_embeds => return None,
+            _ if self.human_marker.as_ref().is_some_and(asks) => ReplyEnd::AwaitsHuman,
+            true => ReplyEnd::Finished,
+            false => ReplyEnd::Unfinished,
+        };
+        Some((delivered, end))
+    }
+}
