@@ -20,7 +20,6 @@ use dirigent::operate::CreatedChannel;
 use dirigent::ports::Identity;
 use dirigent::store::{ChannelStore, MemoryChannels};
 use dirigent::{AgentId, CallError, ChannelId, Dirigent, MemoryIdentities, Mode};
-use dirigent_store::FileDurability;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use futures_util::StreamExt as _;
 use memory::{peak_rss_mb, rss_mb};
@@ -44,7 +43,7 @@ fn main() {
     let name = options.text("store").unwrap_or_default();
     let open = (name != "memory").then(|| {
         let kind = Kind::of(Some(name));
-        kind.open(&home.path().join("store"), FileDurability::Full)
+        kind.open(&home.path().join("store"), false)
     });
     let store = open.as_ref().map_or_else(|| Arc::new(MemoryChannels::default()) as _, Open::store);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -89,8 +89,13 @@ fn other(path: &str, value: &Value) -> Value {
         ("reading.human_marker", _) => json!("@human"),
         ("hooks.lost_runs", _) => json!("rerun"),
         ("hooks.heartbeat", _) => json!({ "period": "10s" }),
-        ("deadlines.turn" | "deadlines.slow_after" | "ceilings.discussion_time"
-        | "discussion.overdue_archive_after", _) => json!("7s"),
+        (
+            "deadlines.turn"
+            | "deadlines.slow_after"
+            | "ceilings.discussion_time"
+            | "discussion.overdue_archive_after",
+            _,
+        ) => json!("7s"),
         (_, Value::Bool(flag)) => json!(!flag),
         (_, Value::Number(number)) => json!(number.as_u64().unwrap() + 1),
         (_, Value::Array(_)) => json!(["another"]),
@@ -146,7 +151,8 @@ fn a_value_of_the_wrong_kind_is_refused_with_the_name() {
     let defaults: Value = serde_json::from_str(DEFAULTS).unwrap();
     for path in all_paths() {
         let pointer = format!("/{}", path.replace('.', "/"));
-        let wrong = if defaults.pointer(&pointer).unwrap().is_array() { json!(1) } else { json!([]) };
+        let wrong =
+            if defaults.pointer(&pointer).unwrap().is_array() { json!(1) } else { json!([]) };
         let error = read(&naming(&path, wrong)).unwrap_err();
         assert!(error.starts_with(&format!("{path}: ")), "{path}: {error}");
     }
@@ -237,7 +243,10 @@ fn a_toml_file_is_read() {
     settings.reading.stop_words = vec!["halt".to_owned()];
     assert_eq!(toml::from_str::<Rules>(file).unwrap(), expected);
     let misspelt = toml::from_str::<Rules>("[limits]\ncreatons = 3").unwrap_err().to_string();
-    assert!(misspelt.contains("limits.creatons: ") && misspelt.contains("unknown field"), "{misspelt}");
+    assert!(
+        misspelt.contains("limits.creatons: ") && misspelt.contains("unknown field"),
+        "{misspelt}"
+    );
     let zero = toml::from_str::<Rules>("[ceilings.chat]\nturns = 0").unwrap_err().to_string();
     assert!(zero.contains("ceilings.chat.turns must be at least 1"), "{zero}");
 }

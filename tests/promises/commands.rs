@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use dirigent::operate::Refusal;
 use dirigent::ports::AuthorKind;
+use dirigent::settings::Texts;
 use dirigent::snapshot::Pause;
-use dirigent::{ChatMessage, MessageId, Settings};
+use dirigent::{ChatMessage, MessageId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
@@ -200,7 +201,7 @@ fn a_message_that_is_edited_into_a_stop_word_stops_for_five_minutes() {
         assert_eq!(is_stopped(&mut stage), stops, "{wait} s");
         stage.advance(SECOND * 5);
         let told = stage.moderation(stage.channel());
-        let told = told.iter().filter(|words| *words == Settings::STOPPED_NOTICE).count();
+        let told = told.iter().filter(|words| *words == Texts::STOPPED_NOTICE).count();
         assert_eq!(told, usize::from(stops), "it is acknowledged as a stop word is");
     }
 }
