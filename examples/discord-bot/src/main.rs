@@ -68,8 +68,10 @@ async fn main() -> Result<ExitCode> {
 
     let moderator = Arc::new(account(place.moderator.as_str())?);
     let identities = MemoryIdentities::new();
-    let mut builder =
-        Dirigent::builder(Arc::clone(&moderator)).identities(identities.clone()).clock(place.clock);
+    let mut builder = Dirigent::builder(Arc::clone(&moderator))
+        .identities(identities.clone())
+        .channels(place.channels()?)
+        .clock(place.clock);
     let mut asking = Vec::new();
     for (character, token) in &place.agents {
         let (account, name) = (Arc::new(account(token.as_str())?), character.name);

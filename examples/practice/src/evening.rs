@@ -123,10 +123,10 @@ impl Watch<'_> {
                 () = clock.sleep_until(patience) => return Err("nothing happens any more".into()),
             };
             // A reply is pushed before the library confirms it, but the chat is another stream.
-            if self.terminal.lacks_words_for(&change) {
-                if let Some(Event::MessageCreated(message)) = self.pushed.try_next() {
-                    self.terminal.show_message(&message);
-                }
+            if self.terminal.lacks_words_for(&change)
+                && let Some(Event::MessageCreated(message)) = self.pushed.try_next()
+            {
+                self.terminal.show_message(&message);
             }
             let order = self.order_after(&change).await?;
             self.terminal.show_change(&change, &order);

@@ -10,6 +10,7 @@ mod loopback;
 mod options;
 mod place;
 mod rehearsal;
+#[expect(clippy::collapsible_if, reason = "the example that it is of promises an older Rust")]
 #[path = "../../roundtable/terminal.rs"]
 mod terminal;
 

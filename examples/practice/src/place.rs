@@ -1,10 +1,13 @@
 //! Where the bot is.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use dirigent::operate::{ChannelEvent, EventOrLag};
+use dirigent::store::{ChannelStore, MemoryChannels};
 use dirigent::{Agent, Dirigent};
 use dirigent_llm::{ChatAgent, Endpoint};
+use dirigent_store::SqliteStore;
 
 use crate::agents::CHARACTERS;
 use crate::loopback::Practice;
@@ -107,6 +110,19 @@ impl Place {
             }
             None => Arc::new(character.with(self.clock)),
         }
+    }
+
+    /// Where channels are kept: at Discord in a SQLite database, `state/dirigent.sqlite`. On this machine in memory, because
+    /// its Discord ends with the bot.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be opened.
+    pub fn channels(&self) -> Result<Arc<dyn ChannelStore>> {
+        if self.practice.is_some() {
+            return Ok(Arc::new(MemoryChannels::default()));
+        }
+        Ok(Arc::new(SqliteStore::open(Path::new("state").join(SqliteStore::FILE_NAME))?))
     }
 
     /// Shows what the library does, until Ctrl-C; on this machine until the evening is over.

@@ -4,7 +4,7 @@ use std::{env, sync::Arc, time::Duration};
 use dirigent::prelude::*;
 use dirigent_discord::{DiscordAccount, Feed};
 use dirigent_llm::{ChatAgent, Endpoint};
-use dirigent_store::JsonChannels;
+use dirigent_store::SqliteStore;
 use futures_util::StreamExt as _;
 use twilight_gateway::{ConfigBuilder, Message, Shard, ShardId};
 
@@ -31,7 +31,7 @@ async fn main() -> Result<(), AgentError> {
     let _ = rustls::crypto::ring::default_provider().install_default(); // for twilight's gateway
     let moderator = account("DISCORD_TOKEN")?;
     let (dirigent, driver) = Dirigent::builder(moderator.clone())
-        .channels(JsonChannels::open("state")?)
+        .channels(SqliteStore::open("state/dirigent.sqlite")?)
         .host("developer", voice("I could write that."), account("DEVELOPER_TOKEN")?)
         .host("reviewer", voice("I would read it first."), account("REVIEWER_TOKEN")?)
         .host("tester", voice("And I try it."), account("TESTER_TOKEN")?)

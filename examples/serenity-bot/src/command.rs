@@ -28,10 +28,10 @@ impl EventHandler for SlashCommands {
     }
 
     async fn interaction_create(&self, context: Context, interaction: discord::Interaction) {
-        if let discord::Interaction::Command(used) = interaction {
-            if let Err(error) = answer(&self.0, &context, &used).await {
-                tracing::warn!(%error, "the command could not be answered");
-            }
+        if let discord::Interaction::Command(used) = interaction
+            && let Err(error) = answer(&self.0, &context, &used).await
+        {
+            tracing::warn!(%error, "the command could not be answered");
         }
     }
 }

@@ -25,8 +25,10 @@ async fn main() -> Result {
     let address = place.address.as_deref();
     let moderator = SerenityAccount::new(place.moderator.as_str(), address)?;
     let identities = MemoryIdentities::new();
-    let mut builder =
-        Dirigent::builder(Arc::new(moderator)).identities(identities.clone()).clock(place.clock);
+    let mut builder = Dirigent::builder(Arc::new(moderator))
+        .identities(identities.clone())
+        .channels(place.channels()?)
+        .clock(place.clock);
     for (character, token) in &place.agents {
         let account = SerenityAccount::new(token.as_str(), address)?;
         identities.add(Identity {
