@@ -188,3 +188,16 @@ fn what_was_cut_off_is_left_out_and_what_is_damaged_is_refused() {
     let refused = ChannelRecording::parse(&newer);
     assert!(matches!(refused, Err(BadFile::OtherVersion { found: 3, reads: 2 })), "{refused:?}");
 }
+
+/// A rule that is left out of account would make the replay another one.
+#[test]
+fn rules_that_are_not_known_are_refused() {
+    let whole = include_str!("written/recording.jsonl");
+    let parsed = ChannelRecording::parse(&whole.replacen("\"wake_rule\"", "\"wake_rules\"", 1));
+    assert!(matches!(parsed, Err(BadFile::WrongShape { .. })), "{parsed:?}");
+    let flat = whole.replacen("\"config\":{", "\"config\":{\"fingerprintLength\":40,", 1);
+    assert!(matches!(ChannelRecording::parse(&flat), Err(BadFile::WrongShape { .. })));
+    let later =
+        whole.replacen("\"reconfigure\":{", "\"reconfigure\":{\"fingerprintLength\":40,", 1);
+    assert!(matches!(ChannelRecording::parse(&later), Err(BadFile::WrongShape { .. })));
+}
