@@ -164,7 +164,7 @@ async fn conclude_a_discussion(table: &mut Table, guests: &Guests) -> Result {
     table
         .dirigent
         .channel(room)
-        .conclude(&optimist.agent, Some(Summary::Path("interviews.md")))
+        .conclude(&optimist.agent, Some(Summary::Path("interviews.md".into())))
         .await?;
     table.until(Shown::Words(table.moderator)).await?;
     table.say(room, "May I add another agent?");

@@ -26,8 +26,8 @@ mod next;
 mod pause;
 
 pub use crate::values::command::{
-    CHOICES, CommandAnswer, CommandCarried, CommandOption, CommandUse, DEFAULT_PERMISSIONS,
-    DESCRIPTION, EPHEMERAL, IN_DIRECT_MESSAGES, Invoker, NAME, OptionKind, SlashCommand,
+    CHOICES, CommandAnswer, CommandOption, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
+    IN_DIRECT_MESSAGES, Invoker, NAME, OptionKind, SlashCommand,
 };
 pub use pause::PAUSE_WITHIN;
 

@@ -76,6 +76,8 @@ pub mod store;
 mod text;
 pub mod tools;
 mod values;
+#[doc(hidden)] // for the crates that carry values between processes
+pub mod written;
 
 pub use async_trait::async_trait;
 pub use dirigent_core::{Config, MessageId, Mode};

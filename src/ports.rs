@@ -30,7 +30,9 @@ pub(crate) mod turn_control;
 pub(crate) mod turn_link;
 pub(crate) mod waker;
 
-pub use crate::ports::request::{ChannelAnswer, ChannelRequest};
+pub use crate::ports::request::{
+    ChannelAnswer, ChannelRequest, ChannelState, CheckAnswer, CompleteAnswer, ExplainAnswer,
+};
 pub use crate::values::carried::Carried;
 pub use crate::values::embed::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 pub use crate::values::error::{ApiError, Certainty, ErrorKind};

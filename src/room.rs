@@ -306,7 +306,7 @@ impl Room {
         cx: &Context<'_>,
         now: Timestamp,
         by: AgentKey,
-        summary: Option<Summary<'_>>,
+        summary: Option<&Summary>,
     ) -> Result<Stamp, Refusal> {
         self.reach(now);
         let (channel, is_discussion) = (self.turns.channel, self.discussion.is_some());

@@ -9,6 +9,8 @@ mod channel_file;
 mod ego_file;
 #[path = "../fuzz/bodies/identity_file.rs"]
 mod identity_file;
+#[path = "../fuzz/bodies/requests.rs"]
+mod requests;
 
 /// Runs every file of a corpus as it is, cut short, and with a byte changed here and there.
 fn replay(name: &str, body: fn(&[u8])) {
@@ -46,4 +48,10 @@ fn the_corpus_of_registries_finds_nothing() {
 #[test]
 fn the_corpus_of_ego_files_finds_nothing() {
     replay("ego_file", ego_file::ego_file);
+}
+
+/// What another process writes.
+#[test]
+fn the_corpus_of_requests_finds_nothing() {
+    replay("requests", requests::requests);
 }

@@ -1,14 +1,11 @@
 //! Carries gateway events and slash commands to the process that owns their channel.
 //!
 //! `queue` is a value: which event waits for which process. `waiting` keeps the events of a channel in one place
-//! and in order, and `lane` has those on their way to one process. `heard` takes events that others carry here,
-//! `command` carries a slash command once.
+//! and in order, and `lane` has those on their way to one process. `heard` takes what others carry here.
 
-mod command;
 mod heard;
 mod lane;
 mod queue;
-mod request;
 mod waiting;
 
 use std::fmt;
@@ -16,7 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent::command::{CommandCarried, CommandUse};
 use dirigent::ports::{Carried, ChannelAnswer, ChannelRequest, GatewayEvent, Neighbours};
 use dirigent::{CallError, ChannelId, Dirigent};
 use dirigent_relay::{Client, HostId, Refused, RelayError};
@@ -25,14 +21,12 @@ use futures_util::stream::{self, FuturesUnordered};
 use futures_util::{StreamExt, TryStreamExt};
 use tokio::sync::Notify;
 
-use self::command::UseCommand;
 use self::heard::is_taken;
 use self::lane::Batch;
 use self::queue::{Queue, ToTell, Told};
-use self::request::AskChannel;
 use self::waiting::LOOK_AGAIN;
 use crate::Owners;
-use crate::event::{HeardElsewhere, NotOurs};
+use crate::rules::{AskChannel, HeardElsewhere, NotOurs, carried};
 
 pub(crate) use self::heard::Heard;
 
@@ -41,7 +35,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(15);
 /// How many channels are told of their events here at once.
 const TOLD_AT_ONCE: usize = 16;
 
-/// Carries events of channels for which another process acts, slash commands that are used there, and what agents' tools ask of them,
+/// Carries events of channels for which another process acts, and what is asked of them by slash commands and agents' tools,
 /// to that process. Events: in order within a channel, and again until they are taken. Given to [`Builder::neighbours`](dirigent::host::Builder::neighbours) where the processes share the gateway's
 /// shards; its [link](ForwardingLink) is run beside the driver. Clones share the queue.
 ///
@@ -119,22 +113,15 @@ impl Neighbours for Forwarding {
         self.shared.called.notify_one();
     }
 
-    async fn command(&self, used: &CommandUse, within: Duration) -> CommandCarried {
-        let owner = self.shared.other_owner(used.channel);
-        let Some(owner) = owner else { return CommandCarried::NoOwner };
-        let question = UseCommand::new(used, within);
-        command::carried(self.shared.client.ask_within(&owner, &question, within).await)
-    }
-
     async fn request(
         &self,
         channel: ChannelId,
-        request: ChannelRequest<'_>,
+        request: &ChannelRequest,
         within: Duration,
     ) -> Carried<ChannelAnswer> {
         let Some(owner) = self.shared.other_owner(channel) else { return Carried::NoOwner };
-        let question = AskChannel::new(channel, request);
-        request::carried(self.shared.client.ask_within(&owner, &question, within).await)
+        let question = AskChannel::new(channel, request.clone(), within);
+        carried(self.shared.client.ask_within(&owner, &question, within).await)
     }
 }
 
@@ -160,8 +147,7 @@ impl EventForwarder {
     }
 
     async fn carry(&self, batch: Batch) -> Done {
-        let events = batch.events.iter().map(Into::into).collect();
-        let question = HeardElsewhere { missed: batch.missed, events };
+        let question = HeardElsewhere { missed: batch.missed, events: batch.events.clone() };
         let answer = self.client.ask_within(&batch.to, &question, TIME_LIMIT).await;
         Done::Carried(batch, answer)
     }

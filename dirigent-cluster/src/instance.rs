@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::hooks::{RunId, RunReport};
-use dirigent::ports::{Standing, Timestamp};
+use dirigent::ports::{ChannelAnswer, ChannelRequest, ExplainAnswer, Timestamp};
 use dirigent::{AgentId, ChannelId, Dirigent, IdentityStore, Settings};
-use dirigent_relay::parts::{Asking, WAY, Way, bound, read, refused, write};
+use dirigent_relay::parts::{Asking, ChannelRule, WAY, Way, bound, read, refused, write};
 use dirigent_relay::rules::{
     ChannelState, CheckAnswer, CheckTurn, CompleteAnswer, GetChannelState, TurnComplete,
 };
@@ -16,11 +16,10 @@ use dirigent_relay::{
     Asker, Client, Denied, HostId, Master, Permission, ProcessRole, Refused, RelayError,
     RelayQuestion, Service,
 };
-use serde::Serialize;
 
 use crate::Owners;
 use crate::forwarding::Heard;
-use crate::peer_rules::{Explain, Explained};
+use crate::rules::{AskChannel, Explained};
 
 /// How soon a question is asked again while the channel changes hands.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
@@ -141,9 +140,7 @@ impl Instance {
     ///
     /// As the process that acts for the channel, or the way to it, fails.
     pub async fn channel_state(&self, channel: ChannelId) -> Result<ChannelState, RelayError> {
-        let question = GetChannelState { channel_id: channel };
-        let here = || self.shared.master.state(&question);
-        self.shared.ask_owner((channel, self.shared.time_limit), &question, here).await
+        self.shared.ask_rule(&GetChannelState { channel_id: channel }, self.shared.time_limit).await
     }
 
     /// Returns why the agent may, or may not, speak now, and which process acts for the channel.
@@ -156,9 +153,15 @@ impl Instance {
         channel: ChannelId,
         agent: &AgentId,
     ) -> Result<Explained, RelayError> {
-        let question = Explain { channel_id: channel, agent_id: agent.clone() };
-        let here = || self.shared.explain(&question);
-        self.shared.ask_owner((channel, self.shared.time_limit), &question, here).await
+        let request = ChannelRequest::Explain { agent_id: agent.clone() };
+        let (owner, answer) =
+            self.shared.ask_owner(channel, request, self.shared.time_limit).await?;
+        match answer {
+            ChannelAnswer::Explained(ExplainAnswer { allows, text }) => {
+                Ok(Explained { owner, allows, text })
+            }
+            _ => Err(RelayError::BadAnswer { host: owner }),
+        }
     }
 }
 
@@ -169,28 +172,28 @@ fn changes_hands(error: &RelayError) -> bool {
 }
 
 impl InstanceParts {
-    /// Asks the process that acts for the channel, which may be this one, for as long as the limit says.
-    async fn ask_owner<Q, F>(
+    /// Asks the process that acts for the channel, which may be this one, for as long as the limit says. Returns which one answered.
+    async fn ask_owner(
         &self,
-        (channel, limit): (ChannelId, Duration),
-        question: &Q,
-        here: impl Fn() -> F,
-    ) -> Result<Q::Answer, RelayError>
-    where
-        Q: RelayQuestion,
-        F: Future<Output = Result<Q::Answer, Refused>>,
-    {
+        channel: ChannelId,
+        request: ChannelRequest,
+        limit: Duration,
+    ) -> Result<(HostId, ChannelAnswer), RelayError> {
         let clock = self.client.clock();
         let until = clock.now() + limit;
+        let mut asked = AskChannel::new(channel, request, limit);
         loop {
-            let error = match here().await {
-                Err(Refused::Elsewhere) => match self.ask_other(channel, question, until).await {
+            let error = match self.ask_here(&asked).await {
+                Err(Refused::Elsewhere) => match self.ask_other(&asked, until).await {
                     Err(error) if changes_hands(&error) => error,
                     answer => return answer,
                 },
                 answer => {
                     let host = self.client.me().clone();
-                    return answer.map_err(|source| RelayError::Refused { host, source });
+                    return match answer {
+                        Ok(answer) => Ok((host, answer)),
+                        Err(source) => Err(RelayError::Refused { host, source }),
+                    };
                 }
             };
             let again = clock.now() + ASK_AGAIN;
@@ -198,37 +201,40 @@ impl InstanceParts {
                 return Err(error);
             }
             clock.sleep_until(again).await;
+            asked = AskChannel::new(channel, asked.request, until.since(clock.now()));
         }
     }
 
-    async fn ask_other<Q: RelayQuestion>(
+    /// What the channel answers, if this process acts for it.
+    async fn ask_here(&self, asked: &AskChannel) -> Result<ChannelAnswer, Refused> {
+        let AskChannel { channel_id, request, .. } = asked;
+        let answer = self.dirigent.request_here(*channel_id, request, asked.within()).await;
+        answer.and_then(ChannelAnswer::into_result).map_err(|error| refused(&error))
+    }
+
+    async fn ask_other(
         &self,
-        channel: ChannelId,
-        question: &Q,
+        asked: &AskChannel,
         until: Timestamp,
-    ) -> Result<Q::Answer, RelayError> {
+    ) -> Result<(HostId, ChannelAnswer), RelayError> {
         let client = &self.client;
-        let owner = self.owners.owner(channel);
-        let other = owner.filter(|host| host != client.me()).ok_or(RelayError::NoOwner)?;
-        client.ask_within(&other, question, until.since(client.clock().now())).await
+        let owner = self.owners.owner(asked.channel_id);
+        let host = owner.filter(|host| host != client.me()).ok_or(RelayError::NoOwner)?;
+        let answer = client.ask_within(&host, asked, until.since(client.clock().now())).await?;
+        match answer.into_result() {
+            Ok(answer) => Ok((host, answer)),
+            Err(error) => Err(RelayError::Refused { host, source: refused(&error) }),
+        }
     }
 
-    async fn check_within(
+    /// Asks the owner what a rule of the relay asks.
+    async fn ask_rule<Q: ChannelRule>(
         &self,
-        question: CheckTurn,
+        question: &Q,
         limit: Duration,
-    ) -> Result<CheckAnswer, RelayError> {
-        let here = || self.master.check(question.clone());
-        self.ask_owner((question.channel_id, limit), &question, here).await
-    }
-
-    async fn complete_within(
-        &self,
-        end: TurnComplete,
-        limit: Duration,
-    ) -> Result<CompleteAnswer, RelayError> {
-        let here = || self.master.complete(end.clone());
-        self.ask_owner((end.channel_id, limit), &end, here).await
+    ) -> Result<Q::Answer, RelayError> {
+        let (host, answer) = self.ask_owner(question.channel(), question.request(), limit).await?;
+        Q::answer(answer).ok_or(RelayError::BadAnswer { host })
     }
 
     /// Answers a slave for any channel.
@@ -238,47 +244,40 @@ impl InstanceParts {
         rule: &str,
         body: &[u8],
     ) -> Result<Vec<u8>, Refused> {
-        // The slave waits as long as this process would: it is to read of the owner, and not that this one is silent.
-        let limit = self.time_limit.saturating_sub(WAY).max(self.time_limit / 2);
         match rule {
-            CheckTurn::RULE => {
-                let question: CheckTurn = read(body)?;
-                bound(asker, &question.agent_id)?;
-                passed_on(self.check_within(question, limit).await)
-            }
-            TurnComplete::RULE => {
-                let end: TurnComplete = read(body)?;
-                bound(asker, &end.agent_id)?;
-                passed_on(self.complete_within(end, limit).await)
-            }
-            GetChannelState::RULE => {
-                let question: GetChannelState = read(body)?;
-                let here = || self.master.state(&question);
-                passed_on(self.ask_owner((question.channel_id, limit), &question, here).await)
-            }
+            CheckTurn::RULE => self.pass_on::<CheckTurn>(asker, body).await,
+            TurnComplete::RULE => self.pass_on::<TurnComplete>(asker, body).await,
+            GetChannelState::RULE => self.pass_on::<GetChannelState>(asker, body).await,
             _ => self.master.serve(asker, rule, body).await,
         }
     }
 
-    async fn explain(&self, question: &Explain) -> Result<Explained, Refused> {
-        let channel = self.dirigent.channel(question.channel_id);
-        if channel.standing() == Standing::Elsewhere {
-            return Err(Refused::Elsewhere);
-        }
-        let why = channel.explain(&question.agent_id).await.map_err(|error| refused(&error))?;
-        let owner = self.client.me().clone();
-        Ok(Explained { owner, allows: why.allows(), text: why.to_string() })
+    /// The answer of the process that acts for the channel, for the slave that asked this one.
+    async fn pass_on<Q: ChannelRule>(
+        &self,
+        asker: &Asker,
+        body: &[u8],
+    ) -> Result<Vec<u8>, Refused> {
+        let question: Q = read(body)?;
+        bound(asker, question.agent())?;
+        // The slave waits as long as this process would: it is to read of the owner, and not that this one is silent.
+        let limit = self.time_limit.saturating_sub(WAY).max(self.time_limit / 2);
+        let answer = self.ask_rule(&question, limit).await;
+        answer.map(|answer| write(&answer)).map_err(|error| {
+            let may_be_done = !error.is_certain();
+            error.refused().cloned().unwrap_or(Refused::OwnerUnavailable { may_be_done })
+        })
     }
 }
 
 #[async_trait]
 impl Way for InstanceParts {
     async fn check(&self, question: CheckTurn) -> Result<CheckAnswer, RelayError> {
-        self.check_within(question, self.time_limit).await
+        self.ask_rule(&question, self.time_limit).await
     }
 
     async fn complete(&self, end: TurnComplete) -> Result<CompleteAnswer, RelayError> {
-        self.complete_within(end, self.time_limit).await
+        self.ask_rule(&end, self.time_limit).await
     }
 }
 
@@ -291,22 +290,14 @@ impl Service for Instance {
             "get-identity",
             "get-channel-state",
             "gateway-events",
-            "slash-command",
             "channel-request",
-            "explain",
         ]
     }
 
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
         let shared = &self.shared;
         match rule {
-            Explain::RULE if asker.role == ProcessRole::Peer => {
-                shared.explain(&read(question)?).await.map(|answer| write(&answer))
-            }
-            Explain::RULE => Err(Refused::OnlyPeers),
-            "gateway-events" | "slash-command" | "channel-request" => {
-                shared.heard.serve(asker, rule, question).await
-            }
+            "gateway-events" | "channel-request" => shared.heard.serve(asker, rule, question).await,
             // A peer asks the owner itself: what is carried on for a slave is not carried on again.
             _ if asker.role == ProcessRole::Peer => {
                 shared.master.serve(asker, rule, question).await
@@ -314,14 +305,6 @@ impl Service for Instance {
             _ => shared.serve_slave(asker, rule, question).await,
         }
     }
-}
-
-/// The answer of the process that acts for the channel, for the slave that asked this one.
-fn passed_on<T: Serialize>(answer: Result<T, RelayError>) -> Result<Vec<u8>, Refused> {
-    answer.map(|answer| write(&answer)).map_err(|error| {
-        let may_be_done = !error.is_certain();
-        error.refused().cloned().unwrap_or(Refused::OwnerUnavailable { may_be_done })
-    })
 }
 
 impl fmt::Debug for Instance {

@@ -15,10 +15,9 @@
 //! Of a Dirigent that one process decides for all, as the master of slaves, nothing here is needed: `dirigent-relay` has all of it.
 
 // `lease` decides as a value who owns what, `postgres` keeps that and the records. `owners` says it to the others: `instance` asks the
-// owner, `forwarding` carries events and commands to it (`event` has their form), `remote` has agents elsewhere. `http` is a transport
+// owner, `forwarding` carries events and requests to it (`rules` has the questions), `remote` has agents elsewhere. `http` is a transport
 // for all of it, `page` the control page of all processes.
 
-mod event;
 mod forwarding;
 #[cfg(feature = "http")]
 pub mod http;
@@ -27,23 +26,25 @@ pub mod lease;
 mod owners;
 #[cfg(feature = "control")]
 mod page;
-mod peer_rules;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod remote;
+mod rules;
+#[cfg(test)]
+mod tests;
 
 pub use forwarding::{Forwarding, ForwardingLink};
 pub use instance::Instance;
 pub use owners::Owners;
 #[cfg(feature = "control")]
 pub use page::{PagePeers, PageService, RelayFigures};
-pub use peer_rules::Explained;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLink, PostgresOptions, PostgresProblem, PostgresStore};
 pub use remote::{
     AgentConflict, GuestStatus, Guests, GuestsLink, Hosting, HostingLink, RemoteAccount,
     RemoteAgent, RemoteCallError,
 };
+pub use rules::Explained;
 
 /// The code of the README runs.
 #[cfg(doctest)]

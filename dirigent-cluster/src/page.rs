@@ -24,7 +24,7 @@ const SEAL_MAX: usize = 1_024;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-struct AskPage(PageQuestion);
+pub(crate) struct AskPage(PageQuestion);
 
 impl RelayQuestion for AskPage {
     const RULE: &'static str = "page";
@@ -139,8 +139,37 @@ fn fitting(answer: &PageAnswer) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use dirigent::ports::ChannelRequest;
+
     use super::*;
+    use crate::tests::{Line, lines_of};
+
+    /// All that a page asks, and what is answered but for what is drawn.
+    pub(crate) fn lines() -> Vec<Line> {
+        let channel = ChannelId::new(100_000_000_000_000_001);
+        let questions = [
+            PageQuestion::Rows { after: None },
+            PageQuestion::Rows { after: Some(channel) },
+            PageQuestion::Channel { channel },
+            PageQuestion::Score { channel },
+            PageQuestion::Replay { channel },
+            PageQuestion::Order {
+                channel,
+                request: ChannelRequest::Mute { agent: "poet".into() },
+                by: "operator at bot-1".to_owned(),
+            },
+            PageQuestion::RegistryChanged,
+        ];
+        let answers = [
+            PageAnswer::Rows { rows: Vec::new(), has_more: true },
+            PageAnswer::File("<svg/>".to_owned()),
+            PageAnswer::Done,
+            PageAnswer::Elsewhere,
+            PageAnswer::Problem(Problem::new(413, "too-large", "this is too large")),
+        ];
+        lines_of::<AskPage>(&questions.map(AskPage), &answers)
+    }
 
     #[test]
     fn an_answer_that_is_too_large_for_the_way_is_a_problem_and_not_silence() {

@@ -9,11 +9,11 @@ mod account;
 mod agent;
 mod directory;
 mod error;
+mod fitting;
 mod guests;
 mod hosting;
 mod pace;
-mod rules;
-mod wire;
+pub(crate) mod rules;
 
 pub use account::RemoteAccount;
 pub use agent::RemoteAgent;

@@ -3,11 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::command::{
-    ANSWER_WITHIN, CommandAnswer, CommandCarried, CommandUse, Invoker, SlashCommand,
-};
+use dirigent::command::{ANSWER_WITHIN, CommandAnswer, Invoker, SlashCommand};
 use dirigent::operate::{Explanation, Reason};
-use dirigent::ports::Neighbours;
+use dirigent::ports::{Carried, ChannelRequest, Neighbours};
 use dirigent::{ChannelId, Dirigent, async_trait};
 use dirigent_cluster::Forwarding;
 use dirigent_relay::{CarryError, Client, HostId, InProcess, Keyring, ProcessRole, Relay};
@@ -195,8 +193,9 @@ async fn a_slave_gives_no_commands() {
     let client = Client::new(keys, Arc::new(fleet.relay.clone()), clock);
     let (forwarding, _link) = Forwarding::new(client, Arc::clone(&fleet.table) as _);
     let (command, input) = (SlashCommand::Stop, String::new());
-    let used = CommandUse { channel: fleet.channel, command, invoker: writer(&fleet), input };
-    assert_eq!(forwarding.command(&used, SECOND).await, CommandCarried::NotCarried);
+    let request = ChannelRequest::Command { command, invoker: writer(&fleet), input };
+    let asked = forwarding.request(fleet.channel, &request, SECOND).await;
+    assert_eq!(asked, Carried::NotCarried);
     assert!(!is_stopped(&a, fleet.channel).await);
 }
 

@@ -30,7 +30,7 @@ impl Service for Scribe {
 
     async fn serve(&self, _: &Asker, _rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
         let question: Value = serde_json::from_slice(question).unwrap();
-        let text = |event: &Value| event["content"].as_str().unwrap().to_owned();
+        let text = |event: &Value| event["message-created"]["content"].as_str().unwrap().to_owned();
         let missed = question["missed"].as_bool().unwrap().then(|| "missed".to_owned());
         let texts = question["events"].as_array().unwrap().iter().map(text);
         self.heard.lock().unwrap().push(missed.into_iter().chain(texts).collect());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use dirigent::host::Builder;
-use dirigent::ports::{GuildApi, Standing};
+use dirigent::ports::{ChannelRequest, GuildApi, Standing};
 use dirigent::{AgentError, ChannelId, Mode, Reply, Turn, agent_fn, async_trait};
 use dirigent_cluster::{PagePeers, PageService, RelayFigures};
 use dirigent_control::{Control, Figure};
@@ -354,9 +354,9 @@ async fn only_peers_ask_a_page() {
     let clock = Arc::new(fleet.clock.clone());
     let client = Client::new(keys, Arc::new(fleet.relay.clone()), clock);
     let peers = PagePeers::new(client, Arc::clone(&fleet.table) as _);
-    let order = dirigent_control::Order::Stop;
+    let request = ChannelRequest::Stop;
     let by = "operator at slave".to_owned();
-    let question = dirigent_control::PageQuestion::Order { channel: fleet.channel, order, by };
+    let question = dirigent_control::PageQuestion::Order { channel: fleet.channel, request, by };
     let answer = dirigent_control::Peers::ask(&peers, "a", &question).await;
     assert_eq!(answer.unwrap_err(), dirigent_control::PeerError::NoPage);
     let status = a.process.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();
@@ -385,7 +385,7 @@ async fn the_metrics_tell_of_leases_and_forwards() {
         "dirigent_processes 2",
         "dirigent_leases_taken_total 9",
         "dirigent_forwards_total{rule=\"page\",outcome=\"answered\"} 2",
-        "dirigent_forwards_total{rule=\"explain\",outcome=\"answered\"} 1",
+        "dirigent_forwards_total{rule=\"channel-request\",outcome=\"answered\"} 1",
         "dirigent_forwards_total{rule=\"gateway-events\",outcome=\"answered\"} 1",
         "dirigent_forwarded_events_total{outcome=\"carried\"} 1",
         "dirigent_forwarded_events_total{outcome=\"dropped\"} 0",

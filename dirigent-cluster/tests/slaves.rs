@@ -29,7 +29,7 @@ macro_rules! raw {
     )+};
 }
 
-raw! { RawEvents: "gateway-events", RawExplain: "explain" }
+raw! { RawEvents: "gateway-events", RawRequest: "channel-request" }
 
 /// A process, and a slave that may act for the poet.
 struct World {
@@ -61,8 +61,10 @@ async fn what_only_a_peer_may_ask_is_refused_to_a_slave() {
     let events = RawEvents(json!({ "missed": true, "events": [] }));
     assert_eq!(world.refused(events).await, Refused::OnlyPeers);
     let channel = world.fleet.channel.to_string();
-    let why = RawExplain(json!({ "channelId": channel, "agentId": "poet" }));
-    assert_eq!(world.refused(why).await, Refused::OnlyPeers);
+    for request in [json!("stop"), json!({ "explain": { "agentId": "poet" } })] {
+        let asked = json!({ "channelId": channel, "withinMs": 1_000, "request": request });
+        assert_eq!(world.refused(RawRequest(asked)).await, Refused::OnlyPeers);
+    }
 }
 
 /// A way that takes its time.

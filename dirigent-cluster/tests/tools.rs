@@ -262,7 +262,7 @@ async fn a_slave_asks_nothing_of_a_channel() {
     let clock = Arc::new(world.fleet.clock.clone());
     let client = Client::new(keys, Arc::new(world.fleet.relay.clone()), clock);
     let (forwarding, _link) = Forwarding::new(client, Arc::clone(&world.fleet.table) as _);
-    let request = ChannelRequest::Wake { first: None };
-    let asked = forwarding.request(world.fleet.channel, request, SECOND).await;
+    let request = ChannelRequest::WakeForResult { first: None };
+    let asked = forwarding.request(world.fleet.channel, &request, SECOND).await;
     assert_eq!(asked, Carried::NotCarried);
 }

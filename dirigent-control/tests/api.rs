@@ -316,7 +316,7 @@ async fn the_outbox_of_a_discussion_is_told_message_by_message() {
     let talk = fixture.discussion(desk, "A guide").await;
     let by = fixture.dirigent.channel(talk).discussion().await.unwrap().unwrap().initiator.unwrap();
     fixture.discord.world().delete_channel(desk);
-    let summary = dirigent::operate::Summary::Text("The desk moves.");
+    let summary = dirigent::operate::Summary::Text("The desk moves.".into());
     fixture.dirigent.channel(talk).conclude(&by, Some(summary)).await.unwrap();
     let outbox = async || {
         fixture.get(&format!("/dirigent/api/channels/{talk}"), VIEWER).await.json()["discussion"]["outbox"].clone()

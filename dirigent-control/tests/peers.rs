@@ -5,11 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::Body;
-use dirigent::ports::{Ownership, Standing};
+use dirigent::ports::{ChannelRequest, Ownership, Standing};
 use dirigent::{ChannelId, Clock, Mode, async_trait};
-use dirigent_control::{
-    Control, Figure, Order, PageAnswer, PageQuestion, PeerError, Peers, Problem,
-};
+use dirigent_control::{Control, Figure, PageAnswer, PageQuestion, PeerError, Peers, Problem};
 use dirigent_testkit::ManualClock;
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
@@ -94,7 +92,7 @@ impl Peers for Other {
                 let rest: Vec<_> = rest.collect();
                 let some = &rest[..rest.len().min(played.at_once)];
                 let has_more = some.len() < rest.len();
-                let answer = json!({ "rows": { "rows": some, "has_more": has_more } });
+                let answer = json!({ "rows": { "rows": some, "hasMore": has_more } });
                 serde_json::from_value(answer).unwrap()
             }
             PageQuestion::Channel { .. } => played.sheet.clone().unwrap_or(PageAnswer::Elsewhere),
@@ -288,7 +286,10 @@ async fn an_order_says_who_gave_it_and_what_the_owner_refuses_is_passed_on() {
         async || pair.fixture.order(pair.theirs, OPERATOR, &json!({ "order": "stop" })).await;
     assert_eq!(order().await.status, StatusCode::OK);
     let (channel, by) = (pair.theirs, "operator at bot-1".to_owned());
-    assert_eq!(pair.other.asked(), [PageQuestion::Order { channel, order: Order::Stop, by }]);
+    assert_eq!(
+        pair.other.asked(),
+        [PageQuestion::Order { channel, request: ChannelRequest::Stop, by }]
+    );
     let problem = Problem::new(409, "archived", "it is archived");
     pair.other.play(|played| played.problem = Some(problem));
     let refused = order().await;
@@ -468,7 +469,11 @@ async fn rows_are_answered_five_hundred_at_once_and_those_of_other_processes_nev
         PageQuestion::Channel { channel: id(3) },
         PageQuestion::Score { channel: id(3) },
         PageQuestion::Replay { channel: id(3) },
-        PageQuestion::Order { channel: id(3), order: Order::Stop, by: "operator".to_owned() },
+        PageQuestion::Order {
+            channel: id(3),
+            request: ChannelRequest::Stop,
+            by: "operator".to_owned(),
+        },
     ] {
         assert_eq!(control.answer(&question).await, PageAnswer::Elsewhere, "{question:?}");
     }

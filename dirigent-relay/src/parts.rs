@@ -5,4 +5,6 @@ pub use crate::client::WAY;
 pub use crate::master::{bound, refused};
 pub use crate::permission::{Asking, Way};
 pub use crate::rule::{read, write};
+pub use crate::rules::ChannelRule;
 pub use crate::server::ServerCounts;
+pub use crate::tool_use::{ToolAnswer, UseTool};

@@ -88,7 +88,13 @@ impl Asking {
         report: RunReport<'_>,
     ) -> Result<CompleteAnswer, RelayError> {
         let outcome = report.outcome(&self.shared.settings);
-        let end = TurnComplete::new((channel, agent.clone()), Some(run), &outcome);
+        let end = TurnComplete {
+            agent_id: agent.clone(),
+            channel_id: channel,
+            run_id: Some(run),
+            outcome,
+            delivered_message_ids: Vec::new(),
+        };
         self.shared.way.complete(end).await
     }
 }

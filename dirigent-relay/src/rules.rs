@@ -10,16 +10,14 @@
 //!
 //! `currentSpeaker` is an agent's id, or `null` while the channel is dormant.
 
-mod complete;
-
-use dirigent::hooks::RunId;
-use dirigent::ports::Identity;
-use dirigent::{AgentId, ChannelId, UserId};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use dirigent::hooks::{Outcome, RunId};
+use dirigent::ports::{ChannelAnswer, ChannelRequest, Identity};
+use dirigent::{AgentId, ChannelId, MessageId, UserId};
+use serde::{Deserialize, Serialize};
 
 use crate::RelayQuestion;
 
-pub use complete::{CompleteAnswer, MessageText, TailParts, TurnComplete, WireOutcome};
+pub use dirigent::ports::{ChannelState, CheckAnswer, CompleteAnswer};
 
 /// May this agent run now? Asking again with the same run changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,31 +29,47 @@ pub struct CheckTurn {
     /// In which channel.
     pub channel_id: ChannelId,
     /// The run, where the asker names it.
-    #[serde(default, with = "run_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "dirigent::written::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub run_id: Option<RunId>,
-}
-
-/// Whether the agent may run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
-pub struct CheckAnswer {
-    /// Whether it may.
-    pub allowed: bool,
-    /// Who has the floor; `None` while the channel is dormant.
-    pub current_speaker: Option<AgentId>,
-    /// Why it may, or may not: a sentence.
-    pub reason: String,
-    /// Whether the run holds the floor now: its end is to be told. Not where no turns are kept.
-    pub holds_floor: bool,
-    /// The model to send the run to where the asker cannot skip it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub no_reply_model: Option<String>,
 }
 
 impl RelayQuestion for CheckTurn {
     const RULE: &'static str = "check-turn";
     type Answer = CheckAnswer;
+}
+
+/// This agent's run ended. Telling it again, with the same run, changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
+pub struct TurnComplete {
+    /// Whose run.
+    pub agent_id: AgentId,
+    /// In which channel.
+    pub channel_id: ChannelId,
+    /// The run, where the asker names it.
+    #[serde(
+        default,
+        with = "dirigent::written::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub run_id: Option<RunId>,
+    /// How it ended: `isEmpty`, and what that does not say: `outcome` and `tail`, the end of the text that is delivered, by which its
+    /// arrival is recognised. A foreign asker may leave both away. Without the tail, the agent's next message is taken for the text.
+    #[serde(flatten, with = "dirigent::written")]
+    pub outcome: Outcome,
+    /// The messages that the text became, where the asker knows that they arrived.
+    #[serde(default, with = "dirigent::written::list", skip_serializing_if = "Vec::is_empty")]
+    pub delivered_message_ids: Vec<MessageId>,
+}
+
+impl RelayQuestion for TurnComplete {
+    const RULE: &'static str = "turn-complete";
+    type Answer = CompleteAnswer;
 }
 
 /// Who has this account?
@@ -81,43 +95,79 @@ pub struct GetChannelState {
     pub channel_id: ChannelId,
 }
 
-/// How a channel stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::exhaustive_structs, reason = "the fields are those of the rule")]
-pub struct ChannelState {
-    /// The [mode](dirigent::Mode), in lower case; `none` where it was never given one.
-    pub mode: String,
-    /// How turns are kept: `disabled`, `dead`, `normal`, `shuffle` or `archived`.
-    pub tm_state: String,
-    /// Who has the floor; `None` while the channel is dormant.
-    pub current_speaker: Option<AgentId>,
-}
-
 impl RelayQuestion for GetChannelState {
     const RULE: &'static str = "get-channel-state";
     type Answer = ChannelState;
 }
 
-/// A run's id as text. One that this library made is a decimal number; any other text of a foreign asker names a run, too.
-mod run_id {
-    use super::{Deserialize, Deserializer, RunId, Serializer};
+/// A rule about one channel: what it asks, in the words of [`ChannelRequest`].
+#[doc(hidden)]
+pub trait ChannelRule: RelayQuestion {
+    /// The channel.
+    fn channel(&self) -> ChannelId;
 
-    #[expect(clippy::ref_option, reason = "serde passes the field")]
-    pub(super) fn serialize<S: Serializer>(
-        run: &Option<RunId>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match run {
-            Some(run) => serializer.collect_str(&run.get()),
-            None => serializer.serialize_none(),
-        }
+    /// The agent for which the asker acts.
+    fn agent(&self) -> Option<&AgentId>;
+
+    /// What is asked.
+    fn request(&self) -> ChannelRequest;
+
+    /// The rule's answer; `None` for an answer to something else.
+    fn answer(answer: ChannelAnswer) -> Option<Self::Answer>;
+}
+
+impl ChannelRule for CheckTurn {
+    fn channel(&self) -> ChannelId {
+        self.channel_id
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<RunId>, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
-        Ok(text.map(|text| text.parse().map_or_else(|_| RunId::from_text(&text), RunId::new)))
+    fn agent(&self) -> Option<&AgentId> {
+        Some(&self.agent_id)
+    }
+
+    fn request(&self) -> ChannelRequest {
+        let Self { agent_id, run_id, .. } = self.clone();
+        ChannelRequest::CheckTurn { agent_id, run_id }
+    }
+
+    fn answer(answer: ChannelAnswer) -> Option<CheckAnswer> {
+        if let ChannelAnswer::Turn(answer) = answer { Some(answer) } else { None }
+    }
+}
+
+impl ChannelRule for TurnComplete {
+    fn channel(&self) -> ChannelId {
+        self.channel_id
+    }
+
+    fn agent(&self) -> Option<&AgentId> {
+        Some(&self.agent_id)
+    }
+
+    fn request(&self) -> ChannelRequest {
+        let Self { agent_id, run_id, outcome, delivered_message_ids, .. } = self.clone();
+        ChannelRequest::TurnComplete { agent_id, run_id, outcome, delivered_message_ids }
+    }
+
+    fn answer(answer: ChannelAnswer) -> Option<CompleteAnswer> {
+        if let ChannelAnswer::Ended(answer) = answer { Some(answer) } else { None }
+    }
+}
+
+impl ChannelRule for GetChannelState {
+    fn channel(&self) -> ChannelId {
+        self.channel_id
+    }
+
+    fn agent(&self) -> Option<&AgentId> {
+        None
+    }
+
+    fn request(&self) -> ChannelRequest {
+        ChannelRequest::State
+    }
+
+    fn answer(answer: ChannelAnswer) -> Option<ChannelState> {
+        if let ChannelAnswer::State(state) = answer { Some(state) } else { None }
     }
 }

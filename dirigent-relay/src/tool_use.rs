@@ -15,19 +15,33 @@ use crate::{Asker, Refused, RelayError, RelayQuestion, Service, Slave};
 /// How long the master may take: it may have to create a channel, and to wait for the chat.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Call a tool for this agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct UseTool {
+#[non_exhaustive]
+pub struct UseTool {
     agent_id: AgentId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     guild_id: Option<GuildId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     channel_id: Option<ChannelId>,
     name: String,
     arguments: Value,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+impl UseTool {
+    /// The caller calls the tool of this name.
+    pub fn new(caller: &Caller, name: &str, arguments: Value) -> Self {
+        let (agent_id, guild_id, channel_id) = (caller.agent.clone(), caller.guild, caller.channel);
+        Self { agent_id, guild_id, channel_id, name: name.to_owned(), arguments }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum ToolAnswer {
+#[expect(clippy::exhaustive_enums, reason = "a tool answers or fails")]
+pub enum ToolAnswer {
     /// The tool's result.
     Done(Value),
     /// Its error, as a model is to read it.
@@ -137,13 +151,7 @@ impl Slave {
         name: &str,
         arguments: &Value,
     ) -> Result<Value, SlaveToolError> {
-        let question = UseTool {
-            agent_id: caller.agent.clone(),
-            guild_id: caller.guild,
-            channel_id: caller.channel,
-            name: name.to_owned(),
-            arguments: arguments.clone(),
-        };
+        let question = UseTool::new(caller, name, arguments.clone());
         let (client, master) = self.way();
         match client.ask_within(master, &question, TIME_LIMIT).await {
             Ok(ToolAnswer::Done(value)) => Ok(value),

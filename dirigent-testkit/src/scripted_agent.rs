@@ -273,7 +273,7 @@ impl ScriptedAgent {
         if let Some(dirigent) = dirigent {
             let _ = dirigent
                 .channel(channel)
-                .conclude(&self.name, Some(Summary::Path("summary.md")))
+                .conclude(&self.name, Some(Summary::Path("summary.md".into())))
                 .await;
         }
     }

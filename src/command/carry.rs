@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::{
-    ANSWER_WITHIN, CommandAnswer, CommandCall, CommandCarried, CommandUse, ELSEWHERE, Invoker,
-    SlashCommand,
-};
+use super::{ANSWER_WITHIN, CommandAnswer, CommandCall, ELSEWHERE, Invoker, SlashCommand};
 use crate::ports::ownership::Standing;
+use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::runtime::carry;
-use crate::{CallError, Channel, Dirigent};
+use crate::values::carried::Carried;
+use crate::{CallError, Channel};
 
 const NO_OWNER: &str = "No process of this bot acts for this channel at the moment. Nothing was changed; try again in some seconds.";
 const NOT_CARRIED: &str = "The process of this bot that acts for this channel cannot be reached. Nothing was changed; try again in \
@@ -16,30 +15,23 @@ const NOT_CARRIED: &str = "The process of this bot that acts for this channel ca
 const IN_DOUBT: &str = "The process of this bot that acts for this channel does not answer. The command may have been carried out: look \
      with /status in some seconds, before you repeat it.";
 
-impl Dirigent {
-    /// Carries out a command that another process was given in a channel for which this one acts
-    /// ([`Neighbours`](crate::ports::Neighbours)). As [`Channel::command`], but that it is carried no further.
+impl Channel<'_> {
+    /// Carries out a command that another process was given. As [`command`](Self::command), but that it is carried no further.
     ///
     /// # Errors
     ///
-    /// [`CallError::Elsewhere`] where this process does not act for the channel either, [`CallError::Ended`] where its driver ends:
-    /// the next process will carry it out.
-    pub async fn command_here(
-        &self,
-        used: &CommandUse,
+    /// [`CallError::Ended`] where the driver ends: the next process will carry it out.
+    pub(crate) async fn command_here(
+        self,
+        (command, invoker): (SlashCommand, Invoker),
+        input: &str,
         within: Duration,
     ) -> Result<CommandAnswer, CallError> {
-        let channel = self.channel(used.channel);
-        if channel.standing() == Standing::Elsewhere {
-            return Err(CallError::Elsewhere);
-        }
-        self.not_ended()?;
-        let call = CommandCall { channel, invoker: used.invoker, within };
-        Ok(call.carry_out(used.command, &used.input).await)
+        self.dirigent.not_ended()?;
+        let call = CommandCall { channel: self, invoker, within };
+        Ok(call.carry_out(command, input).await)
     }
-}
 
-impl Channel<'_> {
     /// Whether a command that reaches this process is answered by it: it acts for the channel, or has the command carried to the process that
     /// does, as the host chose with [`Builder::neighbours`](crate::host::Builder::neighbours). If not, that process gets the same
     /// command by itself.
@@ -58,22 +50,23 @@ pub(super) async fn carried(
 ) -> CommandAnswer {
     let Channel { dirigent, id } = channel;
     let runtime = &dirigent.runtime;
-    let used = &CommandUse { channel: id, command, invoker, input: input.to_owned() };
+    let request = &ChannelRequest::Command { command, invoker, input: input.to_owned() };
     let begun = runtime.clock.now();
     // It may come to this process meanwhile.
     let here = async || {
         let left = (begun + within).since(runtime.clock.now());
-        dirigent.command_here(used, left).await.ok()
+        dirigent.request_here(id, request, left).await.ok()
     };
     let until = begun + within.min(ANSWER_WITHIN);
     let answer = carry::carried(runtime, until, here, |neighbours, left| async move {
-        neighbours.command(used, left).await
+        neighbours.request(id, request, left).await
     });
     match answer.await {
-        CommandCarried::Answered(answer) => answer,
-        CommandCarried::NoOwner => CommandAnswer::unchanged(NO_OWNER),
-        CommandCarried::NotCarried => CommandAnswer::unchanged(NOT_CARRIED),
-        CommandCarried::NoWay => CommandAnswer::unchanged(ELSEWHERE),
-        CommandCarried::InDoubt => CommandAnswer::unchanged(IN_DOUBT),
+        Carried::Answered(ChannelAnswer::Command(answer)) => answer,
+        Carried::NoOwner => CommandAnswer::unchanged(NO_OWNER),
+        Carried::NotCarried => CommandAnswer::unchanged(NOT_CARRIED),
+        Carried::NoWay => CommandAnswer::unchanged(ELSEWHERE),
+        // Another answer is one to something else.
+        Carried::InDoubt | Carried::Answered(_) => CommandAnswer::unchanged(IN_DOUBT),
     }
 }

@@ -36,7 +36,7 @@ impl Channel<'_> {
     /// [`Refusal::AlreadyCreated`](crate::operate::Refusal::AlreadyCreated), an unknown agent, or as the
     /// store, or the way to the other process, fails.
     pub async fn register(self, made: CreatedChannel) -> Result<(), CallError> {
-        self.request(ChannelRequest::Register(&made)).await.map(|_| ())
+        self.request(&ChannelRequest::Register(made)).await.map(|_| ())
     }
 
     /// Takes back a channel that could not be stored in time and is deleted again. The attempts to
@@ -196,9 +196,9 @@ impl Channel<'_> {
     pub async fn conclude(
         self,
         by: &AgentId,
-        summary: Option<Summary<'_>>,
+        summary: Option<Summary>,
     ) -> Result<ResultPost, CallError> {
-        let answer = self.request(ChannelRequest::Conclude { by, summary }).await?;
+        let answer = self.request(&ChannelRequest::Conclude { by: by.clone(), summary }).await?;
         // An answer to another request says nothing of the post.
         Ok(if let ChannelAnswer::Concluded(post) = answer { post } else { ResultPost::Queued })
     }

@@ -1,12 +1,18 @@
 //! What an agent's tool, or another channel, asks of a channel, whichever process acts for it.
 
-use dirigent_core::{Creation, Input, Refusal};
+use std::time::Duration;
+
+use dirigent_core::{Creation, Input, Mode, Outcome, Refusal, RunId, TurnState};
 
 use crate::host::discussion::DiscussionState;
+use crate::host::permit::{Denial, RunReport};
+use crate::host::run_end::EndTaken;
 use crate::host::storing::Storing;
 use crate::ports::creation::CreatedChannel;
 use crate::ports::ownership::Standing;
-use crate::ports::request::{ChannelAnswer, ChannelRequest};
+use crate::ports::request::{
+    ChannelAnswer, ChannelRequest, ChannelState, CheckAnswer, CompleteAnswer, ExplainAnswer,
+};
 use crate::record::outbox::OutboxKind;
 use crate::runtime::callback::wake_here;
 use crate::runtime::carry::carried;
@@ -15,11 +21,11 @@ use crate::runtime::connections::Connections;
 use crate::values::carried::Carried;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::summary::{ResultPost, Summary};
-use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
+use crate::{AgentId, CallError, Channel, ChannelId, Dirigent, MessageId};
 
 impl Dirigent {
-    /// Another process asks this of a channel for which this one acts ([`Neighbours`](crate::ports::Neighbours)). It is
-    /// carried no further.
+    /// Another process asks this of a channel for which this one acts ([`Neighbours`](crate::ports::Neighbours)), and waits for the answer for
+    /// this time. It is carried no further.
     ///
     /// # Errors
     ///
@@ -28,27 +34,14 @@ impl Dirigent {
     pub async fn request_here(
         &self,
         channel: ChannelId,
-        request: ChannelRequest<'_>,
+        request: &ChannelRequest,
+        within: Duration,
     ) -> Result<ChannelAnswer, CallError> {
         let channel = self.channel(channel);
         if channel.standing() == Standing::Elsewhere {
             return Err(CallError::Elsewhere);
         }
-        let requested = Requested { channel };
-        let done = |()| ChannelAnswer::Done;
-        let answer = match request {
-            ChannelRequest::Register(made) => requested.register(made.clone()).await.map(done),
-            ChannelRequest::MayConclude { by } => requested.may_conclude(by).await.map(done),
-            ChannelRequest::Conclude { by, summary } => {
-                requested.conclude(by, summary).await.map(ChannelAnswer::Concluded)
-            }
-            ChannelRequest::Wake { first } => {
-                self.live().await?;
-                let first = first.and_then(|agent| self.runtime.registry.key(agent));
-                Ok(wake_here(&self.runtime, channel.id, first).await.map(done)?)
-            }
-        };
-        match answer {
+        match (Requested { channel }).carry_out(request, within).await {
             Err(CallError::Refused(refusal)) => Ok(ChannelAnswer::Refused(refusal)),
             Err(CallError::UnknownAgent(agent)) => Ok(ChannelAnswer::UnknownAgent(agent)),
             Err(CallError::UnknownChannel) => Ok(ChannelAnswer::UnknownChannel),
@@ -61,27 +54,21 @@ impl Channel<'_> {
     /// Asks it of this process, or of the one that acts for the channel.
     pub(crate) async fn request(
         self,
-        request: ChannelRequest<'_>,
+        request: &ChannelRequest,
     ) -> Result<ChannelAnswer, CallError> {
         let Channel { dirigent, id } = self;
         let runtime = &dirigent.runtime;
-        let here = async || match dirigent.request_here(id, request).await {
+        let limit = runtime.settings.time_limits.call;
+        let here = async || match dirigent.request_here(id, request, limit).await {
             Err(CallError::Elsewhere) => None,
             answer => Some(answer),
         };
-        let until = runtime.clock.now() + runtime.settings.time_limits.call;
+        let until = runtime.clock.now() + limit;
         let answer = carried(runtime, until, here, |neighbours, left| async move {
             neighbours.request(id, request, left).await.map(Ok)
         });
         match answer.await {
-            Carried::Answered(Ok(ChannelAnswer::Refused(refusal))) => {
-                Err(CallError::Refused(refusal))
-            }
-            Carried::Answered(Ok(ChannelAnswer::UnknownAgent(agent))) => {
-                Err(CallError::UnknownAgent(agent))
-            }
-            Carried::Answered(Ok(ChannelAnswer::UnknownChannel)) => Err(CallError::UnknownChannel),
-            Carried::Answered(answer) => answer,
+            Carried::Answered(answer) => answer?.into_result(),
             Carried::NoOwner | Carried::NotCarried | Carried::NoWay => Err(CallError::Elsewhere),
             Carried::InDoubt => Err(ApiError::new(ErrorKind::NoAnswer).into()),
         }
@@ -95,6 +82,57 @@ struct Requested<'a> {
 }
 
 impl Requested<'_> {
+    async fn carry_out(
+        self,
+        request: &ChannelRequest,
+        within: Duration,
+    ) -> Result<ChannelAnswer, CallError> {
+        let channel = self.channel;
+        match request {
+            ChannelRequest::Register(made) => self.register(made.clone()).await,
+            ChannelRequest::MayConclude { by } => self.may_conclude(by).await,
+            ChannelRequest::Conclude { by, summary } => {
+                return self.conclude(by, summary.as_ref()).await.map(ChannelAnswer::Concluded);
+            }
+            ChannelRequest::WakeForResult { first } => {
+                channel.dirigent.live().await?;
+                let runtime = &channel.dirigent.runtime;
+                let first = first.as_ref().and_then(|agent| runtime.registry.key(agent));
+                Ok(wake_here(runtime, channel.id, first).await?)
+            }
+            ChannelRequest::Command { command, invoker, input } => {
+                let answer = channel.command_here((*command, *invoker), input, within).await?;
+                return Ok(ChannelAnswer::Command(answer));
+            }
+            ChannelRequest::SetMode { mode } => channel.set_mode(*mode).await,
+            ChannelRequest::Stop => channel.stop().await,
+            ChannelRequest::Hold => channel.hold().await,
+            ChannelRequest::Resume => channel.resume().await,
+            ChannelRequest::Finish => channel.finish().await,
+            ChannelRequest::Wake { first } => channel.wake(first.as_ref()).await,
+            ChannelRequest::SpeakNext { agent } => channel.speak_next(agent).await,
+            ChannelRequest::Mute { agent } => channel.mute(agent).await,
+            ChannelRequest::Unmute { agent } => channel.unmute(agent).await,
+            ChannelRequest::Assign { agent } => channel.assign(agent).await,
+            ChannelRequest::ResetBudget => channel.reset_budget().await,
+            ChannelRequest::Archive => channel.archive().await,
+            ChannelRequest::CheckTurn { agent_id, run_id } => {
+                return self.check_turn(agent_id, *run_id).await.map(ChannelAnswer::Turn);
+            }
+            ChannelRequest::TurnComplete { agent_id, run_id, outcome, delivered_message_ids } => {
+                let end = self.turn_complete((agent_id, *run_id), outcome, delivered_message_ids);
+                return end.await.map(ChannelAnswer::Ended);
+            }
+            ChannelRequest::State => return self.state().await.map(ChannelAnswer::State),
+            ChannelRequest::Explain { agent_id } => {
+                let why = channel.explain(agent_id).await?;
+                let (allows, text) = (why.allows(), why.to_string());
+                return Ok(ChannelAnswer::Explained(ExplainAnswer { allows, text }));
+            }
+        }?;
+        Ok(ChannelAnswer::Done)
+    }
+
     async fn register(self, made: CreatedChannel) -> Result<(), CallError> {
         let Channel { dirigent, id } = self.channel;
         dirigent.live().await?;
@@ -127,7 +165,7 @@ impl Requested<'_> {
     async fn conclude(
         self,
         by: &AgentId,
-        summary: Option<Summary<'_>>,
+        summary: Option<&Summary>,
     ) -> Result<ResultPost, CallError> {
         let dirigent = self.channel.dirigent;
         dirigent.live().await?;
@@ -145,5 +183,78 @@ impl Requested<'_> {
         let _ = runtime.within(runtime.settings.time_limits.call, attempted).await;
         let is_posted = room.lock().room.look().is_posted(kind);
         Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
+    }
+    async fn check_turn(
+        self,
+        agent: &AgentId,
+        run: Option<RunId>,
+    ) -> Result<CheckAnswer, CallError> {
+        match self.channel.may_speak(agent, run).await {
+            Ok(permit) => {
+                let (reason, holds_floor) = (permit.reason().to_string(), permit.holds_floor());
+                // `TurnComplete` ends the run, or its deadline does.
+                permit.keep();
+                let current_speaker =
+                    if holds_floor { Some(agent.clone()) } else { self.speaker().await };
+                let allowed = true;
+                let no_reply_model = None;
+                Ok(CheckAnswer { allowed, current_speaker, reason, holds_floor, no_reply_model })
+            }
+            Err(Denial::Denied { reason, no_reply_model, .. }) => Ok(CheckAnswer {
+                allowed: false,
+                current_speaker: self.speaker().await,
+                reason: reason.to_string(),
+                holds_floor: false,
+                no_reply_model: Some(no_reply_model),
+            }),
+            // Deferrals are not asked for.
+            Err(Denial::Deferred { reason, speaker, .. }) => Ok(CheckAnswer {
+                current_speaker: speaker,
+                reason: reason.to_string(),
+                ..CheckAnswer::default()
+            }),
+            Err(Denial::Failed(error)) => Err(error),
+        }
+    }
+
+    /// The end is accepted once it is stored: what goes on with the channel after this process knows of it.
+    async fn turn_complete(
+        self,
+        (agent, run): (&AgentId, Option<RunId>),
+        outcome: &Outcome,
+        arrived: &[MessageId],
+    ) -> Result<CompleteAnswer, CallError> {
+        let channel = self.channel;
+        let taken = match channel.turn_ended(agent, run, RunReport::Outcome(outcome)).await {
+            Err(CallError::Refused(Refusal::StaleRun)) => return Ok(CompleteAnswer::default()),
+            ended => ended?,
+        };
+        if !arrived.is_empty() {
+            // The end counts; where the receipt does not, the messages are recognised as they come.
+            if let Err(error) = channel.delivered(agent, run, arrived.to_vec()).await {
+                tracing::debug!(channel = %channel.id, %agent, %error, "a receipt was not taken");
+            }
+        }
+        Ok(CompleteAnswer { accepted: true, duplicate: taken == EndTaken::Before })
+    }
+
+    async fn state(self) -> Result<ChannelState, CallError> {
+        Ok(match self.channel.status().await? {
+            Some(status) => ChannelState {
+                mode: status.mode.as_str().to_owned(),
+                tm_state: status.turn_state.as_str().to_owned(),
+                current_speaker: status.speaker,
+            },
+            None => ChannelState {
+                mode: Mode::None.as_str().to_owned(),
+                tm_state: TurnState::Disabled.as_str().to_owned(),
+                current_speaker: None,
+            },
+        })
+    }
+
+    /// Who has the floor. The answer is about one moment; the channel may have gone on since.
+    async fn speaker(self) -> Option<AgentId> {
+        self.channel.status().await.ok().flatten()?.speaker
     }
 }

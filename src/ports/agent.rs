@@ -5,6 +5,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 use dirigent_core::MessageId;
+use serde::{Deserialize, Serialize};
 
 use super::turn::Turn;
 use crate::values::embed::Embed;
@@ -78,7 +79,8 @@ pub type AgentError = Box<dyn Error + Send + Sync>;
 ///
 /// assert_eq!(Reply::from("hello"), Reply::Say("hello".to_owned()));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ReplyForm", into = "ReplyForm")]
 #[non_exhaustive]
 pub enum Reply {
     /// This text, unless the silence policy takes it for silence.
@@ -139,6 +141,43 @@ impl Reply {
         };
         change(&mut extras);
         Self::Rich(text, extras)
+    }
+}
+
+/// A [`Reply`] as it is written: no text is a pass.
+#[derive(Serialize, Deserialize)]
+struct ReplyForm {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extras: Option<Box<Extras>>,
+}
+
+impl From<Reply> for ReplyForm {
+    fn from(reply: Reply) -> Self {
+        match reply {
+            Reply::Say(text) => Self { text: Some(text), extras: None },
+            Reply::Rich(text, extras) => Self { text: Some(text), extras: Some(extras) },
+            Reply::Pass => Self { text: None, extras: None },
+        }
+    }
+}
+
+/// A pass has no extras.
+#[derive(Debug, thiserror::Error)]
+#[error("a reply without a text is a pass, and has nothing besides")]
+struct PassWithExtras;
+
+impl TryFrom<ReplyForm> for Reply {
+    type Error = PassWithExtras;
+
+    fn try_from(form: ReplyForm) -> Result<Self, PassWithExtras> {
+        match (form.text, form.extras) {
+            (Some(text), Some(extras)) => Ok(Self::Rich(text, extras)),
+            (Some(text), None) => Ok(Self::Say(text)),
+            (None, None) => Ok(Self::Pass),
+            (None, Some(_)) => Err(PassWithExtras),
+        }
     }
 }
 

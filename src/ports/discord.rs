@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use dirigent_core::{MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::values::embed::Embed;
 use crate::values::error::ApiError;
@@ -201,7 +202,8 @@ pub trait GuildApi: DiscordApi {
 /// };
 /// assert!(!format!("{post:?}").contains("hello"));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct Post {
     /// The channel to post in.
@@ -214,8 +216,10 @@ pub struct Post {
     pub mentions: Mentions,
     /// The message it answers, where it answers one. Where that does not exist in the channel, the post is made without
     /// the reference.
+    #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
     /// What it shows besides its text, at most 10 embeds that [`Reply::check`](crate::Reply::check) accepts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub embeds: Vec<Embed>,
 }
 
@@ -246,7 +250,8 @@ impl std::fmt::Debug for Post {
 /// use dirigent::ports::Mentions;
 /// assert_ne!(Mentions::None, Mentions::User(dirigent::UserId::new(1)));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Mentions {
     /// No account, whatever the text says.
@@ -269,10 +274,12 @@ impl From<&AllowedMentions> for Mentions {
 /// let posted = dirigent::ports::Posted { id: dirigent::MessageId::new(9), deduplicated: false };
 /// assert_eq!(posted.id.get(), 9);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "an answer that adapters build")]
 pub struct Posted {
     /// Its id.
+    #[serde(with = "crate::written")]
     pub id: MessageId,
     /// Whether the nonce was known, so that this is the earlier message.
     pub deduplicated: bool,
@@ -286,12 +293,14 @@ pub struct Posted {
 /// let newest = HistoryRequest { channel: ChannelId::new(1), after: None, limit: 20 };
 /// assert_eq!(newest.limit, 20);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "a request that callers and adapters build")]
 pub struct HistoryRequest {
     /// Of which channel.
     pub channel: ChannelId,
     /// `None`: the newest messages. `Some`: those right after this one.
+    #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub after: Option<MessageId>,
     /// The most messages of the page, 1 to 100.
     pub limit: u8,

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent_core::MessageId;
+use serde::{Deserialize, Serialize};
 
 use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::values::carried::Carried;
-use crate::values::command::{CommandCarried, CommandUse};
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// One event of the gateway that concerns one channel. `Debug` shows no text.
@@ -19,8 +19,9 @@ use crate::{ChannelId, ChatMessage, UserId};
 /// let event = GatewayEvent::ChannelDeleted(ChannelId::new(7));
 /// assert_eq!(event.channel().get(), 7);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "who carries events must know how to write each")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[expect(clippy::exhaustive_enums, reason = "who tells events must know each")]
 pub enum GatewayEvent {
     /// [`Dirigent::message_created`](crate::Dirigent::message_created).
     MessageCreated(ChatMessage),
@@ -31,6 +32,7 @@ pub enum GatewayEvent {
         /// Where it stood.
         channel: ChannelId,
         /// Which message.
+        #[serde(with = "crate::written")]
         message: MessageId,
     },
     /// [`Dirigent::member_joined`](crate::Dirigent::member_joined).
@@ -53,8 +55,10 @@ pub enum GatewayEvent {
         /// Where it stands.
         channel: ChannelId,
         /// The channel's newest message.
+        #[serde(with = "crate::written")]
         message: MessageId,
         /// The channel that it belongs to, where it is a thread.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<ChannelId>,
     },
     /// [`Dirigent::thread_seen`](crate::Dirigent::thread_seen).
@@ -87,9 +91,8 @@ impl GatewayEvent {
 /// that are another's, and carries it there; from [`Builder::neighbours`](crate::host::Builder::neighbours). `dirigent-cluster` has
 /// one. Where every process has a gateway connection for all guilds there is no need for it.
 ///
-/// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event,
-/// [`Dirigent::command_here`](crate::Dirigent::command_here) a slash command, and
-/// [`Dirigent::request_here`](crate::Dirigent::request_here) a request; none carries it further.
+/// At the other end [`Dirigent::event_here`](crate::Dirigent::event_here) takes the event, and
+/// [`Dirigent::request_here`](crate::Dirigent::request_here) a request; neither carries it further.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -118,19 +121,12 @@ pub trait Neighbours: Send + Sync + 'static {
     /// [`Dirigent::reconnected_here`](crate::Dirigent::reconnected_here). It must return at once.
     fn reconnected(&self);
 
-    /// A slash command was used in a channel for which another process acts: that process is to carry it out, and to answer
-    /// within this time. It is given to that process once at most. By default commands are not carried.
-    async fn command(&self, used: &CommandUse, within: Duration) -> CommandCarried {
-        let _ = (used, within);
-        CommandCarried::NoWay
-    }
-
     /// Something is asked of a channel for which another process acts: that process is to do it, and to answer within this time. It
     /// is asked once at most. By default nothing is asked.
     async fn request(
         &self,
         channel: ChannelId,
-        request: ChannelRequest<'_>,
+        request: &ChannelRequest,
         within: Duration,
     ) -> Carried<ChannelAnswer> {
         let _ = (channel, request, within);

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ChannelId;
 use crate::values::id::GuildId;
 
@@ -20,12 +22,14 @@ use crate::values::id::GuildId;
 /// };
 /// assert!(!format!("{terms:?}").contains("plan"));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Discussion {
     /// Where it was opened from, and its result goes to.
     pub callback: ChannelId,
     /// The guild of that channel, in a chat that has guilds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_guild: Option<GuildId>,
     /// Topic, goals, and when it is done: posted first.
     pub guide: String,

@@ -27,9 +27,9 @@ impl Runtime {
             return wake_here(self, channel, first).await;
         };
         let first = first.and_then(|first| self.registry.name(first));
-        let request = ChannelRequest::Wake { first: first.as_ref() };
+        let request = ChannelRequest::WakeForResult { first };
         let limit = self.settings.time_limits.call;
-        let answer = self.within(limit, neighbours.request(channel, request, limit)).await?;
+        let answer = self.within(limit, neighbours.request(channel, &request, limit)).await?;
         if answer == Carried::Answered(ChannelAnswer::Done) {
             return Ok(());
         }

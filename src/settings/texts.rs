@@ -124,7 +124,7 @@ impl Texts {
     pub(crate) fn result(
         &self,
         discussion: crate::ChannelId,
-        summary: Option<Summary<'_>>,
+        summary: Option<&Summary>,
     ) -> String {
         let (template, summary) = match summary {
             Some(Summary::Path(path)) => (&self.result_template, literal(path)),

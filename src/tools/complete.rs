@@ -80,8 +80,8 @@ impl Tools {
         self.check_may_conclude(caller, discussion_channel).await?;
         let found = summary.map(|path| found(caller, &path)).transpose()?;
         let summary = match (&found, &summary_text) {
-            (Some(found), None) => Summary::Path(&found.path),
-            (None, Some(text)) => Summary::Text(sound_text(text)?),
+            (Some(found), None) => Summary::Path(found.path.clone()),
+            (None, Some(text)) => Summary::Text(sound_text(text)?.to_owned()),
             (Some(_), Some(_)) => return Err(ToolError::TwoSummaries),
             (None, None) => return Err(ToolError::MissingArgument { argument: "summary" }),
         };
@@ -100,8 +100,8 @@ impl Tools {
         caller: &Caller,
         channel: ChannelId,
     ) -> Result<(), ToolError> {
-        let asked = ChannelRequest::MayConclude { by: &caller.agent };
-        let answer = self.dirigent.channel(channel).request(asked).await;
+        let asked = ChannelRequest::MayConclude { by: caller.agent.clone() };
+        let answer = self.dirigent.channel(channel).request(&asked).await;
         answer.map(|_| ()).map_err(not_concluded)
     }
 }

@@ -1,9 +1,9 @@
 //! The slash commands that people use: their names, who uses them, and what is answered.
 
 use dirigent_core::Mode;
+use serde::{Deserialize, Serialize};
 
-use crate::values::carried::Carried;
-use crate::values::id::{ChannelId, GuildId};
+use crate::values::id::GuildId;
 
 /// The name of the command that sets a channel's mode.
 pub const NAME: &str = "set-channel-mode";
@@ -31,7 +31,8 @@ const SEND_MESSAGES_IN_THREADS: u64 = 1 << 38;
 /// let names = SlashCommand::ALL.map(SlashCommand::name);
 /// assert_eq!(names, ["set-channel-mode", "stop", "resume", "status", "why", "next"]);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SlashCommand {
     /// Sets how agents take turns in the channel.
@@ -164,14 +165,17 @@ impl SlashCommand {
 /// assert!(!Invoker { guild, permissions: 0, host_word: None }.is_allowed());
 /// assert!(Invoker { guild, permissions: 0, host_word: Some(true) }.is_allowed());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "a request that hosts build")]
 pub struct Invoker {
     /// The guild in which it is used; none in a direct message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guild: Option<GuildId>,
     /// The invoker's permissions in the channel: Discord's bits.
     pub permissions: u64,
     /// What the host says, where it decides itself who may use the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_word: Option<bool>,
 }
 
@@ -206,7 +210,7 @@ impl Invoker {
 /// let answer = CommandAnswer { text: "The mode is now chat.".to_owned(), changed: true };
 /// assert!(answer.changed);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "an answer that hosts pass on")]
 pub struct CommandAnswer {
     /// What to answer.
@@ -220,31 +224,3 @@ impl CommandAnswer {
         Self { text: text.into(), changed: false }
     }
 }
-
-/// The use of a slash command, as one process carries it to another.
-///
-/// ```
-/// use dirigent::command::{CommandUse, Invoker, SlashCommand};
-/// use dirigent::ports::GuildId;
-/// use dirigent::ChannelId;
-///
-/// let invoker = Invoker { guild: Some(GuildId::new(7)), permissions: 0, host_word: Some(true) };
-/// let (command, input) = (SlashCommand::Stop, String::new());
-/// let used = CommandUse { channel: ChannelId::new(8), command, invoker, input };
-/// assert_eq!(used.command.name(), "stop");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a request that hosts carry")]
-pub struct CommandUse {
-    /// Where it is used.
-    pub channel: ChannelId,
-    /// Which command.
-    pub command: SlashCommand,
-    /// Who uses it.
-    pub invoker: Invoker,
-    /// The value of its option.
-    pub input: String,
-}
-
-/// What came of a command that was to be carried to another process.
-pub type CommandCarried = Carried<CommandAnswer>;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use dirigent_core::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::reply_error::ReplyError;
 
@@ -45,31 +46,42 @@ const TIMESTAMP_MAX: Timestamp = Timestamp::from_millis(253_402_300_799_999);
 /// assert_eq!(report.fields.len(), 1);
 /// assert!(!format!("{report:?}").contains("nightly"));
 /// ```
-#[derive(Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 #[expect(
     clippy::exhaustive_structs,
     reason = "plain data that adapters and stores map field by field"
 )]
 pub struct Embed {
     /// Its heading, at most 256 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Its text, in Discord's Markdown; at most 4,096 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where its title leads: an `http` or `https` address of at most 2,048 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The colour of its edge, `0xRRGGBB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub colour: Option<u32>,
     /// A moment that is shown behind the footer, in the reader's own time zone; up to the year 9999.
+    #[serde(with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
     /// Small print below everything else.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub footer: Option<EmbedFooter>,
     /// The address of a large picture below the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     /// The address of a small picture beside the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub thumbnail: Option<String>,
     /// Who is named above the title.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<EmbedAuthor>,
     /// Named values in the order in which they are shown, at most 25.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<EmbedField>,
 }
 
@@ -81,7 +93,8 @@ pub struct Embed {
 /// let field = EmbedField { name: "Duration".into(), value: "6 min".into(), inline: true };
 /// assert_eq!(Embed::new().field("Duration", "6 min", true).fields, [field]);
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(
     clippy::exhaustive_structs,
     reason = "plain data that adapters and stores map field by field"
@@ -92,6 +105,7 @@ pub struct EmbedField {
     /// Its value, 1 to 1,024 characters.
     pub value: String,
     /// Whether it may stand beside other fields, up to three in a row.
+    #[serde(default)]
     pub inline: bool,
 }
 
@@ -104,7 +118,8 @@ pub struct EmbedField {
 /// let embed = Embed { footer: Some(footer), ..Embed::new() };
 /// assert_eq!(embed.footer.map(|footer| footer.text).as_deref(), Some("nightly"));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(
     clippy::exhaustive_structs,
     reason = "plain data that adapters and stores map field by field"
@@ -113,6 +128,7 @@ pub struct EmbedFooter {
     /// Its text, 1 to 2,048 characters.
     pub text: String,
     /// The address of a small picture before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon_url: Option<String>,
 }
 
@@ -125,7 +141,8 @@ pub struct EmbedFooter {
 /// let embed = Embed { author: Some(author), ..Embed::new() };
 /// assert_ne!(embed.author, Some(EmbedAuthor::new("The build")));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(
     clippy::exhaustive_structs,
     reason = "plain data that adapters and stores map field by field"
@@ -134,8 +151,10 @@ pub struct EmbedAuthor {
     /// The name, 1 to 256 characters.
     pub name: String,
     /// Where the name leads: an `http` or `https` address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The address of a small picture before the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon_url: Option<String>,
 }
 

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// What kind of failure it was.
 ///
 /// ```
@@ -11,7 +13,8 @@ use std::time::Duration;
 /// assert!(ErrorKind::RateLimited.is_retryable());
 /// assert!(!ErrorKind::Forbidden.is_retryable());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The channel, message or member does not exist (any more).
@@ -66,7 +69,8 @@ impl ErrorKind {
 /// use dirigent::ports::Certainty;
 /// assert_ne!(Certainty::NotDone, Certainty::Unknown);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "either it is certain or it is not")]
 pub enum Certainty {
     /// Nothing was done; it may be asked again.
@@ -85,11 +89,19 @@ pub enum Certainty {
 /// assert_eq!(busy.certainty(), Certainty::NotDone);
 /// assert_eq!(ApiError::new(ErrorKind::NoAnswer).certainty(), Certainty::Unknown);
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ApiError {
     kind: ErrorKind,
     certainty: Certainty,
+    #[serde(
+        rename = "retryAfterMs",
+        default,
+        with = "crate::written::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     retry_after: Option<Duration>,
+    #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 

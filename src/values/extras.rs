@@ -1,6 +1,7 @@
 //! What a reply has besides its text.
 
 use dirigent_core::MessageId;
+use serde::{Deserialize, Serialize};
 
 use super::embed::Embed;
 use super::id::{RoleId, UserId};
@@ -19,14 +20,18 @@ const MENTIONS_MAX: usize = 100;
 /// use dirigent::ports::Extras;
 /// assert!(Extras::default().is_empty());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
 pub struct Extras {
     /// Shown with the last message of the reply.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub embeds: Vec<Embed>,
     /// The message that the first message of the reply answers.
+    #[serde(with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
     /// Whom the reply may ping.
+    #[serde(skip_serializing_if = "AllowedMentions::is_empty")]
     pub mentions: AllowedMentions,
 }
 
@@ -40,7 +45,8 @@ pub struct Extras {
 /// assert_eq!(asked.users, [UserId::new(7)]);
 /// assert!(asked.replied_user && !asked.everyone && asked.roles.is_empty());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 #[expect(
     clippy::exhaustive_structs,
     reason = "plain data that adapters and stores map field by field"

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The text is no snowflake: 15 to 20 decimal digits, not zero.
+/// The text is no snowflake: 15 to 20 decimal digits that do not begin with zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a Discord id: expected 15 to 20 decimal digits, not zero")]
+#[error("not a Discord id: expected 15 to 20 decimal digits that do not begin with zero")]
 #[non_exhaustive]
 pub struct BadSnowflake;
 
@@ -110,12 +110,15 @@ impl RoleId {
     }
 }
 
-/// Trims, then takes 15 to 20 ASCII digits that fit an unsigned 64-bit number and are not all zero.
+/// Trims, then takes 15 to 20 ASCII digits that fit an unsigned 64-bit number and do not begin with zero: an id with zeros before it would
+/// be written without them, and that would be read as none.
 fn parse_snowflake(text: &str) -> Result<u64, BadSnowflake> {
     let digits = text.trim();
-    let plausible = (15..=20).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    let plausible = (15..=20).contains(&digits.len())
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && !digits.starts_with('0');
     match digits.parse() {
-        Ok(id) if plausible && id != 0 => Ok(id),
+        Ok(id) if plausible => Ok(id),
         _ => Err(BadSnowflake),
     }
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use dirigent_core::{MessageId, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::text::plain::{NAME_CHARS_MAX, is_visible, shown};
 use crate::{ChannelId, UserId};
@@ -23,10 +24,12 @@ use crate::{ChannelId, UserId};
 /// assert_eq!(message.to_string(), "alice: a secret");
 /// assert!(!format!("{message:?}").contains("secret"));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that hosts and adapters build")]
 pub struct ChatMessage {
     /// Its id.
+    #[serde(with = "crate::written")]
     pub id: MessageId,
     /// Where it stands.
     pub channel: ChannelId,
@@ -34,6 +37,7 @@ pub struct ChatMessage {
     pub author: UserId,
     /// The name under which people see the author; an agent's is the one in the registry. `None` where the chat does
     /// not tell. An account's owner chooses its name: the name proves nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author_name: Option<Arc<str>>,
     /// What kind of account that is.
     pub author_kind: AuthorKind,
@@ -42,15 +46,20 @@ pub struct ChatMessage {
     /// Its text; empty without the message-content intent.
     pub content: Arc<str>,
     /// The message it answers, where it answers one.
+    #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
     /// The files attached to it: a picture is a reply, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// How many embeds it shows; 0 without the message-content intent. What they say is not told.
+    #[serde(default)]
     pub embeds: u8,
     /// When it was sent, in Unix milliseconds.
+    #[serde(with = "crate::written")]
     pub sent_at: Timestamp,
     /// The nonce it was posted with, where the chat tells and it has a [`Nonce`]'s form. Any other is not this
     /// library's, and is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Nonce>,
 }
 
@@ -112,7 +121,8 @@ impl fmt::Display for ChatMessage {
 /// let picture = Attachment { content_type: Some("image/png".into()), ..Attachment::new("cat.png", "https://example.org/1", 512) };
 /// assert!(!format!("{picture:?}").contains("example.org"));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::exhaustive_structs, reason = "plain data that hosts and adapters build")]
 pub struct Attachment {
     /// Its name.
@@ -122,8 +132,10 @@ pub struct Attachment {
     /// Its size in bytes.
     pub size: u64,
     /// Its media type, such as `image/png`, where the chat tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<Arc<str>>,
     /// What it shows, as its author describes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Arc<str>>,
 }
 
@@ -173,7 +185,8 @@ impl fmt::Debug for ChatMessage {
 /// use dirigent::ports::AuthorKind;
 /// assert_ne!(AuthorKind::Human, AuthorKind::Webhook);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum AuthorKind {
     /// A person's account.
@@ -190,7 +203,8 @@ pub enum AuthorKind {
 /// use dirigent::ports::ChatKind;
 /// assert_ne!(ChatKind::Default, ChatKind::System);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ChatKind {
     /// Something said.
@@ -215,7 +229,8 @@ pub enum ChatKind {
 /// assert_eq!(nonce.as_str().parse(), Ok(nonce));
 /// assert!("".parse::<Nonce>().is_err());
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Nonce {
     /// ASCII; what lies behind the nonce is zero.
     characters: [u8; Nonce::MAX],
@@ -272,6 +287,20 @@ impl FromStr for Nonce {
         let written = characters.get_mut(..text.len()).ok_or(BadNonce)?;
         written.copy_from_slice(text.as_bytes());
         if is_valid && length > 0 { Ok(Self { characters, length }) } else { Err(BadNonce) }
+    }
+}
+
+impl TryFrom<String> for Nonce {
+    type Error = BadNonce;
+
+    fn try_from(text: String) -> Result<Self, BadNonce> {
+        text.parse()
+    }
+}
+
+impl From<Nonce> for String {
+    fn from(nonce: Nonce) -> Self {
+        nonce.as_str().to_owned()
     }
 }
 

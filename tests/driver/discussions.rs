@@ -58,7 +58,7 @@ fn conclude(stage: &mut Stage) -> ResultPost {
     let channel = places(stage).0;
     let summary = "/home/a/discussion-summary/plan.md";
     let ask = move |d: Dirigent| async move {
-        d.channel(channel).conclude(&"a".into(), Some(Summary::Path(summary))).await
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path(summary.into()))).await
     };
     stage.call(ask).unwrap()
 }
@@ -202,7 +202,7 @@ fn a_result_whose_answer_was_lost_before_a_long_night_is_found_and_not_doubled()
     let channel = places(&stage).0;
     stage.discord().next_post(Fault::LostAnswer);
     stage.begin(move |d| async move {
-        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("x.md"))).await.map(drop)
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("x.md".into()))).await.map(drop)
     });
     stage.settle();
     stage.crash();
@@ -224,7 +224,7 @@ fn while_nobody_can_tell_whether_a_result_was_posted_it_is_not_posted_again() {
     stage.say_in(callback, "We shall see what they find");
     stage.discord().next_post(Fault::LostAnswer);
     stage.begin(move |d| async move {
-        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("x.md"))).await.map(drop)
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("x.md".into()))).await.map(drop)
     });
     stage.settle();
     stage.crash();
@@ -339,7 +339,9 @@ fn no_post_of_the_library_pings_more_than_the_agent_that_it_addresses() {
     stage.call(move |d| async move { d.agent_offline(&"b".into()).await }).unwrap();
     stage.advance(MINUTE * 30);
     let conclude = move |d: Dirigent| async move {
-        d.channel(channel).conclude(&"a".into(), Some(Summary::Text("@here <@1> done"))).await
+        d.channel(channel)
+            .conclude(&"a".into(), Some(Summary::Text("@here <@1> done".into())))
+            .await
     };
     stage.call(conclude).unwrap();
     stage.advance(MINUTE);

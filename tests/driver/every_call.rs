@@ -43,7 +43,7 @@ calls! {
     archive: |d, c| d.channel(c).archive();
     assign: |d, c| d.channel(c).assign(&"b".into());
     channel_deleted: |d, c| d.channel_deleted(c);
-    conclude: |d, c| d.channel(c).conclude(&"a".into(), Some(Summary::Text("done")));
+    conclude: |d, c| d.channel(c).conclude(&"a".into(), Some(Summary::Text("done".into())));
     delivered: |d, c| d.channel(c).delivered(&"a".into(), None, vec![MessageId::new(5)]);
     discussion: |d, c| d.channel(c).discussion();
     erase: |d, c| d.channel(c).erase();
@@ -71,7 +71,7 @@ calls! {
     reconnected_here: |d, _c| d.reconnected_here();
     register: |d, _c| d.channel(ChannelId::new(99)).register(CreatedChannel::default());
     report_cost: |d, c| d.channel(c).report_cost(1);
-    request_here: |d, c| d.request_here(c, ChannelRequest::Wake { first: None });
+    request_here: |d, c| d.request_here(c, &ChannelRequest::WakeForResult { first: None }, SECOND);
     reset_budget: |d, c| d.channel(c).reset_budget();
     resume: |d, c| d.channel(c).resume();
     set_mode: |d, c| d.channel(c).set_mode(Mode::Report);

@@ -169,14 +169,18 @@ async fn what_a_neighbour_tells_is_carried_no_further() {
         dirigent.event_here(event).await.unwrap();
     }
     assert!(queue.events.lock().unwrap().is_empty());
-    let (poet, made) = (AgentId::from("poet"), CreatedChannel::default());
+    let poet = || AgentId::from("poet");
     for request in [
-        ChannelRequest::Register(&made),
-        ChannelRequest::MayConclude { by: &poet },
-        ChannelRequest::Conclude { by: &poet, summary: None },
-        ChannelRequest::Wake { first: None },
+        ChannelRequest::Register(CreatedChannel::default()),
+        ChannelRequest::MayConclude { by: poet() },
+        ChannelRequest::Conclude { by: poet(), summary: None },
+        ChannelRequest::WakeForResult { first: None },
+        ChannelRequest::Stop,
+        ChannelRequest::CheckTurn { agent_id: poet(), run_id: None },
+        ChannelRequest::State,
+        ChannelRequest::Explain { agent_id: poet() },
     ] {
-        let refused = dirigent.request_here(THEIRS, request).await;
+        let refused = dirigent.request_here(THEIRS, &request, Duration::from_secs(1)).await;
         assert!(matches!(refused, Err(CallError::Elsewhere)), "{request:?} {refused:?}");
     }
 }
@@ -197,7 +201,7 @@ impl Neighbours for Answering {
     async fn request(
         &self,
         _: ChannelId,
-        _: ChannelRequest<'_>,
+        _: &ChannelRequest,
         _: Duration,
     ) -> Carried<ChannelAnswer> {
         self.asked.fetch_add(1, Ordering::SeqCst);

@@ -8,9 +8,7 @@ use dirigent_relay::parts::{read, refused, write};
 use dirigent_relay::{Asker, ProcessRole, Refused, RelayQuestion, Service};
 use futures_util::future::join_all;
 
-use super::command::{CommandText, UseCommand};
-use super::request::{AskChannel, WireAnswer};
-use crate::event::{HeardElsewhere, NotOurs};
+use crate::rules::{AskChannel, HeardElsewhere, NotOurs};
 
 /// Takes what other processes heard of the channels of this one: given to a [`Server`](dirigent_relay::Server).
 pub(crate) struct Heard {
@@ -26,7 +24,6 @@ impl Heard {
         }
         let mut channels = std::collections::BTreeMap::<_, Vec<_>>::new();
         for (place, event) in heard.events.into_iter().enumerate() {
-            let event = GatewayEvent::from(event);
             channels.entry(event.channel()).or_default().push((place, event));
         }
         let told = channels.into_values().map(|events| async {
@@ -44,35 +41,27 @@ impl Heard {
         join_all(told).await.concat()
     }
 
-    async fn answer(&self, asked: &AskChannel) -> Result<WireAnswer, Refused> {
-        let made = asked.created()?;
-        let request = asked.read(made.as_ref()).ok_or(Refused::UnknownRule)?;
-        let channel = asked.channel_id;
-        let mut answer = self.dirigent.request_here(channel, request).await;
+    async fn answer(&self, asked: &AskChannel) -> Result<ChannelAnswer, Refused> {
+        let AskChannel { channel_id: channel, request, .. } = asked;
+        let mut answer = self.dirigent.request_here(*channel, request, asked.within()).await;
         let is_unknown = matches!(answer, Ok(ChannelAnswer::UnknownAgent(_)));
         if is_unknown && self.dirigent.identities_changed().await.is_ok() {
             // It was registered a moment ago, in the process that asks.
-            answer = self.dirigent.request_here(channel, request).await;
+            answer = self.dirigent.request_here(*channel, request, asked.within()).await;
         }
-        answer.map(WireAnswer::from).map_err(|error| refused(&error))
+        answer.map_err(|error| refused(&error))
     }
 }
 
 #[async_trait]
 impl Service for Heard {
     fn rules(&self) -> &'static [&'static str] {
-        &[HeardElsewhere::RULE, UseCommand::RULE, AskChannel::RULE]
+        &[HeardElsewhere::RULE, AskChannel::RULE]
     }
 
     async fn serve(&self, asker: &Asker, rule: &str, question: &[u8]) -> Result<Vec<u8>, Refused> {
         if asker.role != ProcessRole::Peer {
             return Err(Refused::OnlyPeers);
-        }
-        if rule == UseCommand::RULE {
-            let (used, within) = read::<UseCommand>(question)?.read()?;
-            let answer = self.dirigent.command_here(&used, within).await;
-            let answer = answer.map_err(|error| refused(&error))?;
-            return Ok(write(&CommandText::from(answer)));
         }
         if rule == AskChannel::RULE {
             return self.answer(&read(question)?).await.map(|answer| write(&answer));

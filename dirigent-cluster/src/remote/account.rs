@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use dirigent::ports::{ApiError, Certainty, ErrorKind, HistoryRequest, Post, Posted};
 use dirigent::{AgentId, ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
-use dirigent_relay::rules::MessageText;
 
 use super::directory::Directory;
+use super::fitting::unanswered;
 use super::pace::CHAT_LIMIT;
 use super::rules::{AccountAsk, AccountDone, UseAccount};
-use super::wire::{WirePost, unanswered};
 
 /// Of how many channels it is remembered whether the account may read them.
 const CHANNELS_MAX: usize = 10_000;
@@ -40,7 +39,7 @@ impl RemoteAccount {
         let host = self.directory.state().host_of(&self.agent).ok_or_else(away)?;
         let question = UseAccount { agent_id: self.agent.clone(), ask };
         let answer = self.directory.client.ask_within(&host, &question, CHAT_LIMIT).await;
-        answer.map_err(unanswered)?.map_err(ApiError::from)
+        answer.map_err(unanswered)?
     }
 
     fn remember(&self, channel: ChannelId, reads: Option<bool>) {
@@ -70,27 +69,23 @@ impl DiscordApi for RemoteAccount {
     }
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
-        let answer = self.ask(AccountAsk::Post(WirePost::from(&post))).await?;
-        let AccountDone::Posted { id, deduplicated } = answer else {
+        let AccountDone::Posted(posted) = self.ask(AccountAsk::Post(post)).await? else {
             return Err(strange());
         };
-        Ok(Posted { id: id.0, deduplicated })
+        Ok(posted)
     }
 
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
-        let message = MessageText(message);
         self.ask(AccountAsk::Delete { channel, message }).await.map(drop)
     }
 
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
-        let HistoryRequest { channel, after, limit } = request;
-        let after = after.map(MessageText);
-        let answer = self.ask(AccountAsk::History { channel, after, limit }).await?;
+        let answer = self.ask(AccountAsk::History(request)).await?;
         let AccountDone::History { messages, reads } = answer else {
             return Err(strange());
         };
-        self.remember(channel, reads);
-        Ok(messages.into_iter().map(ChatMessage::from).collect())
+        self.remember(request.channel, reads);
+        Ok(messages)
     }
 
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {

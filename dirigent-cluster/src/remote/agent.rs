@@ -8,14 +8,13 @@ use async_trait::async_trait;
 use dirigent::ports::TurnWatch;
 use dirigent::{Agent, AgentError, AgentId, Reply, Turn};
 use dirigent_relay::QUESTION_MAX;
-use dirigent_relay::rules::MessageText;
 use tokio::sync::oneshot;
 
 use super::directory::{Directory, Ended, OpenCall};
 use super::error::RemoteCallError;
+use super::fitting::within;
 use super::pace::{ASK_AGAIN, LEASE};
-use super::rules::{Announced, BeginAnswer, BeginCall, SteerCall, Steering, WireEnd, WireTurn};
-use super::wire::{WireEmbed, within};
+use super::rules::{Announced, BeginAnswer, BeginCall, CallEnd, GivenTurn, SteerCall, Steering};
 
 /// The most bytes of missed messages in the question that begins a call. The other process asks for the rest before it calls
 /// the agent.
@@ -54,9 +53,9 @@ impl Agent for RemoteAgent {
                 // The others are for the next agent.
                 (0..taken).for_each(|_| drop(turn.take_injected()));
                 match end {
-                    WireEnd::Reply(reply) => Ok(reply.into()),
-                    WireEnd::Failed(text) => Err(RemoteCallError::Agent { text }.into()),
-                    WireEnd::Panicked => Err(RemoteCallError::Panicked.into()),
+                    CallEnd::Reply(reply) => Ok(reply),
+                    CallEnd::Failed(text) => Err(RemoteCallError::Agent { text }.into()),
+                    CallEnd::Panicked => Err(RemoteCallError::Panicked.into()),
                 }
             }
             Ended::Lost(error) => Err(error.into()),
@@ -129,7 +128,7 @@ impl<'c> Carrying<'c> {
             announced,
             channel_id: self.turn.channel(),
             agent_id: self.agent.agent.clone(),
-            turn: self.wire_turn(),
+            turn: self.given_turn(),
             steering: self.steering(),
         };
         loop {
@@ -199,19 +198,19 @@ impl<'c> Carrying<'c> {
         }
     }
 
-    fn wire_turn(&self) -> WireTurn {
+    fn given_turn(&self) -> GivenTurn {
         let turn = self.turn;
-        WireTurn {
+        GivenTurn {
             number: turn.turn().get(),
             is_after_reminder: turn.is_after_reminder(),
             attempt: turn.attempt(),
-            newest: turn.newest().map(MessageText),
+            newest: turn.newest(),
             missed: within(turn.missed().iter(), MISSED_MAX),
             missed_count: turn.missed().len(),
             left_out: turn.left_out(),
             others_left_out: turn.others_left_out(),
             late_answer: turn.late_answer().map(str::to_owned),
-            late_embeds: turn.late_embeds().iter().map(WireEmbed::from).collect(),
+            late_embeds: turn.late_embeds().to_vec(),
             is_repeated: turn.is_repeated(),
             // An agent that is not registered any more has no account.
             me: Some(turn.me()).filter(|me| me.discord_user_id.get() != 0),

@@ -5,14 +5,13 @@ mod state;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent::ports::{ApiError, ErrorKind};
-use dirigent::{AgentId, Turn};
+use dirigent::{AgentId, ChatMessage, Turn};
 use dirigent_relay::{ANSWER_MAX, Client, HostId};
 use tokio::sync::{Notify, oneshot};
 
 use self::state::{GuestBook, LiveCall};
+use super::fitting::{newest_of, within_or_one};
 use super::rules::{Announce, AnnounceAnswer, CallId, CallMissed, CallTranscript, EndCall, Start};
-use super::wire::{WireError, newest_of, within_or_one};
-use crate::event::WireMessage;
 
 pub use state::{AgentConflict, GuestStatus};
 pub(super) use state::{Ended, News, Presence};
@@ -82,15 +81,14 @@ impl Directory {
         &self,
         host: &HostId,
         asked: CallTranscript,
-    ) -> Result<Vec<WireMessage>, WireError> {
+    ) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
         let turn = self.turn(host, asked.call);
-        let gone = || WireError::from(&ApiError::new(ErrorKind::Gone));
-        let messages = turn.ok_or_else(gone)?.transcript(asked.limit).await;
-        let messages = messages.map_err(|error| WireError::from(&error))?;
+        let gone = || ApiError::new(ErrorKind::Gone);
+        let messages = turn.ok_or_else(gone)?.transcript(asked.limit).await?;
         Ok(newest_of(messages.iter(), ANSWER_MAX / 2))
     }
 
-    pub(super) fn missed(&self, host: &HostId, asked: CallMissed) -> Option<Vec<WireMessage>> {
+    pub(super) fn missed(&self, host: &HostId, asked: CallMissed) -> Option<Vec<Arc<ChatMessage>>> {
         let turn = self.turn(host, asked.call)?;
         Some(within_or_one(turn.missed().iter().skip(asked.first), ANSWER_MAX / 2))
     }

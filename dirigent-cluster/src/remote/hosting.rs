@@ -9,10 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use dirigent::host::IntoShared;
-use dirigent::ports::{ApiError, Certainty, ErrorKind, HistoryRequest};
+use dirigent::ports::{ApiError, Certainty, ErrorKind};
 use dirigent::{Agent, AgentId, DiscordApi};
 use dirigent_relay::parts::{read, write};
-use dirigent_relay::rules::MessageText;
 use dirigent_relay::{Asker, Client, HostId, ProcessRole, Refused, RelayQuestion, Service};
 use tokio::sync::{Notify, mpsc};
 
@@ -22,9 +21,7 @@ use super::pace::CHAT_LIMIT;
 use super::rules::{
     AccountAsk, AccountDone, BeginAnswer, BeginCall, Start, SteerAnswer, SteerCall, UseAccount,
 };
-use super::wire::WireError;
 use crate::Owners;
-use crate::event::WireMessage;
 
 pub use link::HostingLink;
 
@@ -152,18 +149,17 @@ impl HostedAgents {
         SteerAnswer { injected }
     }
 
-    async fn use_account(&self, question: UseAccount) -> Result<AccountDone, WireError> {
+    async fn use_account(&self, question: UseAccount) -> Result<AccountDone, ApiError> {
         let lives = self.state().agents.get(&question.agent_id).cloned();
         let gone = || ApiError::new(ErrorKind::Unavailable).with_certainty(Certainty::NotDone);
-        let discord = lives.ok_or_else(|| WireError::from(&gone()))?.discord;
+        let discord = lives.ok_or_else(gone)?.discord;
         let clock = self.client.clock();
         let late = clock.sleep_until(clock.now() + CHAT_LIMIT);
-        let done = tokio::select! {
+        tokio::select! {
             biased;
             done = ask_chat(&*discord, question.ask) => done,
             () = late => Err(ApiError::new(ErrorKind::NoAnswer)),
-        };
-        done.map_err(|error| WireError::from(&error))
+        }
     }
 }
 
@@ -171,21 +167,14 @@ impl HostedAgents {
 async fn ask_chat(discord: &dyn DiscordApi, ask: AccountAsk) -> Result<AccountDone, ApiError> {
     Ok(match ask {
         AccountAsk::Me => AccountDone::Me(discord.me().await?),
-        AccountAsk::Post(post) => {
-            let post = post.into_post();
-            let post = post.map_err(|bad| ApiError::new(ErrorKind::Invalid).with_source(bad))?;
-            let posted = discord.post(post).await?;
-            AccountDone::Posted { id: MessageText(posted.id), deduplicated: posted.deduplicated }
-        }
+        AccountAsk::Post(post) => AccountDone::Posted(discord.post(post).await?),
         AccountAsk::Delete { channel, message } => {
-            discord.delete(channel, message.0).await?;
+            discord.delete(channel, message).await?;
             AccountDone::Done
         }
-        AccountAsk::History { channel, after, limit } => {
-            let after = after.map(|after| after.0);
-            let messages = discord.history(HistoryRequest { channel, after, limit }).await?;
-            let messages = messages.iter().map(WireMessage::from).collect();
-            AccountDone::History { messages, reads: discord.reads_history(channel) }
+        AccountAsk::History(request) => {
+            let messages = discord.history(request).await?;
+            AccountDone::History { messages, reads: discord.reads_history(request.channel) }
         }
         AccountAsk::Members { channel, among } => {
             AccountDone::Members(discord.members(channel, among).await?)

@@ -1,71 +1,76 @@
 //! What the process in which agents live and the one that calls them ask each other.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
-use dirigent::ports::{Identity, Timestamp};
-use dirigent::{AgentId, ChannelId, UserId};
-use dirigent_relay::rules::MessageText;
+use dirigent::ports::{ApiError, Embed, HistoryRequest, Identity, Post, Posted, Timestamp};
+use dirigent::{AgentId, ChannelId, ChatMessage, MessageId, Reply, UserId};
 use dirigent_relay::{HostId, RelayQuestion};
 use serde::{Deserialize, Serialize};
 
-use super::wire::{WireEmbed, WireError, WirePost, WireReply};
-use crate::event::WireMessage;
-
 /// One start of a process: the later one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Start {
+pub(crate) struct Start {
     at: u64,
     /// Tells two of the same moment apart.
     salt: u64,
 }
 
 impl Start {
-    pub(super) fn new(now: Timestamp) -> Self {
+    pub(crate) fn new(now: Timestamp) -> Self {
         let salt = RandomState::new().hash_one(now.as_millis());
         Self { at: now.as_millis(), salt }
     }
 
     /// Whether this is a start after that one, as far as clocks tell.
-    pub(super) const fn is_after(self, other: Self) -> bool {
+    pub(crate) const fn is_after(self, other: Self) -> bool {
         self.at > other.at
     }
 }
 
 /// A call, as the process that makes it names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct CallId {
-    pub(super) start: Start,
-    pub(super) number: u64,
+pub(crate) struct CallId {
+    pub(crate) start: Start,
+    pub(crate) number: u64,
 }
 
 /// The newest announcement that was heard.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Announced {
-    pub(super) start: Start,
-    pub(super) number: u64,
+pub(crate) struct Announced {
+    pub(crate) start: Start,
+    pub(crate) number: u64,
 }
 
 /// These agents live in the asking process, and these calls of the asked one run there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Announce {
-    pub(super) announced: Announced,
-    pub(super) agents: Vec<AgentId>,
-    pub(super) calls: Vec<RunningCall>,
+pub(crate) struct Announce {
+    pub(crate) announced: Announced,
+    pub(crate) agents: Vec<AgentId>,
+    pub(crate) calls: Vec<RunningCall>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct RunningCall {
-    pub(super) call: CallId,
+pub(crate) struct RunningCall {
+    pub(crate) call: CallId,
     /// What it cost until now.
-    pub(super) cost: u64,
+    pub(crate) cost: u64,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct AnnounceAnswer {
+pub(crate) struct AnnounceAnswer {
     /// The calls that are not under way here.
-    pub(super) unknown: Vec<CallId>,
-    /// The agents that another process announces, and which that is.
-    pub(super) refused: Vec<(AgentId, HostId)>,
+    pub(crate) unknown: Vec<CallId>,
+    /// The agents that another process announces.
+    pub(crate) refused: Vec<AnnouncedBefore>,
+}
+
+/// An agent that another process announced before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AnnouncedBefore {
+    pub(crate) agent_id: AgentId,
+    pub(crate) host: HostId,
 }
 
 impl RelayQuestion for Announce {
@@ -76,57 +81,62 @@ impl RelayQuestion for Announce {
 /// Call this agent.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BeginCall {
-    pub(super) call: CallId,
-    pub(super) announced: Announced,
-    pub(super) channel_id: ChannelId,
-    pub(super) agent_id: AgentId,
-    pub(super) turn: WireTurn,
-    pub(super) steering: Steering,
+pub(crate) struct BeginCall {
+    pub(crate) call: CallId,
+    pub(crate) announced: Announced,
+    pub(crate) channel_id: ChannelId,
+    pub(crate) agent_id: AgentId,
+    pub(crate) turn: GivenTurn,
+    pub(crate) steering: Steering,
 }
 
 /// What is so from a turn's beginning.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct WireTurn {
-    pub(super) number: u64,
-    pub(super) is_after_reminder: bool,
-    pub(super) attempt: u8,
-    pub(super) newest: Option<MessageText>,
+pub(crate) struct GivenTurn {
+    pub(crate) number: u64,
+    pub(crate) is_after_reminder: bool,
+    pub(crate) attempt: u8,
+    #[serde(
+        default,
+        with = "dirigent::written::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) newest: Option<MessageId>,
     /// The first of the messages that were missed.
-    pub(super) missed: Vec<WireMessage>,
+    pub(crate) missed: Vec<Arc<ChatMessage>>,
     /// How many were missed in all. The rest is asked for by [`CallMissed`].
     #[serde(default)]
-    pub(super) missed_count: usize,
-    pub(super) left_out: usize,
+    pub(crate) missed_count: usize,
+    pub(crate) left_out: usize,
     #[serde(default)]
-    pub(super) others_left_out: usize,
-    pub(super) late_answer: Option<String>,
-    pub(super) late_embeds: Vec<WireEmbed>,
-    pub(super) is_repeated: bool,
-    pub(super) me: Option<Identity>,
-    pub(super) others: Vec<Identity>,
-    pub(super) guide: Option<String>,
+    pub(crate) others_left_out: usize,
+    pub(crate) late_answer: Option<String>,
+    pub(crate) late_embeds: Vec<Embed>,
+    pub(crate) is_repeated: bool,
+    pub(crate) me: Option<Identity>,
+    pub(crate) others: Vec<Identity>,
+    pub(crate) guide: Option<String>,
 }
 
 /// How a turn stands now.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Steering {
+pub(crate) struct Steering {
     /// Rises: what is older than what was taken is left aside.
-    pub(super) step: u64,
-    pub(super) is_cancelled: bool,
-    pub(super) is_slow: bool,
-    pub(super) is_paused: bool,
-    pub(super) time_left_ms: Option<u64>,
+    pub(crate) step: u64,
+    pub(crate) is_cancelled: bool,
+    pub(crate) is_slow: bool,
+    pub(crate) is_paused: bool,
+    pub(crate) time_left_ms: Option<u64>,
     /// The place of the first of these messages among all that people wrote during the turn.
-    pub(super) first: usize,
-    pub(super) messages: Vec<WireMessage>,
+    pub(crate) first: usize,
+    pub(crate) messages: Vec<Arc<ChatMessage>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum BeginAnswer {
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub(crate) enum BeginAnswer {
     /// It runs, or ran. A later announcement than this one names it while it is not over.
     Begun { announced: u64, injected: usize },
     /// It ran, and was given up.
@@ -144,16 +154,16 @@ impl RelayQuestion for BeginCall {
 
 /// A call stands otherwise.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct SteerCall {
-    pub(super) call: CallId,
-    pub(super) announced: Announced,
-    pub(super) steering: Steering,
+pub(crate) struct SteerCall {
+    pub(crate) call: CallId,
+    pub(crate) announced: Announced,
+    pub(crate) steering: Steering,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct SteerAnswer {
+pub(crate) struct SteerAnswer {
     /// How many messages were handed over in all; `None` where the call does not run.
-    pub(super) injected: Option<usize>,
+    pub(crate) injected: Option<usize>,
 }
 
 impl RelayQuestion for SteerCall {
@@ -163,18 +173,18 @@ impl RelayQuestion for SteerCall {
 
 /// A call ended.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct EndCall {
-    pub(super) call: CallId,
-    pub(super) end: WireEnd,
+pub(crate) struct EndCall {
+    pub(crate) call: CallId,
+    pub(crate) end: CallEnd,
     /// How many of the messages that people wrote meanwhile the agent took.
-    pub(super) taken: usize,
-    pub(super) cost: u64,
+    pub(crate) taken: usize,
+    pub(crate) cost: u64,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum WireEnd {
-    Reply(WireReply),
+pub(crate) enum CallEnd {
+    Reply(Reply),
     Failed(String),
     Panicked,
 }
@@ -187,59 +197,65 @@ impl RelayQuestion for EndCall {
 
 /// What was said in the channel of a call?
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct CallTranscript {
-    pub(super) call: CallId,
-    pub(super) limit: usize,
+pub(crate) struct CallTranscript {
+    pub(crate) call: CallId,
+    pub(crate) limit: usize,
 }
 
 impl RelayQuestion for CallTranscript {
     const RULE: &'static str = "call-transcript";
-    type Answer = Result<Vec<WireMessage>, WireError>;
+    type Answer = Result<Vec<Arc<ChatMessage>>, ApiError>;
 }
 
 /// What was missed before a call, from this place on?
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct CallMissed {
-    pub(super) call: CallId,
-    pub(super) first: usize,
+pub(crate) struct CallMissed {
+    pub(crate) call: CallId,
+    pub(crate) first: usize,
 }
 
 impl RelayQuestion for CallMissed {
     const RULE: &'static str = "call-missed";
     /// As many as fit, oldest first; `None` where the call is not under way.
-    type Answer = Option<Vec<WireMessage>>;
+    type Answer = Option<Vec<Arc<ChatMessage>>>;
 }
 
 /// Use the account of this agent.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct UseAccount {
-    pub(super) agent_id: AgentId,
-    pub(super) ask: AccountAsk,
+pub(crate) struct UseAccount {
+    pub(crate) agent_id: AgentId,
+    pub(crate) ask: AccountAsk,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum AccountAsk {
+pub(crate) enum AccountAsk {
     Me,
-    Post(WirePost),
-    Delete { channel: ChannelId, message: MessageText },
-    History { channel: ChannelId, after: Option<MessageText>, limit: u8 },
-    Members { channel: ChannelId, among: Vec<UserId> },
-    Typing { channel: ChannelId },
+    Post(Post),
+    Delete {
+        channel: ChannelId,
+        #[serde(with = "dirigent::written")]
+        message: MessageId,
+    },
+    History(HistoryRequest),
+    Members {
+        channel: ChannelId,
+        among: Vec<UserId>,
+    },
+    Typing {
+        channel: ChannelId,
+    },
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum AccountDone {
+pub(crate) enum AccountDone {
     Me(UserId),
-    Posted {
-        id: MessageText,
-        deduplicated: bool,
-    },
+    Posted(Posted),
     Done,
     History {
-        messages: Vec<WireMessage>,
+        messages: Vec<ChatMessage>,
         /// Whether the account surely may read the channel.
         reads: Option<bool>,
     },
@@ -248,5 +264,5 @@ pub(super) enum AccountDone {
 
 impl RelayQuestion for UseAccount {
     const RULE: &'static str = "use-account";
-    type Answer = Result<AccountDone, WireError>;
+    type Answer = Result<AccountDone, ApiError>;
 }

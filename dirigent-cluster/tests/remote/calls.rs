@@ -127,7 +127,7 @@ async fn a_question_to_begin_a_call_begins_nothing_three_seconds_after_the_annou
             hall.fleet.pass(Duration::from_millis(after)).await;
             let answer = way.release().await;
             let case = format!("{answer} after {after} ms, still: {is_still}");
-            assert_eq!(answer == "\"notNow\"", !begins, "{case}");
+            assert_eq!(answer == "\"not-now\"", !begins, "{case}");
             assert_eq!(answer.contains("begun"), begins, "{case}");
             assert_eq!(one.hosting.calls(), usize::from(begins), "{case}");
         }

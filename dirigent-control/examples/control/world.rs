@@ -249,7 +249,7 @@ async fn discuss(scene: &Scene, dirigent: &Dirigent, callback: ChannelId) -> Res
     let made = CreatedChannel { mode: Mode::Discussion, members, opening: Some(opening) };
     dirigent.channel(undelivered).register(made).await?;
     scene.discord.world().delete_channel(lost);
-    let summary = dirigent::operate::Summary::Text("The desk moves to the window.");
+    let summary = dirigent::operate::Summary::Text("The desk moves to the window.".into());
     dirigent.channel(undelivered).conclude(&"architect".into(), Some(summary)).await?;
     let closed = scene.channel("budget-2026", "Closed", &[0, 1]);
     let opening = Opening { initiator: "architect".into(), terms: None };

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ChannelId;
-use dirigent::ports::Standing;
+use dirigent::ports::{ChannelRequest, Standing};
 
 use crate::page::gather::is_listed;
 use crate::page::look::{ChannelFacts, ChannelLook, DriverAnswer, Overview, Query, Row};
-use crate::page::order::Order;
 use crate::page::peer_rows::{PeersTold, Told};
 use crate::page::peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 use crate::page::problem::Problem;
@@ -118,8 +117,8 @@ impl Across<'_> {
             PageQuestion::Replay { channel } => {
                 self.shared.own_replay(*channel).await.map(PageAnswer::File)
             }
-            PageQuestion::Order { channel, order, by } => {
-                self.shared.own_order(*channel, order.clone(), by).await.map(|()| PageAnswer::Done)
+            PageQuestion::Order { channel, request, by } => {
+                self.shared.own_order(*channel, request, by).await.map(|()| PageAnswer::Done)
             }
             PageQuestion::RegistryChanged => {
                 match self.shared.dirigent.identities_changed().await {
@@ -237,10 +236,14 @@ impl Across<'_> {
     }
 
     /// Gives a channel an order, whichever process acts for it, and has open pages look again.
-    pub(crate) async fn order(self, channel: ChannelId, order: Order) -> Result<(), Problem> {
+    pub(crate) async fn order(
+        self,
+        channel: ChannelId,
+        request: ChannelRequest,
+    ) -> Result<(), Problem> {
         let at = self.shared.peers.as_ref().map(|peers| format!(" at {}", peers.me()));
         let by = format!("operator{}", at.unwrap_or_default());
-        let given = self.ask_owner(channel, &PageQuestion::Order { channel, order, by }).await;
+        let given = self.ask_owner(channel, &PageQuestion::Order { channel, request, by }).await;
         self.shared.orders.send_modify(|orders| *orders += 1);
         match given {
             Ok(PageAnswer::Done) => Ok(()),

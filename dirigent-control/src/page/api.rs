@@ -121,7 +121,7 @@ async fn order(
     Sent(order): Sent<Order>,
 ) -> Answer<Done> {
     let id = channel_id(&id)?;
-    shared.across().order(id, order).await?;
+    shared.across().order(id, order.request()?).await?;
     Ok(Json(Done { done: true }))
 }
 

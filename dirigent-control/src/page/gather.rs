@@ -2,7 +2,7 @@
 
 use crate::drawing::Score;
 use dirigent::operate::EventOrLag;
-use dirigent::ports::Timestamp;
+use dirigent::ports::{ChannelAnswer, ChannelRequest, Timestamp};
 use dirigent::replay::Trace;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::Barred;
@@ -10,8 +10,7 @@ use dirigent::{AgentId, CallError, ChannelId};
 use futures_util::stream::{self, StreamExt as _};
 
 use crate::page::look::{ChannelFacts, ChannelLook, DriverAnswer, Names, OrderLook, Row};
-use crate::page::order::Order;
-use crate::page::peers::ChannelSheet;
+use crate::page::peers::{ChannelSheet, TIME_LIMIT};
 use crate::page::places::Places;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
@@ -148,13 +147,13 @@ impl PageContext {
     pub(crate) async fn own_order(
         &self,
         id: ChannelId,
-        order: Order,
+        request: &ChannelRequest,
         by: &str,
     ) -> Result<(), Problem> {
         self.must_exist(id).await?;
-        let named = order.name();
-        let given = order.give(self.dirigent.channel(id)).await;
-        self.record_order(id, named, by, &given);
+        let answer = self.dirigent.request_here(id, request, TIME_LIMIT).await;
+        let given = answer.and_then(ChannelAnswer::into_result).map(drop).map_err(Problem::from);
+        self.record_order(id, request.name(), by, &given);
         self.orders.send_modify(|orders| *orders += 1);
         given
     }

@@ -1,6 +1,7 @@
 //! What an operator tells a channel, as a value.
 
-use dirigent::{AgentId, CallError, Channel, Mode};
+use dirigent::ports::ChannelRequest;
+use dirigent::{AgentId, Mode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -65,49 +66,30 @@ pub enum Order {
 }
 
 impl Order {
-    /// What it is called, as it is written.
-    pub(crate) const fn name(&self) -> &'static str {
-        match self {
-            Self::SetMode { .. } => "set-mode",
-            Self::Stop => "stop",
-            Self::Hold => "hold",
-            Self::Resume => "resume",
-            Self::Finish => "finish",
-            Self::Wake { .. } => "wake",
-            Self::SpeakNext { .. } => "speak-next",
-            Self::Mute { .. } => "mute",
-            Self::Unmute { .. } => "unmute",
-            Self::Assign { .. } => "assign",
-            Self::ResetBudget => "reset-budget",
-            Self::Archive => "archive",
-        }
-    }
-
-    /// Carries it out. Stored for good when it returns.
-    pub(crate) async fn give(self, channel: Channel<'_>) -> Result<(), Problem> {
+    /// Returns what the channel is asked.
+    pub(crate) fn request(self) -> Result<ChannelRequest, Problem> {
         let agent = |name: String| AgentId::from(name);
-        let given: Result<(), CallError> = match self {
+        Ok(match self {
             Self::SetMode { mode } => {
                 let mode: Mode = mode.parse().map_err(|_| {
                     Problem::invalid("there is no such mode; none, chat and report can be given")
                 })?;
-                channel.set_mode(mode).await
+                ChannelRequest::SetMode { mode }
             }
-            Self::Stop => channel.stop().await,
-            Self::Hold => channel.hold().await,
-            Self::Resume => channel.resume().await,
-            Self::Finish => channel.finish().await,
+            Self::Stop => ChannelRequest::Stop,
+            Self::Hold => ChannelRequest::Hold,
+            Self::Resume => ChannelRequest::Resume,
+            Self::Finish => ChannelRequest::Finish,
             Self::Wake { first } => {
                 let first = first.filter(|first| !first.is_empty()).map(agent);
-                channel.wake(first.as_ref()).await
+                ChannelRequest::Wake { first }
             }
-            Self::SpeakNext { agent: name } => channel.speak_next(&agent(name)).await,
-            Self::Mute { agent: name } => channel.mute(&agent(name)).await,
-            Self::Unmute { agent: name } => channel.unmute(&agent(name)).await,
-            Self::Assign { agent: name } => channel.assign(&agent(name)).await,
-            Self::ResetBudget => channel.reset_budget().await,
-            Self::Archive => channel.archive().await,
-        };
-        Ok(given?)
+            Self::SpeakNext { agent: name } => ChannelRequest::SpeakNext { agent: agent(name) },
+            Self::Mute { agent: name } => ChannelRequest::Mute { agent: agent(name) },
+            Self::Unmute { agent: name } => ChannelRequest::Unmute { agent: agent(name) },
+            Self::Assign { agent: name } => ChannelRequest::Assign { agent: agent(name) },
+            Self::ResetBudget => ChannelRequest::ResetBudget,
+            Self::Archive => ChannelRequest::Archive,
+        })
     }
 }

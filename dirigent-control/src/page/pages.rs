@@ -222,7 +222,7 @@ async fn order(
 ) -> Page {
     let id: ChannelId = channel_id(&id)?;
     let Form(order) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
-    shared.across().order(id, order).await?;
+    shared.across().order(id, order.request()?).await?;
     Ok(done(&headers, &format!("{}/channels/{id}", shared.base)))
 }
 

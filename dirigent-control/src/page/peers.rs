@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::ChannelId;
+use dirigent::ports::ChannelRequest;
 use serde::{Deserialize, Serialize};
 
 use crate::page::look::{ChannelLook, Row};
-use crate::page::order::Order;
 use crate::page::problem::Problem;
 
 /// How long another process is waited for.
-const TIME_LIMIT: Duration = Duration::from_secs(2);
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(2);
 /// How long it is waited for where it replays a recording.
 const REPLAY_LIMIT: Duration = Duration::from_secs(20);
 
@@ -108,7 +108,7 @@ impl PeerError {
 /// assert_eq!(question.time_limit().as_secs(), 2);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "kebab-case")]
+#[serde(tag = "ask", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum PageQuestion {
     /// The rows of the channels that it acts for, by id, some at once: those after this one.
@@ -136,7 +136,7 @@ pub enum PageQuestion {
         /// Which channel.
         channel: ChannelId,
         /// The order.
-        order: Order,
+        request: ChannelRequest,
         /// Who gave it, for people: `operator at bot-1`.
         by: String,
     },
@@ -177,7 +177,7 @@ impl PageQuestion {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum PageAnswer {
     /// Rows of channels, by id.

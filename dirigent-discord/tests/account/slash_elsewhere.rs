@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::command::{CommandAnswer, CommandCarried, CommandUse, SlashCommand};
-use dirigent::ports::{GatewayEvent, Neighbours, Ownership, Standing};
+use dirigent::command::{CommandAnswer, SlashCommand};
+use dirigent::ports::{
+    Carried, ChannelAnswer, ChannelRequest, GatewayEvent, Neighbours, Ownership, Standing,
+};
 use dirigent::{ChannelId, async_trait};
 use serde_json::{Value, json};
 
@@ -26,7 +28,7 @@ impl Ownership for Elsewhere {
 }
 
 #[derive(Default)]
-struct Carrying(Mutex<Vec<CommandUse>>);
+struct Carrying(Mutex<Vec<(ChannelId, ChannelRequest)>>);
 
 #[async_trait]
 impl Neighbours for Carrying {
@@ -34,9 +36,15 @@ impl Neighbours for Carrying {
 
     fn reconnected(&self) {}
 
-    async fn command(&self, used: &CommandUse, _within: Duration) -> CommandCarried {
-        self.0.lock().unwrap().push(used.clone());
-        CommandCarried::Answered(CommandAnswer { text: "Done there.".to_owned(), changed: true })
+    async fn request(
+        &self,
+        channel: ChannelId,
+        request: &ChannelRequest,
+        _within: Duration,
+    ) -> Carried<ChannelAnswer> {
+        self.0.lock().unwrap().push((channel, request.clone()));
+        let answer = CommandAnswer { text: "Done there.".to_owned(), changed: true };
+        Carried::Answered(ChannelAnswer::Command(answer))
     }
 }
 
@@ -73,7 +81,8 @@ async fn with_neighbours_the_command_is_carried_and_its_answer_given_here() {
     let answer: Value = serde_json::from_str(&answer.body).unwrap();
     assert_eq!(answer["data"]["content"], "Done there.");
     let carried = carrying.0.lock().unwrap().clone();
-    assert_eq!(carried.len(), 1);
-    assert_eq!((carried[0].channel, carried[0].command), (CHANNEL, SlashCommand::Stop));
-    assert_eq!(carried[0].invoker.permissions, 2_048);
+    let [(CHANNEL, ChannelRequest::Command { command, invoker, .. })] = &carried[..] else {
+        panic!("{carried:?}");
+    };
+    assert_eq!((*command, invoker.permissions), (SlashCommand::Stop, 2_048));
 }

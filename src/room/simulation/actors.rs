@@ -74,7 +74,7 @@ impl World {
                     &self.fixed.context(),
                     self.now,
                     by,
-                    Some(Summary::Path("done")),
+                    Some(&Summary::Path("done".to_owned())),
                 );
                 return self.after();
             }

@@ -114,7 +114,7 @@ fn nobody_is_told_that_a_result_was_posted_when_another_process_has_it() {
     let slow = Fault::SlowAnswer { by: SECOND * 3 };
     stage.discord().inject(|faults| faults.next(Call::History, slow));
     let concluded = stage.begin(move |d| async move {
-        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("plan.md"))).await
+        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("plan.md".into()))).await
     });
     stage.settle();
     stage.store().take_over(channel);

@@ -172,7 +172,7 @@ impl Play {
         };
         let (channel, ann) = (talk.channel, self.stage.agent("ann").name().clone());
         let told = self.stage.try_call(|d| async move {
-            d.channel(channel).conclude(&ann, Some(Summary::Path("plan.md"))).await
+            d.channel(channel).conclude(&ann, Some(Summary::Path("plan.md".into()))).await
         });
         let is_posted = matches!(told, Some(Ok(ResultPost::Posted)));
         if is_posted && self.results_of(talk) != 1 && !talks.deleted.contains(&talk.callback) {

@@ -27,7 +27,7 @@ const ORDER: [(&str, &[&str]); 2] = [
             "settings",
             "record",
             "values",
-            "text",
+            "text written",
         ],
     ),
 ];

@@ -233,7 +233,10 @@ fn from_guide_to_result(stage: &mut Stage) {
     stage.until_dormant();
     stage.advance(SECOND * 1_300);
     let _ = stage.insist(move |d| async move {
-        d.channel(channel).conclude(&"a".into(), Some(Summary::Path("summary.md"))).await.map(drop)
+        d.channel(channel)
+            .conclude(&"a".into(), Some(Summary::Path("summary.md".into())))
+            .await
+            .map(drop)
     });
     stage.advance(SECOND * 700);
     let guide = stage.moderation(channel).into_iter().filter(|text| text.starts_with("Which"));

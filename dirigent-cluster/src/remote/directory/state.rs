@@ -13,7 +13,9 @@ use tokio::sync::oneshot;
 
 use crate::remote::error::RemoteCallError;
 use crate::remote::pace::LEASE;
-use crate::remote::rules::{Announce, AnnounceAnswer, Announced, CallId, Start, WireEnd};
+use crate::remote::rules::{
+    Announce, AnnounceAnswer, Announced, AnnouncedBefore, CallEnd, CallId, Start,
+};
 
 /// A process in which agents live.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +97,7 @@ pub(crate) struct News {
 /// How a call ended.
 pub(crate) enum Ended {
     /// By the agent, which took this number of the messages that it was handed.
-    There { end: WireEnd, taken: usize },
+    There { end: CallEnd, taken: usize },
     /// Its process was lost, or runs it no more.
     Lost(RemoteCallError),
 }
@@ -122,7 +124,7 @@ impl LiveCall {
         }
     }
 
-    pub(super) fn end(mut self, end: WireEnd, taken: usize, cost: u64) {
+    pub(super) fn end(mut self, end: CallEnd, taken: usize, cost: u64) {
         self.cost(cost);
         // The caller may be gone meanwhile: then the turn was taken away.
         let _ = self.done.send(Ended::There { end, taken });
@@ -239,7 +241,7 @@ impl GuestBook {
     }
 
     /// Gives the process the agents that no other process has. Returns the others.
-    fn seat(&mut self, host: &HostId, agents: &[AgentId]) -> Vec<(AgentId, HostId)> {
+    fn seat(&mut self, host: &HostId, agents: &[AgentId]) -> Vec<AnnouncedBefore> {
         let mut refused = Vec::new();
         self.conflicts
             .retain(|conflict| conflict.refused != *host || agents.contains(&conflict.agent));
@@ -255,7 +257,7 @@ impl GuestBook {
                     tracing::warn!("{conflict}");
                     self.conflicts.insert(conflict);
                 }
-                refused.push((agent.clone(), called));
+                refused.push(AnnouncedBefore { agent_id: agent.clone(), host: called });
             } else {
                 self.seats.entry(agent.clone()).or_default().host = Some(host.clone());
                 self.conflicts

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::hooks::TurnId;
-use dirigent::ports::{ApiError, Embed, Identity, Timestamp, TurnControl, TurnSource};
+use dirigent::ports::{ApiError, Identity, Timestamp, TurnControl, TurnSource};
 use dirigent::{Agent, AgentError, AgentId, ChannelId, ChatMessage, Turn, UserId};
 use dirigent_relay::{Client, HostId, RelayError};
 use futures_util::FutureExt;
@@ -15,11 +15,11 @@ use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
 
 use super::HostedAgents;
 use super::state::{Lives, Running, order};
+use crate::remote::fitting::unanswered;
 use crate::remote::pace::{ASK_AGAIN, CHAT_LIMIT};
 use crate::remote::rules::{
-    BeginCall, CallId, CallMissed, CallTranscript, EndCall, WireEnd, WireTurn,
+    BeginCall, CallEnd, CallId, CallMissed, CallTranscript, EndCall, GivenTurn,
 };
-use crate::remote::wire::{WireReply, unanswered};
 
 /// The most characters of an agent's error that cross.
 const ERROR_CHARS_MAX: usize = 500;
@@ -49,7 +49,7 @@ pub(super) fn call_of(
     let (until, cost) = (Arc::new(Mutex::new(None)), Arc::new(AtomicU64::new(0)));
     let order = order(&question);
     let BeginCall { call, channel_id: channel, agent_id, turn, steering, .. } = question;
-    let (newest, missed_count) = (turn.newest.map(|id| id.0), turn.missed_count);
+    let (newest, missed_count) = (turn.newest, turn.missed_count);
     let source = Elsewhere {
         client: shared.client.clone(),
         host: host.clone(),
@@ -78,21 +78,20 @@ pub(super) fn call_of(
 }
 
 /// The turn as it was when it was given.
-fn given(channel: ChannelId, agent: AgentId, turn: WireTurn) -> Turn {
+fn given(channel: ChannelId, agent: AgentId, turn: GivenTurn) -> Turn {
     let me = turn.me.unwrap_or_else(|| Identity {
         discord_user_id: UserId::new(0),
         agent_id: agent.clone(),
         agent_name: agent.as_str().to_owned(),
     });
     let agents = std::iter::once(me).chain(turn.others).collect();
-    let missed = turn.missed.into_iter().map(|message| Arc::new(ChatMessage::from(message)));
     let given = Turn::new(channel, agent, TurnId::new(turn.number))
         .with_attempt(turn.attempt)
-        .with_missed(missed.collect())
+        .with_missed(turn.missed)
         .with_left_out(turn.left_out, turn.others_left_out)
         .with_repeated(turn.is_repeated)
         .with_late_answer(turn.late_answer.map(Into::into))
-        .with_late_embeds(turn.late_embeds.into_iter().map(Embed::from).collect())
+        .with_late_embeds(turn.late_embeds)
         .with_agents(agents);
     let given = if turn.is_after_reminder { given.after_reminder() } else { given };
     if let Some(guide) = turn.guide { given.with_guide(guide) } else { given }
@@ -110,9 +109,9 @@ impl Call {
         let speaking = AssertUnwindSafe(speaking).catch_unwind();
         if let Ok(spoken) = Abortable::new(speaking, registration).await {
             let end = match spoken {
-                Ok(Ok(reply)) => WireEnd::Reply(WireReply::from(reply)),
-                Ok(Err(error)) => WireEnd::Failed(text_of(&error)),
-                Err(_) => WireEnd::Panicked,
+                Ok(Ok(reply)) => CallEnd::Reply(reply),
+                Ok(Err(error)) => CallEnd::Failed(text_of(&error)),
+                Err(_) => CallEnd::Panicked,
             };
             let (taken, cost) = (control.close(), cost.load(Ordering::Acquire));
             shared.report(&host, EndCall { call, end, taken, cost }).await;
@@ -140,7 +139,6 @@ impl HostedAgents {
             let question = CallMissed { call, first: missed.len() };
             match self.client.ask(host, &question).await {
                 Ok(Some(more)) if !more.is_empty() => {
-                    let more = more.into_iter().map(ChatMessage::from).map(Arc::new);
                     missed.extend(more);
                 }
                 // The call is over there.
@@ -162,7 +160,7 @@ impl HostedAgents {
             match self.client.ask(host, &end).await {
                 Ok(_) => return,
                 Err(RelayError::TooLarge) => {
-                    end.end = WireEnd::Failed("its answer is too large to be carried".to_owned());
+                    end.end = CallEnd::Failed("its answer is too large to be carried".to_owned());
                     continue;
                 }
                 Err(error) => tracing::debug!(%host, %error, "the end of a call is reported again"),
@@ -191,8 +189,7 @@ impl TurnSource for Elsewhere {
     async fn transcript(&self, limit: usize) -> Result<Vec<Arc<ChatMessage>>, ApiError> {
         let question = CallTranscript { call: self.call, limit };
         let answer = self.client.ask_within(&self.host, &question, CHAT_LIMIT).await;
-        let messages = answer.map_err(unanswered)?.map_err(ApiError::from)?;
-        Ok(messages.into_iter().map(|message| Arc::new(ChatMessage::from(message))).collect())
+        answer.map_err(unanswered)?
     }
 
     fn time_left(&self) -> Option<Duration> {

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::HostedAgents;
 use super::calls::Call;
 use crate::remote::pace::ANNOUNCE_EVERY;
+use crate::remote::rules::AnnouncedBefore;
 
 /// What announces the agents of a [`Hosting`](super::Hosting) and runs their calls: the host runs it, once. Like a driver it polls
 /// all agents on its own task: code that blocks the thread belongs elsewhere.
@@ -72,7 +73,7 @@ async fn announce(shared: Arc<HostedAgents>, host: HostId) {
     let announce = shared.state().announce(&host, shared.start, now);
     match shared.client.ask(&host, &announce).await {
         Ok(answer) => {
-            for (agent, called) in &answer.refused {
+            for AnnouncedBefore { agent_id: agent, host: called } in &answer.refused {
                 tracing::debug!(%agent, %called, %host, "another process announced the agent before");
             }
             let mut state = shared.state();

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dirigent::ports::{Timestamp, TurnControl};
-use dirigent::{Agent, AgentId, ChannelId, ChatMessage, DiscordApi};
+use dirigent::{Agent, AgentId, ChannelId, DiscordApi};
 use dirigent_relay::HostId;
 use futures_util::future::AbortHandle;
 
@@ -87,7 +87,7 @@ impl Running {
         *self.until.lock().unwrap_or_else(PoisonError::into_inner) = left;
         let new = self.injected.checked_sub(steering.first);
         for message in steering.messages.into_iter().skip(new.unwrap_or(usize::MAX)) {
-            if !self.control.inject(Arc::new(ChatMessage::from(message))) {
+            if !self.control.inject(message) {
                 break;
             }
             self.injected += 1;

@@ -229,7 +229,7 @@ fn costs_count_once_and_those_of_another_start_not_at_all() {
     let (answer, _) = stage.state.heard(&host("one"), announce, stage.me, at(200));
     assert_eq!((answer.unknown, counted(&stage)), (vec![of_before.call], 9));
     let live = stage.state.calls.remove(&number).unwrap();
-    live.end(WireEnd::Panicked, 0, 12);
+    live.end(CallEnd::Panicked, 0, 12);
     assert_eq!(counted(&stage), 12);
 }
 
@@ -262,7 +262,7 @@ fn an_agent_that_its_process_announces_no_more_is_free_for_another() {
     let mut stage = GuestBookStage::new();
     stage.hear(0, ("one", stage.one), 1, &[]);
     let answer = stage.hear(0, ("two", stage.one), 1, &[]);
-    assert_eq!(answer.refused, [("poet".into(), host("one"))]);
+    assert_eq!(answer.refused, [AnnouncedBefore { agent_id: "poet".into(), host: host("one") }]);
     assert_eq!((stage.of_poet(), stage.state.conflicts().len()), (Some(host("one")), 1));
     stage.hear_of(100, ("one", stage.one), 2, &[], &[]);
     let answer = stage.hear(200, ("two", stage.one), 2, &[]);

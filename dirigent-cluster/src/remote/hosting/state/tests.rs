@@ -4,12 +4,11 @@ use std::sync::atomic::AtomicU64;
 
 use dirigent::hooks::TurnId;
 use dirigent::ports::{ApiError, TurnSource};
-use dirigent::{MessageId, Reply, Turn, UserId, agent_fn, async_trait};
+use dirigent::{ChatMessage, MessageId, Reply, Turn, UserId, agent_fn, async_trait};
 use dirigent_testkit::MemoryDiscord;
 
 use super::*;
-use crate::event::WireMessage;
-use crate::remote::rules::WireTurn;
+use crate::remote::rules::GivenTurn;
 
 const ME: u64 = 1;
 
@@ -39,7 +38,7 @@ fn at(millis: u64) -> Timestamp {
 fn steering(step: u64, first: usize, texts: &[&str]) -> Steering {
     let message = |(place, text): (usize, &&str)| {
         let id = MessageId::new(100 + first as u64 + place as u64);
-        WireMessage::from(&ChatMessage::new(id, ChannelId::new(7), UserId::new(9), *text))
+        Arc::new(ChatMessage::new(id, ChannelId::new(7), UserId::new(9), *text))
     };
     Steering {
         step,
@@ -87,7 +86,7 @@ impl HostingStage {
             announced: Announced { start: self.me, number: self.announced },
             channel_id: ChannelId::new(7),
             agent_id: "poet".into(),
-            turn: WireTurn {
+            turn: GivenTurn {
                 number: turn,
                 is_after_reminder: false,
                 attempt: 1,
