@@ -19,7 +19,8 @@ use dirigent::hooks::RunId;
 use dirigent::operate::{Cause, ChannelEvent, EventOrLag};
 use dirigent::ports::Identity;
 use dirigent::replay::Recording;
-use dirigent::settings::{FlowConfig, Pacing};
+use dirigent::settings::Pacing;
+use dirigent::settings::profiles::FlowConfig;
 use dirigent::store::MemoryChannels;
 use dirigent::{
     Agent, AgentError, ChannelId, Clock, Dirigent, MemoryIdentities, Mode, Reply, SystemClock,

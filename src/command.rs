@@ -2,14 +2,14 @@
 //! for the way in which a chat carries them.
 //!
 //! An adapter registers each [`SlashCommand`] with what stands here and gives every use of it to
-//! [`Channel::command`]. The answer is meant only for the person who asked ([`EPHEMERAL`]); it comes
+//! [`Channel::command`]. The answer is meant only for the person who asked ([`SlashCommand::EPHEMERAL`]); it comes
 //! within three seconds, as Discord wants it, or within that time an answer says that the result will follow. `/stop` and
 //! `/resume` are answered within a second.
 //!
 //! ```
-//! use dirigent::command::{CHOICES, NAME, SlashCommand, parse};
-//! assert_eq!(NAME, "set-channel-mode");
-//! assert!(CHOICES.iter().all(|mode| parse(mode.as_str()) == Ok(*mode)));
+//! use dirigent::command::{SlashCommand, parse};
+//! assert_eq!(SlashCommand::SetChannelMode.name(), "set-channel-mode");
+//! assert!(SlashCommand::MODES.iter().all(|mode| parse(mode.as_str()) == Ok(*mode)));
 //! assert_eq!(SlashCommand::named("stop"), Some(SlashCommand::Stop));
 //! ```
 
@@ -25,15 +25,7 @@ mod look;
 mod next;
 mod pause;
 
-pub use crate::values::command::{
-    CHOICES, CommandAnswer, CommandOption, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
-    IN_DIRECT_MESSAGES, Invoker, NAME, OptionKind, SlashCommand,
-};
-pub use pause::PAUSE_WITHIN;
-
-/// How long to wait for an answer where it cannot be given later: Discord waits three seconds for it, and
-/// the way there and back takes some of them.
-pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+pub use crate::values::command::{CommandAnswer, CommandOption, Invoker, OptionKind, SlashCommand};
 
 /// Why a word is not accepted. `Display` is the answer to the person who used the command.
 ///
@@ -63,7 +55,7 @@ pub enum BadMode {
 /// [`BadMode`], with the answer to give.
 pub fn parse(input: &str) -> Result<Mode, BadMode> {
     match input.parse::<Mode>() {
-        Ok(mode) if CHOICES.contains(&mode) => Ok(mode),
+        Ok(mode) if SlashCommand::MODES.contains(&mode) => Ok(mode),
         Ok(_) => Err(BadMode::CreationOnly),
         Err(_) => Err(BadMode::Unknown),
     }
@@ -83,24 +75,24 @@ const NOT_STORED: &str = "The mode could not be stored yet. It may change a litt
 
 impl Channel<'_> {
     /// Carries out a command. `input` is the value of the command's option, where it has one; for the others it is
-    /// ignored. Answers within this time, whatever the store does: [`ANSWER_WITHIN`], unless the chat was told to wait;
-    /// [`PAUSE_WITHIN`] is the most for [`SlashCommand::Stop`] and [`SlashCommand::Resume`]. A stop that could not be
+    /// ignored. Answers within this time, whatever the store does: [`SlashCommand::ANSWER_WITHIN`], unless the chat was told to wait;
+    /// [`SlashCommand::PAUSE_WITHIN`] is the most for [`SlashCommand::Stop`] and [`SlashCommand::Resume`]. A stop that could not be
     /// stored in that time is in force all the same, and the answer says so.
     ///
     /// In a channel for which another process acts, that process carries it out, where the [neighbours](crate::ports::Neighbours)
-    /// carry commands; it is waited for for at most [`ANSWER_WITHIN`].
+    /// carry commands; it is waited for for at most [`SlashCommand::ANSWER_WITHIN`].
     ///
     /// # Cancellation
     ///
     /// The command may have been carried out or not.
     ///
     /// ```no_run
-    /// use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
+    /// use dirigent::command::{Invoker, SlashCommand};
     /// use dirigent::{ChannelId, Dirigent};
     ///
     /// # async fn example(dirigent: Dirigent, name: &str, id: ChannelId, invoker: Invoker) {
     /// if let Some(command) = SlashCommand::named(name) {
-    ///     let answer = dirigent.channel(id).command(command, invoker, "", ANSWER_WITHIN).await;
+    ///     let answer = dirigent.channel(id).command(command, invoker, "", SlashCommand::ANSWER_WITHIN).await;
     ///     println!("{}", answer.text);
     /// }
     /// # }

@@ -14,5 +14,7 @@ pub use crate::host::permit::RunReport;
 pub use crate::host::run_end::EndTaken;
 pub use crate::ports::waker::{AgentWaker, WakeCall, WakeOutcome};
 pub use crate::values::deferral_key::DeferralKey;
+#[doc(no_inline)]
 pub use dirigent_core::text::Signal;
+#[doc(no_inline)]
 pub use dirigent_core::{Outcome, RunId, TurnId};

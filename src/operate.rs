@@ -21,4 +21,5 @@ pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
 pub use crate::runtime::workers::Work;
 pub use crate::values::call_error::DriverEnd;
 pub use crate::values::summary::{ResultPost, Summary};
+#[doc(no_inline)]
 pub use dirigent_core::{Cause, Reason, Refusal, Transition, WakeCause};

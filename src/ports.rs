@@ -6,8 +6,6 @@
 //! | a chat | [`DiscordApi`](crate::DiscordApi), for the tools also [`GuildApi`] | the contract suite of `dirigent-testkit` |
 //! | the registry of agents | [`IdentityStore`](crate::IdentityStore) | the contract suite of `dirigent-testkit` |
 //! | time | [`Clock`](crate::Clock) | |
-//! | other processes on the same store | [`Ownership`], [`Neighbours`] | |
-//! | agents in other processes | [`TurnSource`], with [`TurnControl`] and [`TurnWatch`] | |
 //!
 //! What an agent's [`Reply`](crate::Reply) may have besides its text is here, too: [`Embed`], [`AllowedMentions`].
 
@@ -30,21 +28,30 @@ pub(crate) mod turn_control;
 pub(crate) mod turn_link;
 pub(crate) mod waker;
 
-pub use crate::ports::request::{
-    ChannelAnswer, ChannelRequest, ChannelState, CheckAnswer, CompleteAnswer, ExplainAnswer,
-};
-pub use crate::values::carried::Carried;
 pub use crate::values::embed::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 pub use crate::values::error::{ApiError, Certainty, ErrorKind};
 pub use crate::values::extras::{AllowedMentions, Extras};
 pub use crate::values::id::{BadSnowflake, GuildId, RoleId};
 pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
 pub use crate::values::reply_error::ReplyError;
+#[doc(no_inline)]
 pub use dirigent_core::Timestamp;
 pub use discord::{
     Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,
 };
 pub use identity::{Identity, RegisterError};
+pub use ownership::Standing;
+
+// What only several processes on one store need: `dirigent-cluster` documents it.
+#[doc(hidden)]
+pub use crate::ports::request::{
+    ChannelAnswer, ChannelRequest, ChannelState, CheckAnswer, CompleteAnswer, ExplainAnswer,
+};
+#[doc(hidden)]
+pub use crate::values::carried::Carried;
+#[doc(hidden)]
 pub use neighbours::{GatewayEvent, Neighbours};
-pub use ownership::{Ownership, Standing};
+#[doc(hidden)]
+pub use ownership::Ownership;
+#[doc(hidden)]
 pub use turn_control::{TurnControl, TurnSource, TurnWatch};

@@ -4,6 +4,7 @@
 pub(crate) mod recorder;
 pub(crate) mod trace;
 
+#[doc(no_inline)]
 pub use dirigent_core::Input;
 pub use recorder::{RecordedChannel, Recorder, Recording, ReplayedStep};
 pub use trace::{Trace, TraceEntry, TraceEvent};

@@ -4,7 +4,7 @@
 pub(crate) mod hooks;
 mod identity_line;
 pub(crate) mod limits;
-pub(crate) mod profile;
+pub mod profiles;
 pub(crate) mod reading;
 mod rules;
 pub(crate) mod texts;
@@ -15,18 +15,19 @@ use std::time::Duration;
 
 #[doc(hidden)] // hosts leave it as it is
 pub use dirigent_core::config::MemberRules;
+#[doc(no_inline)]
 pub use dirigent_core::config::{
     BudgetRules, Ceiling, Ceilings, ConfigError, Confirmation, Deadlines, DiscussionRules,
     HumanInterrupt, InterruptPolicy, MentionRule, OrderRules, PeopleRules, TriggerCleanup,
     WakeRule,
 };
 use dirigent_core::text::Signal;
+#[doc(no_inline)]
 pub use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
 
 pub use hooks::{Heartbeat, Hooks, LostRuns};
 pub use identity_line::{IdentityLine, UnknownField};
 pub use limits::{Limits, Pace, Pacing, TimeLimits};
-pub use profile::{FlowConfig, InterruptMode, Profile, TurnBehavior};
 pub use reading::Reading;
 pub use rules::Rules;
 #[doc(hidden)] // for the stores of this workspace

@@ -31,12 +31,17 @@ mod schema;
 mod summary;
 mod toolbox;
 
+#[doc(hidden)] // `Tools::call` takes and gives them as JSON
 pub use call::{ToolCall, parse};
 pub use caller::Caller;
+#[doc(hidden)] // `Tools::call` takes and gives them as JSON
 pub use channel::{ChannelReady, CreateChatChannel, CreateReportChannel, CreateWorkChannel};
+#[doc(hidden)] // `Tools::call` takes and gives them as JSON
 pub use complete::{DiscussionComplete, DiscussionCompleted};
 pub use definition::{ToolDefinition, definitions};
+#[doc(hidden)] // `Tools::call` takes and gives them as JSON
 pub use discussion::{CreateDiscussionChannel, DiscussionReady};
 pub use error::ToolError;
+#[doc(hidden)] // `Tools::call` takes and gives them as JSON
 pub use register::{DirigentRegister, IdentityRegistered};
 pub use toolbox::{CallbackPolicy, Tools};

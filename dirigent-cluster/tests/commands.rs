@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dirigent::command::{ANSWER_WITHIN, CommandAnswer, Invoker, SlashCommand};
+use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
 use dirigent::operate::{Explanation, Reason};
 use dirigent::ports::{Carried, ChannelRequest, Neighbours};
 use dirigent::{ChannelId, Dirigent, async_trait};
@@ -63,7 +63,7 @@ async fn give(
     input: &str,
 ) -> CommandAnswer {
     let channel = to.dirigent.channel(fleet.channel);
-    channel.command(command, invoker, input, ANSWER_WITHIN).await
+    channel.command(command, invoker, input, SlashCommand::ANSWER_WITHIN).await
 }
 
 fn asked(
@@ -229,7 +229,7 @@ async fn a_person_reads_that_a_command_may_have_no_effect_where_another_process_
             let (dirigent, channel, person) = (a.dirigent.clone(), fleet.channel, writer(&fleet));
             let answer = tokio::spawn(async move {
                 let channel = dirigent.channel(channel);
-                channel.command(command, person, "clerk", ANSWER_WITHIN).await
+                channel.command(command, person, "clerk", SlashCommand::ANSWER_WITHIN).await
             });
             fleet.settle().await;
             if !has_lapsed {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
+use dirigent::command::{Invoker, SlashCommand};
 use dirigent::hooks::RunReport;
 use dirigent::host::Builder;
 use dirigent::{AgentError, Reply, Turn, agent_fn};
@@ -60,7 +60,10 @@ async fn a_command_waits_for_the_next_owner() {
     let give = || {
         let (dirigent, channel) = (b.dirigent.clone(), fleet.channel);
         tokio::spawn(async move {
-            dirigent.channel(channel).command(SlashCommand::Stop, person, "", ANSWER_WITHIN).await
+            dirigent
+                .channel(channel)
+                .command(SlashCommand::Stop, person, "", SlashCommand::ANSWER_WITHIN)
+                .await
         })
     };
     let given = give();

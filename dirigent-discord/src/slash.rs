@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use dirigent::command::{self, CHOICES, EPHEMERAL, Invoker, OptionKind, SlashCommand};
+use dirigent::command::{self, Invoker, OptionKind, SlashCommand};
 use dirigent::ports::Timestamp;
 use dirigent::ports::{ApiError, ErrorKind, GuildId};
 use dirigent::{ChannelId, UserId};
@@ -88,7 +88,7 @@ impl CommandOption {
             value: mode.as_str().into(),
         };
         let (kind, choices) = match option.kind {
-            OptionKind::Mode => (TEXT_OPTION, CHOICES.iter().map(choice).collect()),
+            OptionKind::Mode => (TEXT_OPTION, SlashCommand::MODES.iter().map(choice).collect()),
             OptionKind::Agent => (USER_OPTION, Vec::new()),
             // A kind of a newer version: its words are taken as they are given.
             _ => (TEXT_OPTION, Vec::new()),
@@ -210,7 +210,7 @@ impl DiscordAccount {
             Some(_) => InteractionResponseType::ChannelMessageWithSource,
             None => InteractionResponseType::DeferredChannelMessageWithSource,
         };
-        let flags = EPHEMERAL.then_some(MessageFlags::EPHEMERAL);
+        let flags = SlashCommand::EPHEMERAL.then_some(MessageFlags::EPHEMERAL);
         let data = InteractionResponseData { flags, ..says(words) };
         let body = InteractionResponse { kind, data: Some(data) };
         let route = Route::InteractionCallback {

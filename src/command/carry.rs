@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ANSWER_WITHIN, CommandAnswer, CommandCall, ELSEWHERE, Invoker, SlashCommand};
+use super::{CommandAnswer, CommandCall, ELSEWHERE, Invoker, SlashCommand};
 use crate::ports::ownership::Standing;
 use crate::ports::request::{ChannelAnswer, ChannelRequest};
 use crate::runtime::carry;
@@ -57,7 +57,7 @@ pub(super) async fn carried(
         let left = (begun + within).since(runtime.clock.now());
         dirigent.request_here(id, request, left).await.ok()
     };
-    let until = begun + within.min(ANSWER_WITHIN);
+    let until = begun + within.min(SlashCommand::ANSWER_WITHIN);
     let answer = carry::carried(runtime, until, here, |neighbours, left| async move {
         neighbours.request(id, request, left).await
     });

@@ -1,15 +1,12 @@
 //! `/stop` and `/resume`.
 
-use std::time::Duration;
-
 use dirigent_core::view::Pause;
 use dirigent_core::{Input, Refusal};
 
-use super::{ARCHIVED, CommandAnswer, CommandCall, ELSEWHERE, NOT_RUNNING, UNREADABLE};
+use super::{
+    ARCHIVED, CommandAnswer, CommandCall, ELSEWHERE, NOT_RUNNING, SlashCommand, UNREADABLE,
+};
 use crate::{CallError, Channel};
-
-/// How long `/stop` and `/resume` take at most, whatever the store does.
-pub const PAUSE_WITHIN: Duration = Duration::from_secs(1);
 
 const NO_GUILD: &str =
     "Agents are stopped in the channels of a server. There is nothing to stop in a direct message.";
@@ -59,7 +56,11 @@ impl CommandCall<'_> {
             let was = channel.status().await?.and_then(|status| status.rest);
             channel.fact(input).await.map(|()| Paused::Stored { was })
         };
-        let in_time = channel.dirigent.runtime.within(self.within.min(PAUSE_WITHIN), stating).await;
+        let in_time = channel
+            .dirigent
+            .runtime
+            .within(self.within.min(SlashCommand::PAUSE_WITHIN), stating)
+            .await;
         match in_time.unwrap_or_else(|late| Err(late.into())) {
             Ok(paused) => Ok(paused),
             Err(CallError::NotStored | CallError::Failed(_)) if !channel.standing().acts() => {

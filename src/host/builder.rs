@@ -64,7 +64,7 @@ pub struct Builder {
 /// let mut config = Config::default();
 /// config.confirmation.fingerprint_length = 1_000;
 /// let error = dirigent::host::BuildError::from(config.validate().unwrap_err());
-/// assert_eq!(error.to_string(), "fingerprint_length must be at most 64");
+/// assert_eq!(error.to_string(), "confirmation.fingerprint_length must be at most 64");
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

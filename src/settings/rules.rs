@@ -11,8 +11,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_path_to_error::Track;
 
+use super::profiles::Profile;
 use super::written::{As, Name, Over, Written, groups};
-use super::{Heartbeat, Hooks, Limits, Pace, Pacing, Profile, Reading, Texts, TimeLimits};
+use super::{Heartbeat, Hooks, Limits, Pace, Pacing, Reading, Texts, TimeLimits};
 use crate::Settings;
 
 /// Everything that a host may choose, as it is written in one file, in whatever format serde reads.

@@ -121,11 +121,7 @@ impl Texts {
     }
 
     /// The result message for the callback channel of a discussion.
-    pub(crate) fn result(
-        &self,
-        discussion: crate::ChannelId,
-        summary: Option<&Summary>,
-    ) -> String {
+    pub(crate) fn result(&self, discussion: crate::ChannelId, summary: Option<&Summary>) -> String {
         let (template, summary) = match summary {
             Some(Summary::Path(path)) => (&self.result_template, literal(path)),
             Some(Summary::Text(text)) if is_visible(text) => {

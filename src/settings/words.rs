@@ -235,8 +235,8 @@ mod tests {
         let reading = crate::Settings::seed_literal().reading;
         assert!(!reading.is_stop_word("stop", None) && !reading.is_resume_word("resume", None));
         for profile in [
-            crate::settings::profile::Profile::Dirigent,
-            crate::settings::profile::Profile::MessageFlow,
+            crate::settings::profiles::Profile::Dirigent,
+            crate::settings::profiles::Profile::MessageFlow,
         ] {
             let reading = profile.rules().1.reading;
             assert!(reading.is_stop_word("stop", None) && reading.is_resume_word("resume", None));

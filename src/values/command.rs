@@ -1,23 +1,11 @@
 //! The slash commands that people use: their names, who uses them, and what is answered.
 
+use std::time::Duration;
+
 use dirigent_core::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::values::id::GuildId;
-
-/// The name of the command that sets a channel's mode.
-pub const NAME: &str = "set-channel-mode";
-/// What people are told of it.
-pub const DESCRIPTION: &str = "Sets how agents take turns in this channel";
-/// What may be chosen: exactly these.
-pub const CHOICES: [Mode; 3] = [Mode::None, Mode::Chat, Mode::Report];
-/// Who may set a channel's mode unless the guild says otherwise: Discord's permission bits, of which it
-/// is Manage Channels.
-pub const DEFAULT_PERMISSIONS: u64 = MANAGE_CHANNELS;
-/// Whether the commands are offered in direct messages.
-pub const IN_DIRECT_MESSAGES: bool = false;
-/// Whether the answers are shown only to the person who asked.
-pub const EPHEMERAL: bool = true;
 
 const ADMINISTRATOR: u64 = 1 << 3;
 const MANAGE_CHANNELS: u64 = 1 << 4;
@@ -80,13 +68,24 @@ pub struct CommandOption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OptionKind {
-    /// One of [`CHOICES`], as its word.
+    /// One of [`SlashCommand::MODES`], as its word.
     Mode,
     /// An agent: the id of its account, its mention, its id in the registry, or its name.
     Agent,
 }
 
 impl SlashCommand {
+    /// What may be chosen as a mode: exactly these.
+    pub const MODES: [Mode; 3] = [Mode::None, Mode::Chat, Mode::Report];
+    /// Whether the commands are offered in direct messages.
+    pub const IN_DIRECT_MESSAGES: bool = false;
+    /// Whether the answers are shown only to the person who asked.
+    pub const EPHEMERAL: bool = true;
+    /// How long to wait for an answer where it cannot be given later: Discord waits three seconds for it, and
+    /// the way there and back takes some of them.
+    pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+    /// How long `/stop` and `/resume` take at most, whatever the store does.
+    pub const PAUSE_WITHIN: Duration = Duration::from_secs(1);
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::SetChannelMode, Self::Stop, Self::Resume, Self::Status, Self::Why, Self::Next];
@@ -99,7 +98,7 @@ impl SlashCommand {
     /// Its name, without the slash.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::SetChannelMode => NAME,
+            Self::SetChannelMode => "set-channel-mode",
             Self::Stop => "stop",
             Self::Resume => "resume",
             Self::Status => "status",
@@ -135,7 +134,7 @@ impl SlashCommand {
     /// What people are told of it; at most 100 characters.
     pub const fn description(self) -> &'static str {
         match self {
-            Self::SetChannelMode => DESCRIPTION,
+            Self::SetChannelMode => "Sets how agents take turns in this channel",
             Self::Stop => "Stops the agents in this channel until it is resumed",
             Self::Resume => "Lets the agents in this channel take turns again",
             Self::Status => "Shows whose turn it is in this channel, and who follows",
@@ -148,7 +147,7 @@ impl SlashCommand {
     /// may manage channels. The others take only the right to write, as the stop word does.
     pub const fn default_permissions(self) -> u64 {
         match self {
-            Self::SetChannelMode => DEFAULT_PERMISSIONS,
+            Self::SetChannelMode => MANAGE_CHANNELS,
             Self::Stop | Self::Resume | Self::Status | Self::Why | Self::Next => SEND_MESSAGES,
         }
     }
@@ -158,10 +157,10 @@ impl SlashCommand {
 ///
 /// ```
 /// use dirigent::ports::GuildId;
-/// use dirigent::command::{DEFAULT_PERMISSIONS, Invoker};
+/// use dirigent::command::{Invoker, SlashCommand};
 ///
 /// let guild = Some(GuildId::new(7));
-/// assert!(Invoker { guild, permissions: DEFAULT_PERMISSIONS, host_word: None }.is_allowed());
+/// assert!(Invoker { guild, permissions: SlashCommand::SetChannelMode.default_permissions(), host_word: None }.is_allowed());
 /// assert!(!Invoker { guild, permissions: 0, host_word: None }.is_allowed());
 /// assert!(Invoker { guild, permissions: 0, host_word: Some(true) }.is_allowed());
 /// ```

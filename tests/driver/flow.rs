@@ -6,7 +6,8 @@ use std::time::Duration;
 use dirigent::hooks::{RunId, RunReport, Signal};
 use dirigent::operate::Cause;
 use dirigent::ports::AuthorKind;
-use dirigent::settings::{CompletionPolicy, FlowConfig, HumanMarker, Profile};
+use dirigent::settings::profiles::{FlowConfig, Profile};
+use dirigent::settings::{CompletionPolicy, HumanMarker};
 use dirigent::{Agent, AgentError, AgentId, ChatMessage, Reply, Turn};
 use dirigent_verify::stage::{Setup, Stage};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent::IdentityStore as _;
 use dirigent::ports::{Identity, Mentions};
-use dirigent::settings::FlowConfig;
+use dirigent::settings::profiles::FlowConfig;
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage};
 

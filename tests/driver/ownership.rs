@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use dirigent::command::{ANSWER_WITHIN, Invoker, SlashCommand};
+use dirigent::command::{Invoker, SlashCommand};
 use dirigent::hooks::{RunId, RunReport};
 use dirigent::operate::{Reason, Refusal};
 use dirigent::ports::{Identity, Ownership, Post, Standing};
@@ -71,7 +71,7 @@ fn command(stage: &mut Stage, command: SlashCommand, input: &'static str) -> Str
     let invoker = Invoker { guild: Some(stage.guild()), permissions: u64::MAX, host_word: None };
     let channel = stage.channel();
     let answer = stage.call(move |d| async move {
-        d.channel(channel).command(command, invoker, input, ANSWER_WITHIN).await
+        d.channel(channel).command(command, invoker, input, SlashCommand::ANSWER_WITHIN).await
     });
     answer.text
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use dirigent::settings::profiles::Profile;
 use dirigent::settings::{
     CompletionPolicy, Heartbeat, HumanInterrupt, HumanMarker, InterruptPolicy, LostRuns,
-    MentionRule, Pace, Profile, Rules, SilencePolicy, TriggerCleanup, WakeRule,
+    MentionRule, Pace, Rules, SilencePolicy, TriggerCleanup, WakeRule,
 };
 use serde_json::{Value, json};
 
@@ -251,7 +252,7 @@ fn a_toml_file_is_read() {
     assert!(zero.contains("ceilings.chat.turns must be at least 1"), "{zero}");
 }
 
-/// R261: the profiles, and every choice by its name, come back as they were.
+/// The profiles, and every choice by its name, come back as they were.
 #[test]
 fn profiles_and_choices_come_back() {
     for profile in [Profile::Dirigent, Profile::SeedLiteral, Profile::MessageFlow] {
@@ -299,7 +300,7 @@ fn profiles_and_choices_come_back() {
     same(&rules);
 }
 
-/// D35 D46 D48 D53 D56 D57 D59 D64 D69 D85 R118 R119 R197: each default that the specification calls configurable is.
+/// R118, R119, R197, R261: each default that the specification calls configurable is.
 #[test]
 fn what_is_called_configurable_is() {
     let configurable = [

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use serde_json::{Map, Value};
+
 use super::source;
 
 /// A paragraph, a step or a table cell is read at one glance.
@@ -177,14 +179,16 @@ fn numbers_of_rules_are_found_in_sentences() {
 
 #[test]
 fn the_page_of_settings_has_every_setting_with_its_default() {
-    let source =
-        fs::read_to_string(source::root().join("dirigent-core/src/values/config.rs")).unwrap();
-    let defaults = source.split_once("impl Default for Config").expect("the defaults").1;
-    let defaults = defaults.split_once("\n}\n").expect("their end").0;
-    let values =
-        defaults.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(": "));
-    let expected: BTreeMap<String, String> =
-        values.map(|(field, value)| (format!("`{field}`"), in_words(value))).collect();
+    let file = fs::read_to_string(source::root().join("tests/driver/settings.json")).unwrap();
+    let mut expected = BTreeMap::new();
+    for (group, value) in serde_json::from_str::<Map<String, Value>>(&file).unwrap() {
+        // These say how the rules are carried out: the documentation of `Settings` has them.
+        let how =
+            ["texts", "reading", "hooks", "limits", "time_limits", "typing", "inherit_parent_mode"];
+        if !how.contains(&group.as_str()) {
+            defaults(&group, &value, &mut expected);
+        }
+    }
     assert!(expected.len() > 40, "only {} settings were found", expected.len());
     let page = source::page("rules/settings.md");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
@@ -195,21 +199,16 @@ fn the_page_of_settings_has_every_setting_with_its_default() {
     assert_eq!(seen.collect::<BTreeMap<_, _>>(), expected);
 }
 
-/// A default as the page says it.
-fn in_words(value: &str) -> String {
-    let value = value.strip_prefix("Some(").and_then(|it| it.strip_suffix(')')).unwrap_or(value);
-    let number = |prefix| value.strip_prefix(prefix).and_then(|it| it.strip_suffix(')'));
-    if let Some(seconds) = number("Duration::from_secs(") {
-        return format!("{} s", seconds.replace('_', ""));
-    }
-    if let Some(millis) = number("Duration::from_millis(") {
-        return format!("{} ms", millis.replace('_', ""));
-    }
+/// The settings below this name, each with its default as the page says it.
+fn defaults(name: &str, value: &Value, found: &mut BTreeMap<String, String>) {
     match value {
-        "None" => "none".to_owned(),
-        "true" => "on".to_owned(),
-        "false" => "off".to_owned(),
-        name if name.contains("::") => format!("`{}`", name.rsplit("::").next().unwrap_or(name)),
-        number => number.to_owned(),
+        Value::Object(group) => {
+            for (inner, value) in group {
+                defaults(&format!("{name}.{inner}"), value, found);
+            }
+        }
+        Value::String(text) => drop(found.insert(format!("`{name}`"), format!("`{text}`"))),
+        Value::Bool(flag) => drop(found.insert(format!("`{name}`"), format!("`{flag}`"))),
+        number => drop(found.insert(format!("`{name}`"), number.to_string())),
     }
 }

@@ -1,9 +1,6 @@
 //! The slash commands.
 
-use dirigent::command::{
-    ANSWER_WITHIN, CHOICES, CommandAnswer, DEFAULT_PERMISSIONS, DESCRIPTION, EPHEMERAL,
-    IN_DIRECT_MESSAGES, Invoker, NAME, SlashCommand, parse,
-};
+use dirigent::command::{CommandAnswer, Invoker, SlashCommand, parse};
 use dirigent::ports::Identity;
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{ChannelId, Clock as _, IdentityStore as _, Mode};
@@ -30,7 +27,7 @@ fn set(stage: &mut Stage, channel: ChannelId, input: &'static str) -> CommandAns
     let invoker = allowed(stage);
     stage.call(move |d| async move {
         d.channel(channel)
-            .command(SlashCommand::SetChannelMode, invoker, input, ANSWER_WITHIN)
+            .command(SlashCommand::SetChannelMode, invoker, input, SlashCommand::ANSWER_WITHIN)
             .await
     })
 }
@@ -42,8 +39,8 @@ fn mode(stage: &mut Stage, channel: ChannelId) -> Option<Mode> {
 /// R058
 #[test]
 fn exactly_none_chat_and_report_are_accepted() {
-    assert_eq!(CHOICES.map(Mode::as_str), ["none", "chat", "report"]);
-    for choice in CHOICES {
+    assert_eq!(SlashCommand::MODES.map(Mode::as_str), ["none", "chat", "report"]);
+    for choice in SlashCommand::MODES {
         assert_eq!(parse(choice.as_str()), Ok(choice));
     }
     for word in ["work", "discussion", "", "Chat", " chat", "chat ", "dead", "nöne", "chat\0"] {
@@ -68,9 +65,9 @@ fn exactly_none_chat_and_report_are_accepted() {
 /// R058
 #[test]
 fn what_an_adapter_registers_is_what_discord_takes() {
-    assert_eq!(NAME, "set-channel-mode");
-    assert!((1..=100).contains(&DESCRIPTION.len()));
-    assert_eq!(DEFAULT_PERMISSIONS, MANAGE_CHANNELS);
+    assert_eq!(SlashCommand::SetChannelMode.name(), "set-channel-mode");
+    assert!((1..=100).contains(&SlashCommand::SetChannelMode.description().len()));
+    assert_eq!(SlashCommand::SetChannelMode.default_permissions(), MANAGE_CHANNELS);
     for command in SlashCommand::ALL {
         assert!((1..=100).contains(&command.description().len()));
         assert_eq!(SlashCommand::named(command.name()), Some(command));
@@ -136,13 +133,13 @@ fn an_archived_chat_keeps_its_mode() {
 /// R061
 #[test]
 fn there_is_no_command_in_direct_messages() {
-    const { assert!(!IN_DIRECT_MESSAGES) };
+    const { assert!(!SlashCommand::IN_DIRECT_MESSAGES) };
     let mut stage = stage_with_channel_manager();
     let direct = stage.discord().add_direct(&[stage.person(), stage.moderator()]);
     let invoker = Invoker { guild: None, permissions: u64::MAX, host_word: Some(true) };
     let answer = stage.call(move |d| async move {
         d.channel(direct)
-            .command(SlashCommand::SetChannelMode, invoker, "chat", ANSWER_WITHIN)
+            .command(SlashCommand::SetChannelMode, invoker, "chat", SlashCommand::ANSWER_WITHIN)
             .await
     });
     assert!(answer.text.contains("direct message") && !answer.changed);
@@ -183,7 +180,7 @@ fn the_present_mode_again_succeeds_and_keeps_the_turn() {
 /// R063, D25
 #[test]
 fn only_who_may_manage_channels_is_heard_unless_the_host_decides() {
-    const { assert!(EPHEMERAL) };
+    const { assert!(SlashCommand::EPHEMERAL) };
     let mut stage = stage_with_channel_manager();
     let channel = stage.channel();
     let guild = Some(stage.guild());
@@ -200,7 +197,12 @@ fn only_who_may_manage_channels_is_heard_unless_the_host_decides() {
         for word in ["chat", "none"] {
             let answer = stage.call(move |d| async move {
                 d.channel(channel)
-                    .command(SlashCommand::SetChannelMode, invoker, word, ANSWER_WITHIN)
+                    .command(
+                        SlashCommand::SetChannelMode,
+                        invoker,
+                        word,
+                        SlashCommand::ANSWER_WITHIN,
+                    )
                     .await
             });
             assert_eq!(answer.changed, may, "{invoker:?}");
@@ -239,7 +241,7 @@ fn use_it(
     invoker: Invoker,
 ) -> CommandAnswer {
     stage.call(move |d| async move {
-        d.channel(channel).command(command, invoker, "", ANSWER_WITHIN).await
+        d.channel(channel).command(command, invoker, "", SlashCommand::ANSWER_WITHIN).await
     })
 }
 

@@ -57,11 +57,17 @@ impl Watch<'_> {
         let Practice { server, clock, channel, moderator, person, .. } = self.practice;
         let patience = clock.now() + PATIENCE;
         // Poise numbers what can be chosen.
-        let number = command::CHOICES.iter().position(|mode| *mode == Mode::Chat);
+        let number = command::SlashCommand::MODES.iter().position(|mode| *mode == Mode::Chat);
         let mut value = json!(Mode::Chat.as_str());
         let used = loop {
             let options = [("mode", value.clone())];
-            match server.use_command(*channel, *person, *moderator, command::NAME, &options) {
+            match server.use_command(
+                *channel,
+                *person,
+                *moderator,
+                command::SlashCommand::SetChannelMode.name(),
+                &options,
+            ) {
                 Ok(used) => break used,
                 Err(CommandError::NoCommand) if clock.now() < patience => self.wait().await,
                 Err(CommandError::BadValue(_)) if value.is_string() => value = json!(number),
@@ -71,7 +77,12 @@ impl Watch<'_> {
         loop {
             let answers = server.answers(used);
             if let Some(answer) = answers.iter().find(|answer| !answer.content.is_empty()) {
-                note(&format!("/{} {}: {}", command::NAME, Mode::Chat, answer.content));
+                note(&format!(
+                    "/{} {}: {}",
+                    command::SlashCommand::SetChannelMode.name(),
+                    Mode::Chat,
+                    answer.content
+                ));
                 return Ok(());
             }
             if clock.now() >= patience {

@@ -1,6 +1,6 @@
 //! The slash commands.
 
-use dirigent::command::{CHOICES, CommandOption, Invoker, OptionKind, SlashCommand};
+use dirigent::command::{CommandOption, Invoker, OptionKind, SlashCommand};
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, Dirigent};
 use serenity::all as discord;
@@ -49,7 +49,7 @@ fn to_register(command: SlashCommand) -> discord::CreateCommand {
 }
 
 fn option_of(option: CommandOption) -> discord::CreateCommandOption {
-    let choices: &[_] = if option.kind == OptionKind::Mode { &CHOICES } else { &[] };
+    let choices: &[_] = if option.kind == OptionKind::Mode { &SlashCommand::MODES } else { &[] };
     let is_account = option.kind == OptionKind::Agent;
     let kind = if is_account {
         discord::CommandOptionType::User

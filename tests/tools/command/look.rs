@@ -5,7 +5,7 @@ use super::*;
 fn ask(stage: &mut Stage, command: SlashCommand, input: &str) -> String {
     let (channel, invoker, input) = (stage.channel(), writer(stage), input.to_owned());
     let answer = stage.call(move |d| async move {
-        d.channel(channel).command(command, invoker, &input, ANSWER_WITHIN).await
+        d.channel(channel).command(command, invoker, &input, SlashCommand::ANSWER_WITHIN).await
     });
     assert_eq!(answer.changed, answer.text.ends_with("speaks next."), "{}", answer.text);
     answer.text
@@ -96,7 +96,7 @@ fn who_may_not_write_is_told_so_and_an_answer_comes_in_time_and_fits_into_a_mess
     stage.store().with_rate(StoreFault::Hangs, 1_000, 1);
     let before = stage.clock().now();
     let answer = ask(&mut stage, SlashCommand::Next, &names[3]);
-    assert!(stage.clock().now().since(before) <= ANSWER_WITHIN, "{answer}");
+    assert!(stage.clock().now().since(before) <= SlashCommand::ANSWER_WITHIN, "{answer}");
     assert!(answer.contains("could not be stored in time"), "{answer}");
 }
 

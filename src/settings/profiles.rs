@@ -12,7 +12,7 @@ use crate::Settings;
 /// A set of rules that belong together. Written `dirigent`, `seed_literal` or `message_flow`.
 ///
 /// ```
-/// use dirigent::settings::Profile;
+/// use dirigent::settings::profiles::Profile;
 ///
 /// let profile: Profile = serde_json::from_str("\"message_flow\"")?;
 /// let (config, settings) = profile.rules();
@@ -51,7 +51,7 @@ impl Profile {
 /// unknown key is refused, since a misspelt deadline would be none.
 ///
 /// ```
-/// use dirigent::settings::FlowConfig;
+/// use dirigent::settings::profiles::FlowConfig;
 ///
 /// let flow: FlowConfig = serde_json::from_str(
 ///     r#"{ "turnBehavior": { "timeoutSeconds": 90, "announceTimeouts": false } }"#,
@@ -72,7 +72,7 @@ pub struct FlowConfig {
 /// The part of [`FlowConfig`] that is about turns.
 ///
 /// ```
-/// let behavior = dirigent::settings::TurnBehavior::default();
+/// let behavior = dirigent::settings::profiles::TurnBehavior::default();
 /// assert_eq!((behavior.timeout_seconds, behavior.announce_timeouts), (60, true));
 /// assert_eq!(behavior.timeout_message, "⏱️ {agent} turn timed out, moving to next agent");
 /// ```
@@ -95,7 +95,7 @@ pub struct TurnBehavior {
 /// `interrupt`.
 ///
 /// ```
-/// use dirigent::settings::InterruptMode;
+/// use dirigent::settings::profiles::InterruptMode;
 /// assert_eq!(serde_json::to_string(&InterruptMode::Queue)?, "\"queue\"");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
