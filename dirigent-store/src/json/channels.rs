@@ -345,6 +345,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_channel_whose_first_commit_failed_is_not_listed() {
+        let (_home, folder, store) = opened();
+        fail(Step::Put(folder.join("7.json")));
+        store.commit(commit(HERE, 0, Durability::Fact)).await.unwrap_err();
+        assert_eq!(store.channels().await.unwrap(), []);
+        assert!(store.load(HERE).await.unwrap().is_none());
+        store.commit(commit(ChannelId::new(8), 0, Durability::Fact)).await.unwrap();
+        assert_eq!(store.channels().await.unwrap(), [ChannelId::new(8)]);
+        store.close().await.unwrap();
+    }
+
+    #[tokio::test]
     async fn a_panic_costs_one_call_and_what_it_was_about_is_read_again() {
         let (_home, folder, store) = opened();
         store.commit(commit(HERE, 0, Durability::Turn)).await.unwrap();

@@ -342,3 +342,21 @@ fn read_agents(
     }
     Ok(agents::rebuild(&names))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A panic may come before anything is noted of it.
+    #[test]
+    fn a_file_that_is_in_its_place_counts_from_there_on() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path().into()).unwrap();
+        let (channel, revision) = (ChannelId::new(7), Revision::new(1));
+        let parsed =
+            ParsedChannel::new(channel, revision, dirigent::store::ChannelRecord::default());
+        store.put(channel, &parsed.to_json().unwrap()).unwrap();
+        assert_eq!(store.channels(), [channel]);
+        assert_eq!(store.load(channel).unwrap().unwrap().revision, revision);
+    }
+}
