@@ -69,8 +69,8 @@ async fn stored(root: &Path) -> JsonChannels {
     let store = JsonChannels::open(root).unwrap();
     let pm = store.add_agent("pm".into()).await.unwrap();
     let mut record = ChannelRecord::default();
-    record.snapshot.mode = dirigent::Mode::Chat;
-    record.snapshot.created = true;
+    record.snapshot.state.standing.mode = dirigent::Mode::Chat;
+    record.snapshot.state.standing.created = true;
     let change = |at: u64, cause: Cause, from, to, agent: Option<AgentKey>| {
         let at = Timestamp::from_millis(at);
         Transition { at, from, to, agent, turn: TurnId::new(1), cause }

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use crate::state::floor::TurnTerms;
-use crate::state::pending::PendingEffect;
-use crate::state::speaker_list::{SeatTurn, Slot};
-use crate::state::{Grant, Phase, Plans, Purpose, State, WaitingFrom};
+use crate::snapshot::Snapshot;
+use crate::state::{
+    Grant, PendingEffect, Phase, Plans, Purpose, SeatTurn, Slot, State, TurnTerms, WaitingFrom,
+};
 use crate::turn_machine::TurnMachine;
 use crate::{Effect, Mode, Ticket};
 
@@ -34,7 +34,7 @@ impl core::error::Error for Breach {}
 type Rule = (&'static str, fn(&State) -> bool);
 
 /// An invariant of what is pending, and of the channel as a whole.
-type WholeRule = (&'static str, fn(&TurnMachine) -> bool);
+type WholeRule = (&'static str, fn(&Snapshot) -> bool);
 
 /// Every invariant of the topics.
 const RULES: &[Rule] = &[
@@ -93,7 +93,13 @@ const RULES: &[Rule] = &[
     }),
     ("remembered messages ascend", |c| {
         c.seen.messages().is_sorted_by(|a, b| a < b)
-            && c.seen.messages().all(|id| Some(id) <= c.seen.newest())
+            && c.seen.messages().all(|id| Some(id) <= c.seen.newest)
+    }),
+    ("the pieces of a reply ascend", |c| {
+        c.delivery.as_ref().is_none_or(|it| it.pieces.is_sorted_by(|a, b| a.id < b.id))
+    }),
+    ("a reply that is confirmed is looked for", |c| {
+        !matches!(c.floor.phase, Phase::Confirming { .. }) || c.delivery.is_some()
     }),
     ("the members are unknown only while no list was ever read", |c| {
         let Phase::Unknown { ask_at, .. } = c.floor.phase else {
@@ -125,7 +131,7 @@ const RULES: &[Rule] = &[
         slot.is_none_or(|slot| matches!(slot.turn, SeatTurn::Passed | SeatTurn::Spoke))
     }),
     ("outside a cycle nothing of one is remembered", |c| {
-        let is_empty = !c.cycle.requested && c.cycle.last_completer.is_none();
+        let is_empty = !c.words.cycle_requested && c.cycle.last_completer.is_none();
         let ahead = |slot: &Slot| slot.turn == SeatTurn::Ahead;
         c.is_in_cycle() || (is_empty && c.roster.list.slots().iter().all(ahead))
     }),
@@ -237,6 +243,16 @@ impl State {
     }
 }
 
+impl Snapshot {
+    /// Checks every internal invariant.
+    pub(crate) fn audit(&self) -> Result<(), Breach> {
+        let broken = RULES.iter().find(|(_, holds)| !holds(&self.state)).map(|rule| rule.0);
+        let broken = broken
+            .or_else(|| WHOLE_RULES.iter().find(|(_, holds)| !holds(self)).map(|rule| rule.0));
+        broken.map_or(Ok(()), |invariant| Err(Breach { invariant }))
+    }
+}
+
 impl TurnMachine {
     /// Checks every internal invariant.
     ///
@@ -245,9 +261,6 @@ impl TurnMachine {
     /// Names the first that does not hold; for a channel that was only ever given inputs this is a
     /// bug of the library.
     pub fn audit(&self) -> Result<(), Breach> {
-        let broken = RULES.iter().find(|(_, holds)| !holds(&self.state)).map(|rule| rule.0);
-        let broken = broken
-            .or_else(|| WHOLE_RULES.iter().find(|(_, holds)| !holds(self)).map(|rule| rule.0));
-        broken.map_or(Ok(()), |invariant| Err(Breach { invariant }))
+        self.snapshot.audit()
     }
 }

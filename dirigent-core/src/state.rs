@@ -4,6 +4,15 @@
 //! For example, `standing` has mode, pause and archive, `floor` phase and turn, `roster` the speaker list, `cycle`
 //! requests and choices, `words` what no agent has heard yet, and `pending` the effects that must be settled. A
 //! topic that most channels never use is `rare`: it costs one word until it is first changed.
+//!
+//! Every field is public, because the state is what is stored: a [`Snapshot`](crate::Snapshot) contains it as it is, and
+//! a store writes it field by field. Nobody can reach into the state of a running machine, because that is lent for
+//! reading only.
+#![expect(
+    clippy::exhaustive_structs,
+    clippy::exhaustive_enums,
+    reason = "plain data of a snapshot"
+)]
 
 pub(crate) mod attendance;
 pub(crate) mod budget;
@@ -16,66 +25,111 @@ pub(crate) mod limits;
 pub(crate) mod outage;
 pub(crate) mod pending;
 pub(crate) mod phase;
-pub(crate) mod queue;
 pub(crate) mod quota;
 pub(crate) mod rare;
 pub(crate) mod reminders;
 pub(crate) mod rng;
 pub(crate) mod roster;
 pub(crate) mod seen;
+pub(crate) mod span;
 pub(crate) mod speaker_list;
 pub(crate) mod standing;
 pub(crate) mod words;
 
 use alloc::boxed::Box;
 
-pub(crate) use attendance::Attendance;
-pub(crate) use cycle::{Cycle, Plans};
-pub(crate) use delivery::{Delivery, PIECES_MAX, POSTS_MAX, Polls};
-pub(crate) use floor::{Floor, TurnTerms};
-pub(crate) use hourly::Hourly;
-pub(crate) use interruption::{Waiting, WaitingFrom, join};
-pub(crate) use limits::Limits;
-pub(crate) use outage::ChatOutage;
-pub(crate) use pending::{PENDING_MAX, Pending, STALE_MAX, StaleTrigger};
-pub(crate) use phase::{Grant, Phase, Purpose, Start, TurnRun};
-pub(crate) use queue::Queue;
-pub(crate) use quota::Quota;
-pub(crate) use rare::Rare;
-pub(crate) use reminders::{InitiatorPermit, PermitRun, REMINDERS_MAX, Reminders};
-pub(crate) use rng::Rng;
-pub(crate) use roster::{Refresh, Roster};
-pub(crate) use seen::{MESSAGES_MAX, RUNS_MAX, RunFate, Seen};
-pub(crate) use speaker_list::SpeakerList;
-pub(crate) use standing::{Archived, Standing};
-pub(crate) use words::Words;
+pub use attendance::{Attendance, Away};
+pub use budget::Budget;
+pub use cycle::{Cycle, Plans};
+pub use delivery::{Delivery, Piece, Polls};
+pub(crate) use delivery::{PIECES_MAX, POSTS_MAX};
+pub use floor::{Floor, TurnTerms};
+pub use hourly::{Hourly, SpokenTurn};
+pub(crate) use interruption::join;
+pub use interruption::{Waiting, WaitingFrom};
+pub use limits::Limits;
+pub use outage::ChatOutage;
+pub(crate) use pending::{PENDING_MAX, STALE_MAX};
+pub use pending::{Pending, PendingEffect, StaleTrigger};
+pub use phase::{Grant, Phase, Purpose, Start, TurnRun};
+pub use quota::Quota;
+pub use rare::Rare;
+pub(crate) use reminders::REMINDERS_MAX;
+pub use reminders::{InitiatorPermit, PermitRun, Reminders};
+pub use rng::Rng;
+pub use roster::{Refresh, Roster};
+pub(crate) use seen::{MESSAGES_MAX, RUNS_MAX};
+pub use seen::{Recent, RunFate, Runs, Seen};
+pub use span::Span;
+pub(crate) use speaker_list::AGENTS_MAX;
+pub use speaker_list::{SeatTurn, Slot, SpeakerList};
+pub use standing::{Archived, Pause, Standing};
+pub use words::Words;
 
 use crate::Timestamp;
 
-/// All topics of a channel.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct State {
+/// Implements `Clone` for these types field by field, so that `clone_from` reuses the memory that is there: a host copies
+/// a channel's state with every commit, and the derived `clone_from` would allocate it anew each time.
+macro_rules! clone_in_place {
+    ($($type:ident { $($field:ident),+ $(,)? })+) => {$(
+        impl Clone for $type {
+            fn clone(&self) -> Self {
+                Self { $($field: Clone::clone(&self.$field)),+ }
+            }
+
+            #[inline]
+            fn clone_from(&mut self, from: &Self) {
+                $(Clone::clone_from(&mut self.$field, &from.$field);)+
+            }
+        }
+    )+};
+}
+
+pub(crate) use clone_in_place;
+
+clone_in_place! {
+    State { standing, floor, roster, cycle, words, quota, reminders, seen, delivery, rng }
+    Standing { mode, created, pause, initiator, archived, outage }
+    Floor { phase, turn, terms, waiting, last_activity_at }
+    Roster { list, read_at, asked_at, refresh, muted, attendance }
+    SpeakerList { slots }
+    Cycle { last_completer, plans }
+    Words { wake_pending, wake_unserved, cycle_requested, awaits_human, queue }
+    Quota { limits, budget, hourly }
+    Seen { horizon, newest, recent }
+    Recent { messages, runs }
+    Delivery { fingerprint, pieces, last_seen, arrivals, polls }
+    Pending { effects, next_ticket, stale }
+}
+
+/// All topics of a channel, but for what is [`Pending`].
+///
+/// ```
+/// assert!(dirigent_core::snapshot::State::default().roster.list.slots.is_empty());
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct State {
     /// What the channel is for, and what keeps it from going on.
-    pub(crate) standing: Standing,
+    pub standing: Standing,
     /// Who has the floor.
-    pub(crate) floor: Floor,
+    pub floor: Floor,
     /// Who is in the channel.
-    pub(crate) roster: Roster,
+    pub roster: Roster,
     /// The cycle under way.
-    pub(crate) cycle: Cycle,
+    pub cycle: Cycle,
     /// What was said that no agent has heard yet.
-    pub(crate) words: Words,
+    pub words: Words,
     /// How much agents may still say.
-    pub(crate) quota: Quota,
+    pub quota: Quota,
     /// The reminders of an idle discussion.
-    pub(crate) reminders: Rare<Reminders>,
+    pub reminders: Rare<Reminders>,
     /// What was seen before.
-    pub(crate) seen: Seen,
+    pub seen: Seen,
     /// What is waited for and what has arrived of a reply; kept between turns so that only the first
     /// such reply allocates. None where every reply is confirmed by a receipt.
-    pub(crate) delivery: Option<Box<Delivery>>,
+    pub delivery: Option<Box<Delivery>>,
     /// The generator for shuffles, seeded by the host.
-    pub(crate) rng: Rng,
+    pub rng: Rng,
 }
 
 impl State {

@@ -8,8 +8,8 @@ use crate::machine::look::Look;
 use crate::machine::out::Out;
 use crate::machine::step::Step;
 use crate::machine::{gate, inputs};
-use crate::state::pending::PendingEffect;
-use crate::state::{Pending, Phase, Rng, State};
+use crate::snapshot::Snapshot;
+use crate::state::{PendingEffect, Phase, Rng, State};
 use crate::view::AgentState;
 use crate::{
     AgentKey, Answer, Config, Deadline, DeadlineReason, Effect, Input, Reason, Refusal, Timestamp,
@@ -58,14 +58,8 @@ const NEVER: Timestamp = Timestamp::from_millis(u64::MAX);
 pub struct TurnMachine {
     /// The rules.
     pub(crate) config: Arc<Config>,
-    /// The time of the last input.
-    pub(crate) now: Timestamp,
-    /// What the channel knows.
-    pub(crate) state: State,
-    /// What was asked for and not settled.
-    pub(crate) pending: Pending,
-    /// Rises with every change that a restart must not lose.
-    pub(crate) revision: u64,
+    /// What the channel knows: all that survives a restart.
+    pub(crate) snapshot: Snapshot,
     /// Nothing is due before: what the last look at the deadlines found.
     quiet_until: Timestamp,
     /// What is due then, if anything is.
@@ -75,20 +69,15 @@ pub struct TurnMachine {
 impl TurnMachine {
     /// A channel never seen before: mode none, no members. The seed decides every shuffle.
     pub fn new(config: Arc<Config>, seed: u64) -> Self {
-        let state = State { rng: Rng(seed), ..State::default() };
-        Self::of(config, Timestamp::default(), state, Pending::default(), 0)
+        let mut snapshot = Snapshot::default();
+        snapshot.state.rng = Rng(seed);
+        Self::of(config, snapshot)
     }
 
     /// A channel in this state.
-    pub(crate) fn of(
-        config: Arc<Config>,
-        now: Timestamp,
-        state: State,
-        pending: Pending,
-        revision: u64,
-    ) -> Self {
+    pub(crate) fn of(config: Arc<Config>, snapshot: Snapshot) -> Self {
         let (quiet_until, due) = (NEVER, None);
-        let mut channel = Self { config, now, state, pending, revision, quiet_until, due };
+        let mut channel = Self { config, snapshot, quiet_until, due };
         let next = next_deadline(&channel.look());
         channel.keep_deadline(next);
         channel
@@ -117,20 +106,21 @@ impl TurnMachine {
         let answer = taken.and_then(|()| inputs::consider(&mut step, input));
         let next = inputs::expire(&mut step);
         self.keep_deadline(next);
-        self.state.release_unused();
-        self.revision += u64::from(effects.len() > before);
+        self.snapshot.state.release_unused();
+        self.snapshot.revision += u64::from(effects.len() > before);
         debug_assert_eq!(self.audit(), Ok(()), "after {input:?}");
         answer
     }
 
     fn step<'a>(&'a mut self, effects: &'a mut Vec<Effect>) -> Step<'a> {
-        let Self { config, now, state, pending, revision, .. } = self;
+        let Self { config, snapshot, .. } = self;
+        let Snapshot { now, revision, state, pending, .. } = snapshot;
         Step { state, out: Out { now: *now, config, effects, pending, revision } }
     }
 
     pub(crate) fn look(&self) -> Look<'_> {
-        let Self { config, now, state, pending, .. } = self;
-        Look { state, pending, config, now: *now }
+        let Snapshot { now, state, pending, .. } = &self.snapshot;
+        Look { state, pending, config: &self.config, now: *now }
     }
 
     /// The deadline changes only with an input, and is asked for more often.
@@ -142,9 +132,9 @@ impl TurnMachine {
     fn reconfigure(&mut self, config: &Arc<Config>) -> Result<(), Refusal> {
         config.validate().map_err(|_| Refusal::BadConfig)?;
         self.config = Arc::clone(config);
-        let list = &self.state.roster.list;
-        self.state.quota.recount_spoken(config, |agent| list.position(agent).is_some());
-        self.revision += 1;
+        let State { roster, quota, .. } = &mut self.snapshot.state;
+        quota.recount_spoken(config, |agent| roster.list.position(agent).is_some());
+        self.snapshot.revision += 1;
         Ok(())
     }
 
@@ -172,7 +162,7 @@ impl TurnMachine {
     /// assert_eq!(channel.agent_state(AgentKey::new(1)), AgentState::Idle);
     /// ```
     pub fn agent_state(&self, agent: AgentKey) -> AgentState {
-        let State { standing, floor, roster, .. } = &self.state;
+        let State { standing, floor, roster, .. } = &self.snapshot.state;
         if roster.away(agent) == Some(true) {
             AgentState::Offline
         } else if floor.phase == Phase::Waiting(agent) {
@@ -189,7 +179,7 @@ impl TurnMachine {
     /// The effects that are pending, oldest first, with the moment each was asked for. After a restart
     /// the host carries them out again: with the same nonce, since they may have been done.
     pub fn pending(&self) -> &[PendingEffect] {
-        &self.pending.effects
+        &self.snapshot.pending.effects
     }
 
     /// Whether this effect is still wanted: a trigger is not when its turn is over, its agent runs
@@ -201,7 +191,7 @@ impl TurnMachine {
     /// Rises with every change that a restart must not lose. A host stores the channel when it
     /// differs from what was stored last.
     pub const fn revision(&self) -> u64 {
-        self.revision
+        self.snapshot.revision
     }
 
     /// The rules that the channel follows.
@@ -212,14 +202,15 @@ impl TurnMachine {
     /// Sets the time. When it went back, everything remembered moves back with it, so that what
     /// remained of each deadline still remains. Gives whether it did.
     fn set_now(&mut self, now: Timestamp) -> bool {
-        let went_back = now < self.now;
+        let snapshot = &mut self.snapshot;
+        let went_back = now < snapshot.now;
         if went_back {
-            let back = self.now.since(now);
+            let back = snapshot.now.since(now);
             let mut move_back = |moment: &mut Timestamp| *moment = moment.saturating_sub(back);
-            self.state.for_each_moment(&mut move_back);
-            self.pending.for_each_moment(&mut move_back);
+            snapshot.state.for_each_moment(&mut move_back);
+            snapshot.pending.for_each_moment(&mut move_back);
         }
-        self.now = now;
+        snapshot.now = now;
         went_back
     }
 }

@@ -1,13 +1,8 @@
 //! A look at a channel from outside: what a [`View`] shows, and how an agent stands in it.
 
 use crate::machine::gate::silence;
-pub use crate::state::attendance::Away;
-pub use crate::state::budget::Budget;
-pub use crate::state::queue::Span;
-use crate::state::reminders::InitiatorPermit;
-pub use crate::state::speaker_list::SeatTurn;
-pub use crate::state::standing::Pause;
-use crate::state::{Phase, State, TurnRun};
+pub use crate::state::{Away, Budget, Pause, SeatTurn, Span};
+use crate::state::{InitiatorPermit, Phase, State, TurnRun};
 use crate::turn_machine::TurnMachine;
 use crate::{
     AgentKey, Deadline, MessageId, Mode, PhaseKind, Reason, RunId, Timestamp, TurnId, TurnState,
@@ -33,7 +28,7 @@ impl<'a> View<'a> {
     }
 
     const fn state(self) -> &'a State {
-        &self.channel.state
+        &self.channel.snapshot.state
     }
 
     /// What the channel is for.
@@ -114,12 +109,12 @@ impl<'a> View<'a> {
 
     /// The newest message seen.
     pub fn newest(&self) -> Option<MessageId> {
-        self.state().seen.newest()
+        self.state().seen.newest
     }
 
     /// The list in speaking order.
     pub fn list(&self) -> impl ExactSizeIterator<Item = Seat> + use<'a> {
-        let (roster, look) = (&self.channel.state.roster, self.channel.look());
+        let (roster, look) = (&self.channel.snapshot.state.roster, self.channel.look());
         roster.list.slots().iter().map(move |slot| Seat {
             agent: slot.agent,
             turn: slot.turn,
@@ -266,7 +261,7 @@ impl<'a> View<'a> {
     /// # Ok::<(), dirigent_core::Refusal>(())
     /// ```
     pub fn away(&self) -> &'a [Away] {
-        self.channel.state.roster.attendance.get().map_or(&[], |attendance| &attendance.away)
+        self.channel.snapshot.state.roster.all_away()
     }
 
     /// Who an operator wants to speak next.
@@ -288,7 +283,7 @@ impl<'a> View<'a> {
     /// assert!(channel.view().round().is_empty());
     /// ```
     pub fn round(&self) -> &'a [AgentKey] {
-        self.channel.state.cycle.plans.get().map_or(&[], |plans| &plans.round)
+        self.channel.snapshot.state.cycle.plans.get().map_or(&[], |plans| &plans.round)
     }
 
     /// Whether an agent asked for a person, who has not written yet.

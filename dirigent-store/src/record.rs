@@ -5,11 +5,10 @@ mod content;
 mod effect;
 mod extra;
 pub(crate) mod fields;
+mod floor;
 pub(crate) mod form;
 mod layout;
-mod phase;
 mod snapshot;
-mod steering;
 mod unknown;
 
 use std::collections::BTreeMap;

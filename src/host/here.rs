@@ -199,7 +199,9 @@ impl Here<'_> {
 async fn stored_mode(runtime: &Runtime, channel: ChannelId) -> Result<Mode, CallError> {
     let loading = runtime.within(runtime.settings.time_limits.call, runtime.store.load(channel));
     match loading.await? {
-        Ok(stored) => Ok(stored.map_or(Mode::None, |stored| stored.record.snapshot.mode)),
+        Ok(stored) => {
+            Ok(stored.map_or(Mode::None, |stored| stored.record.snapshot.state.standing.mode))
+        }
         Err(LoadError::Barred { .. }) => Ok(Mode::None),
         Err(error) => Err(error.into()),
     }

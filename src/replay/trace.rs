@@ -108,7 +108,8 @@ impl Trace {
         name: impl Fn(AgentKey) -> Option<AgentId>,
     ) -> Result<Self, RestoreError> {
         let mut entries = Vec::new();
-        let mut turn = Some(recorded.start.turn).filter(|turn| *turn != TurnId::default());
+        let mut turn =
+            Some(recorded.start.state.floor.turn).filter(|turn| *turn != TurnId::default());
         for step in recorded.steps()? {
             tell_step(&step, &mut turn, &mut entries);
         }

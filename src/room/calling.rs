@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dirigent_core::snapshot::{PermitRun, PhaseData};
+use dirigent_core::snapshot::{PermitRun, Phase, State};
 use dirigent_core::view::Span;
-use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Snapshot, Ticket, TurnId};
+use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Ticket, TurnId};
 
 use super::action::{Account, Action, CallRequest, Purpose, Signal, Started};
 use super::calls::{Call, Calls, Inject, KeptRun, hosted_run, is_hosted_run};
@@ -164,11 +164,11 @@ impl Calling<'_> {
     /// The run goes on in another process. Where it has no deadline it gets one: that process may be gone.
     fn keep_run(&mut self) {
         let machine = &self.turns.machine;
-        let mut snapshot = Snapshot::default();
-        machine.snapshot_into(&mut snapshot);
-        let is_limited = match (&snapshot.phase, snapshot.permit.map(|permit| permit.run)) {
+        let State { floor, reminders, .. } = &machine.snapshot().state;
+        let permit = reminders.get().and_then(|reminders| reminders.permit);
+        let is_limited = match (&floor.phase, permit.map(|permit| permit.run)) {
             (_, Some(PermitRun::Running { until, .. })) => until.is_some(),
-            (PhaseData::Running { until, .. }, _) => until.is_some(),
+            (Phase::Running { until, .. }, _) => until.is_some(),
             _ => machine.config().deadlines.run.is_some(),
         };
         if let Some(run) = machine.view().run().filter(|_| !is_limited) {

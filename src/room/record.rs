@@ -65,7 +65,8 @@ impl Room {
         let newest = machine.view().newest();
         let commit = CommitState::new(revision, machine.revision(), process);
         let heard = record.heard.or(newest);
-        let known = record.snapshot.messages.iter().chain(&record.known).copied();
+        let known = record.snapshot.state.seen.recent.iter().flat_map(|recent| &recent.messages);
+        let known = known.chain(&record.known).copied();
         let mut marks = Marks::restored(heard, record.verified, known, at);
         if let Some(gap) = record.gap_from {
             marks.open_gap(at, Some(gap));
@@ -168,9 +169,7 @@ impl Room {
 
     /// The machine's state, for a recorder.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let mut snapshot = Snapshot::default();
-        self.turns.machine.snapshot_into(&mut snapshot);
-        snapshot
+        self.turns.machine.snapshot().clone()
     }
 
     /// A message of before that the record does not know: where no turns are kept, it alone is no reason
@@ -200,7 +199,7 @@ pub(super) fn write_record(
     out: &mut ChannelRecord,
 ) {
     let is_paused = turns.view().pause().is_some();
-    turns.machine.snapshot_into(&mut out.snapshot);
+    out.snapshot.clone_from(turns.machine.snapshot());
     out.outbox.clear();
     if let Some(posts) = &active.posts {
         out.outbox.extend(posts.outbox.messages().cloned());
@@ -223,7 +222,7 @@ pub(super) fn write_record(
     out.heard = marks.heard();
     out.verified = marks.verified_behind();
     out.known.clear();
-    out.known.extend(marks.known_up_to(out.snapshot.horizon));
+    out.known.extend(marks.known_up_to(out.snapshot.state.seen.horizon));
     out.gap_from = marks.gap_from();
     out.commanded_at = active.commands.commanded_at.filter(|_| is_paused);
     out.writer = Some(writer);

@@ -89,7 +89,7 @@ fn the_guide_is_stored_then_posted_then_the_first_speaker_is_woken() {
     let stored = stage.store().stored(channel).unwrap().record;
     let terms = stored.discussion.unwrap();
     assert_eq!((terms.callback, terms.guide.as_str()), (places(&stage).1, GUIDE));
-    assert_eq!(stored.snapshot.mode, Mode::Discussion);
+    assert_eq!(stored.snapshot.state.standing.mode, Mode::Discussion);
     assert_eq!(stage.store().commits()[0].durability, Durability::Fact);
     assert!(stage.moderation(channel).is_empty(), "it is not posted yet");
     assert_eq!(stage.agent("a").turns().len(), 0, "nobody speaks before the guide");

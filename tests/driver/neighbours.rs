@@ -335,7 +335,8 @@ impl ChannelStore for SharedChannels {
         }
         match self.theirs {
             Theirs::Mode(mode) => {
-                let snapshot = Snapshot { mode, ..Snapshot::default() };
+                let mut snapshot = Snapshot::default();
+                snapshot.state.standing.mode = mode;
                 let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
                 Ok(Some(StoredChannel { revision: Revision::default(), record }))
             }

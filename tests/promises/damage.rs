@@ -216,7 +216,7 @@ fn contradictory(version: Option<u16>) -> Stage {
     let mut stored = store.stored(channel).unwrap();
     match version {
         Some(version) => stored.record.snapshot.version = version,
-        None => stored.record.snapshot.list.extend_from_within(..),
+        None => stored.record.snapshot.state.roster.list.slots.extend_from_within(..),
     }
     stored.record.writer = Some(Writer { process: 1, count: 1 });
     let commit = Commit {

@@ -172,8 +172,8 @@ fn the_terms_are_stored_before_the_guide_is_posted() {
     stage.advance(SECOND * 2);
     begun.take().unwrap().unwrap();
     let stored = stage.store().stored(channel).unwrap().record;
-    assert_eq!(stored.snapshot.mode, Mode::Discussion);
-    assert!(stored.snapshot.initiator.is_some());
+    assert_eq!(stored.snapshot.state.standing.mode, Mode::Discussion);
+    assert!(stored.snapshot.state.standing.initiator.is_some());
     let discussion = stored.discussion.unwrap();
     assert_eq!(discussion.callback, stage.channel());
     assert_eq!(discussion.callback_guild, Some(stage.guild()));
@@ -432,8 +432,15 @@ fn a_discussion_that_was_taken_back_is_not_stored_later() {
         stage.advance(SECOND * 60);
         for channel in stage.store().known() {
             let stored = stage.store().stored(channel).unwrap().record;
-            assert_eq!((stored.snapshot.mode, stored.discussion), (Mode::None, None), "{first:?}");
-            assert!(stored.outbox.is_empty() && stored.snapshot.pending.is_empty(), "{first:?}");
+            assert_eq!(
+                (stored.snapshot.state.standing.mode, stored.discussion),
+                (Mode::None, None),
+                "{first:?}"
+            );
+            assert!(
+                stored.outbox.is_empty() && stored.snapshot.pending.effects.is_empty(),
+                "{first:?}"
+            );
         }
         assert_eq!(stage.discord().calls().since(&posts).of(Call::Post), 0, "{first:?}");
     }

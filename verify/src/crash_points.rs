@@ -211,7 +211,7 @@ fn room_end(stage: &mut Stage, room: ChannelId) -> Result<RoomEnd, String> {
         let channel = TurnMachine::restore(Arc::new(Config::default()), &stored.record.snapshot);
         let audited =
             channel.map_err(|e| e.to_string()).and_then(|c| c.audit().map_err(|b| b.to_string()));
-        audited.map(|()| stored.record.snapshot.muted.len())
+        audited.map(|()| stored.record.snapshot.state.roster.muted.value().len())
     });
     let muted = muted.transpose()?.unwrap_or(0);
     let messages = stage.discord().messages(room);

@@ -3,9 +3,9 @@
 //! `cargo test` replays the committed corpora through the same functions, so that a machine
 //! without a fuzzer notices too.
 
+mod floor;
 mod reader;
 mod snapshot;
-mod steering;
 mod tools;
 
 use std::sync::Arc;
@@ -58,9 +58,7 @@ pub fn snapshots(bytes: &[u8]) {
         return;
     };
     assert_eq!(channel.audit(), Ok(()), "a snapshot that contradicts itself was taken");
-    let mut again = snapshot.clone();
-    channel.snapshot_into(&mut again);
-    let twin = TurnMachine::restore(Arc::clone(channel.config()), &again);
+    let twin = TurnMachine::restore(Arc::clone(channel.config()), channel.snapshot());
     assert!(twin.is_ok(), "what a channel wrote was refused");
     live_on(&mut channel, &mut reader);
 }

@@ -16,6 +16,7 @@ mod ceilings_hold;
 mod dormant_after_silence;
 #[cfg(test)]
 mod forged;
+mod glance;
 mod humans_are_heard;
 mod last_is_not_first;
 mod last_word_stands;
@@ -36,16 +37,15 @@ mod transitions_tell_all;
 mod triggers_are_counted;
 mod turns_end;
 mod unknown_denies;
-mod view_snapshot;
 mod watched;
 mod whole_cycles;
 mod whole_turns_end;
 
 use std::fmt;
 
+pub use glance::Glance;
 pub(crate) use observation::is_grant;
 pub use observation::{Observation, Restored, TwinStep};
-pub use view_snapshot::ViewSnapshot;
 pub use watched::{TwinSchedule, Watched};
 
 /// One thing that must hold, and who watches it.
@@ -86,7 +86,7 @@ pub trait Observer: fmt::Debug {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String>;
 
     /// The channel was brought back from what was stored; it looks like `now`.
-    fn restarted(&mut self, now: &ViewSnapshot) {
+    fn restarted(&mut self, now: &Glance) {
         let _ = now;
     }
 }

@@ -39,7 +39,7 @@ use std::sync::Arc;
 use dirigent_core::view::{Budget, Pause};
 use dirigent_core::{AgentKey, Answer, Cause, Config, Effect, Input, Mode, Refusal, Timestamp};
 
-pub use self::answer::{EndedTurn, ModelAnswer, Portrait};
+pub use self::answer::{EndedTurn, ModelAnswer};
 use self::memory::Memory;
 use self::resting::Range;
 use self::state::{

@@ -50,7 +50,8 @@ impl Model for Room {
                     world.channel.view().phase(),
                     PhaseKind::Dormant | PhaseKind::Archived
                 );
-                let ahead = |deadline: dirigent_core::Deadline| deadline.at > world.now.now;
+                let ahead =
+                    |deadline: dirigent_core::Deadline| deadline.at > world.channel.snapshot().now;
                 world.channel.next_deadline().map_or(!waits, ahead)
             }),
             Property::always("I6: archived is for ever", |_, world: &World| {

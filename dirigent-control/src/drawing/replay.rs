@@ -137,7 +137,7 @@ impl Replay {
             |key: AgentKey| name(key).map_or_else(|| format!("agent {}", key.get()), String::from);
         let mut states = States::default();
         let (mut trace, mut frames, mut effects) = (Vec::new(), Vec::new(), Vec::new());
-        let mut turn = Some(recorded.start.turn).filter(|turn| turn.get() > 0);
+        let mut turn = Some(recorded.start.state.floor.turn).filter(|turn| turn.get() > 0);
         let begins = steps.first().map_or(recorded.start.now, |step| step.at);
         let mut newest = states.place(state_of(&channel, &called));
         for (at, step) in steps.iter().enumerate() {

@@ -91,7 +91,7 @@ fn shorten(recorded: &mut RecordedChannel, first: usize) {
             let _ = machine.handle(at, &input, &mut effects);
             effects.clear();
         }
-        machine.snapshot_into(&mut recorded.start);
+        recorded.start.clone_from(machine.snapshot());
         recorded.config = Arc::clone(machine.config());
     } else {
         recorded.inputs.drain(..first);

@@ -2,7 +2,7 @@
 
 use crate::machine::ending::TurnEnd;
 use crate::machine::out::Out;
-use crate::state::queue::Span;
+use crate::state::span::Span;
 use crate::state::speaker_list::SeatTurn;
 use crate::state::{Floor, Grant, Phase, StaleTrigger, Standing, Words};
 use crate::values::config::TriggerCleanup;

@@ -241,7 +241,7 @@ fn on_runs_lost(step: &mut Step<'_>, rerun: bool) {
         // What the run was given is for the next one, of this agent if no other takes it. It is no news to those
         // who passed or spoke last: one of them would speak twice in a row.
         step.state.words.wake_unserved = true;
-        step.state.cycle.requested = true;
+        step.state.words.cycle_requested = true;
     }
     step.complete_if(end);
 }

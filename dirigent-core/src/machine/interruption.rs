@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use crate::machine::caller::Caller;
 use crate::machine::out::Out;
-use crate::state::queue::Span;
+use crate::state::span::Span;
 use crate::state::{Floor, Grant, Phase, Standing, TurnRun, Waiting, WaitingFrom, Words, join};
 use crate::values::config::HumanInterrupt;
 use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Settlement, Ticket};

@@ -20,7 +20,7 @@ impl Listing<'_, '_> {
         step.members().check(ticket, agents)?;
         step.members().stop_reading();
         step.out.changed();
-        let ended = EndedCycle::of(&step.state.roster, &step.state.cycle);
+        let ended = EndedCycle::of(step.state);
         let anybody_new = step.members().read(agents);
         // An agent that has left begins with a free hour when it comes back.
         let list = &step.state.roster.list;
@@ -36,7 +36,7 @@ impl Listing<'_, '_> {
         if self.step.state.roster.read_at.is_none() {
             return self.on_unknown();
         }
-        let ended = EndedCycle::of(&self.step.state.roster, &self.step.state.cycle);
+        let ended = EndedCycle::of(self.step.state);
         self.go_on(ended, false);
     }
 
@@ -81,7 +81,7 @@ impl Listing<'_, '_> {
         step.permits().withdraw();
         let state = &mut *step.state;
         state.reminders.cancel();
-        state.cycle.forget(&mut state.roster.list);
+        state.cycle.forget(&mut state.roster.list, &mut state.words);
         state.cycle.forget_plans();
         state.words.awaits_human = false;
         state.words.keep_unserved();

@@ -90,7 +90,8 @@ impl Operator<'_, '_> {
         step.runs().cancel();
         step.permits().withdraw();
         step.members().stop_reading();
-        step.state.cycle.forget(&mut step.state.roster.list);
+        let state = &mut *step.state;
+        state.cycle.forget(&mut state.roster.list, &mut state.words);
         step.state.reminders.cancel();
         step.ending().break_off();
         step.state.cycle.forget_plans();
@@ -157,7 +158,7 @@ impl Operator<'_, '_> {
     fn cuts_conversation(&mut self) -> bool {
         let phase = self.step.state.floor.phase;
         if phase == Phase::Refreshing(Purpose::Boundary) {
-            let ended = EndedCycle::of(&self.step.state.roster, &self.step.state.cycle);
+            let ended = EndedCycle::of(self.step.state);
             return self.step.rotation().goes_on_after(&ended);
         }
         matches!(phase, Phase::Refreshing(_)) || phase.speaker().is_some()

@@ -8,7 +8,7 @@ use crate::machine::reminding::Reminding;
 use crate::state::speaker_list::SeatTurn;
 use crate::state::{
     Cycle, Floor, Grant, Phase, Purpose, Quota, Rare, Reminders, Rng, Roster, Standing, Start,
-    Words,
+    State, Words,
 };
 use crate::values::config::MentionRule;
 use crate::{AgentKey, Cause, Effect, Notice, TurnId};
@@ -43,11 +43,12 @@ pub(crate) struct EndedCycle {
 }
 
 impl EndedCycle {
-    pub(crate) fn of(roster: &Roster, cycle: &Cycle) -> Self {
+    pub(crate) fn of(state: &State) -> Self {
+        let State { roster, cycle, words, .. } = state;
         let list = &roster.list;
         let mut speakers = list.speakers();
         Self {
-            requested: cycle.requested,
+            requested: words.cycle_requested,
             speakers: [speakers.next(), speakers.next()],
             was_round: cycle.is_round(),
             anybody_completed: list.anybody_completed(),
@@ -175,7 +176,7 @@ impl<'o> Rotation<'_, 'o> {
 
     /// Something was said after the cycle began: everybody gets another chance.
     pub(crate) fn request_cycle(&mut self) {
-        let is_change = self.cycle.request(&mut self.roster.list);
+        let is_change = self.words.request_cycle(&mut self.roster.list);
         self.out.changed_if(is_change);
     }
 
@@ -187,7 +188,7 @@ impl<'o> Rotation<'_, 'o> {
         self.reminders.cancel();
         self.reminders.restart_count();
         self.roster.list.forget_passed();
-        self.cycle.forget(&mut self.roster.list);
+        self.cycle.forget(&mut self.roster.list, self.words);
         if let (Some(cut), Start::First) = (self.cycle.take_cut(), start) {
             self.roster.list.turn_to(cut);
         }
@@ -208,7 +209,7 @@ impl<'o> Rotation<'_, 'o> {
     /// A new cycle: from the first slot, or from another. It is for the addressed if such a round is
     /// due and no other agent was chosen.
     pub(crate) fn begin_cycle(&mut self, start: Start, cause: Cause) {
-        self.cycle.forget(&mut self.roster.list);
+        self.cycle.forget(&mut self.roster.list, self.words);
         let config = self.out.config;
         if self.quota.budget_spent(config) {
             return self.stop_at_budget();
@@ -225,7 +226,7 @@ impl<'o> Rotation<'_, 'o> {
             slot.turn = SeatTurn::Skipped;
         }
         // Those before the first speaker were not asked: they are in another cycle.
-        self.cycle.requested = from > 0;
+        self.words.cycle_requested = from > 0;
         self.grant_from(from, cause, true);
         self.cycle.forget_choice();
     }
@@ -335,7 +336,7 @@ impl<'o> Rotation<'_, 'o> {
     }
 
     pub(crate) fn become_dormant(&mut self, cause: Cause) {
-        self.cycle.forget(&mut self.roster.list);
+        self.cycle.forget(&mut self.roster.list, self.words);
         self.cycle.forget_plans();
         self.words.keep_unserved();
         // The turn that waited for the chat has not been had.

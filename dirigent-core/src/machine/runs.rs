@@ -35,7 +35,7 @@ impl<'o> Runs<'_, 'o> {
     pub(crate) fn start(&mut self, agent: AgentKey, id: Option<RunId>, latest: Option<MessageId>) {
         if self.floor.phase.awaits_start() {
             // What stands in the channel now cannot belong to the reply.
-            let run = TurnRun { agent, id, anchor: self.seen.newest().max(latest) };
+            let run = TurnRun { agent, id, anchor: self.seen.newest.max(latest) };
             let until = self.out.config.deadlines.run.map(|limit| self.out.now + limit);
             self.clear_delivery();
             self.floor.watch_run(self.out.now, self.out.config);

@@ -14,7 +14,6 @@ use crate::state::speaker_list::AGENTS_MAX;
 /// assert!(!back.offline);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Away {
     /// The agent that is away.
     pub agent: AgentKey,
@@ -23,9 +22,14 @@ pub struct Away {
 }
 
 /// Who is away, by ascending key. All others attend.
+///
+/// ```
+/// assert!(dirigent_core::snapshot::Attendance::default().away.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Attendance {
-    pub(crate) away: Vec<Away>,
+pub struct Attendance {
+    /// At most 64.
+    pub away: Vec<Away>,
 }
 
 impl Attendance {

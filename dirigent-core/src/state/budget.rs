@@ -8,7 +8,6 @@ use crate::Config;
 /// assert_eq!(dirigent_core::view::Budget::default().cost, 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Budget {
     /// Turns granted while their number was bounded.
     pub turns: u32,

@@ -5,48 +5,48 @@ use alloc::vec::Vec;
 use crate::AgentKey;
 use crate::state::rare::Rare;
 use crate::state::speaker_list::SpeakerList;
+use crate::state::words::Words;
 use crate::values::config::MentionRule;
 
 /// What is known of a cycle beyond what stands in the list.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Cycle {
-    /// A message after the cycle began wants another cycle.
-    pub(crate) requested: bool,
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Cycle::default().last_completer, None);
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Cycle {
     /// Who completed a turn last in this cycle.
-    pub(crate) last_completer: Option<AgentKey>,
+    pub last_completer: Option<AgentKey>,
     /// Who was chosen, and rounds of the addressed.
-    pub(crate) plans: Rare<Plans>,
+    pub plans: Rare<Plans>,
 }
 
 /// What people and operators chose beyond the plain rotation.
+///
+/// ```
+/// assert!(dirigent_core::snapshot::Plans::default().round.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Plans {
+pub struct Plans {
     /// Who an operator wants to speak next.
-    pub(crate) chosen: Option<AgentKey>,
+    pub chosen: Option<AgentKey>,
     /// Whom this cycle is for, ascending; empty: for all agents.
-    pub(crate) round: Vec<AgentKey>,
+    pub round: Vec<AgentKey>,
     /// Whom a cycle to come is for, ascending; empty: none is planned.
-    pub(crate) next_round: Vec<AgentKey>,
+    pub next_round: Vec<AgentKey>,
     /// With whom the next cycle begins, where the last one was cut.
-    pub(crate) cut: Option<AgentKey>,
+    pub cut: Option<AgentKey>,
 }
 
 impl Cycle {
     /// Forgets the cycle: no agent has taken a turn, and nothing asks for another cycle.
-    pub(crate) fn forget(&mut self, list: &mut SpeakerList) {
+    pub(crate) fn forget(&mut self, list: &mut SpeakerList, words: &mut Words) {
         list.begin_cycle();
         self.last_completer = None;
-        self.requested = false;
+        words.cycle_requested = false;
         if let Some(plans) = self.plans.existing() {
             plans.round.clear();
         }
-    }
-
-    /// Something was said after the cycle began: everybody gets another chance. Gives whether that
-    /// changes anything.
-    pub(crate) fn request(&mut self, list: &mut SpeakerList) -> bool {
-        let may_start_again = list.forget_silent();
-        !core::mem::replace(&mut self.requested, true) || may_start_again
     }
 
     /// Who was chosen, available or not.
@@ -139,7 +139,7 @@ mod tests {
         cycle.begin_round(&mut SpeakerList::default(), MentionRule::Only);
         assert!(cycle.is_round() && !cycle.is_round_planned());
         assert_eq!([one, two, three].map(|agent| cycle.leaves_out(agent)), [false, true, false]);
-        cycle.forget(&mut SpeakerList::default());
+        cycle.forget(&mut SpeakerList::default(), &mut Words::default());
         assert!(!cycle.is_round());
         cycle.plans.release();
         assert_eq!(cycle, Cycle::default(), "nothing of it is left");
@@ -147,10 +147,10 @@ mod tests {
 
     #[test]
     fn another_cycle_is_requested_once() {
-        let (mut cycle, mut list) = (Cycle::default(), SpeakerList::default());
-        assert!(cycle.request(&mut list) && !cycle.request(&mut list));
-        cycle.forget(&mut list);
-        assert!(cycle.request(&mut list));
+        let (mut words, mut list) = (Words::default(), SpeakerList::default());
+        assert!(words.request_cycle(&mut list) && !words.request_cycle(&mut list));
+        Cycle::default().forget(&mut list, &mut words);
+        assert!(words.request_cycle(&mut list));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Has the whole reply arrived? The pieces of a reply, and what is waited for.
 
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::{Config, MessageId, Tail, Ticket, Timestamp};
@@ -13,33 +14,37 @@ pub(crate) const POSTS_MAX: usize = 5;
 const POST_WINDOW: Duration = Duration::from_secs(5);
 
 /// The reply of the turn under way: what has arrived of it, by ascending id, and what is waited for.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Delivery {
+///
+/// ```
+/// assert!(dirigent_core::snapshot::Delivery::default().pieces.is_empty());
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Delivery {
     /// The end of the reply; empty while it runs, and when any message confirms.
-    pub(crate) fingerprint: Tail,
-    /// Slots in use stand in front.
-    slots: [Piece; PIECES_MAX],
-    /// How many are in use.
-    len: usize,
+    pub fingerprint: Tail,
+    /// What has arrived, by ascending id; at most six.
+    pub pieces: Vec<Piece>,
     /// When the last piece, or an edit of one, was seen.
-    pub(crate) last_seen: Timestamp,
-    /// When the last new pieces were seen, oldest first; those in use stand in front.
-    arrivals: [Timestamp; POSTS_MAX],
-    /// How many of these are in use.
-    arrived: usize,
+    pub last_seen: Timestamp,
+    /// When the last new pieces were seen, oldest first; at most five.
+    pub arrivals: Vec<Timestamp>,
     /// Looking for the reply, while it is confirmed.
-    pub(crate) polls: Polls,
+    pub polls: Polls,
 }
 
 /// How the reply is looked for.
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Polls::default().open, None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Polls {
+pub struct Polls {
     /// The poll under way.
-    pub(crate) open: Option<Ticket>,
+    pub open: Option<Ticket>,
     /// When the next one is due, while none is under way.
-    pub(crate) next: Timestamp,
+    pub next: Timestamp,
     /// The wait before the one after that.
-    pub(crate) interval: Duration,
+    pub interval: Duration,
 }
 
 /// How much of a reply has arrived, by its length.
@@ -56,8 +61,11 @@ enum Extent {
 }
 
 /// One message of the reply, or several old ones merged.
+///
+/// ```
+/// assert!(dirigent_core::snapshot::Piece::default().tail.is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Piece {
     /// The message; of merged ones the newest.
     pub id: MessageId,
@@ -101,18 +109,14 @@ impl Polls {
 }
 
 impl Delivery {
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    pub(crate) fn as_slice(&self) -> &[Piece] {
-        self.slots.get(..self.len).unwrap_or_default()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
     }
 
     /// Begins anew for the next turn.
-    pub(crate) const fn clear(&mut self) {
-        self.len = 0;
-        self.arrived = 0;
+    pub(crate) fn clear(&mut self) {
+        self.pieces.clear();
+        self.arrivals.clear();
         self.fingerprint.clear();
     }
 
@@ -121,57 +125,39 @@ impl Delivery {
     #[inline]
     pub(crate) fn put(&mut self, now: Timestamp, id: MessageId, tail: &Tail) {
         self.last_seen = now;
-        let at = match self.as_slice().binary_search_by_key(&id, |known| known.id) {
+        let at = match self.pieces.binary_search_by_key(&id, |known| known.id) {
             Ok(at) => {
-                let attached = self.slots.get(at).is_some_and(|it| it.tail.has_attachment());
-                self.write(at, id, tail, attached);
+                if let Some(piece) = self.pieces.get_mut(at) {
+                    let attached = piece.tail.has_attachment();
+                    piece.tail = if attached { tail.with_attachment() } else { *tail };
+                }
                 return;
             }
             Err(at) => at,
         };
         self.note_arrival(now);
-        if self.len < PIECES_MAX {
-            self.len += 1;
-            if let Some(moved) = self.slots.get_mut(at..self.len) {
-                moved.rotate_right(1);
-            }
-            self.write(at, id, tail, false);
-        } else {
-            self.merge_into_full(at, id, tail);
+        if self.pieces.capacity() == 0 {
+            self.pieces.reserve_exact(PIECES_MAX + 1);
         }
-    }
-
-    /// When the last new pieces were seen, oldest first.
-    pub(crate) fn arrivals(&self) -> &[Timestamp] {
-        self.arrivals.get(..self.arrived).unwrap_or_default()
-    }
-
-    fn arrivals_mut(&mut self) -> &mut [Timestamp] {
-        self.arrivals.get_mut(..self.arrived).unwrap_or_default()
-    }
-
-    /// Brings back when the last new pieces were seen; of too many the last are kept.
-    pub(crate) fn set_arrivals(&mut self, arrivals: &[Timestamp]) {
-        self.arrived = 0;
-        for at in arrivals {
-            self.note_arrival(*at);
+        self.pieces.insert(at, Piece { id, tail: *tail });
+        if self.pieces.len() > PIECES_MAX {
+            self.merge_lowest();
         }
     }
 
     fn note_arrival(&mut self, now: Timestamp) {
-        if self.arrived < POSTS_MAX {
-            self.arrived += 1;
-        } else {
-            self.arrivals.rotate_left(1);
+        if self.arrivals.capacity() == 0 {
+            self.arrivals.reserve_exact(POSTS_MAX);
         }
-        if let Some(last) = self.arrived.checked_sub(1).and_then(|at| self.arrivals.get_mut(at)) {
-            *last = now;
+        if self.arrivals.len() >= POSTS_MAX {
+            self.arrivals.remove(0);
         }
+        self.arrivals.push(now);
     }
 
     /// Until when Discord may hold the next piece back, because five were posted within the window.
     fn held_back_until(&self) -> Option<Timestamp> {
-        let full = self.arrived == POSTS_MAX;
+        let full = self.arrivals.len() == POSTS_MAX;
         self.arrivals.first().filter(|_| full).map(|at| *at + POST_WINDOW)
     }
 
@@ -204,12 +190,12 @@ impl Delivery {
     pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
         visit(&mut self.last_seen);
         visit(&mut self.polls.next);
-        self.arrivals_mut().iter_mut().for_each(visit);
+        self.arrivals.iter_mut().for_each(visit);
     }
 
     /// How much of the reply has arrived, by its length.
     fn extent(&self) -> Extent {
-        let pieces = self.as_slice();
+        let pieces = &self.pieces;
         if pieces.iter().any(|piece| piece.tail.has_attachment()) {
             return Extent::Whole;
         }
@@ -231,39 +217,16 @@ impl Delivery {
 
     /// How long what arrived is, where the length of each piece is known.
     fn length(&self) -> Option<u32> {
-        let mut lengths = self.as_slice().iter().map(|piece| piece.tail.length());
+        let mut lengths = self.pieces.iter().map(|piece| piece.tail.length());
         lengths.try_fold(0_u32, |sum, length| Some(sum.saturating_add(length?)))
     }
 
-    /// Writes a piece in place.
-    fn write(&mut self, at: usize, id: MessageId, tail: &Tail, attached: bool) {
-        if let Some(slot) = self.slots.get_mut(at) {
-            slot.id = id;
-            slot.tail.set_to_last(tail, Tail::MAX);
-            if attached {
-                slot.tail = slot.tail.with_attachment();
-            }
-        }
-    }
-
-    /// Makes room by merging the two lowest of all pieces under the higher id.
-    fn merge_into_full(&mut self, at: usize, id: MessageId, tail: &Tail) {
-        if at <= 1 {
-            let Some(first) = self.slots.first_mut() else {
-                return;
-            };
-            let piece = Piece { id, tail: *tail };
-            let (mut low, high) = if at == 0 { (piece, *first) } else { (*first, piece) };
-            low.tail.join(&high.tail);
-            *first = Piece { id: high.id, tail: low.tail };
-        } else {
-            let [first, second, ..] = &mut self.slots;
-            first.tail.join(&second.tail);
-            first.id = second.id;
-            if let Some(moved) = self.slots.get_mut(1..at) {
-                moved.rotate_left(1);
-            }
-            self.write(at - 1, id, tail, false);
+    /// Makes room: the two lowest pieces become one, under the higher id.
+    fn merge_lowest(&mut self) {
+        let mut lowest = self.pieces.remove(0);
+        if let Some(next) = self.pieces.first_mut() {
+            lowest.tail.join(&next.tail);
+            next.tail = lowest.tail;
         }
     }
 
@@ -274,11 +237,11 @@ impl Delivery {
     }
 
     fn ends_with(&self, fingerprint: &Tail) -> bool {
-        if let [only] = self.as_slice() {
+        if let [only] = self.pieces.as_slice() {
             return only.tail.ends_with(fingerprint);
         }
         let mut joined = Tail::EMPTY;
-        for piece in self.as_slice() {
+        for piece in &self.pieces {
             joined.join(&piece.tail);
         }
         joined.ends_with(fingerprint)
@@ -310,7 +273,7 @@ mod tests {
             for (id, word) in words.iter().enumerate().skip(rotation) {
                 put(&mut pieces, id as u64 + 1, word);
             }
-            assert!(pieces.as_slice().len() <= PIECES_MAX);
+            assert!(pieces.pieces.len() <= PIECES_MAX);
             let expected: alloc::string::String =
                 words.get(rotation..).unwrap_or_default().concat();
             assert!(pieces.ends_with(&Tail::of(&expected)), "{expected}");
@@ -325,9 +288,9 @@ mod tests {
                 put(&mut pieces, id, "x");
             }
             put(&mut pieces, late, "y");
-            let ids = pieces.as_slice().iter().map(|piece| piece.id.get());
+            let ids = pieces.pieces.iter().map(|piece| piece.id.get());
             assert!(ids.eq(2..=7), "{late} came last");
-            let lowest = pieces.as_slice().first().map(|piece| piece.tail);
+            let lowest = pieces.pieces.first().map(|piece| piece.tail);
             let merged = match late {
                 1 => "yx",
                 2 => "xy",
@@ -342,7 +305,7 @@ mod tests {
         let mut pieces = Delivery::default();
         put(&mut pieces, 1, "draft");
         put(&mut pieces, 1, "the final text");
-        assert_eq!(pieces.as_slice().len(), 1);
+        assert_eq!(pieces.pieces.len(), 1);
         assert!(pieces.ends_with(&Tail::of("final text")));
     }
 }

@@ -10,18 +10,23 @@ use crate::state::standing::Standing;
 use crate::{AgentKey, Config, Timestamp, TurnId};
 
 /// The floor, and the turn of the agent that has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Floor {
+///
+/// ```
+/// use dirigent_core::snapshot::{Floor, Phase};
+/// assert_eq!(Floor::default().phase, Phase::Disabled);
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Floor {
     /// Who has the floor, and how far it got.
-    pub(crate) phase: Phase,
+    pub phase: Phase,
     /// The newest turn.
-    pub(crate) turn: TurnId,
+    pub turn: TurnId,
     /// What the turn under way has been through.
-    pub(crate) terms: Rare<TurnTerms>,
+    pub terms: Rare<TurnTerms>,
     /// The turn that waits, while it does.
-    pub(crate) waiting: Option<Box<Waiting>>,
+    pub waiting: Option<Box<Waiting>>,
     /// When the phase changed or something was last remembered.
-    pub(crate) last_activity_at: Timestamp,
+    pub last_activity_at: Timestamp,
 }
 
 /// What a turn has been through, beyond its phase.
@@ -30,7 +35,6 @@ pub(crate) struct Floor {
 /// assert!(!dirigent_core::snapshot::TurnTerms::default().spoken);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct TurnTerms {
     /// When it must have ended, whatever happens in it.
     pub until: Option<Timestamp>,

@@ -17,7 +17,6 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// assert_eq!(turn.agent.get(), 1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct SpokenTurn {
     /// The agent whose turn it was.
     pub agent: AgentKey,
@@ -26,9 +25,14 @@ pub struct SpokenTurn {
 }
 
 /// Turns with a reply of late, oldest first: of each agent no more than its cap.
+///
+/// ```
+/// assert!(dirigent_core::snapshot::Hourly::default().spoken.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Hourly {
-    pub(crate) spoken: Vec<SpokenTurn>,
+pub struct Hourly {
+    /// The turns.
+    pub spoken: Vec<SpokenTurn>,
 }
 
 impl Hourly {

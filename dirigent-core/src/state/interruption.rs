@@ -1,6 +1,6 @@
 //! A turn that waits while an orchestrator answers a person (rule 55).
 
-use crate::state::queue::Span;
+use crate::state::span::Span;
 use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 
 /// A turn that waits until a human was answered.
@@ -23,7 +23,6 @@ use crate::{MessageId, Outcome, RunId, Ticket, Timestamp};
 /// assert!(waiting.end.is_none());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Waiting {
     /// How far the turn had got.
     pub from: WaitingFrom,
@@ -50,7 +49,6 @@ pub struct Waiting {
 /// assert_ne!(WaitingFrom::Continuing, WaitingFrom::Granted { attempt: 0 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "no other phase waits")]
 pub enum WaitingFrom {
     /// Its agent had not started.
     Granted {

@@ -4,16 +4,20 @@ use crate::values::config::Ceiling;
 use crate::{Config, Mode, Timestamp};
 
 /// Counts since a human last spoke.
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Limits::default().turns, 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// Turns granted, and messages of agents outside their turns.
-    pub(crate) turns: u32,
+    pub turns: u32,
     /// Cycles begun.
-    pub(crate) cycles: u32,
+    pub cycles: u32,
     /// Whether the reached ceiling was announced.
-    pub(crate) announced: bool,
+    pub announced: bool,
     /// In a discussion: when it was created or a human last spoke.
-    pub(crate) since: Timestamp,
+    pub since: Timestamp,
 }
 
 impl Limits {

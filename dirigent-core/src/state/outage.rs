@@ -12,7 +12,6 @@ use crate::Timestamp;
 /// assert!(outage.counted_from >= outage.since);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct ChatOutage {
     /// When the channel was told so.
     pub since: Timestamp,

@@ -21,7 +21,6 @@ pub(crate) const STALE_MAX: usize = 16;
 /// assert_eq!(pending.effect.ticket(), Some(Ticket::new(1)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct PendingEffect {
     /// What is to be done.
     pub effect: Effect,
@@ -38,7 +37,6 @@ pub struct PendingEffect {
 /// assert!(stale.due.is_none());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct StaleTrigger {
     /// The trigger message to delete.
     pub message: MessageId,
@@ -48,12 +46,18 @@ pub struct StaleTrigger {
 
 /// The pending effects, oldest first, and the stale triggers. Holds no memory while nothing is pending
 /// for long.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Pending {
-    pub(crate) effects: Vec<PendingEffect>,
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Pending::default().next_ticket, 0);
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Pending {
+    /// The effects, oldest first; at most 32.
+    pub effects: Vec<PendingEffect>,
     /// The next ticket.
-    pub(crate) next_ticket: u64,
-    pub(crate) stale: Rare<Vec<StaleTrigger>>,
+    pub next_ticket: u64,
+    /// Trigger messages to be removed; at most 16.
+    pub stale: Rare<Vec<StaleTrigger>>,
 }
 
 impl Pending {

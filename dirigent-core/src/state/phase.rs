@@ -4,8 +4,13 @@ use crate::state::seen::Seen;
 use crate::{AgentKey, MessageId, PhaseKind, Refusal, RunId, Timestamp};
 
 /// The phase of a channel with what belongs to it.
+///
+/// ```
+/// use dirigent_core::snapshot::Phase;
+/// assert_ne!(Phase::Dormant, Phase::Disabled);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// Everybody may speak.
     Disabled,
     /// No agent may speak, and none is woken.
@@ -61,8 +66,13 @@ pub(crate) enum Phase {
 }
 
 /// Why the list is read.
+///
+/// ```
+/// use dirigent_core::snapshot::{Purpose, Start};
+/// assert_ne!(Purpose::Boundary, Purpose::Wake(Start::First));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// A cycle ended.
     Boundary,
     /// The channel wakes.
@@ -70,8 +80,13 @@ pub(crate) enum Purpose {
 }
 
 /// With whom a cycle starts.
+///
+/// ```
+/// use dirigent_core::snapshot::Start;
+/// assert_eq!(Start::default(), Start::First);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) enum Start {
+pub enum Start {
     /// The first of the list.
     #[default]
     First,
@@ -82,25 +97,37 @@ pub(crate) enum Start {
 }
 
 /// A turn that was granted.
+///
+/// ```
+/// use dirigent_core::snapshot::Grant;
+/// let grant = Grant { agent: dirigent_core::AgentKey::new(1), until: None, attempt: 0 };
+/// assert_eq!(grant.attempt, 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Grant {
+pub struct Grant {
     /// Who has the floor.
-    pub(crate) agent: AgentKey,
+    pub agent: AgentKey,
     /// When it must have started.
-    pub(crate) until: Option<Timestamp>,
+    pub until: Option<Timestamp>,
     /// Re-triggers made.
-    pub(crate) attempt: u8,
+    pub attempt: u8,
 }
 
 /// The run of a turn.
+///
+/// ```
+/// use dirigent_core::snapshot::TurnRun;
+/// let run = TurnRun { agent: dirigent_core::AgentKey::new(1), id: None, anchor: None };
+/// assert!(run.id.is_none());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TurnRun {
+pub struct TurnRun {
     /// Who runs.
-    pub(crate) agent: AgentKey,
+    pub agent: AgentKey,
     /// The host's name for it, where it gave one.
-    pub(crate) id: Option<RunId>,
+    pub id: Option<RunId>,
     /// Only later messages belong to the reply.
-    pub(crate) anchor: Option<MessageId>,
+    pub anchor: Option<MessageId>,
 }
 
 impl TurnRun {

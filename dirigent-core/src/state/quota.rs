@@ -8,14 +8,18 @@ use crate::state::rare::Rare;
 use crate::{AgentKey, Config, Mode, Timestamp};
 
 /// What was used of everything that bounds how much agents say.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Quota {
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Quota::default().limits.cycles, 0);
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Quota {
     /// The ceilings' counters.
-    pub(crate) limits: Limits,
+    pub limits: Limits,
     /// What was used of the budgets.
-    pub(crate) budget: Rare<Budget>,
+    pub budget: Rare<Budget>,
     /// Turns with a reply of late, while agents are capped.
-    pub(crate) hourly: Rare<Hourly>,
+    pub hourly: Rare<Hourly>,
 }
 
 impl Quota {

@@ -1,13 +1,55 @@
 //! A state that takes one word while it is at its default, which it mostly is.
 
 use alloc::boxed::Box;
+use core::fmt;
 
 /// The state of a topic that most channels never use, such as budgets or held words.
 ///
 /// Reading it does not allocate. It allocates when it is first changed, and gives that back only in
-/// [`Rare::release`]: a channel in use must not allocate again in every turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rare<T>(Option<Box<T>>);
+/// `release`: a channel in use must not allocate again in every turn. Two are equal if their values are, whether memory is
+/// kept or not.
+///
+/// ```
+/// use dirigent_core::snapshot::Rare;
+/// let rare = Rare::from(7);
+/// assert_eq!(rare.get(), Some(&7));
+/// assert_eq!(Rare::from(0), Rare::default());
+/// ```
+pub struct Rare<T>(Option<Box<T>>);
+
+impl<T: fmt::Debug + Default + PartialEq> fmt::Debug for Rare<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.get() {
+            Some(value) if *value != T::default() => value.fmt(f),
+            _ => f.write_str("-"),
+        }
+    }
+}
+
+impl<T: Clone> Clone for Rare<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    #[inline]
+    fn clone_from(&mut self, from: &Self) {
+        if self.0.is_some() || from.0.is_some() {
+            self.0.clone_from(&from.0);
+        }
+    }
+}
+
+impl<T: Default + PartialEq> PartialEq for Rare<T> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.get(), other.get()) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            (Some(kept), None) | (None, Some(kept)) => *kept == T::default(),
+            (None, None) => true,
+        }
+    }
+}
+
+impl<T: Default + Eq> Eq for Rare<T> {}
 
 impl<T> Default for Rare<T> {
     fn default() -> Self {
@@ -16,8 +58,8 @@ impl<T> Default for Rare<T> {
 }
 
 impl<T> Rare<T> {
-    /// The state, where it was ever changed.
-    pub(crate) fn get(&self) -> Option<&T> {
+    /// The state; `None` while it was never changed, or is at its default again and its memory was given back.
+    pub fn get(&self) -> Option<&T> {
         self.0.as_deref()
     }
 
@@ -33,8 +75,8 @@ impl<T: Clone + Default + PartialEq> Rare<T> {
         self.0.get_or_insert_default()
     }
 
-    /// A copy of the state.
-    pub(crate) fn value(&self) -> T {
+    /// A copy of the state; its default where it was never changed.
+    pub fn value(&self) -> T {
         self.get().cloned().unwrap_or_default()
     }
 
@@ -67,6 +109,7 @@ mod tests {
         rare.release();
         assert_eq!(rare.get(), Some(&[0, 0, 0, 1, 0, 0, 0, 0]), "it is in use");
         rare.edit()[3] = 0;
+        assert_eq!(rare, Rare::default(), "what it keeps is no difference");
         assert!(rare.existing().is_some(), "what may be used again is kept");
         rare.release();
         assert_eq!(rare, Rare::default());

@@ -16,7 +16,6 @@ pub(crate) const REMINDERS_MAX: u8 = 3;
 /// assert_eq!(permit.run, PermitRun::Offered);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct InitiatorPermit {
     /// The initiator.
     pub agent: AgentKey,
@@ -32,7 +31,6 @@ pub struct InitiatorPermit {
 /// assert_ne!(running, PermitRun::Offered);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "plain data of a snapshot")]
 pub enum PermitRun {
     /// It has not started.
     Offered,
@@ -50,16 +48,20 @@ pub enum PermitRun {
 }
 
 /// What an idle discussion remembers of its reminders. Chats have none.
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Reminders::default().sent, 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Reminders {
+pub struct Reminders {
     /// The initiator's one run after a reminder.
-    pub(crate) permit: Option<InitiatorPermit>,
+    pub permit: Option<InitiatorPermit>,
     /// When the last reminder was sent, or the run that it led to ended in vain.
-    pub(crate) last_at: Option<Timestamp>,
+    pub last_at: Option<Timestamp>,
     /// When the next one is due, while dormant.
-    pub(crate) due_at: Option<Timestamp>,
+    pub due_at: Option<Timestamp>,
     /// How many were sent since anything was said.
-    pub(crate) sent: u8,
+    pub sent: u8,
 }
 
 impl InitiatorPermit {

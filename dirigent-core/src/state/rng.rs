@@ -1,8 +1,12 @@
 //! Chance: a small generator whose whole state is one number.
 
 /// SplitMix64. Small, well spread, and its state fits the snapshot; it need not be secret.
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Rng(7).0, 7);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Rng(pub(crate) u64);
+pub struct Rng(pub u64);
 
 impl Rng {
     fn next(&mut self) -> u64 {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::state::attendance::Attendance;
+use crate::state::attendance::{Attendance, Away};
 use crate::state::rare::Rare;
 use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::speaker_list::SpeakerList;
@@ -17,7 +17,6 @@ use crate::{AgentKey, Ticket, Timestamp};
 /// assert_eq!(refresh.ticket.get(), 1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Refresh {
     /// The pending effect that the answer settles.
     pub ticket: Ticket,
@@ -26,20 +25,24 @@ pub struct Refresh {
 }
 
 /// The agents of a channel.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Roster {
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Roster::default().read_at, None);
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Roster {
     /// Who speaks after whom.
-    pub(crate) list: SpeakerList,
+    pub list: SpeakerList,
     /// When the list was read.
-    pub(crate) read_at: Option<Timestamp>,
+    pub read_at: Option<Timestamp>,
     /// When the member list was asked for last.
-    pub(crate) asked_at: Option<Timestamp>,
+    pub asked_at: Option<Timestamp>,
     /// The member list that is being read.
-    pub(crate) refresh: Option<Refresh>,
+    pub refresh: Option<Refresh>,
     /// Who has no turns, ascending.
-    pub(crate) muted: Rare<Vec<AgentKey>>,
+    pub muted: Rare<Vec<AgentKey>>,
     /// Who is away.
-    pub(crate) attendance: Rare<Attendance>,
+    pub attendance: Rare<Attendance>,
 }
 
 impl Roster {
@@ -70,6 +73,11 @@ impl Roster {
         };
         self.muted.edit().remove(at);
         true
+    }
+
+    /// Who is away, ascending.
+    pub(crate) fn all_away(&self) -> &[Away] {
+        self.attendance.get().map_or(&[], |attendance| &attendance.away)
     }
 
     /// Whether the agent is away, and if so whether it is offline.

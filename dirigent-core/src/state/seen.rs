@@ -1,11 +1,9 @@
 //! What was seen before: message ids and runs, so that a repetition has no effect.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use core::ops::Range;
-
+use crate::state::clone_in_place;
 use crate::{MessageId, RunId};
 
 /// How many message ids are remembered one by one.
@@ -14,114 +12,56 @@ pub(crate) const MESSAGES_MAX: usize = 256;
 pub(crate) const RUNS_MAX: usize = 32;
 
 /// The ids and runs of late. An idle channel has forgotten all but two numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Seen {
+///
+/// ```
+/// assert_eq!(dirigent_core::snapshot::Seen::default().newest, None);
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Seen {
     /// Everything up to here counts as seen, unless it was read late from the history.
-    horizon: Option<MessageId>,
+    pub horizon: Option<MessageId>,
     /// The newest message, of any author.
-    newest: Option<MessageId>,
+    pub newest: Option<MessageId>,
     /// What is remembered one by one; none when everything was forgotten.
-    recent: Option<Box<Recent>>,
+    pub recent: Option<Box<Recent>>,
 }
 
 /// What is remembered one by one.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-struct Recent {
-    /// Ids, ascending.
-    messages: VecDeque<MessageId>,
-    /// Runs that were answered.
-    runs: Runs,
+///
+/// ```
+/// assert!(dirigent_core::snapshot::Recent::default().messages.is_empty());
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Recent {
+    /// Message ids, ascending; at most 256.
+    pub messages: Vec<MessageId>,
+    /// Runs that can no longer speak.
+    pub runs: Runs,
 }
 
-/// The newest runs that can no longer speak, in a ring.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Runs {
-    /// Each with its fate; a place that is not in use holds the default id.
-    known: [(RunId, RunFate); RUNS_MAX],
-    /// The lowest byte of each id. Most runs that are looked for are unknown, and this tells so in
-    /// few instructions: a gate call and the end of its run look once each.
+/// Runs that can no longer speak, oldest first; at most 32.
+///
+/// ```
+/// use dirigent_core::RunId;
+/// use dirigent_core::snapshot::{RunFate, Runs};
+/// let runs = Runs::from(vec![(RunId::new(1), RunFate::Ended)]);
+/// assert_eq!(runs.as_slice(), [(RunId::new(1), RunFate::Ended)]);
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Runs {
+    known: Vec<(RunId, RunFate)>,
+    /// The lowest byte of each id. Most runs that are looked for are unknown, and this tells so in few instructions: a gate
+    /// call and the end of its run look once each.
     marks: [u8; RUNS_MAX],
-    /// Where the oldest stands.
-    oldest: usize,
-    /// How many are in use.
-    len: usize,
 }
 
-/// What became of a run that can no longer speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a run that cannot speak either did or never may")]
-pub enum RunFate {
-    /// It was denied.
-    Denied,
-    /// It ended, was replaced, or was cancelled.
-    Ended,
-}
+clone_in_place! { Runs { known, marks } }
 
-impl Default for Runs {
-    fn default() -> Self {
-        Self {
-            known: [(RunId::default(), RunFate::Ended); RUNS_MAX],
-            marks: [0; RUNS_MAX],
-            oldest: 0,
-            len: 0,
-        }
-    }
-}
-
-impl Runs {
-    /// All runs with their fates, oldest first, in two pieces.
-    fn pieces(&self) -> [&[(RunId, RunFate)]; 2] {
-        // The ring turns only when it is full.
-        [self.oldest..self.len, 0..self.oldest]
-            .map(|places: Range<usize>| self.known.get(places).unwrap_or_default())
-    }
-
-    /// All runs with their fates, oldest first.
-    fn iter(&self) -> impl Iterator<Item = (RunId, RunFate)> + '_ {
-        self.pieces().into_iter().flatten().copied()
-    }
-
-    #[inline]
-    fn fate(&self, run: RunId) -> Option<RunFate> {
-        let mark = mark(run);
-        // Without a branch in the loop, so that it is done for many at once.
-        let mut may_be_known = false;
-        for known in &self.marks {
-            may_be_known |= *known == mark;
-        }
-        if !may_be_known {
-            return None;
-        }
-        // The default id may be a run's, too.
-        self.iter().filter(|(known, _)| *known == run).last().map(|(_, fate)| fate)
-    }
-
-    /// Adds a run that is unknown; the oldest makes room.
-    fn push(&mut self, run: RunId, fate: RunFate) {
-        let at = (self.oldest + self.len) % RUNS_MAX;
-        if self.len == RUNS_MAX {
-            self.oldest = (self.oldest + 1) % RUNS_MAX;
-        } else {
-            self.len += 1;
-        }
-        if let (Some(known), Some(marked)) = (self.known.get_mut(at), self.marks.get_mut(at)) {
-            (*known, *marked) = ((run, fate), mark(run));
-        }
-    }
-
-    /// Remembers what became of a run; the newest word counts, and makes the run the newest.
-    #[inline]
-    fn remember(&mut self, run: RunId, fate: RunFate) {
-        match self.fate(run) {
-            Some(known) if known == fate => return,
-            Some(_) => {
-                let others = self.clone();
-                *self = Self::default();
-                others.iter().filter(|(id, _)| *id != run).for_each(|(id, it)| self.push(id, it));
-            }
-            None => {}
-        }
-        self.push(run, fate);
+impl From<Vec<(RunId, RunFate)>> for Runs {
+    fn from(known: Vec<(RunId, RunFate)>) -> Self {
+        let mut marks = [0; RUNS_MAX];
+        marks.iter_mut().zip(&known).for_each(|(known, (run, _))| *known = mark(*run));
+        Self { known, marks }
     }
 }
 
@@ -130,15 +70,63 @@ const fn mark(run: RunId) -> u8 {
     run.get().to_le_bytes()[0]
 }
 
+/// What became of a run that can no longer speak.
+///
+/// ```
+/// use dirigent_core::snapshot::RunFate;
+/// assert_ne!(RunFate::Denied, RunFate::Ended);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RunFate {
+    /// It was denied.
+    Denied,
+    /// It ended, was replaced, or was cancelled.
+    Ended,
+}
+
+impl Runs {
+    /// Each run with its fate.
+    pub fn as_slice(&self) -> &[(RunId, RunFate)] {
+        &self.known
+    }
+
+    #[inline]
+    fn fate(&self, run: RunId) -> Option<RunFate> {
+        // Without a branch in the loop, so that it is done for many at once.
+        let mut may_be_known = false;
+        for known in &self.marks {
+            may_be_known |= *known == mark(run);
+        }
+        if !may_be_known {
+            return None;
+        }
+        self.known.iter().find(|(known, _)| *known == run).map(|(_, fate)| *fate)
+    }
+
+    /// Remembers what became of a run; the newest word counts, and makes the run the newest.
+    #[inline]
+    fn remember(&mut self, run: RunId, fate: RunFate) {
+        match self.fate(run) {
+            Some(known) if known == fate => return,
+            Some(_) => {
+                self.known.retain(|(known, _)| *known != run);
+                *self = core::mem::take(&mut self.known).into();
+            }
+            None if self.known.len() >= RUNS_MAX => {
+                self.known.remove(0);
+                self.marks.rotate_left(1);
+            }
+            None if self.known.is_empty() => self.known.reserve_exact(RUNS_MAX),
+            None => {}
+        }
+        if let Some(last) = self.marks.get_mut(self.known.len()) {
+            *last = mark(run);
+        }
+        self.known.push((run, fate));
+    }
+}
+
 impl Seen {
-    pub(crate) const fn newest(&self) -> Option<MessageId> {
-        self.newest
-    }
-
-    pub(crate) const fn horizon(&self) -> Option<MessageId> {
-        self.horizon
-    }
-
     pub(crate) const fn is_forgotten(&self) -> bool {
         self.recent.is_none()
     }
@@ -158,9 +146,9 @@ impl Seen {
         self.newest = Some(id);
         let messages = &mut self.recent.get_or_insert_default().messages;
         if messages.len() >= MESSAGES_MAX {
-            self.horizon = self.horizon.max(messages.pop_front());
+            self.horizon = self.horizon.max(Some(messages.remove(0)));
         }
-        messages.push_back(id);
+        messages.push(id);
         true
     }
 
@@ -179,7 +167,7 @@ impl Seen {
         } else if at == 0 {
             self.horizon = self.horizon.max(Some(id));
         } else {
-            self.horizon = self.horizon.max(messages.pop_front());
+            self.horizon = self.horizon.max(Some(messages.remove(0)));
             messages.insert(at - 1, id);
         }
         true
@@ -213,44 +201,6 @@ impl Seen {
     pub(crate) fn messages(&self) -> impl Iterator<Item = MessageId> + '_ {
         self.recent.iter().flat_map(|recent| recent.messages.iter().copied())
     }
-
-    /// Writes down what is remembered one by one, reusing the buffers.
-    pub(crate) fn write(&self, messages: &mut Vec<MessageId>, runs: &mut Vec<(RunId, RunFate)>) {
-        messages.clear();
-        runs.clear();
-        if let Some(recent) = &self.recent {
-            let (front, back) = recent.messages.as_slices();
-            messages.reserve(recent.messages.len());
-            messages.extend_from_slice(front);
-            if !back.is_empty() {
-                messages.extend_from_slice(back);
-            }
-            for piece in recent.runs.pieces() {
-                if !piece.is_empty() {
-                    runs.extend_from_slice(piece);
-                }
-            }
-        }
-    }
-
-    /// Brings back what was written down.
-    pub(crate) fn restore(
-        horizon: Option<MessageId>,
-        newest: Option<MessageId>,
-        messages: &[MessageId],
-        runs: &[(RunId, RunFate)],
-    ) -> Self {
-        let remembers = !messages.is_empty() || !runs.is_empty();
-        let recent = remembers.then(|| {
-            let mut recent =
-                Recent { messages: messages.iter().copied().collect(), ..Recent::default() };
-            for (run, fate) in runs {
-                recent.runs.push(*run, *fate);
-            }
-            Box::new(recent)
-        });
-        Self { horizon, newest, recent }
-    }
 }
 
 #[cfg(test)]
@@ -258,7 +208,7 @@ mod tests {
     use super::*;
 
     fn kept(runs: &Runs) -> Vec<u64> {
-        runs.iter().map(|(run, _)| run.get()).collect()
+        runs.as_slice().iter().map(|(run, _)| run.get()).collect()
     }
 
     #[test]
@@ -272,6 +222,7 @@ mod tests {
         assert_eq!(runs.fate(RunId::new(7)), None);
         assert_eq!(runs.fate(RunId::new(8)), Some(RunFate::Ended));
         assert_eq!(runs.fate(RunId::new(8 + 256)), None, "the same mark is not the same run");
+        assert_eq!(Runs::from(runs.as_slice().to_vec()), runs, "it comes back whole");
     }
 
     #[test]
@@ -293,7 +244,7 @@ mod tests {
         assert!([5, 3, 9].into_iter().all(|id| !seen.remember(MessageId::new(id), false)));
         assert!(seen.messages().map(MessageId::get).eq([3, 5, 9]));
         (10..=264).for_each(|id| assert!(seen.remember(MessageId::new(id), false)));
-        assert_eq!(seen.horizon(), Some(MessageId::new(5)), "two made room");
+        assert_eq!(seen.horizon, Some(MessageId::new(5)), "two made room");
         assert!(!seen.remember(MessageId::new(4), false), "pushed, it counts as seen");
         assert!(seen.remember(MessageId::new(4), true), "read from the history, it was not");
     }

@@ -9,9 +9,14 @@ use crate::{AgentKey, Timestamp};
 pub const AGENTS_MAX: usize = 64;
 
 /// The speaker list of a channel, in speaking order.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct SpeakerList {
-    slots: Vec<Slot>,
+///
+/// ```
+/// assert!(dirigent_core::snapshot::SpeakerList::default().slots.is_empty());
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct SpeakerList {
+    /// The places, each agent's once.
+    pub slots: Vec<Slot>,
 }
 
 /// One agent's place.
@@ -23,7 +28,6 @@ pub(crate) struct SpeakerList {
 /// assert!(!slot.left && slot.grace_from.is_none());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Slot {
     /// The agent of this slot.
     pub agent: AgentKey,
@@ -74,10 +78,6 @@ impl Slot {
 const DRAWS_MAX: usize = 100;
 
 impl SpeakerList {
-    pub(crate) const fn from_slots(slots: Vec<Slot>) -> Self {
-        Self { slots }
-    }
-
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
     }

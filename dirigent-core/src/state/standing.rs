@@ -6,20 +6,24 @@ use crate::state::outage::ChatOutage;
 use crate::{AgentKey, Config, Mode, Refusal, Timestamp, TurnState};
 
 /// The standing of a channel. Operators and the chat change it, turns only read it.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Standing {
+///
+/// ```
+/// assert!(!dirigent_core::snapshot::Standing::default().created);
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Standing {
     /// What the channel is for.
-    pub(crate) mode: Mode,
+    pub mode: Mode,
     /// Whether a mode was ever given.
-    pub(crate) created: bool,
+    pub created: bool,
     /// Stopped, finished or on hold.
-    pub(crate) pause: Option<Pause>,
+    pub pause: Option<Pause>,
     /// Who opened the discussion.
-    pub(crate) initiator: Option<AgentKey>,
+    pub initiator: Option<AgentKey>,
     /// How it was archived, if it was.
-    pub(crate) archived: Option<Box<Archived>>,
+    pub archived: Option<Box<Archived>>,
     /// Since when the chat does not answer, if it does not.
-    pub(crate) outage: Option<Box<ChatOutage>>,
+    pub outage: Option<Box<ChatOutage>>,
 }
 
 /// Why a channel is paused although it could go on.
@@ -51,7 +55,6 @@ pub enum Pause {
 /// assert!(how.concluded);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data of a snapshot")]
 pub struct Archived {
     /// When the channel was archived.
     pub at: Timestamp,

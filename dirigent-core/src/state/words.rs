@@ -1,40 +1,58 @@
 //! What was said that no agent has heard yet.
 
-use crate::state::queue::Queue;
-use crate::state::queue::Span;
+use crate::state::interruption::join;
 use crate::state::rare::Rare;
+use crate::state::span::Span;
+use crate::state::speaker_list::SpeakerList;
 
 /// Words that are still to be heard: each is kept until an agent was told, or a person was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Words {
+///
+/// ```
+/// assert!(!dirigent_core::snapshot::Words::default().wake_pending);
+/// ```
+#[derive(Debug, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Words {
     /// A qualifying message waits, and wakes the channel when an agent can be granted.
-    pub(crate) wake_pending: bool,
+    pub wake_pending: bool,
     /// The channel woke for a word that no agent has heard yet.
-    pub(crate) wake_unserved: bool,
+    pub wake_unserved: bool,
+    /// A message after the cycle began wants another cycle.
+    pub cycle_requested: bool,
     /// Only a human wakes the channel: an agent asked for one.
-    pub(crate) awaits_human: bool,
+    pub awaits_human: bool,
     /// People's messages that the next grant hands over.
-    pub(crate) queue: Rare<Queue>,
+    pub queue: Rare<Option<Span>>,
 }
 
 impl Words {
     pub(crate) fn queued(&self) -> Option<Span> {
-        self.queue.get().and_then(|queue| queue.0)
+        self.queue.get().copied().flatten()
     }
 
     /// Whether anything waits for the next grant.
     pub(crate) fn has_queued(&self) -> bool {
-        self.queue.get().is_some_and(|queue| !queue.is_empty())
+        self.queued().is_some()
     }
 
     /// Keeps these messages for the next grant; gives whether there are any.
     pub(crate) fn enqueue(&mut self, span: Option<Span>) -> bool {
-        span.is_some() && self.queue.edit().add(span)
+        if span.is_some() {
+            join(self.queue.edit(), span);
+        }
+        span.is_some()
     }
 
     /// Hands over what waited for this grant.
     pub(crate) fn take_queued(&mut self) -> Option<Span> {
-        self.queue.existing().and_then(Queue::take)
+        self.queue.existing().and_then(Option::take)
+    }
+
+    /// Something was said after the cycle began: everybody gets another chance. Gives whether that
+    /// changes anything.
+    pub(crate) fn request_cycle(&mut self, list: &mut SpeakerList) -> bool {
+        let may_start_again = list.forget_silent();
+        !core::mem::replace(&mut self.cycle_requested, true) || may_start_again
     }
 
     /// Turns end for now: a word that no agent has heard makes a wake pending.
@@ -54,6 +72,18 @@ impl Words {
 mod tests {
     use super::*;
     use crate::MessageId;
+
+    #[test]
+    fn a_queue_widens_to_cover_everything_and_is_handed_over_once() {
+        let span =
+            |first, last| Some(Span { first: MessageId::new(first), last: MessageId::new(last) });
+        let mut words = Words::default();
+        assert!(!words.has_queued() && !words.enqueue(None));
+        assert!(words.enqueue(span(5, 5)) && words.enqueue(span(2, 3)));
+        assert!(words.enqueue(span(4, 9)) && !words.enqueue(None));
+        assert_eq!(words.take_queued(), span(2, 9));
+        assert_eq!(words.take_queued(), None);
+    }
 
     #[test]
     fn an_unserved_or_a_queued_word_makes_a_wake_pending_when_the_channel_falls_silent() {

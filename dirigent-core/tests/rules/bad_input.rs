@@ -239,7 +239,7 @@ fn no_order_of_inputs_panics_or_lets_two_speak() {
         let mut room = if roll(2) == 0 { Room::chat(3) } else { Room::discussion(3) };
         for _ in 0..250 {
             let agent = dirigent_core::AgentKey::new(u32::try_from(1 + roll(5)).unwrap());
-            let ticket = Ticket::new(roll(room.snapshot().next_ticket + 2));
+            let ticket = Ticket::new(roll(room.snapshot().pending.next_ticket + 2));
             let run = (roll(3) > 0).then(|| dirigent_core::RunId::new(roll(12)));
             let id = room.message.saturating_sub(3) + roll(6);
             room.message = room.message.max(id);

@@ -97,7 +97,7 @@ fn the_cap_follows_the_option_and_the_list() {
     room.leaves(A);
     room.passes(crate::room::C);
     room.members();
-    assert!(room.snapshot().steering.is_none_or(|steering| steering.spoken.is_empty()));
+    assert!(room.snapshot().state.quota.hourly.value().spoken.is_empty());
     let mut room = capped(2, 3);
     for _ in 0..2 {
         room.speaks(A);
@@ -186,7 +186,7 @@ fn budgets_are_counted_while_they_are_set_and_kept_until_they_begin_anew() {
     assert_eq!(plain.channel.view().budget().cost, 5, "in every mode");
     plain.tell(Input::ResetBudget);
     assert_eq!(plain.channel.view().budget().cost, 0);
-    assert!(plain.snapshot().steering.is_none(), "nothing is kept of it");
+    assert!(plain.snapshot().state.quota.budget.get().is_none(), "nothing is kept of it");
     plain.tell(Input::Archive);
     assert_eq!(plain.refusal(Input::Spent { cost: 5 }), Refusal::Archived);
     assert_eq!(plain.refusal(Input::ResetBudget), Refusal::Archived);

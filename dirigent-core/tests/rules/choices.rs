@@ -228,7 +228,7 @@ fn an_agent_that_had_its_turn_may_be_chosen_again() {
         (vec![B, C, A], Some(A)),
         "at the end of the cycle too"
     );
-    assert!(room.snapshot().cycle_requested, "what it said may still be answered");
+    assert!(room.snapshot().state.words.cycle_requested, "what it said may still be answered");
     room.passes(A);
     room.members();
     assert_ne!(room.phase(), PhaseKind::Dormant);
@@ -236,8 +236,8 @@ fn an_agent_that_had_its_turn_may_be_chosen_again() {
     room.passes(A);
     room.tell(Input::SpeakNext(A));
     room.tell(Input::Mute(B));
-    assert_eq!(room.snapshot().last_completer, None, "its turn is ahead of it again");
-    assert!(!room.snapshot().cycle_requested);
+    assert_eq!(room.snapshot().state.cycle.last_completer, None, "its turn is ahead of it again");
+    assert!(!room.snapshot().state.words.cycle_requested);
 }
 
 /// D12
@@ -442,6 +442,6 @@ fn an_agent_that_was_chosen_and_did_not_answer_has_not_passed_any_more() {
 
 /// An agent's place with all its marks.
 fn slot(room: &Room, agent: AgentKey) -> Slot {
-    let slots = room.snapshot().list;
+    let slots = room.snapshot().state.roster.list.slots;
     slots.into_iter().find(|slot| slot.agent == agent).unwrap()
 }

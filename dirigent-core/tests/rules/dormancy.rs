@@ -16,8 +16,8 @@ fn when_all_pass_nobody_has_the_floor_and_nothing_is_remembered() {
     assert_eq!(room.speaker(), None);
     assert_eq!(room.turns(), [SeatTurn::Ahead; 3], "an empty history");
     let snapshot = room.snapshot();
-    assert_eq!(snapshot.last_completer, None);
-    assert!(!snapshot.cycle_requested);
+    assert_eq!(snapshot.state.cycle.last_completer, None);
+    assert!(!snapshot.state.words.cycle_requested);
 }
 
 /// R127

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::room::{A, B, C, Room, STRANGER};
+use crate::room::{A, B, C, Room, STRANGER, changed};
 use dirigent_core::snapshot::{
-    Archived, ChatOutage, InitiatorPermit, PendingEffect, PermitRun, PhaseData, Refresh,
-    RestoreError, StaleTrigger,
+    Archived, ChatOutage, Delivery, Grant, InitiatorPermit, PendingEffect, PermitRun, Phase, Piece,
+    Polls, Recent, Refresh, Reminders, RestoreError, StaleTrigger, TurnRun,
 };
 use dirigent_core::view::{Pause, SeatTurn};
 use dirigent_core::{
@@ -79,8 +79,8 @@ fn refresh(ticket: u64) -> Refresh {
     Refresh { ticket: Ticket::new(ticket), until: Timestamp::default() }
 }
 
-const fn floor(agent: dirigent_core::AgentKey) -> PhaseData {
-    PhaseData::Granted { agent, until: None, attempt: 0 }
+const fn floor(agent: dirigent_core::AgentKey) -> Phase {
+    Phase::Granted(Grant { agent, until: None, attempt: 0 })
 }
 
 const HOW: Archived = Archived {
@@ -94,34 +94,48 @@ const HOW: Archived = Archived {
 #[test]
 fn the_floor_is_held_by_a_listed_agent_who_may_and_whose_slot_it_is() {
     let good = granted();
-    forged(&good, "the speaker is in the list", &[&|it| it.phase = floor(STRANGER)]);
+    forged(&good, "the speaker is in the list", &[&|it| it.state.floor.phase = floor(STRANGER)]);
     forged(
         &good,
         "the speaker can be given the floor",
-        &[&|it| it.muted = vec![B], &|it| it.list[1].left = true],
+        &[&|it| it.state.roster.muted = vec![B].into(), &|it| {
+            it.state.roster.list.slots[1].left = true;
+        }],
     );
     forged(
         &good,
         "the speaker's turn is not over",
-        &[&|it| it.list[1].turn = SeatTurn::Spoke, &|it| it.list[1].turn = SeatTurn::Skipped],
+        &[&|it| it.state.roster.list.slots[1].turn = SeatTurn::Spoke, &|it| {
+            it.state.roster.list.slots[1].turn = SeatTurn::Skipped;
+        }],
     );
     forged(
         &good,
         "every slot before the speaker is done and every slot after it is ahead",
-        &[&|it| it.phase = floor(C), &|it| it.list[0].turn = SeatTurn::Ahead, &|it| {
-            it.list[2].turn = SeatTurn::Passed;
-        }],
+        &[
+            &|it| it.state.floor.phase = floor(C),
+            &|it| it.state.roster.list.slots[0].turn = SeatTurn::Ahead,
+            &|it| {
+                it.state.roster.list.slots[2].turn = SeatTurn::Passed;
+            },
+        ],
     );
 }
 
 /// D77
 #[test]
 fn nobody_stands_twice_in_a_list() {
-    forged(&dormant(), "no agent is listed twice", &[&|it| it.list[2].agent = A]);
+    forged(
+        &dormant(),
+        "no agent is listed twice",
+        &[&|it| it.state.roster.list.slots[2].agent = A],
+    );
     forged(
         &dormant(),
         "the mute list ascends",
-        &[&|it| it.muted = vec![B, A], &|it| it.muted = vec![A, A]],
+        &[&|it| it.state.roster.muted = vec![B, A].into(), &|it| {
+            it.state.roster.muted = vec![A, A].into();
+        }],
     );
 }
 
@@ -131,24 +145,33 @@ fn phase_mode_and_archiving_agree() {
     forged(
         &dormant(),
         "turns are kept only in chat and discussion",
-        &[&|it| it.mode = Mode::None, &|it| it.mode = Mode::Work, &|it| it.mode = Mode::Report],
+        &[
+            &|it| it.state.standing.mode = Mode::None,
+            &|it| it.state.standing.mode = Mode::Work,
+            &|it| it.state.standing.mode = Mode::Report,
+        ],
     );
     forged(
         &dormant(),
         "a channel is in phase archived exactly when it was archived",
-        &[&|it| it.phase = PhaseData::Archived, &|it| it.archived = Some(HOW)],
+        &[&|it| it.state.floor.phase = Phase::Archived, &|it| {
+            it.state.standing.archived = Some(HOW.into());
+        }],
     );
     forged(
         &dormant(),
         "a channel is in phase dead exactly in mode report",
-        &[&|it| it.phase = PhaseData::Dead, &|it| {
-            (it.mode, it.phase) = (Mode::Report, PhaseData::Disabled);
+        &[&|it| it.state.floor.phase = Phase::Dead, &|it| {
+            (it.state.standing.mode, it.state.floor.phase) = (Mode::Report, Phase::Disabled);
         }],
     );
     forged(
         &Snapshot::default(),
         "a channel that was never given a mode has none",
-        &[&|it| it.mode = Mode::Work, &|it| it.mode = Mode::Chat],
+        &[&|it| it.state.standing.mode = Mode::Work, &|it| {
+            it.state.standing.mode = Mode::Chat;
+            it.state.roster.read_at = Some(Timestamp::default());
+        }],
     );
 }
 
@@ -156,9 +179,9 @@ fn phase_mode_and_archiving_agree() {
 #[test]
 fn a_stopped_channel_has_no_speaker_and_reads_no_list() {
     let rule = "a stopped channel has no speaker";
-    forged(&granted(), rule, &[&|it| it.pause = Some(Pause::Stopped)]);
-    forged(&waking(), rule, &[&|it| it.pause = Some(Pause::Stopped)]);
-    let held = Snapshot { pause: Some(Pause::Held), ..granted() };
+    forged(&granted(), rule, &[&|it| it.state.standing.pause = Some(Pause::Stopped)]);
+    forged(&waking(), rule, &[&|it| it.state.standing.pause = Some(Pause::Stopped)]);
+    let held = changed(granted(), |it| it.state.standing.pause = Some(Pause::Held));
     assert_eq!(breach(&held), None, "on hold it keeps the floor");
 }
 
@@ -166,61 +189,73 @@ fn a_stopped_channel_has_no_speaker_and_reads_no_list() {
 #[test]
 fn a_permit_is_the_initiators_and_lasts_while_nobody_speaks() {
     let stolen = InitiatorPermit { agent: B, run: PermitRun::Offered };
+    let permit = |it: &mut Snapshot, permit: InitiatorPermit| {
+        it.state.reminders =
+            Reminders { permit: Some(permit), ..it.state.reminders.value() }.into();
+    };
     let own = InitiatorPermit { agent: A, run: PermitRun::Offered };
     forged(
         &reminded(),
         "only a discussion has an initiator",
-        &[&|it| it.initiator = None, &|it| it.mode = Mode::Chat],
+        &[&|it| it.state.standing.initiator = None, &|it| it.state.standing.mode = Mode::Chat],
     );
     let rule = "a permit is the initiator's and only while dormant";
-    forged(&reminded(), rule, &[&|it| it.permit = Some(stolen), &|it| it.phase = floor(A)]);
-    forged(&dormant(), rule, &[&|it| it.permit = Some(own)]);
+    forged(&reminded(), rule, &[&|it| permit(it, stolen), &|it| it.state.floor.phase = floor(A)]);
+    forged(&dormant(), rule, &[&|it| permit(it, own)]);
 }
 
 /// D77, D35
 #[test]
 fn a_list_is_read_when_it_is_owed_and_for_nobody_with_the_floor() {
     let good = waking();
-    let ticket = good.refresh.unwrap().ticket.get();
+    let ticket = good.state.roster.refresh.unwrap().ticket.get();
     forged(
         &good,
         "while the phase is Refreshing, a member list is requested",
         &[&|it| {
-            it.refresh = None;
-            it.pending.clear();
+            it.state.roster.refresh = None;
+            it.pending.effects.clear();
         }],
     );
     forged(
         &good,
         "a list that is read is pending",
-        &[&|it| it.pending.clear(), &|it| it.refresh = Some(refresh(ticket + 1))],
+        &[&|it| it.pending.effects.clear(), &|it| {
+            it.state.roster.refresh = Some(refresh(ticket + 1));
+        }],
     );
     forged(
         &good,
         "a list is pending only while it is read",
         &[&|it| {
-            it.pending.push(fetch(it.next_ticket));
-            it.next_ticket += 1;
+            it.pending.effects.push(fetch(it.pending.next_ticket));
+            it.pending.next_ticket += 1;
         }],
     );
     forged(
         &dormant(),
         "a list is pending only while it is read",
-        &[&|it| (it.pending, it.next_ticket) = (vec![fetch(0)], 1)],
+        &[&|it| (it.pending.effects, it.pending.next_ticket) = (vec![fetch(0)], 1)],
     );
-    forged(&good, "no agent is granted while the list is read", &[&|it| it.phase = floor(A)]);
+    forged(
+        &good,
+        "no agent is granted while the list is read",
+        &[&|it| it.state.floor.phase = floor(A)],
+    );
 }
 
 /// D77
 #[test]
 fn no_list_is_read_for_a_channel_without_turns() {
     let reads = |it: &mut Snapshot| {
-        (it.refresh, it.pending, it.next_ticket) = (Some(refresh(0)), vec![fetch(0)], 1);
+        (it.state.roster.refresh, it.pending.effects, it.pending.next_ticket) =
+            (Some(refresh(0)), vec![fetch(0)], 1);
     };
     let rule = "a list is read only where turns are kept";
     forged(&Snapshot::default(), rule, &[&reads]);
     let mut archived = dormant();
-    (archived.archived, archived.phase) = (Some(HOW), PhaseData::Archived);
+    (archived.state.standing.archived, archived.state.floor.phase) =
+        (Some(HOW.into()), Phase::Archived);
     forged(&archived, rule, &[&reads]);
     let mut open = dormant();
     reads(&mut open);
@@ -230,12 +265,15 @@ fn no_list_is_read_for_a_channel_without_turns() {
 /// D77, D78
 #[test]
 fn tickets_ascend_and_none_is_from_the_future() {
-    let good = Snapshot { pending: vec![delete(3), delete(4)], next_ticket: 5, ..dormant() };
+    let good = changed(dormant(), |it| {
+        it.pending.effects = vec![delete(3), delete(4)];
+        it.pending.next_ticket = 5;
+    });
     forged(
         &good,
         "tickets ascend",
-        &[&|it| it.pending = vec![delete(4), delete(3)], &|it| {
-            it.pending = vec![delete(3), delete(3)];
+        &[&|it| it.pending.effects = vec![delete(4), delete(3)], &|it| {
+            it.pending.effects = vec![delete(3), delete(3)];
         }],
     );
     let nameless = PendingEffect {
@@ -245,7 +283,7 @@ fn tickets_ascend_and_none_is_from_the_future() {
     forged(
         &good,
         "no ticket is from the future",
-        &[&|it| it.next_ticket = 4, &|it| it.pending.push(nameless)],
+        &[&|it| it.pending.next_ticket = 4, &|it| it.pending.effects.push(nameless)],
     );
 }
 
@@ -259,24 +297,57 @@ fn an_open_poll_is_owed() {
     forged(
         &room.snapshot(),
         "an open poll is pending",
-        &[&|it| it.pending.retain(|effect| !matches!(effect.effect, Effect::Poll { .. }))],
+        &[&|it| it.pending.effects.retain(|effect| !matches!(effect.effect, Effect::Poll { .. }))],
+    );
+}
+
+/// D77
+#[test]
+fn a_reply_that_is_confirmed_is_looked_for_and_its_pieces_ascend() {
+    let mut room = Room::chat(2);
+    room.human("hello");
+    room.talks(A, "on its way");
+    let pieces = |ids: [u64; 2]| {
+        let pieces = ids.map(|id| Piece { id: MessageId::new(id), ..Piece::default() });
+        Some(Box::new(Delivery { pieces: pieces.to_vec(), ..Delivery::default() }))
+    };
+    forged(
+        &room.snapshot(),
+        "a reply that is confirmed is looked for",
+        &[&|it| it.state.delivery = None],
+    );
+    forged(
+        &room.snapshot(),
+        "the pieces of a reply ascend",
+        &[&|it| it.state.delivery = pieces([2, 1]), &|it| it.state.delivery = pieces([1, 1])],
     );
 }
 
 /// D77, D78
 #[test]
 fn remembered_messages_ascend_and_none_is_above_the_newest() {
-    let ids = |ids: &[u64]| ids.iter().copied().map(MessageId::new).collect::<Vec<_>>();
+    let recent = |ids: &[u64]| {
+        let messages = ids.iter().copied().map(MessageId::new).collect();
+        Some(Box::new(Recent { messages, ..Recent::default() }))
+    };
     let (horizon, newest) = (Some(MessageId::new(10)), Some(MessageId::new(20)));
-    let good = Snapshot { horizon, newest, messages: ids(&[11, 15, 20]), ..dormant() };
+    let good = changed(dormant(), |it| {
+        it.state.seen.horizon = horizon;
+        it.state.seen.newest = newest;
+        it.state.seen.recent = recent(&[11, 15, 20]);
+    });
     forged(
         &good,
         "remembered messages ascend",
-        &[&|it| it.messages = ids(&[15, 11]), &|it| it.messages = ids(&[11, 11]), &|it| {
-            it.messages = ids(&[20, 21]);
-        }],
+        &[
+            &|it| it.state.seen.recent = recent(&[15, 11]),
+            &|it| it.state.seen.recent = recent(&[11, 11]),
+            &|it| {
+                it.state.seen.recent = recent(&[20, 21]);
+            },
+        ],
     );
-    let late = Snapshot { messages: ids(&[9, 15]), ..good };
+    let late = changed(good, |it| it.state.seen.recent = recent(&[9, 15]));
     assert_eq!(breach(&late), None, "a message that was read late lies below the horizon");
 }
 
@@ -288,8 +359,8 @@ fn the_members_are_unknown_only_where_no_list_was_read_and_it_is_asked_for() {
     forged(
         &room.snapshot(),
         "the members are unknown only while no list was ever read",
-        &[&|it| it.list_at = Some(it.now), &|it| {
-            it.phase = PhaseData::Unknown { failures: 1, ask_at: None }
+        &[&|it| it.state.roster.read_at = Some(it.now), &|it| {
+            it.state.floor.phase = Phase::Unknown { failures: 1, ask_at: None };
         }],
     );
 }
@@ -303,12 +374,12 @@ fn while_the_chat_is_away_no_agent_is_late() {
     forged(
         &room.snapshot(),
         "no agent has a start deadline while the chat is away",
-        &[&|it| it.phase = PhaseData::Granted { agent: A, until, attempt: 0 }],
+        &[&|it| it.state.floor.phase = Phase::Granted(Grant { agent: A, until, attempt: 0 })],
     );
     let ahead = room.now + Duration::from_secs(1);
     let outage = |it: &mut Snapshot, since: Option<Timestamp>, counted_from| {
-        let outage = it.steering.as_mut().and_then(|steering| steering.outage.as_mut()).unwrap();
-        *outage = ChatOutage { since: since.unwrap_or(outage.since), counted_from };
+        let outage = it.state.standing.outage.as_mut().unwrap();
+        **outage = ChatOutage { since: since.unwrap_or(outage.since), counted_from };
     };
     forged(
         &room.snapshot(),
@@ -325,15 +396,19 @@ fn while_the_chat_is_away_no_agent_is_late() {
 #[test]
 fn the_last_completer_completed_its_turn() {
     let good = granted();
-    assert_eq!(good.last_completer, Some(A));
+    assert_eq!(good.state.cycle.last_completer, Some(A));
     forged(
         &good,
         "the last completer completed a turn of this cycle",
-        &[&|it| it.last_completer = Some(B), &|it| it.last_completer = Some(C), &|it| {
-            it.list[0].turn = SeatTurn::Skipped;
-        }],
+        &[
+            &|it| it.state.cycle.last_completer = Some(B),
+            &|it| it.state.cycle.last_completer = Some(C),
+            &|it| {
+                it.state.roster.list.slots[0].turn = SeatTurn::Skipped;
+            },
+        ],
     );
-    let gone = Snapshot { last_completer: Some(STRANGER), ..good };
+    let gone = changed(good, |it| it.state.cycle.last_completer = Some(STRANGER));
     assert_eq!(breach(&gone), None, "it may have left the list since");
 }
 
@@ -345,9 +420,13 @@ fn outside_a_cycle_nothing_of_one_is_left() {
         forged(
             &good,
             rule,
-            &[&|it| it.cycle_requested = true, &|it| it.last_completer = Some(STRANGER), &|it| {
-                it.list[0].turn = SeatTurn::Skipped;
-            }],
+            &[
+                &|it| it.state.words.cycle_requested = true,
+                &|it| it.state.cycle.last_completer = Some(STRANGER),
+                &|it| {
+                    it.state.roster.list.slots[0].turn = SeatTurn::Skipped;
+                },
+            ],
         );
     }
 }
@@ -359,13 +438,21 @@ fn counters_have_room_to_rise() {
     forged(
         &dormant(),
         "the counters have room to rise",
-        &[&|it| it.next_ticket = TOO_HIGH, &|it| it.turn = TurnId::new(TOO_HIGH), &|it| {
-            it.revision = TOO_HIGH;
-        }],
+        &[
+            &|it| it.pending.next_ticket = TOO_HIGH,
+            &|it| it.state.floor.turn = TurnId::new(TOO_HIGH),
+            &|it| {
+                it.revision = TOO_HIGH;
+            },
+        ],
     );
     let high = TOO_HIGH - 1;
     let turn = TurnId::new(high);
-    let good = Snapshot { next_ticket: high, turn, revision: high, ..dormant() };
+    let good = changed(dormant(), |it| {
+        it.pending.next_ticket = high;
+        it.state.floor.turn = turn;
+        it.revision = high;
+    });
     assert_eq!(breach(&good), None, "just below they have");
 }
 
@@ -391,22 +478,20 @@ const MOMENTS: [Timestamp; 5] = [
 fn a_deadline_at_any_moment_overflows_nothing_and_an_order_ends_the_wait() {
     for at in MOMENTS {
         let until = Some(at);
+        let run = TurnRun { agent: B, id: None, anchor: None };
+        let polls = Polls { open: None, next: at, interval: Duration::MAX };
         let phases = [
-            PhaseData::Granted { agent: B, until, attempt: u8::MAX },
-            PhaseData::Running { agent: B, run: None, anchor: None, until, receipt: false },
-            PhaseData::Confirming {
-                agent: B,
-                run: None,
-                anchor: None,
-                since: at,
-                poll: None,
-                poll_next: at,
-                poll_interval: Duration::MAX,
-            },
+            Phase::Granted(Grant { agent: B, until, attempt: u8::MAX }),
+            Phase::Running { run, until, receipt: false },
+            Phase::Confirming { run, since: at },
         ];
         for (phase, now) in phases.into_iter().flat_map(|phase| MOMENTS.map(|now| (phase, now))) {
-            let mut room =
-                room_of(&Snapshot { phase, list_at: until, talk_since: at, ..granted() });
+            let mut room = room_of(&changed(granted(), |it| {
+                it.state.floor.phase = phase;
+                it.state.delivery = Some(Delivery { polls, ..Delivery::default() }.into());
+                it.state.roster.read_at = until;
+                it.state.quota.limits.since = at;
+            }));
             room.now = now;
             room.tell(Input::Tick);
             room.now = crate::room::START;
@@ -425,9 +510,12 @@ fn a_deadline_at_any_moment_overflows_nothing_and_an_order_ends_the_wait() {
 #[test]
 fn a_deadline_long_gone_ends_its_turn_at_the_first_look() {
     let past = Some(Timestamp::from_millis(0));
-    let phase =
-        PhaseData::Running { agent: B, run: None, anchor: None, until: past, receipt: false };
-    let mut room = room_of(&Snapshot { phase, ..granted() });
+    let phase = Phase::Running {
+        run: TurnRun { agent: B, id: None, anchor: None },
+        until: past,
+        receipt: false,
+    };
+    let mut room = room_of(&changed(granted(), |it| it.state.floor.phase = phase));
     room.tell(Input::Tick);
     assert_eq!(room.speaker(), Some(C));
 }
@@ -439,18 +527,17 @@ fn an_archive_full_of_deadlines_and_pending_effects_does_nothing_but_clear_up() 
         Effect::Trigger { ticket: Ticket::new(0), agent: A, turn: TurnId::new(1), attempt: 0 };
     for at in MOMENTS {
         let stale = vec![StaleTrigger { message: MessageId::new(7), due: Some(at) }];
-        let archived = Snapshot {
-            archived: Some(Archived { bot_notice_at: Some(at), ..HOW }),
-            phase: PhaseData::Archived,
-            reminder_due: Some(at),
-            reminded_at: Some(at),
-            asked_at: Some(at),
-            list_at: Some(at),
-            pending: vec![PendingEffect { effect: trigger, since: at }],
-            next_ticket: 1,
-            stale_triggers: stale,
-            ..dormant()
-        };
+        let archived = changed(dormant(), |it| {
+            it.state.standing.archived = Some(Archived { bot_notice_at: Some(at), ..HOW }.into());
+            it.state.floor.phase = Phase::Archived;
+            it.state.reminders =
+                Reminders { due_at: Some(at), last_at: Some(at), ..Reminders::default() }.into();
+            it.state.roster.asked_at = Some(at);
+            it.state.roster.read_at = Some(at);
+            it.pending.effects = vec![PendingEffect { effect: trigger, since: at }];
+            it.pending.next_ticket = 1;
+            it.pending.stale = (stale).into();
+        });
         let mut room = room_of(&archived);
         let first = room.tell(Input::Tick).asks();
         room.settle(Ticket::new(0), Settlement::Done { message: Some(MessageId::new(9)) });
@@ -485,7 +572,10 @@ fn a_pending_effect_of_a_dormant_channel_is_settled_and_wakes_nobody() {
     ];
     for (effect, settlement) in effects.into_iter().flat_map(|e| settlements.map(|s| (e, s))) {
         let pending = vec![PendingEffect { effect, since: Timestamp::from_millis(u64::MAX) }];
-        let mut room = room_of(&Snapshot { pending, next_ticket: 1, ..dormant() });
+        let mut room = room_of(&changed(dormant(), |it| {
+            it.pending.effects = pending;
+            it.pending.next_ticket = 1;
+        }));
         room.settle(ticket, settlement);
         room.tell(Input::Tick);
         assert_eq!((room.phase(), room.triggers()), (PhaseKind::Dormant, 0), "{effect:?}");

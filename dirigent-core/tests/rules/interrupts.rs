@@ -419,7 +419,10 @@ fn whatever_is_said_while_a_turn_rests_asks_for_another_cycle() {
         let mut room = room(3, HumanInterrupt::Interrupt);
         room.human("wait");
         speak(&mut room);
-        assert_eq!((room.phase(), room.snapshot().cycle_requested), (PhaseKind::Waiting, true));
+        assert_eq!(
+            (room.phase(), room.snapshot().state.words.cycle_requested),
+            (PhaseKind::Waiting, true)
+        );
     }
 }
 

@@ -122,8 +122,8 @@ fn reports_change_nothing_and_draw_no_reply() {
     assert!(room.says(A, "the build is green").is_silent());
     assert!(room.says(B, "the tests are green").is_silent());
     let mut after = room.snapshot();
-    assert_eq!(after.newest, Some(room.newest()), "only the newest message is noted");
-    after.newest = before.newest;
+    assert_eq!(after.state.seen.newest, Some(room.newest()), "only the newest message is noted");
+    after.state.seen.newest = before.state.seen.newest;
     after.revision = before.revision;
     assert_eq!(before, after);
     nothing_is_asked_of_the_host(room);

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::room::{A, B, C, Room, ended, message, secs, spoke};
+use crate::room::{A, B, C, Room, changed, ended, message, secs, spoke};
 use dirigent_core::snapshot::{
-    DeliveryData, PendingEffect, PhaseData, Piece, RestoreError, Slot, StaleTrigger,
+    Delivery, Grant, PendingEffect, Phase, Piece, Purpose, Recent, RestoreError, Slot, StaleTrigger,
 };
 use dirigent_core::{
     Config, Effect, Input, MessageId, Mode, Outcome, PhaseKind, Reason, Refusal, Settlement,
@@ -160,7 +160,7 @@ fn what_was_owed_is_still_owed_after_a_restart() {
 fn a_snapshot_buffer_can_be_used_again() {
     let mut buffer = Snapshot::default();
     for room in rooms_in_every_phase() {
-        room.channel.snapshot_into(&mut buffer);
+        buffer.clone_from(room.channel.snapshot());
         assert_eq!(buffer, room.snapshot(), "nothing of the one before remains");
     }
 }
@@ -187,18 +187,38 @@ fn a_snapshot_with_a_list_that_is_too_long_is_turned_down() {
         since: good.now,
     };
     let piece = |id| Piece { id: MessageId::new(id), tail: Tail::of("x") };
-    let pieces = DeliveryData { pieces: (1..=9).map(piece).collect(), ..DeliveryData::default() };
+    let pieces = Delivery { pieces: (1..=9).map(piece).collect(), ..Delivery::default() };
     let stale = |id| StaleTrigger { message: MessageId::new(id), due: None };
     let long = [
-        ("list", Snapshot { list: slots, ..good.clone() }),
-        ("muted", Snapshot { muted: crate::room::agents(129), ..good.clone() }),
-        ("messages", Snapshot { messages: ids, ..good.clone() }),
-        ("runs", Snapshot { runs: runs.collect(), ..good.clone() }),
-        ("pending", Snapshot { pending: (1..=65).map(effect).collect(), ..good.clone() }),
-        ("pieces", Snapshot { delivery: Some(pieces.into()), ..good.clone() }),
+        ("list", changed(good.clone(), |it| it.state.roster.list.slots = slots)),
+        (
+            "muted",
+            changed(good.clone(), |it| it.state.roster.muted = crate::room::agents(129).into()),
+        ),
+        (
+            "messages",
+            changed(good.clone(), |it| {
+                it.state.seen.recent = Some(Recent { messages: ids, ..Recent::default() }.into());
+            }),
+        ),
+        (
+            "runs",
+            changed(good.clone(), |it| {
+                it.state.seen.recent = Some(
+                    Recent { runs: runs.collect::<Vec<_>>().into(), ..Recent::default() }.into(),
+                );
+            }),
+        ),
+        (
+            "pending",
+            changed(good.clone(), |it| it.pending.effects = (1..=65).map(effect).collect()),
+        ),
+        ("pieces", changed(good.clone(), |it| it.state.delivery = Some(pieces.into()))),
         (
             "staleTriggers",
-            Snapshot { stale_triggers: (1..=17).map(stale).collect(), ..good.clone() },
+            changed(good.clone(), |it| {
+                it.pending.stale = (1..=17).map(stale).collect::<Vec<_>>().into();
+            }),
         ),
     ];
     for (field, snapshot) in long {
@@ -210,29 +230,53 @@ fn a_snapshot_with_a_list_that_is_too_long_is_turned_down() {
 #[test]
 fn a_snapshot_that_contradicts_itself_is_turned_down() {
     let good = Room::chat(3).snapshot();
-    let granted = |agent| PhaseData::Granted { agent, until: None, attempt: 0 };
+    let granted = |agent| Phase::Granted(Grant { agent, until: None, attempt: 0 });
     let mut twice = good.clone();
-    twice.list[1].agent = A;
+    twice.state.roster.list.slots[1].agent = A;
     let mut spent = good.clone();
-    spent.phase = granted(A);
-    spent.list[0].turn = dirigent_core::view::SeatTurn::Spoke;
+    spent.state.floor.phase = granted(A);
+    spent.state.roster.list.slots[0].turn = dirigent_core::view::SeatTurn::Spoke;
     let broken = [
-        ("a stranger speaks", Snapshot { phase: granted(crate::room::STRANGER), ..good.clone() }),
-        ("a muted agent speaks", Snapshot { phase: granted(A), muted: vec![A], ..good.clone() }),
-        ("somebody skipped nobody before it", Snapshot { phase: granted(C), ..good.clone() }),
+        (
+            "a stranger speaks",
+            changed(good.clone(), |it| it.state.floor.phase = granted(crate::room::STRANGER)),
+        ),
+        (
+            "a muted agent speaks",
+            changed(good.clone(), |it| {
+                it.state.floor.phase = granted(A);
+                it.state.roster.muted = vec![A].into();
+            }),
+        ),
+        (
+            "somebody skipped nobody before it",
+            changed(good.clone(), |it| it.state.floor.phase = granted(C)),
+        ),
         ("a used turn", spent),
         ("the same agent twice", twice),
-        ("mutes out of order", Snapshot { muted: vec![B, A], ..good.clone() }),
-        ("turns in mode none", Snapshot { mode: Mode::None, ..good.clone() }),
-        ("archived without knowing how", Snapshot { phase: PhaseData::Archived, ..good.clone() }),
-        ("dead in a chat", Snapshot { phase: PhaseData::Dead, ..good.clone() }),
-        ("an initiator in a chat", Snapshot { initiator: Some(A), ..good.clone() }),
+        (
+            "mutes out of order",
+            changed(good.clone(), |it| it.state.roster.muted = vec![B, A].into()),
+        ),
+        ("turns in mode none", changed(good.clone(), |it| it.state.standing.mode = Mode::None)),
+        (
+            "archived without knowing how",
+            changed(good.clone(), |it| it.state.floor.phase = Phase::Archived),
+        ),
+        ("dead in a chat", changed(good.clone(), |it| it.state.floor.phase = Phase::Dead)),
+        (
+            "an initiator in a chat",
+            changed(good.clone(), |it| it.state.standing.initiator = Some(A)),
+        ),
         (
             "reading that nobody asked for",
-            Snapshot { phase: PhaseData::RefreshingBoundary, ..good.clone() },
+            changed(good.clone(), |it| it.state.floor.phase = Phase::Refreshing(Purpose::Boundary)),
         ),
-        ("a vetoed sleep", Snapshot { cycle_requested: true, ..good.clone() }),
-        ("agents of a list that was never read", Snapshot { list_at: None, ..good.clone() }),
+        ("a vetoed sleep", changed(good.clone(), |it| it.state.words.cycle_requested = true)),
+        (
+            "agents of a list that was never read",
+            changed(good.clone(), |it| it.state.roster.read_at = None),
+        ),
     ];
     for (what, snapshot) in broken {
         let error = restore(&snapshot).unwrap_err();

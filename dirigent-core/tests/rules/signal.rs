@@ -225,7 +225,7 @@ fn a_turn_in_which_something_was_said_has_spoken_however_it_ends() {
         let mut room = continuing();
         end(&mut room);
         assert_eq!((room.seat(A).turn, room.speaker()), (SeatTurn::Spoke, Some(B)), "{number}");
-        assert_eq!(room.snapshot().last_completer, Some(A), "{number}");
+        assert_eq!(room.snapshot().state.cycle.last_completer, Some(A), "{number}");
         room.passes(B);
         room.members();
         assert_ne!(room.phase(), PhaseKind::Dormant, "{number}: the other may answer");

@@ -139,7 +139,7 @@ fn what_a_lost_run_was_given_is_for_the_next_one() {
 fn a_word_is_unheard_over_a_restart() {
     let (mut room, _) = woken();
     room.start(A);
-    assert!(room.snapshot().wake_unserved);
+    assert!(room.snapshot().state.words.wake_unserved);
     let receipt = Input::Receipt {
         agent: A,
         run: Some(room.run_of(A)),
@@ -147,6 +147,6 @@ fn a_word_is_unheard_over_a_restart() {
     };
     room.tell(receipt);
     room.passes(A);
-    assert!(!room.snapshot().wake_unserved);
+    assert!(!room.snapshot().state.words.wake_unserved);
     assert_eq!(room.order(), agents(2));
 }

@@ -1,6 +1,6 @@
 //! A member list that was never read is not an empty list.
 
-use dirigent_core::snapshot::PhaseData;
+use dirigent_core::snapshot::Phase;
 use dirigent_core::{
     Author, Cause, Input, MessageKind, Mode, PhaseKind, Reason, Refusal, TurnMachine,
 };
@@ -101,13 +101,9 @@ fn a_stop_ends_the_asking() {
 }
 
 #[test]
-fn an_older_snapshot_that_was_disabled_unread_denies_and_asks_again() {
-    let room = unread();
-    let mut old = room.snapshot();
-    old.phase = PhaseData::Disabled;
-    let mut channel = TurnMachine::restore(room.channel.config().clone(), &old).unwrap();
-    assert_eq!(channel.explain(A), Reason::MembersUnknown);
-    let mut effects = Vec::new();
-    channel.handle(old.now, &Input::Tick, &mut effects).unwrap();
-    assert_eq!(effects.iter().filter(|effect| effect.ticket().is_some()).count(), 1);
+fn a_snapshot_that_is_disabled_though_no_list_was_read_is_turned_down() {
+    let mut torn = unread().snapshot();
+    torn.state.floor.phase = Phase::Disabled;
+    let refused = TurnMachine::restore(std::sync::Arc::default(), &torn).unwrap_err();
+    assert!(refused.to_string().ends_with("a list that was never read does not disable"));
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::room::{A, Room, START};
+use crate::room::{A, Room, START, changed};
 use dirigent_core::snapshot::PendingEffect;
 use dirigent_core::{
     AgentKey, Cause, Config, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, RunId, Snapshot,
@@ -212,12 +212,12 @@ fn a_snapshot_that_is_turned_down_says_why() {
     };
     let good = Room::chat(3).snapshot();
     let foreign = Snapshot { version: 7, ..good.clone() };
-    assert_eq!(restore(&foreign), "the snapshot has version 7, this library reads 1");
+    assert_eq!(restore(&foreign), "the snapshot has version 7, this library reads 2");
     let effect =
         PendingEffect { effect: Effect::FetchMembers { ticket: Ticket::new(0) }, since: START };
-    let long = Snapshot { pending: vec![effect; 33], ..good.clone() };
+    let long = changed(good.clone(), |it| it.pending.effects = vec![effect; 33]);
     assert_eq!(restore(&long), "the snapshot's list `pending` is too long");
-    let torn = Snapshot { cycle_requested: true, ..good };
+    let torn = changed(good, |it| it.state.words.cycle_requested = true);
     let sentence = "the snapshot contradicts itself: outside a cycle nothing of one is remembered";
     assert_eq!(restore(&torn), sentence);
 }

@@ -29,7 +29,7 @@ fn record() -> ChannelRecord {
         channel.handle(now, input, &mut effects).expect("a sound input");
     }
     let mut record = ChannelRecord::default();
-    channel.snapshot_into(&mut record.snapshot);
+    record.snapshot.clone_from(channel.snapshot());
     record
 }
 

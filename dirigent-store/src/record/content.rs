@@ -22,7 +22,7 @@ structs! {
     /// A record. Absent is what is empty.
     pub(super) struct RecordFile<'a> {
         mode: Mode,
-        [opt] archived: Option<Archived>,
+        [opt] archived: Option<Box<Archived>>,
         [opt] initiator: Option<AgentKey>,
         [opt] discussion: Option<Arc<Discussion>>,
         /// Who the agents are that the record names by their keys.
@@ -155,10 +155,11 @@ impl<'a> RecordFile<'a> {
             writer,
             ..
         } = record;
+        let standing = &snapshot.state.standing;
         Self {
-            mode: snapshot.mode,
-            archived: snapshot.archived,
-            initiator: snapshot.initiator,
+            mode: standing.mode,
+            archived: standing.archived.clone(),
+            initiator: standing.initiator,
             discussion: record.discussion.clone(),
             agents: agents.clone(),
             snapshot: Cow::Borrowed(snapshot),
@@ -192,7 +193,9 @@ impl From<RecordFile<'_>> for ChannelRecord {
             ..
         } = file;
         // What stands in front of the snapshot belongs to it, too.
-        let snapshot = Snapshot { mode, archived, initiator, ..snapshot.into_owned() };
+        let mut snapshot = snapshot.into_owned();
+        let standing = &mut snapshot.state.standing;
+        (standing.mode, standing.archived, standing.initiator) = (mode, archived, initiator);
         Self {
             snapshot,
             discussion,

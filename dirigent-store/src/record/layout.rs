@@ -1,4 +1,4 @@
-//! How a file is laid out: a field a line down to the parts of the snapshot, what is inside them in
+//! How a file is laid out: a field a line down to the topics of the state, what is inside them in
 //! one line. A person finds everything, and a list of 256 ids does not fill the screen.
 
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 /// Objects nested this deep stand in one line.
-const OPEN_DEPTHS: usize = 3;
+const OPEN_DEPTHS: usize = 4;
 
 /// Writes a value that stands at this depth of the file.
 pub(super) fn to_text<T: Serialize>(value: &T, depth: usize) -> serde_json::Result<Vec<u8>> {

@@ -1,55 +1,71 @@
-//! The turn machine's state, as it stands in a file.
+//! The turn machine's state, as it stands in a file: a form for each of its topics.
+
+use std::time::Duration;
 
 use dirigent_core::snapshot::{
-    Archived, DeliveryData, InitiatorPermit, PendingEffect, PermitRun, PhaseData, Piece, Refresh,
-    RunFate, Slot, StaleTrigger, Steering,
+    Archived, Attendance, ChatOutage, Cycle, Delivery, Floor, Hourly, InitiatorPermit, Limits,
+    Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent, Refresh,
+    Reminders, Rng, Roster, RunFate, Runs, Seen, Slot, SpeakerList, SpokenTurn, StaleTrigger,
+    Standing, State, Words,
 };
-use dirigent_core::view::{Pause, SeatTurn};
-use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp, TurnId};
+use dirigent_core::view::{Away, Budget, Pause, SeatTurn, Span};
+use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp};
+use serde::{Deserializer, Serializer};
 
-use crate::record::form::{enums, structs};
+use crate::record::form::{Form, digits, enums, structs};
 
 structs! {
     /// A snapshot, but for what the record says in front of it. Absent is what is empty.
     struct SnapshotFile for Snapshot as "Snapshot" {
-        #[serde(skip)] mode: Mode,
-        #[serde(skip)] archived: Option<Archived>,
-        #[serde(skip)] initiator: Option<AgentKey>,
         version: u16,
         now: Timestamp,
-        phase: PhaseData,
-        turn: TurnId,
-        [opt] pause: Option<Pause>,
-        [opt] created: bool,
-        [opt] wake_pending: bool,
-        [opt] wake_unserved: bool,
-        [opt] cycle_requested: bool,
-        [opt] list: Vec<Slot>,
-        [opt] list_at: Option<Timestamp>,
-        [opt] last_completer: Option<AgentKey>,
-        [opt] muted: Vec<AgentKey>,
-        [opt] refresh: Option<Refresh>,
-        [opt] asked_at: Option<Timestamp>,
-        [opt] permit: Option<InitiatorPermit>,
-        [opt] reminded_at: Option<Timestamp>,
-        [opt] reminder_due: Option<Timestamp>,
-        [opt] turns: u32,
-        [opt] cycles: u32,
-        [opt] ceiling_announced: bool,
-        [opt] reminders: u8,
-        talk_since: Timestamp,
-        [opt] horizon: Option<MessageId>,
-        [opt] newest: Option<MessageId>,
-        [opt] messages: Vec<MessageId>,
-        [opt] runs: Vec<(RunId, RunFate)>,
-        last_activity_at: Timestamp,
-        [opt] delivery: Option<Box<DeliveryData>>,
-        [opt] pending: Vec<PendingEffect>,
-        next_ticket: u64,
-        [opt] stale_triggers: Vec<StaleTrigger>,
-        [opt] steering: Option<Box<Steering>>,
-        rng = u64,
         revision: u64,
+        state: State,
+        pending: Pending,
+    }
+
+    struct StateFile for State as "State" {
+        [opt] standing: Standing,
+        floor: Floor,
+        [opt] roster: Roster,
+        [opt] cycle: Cycle,
+        [opt] words: Words,
+        [opt] quota: Quota,
+        [opt] reminders: Rare<Reminders>,
+        [opt] seen: Seen,
+        [opt] delivery: Option<Box<Delivery>>,
+        rng: Rng,
+    }
+
+    struct StandingFile for Standing as "Standing" {
+        #[serde(skip)] mode: Mode,
+        #[serde(skip)] archived: Option<Box<Archived>>,
+        #[serde(skip)] initiator: Option<AgentKey>,
+        [opt] created: bool,
+        [opt] pause: Option<Pause>,
+        [opt] outage: Option<Box<ChatOutage>>,
+    }
+
+    /// How a channel was archived.
+    struct ArchivedFile for Archived as "Archived" {
+        at: Timestamp,
+        concluded: bool,
+        leaving: [Option<AgentKey>; 2],
+        [opt] bot_notice_at: Option<Timestamp>,
+    }
+
+    struct OutageFile for ChatOutage as "ChatOutage" {
+        since: Timestamp,
+        counted_from: Timestamp,
+    }
+
+    struct RosterFile for Roster as "Roster" {
+        [opt] list: SpeakerList,
+        [opt] read_at: Option<Timestamp>,
+        [opt] asked_at: Option<Timestamp>,
+        [opt] refresh: Option<Refresh>,
+        [opt] muted: Rare<Vec<AgentKey>>,
+        [opt] attendance: Rare<Attendance>,
     }
 
     struct SlotFile for Slot as "Slot" {
@@ -66,16 +82,98 @@ structs! {
         until: Timestamp,
     }
 
+    struct AttendanceFile for Attendance as "Attendance" {
+        away: Vec<Away>,
+    }
+
+    struct AwayFile for Away as "Away" {
+        agent: AgentKey,
+        offline: bool,
+    }
+
+    struct CycleFile for Cycle as "Cycle" {
+        [opt] last_completer: Option<AgentKey>,
+        [opt] plans: Rare<Plans>,
+    }
+
+    struct PlansFile for Plans as "Plans" {
+        [opt] chosen: Option<AgentKey>,
+        [opt] round: Vec<AgentKey>,
+        [opt] next_round: Vec<AgentKey>,
+        [opt] cut: Option<AgentKey>,
+    }
+
+    struct WordsFile for Words as "Words" {
+        [opt] wake_pending: bool,
+        [opt] wake_unserved: bool,
+        [opt] cycle_requested: bool,
+        [opt] awaits_human: bool,
+        [opt] queue: Rare<Option<Span>>,
+    }
+
+    struct SpanFile for Span as "Span" {
+        first: MessageId,
+        last: MessageId,
+    }
+
+    struct QuotaFile for Quota as "Quota" {
+        [opt] limits: Limits,
+        [opt] budget: Rare<Budget>,
+        [opt] hourly: Rare<Hourly>,
+    }
+
+    struct LimitsFile for Limits as "Limits" {
+        [opt] turns: u32,
+        [opt] cycles: u32,
+        [opt] announced: bool,
+        [opt] since: Timestamp,
+    }
+
+    struct BudgetFile for Budget as "Budget" {
+        turns: u32,
+        cycles: u32,
+        cost = u64,
+        announced: bool,
+    }
+
+    struct HourlyFile for Hourly as "Hourly" {
+        spoken: Vec<SpokenTurn>,
+    }
+
+    struct SpokenFile for SpokenTurn as "SpokenTurn" {
+        agent: AgentKey,
+        at: Timestamp,
+    }
+
+    struct RemindersFile for Reminders as "Reminders" {
+        [opt] permit: Option<InitiatorPermit>,
+        [opt] last_at: Option<Timestamp>,
+        [opt] due_at: Option<Timestamp>,
+        [opt] sent: u8,
+    }
+
     struct PermitFile for InitiatorPermit as "InitiatorPermit" {
         agent: AgentKey,
         run: PermitRun,
     }
 
-    struct DeliveryFile for DeliveryData as "DeliveryData" {
+    struct SeenFile for Seen as "Seen" {
+        [opt] horizon: Option<MessageId>,
+        [opt] newest: Option<MessageId>,
+        [opt] recent: Option<Box<Recent>>,
+    }
+
+    struct RecentFile for Recent as "Recent" {
+        [opt] messages: Vec<MessageId>,
+        [opt] runs: Runs,
+    }
+
+    struct DeliveryFile for Delivery as "Delivery" {
         fingerprint: Tail,
         pieces: Vec<Piece>,
         last_seen: Timestamp,
         [opt] arrivals: Vec<Timestamp>,
+        [opt] polls: Polls,
     }
 
     struct PieceFile for Piece as "Piece" {
@@ -83,17 +181,21 @@ structs! {
         tail: Tail,
     }
 
+    struct PollsFile for Polls as "Polls" {
+        [opt] open: Option<Ticket>,
+        next: Timestamp,
+        interval: Duration,
+    }
+
+    struct PendingFile for Pending as "Pending" {
+        [opt] effects: Vec<PendingEffect>,
+        next_ticket: u64,
+        [opt] stale: Rare<Vec<StaleTrigger>>,
+    }
+
     struct StaleTriggerFile for StaleTrigger as "StaleTrigger" {
         message: MessageId,
         [opt] due: Option<Timestamp>,
-    }
-
-    /// How a channel was archived.
-    struct ArchivedFile for Archived as "Archived" {
-        at: Timestamp,
-        concluded: bool,
-        leaving: [Option<AgentKey>; 2],
-        [opt] bot_notice_at: Option<Timestamp>,
     }
 }
 
@@ -106,5 +208,45 @@ enums! {
             spoke: bool,
             [opt] replied: bool,
         },
+    }
+}
+
+impl Form for SpeakerList {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.slots.write(to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Form::read(from).map(|slots| Self { slots })
+    }
+}
+
+impl Form for Runs {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.as_slice().to_vec().write(to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        <Vec<(RunId, RunFate)> as Form>::read(from).map(Self::from)
+    }
+}
+
+impl Form for Rng {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        digits::serialize(&self.0, to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        digits::deserialize(from).map(Self)
+    }
+}
+
+impl<T: Form + Clone + Default + PartialEq> Form for Rare<T> {
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.value().write(to)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        T::read(from).map(Self::from)
     }
 }

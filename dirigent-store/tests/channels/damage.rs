@@ -114,8 +114,8 @@ async fn lost_names_are_put_together_again_from_the_channels() {
             assert_eq!(store.add_agent(name.into()).await.unwrap(), AgentKey::new(key));
         }
         let mut commit = request(HERE, 0, 1);
-        std::sync::Arc::make_mut(&mut commit.record).snapshot.list =
-            [2, 1].map(|key| Slot::new(AgentKey::new(key))).to_vec();
+        let snapshot = &mut std::sync::Arc::make_mut(&mut commit.record).snapshot;
+        snapshot.state.roster.list.slots = [2, 1].map(|key| Slot::new(AgentKey::new(key))).to_vec();
         store.commit(commit).await.unwrap();
         store.close().await.unwrap();
         let path = place.root().join("agents.json");

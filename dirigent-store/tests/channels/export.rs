@@ -38,7 +38,7 @@ async fn talk_then(store: &JsonChannels, channel: ChannelId, started: bool, more
         machine.handle(Timestamp::from_millis(second * 1_000), input, &mut effects).unwrap();
     }
     let mut record = ChannelRecord::default();
-    machine.snapshot_into(&mut record.snapshot);
+    record.snapshot.clone_from(machine.snapshot());
     let record = record.into();
     let transitions = effects.iter().filter_map(dirigent_core::Effect::transition);
     let transitions = transitions.collect::<Vec<_>>().into();

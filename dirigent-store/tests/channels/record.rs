@@ -14,8 +14,7 @@ use dirigent::store::{
     ReplyEnd, Revision, Writer,
 };
 use dirigent::{ChannelId, Config, MessageId, UserId};
-use dirigent_core::snapshot::Steering;
-use dirigent_core::view::Span;
+use dirigent_core::view::{Budget, Span};
 use dirigent_core::{AgentKey, Creation, Input, Mode, Settlement, Ticket, TurnMachine, WakeCause};
 use dirigent_store::{BadFile, ParsedChannel, parse_channel};
 use dirigent_testkit::Random;
@@ -206,7 +205,7 @@ fn what_a_machine_went_through_comes_back_whole() {
             }
             now = channel.next_deadline().map_or(now, |deadline| deadline.at);
             let mut record = ChannelRecord::default();
-            channel.snapshot_into(&mut record.snapshot);
+            record.snapshot.clone_from(channel.snapshot());
             kinds.insert(format!("{:?}", channel.view().turn_state()));
             let file = ParsedChannel::new(ChannelId::new(7), Revision::new(round), record);
             let again = parse_channel(&file.to_json().unwrap()).unwrap();
@@ -232,11 +231,20 @@ fn a_channel_that_uses_no_option_is_written_as_before_there_were_any() {
         channel.handle(Timestamp::from_millis(1), &input, &mut Vec::new()).unwrap();
     }
     let mut record = ChannelRecord::default();
-    channel.snapshot_into(&mut record.snapshot);
+    record.snapshot.clone_from(channel.snapshot());
     let file = ParsedChannel::new(ChannelId::new(7), Revision::new(1), record);
     let json = String::from_utf8(file.to_json().unwrap()).unwrap();
-    for newer in ["steering", "wakeUnserved", "passed", "\"heard", "verified", "gapFrom", "writer"]
-    {
+    for newer in [
+        "terms",
+        "plans",
+        "budget",
+        "wakeUnserved",
+        "passed",
+        "\"heard",
+        "verified",
+        "gapFrom",
+        "writer",
+    ] {
         assert!(!json.contains(newer), "{json}");
     }
 }
@@ -276,7 +284,7 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
         "\n      \"composedAt\": 4,",
         "\n      \"doubtSince\": 5,",
         "\n      \"waitingSince\": 6,",
-        "\n      \"extras\": {\"replyTo\": \"2\"},",
+        "\n      \"extras\": {\n        \"replyTo\": \"2\"\n      },",
         ",\n    \"heard\": \"7\"",
         ",\n    \"verified\": \"6\"",
         ",\n    \"gapFrom\": {\n      \"after\": \"8\"\n    }",
@@ -296,11 +304,10 @@ fn a_file_from_before_the_marks_and_the_writer_were_stored_has_none() {
 /// F26
 #[test]
 fn what_a_channel_steers_by_is_refused_where_it_is_no_such_thing() {
-    let mut snapshot = Snapshot { wake_pending: true, ..Snapshot::default() };
+    let mut snapshot = Snapshot::default();
     let (first, last) = (MessageId::new(3), MessageId::new(5));
-    let mut steering = Steering { queued: Some(Span { first, last }), ..Steering::default() };
-    steering.budget.cost = 7;
-    snapshot.steering = Some(steering.into());
+    snapshot.state.words.queue = Some(Span { first, last }).into();
+    snapshot.state.quota.budget = Budget { cost: 7, ..Budget::default() }.into();
     let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
     let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
     let json = String::from_utf8(file.to_json().unwrap()).unwrap();
@@ -328,8 +335,8 @@ fn what_a_newer_version_wrote_is_written_again_as_it_was() {
     let json = json
         .replacen("\"mode\"", &format!("{extra},\n    \"mode\""), 1)
         .replacen(
-            "\"version\": 1,\n      \"now\"",
-            &format!("{extra}, \"version\": 1,\n      \"now\""),
+            "\"version\": 2,\n      \"now\"",
+            &format!("{extra}, \"version\": 2,\n      \"now\""),
             1,
         )
         .replacen("\"callback\"", &format!("{extra}, \"callback\""), 1)
@@ -373,8 +380,8 @@ fn a_person_finds_the_mode_and_the_discussion_in_front() {
 /// F26
 #[test]
 fn what_contradicts_itself_is_for_the_machine_to_refuse() {
-    let muted = vec![AgentKey::new(2), AgentKey::new(1)];
-    let snapshot = Snapshot { muted, ..Snapshot::default() };
+    let mut snapshot = Snapshot::default();
+    snapshot.state.roster.muted = vec![AgentKey::new(2), AgentKey::new(1)].into();
     let record = ChannelRecord { snapshot, ..ChannelRecord::default() };
     let file = ParsedChannel::new(ChannelId::new(7), Revision::new(8), record);
     let again = parse_channel(&file.to_json().unwrap()).unwrap();
@@ -460,7 +467,9 @@ fn unknown_fields_survive_at_every_level_of_a_record() {
         "/record",
         "/record/discussion",
         "/record/snapshot",
-        "/record/snapshot/list/*",
+        "/record/snapshot/state",
+        "/record/snapshot/state/standing",
+        "/record/snapshot/state/roster/list/*",
         "/record/outbox/*",
         "/record/outbox/*/parts/*",
         "/record/outgoing",
@@ -468,16 +477,30 @@ fn unknown_fields_survive_at_every_level_of_a_record() {
         "/record/handed/*",
         "/record/handed/*/owed/*",
         "/record/writer",
-        "/record/snapshot/steering",
-        "/record/snapshot/pending/*",
-        "/record/snapshot/delivery",
-        "/record/snapshot/delivery/pieces/*",
-        "/record/snapshot/permit",
+        "/record/snapshot/state/floor/terms",
+        "/record/snapshot/state/cycle/plans",
+        "/record/snapshot/state/quota/hourly",
+        "/record/snapshot/state/seen/recent",
+        "/record/snapshot/state/delivery",
+        "/record/snapshot/state/delivery/pieces/*",
+        "/record/snapshot/state/reminders/permit",
+        "/record/snapshot/pending/effects/*",
     ] {
         assert!(kept.contains(path), "{path} is not among {kept:?}");
     }
-    let forms =
-        ["phase", "run", "effect", "gapFrom", "notice", "from", "end", "pollInterval", "agents"];
+    let forms = [
+        "phase",
+        "refreshing",
+        "wake",
+        "run",
+        "effect",
+        "gapFrom",
+        "notice",
+        "from",
+        "end",
+        "interval",
+        "agents",
+    ];
     for path in &refused {
         let name = path.rsplit('/').next().unwrap();
         assert!(forms.contains(&name), "{path} takes no unknown field");

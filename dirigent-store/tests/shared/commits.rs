@@ -16,7 +16,7 @@ pub(crate) const THERE: ChannelId = ChannelId::new(100_000_000_000_000_002);
 /// A record that is known by its number, of some kilobytes.
 pub(crate) fn marked(number: u64) -> ChannelRecord {
     let mut record = ChannelRecord::default();
-    record.snapshot.rng = number;
+    record.snapshot.state.rng.0 = number;
     record.discussion = Some(Arc::new(Discussion {
         callback: THERE,
         callback_guild: None,
@@ -27,7 +27,7 @@ pub(crate) fn marked(number: u64) -> ChannelRecord {
 
 /// The number by which a record is known, if it is whole.
 pub(crate) fn mark(record: &ChannelRecord) -> u64 {
-    let number = record.snapshot.rng;
+    let number = record.snapshot.state.rng.0;
     assert_eq!(*record, marked(number), "the record is not whole");
     number
 }

@@ -72,7 +72,7 @@ fn channel(random: &mut Random) -> ChannelId {
 fn record(random: &mut Random) -> ChannelRecord {
     let mut record = marked(random.draw());
     let agents = (0..pick(random, 5)).map(|key| Slot::new(AgentKey::new(key)));
-    record.snapshot.list = agents.collect();
+    record.snapshot.state.roster.list.slots = agents.collect();
     if pick(random, 3) == 0 {
         let part = |number| OutgoingPart {
             content: format!("part {number} \u{0} \"quoted\" 'single' 東京\n").repeat(40).into(),

@@ -20,7 +20,7 @@ async fn a_record_is_written_as_in_a_file() {
     for store in [&files as &dyn ChannelStore, &store] {
         store.add_agent("zoe".into()).await.unwrap();
         let mut commit = request(HERE, 0, 1);
-        std::sync::Arc::make_mut(&mut commit.record).snapshot.list =
+        std::sync::Arc::make_mut(&mut commit.record).snapshot.state.roster.list.slots =
             vec![Slot::new(AgentKey::new(0))];
         store.commit(commit).await.unwrap();
     }

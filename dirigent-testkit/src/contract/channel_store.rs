@@ -323,7 +323,7 @@ fn after(inputs: &[Input]) -> ChannelRecord {
         let _ = channel.handle(now, input, &mut effects);
     }
     let mut record = ChannelRecord::default();
-    channel.snapshot_into(&mut record.snapshot);
+    record.snapshot.clone_from(channel.snapshot());
     record
 }
 

@@ -173,7 +173,8 @@ fn a_deletion_of_what_a_person_wrote_is_noticed() {
 #[test]
 fn a_deletion_of_a_trigger_that_is_still_owed_is_noticed() {
     let owed = |world: &World| {
-        let stored = world.store.record.as_ref().map(|record| record.snapshot.pending.clone());
+        let stored =
+            world.store.record.as_ref().map(|record| record.snapshot.pending.effects.clone());
         stored.unwrap_or_default().into_iter().find_map(|pending| match pending.effect {
             Effect::Trigger { ticket, .. } => Some(world.room.turns.nonce(ticket, pending.since)),
             _ => None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::snapshot::{PermitRun, PhaseData, WaitingFrom};
+use dirigent_core::snapshot::{PermitRun, Phase, State, WaitingFrom};
 use dirigent_core::{Effect, RunId, Snapshot, Timestamp};
 
 use super::super::action::{Account, Action, Started};
@@ -264,7 +264,7 @@ impl World {
             _ => false,
         };
         let record = self.store.record.as_ref();
-        if record.is_some_and(|record| record.snapshot.pending.iter().any(owed)) {
+        if record.is_some_and(|record| record.snapshot.pending.effects.iter().any(owed)) {
             self.books.fail("a trigger is deleted, and the record still owes it".to_owned());
         }
     }
@@ -272,7 +272,7 @@ impl World {
     fn check_pending(&mut self, what: &str, is_it: impl Fn(&Effect) -> bool) {
         let record = self.store.record.as_ref();
         let owed = record.is_some_and(|record| {
-            record.snapshot.pending.iter().any(|pending| is_it(&pending.effect))
+            record.snapshot.pending.effects.iter().any(|pending| is_it(&pending.effect))
         });
         if !owed {
             self.books.fail(format!("{what} starts, and no record says that it is owed"));
@@ -337,7 +337,7 @@ impl World {
                 return if message.tried && before { Stored::Outbox } else { Stored::Nothing };
             }
         }
-        for pending in &record.snapshot.pending {
+        for pending in &record.snapshot.pending.effects {
             let Some(ticket) = pending.effect.ticket() else {
                 continue;
             };
@@ -364,13 +364,12 @@ impl World {
 
 /// Whether the snapshot says that this run is permitted.
 fn runs(snapshot: &Snapshot, run: RunId) -> bool {
-    let permit = snapshot.permit.map(|permit| permit.run);
+    let State { floor, reminders, .. } = &snapshot.state;
+    let permit = reminders.value().permit.map(|permit| permit.run);
     let permitted =
         matches!(permit, Some(PermitRun::Running { id: Some(known), .. }) if known == run);
-    let running =
-        matches!(snapshot.phase, PhaseData::Running { run: Some(known), .. } if known == run);
-    let waiting = snapshot.steering.as_ref().and_then(|steering| steering.waiting.as_ref());
-    let from = waiting.map(|waiting| waiting.from);
+    let running = matches!(floor.phase, Phase::Running { run: on, .. } if on.id == Some(run));
+    let from = floor.waiting.as_ref().map(|waiting| waiting.from);
     let rests = matches!(from, Some(WaitingFrom::Running { run: Some(known), .. }) if known == run);
     permitted || running || rests
 }
@@ -380,7 +379,7 @@ fn told(action: &Action) -> String {
         Action::Commit(commit) => format!(
             "commit on {} {:?} outgoing {:?} handed {:?} unserved {:?} gap {:?}",
             commit.expected.get(),
-            commit.record.snapshot.phase,
+            commit.record.snapshot.state.floor.phase,
             commit.record.outgoing.as_ref().map(|out| out.run),
             commit.record.handed,
             commit.record.unserved,

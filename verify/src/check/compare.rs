@@ -8,7 +8,8 @@ use dirigent_core::{
 };
 
 use super::brief;
-use crate::model::{EndedTurn, Model, ModelAnswer, Portrait};
+use crate::model::{EndedTurn, Model, ModelAnswer};
+use crate::portrait::Portrait;
 
 /// Agents whose `explain` is compared.
 const ASKED: [u32; 7] = [0, 1, 2, 3, 4, 5, 77];
@@ -50,7 +51,8 @@ pub(super) fn steps(
 
 /// Compares how both look.
 pub(super) fn portraits(machine: &TurnMachine, model: &Model) -> Result<(), String> {
-    let (theirs, ours) = (Portrait::of(machine), model.portrait());
+    let (mut theirs, ours) = (Portrait::default(), model.portrait());
+    theirs.refill(machine);
     if theirs != ours {
         let fields = differing_lines(&format!("{theirs:#?}"), &format!("{ours:#?}"));
         return Err(format!("how the channel looks{fields}"));
@@ -73,10 +75,8 @@ pub(super) fn copies(
     let answer = copy.handle(seen.now, input, &mut effects);
     same("answer of a copy", &answer, &seen.answer)?;
     same("effects of a copy", &effects.as_slice(), &seen.effects)?;
-    let (mut ours, mut theirs) = (Snapshot::default(), Snapshot::default());
-    copy.snapshot_into(&mut ours);
-    original.snapshot_into(&mut theirs);
-    snapshots("state of a copy", &ours, &theirs)
+    let (ours, theirs) = (copy.snapshot(), original.snapshot());
+    snapshots("state of a copy", ours, theirs)
 }
 
 /// Complains when two states differ.

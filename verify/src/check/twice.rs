@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{Config, Input, Snapshot, TurnMachine};
+use dirigent_core::{Config, Input, TurnMachine};
 
 use super::compare;
 use super::trace::{self, Trace};
@@ -83,9 +83,7 @@ fn twice(walk: &mut Walk, twin: &mut TurnMachine, input: &Input) -> Result<(), S
     let mut second = Vec::new();
     let _ = twin.handle(walk.now, input, &mut second);
     compare::same("effects of the second delivery", &second, &Vec::new())?;
-    let (mut ours, mut theirs) = (Snapshot::default(), Snapshot::default());
-    twin.snapshot_into(&mut ours);
-    walk.machine.snapshot_into(&mut theirs);
+    let (mut ours, theirs) = (twin.snapshot().clone(), walk.machine.snapshot());
     ours.revision = theirs.revision; // counts deliveries that changed nothing, too
-    compare::snapshots("state after the second delivery", &ours, &theirs)
+    compare::snapshots("state after the second delivery", &ours, theirs)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dirigent_core::{
     AgentKey, Answer, Author, Config, Effect, Input, Message, MessageId, Outcome, Refusal, RunId,
-    Snapshot, Tail, Timestamp, TurnMachine, Verdict,
+    Tail, Timestamp, TurnMachine, Verdict,
 };
 
 use super::Report;
@@ -97,9 +97,7 @@ impl Walk {
 
     /// A restored copy of the machine.
     pub(super) fn copy(&self) -> Result<TurnMachine, String> {
-        let mut snapshot = Snapshot::default();
-        self.machine.snapshot_into(&mut snapshot);
-        TurnMachine::restore(Arc::clone(&self.config), &snapshot)
+        TurnMachine::restore(Arc::clone(&self.config), self.machine.snapshot())
             .map_err(|error| format!("its own snapshot is refused: {error}"))
     }
 

@@ -298,7 +298,8 @@ impl Play {
     /// The result is in the callback channel, once, if the discussion is over.
     fn check_result(&self, talks: &Talks, talk: &Talk) -> Result<(), String> {
         let stored = self.stage.store().stored(talk.channel);
-        let is_over = stored.as_ref().is_some_and(|s| s.record.snapshot.archived.is_some());
+        let is_over =
+            stored.as_ref().is_some_and(|s| s.record.snapshot.state.standing.archived.is_some());
         let results = self.results_of(talk);
         if results == usize::from(is_over) || talks.deleted.contains(&talk.callback) {
             return Ok(());

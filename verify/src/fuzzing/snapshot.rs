@@ -3,59 +3,129 @@
 use std::time::Duration;
 
 use dirigent_core::snapshot::{
-    Archived, DeliveryData, InitiatorPermit, PendingEffect, PermitRun, PhaseData, Piece, Refresh,
-    RunFate, Slot, StaleTrigger,
+    Archived, Attendance, ChatOutage, Cycle, Delivery, Hourly, InitiatorPermit, Limits, Pending,
+    PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent, Refresh, Reminders, Rng,
+    Roster, RunFate, Seen, Slot, SpeakerList, SpokenTurn, StaleTrigger, Standing, State, Words,
 };
-use dirigent_core::view::{Pause, SeatTurn};
+use dirigent_core::view::{Away, Budget, Pause, SeatTurn};
 use dirigent_core::{
     AgentKey, Effect, MessageId, Mode, Notice, ReminderPlace, RunId, Snapshot, Tail, Ticket, TurnId,
 };
 
+use super::floor::span;
 use super::reader::Reader;
 
 /// Reads every field; whatever the bytes say, this is a snapshot.
 pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
     Snapshot {
-        version: if r.byte() == 255 { 2 } else { Snapshot::VERSION },
+        version: if r.byte() == 255 { 99 } else { Snapshot::VERSION },
+        now: r.moment(),
+        revision: r.small(),
+        state: State {
+            standing: standing(r),
+            floor: super::floor::read(r),
+            roster: Roster {
+                list: SpeakerList { slots: r.list(70, slot) },
+                read_at: r.maybe(Reader::moment),
+                asked_at: r.maybe(Reader::moment),
+                refresh: r.maybe(|r| Refresh { ticket: ticket(r), until: r.moment() }),
+                muted: r.list(70, agent).into(),
+                attendance: rare(r, |r| Attendance { away: r.list(70, away) }),
+            },
+            cycle: Cycle { last_completer: r.maybe(agent), plans: rare(r, plans) },
+            words: Words {
+                wake_pending: r.flag(),
+                wake_unserved: r.flag(),
+                cycle_requested: r.flag(),
+                awaits_human: r.flag(),
+                queue: r.maybe(span).into(),
+            },
+            quota: quota(r),
+            reminders: rare(r, reminders),
+            seen: Seen {
+                horizon: r.maybe(message),
+                newest: r.maybe(message),
+                recent: r.maybe(recent).map(Box::new),
+            },
+            delivery: r.maybe(delivery).map(Box::new),
+            rng: Rng(r.small()),
+        },
+        pending: Pending {
+            effects: r.list(40, |r| PendingEffect { effect: effect(r), since: r.moment() }),
+            next_ticket: r.small(),
+            stale: r
+                .list(20, |r| StaleTrigger { message: message(r), due: r.maybe(Reader::moment) })
+                .into(),
+        },
+    }
+}
+
+fn rare<T: Clone + Default + PartialEq>(
+    r: &mut Reader<'_>,
+    read: impl Fn(&mut Reader<'_>) -> T,
+) -> Rare<T> {
+    r.maybe(read).map_or_else(Rare::default, Rare::from)
+}
+
+fn standing(r: &mut Reader<'_>) -> Standing {
+    Standing {
         mode: Mode::ALL.get(usize::from(r.byte() % 5)).copied().unwrap_or_default(),
-        phase: phase(r),
+        created: r.flag(),
         pause: r.maybe(rest),
         initiator: r.maybe(agent),
-        archived: r.maybe(archived),
-        list: r.list(70, slot),
-        last_completer: r.maybe(agent),
-        muted: r.list(70, agent),
-        refresh: r.maybe(|r| Refresh { ticket: ticket(r), until: r.moment() }),
-        permit: r.maybe(permit),
-        pending: r.list(40, |r| PendingEffect { effect: effect(r), since: r.moment() }),
-        next_ticket: r.small(),
-        messages: r.list(255, message),
-        horizon: r.maybe(message),
-        newest: r.maybe(message),
-        runs: r.list(40, |r| (run(r), if r.flag() { RunFate::Denied } else { RunFate::Ended })),
-        delivery: r.maybe(delivery).map(Box::new),
-        stale_triggers: r
-            .list(20, |r| StaleTrigger { message: message(r), due: r.maybe(Reader::moment) }),
-        created: r.flag(),
-        wake_pending: r.flag(),
-        wake_unserved: r.flag(),
-        cycle_requested: r.flag(),
-        ceiling_announced: r.flag(),
-        talk_since: r.moment(),
-        turn: TurnId::new(r.small()),
-        turns: u32::try_from(r.small()).unwrap_or(u32::MAX),
-        cycles: u32::try_from(r.small()).unwrap_or(u32::MAX),
-        now: r.moment(),
-        last_activity_at: r.moment(),
-        list_at: r.maybe(Reader::moment),
-        asked_at: r.maybe(Reader::moment),
-        reminded_at: r.maybe(Reader::moment),
-        reminder_due: r.maybe(Reader::moment),
-        steering: r.maybe(|r| Box::new(super::steering::read(r))),
-        reminders: r.byte() % 5,
-        rng: r.small(),
-        revision: r.small(),
+        archived: r.maybe(archived).map(Box::new),
+        outage: r
+            .maybe(|r| ChatOutage { since: r.moment(), counted_from: r.moment() })
+            .map(Box::new),
     }
+}
+
+fn away(r: &mut Reader<'_>) -> Away {
+    Away { agent: agent(r), offline: r.flag() }
+}
+
+fn plans(r: &mut Reader<'_>) -> Plans {
+    Plans {
+        chosen: r.maybe(agent),
+        round: r.list(70, agent),
+        next_round: r.list(70, agent),
+        cut: r.maybe(agent),
+    }
+}
+
+fn quota(r: &mut Reader<'_>) -> Quota {
+    let count = |r: &mut Reader<'_>| u32::try_from(r.small()).unwrap_or(u32::MAX);
+    Quota {
+        limits: Limits {
+            turns: count(r),
+            cycles: count(r),
+            announced: r.flag(),
+            since: r.moment(),
+        },
+        budget: rare(r, |r| Budget {
+            turns: count(r),
+            cycles: count(r),
+            cost: r.small(),
+            announced: r.flag(),
+        }),
+        hourly: rare(r, |r| Hourly {
+            spoken: r.list(255, |r| SpokenTurn { agent: agent(r), at: r.moment() }),
+        }),
+    }
+}
+
+fn reminders(r: &mut Reader<'_>) -> Reminders {
+    Reminders {
+        permit: r.maybe(permit),
+        last_at: r.maybe(Reader::moment),
+        due_at: r.maybe(Reader::moment),
+        sent: r.byte() % 5,
+    }
+}
+
+fn recent(r: &mut Reader<'_>) -> Recent {
+    let fate = |r: &mut Reader<'_>| if r.flag() { RunFate::Denied } else { RunFate::Ended };
+    Recent { messages: r.list(255, message), runs: r.list(40, |r| (run(r), fate(r))).into() }
 }
 
 fn rest(r: &mut Reader<'_>) -> Pause {
@@ -111,56 +181,24 @@ fn permit(r: &mut Reader<'_>) -> InitiatorPermit {
     InitiatorPermit { agent: agent(r), run: running.unwrap_or(PermitRun::Offered) }
 }
 
-fn delivery(r: &mut Reader<'_>) -> DeliveryData {
+fn delivery(r: &mut Reader<'_>) -> Delivery {
     let words = |r: &mut Reader<'_>| Tail::of(&"words ".repeat(usize::from(r.byte() % 16)));
-    DeliveryData {
+    let mut delivery = Delivery {
         fingerprint: words(r),
         pieces: r.list(10, |r| Piece { id: message(r), tail: words(r) }),
         last_seen: r.moment(),
         arrivals: r.list(6, Reader::moment),
+        polls: Polls {
+            open: r.maybe(ticket),
+            next: r.moment(),
+            interval: Duration::from_millis(r.small()),
+        },
+    };
+    if r.byte() % 4 > 0 {
+        delivery.pieces.sort_by_key(|piece| piece.id);
+        delivery.pieces.dedup_by_key(|piece| piece.id);
     }
-}
-
-fn phase(r: &mut Reader<'_>) -> PhaseData {
-    match r.byte() % 14 {
-        0 => PhaseData::Dead,
-        1 => PhaseData::Archived,
-        2 => PhaseData::Dormant,
-        3 => PhaseData::RefreshingBoundary,
-        4 => PhaseData::RefreshingWake { first: r.maybe(agent) },
-        5 => PhaseData::Granted {
-            agent: agent(r),
-            until: r.maybe(Reader::moment),
-            attempt: r.byte(),
-        },
-        6 => PhaseData::Running {
-            agent: agent(r),
-            run: r.maybe(run),
-            anchor: r.maybe(message),
-            until: r.maybe(Reader::moment),
-            receipt: r.flag(),
-        },
-        7 => PhaseData::Confirming {
-            agent: agent(r),
-            run: r.maybe(run),
-            anchor: r.maybe(message),
-            since: r.moment(),
-            poll: r.maybe(ticket),
-            poll_next: r.moment(),
-            poll_interval: Duration::from_millis(r.small()),
-        },
-        8 => PhaseData::RefreshingWakeAfter { sender: agent(r) },
-        9 => PhaseData::Continuing { agent: agent(r), until: r.maybe(Reader::moment) },
-        10 => PhaseData::Waiting { agent: agent(r) },
-        11 => PhaseData::Delivering {
-            agent: agent(r),
-            run: r.maybe(run),
-            anchor: r.maybe(message),
-            receipt: r.flag(),
-        },
-        12 => PhaseData::Unknown { failures: r.byte(), ask_at: r.maybe(Reader::moment) },
-        _ => PhaseData::Disabled,
-    }
+    delivery
 }
 
 fn effect(r: &mut Reader<'_>) -> Effect {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dirigent_core::{AgentKey, Answer, Cause, Input, Reason, Transition, Verdict};
 
 use super::observation::is_reply;
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "N1",
@@ -55,7 +55,7 @@ impl Observer for AbsentAreNotGranted {
         Ok(())
     }
 
-    fn restarted(&mut self, now: &ViewSnapshot) {
+    fn restarted(&mut self, now: &Glance) {
         // A report that was not stored was not taken in.
         self.away = now.away.iter().map(|(agent, _)| *agent).collect();
         let muted = now.seats.iter().filter(|seat| seat.muted);

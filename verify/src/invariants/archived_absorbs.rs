@@ -30,7 +30,7 @@ impl Observer for ArchivedAbsorbs {
         if let Some(effect) = seen.effects.iter().find(|effect| !is_afterlife(effect)) {
             return Err(format!("an archived channel asks for {effect:?}"));
         }
-        match after.deadline.map(|deadline| deadline.reason) {
+        match after.due {
             None | Some(DeadlineReason::Cleanup | DeadlineReason::Forget) => Ok(()),
             Some(reason) => Err(format!("an archived channel waits for {reason:?}")),
         }
@@ -97,10 +97,7 @@ mod tests {
     #[test]
     fn a_deadline_of_an_archived_channel_is_caught() {
         let mut step = archived();
-        step.after.deadline = Some(dirigent_core::Deadline {
-            at: dirigent_core::Timestamp::from_millis(9),
-            reason: DeadlineReason::Run,
-        });
+        step.after.due = Some(DeadlineReason::Run);
         step.rejected(fresh(&INVARIANT).as_mut(), "waits for");
     }
 }

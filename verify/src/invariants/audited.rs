@@ -29,8 +29,8 @@ mod tests {
 
     #[test]
     fn a_breach_is_caught() {
-        let contradiction =
-            Snapshot { initiator: Some(dirigent_core::AgentKey::new(1)), ..Snapshot::default() };
+        let mut contradiction = Snapshot::default();
+        contradiction.state.standing.initiator = Some(dirigent_core::AgentKey::new(1));
         let error = TurnMachine::restore(Config::default().into(), &contradiction).unwrap_err();
         let RestoreError::Broken(breach) = error else {
             panic!("{error}");

@@ -4,7 +4,7 @@ use std::mem::size_of;
 
 use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::snapshot::{
-    DeliveryData, PendingEffect, Piece, RunFate, Slot, SpokenTurn, StaleTrigger, Steering,
+    Delivery, PendingEffect, Piece, Recent, RunFate, Slot, SpokenTurn, StaleTrigger, State,
 };
 use dirigent_core::view::Away;
 use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, TurnMachine};
@@ -32,8 +32,8 @@ struct Bounded;
 impl Observer for Bounded {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let after = seen.after;
-        if after.pending > PENDING_MAX {
-            return Err(format!("{} effects are pending", after.pending));
+        if after.pending.len() > PENDING_MAX {
+            return Err(format!("{} effects are pending", after.pending.len()));
         }
         if after.seats.len() > AGENTS_MAX {
             return Err(format!("{} agents are listed", after.seats.len()));
@@ -41,15 +41,17 @@ impl Observer for Bounded {
         let Some(restored) = seen.restored else {
             return Ok(());
         };
-        let bytes = owned_bytes(restored.original);
-        let extra = restored.original.list.len().saturating_sub(USUAL_AGENTS) * size_of::<Slot>()
-            + restored.original.muted.len() * size_of::<AgentKey>()
-            + restored.original.steering.as_deref().map_or(0, list_bytes);
+        let original = restored.original;
+        let roster = &original.state.roster;
+        let extra = roster.list.slots.len().saturating_sub(USUAL_AGENTS) * size_of::<Slot>()
+            + roster.muted.get().map_or(0, Vec::len) * size_of::<AgentKey>()
+            + agents_bytes(&original.state);
         let cap = usize::from(seen.rules.budget.agent_turns_per_hour.unwrap_or(0));
-        let spoken = restored.original.steering.as_deref().map_or(0, |it| it.spoken.len());
+        let spoken = original.state.quota.hourly.get().map_or(0, |hourly| hourly.spoken.len());
         if spoken > after.seats.len() * cap {
             return Err(format!("{spoken} turns are remembered"));
         }
+        let bytes = owned_bytes(original);
         if bytes > BYTES_MAX + extra {
             return Err(format!("the channel owns {bytes} bytes"));
         }
@@ -57,50 +59,72 @@ impl Observer for Bounded {
     }
 }
 
-/// What the rules beyond the plain rotation own.
-fn steering_bytes(steering: &Steering) -> usize {
-    size_of::<Steering>() + list_bytes(steering)
-}
-
-/// What grows of it with the agents that are away, addressed or capped.
-fn list_bytes(steering: &Steering) -> usize {
-    let agents = steering.round.len() + steering.next_round.len();
+/// What grows with the agents that are away, addressed or capped.
+fn agents_bytes(state: &State) -> usize {
+    let State { roster, cycle, quota, .. } = state;
+    let agents = cycle.plans.get().map_or(0, |it| it.round.len() + it.next_round.len());
+    let spoken = quota.hourly.get().map_or(0, |hourly| hourly.spoken.len());
     agents * size_of::<AgentKey>()
-        + steering.away.len() * size_of::<Away>()
-        + steering.spoken.len() * size_of::<SpokenTurn>()
+        + roster.attendance.get().map_or(0, |it| it.away.len()) * size_of::<Away>()
+        + spoken * size_of::<SpokenTurn>()
 }
 
 /// What a channel with this snapshot owns, itself included.
 fn owned_bytes(snapshot: &Snapshot) -> usize {
-    let pieces = |_: &DeliveryData| size_of::<DeliveryData>() + 8 * size_of::<Piece>();
+    let Snapshot { state, pending, .. } = snapshot;
+    let State { standing, floor, roster, cycle, words, quota, reminders, seen, delivery, .. } =
+        state;
+    let recent = |it: &Recent| {
+        size_of::<Recent>()
+            + it.messages.len() * size_of::<MessageId>()
+            + it.runs.as_slice().len() * size_of::<(RunId, RunFate)>()
+    };
+    let delivered = |_: &Delivery| size_of::<Delivery>() + 8 * size_of::<Piece>();
     size_of::<TurnMachine>()
-        + snapshot.list.len() * size_of::<Slot>()
-        + snapshot.muted.len() * size_of::<AgentKey>()
-        + snapshot.messages.len() * size_of::<MessageId>()
-        + snapshot.runs.len() * size_of::<(RunId, RunFate)>()
-        + snapshot.pending.len() * size_of::<PendingEffect>()
-        + snapshot.stale_triggers.len() * size_of::<StaleTrigger>()
-        + snapshot.delivery.as_deref().map_or(0, pieces)
-        + snapshot.steering.as_deref().map_or(0, steering_bytes)
+        + roster.list.slots.len() * size_of::<Slot>()
+        + roster.muted.get().map_or(0, Vec::len) * size_of::<AgentKey>()
+        + pending.effects.len() * size_of::<PendingEffect>()
+        + pending.stale.get().map_or(0, Vec::len) * size_of::<StaleTrigger>()
+        + seen.recent.as_deref().map_or(0, recent)
+        + delivery.as_deref().map_or(0, delivered)
+        + agents_bytes(state)
+        + boxed(standing.archived.as_deref())
+        + boxed(standing.outage.as_deref())
+        + boxed(floor.terms.get())
+        + boxed(floor.waiting.as_deref())
+        + boxed(roster.attendance.get())
+        + boxed(cycle.plans.get())
+        + boxed(words.queue.get())
+        + boxed(quota.budget.get())
+        + boxed(quota.hourly.get())
+        + boxed(reminders.get())
+}
+
+/// What a value owns that is kept only while it is used.
+fn boxed<T>(value: Option<&T>) -> usize {
+    value.map_or(0, size_of_val)
 }
 
 #[cfg(test)]
 mod tests {
+    use dirigent_core::snapshot::Hourly;
+
     use super::super::forged::{Forged, fresh};
     use super::*;
 
     #[test]
     fn too_many_pending_effects_are_caught() {
         let mut step = Forged::default();
-        step.after.pending = PENDING_MAX + 1;
+        let effect = (dirigent_core::Ticket::default(), dirigent_core::Timestamp::default());
+        step.after.pending = vec![effect; PENDING_MAX + 1];
         step.rejected(fresh(&INVARIANT).as_mut(), "are pending");
     }
 
     #[test]
     fn turns_remembered_without_a_cap_are_caught() {
         let turn = SpokenTurn { agent: AgentKey::new(1), at: dirigent_core::Timestamp::default() };
-        let steering = Steering { spoken: vec![turn], ..Steering::default() };
-        let kept = Snapshot { steering: Some(Box::new(steering)), ..Snapshot::default() };
+        let mut kept = Snapshot::default();
+        kept.state.quota.hourly = Hourly { spoken: vec![turn] }.into();
         let mut step = Forged { restored: Some((kept, Snapshot::default())), ..Forged::default() };
         step.rejected(fresh(&INVARIANT).as_mut(), "are remembered");
         step.rules.budget.agent_turns_per_hour = Some(1);
@@ -109,8 +133,9 @@ mod tests {
 
     #[test]
     fn a_fat_channel_is_caught() {
-        let fat =
-            Snapshot { messages: (0..2_000).map(MessageId::new).collect(), ..Snapshot::default() };
+        let messages = (0..2_000).map(MessageId::new).collect();
+        let mut fat = Snapshot::default();
+        fat.state.seen.recent = Some(Box::new(Recent { messages, ..Recent::default() }));
         let step = Forged { restored: Some((fat, Snapshot::default())), ..Forged::default() };
         step.rejected(fresh(&INVARIANT).as_mut(), "bytes");
     }

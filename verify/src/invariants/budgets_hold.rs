@@ -3,7 +3,7 @@
 use dirigent_core::{Cause, Config, Effect, Input, MessageKind, Notice};
 
 use super::observation::begins_cycle;
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "C2",
@@ -59,7 +59,7 @@ impl Observer for BudgetsHold {
         self.count_notices(seen)
     }
 
-    fn restarted(&mut self, now: &ViewSnapshot) {
+    fn restarted(&mut self, now: &Glance) {
         // A cost that was not stored was not taken in.
         self.turns = self.turns.min(now.budget.turns);
         self.cycles = self.cycles.min(now.budget.cycles);

@@ -3,8 +3,8 @@
 use dirigent_core::{Author, Cause, Config, Effect, Notice};
 
 use super::observation::{begins_cycle, is_grant};
-use super::view_snapshot::{cycles_max, turns_max};
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
+use crate::portrait::{cycles_max, turns_max};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "C1",
@@ -64,7 +64,7 @@ impl Observer for CeilingsHold {
         self.count_notices(seen)
     }
 
-    fn restarted(&mut self, now: &ViewSnapshot) {
+    fn restarted(&mut self, now: &Glance) {
         // A word of an agent that asked for nothing need not have been stored.
         self.turns = self.turns.min(now.turns);
         self.cycles = self.cycles.min(now.cycles);

@@ -3,7 +3,7 @@
 use dirigent_core::{AgentKey, Cause, Input, MessageKind, PhaseKind};
 
 use super::observation::{begins_cycle, is_reply, is_skip};
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I4",
@@ -60,7 +60,7 @@ impl Observer for DormantAfterSilence {
         Ok(())
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {}
+    fn restarted(&mut self, _: &Glance) {}
 }
 
 impl DormantAfterSilence {

@@ -9,7 +9,9 @@ use dirigent_core::{
     Timestamp, Transition, TurnState,
 };
 
-use super::{Invariant, Observation, Restored, TwinStep, ViewSnapshot};
+use crate::portrait::Portrait;
+
+use super::{Glance, Invariant, Observation, Restored, TwinStep};
 
 /// A step that can be bent in every respect. Starts as a tick in a dormant chat of two agents.
 #[derive(Clone, Debug)]
@@ -20,8 +22,8 @@ pub(super) struct Forged {
     pub(super) input: Input,
     pub(super) answer: Result<Answer, Refusal>,
     pub(super) effects: Vec<Effect>,
-    pub(super) before: ViewSnapshot,
-    pub(super) after: ViewSnapshot,
+    pub(super) before: Glance,
+    pub(super) after: Glance,
     /// Other rules before the step, if its input changed them.
     pub(super) rules_before: Option<Config>,
     pub(super) rules: Config,
@@ -36,13 +38,14 @@ pub(super) const B: AgentKey = AgentKey::new(2);
 
 impl Default for Forged {
     fn default() -> Self {
-        let dormant = ViewSnapshot {
+        let portrait = Portrait {
             mode: Mode::Chat,
             turn_state: TurnState::Normal,
             phase: PhaseKind::Dormant,
             seats: vec![seat(A, SeatTurn::Ahead), seat(B, SeatTurn::Ahead)],
-            ..ViewSnapshot::default()
+            ..Portrait::default()
         };
+        let dormant = Glance { portrait, ..Glance::default() };
         Self {
             now: 1_000_000,
             elapsed: Duration::ZERO,

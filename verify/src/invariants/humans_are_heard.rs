@@ -7,7 +7,7 @@ use dirigent_core::{
     Cause, Config, Effect, Input, MessageId, MessageKind, PhaseKind, Settlement, Ticket, TurnId,
 };
 
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "H1",
@@ -60,7 +60,7 @@ impl Observer for HumansAreHeard {
         self.wait_on(seen, new)
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {
+    fn restarted(&mut self, _: &Glance) {
         // A crash may have come before the word was stored; then it was not taken in at all.
         self.waiting.clear();
     }
@@ -110,12 +110,13 @@ impl HumansAreHeard {
         let has_no_listener = !could_hear(seen.before) || !could_hear(after);
         // A timer that comes late delays one thing at a time; only the wait for it counts.
         let begun = seen.now.saturating_sub(seen.elapsed);
-        let due = seen.before.deadline.map(|deadline| deadline.at.since(begun));
+        let due = seen.before.deadline.map(|deadline| deadline.since(begun));
         let elapsed = due.map_or(seen.elapsed, |due| due.min(seen.elapsed));
         let goes_on = seen.transitions().any(|told| told.cause == Cause::Unfinished);
         // What waits for the chat or for the rest of a reply only pauses the wait, or a word that is
         // passed over with every reply would never have waited for long.
-        let stands_still = seen.before.chat_away || seen.before.phase == PhaseKind::Delivering;
+        let stands_still =
+            seen.before.chat_away.is_some() || seen.before.phase == PhaseKind::Delivering;
         let rests = seen.before.rest.is_some() || after.rest.is_some();
         for (id, waited) in &mut self.waiting {
             if goes_on || has_no_listener || rests {
@@ -132,7 +133,7 @@ impl HumansAreHeard {
 }
 
 /// Whether any agent could be granted at all.
-fn could_hear(glance: &ViewSnapshot) -> bool {
+fn could_hear(glance: &Glance) -> bool {
     let mut seats = glance.seats.iter();
     seats.any(|seat| seat.is_available() && !glance.capped.contains(&seat.agent))
 }
@@ -175,7 +176,7 @@ fn is_heard(seen: &Observation<'_>, id: MessageId, reached: bool) -> bool {
 }
 
 /// How long a whole cycle may take, with the reading of the list at both ends.
-fn longest_cycle(rules: &Config, glance: &ViewSnapshot) -> Duration {
+fn longest_cycle(rules: &Config, glance: &Glance) -> Duration {
     let start = rules.deadlines.start.unwrap_or_default();
     let run = rules.deadlines.run.unwrap_or_default();
     let parts = start * (u32::from(rules.deadlines.retriggers) + 1) + run;
@@ -286,7 +287,8 @@ mod tests {
         // The chat's part of the wait is no wait of its own.
         lasting(72_000, PhaseKind::Delivering, PhaseKind::Delivering).accepted(observer.as_mut());
         let mut away = lasting(72_000, PhaseKind::Granted, PhaseKind::Granted);
-        (away.before.chat_away, away.after.chat_away) = (true, true);
+        let since = Some(dirigent_core::Timestamp::default());
+        (away.before.chat_away, away.after.chat_away) = (since, since);
         away.accepted(observer.as_mut());
         for _ in 0..2 {
             lasting(2_500, PhaseKind::Running, PhaseKind::Delivering).accepted(observer.as_mut());

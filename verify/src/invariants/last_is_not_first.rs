@@ -4,7 +4,7 @@ use dirigent_core::view::Seat;
 use dirigent_core::{AgentKey, Cause, Input, PhaseKind};
 
 use super::observation::{begins_cycle, is_completion};
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I9",
@@ -75,11 +75,11 @@ impl Observer for LastIsNotFirst {
         Ok(())
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {}
+    fn restarted(&mut self, _: &Glance) {}
 }
 
 impl LastIsNotFirst {
-    fn check(&self, after: &ViewSnapshot, marks_known: bool) -> Result<(), String> {
+    fn check(&self, after: &Glance, marks_known: bool) -> Result<(), String> {
         let seats = &after.seats;
         let Some(last) = self.completer.filter(|_| seats.len() >= 2) else {
             return Ok(());
@@ -109,7 +109,7 @@ mod tests {
         let mut observer = fresh(&INVARIANT);
         let told = [(PhaseKind::Confirming, PhaseKind::Refreshing, B, Cause::TailMatched)];
         Forged::default().telling(&told).accepted(observer.as_mut());
-        observer.restarted(&ViewSnapshot::default());
+        observer.restarted(&Glance::default());
         let told = [
             (PhaseKind::Refreshing, PhaseKind::Refreshing, A, Cause::Reshuffled),
             (PhaseKind::Refreshing, PhaseKind::Granted, B, Cause::NextCycle),

@@ -3,7 +3,7 @@
 use dirigent_core::{AgentKey, Author, Cause, Input, PhaseKind, Transition};
 
 use super::observation::{is_grant, is_reply, is_return, is_wake};
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "L1",
@@ -44,7 +44,7 @@ impl Observer for LastWordStands {
         Ok(())
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {}
+    fn restarted(&mut self, _: &Glance) {}
 }
 
 impl LastWordStands {

@@ -3,8 +3,8 @@
 use dirigent_core::{AgentKey, Author, Cause, Input, MessageKind, PhaseKind};
 
 use super::observation::{is_reply, is_wake};
-use super::view_snapshot::is_active;
 use super::{Invariant, Observation, Observer};
+use crate::portrait::is_active;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I5",

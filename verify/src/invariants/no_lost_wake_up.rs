@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::view::Pause;
 use dirigent_core::{Config, Effect, PhaseKind};
 
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I3",
@@ -29,7 +29,7 @@ impl Observer for NoLostWakeUp {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
         let after = seen.after;
         if let Some(deadline) = after.deadline {
-            if deadline.at <= seen.now {
+            if deadline <= seen.now {
                 return Err(format!("{deadline:?} is overdue at {:?}", seen.now));
             }
         }
@@ -49,7 +49,7 @@ impl Observer for NoLostWakeUp {
         }
         self.longest = self.longest.max(waits).max(self.patience);
         self.for_ever |= waits_for_ever(after, seen.rules_before, seen.rules);
-        if after.chat_away || before.chat_away {
+        if after.chat_away.is_some() || before.chat_away.is_some() {
             let outage =
                 seen.rules.deadlines.outage_max.max(seen.rules_before.deadlines.outage_max);
             self.longest = self.longest.max(outage);
@@ -59,14 +59,14 @@ impl Observer for NoLostWakeUp {
         }
         match after.deadline {
             None => Err(format!("{:?} waits without a deadline", after.phase)),
-            Some(deadline) if deadline.at.since(seen.now) > self.longest => {
+            Some(deadline) if deadline.since(seen.now) > self.longest => {
                 Err(format!("{deadline:?} is too far from {:?}", seen.now))
             }
             Some(_) => Ok(()),
         }
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {}
+    fn restarted(&mut self, _: &Glance) {}
 }
 
 /// The longest that any one phase may wait.
@@ -81,19 +81,19 @@ fn longest_wait(rules: &Config) -> Duration {
 }
 
 /// Whether the host chose that this phase has no end of its own.
-fn waits_for_ever(glance: &ViewSnapshot, before: &Config, rules: &Config) -> bool {
+fn waits_for_ever(glance: &Glance, before: &Config, rules: &Config) -> bool {
     let start = before.deadlines.start.is_none() || rules.deadlines.start.is_none();
     let run = before.deadlines.run.is_none() || rules.deadlines.run.is_none();
     let held = glance.rest == Some(Pause::Held);
     let asked = matches!(glance.phase, PhaseKind::Granted | PhaseKind::Continuing);
     let delivers = glance.phase == PhaseKind::Delivering;
-    let outage = glance.chat_away && held;
+    let outage = glance.chat_away.is_some() && held;
     delivers || outage || (asked && (start || held)) || (glance.phase == PhaseKind::Running && run)
 }
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Deadline, DeadlineReason, Timestamp};
+    use dirigent_core::Timestamp;
 
     use super::super::forged::{Forged, fresh};
     use super::*;
@@ -101,10 +101,7 @@ mod tests {
     fn granted_until(at: Option<u64>) -> Forged {
         let mut step = Forged::default();
         step.after.phase = PhaseKind::Granted;
-        step.after.deadline = at.map(|at| Deadline {
-            at: Timestamp::from_millis(step.now + at),
-            reason: DeadlineReason::Start,
-        });
+        step.after.deadline = at.map(|at| Timestamp::from_millis(step.now + at));
         step
     }
 

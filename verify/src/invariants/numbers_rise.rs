@@ -1,6 +1,6 @@
 //! I2, the core's part: turns, tickets and revisions only rise.
 
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I2",
@@ -52,7 +52,7 @@ impl Observer for NumbersRise {
         Ok(())
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {}
+    fn restarted(&mut self, _: &Glance) {}
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use dirigent_core::{
     Refusal, Snapshot, Timestamp, Transition, WakeCause,
 };
 
-use super::ViewSnapshot;
-use super::view_snapshot::is_active;
+use super::Glance;
+use crate::portrait::is_active;
 
 /// One call of `handle` with what came before and after it.
 ///
@@ -30,9 +30,9 @@ pub struct Observation<'a> {
     /// What the channel asked for.
     pub effects: &'a [Effect],
     /// The channel before.
-    pub before: &'a ViewSnapshot,
+    pub before: &'a Glance,
     /// The channel after.
-    pub after: &'a ViewSnapshot,
+    pub after: &'a Glance,
     /// The rules before the step; other than `rules` only when the input changed them.
     pub rules_before: &'a Config,
     /// The rules.
@@ -126,7 +126,7 @@ impl<'a> Observation<'a> {
     }
 
     /// Whether the channel is a live one that keeps turns, before and after.
-    pub const fn is_managed(&self) -> bool {
+    pub fn is_managed(&self) -> bool {
         matches!(self.after.mode, Mode::Chat | Mode::Discussion)
             && !matches!(self.after.phase, PhaseKind::Archived)
     }

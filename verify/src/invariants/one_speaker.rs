@@ -2,7 +2,7 @@
 
 use dirigent_core::{Answer, Effect, Input, PhaseKind, Reason, RunId, Verdict};
 
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I1",
@@ -74,7 +74,7 @@ impl OneSpeaker {
     }
 
     /// The permission and the phase must tell the same story.
-    fn compare(&self, after: &ViewSnapshot) -> Result<(), String> {
+    fn compare(&self, after: &Glance) -> Result<(), String> {
         if after.allowed > 1 {
             return Err(format!("{} agents would be allowed now", after.allowed));
         }

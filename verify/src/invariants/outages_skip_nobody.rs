@@ -17,7 +17,7 @@ struct OutagesSkipNobody;
 
 impl Observer for OutagesSkipNobody {
     fn observe(&mut self, seen: &Observation<'_>) -> Result<(), String> {
-        if !(seen.before.chat_away && seen.after.chat_away) {
+        if seen.before.chat_away.is_none() || seen.after.chat_away.is_none() {
             return Ok(());
         }
         let late = |cause| {
@@ -32,7 +32,7 @@ impl Observer for OutagesSkipNobody {
             )
         };
         for told in seen.transitions() {
-            let wakes = told.from == PhaseKind::Dormant && super::view_snapshot::is_active(told.to);
+            let wakes = told.from == PhaseKind::Dormant && crate::portrait::is_active(told.to);
             if late(told.cause) || wakes {
                 return Err(format!("{:?} while the chat is away", told.cause));
             }
@@ -48,7 +48,8 @@ mod tests {
 
     fn away(from: PhaseKind, to: PhaseKind, cause: Cause) -> Forged {
         let mut step = Forged::default().telling(&[(from, to, A, cause)]);
-        (step.before.chat_away, step.after.chat_away) = (true, true);
+        let since = Some(dirigent_core::Timestamp::default());
+        (step.before.chat_away, step.after.chat_away) = (since, since);
         step
     }
 
@@ -57,7 +58,7 @@ mod tests {
         let late = away(PhaseKind::Granted, PhaseKind::Granted, Cause::StartTimedOut);
         late.rejected(fresh(&INVARIANT).as_mut(), "while the chat is away");
         let mut back = away(PhaseKind::Granted, PhaseKind::Granted, Cause::StartTimedOut);
-        back.before.chat_away = false;
+        back.before.chat_away = None;
         back.accepted(fresh(&INVARIANT).as_mut());
     }
 

@@ -38,7 +38,8 @@ mod tests {
             ..Forged::default()
         };
         step.accepted(fresh(&INVARIANT).as_mut());
-        let lossy = Snapshot { cycle_requested: true, ..Snapshot::default() };
+        let mut lossy = Snapshot::default();
+        lossy.state.words.cycle_requested = true;
         step.restored = Some((lossy, Snapshot::default()));
         step.rejected(fresh(&INVARIANT).as_mut(), "restored");
     }

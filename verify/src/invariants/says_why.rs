@@ -3,7 +3,7 @@
 use dirigent_core::view::Pause;
 use dirigent_core::{AgentKey, Answer, Config, Input, Mode, PhaseKind, Reason, Timestamp, Verdict};
 
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "W1",
@@ -69,12 +69,7 @@ fn explained_alike(
 }
 
 /// The order of rule 7, read from what a view shows.
-fn derive(
-    glance: &ViewSnapshot,
-    rules: &Config,
-    now: Timestamp,
-    agent: Option<AgentKey>,
-) -> Reason {
+fn derive(glance: &Glance, rules: &Config, now: Timestamp, agent: Option<AgentKey>) -> Reason {
     if glance.phase == PhaseKind::Archived {
         return Reason::Archived;
     }
@@ -94,7 +89,7 @@ fn derive(
     }
 }
 
-fn derive_for(glance: &ViewSnapshot, rules: &Config, now: Timestamp, agent: AgentKey) -> Reason {
+fn derive_for(glance: &Glance, rules: &Config, now: Timestamp, agent: AgentKey) -> Reason {
     let seat = glance.seat(agent);
     let away = glance.away.iter().find(|(one, _)| *one == agent).map(|(_, offline)| *offline);
     let replied = glance.reply.is_some_and(|reply| reply.agent == agent);
@@ -146,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_reason_that_forgets_absence_caps_and_budgets_is_caught() {
-        let dormant = |change: fn(&mut ViewSnapshot)| {
+        let dormant = |change: fn(&mut Glance)| {
             let mut step = denied(Reason::Dormant);
             change(&mut step.after);
             step.rejected(fresh(&INVARIANT).as_mut(), "the rules say");

@@ -6,7 +6,7 @@ use dirigent_core::{
     AgentKey, Answer, DeadlineReason, Effect, Input, Reason, Refusal, RunId, Verdict,
 };
 
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I10",
@@ -65,7 +65,7 @@ impl Observer for StaleChangesNothing {
         }
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {
+    fn restarted(&mut self, _: &Glance) {
         self.remembered.clear();
     }
 }
@@ -115,10 +115,11 @@ impl StaleChangesNothing {
 
 fn expect_nothing(refusal: Refusal, seen: &Observation<'_>) -> Result<(), String> {
     // With time alone changes who is capped, and that nobody's cap is waited for once a discussion's time is up.
-    let mut before = ViewSnapshot { capped: seen.after.capped.clone(), ..seen.before.clone() };
+    let mut before = seen.before.clone();
+    before.capped.clone_from(&seen.after.capped);
     let is_time_up = before.time_up.is_some_and(|at| at <= seen.now);
-    if is_time_up && before.deadline.is_some_and(|due| due.reason == DeadlineReason::Cap) {
-        before.deadline = seen.after.deadline;
+    if is_time_up && before.due == Some(DeadlineReason::Cap) {
+        (before.deadline, before.due) = (seen.after.deadline, seen.after.due);
     }
     if seen.undisturbed && (before != *seen.after || !seen.effects.is_empty()) {
         return Err(format!(

@@ -5,8 +5,8 @@ use std::time::Duration;
 use dirigent_core::view::Pause;
 use dirigent_core::{Config, Effect, PhaseKind};
 
-use super::view_snapshot::has_speaker;
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
+use crate::portrait::has_speaker;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I7",
@@ -75,7 +75,7 @@ impl Observer for TurnsEnd {
             self.lasted = Duration::ZERO;
             return Ok(());
         }
-        if seen.before.chat_away || after.chat_away {
+        if seen.before.chat_away.is_some() || after.chat_away.is_some() {
             self.lasted = Duration::ZERO;
             return Ok(());
         }
@@ -88,14 +88,14 @@ impl Observer for TurnsEnd {
         }
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {
+    fn restarted(&mut self, _: &Glance) {
         // What the clock did between the last storing and the crash is not known any more.
         self.lasted = Duration::ZERO;
     }
 }
 
 /// How long the phase may last; `None`: for ever.
-fn limit_of(glance: &ViewSnapshot, rules: &Config, patience: Duration) -> Option<Duration> {
+fn limit_of(glance: &Glance, rules: &Config, patience: Duration) -> Option<Duration> {
     match glance.phase {
         PhaseKind::Granted | PhaseKind::Continuing => rules.deadlines.start,
         PhaseKind::Running => rules.deadlines.run,

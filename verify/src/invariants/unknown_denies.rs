@@ -29,17 +29,17 @@ impl Observer for UnknownDenies {
                 return Err(format!("{verdict:?}, unknown who is here"));
             }
         }
-        let asks = after.deadline.is_some_and(|deadline| {
-            matches!(
-                deadline.reason,
+        let asks = matches!(
+            after.due,
+            Some(
                 DeadlineReason::Members
                     | DeadlineReason::MembersRetry
                     | DeadlineReason::Forget
                     | DeadlineReason::Cleanup
             )
-        });
+        );
         // The wait for an answer stands still while the chat is away.
-        if !asks && !after.chat_away {
+        if !asks && after.chat_away.is_none() {
             return Err("the members are never asked for again".to_owned());
         }
         Ok(())
@@ -48,7 +48,7 @@ impl Observer for UnknownDenies {
 
 #[cfg(test)]
 mod tests {
-    use dirigent_core::{Deadline, Reason, Timestamp, Verdict};
+    use dirigent_core::{Reason, Verdict};
 
     use super::super::forged::{Forged, fresh};
     use super::*;
@@ -57,8 +57,7 @@ mod tests {
         let mut step = Forged::default();
         step.after.phase = PhaseKind::Unknown;
         step.after.seats.clear();
-        let at = Timestamp::from_millis(step.now + 1_000);
-        step.after.deadline = Some(Deadline { at, reason: DeadlineReason::MembersRetry });
+        step.after.due = Some(DeadlineReason::MembersRetry);
         step
     }
 
@@ -74,7 +73,7 @@ mod tests {
     #[test]
     fn a_list_that_is_never_asked_for_again_is_caught() {
         let mut step = unknown();
-        step.after.deadline = None;
+        step.after.due = None;
         step.rejected(fresh(&INVARIANT).as_mut(), "never asked");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent_core::{Answer, Config, Effect, Input, Refusal, Snapshot, Timestamp, TurnMachine};
 
-use super::{ALL, Invariant, Observation, Observer, Restored, TwinStep, ViewSnapshot, Violation};
+use super::{ALL, Glance, Invariant, Observation, Observer, Restored, TwinStep, Violation};
 
 /// How often a channel is restored from its snapshot to live beside itself for a while.
 ///
@@ -46,13 +46,11 @@ pub struct Watched {
     channel: TurnMachine,
     twin: Option<TurnMachine>,
     watch: Vec<(&'static Invariant, Box<dyn Observer>)>,
-    before: ViewSnapshot,
-    after: ViewSnapshot,
+    before: Glance,
+    after: Glance,
     now: Timestamp,
     effects: Vec<Effect>,
     twin_effects: Vec<Effect>,
-    original: Box<Snapshot>,
-    copy: Box<Snapshot>,
     diligence: TwinSchedule,
     steps: u32,
 }
@@ -66,7 +64,7 @@ impl Watched {
     /// This channel, under watch from now on. It should be new: observers have seen nothing of
     /// what it went through before.
     pub fn of(channel: TurnMachine) -> Self {
-        let mut after = ViewSnapshot::default();
+        let mut after = Glance::default();
         after.refill(&channel);
         Self {
             channel,
@@ -77,8 +75,6 @@ impl Watched {
             now: Timestamp::default(),
             effects: Vec::new(),
             twin_effects: Vec::new(),
-            original: Box::default(),
-            copy: Box::default(),
             diligence: TwinSchedule::default(),
             steps: 0,
         }
@@ -97,7 +93,7 @@ impl Watched {
     }
 
     /// The channel after the last step.
-    pub const fn glance(&self) -> &ViewSnapshot {
+    pub const fn glance(&self) -> &Glance {
         &self.after
     }
 
@@ -116,7 +112,7 @@ impl Watched {
         now: Timestamp,
         input: &Input,
     ) -> Result<Result<Answer, Refusal>, Violation> {
-        let due = self.after.deadline.is_some_and(|deadline| deadline.at <= now);
+        let due = self.after.deadline.is_some_and(|deadline| deadline <= now);
         let undisturbed = !due && now >= self.now;
         let elapsed = now.since(self.now);
         self.now = now;
@@ -130,7 +126,7 @@ impl Watched {
             self.twin_effects.clear();
             twin.handle(now, input, &mut self.twin_effects)
         });
-        let restored = self.restore_now_and_then()?;
+        let compared = self.restore_now_and_then()?;
         self.show(&Step {
             now,
             elapsed,
@@ -138,7 +134,7 @@ impl Watched {
             input,
             answer,
             twin_answer,
-            restored,
+            compared,
             rules_before,
         })?;
         Ok(answer)
@@ -163,31 +159,27 @@ impl Watched {
         Ok(())
     }
 
-    /// Now and then, a twin is made from the snapshot, or one that has lived long is compared.
-    fn restore_now_and_then(&mut self) -> Result<bool, Violation> {
+    /// Now and then, a twin is made from the snapshot, or one that has lived long is taken out. Gives it to be compared.
+    fn restore_now_and_then(&mut self) -> Result<Option<TurnMachine>, Violation> {
         self.steps = self.steps.wrapping_add(1);
         let TwinSchedule { twin_every, twin_lives } = self.diligence;
         if twin_every == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         let phase = self.steps % twin_every;
         if phase == twin_lives % twin_every {
             if let Some(twin) = self.twin.take() {
-                self.channel.snapshot_into(&mut self.original);
-                twin.snapshot_into(&mut self.copy);
-                return Ok(true);
+                return Ok(Some(twin));
             }
         }
         if phase == 0 {
-            self.channel.snapshot_into(&mut self.original);
             let config = Arc::clone(self.channel.config());
-            let twin = TurnMachine::restore(config, &self.original)
+            let twin = TurnMachine::restore(config, self.channel.snapshot())
                 .map_err(|error| not_restored(&error))?;
-            twin.snapshot_into(&mut self.copy);
-            self.twin = Some(twin);
-            return Ok(true);
+            self.twin = Some(twin.clone());
+            return Ok(Some(twin));
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn show(&mut self, step: &Step<'_>) -> Result<(), Violation> {
@@ -213,8 +205,9 @@ impl Watched {
             audit: self.channel.audit(),
             twin: step.twin_answer.map(|answer| TwinStep { answer, effects: twin_effects }),
             restored: step
-                .restored
-                .then_some(Restored { original: &self.original, copy: &self.copy }),
+                .compared
+                .as_ref()
+                .map(|twin| Restored { original: self.channel.snapshot(), copy: twin.snapshot() }),
         };
         for (invariant, observer) in &mut self.watch {
             observer.observe(&seen).map_err(|detail| Violation::new(invariant, detail))?;
@@ -231,7 +224,8 @@ struct Step<'a> {
     input: &'a Input,
     answer: Result<Answer, Refusal>,
     twin_answer: Option<Result<Answer, Refusal>>,
-    restored: bool,
+    /// A twin whose state must be the channel's.
+    compared: Option<TurnMachine>,
     rules_before: Option<Arc<Config>>,
 }
 

@@ -4,7 +4,7 @@ use dirigent_core::view::{Seat, SeatTurn};
 use dirigent_core::{AgentKey, Cause, Input, PhaseKind};
 
 use super::observation::{begins_cycle, is_grant, is_skip};
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I8",
@@ -70,11 +70,11 @@ impl Observer for WholeCycles {
         Ok(())
     }
 
-    fn restarted(&mut self, _: &ViewSnapshot) {}
+    fn restarted(&mut self, _: &Glance) {}
 }
 
 /// Whether the agent's slot says that it completed a turn.
-fn has_completed(glance: &ViewSnapshot, agent: AgentKey) -> bool {
+fn has_completed(glance: &Glance, agent: AgentKey) -> bool {
     let seat = glance.seat(agent);
     seat.is_some_and(|seat| matches!(seat.turn, SeatTurn::Passed | SeatTurn::Spoke))
 }
@@ -157,7 +157,7 @@ mod tests {
         step.after.seats[1].turn = SeatTurn::Ahead;
         step.rejected(fresh(&INVARIANT).as_mut(), "ended before the turn");
         let third = AgentKey::new(3);
-        step.after.seats = cycle(B).after.seats;
+        step.after.seats.clone_from(&cycle(B).after.seats);
         step.after.seats.push(seat(third, SeatTurn::Skipped));
         step.rejected(fresh(&INVARIANT).as_mut(), "without a word");
     }

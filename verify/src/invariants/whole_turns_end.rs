@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::PhaseKind;
 use dirigent_core::view::Pause;
 
-use super::{Invariant, Observation, Observer, ViewSnapshot};
+use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "I14",
@@ -32,7 +32,7 @@ impl Observer for WholeTurnsEnd {
             let known = seen.rules_before.deadlines.turn == seen.rules.deadlines.turn;
             self.lasted = Duration::ZERO;
             self.limit = seen.rules.deadlines.turn.filter(|_| known);
-        } else if counts(before.phase) && !before.chat_away {
+        } else if counts(before.phase) && before.chat_away.is_none() {
             self.lasted += seen.elapsed;
         }
         if seen.transitions().any(|told| told.from == PhaseKind::Delivering) {
@@ -50,7 +50,7 @@ impl Observer for WholeTurnsEnd {
         }
     }
 
-    fn restarted(&mut self, now: &ViewSnapshot) {
+    fn restarted(&mut self, now: &Glance) {
         // What the clock did between the last storing and the crash is not known any more.
         self.lasted = Duration::ZERO;
         if !counts(now.phase) {

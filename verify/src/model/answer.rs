@@ -1,13 +1,13 @@
 //! What the model says about a step, and how it looks from outside.
 
-use dirigent_core::view::{Budget, Pause, PendingReply, Seat};
+use dirigent_core::view::Seat;
 use dirigent_core::{
-    AgentKey, Answer, Cause, Effect, MessageId, Mode, PhaseKind, Reason, Refusal, Ticket,
-    Timestamp, TurnId, TurnState,
+    AgentKey, Answer, Cause, Effect, MessageId, Reason, Refusal, Ticket, TurnId, TurnState,
 };
 
 use super::Model;
 use super::state::{Away, First, Phase, Purpose};
+use crate::portrait::Portrait;
 
 /// What the rules say about one step.
 ///
@@ -53,111 +53,6 @@ pub struct EndedTurn {
     pub cause: Cause,
 }
 
-/// How a channel looks from outside: what model and machine must agree on after every step.
-///
-/// ```
-/// use std::sync::Arc;
-/// use dirigent_core::{Config, PhaseKind};
-/// use dirigent_verify::model::Model;
-///
-/// let portrait = Model::new(Arc::new(Config::default())).portrait();
-/// assert_eq!(portrait.phase, PhaseKind::Disabled);
-/// assert_eq!(portrait.deadline, None);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Portrait {
-    /// What the channel is for.
-    pub mode: Mode,
-    /// How turns are kept.
-    pub turn_state: TurnState,
-    /// The phase.
-    pub phase: PhaseKind,
-    /// Who has the floor.
-    pub speaker: Option<AgentKey>,
-    /// Who may run once.
-    pub permit: Option<AgentKey>,
-    /// Stopped or held.
-    pub rest: Option<Pause>,
-    /// The newest turn.
-    pub turn: TurnId,
-    /// The running turn's anchor.
-    pub anchor: Option<MessageId>,
-    /// The newest message.
-    pub newest: Option<MessageId>,
-    /// The list.
-    pub list: Vec<Seat>,
-    /// Turns since a human spoke.
-    pub turns: u32,
-    /// Cycles since a human spoke.
-    pub cycles: u32,
-    /// When something is due next.
-    pub deadline: Option<Timestamp>,
-    /// Who opened the discussion.
-    pub initiator: Option<AgentKey>,
-    /// The messages held: the first and the last.
-    pub held: Option<(MessageId, MessageId)>,
-    /// What the orchestrator is asked about: the first message and the last.
-    pub asked: Option<(MessageId, MessageId)>,
-    /// Whether a message is kept in mind.
-    pub kept_in_mind: bool,
-    /// Who is away, ascending, and whether it is offline.
-    pub away: Vec<(AgentKey, bool)>,
-    /// The agent that is to speak next.
-    pub chosen: Option<AgentKey>,
-    /// The agents that this cycle is for, ascending; empty: for all.
-    pub round: Vec<AgentKey>,
-    /// Whether a person is awaited.
-    pub awaits_human: bool,
-    /// What was used of the budgets.
-    pub budget: Budget,
-    /// Since when the chat does not answer.
-    pub chat_away: Option<Timestamp>,
-    /// The reply that waits or is delivered.
-    pub reply: Option<PendingReply>,
-    /// Who has had its turns for this hour.
-    pub capped: Vec<AgentKey>,
-    /// What is pending and since when, oldest first.
-    pub pending: Vec<(Ticket, Timestamp)>,
-}
-
-impl Portrait {
-    /// The portrait of a machine.
-    pub fn of(channel: &dirigent_core::TurnMachine) -> Self {
-        let view = channel.view();
-        let pending = channel.pending().iter();
-        let pending = pending.filter_map(|effect| Some((effect.effect.ticket()?, effect.since)));
-        Self {
-            mode: view.mode(),
-            turn_state: view.turn_state(),
-            phase: view.phase(),
-            speaker: view.speaker(),
-            permit: view.permit(),
-            rest: view.pause(),
-            turn: view.turn(),
-            anchor: view.anchor(),
-            newest: view.newest(),
-            list: view.list().collect(),
-            turns: view.turns_since_human(),
-            cycles: view.cycles_since_human(),
-            deadline: channel.next_deadline().map(|deadline| deadline.at),
-            initiator: view.initiator(),
-            held: view.queued().map(|span| (span.first, span.last)),
-            asked: view.asked().map(|span| (span.first, span.last)),
-            kept_in_mind: view.is_wake_pending(),
-            away: view.away().iter().map(|away| (away.agent, away.offline)).collect(),
-            chosen: view.chosen(),
-            round: view.round().to_vec(),
-            awaits_human: view.awaits_human(),
-            budget: view.budget(),
-            chat_away: view.chat_away_since(),
-            reply: view.pending_reply(),
-            capped: view.list().map(|seat| seat.agent).filter(|one| view.is_capped(*one)).collect(),
-            pending: pending.collect(),
-        }
-    }
-}
-
 impl Model {
     /// How the channel looks.
     pub fn portrait(&self) -> Portrait {
@@ -178,7 +73,7 @@ impl Model {
         let mut round = self.round.clone().unwrap_or_default();
         round.sort_unstable();
         round.dedup();
-        Portrait {
+        let mut portrait = Portrait {
             mode: self.mode,
             turn_state: if archived { TurnState::Archived } else { state },
             phase: self.phase.kind(),
@@ -188,7 +83,7 @@ impl Model {
             turn: TurnId::new(self.turn),
             anchor: self.anchor(),
             newest: self.memory.newest,
-            list: seats.collect(),
+            seats: seats.collect(),
             turns: self.turns,
             cycles: self.cycles,
             deadline: self.next_deadline(),
@@ -205,7 +100,12 @@ impl Model {
             reply: self.pending_reply(),
             capped: capped.map(|slot| slot.agent).collect(),
             pending: pending.collect(),
-        }
+            time_up: self.time_up(),
+            budget_spent: self.is_any_budget_spent(),
+            allowed: 0,
+        };
+        portrait.allowed = portrait.count_allowed(|agent| self.explain(agent).allows());
+        portrait
     }
 
     /// Why this agent may, or may not, speak now (rule 7).

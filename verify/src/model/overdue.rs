@@ -29,7 +29,7 @@ impl Model {
         self.time_up().is_some_and(|moment| self.now >= moment)
     }
 
-    fn time_up(&self) -> Option<Timestamp> {
+    pub(super) fn time_up(&self) -> Option<Timestamp> {
         match (self.mode, self.config.ceilings.discussion_time) {
             (Mode::Discussion, Some(time)) => Some(self.talk_since + time),
             _ => None,

@@ -1,6 +1,6 @@
 //! The process dies and starts again from what it stored last.
 
-use dirigent_core::snapshot::{PendingEffect, PhaseData};
+use dirigent_core::snapshot::{PendingEffect, Phase, TurnRun};
 
 use super::agenda::{Ending, Happening, How};
 use super::world::World;
@@ -53,9 +53,11 @@ impl World {
     fn end_lost_run(&mut self) {
         let reply =
             self.watched.glance().reply.map(|reply| (reply.agent, reply.run.unwrap_or_default()));
-        let (agent, run) = match (reply, self.stored.phase) {
+        let (agent, run) = match (reply, self.stored.state.floor.phase) {
             (Some(reply), _) => reply,
-            (None, PhaseData::Running { agent, run: Some(run), .. }) => (agent, run),
+            (None, Phase::Running { run: TurnRun { agent, id: Some(run), .. }, .. }) => {
+                (agent, run)
+            }
             (None, _) => return,
         };
         let place = self.cast.iter().position(|known| known.key == agent);

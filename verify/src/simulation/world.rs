@@ -45,7 +45,7 @@ pub struct World {
     pub(super) clock_off: i64,
     /// How often the process has started.
     pub(super) epoch: u32,
-    pub(super) stored: Box<Snapshot>,
+    pub(super) stored: Snapshot,
     /// Steps until the process dies.
     pub(super) crash_in: u64,
     pub(super) next_run: u64,
@@ -79,7 +79,7 @@ impl World {
             time: BEGINNING,
             clock_off: 0,
             epoch: 0,
-            stored: Box::default(),
+            stored: Snapshot::default(),
             crash_in: u64::MAX,
             next_run: 1,
             other_rules,
@@ -175,7 +175,7 @@ impl World {
         self.note(now, input, &answer);
         let answer = answer?;
         if self.crash_in <= ARMED_BEFORE && self.watched.glance().revision != revision {
-            self.watched.channel().snapshot_into(&mut self.stored);
+            self.stored.clone_from(self.watched.channel().snapshot());
         }
         let asked = self.watched.effects().len();
         let done = if dies {
@@ -223,7 +223,7 @@ impl World {
     /// When the channel's next deadline comes, in real time.
     pub(super) fn due(&self) -> Option<u64> {
         let deadline = self.watched.glance().deadline?;
-        Some(deadline.at.as_millis().saturating_add_signed(-self.clock_off))
+        Some(deadline.as_millis().saturating_add_signed(-self.clock_off))
     }
 
     /// Whether this fault happens now; counts it.
@@ -283,7 +283,7 @@ impl World {
     fn open_channel(&mut self) -> Result<(), Violation> {
         self.idle_steps = 0;
         self.tally.channels += 1;
-        self.watched.channel().snapshot_into(&mut self.stored);
+        self.stored.clone_from(self.watched.channel().snapshot());
         let fewest = self.profile.agents_min.max(2);
         let count = self.dice.between(fewest, self.profile.agents_max.max(fewest));
         self.cast = (0..count).map(|number| Agent::new(number, &mut self.dice)).collect();
@@ -311,7 +311,7 @@ impl World {
     fn crash_comes(&mut self) -> bool {
         self.crash_in = self.crash_in.saturating_sub(1);
         if self.crash_in == ARMED_BEFORE {
-            self.watched.channel().snapshot_into(&mut self.stored);
+            self.stored.clone_from(self.watched.channel().snapshot());
         }
         self.crash_in == 0
     }

@@ -39,7 +39,9 @@ impl StageAccount {
     fn is_pending(&self, is_it: impl Fn(ChannelId, &PendingEffect) -> bool) -> bool {
         self.store.known().into_iter().any(|channel| {
             let stored = self.store.stored(channel);
-            stored.is_some_and(|s| s.record.snapshot.pending.iter().any(|d| is_it(channel, d)))
+            stored.is_some_and(|s| {
+                s.record.snapshot.pending.effects.iter().any(|d| is_it(channel, d))
+            })
         })
     }
 
@@ -96,7 +98,7 @@ impl StageAccount {
                 .known()
                 .into_iter()
                 .filter_map(|channel| self.store.stored(channel))
-                .flat_map(|stored| stored.record.snapshot.pending)
+                .flat_map(|stored| stored.record.snapshot.pending.effects)
                 .collect();
             let nonce = post.nonce.as_str();
             self.breach(&format!("the post {nonce} (pending: {pending:?})"), post.channel);

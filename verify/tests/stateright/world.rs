@@ -30,7 +30,6 @@ pub(super) struct Room {
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub(super) channel: TurnMachine,
-    pub(super) now: Snapshot,
     pub(super) stored: Arc<Snapshot>,
     /// Messages that were posted and not pushed yet, with their authors.
     pub(super) flying: Vec<(u64, Author)>,
@@ -56,7 +55,9 @@ pub(super) struct World {
 
 impl PartialEq for World {
     fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key() && self.now == other.now && self.stored == other.stored
+        self.key() == other.key()
+            && self.channel.snapshot() == other.channel.snapshot()
+            && self.stored == other.stored
     }
 }
 
@@ -65,7 +66,13 @@ impl Eq for World {}
 impl Hash for World {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let mut writer = Into(state);
-        let written = write!(writer, "{:?} {:?} {:?}", self.key(), self.now, self.stored.revision);
+        let written = write!(
+            writer,
+            "{:?} {:?} {:?}",
+            self.key(),
+            self.channel.snapshot(),
+            self.stored.revision
+        );
         assert!(written.is_ok());
     }
 }
@@ -124,7 +131,6 @@ impl World {
     pub(super) fn begin(room: &Room) -> Self {
         let mut world = Self {
             channel: TurnMachine::new(Arc::clone(&room.config), 1),
-            now: Snapshot::default(),
             stored: Arc::default(),
             flying: (1..=room.words).map(|id| (id, Author::Human)).collect(),
             woken: Vec::new(),
@@ -153,14 +159,13 @@ impl World {
         // A refusal is as good an answer as any other here.
         let _ = self.channel.handle(now, input, &mut effects);
         if self.channel.revision() != revision {
-            self.channel.snapshot_into(Arc::make_mut(&mut self.stored));
+            Arc::make_mut(&mut self.stored).clone_from(self.channel.snapshot());
         }
         if perform {
             for effect in &effects {
                 self.perform(effect);
             }
         }
-        self.channel.snapshot_into(&mut self.now);
     }
 
     fn perform(&mut self, effect: &Effect) {
@@ -194,7 +199,7 @@ impl World {
 
     fn settle(&mut self, ticket: Ticket) {
         let settlement = Settlement::Done { message: None };
-        self.feed(self.now.now, &Input::Settled { ticket, settlement }, true);
+        self.feed(self.channel.snapshot().now, &Input::Settled { ticket, settlement }, true);
     }
 
     /// The process dies: its runs are gone, what is pending and wanted is done again.
@@ -204,7 +209,6 @@ impl World {
         self.woken.clear();
         self.channel = TurnMachine::restore(Arc::clone(&room.config), &self.stored)
             .expect("the machine accepts what it wrote");
-        self.channel.snapshot_into(&mut self.now);
         for effect in self.channel.pending().to_vec() {
             if self.channel.wants(&effect.effect) {
                 self.redriven += 1;
@@ -216,7 +220,7 @@ impl World {
     }
 
     pub(super) fn apply(&mut self, event: &Event, room: &Room, perform: bool) {
-        let now = self.now.now;
+        let now = self.channel.snapshot().now;
         match event {
             Event::Push(id, author) => {
                 self.flying.retain(|(known, _)| known != id);

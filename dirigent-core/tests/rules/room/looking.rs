@@ -8,9 +8,7 @@ use super::Room;
 impl Room {
     /// Everything the channel knows.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let mut snapshot = Snapshot::default();
-        self.channel.snapshot_into(&mut snapshot);
-        snapshot
+        self.channel.snapshot().clone()
     }
 
     /// The rules.

@@ -7,6 +7,7 @@ use std::path::Path;
 use dirigent::AgentId;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::ChannelRecord;
+use dirigent_core::snapshot::State;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -147,9 +148,10 @@ impl Agents {
 
     /// The names of those whom a record is about.
     pub fn of(&self, record: &ChannelRecord) -> BTreeMap<AgentKey, AgentId> {
-        let snapshot = &record.snapshot;
-        let listed = snapshot.list.iter().map(|slot| slot.agent);
-        let others = snapshot.muted.iter().copied().chain(snapshot.initiator);
+        let State { roster, standing, .. } = &record.snapshot.state;
+        let listed = roster.list.slots.iter().map(|slot| slot.agent);
+        let muted = roster.muted.get().into_iter().flatten();
+        let others = muted.copied().chain(standing.initiator);
         let replies = record.outgoing.iter().map(|reply| reply.agent);
         let keys = listed
             .chain(others)

@@ -1,26 +1,26 @@
-//! What an observer notes of a channel: everything a view shows, as plain data.
+//! How a channel looks from outside, as plain data: what the model and the machine must agree on, and what observers note.
 
 use dirigent_core::view::{Budget, Pause, PendingReply, Seat};
 use dirigent_core::{
-    AgentKey, Config, Deadline, MessageId, Mode, PhaseKind, Timestamp, TurnId, TurnMachine,
-    TurnState,
+    AgentKey, Config, MessageId, Mode, PhaseKind, Ticket, Timestamp, TurnId, TurnMachine, TurnState,
 };
 
 /// A channel as it looked at one moment. Plain data, so that a test can forge one.
 ///
 /// ```
-/// use dirigent_core::{TurnMachine, Config, PhaseKind};
-/// use dirigent_verify::invariants::ViewSnapshot;
+/// use dirigent_core::{Config, PhaseKind, TurnMachine};
+/// use dirigent_verify::model::Model;
+/// use dirigent_verify::portrait::Portrait;
 ///
-/// let channel = TurnMachine::new(Config::default().into(), 1);
-/// let mut glance = ViewSnapshot::default();
-/// glance.refill(&channel);
-/// assert_eq!(glance.phase, PhaseKind::Disabled);
+/// let machine = TurnMachine::new(Config::default().into(), 1);
+/// let mut portrait = Portrait::default();
+/// portrait.refill(&machine);
+/// assert_eq!(portrait.phase, PhaseKind::Disabled);
+/// assert_eq!(portrait, Model::new(Config::default().into()).portrait());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct ViewSnapshot {
+pub struct Portrait {
     /// What the channel is for.
     pub mode: Mode,
     /// How turns are kept.
@@ -48,7 +48,7 @@ pub struct ViewSnapshot {
     /// When the discussion's time is up.
     pub time_up: Option<Timestamp>,
     /// When something is due next.
-    pub deadline: Option<Deadline>,
+    pub deadline: Option<Timestamp>,
     /// Who opened the discussion.
     pub initiator: Option<AgentKey>,
     /// The messages held: the first and the last.
@@ -57,11 +57,11 @@ pub struct ViewSnapshot {
     pub asked: Option<(MessageId, MessageId)>,
     /// Whether a message is kept in mind.
     pub kept_in_mind: bool,
-    /// Who is away, and whether it is offline.
+    /// Who is away, ascending, and whether it is offline.
     pub away: Vec<(AgentKey, bool)>,
-    /// Whom an operator chose.
+    /// The agent that is to speak next.
     pub chosen: Option<AgentKey>,
-    /// The agents that this cycle is for; empty: for all.
+    /// The agents that this cycle is for, ascending; empty: for all.
     pub round: Vec<AgentKey>,
     /// Whether a person is awaited.
     pub awaits_human: bool,
@@ -69,21 +69,19 @@ pub struct ViewSnapshot {
     pub budget_spent: bool,
     /// What was used of the budgets.
     pub budget: Budget,
+    /// Since when the chat does not answer.
+    pub chat_away: Option<Timestamp>,
+    /// The reply that waits or is delivered.
+    pub reply: Option<PendingReply>,
     /// Who has had its turns for this hour.
     pub capped: Vec<AgentKey>,
-    /// Whether the chat does not answer.
-    pub chat_away: bool,
-    /// The reply that is held by the library.
-    pub reply: Option<PendingReply>,
-    /// How many changes it went through.
-    pub revision: u64,
-    /// How many effects are pending.
-    pub pending: usize,
+    /// What is pending and since when, oldest first.
+    pub pending: Vec<(Ticket, Timestamp)>,
     /// How many agents would be allowed if they asked now, where turns are kept.
     pub allowed: usize,
 }
 
-impl Default for ViewSnapshot {
+impl Default for Portrait {
     fn default() -> Self {
         Self {
             mode: Mode::None,
@@ -110,17 +108,16 @@ impl Default for ViewSnapshot {
             awaits_human: false,
             budget_spent: false,
             budget: Budget::default(),
-            capped: Vec::new(),
-            chat_away: false,
+            chat_away: None,
             reply: None,
-            revision: 0,
-            pending: 0,
+            capped: Vec::new(),
+            pending: Vec::new(),
             allowed: 0,
         }
     }
 }
 
-impl ViewSnapshot {
+impl Portrait {
     /// Looks again, reusing the buffers.
     pub fn refill(&mut self, channel: &TurnMachine) {
         let view = channel.view();
@@ -138,12 +135,13 @@ impl ViewSnapshot {
         self.turns = view.turns_since_human();
         self.cycles = view.cycles_since_human();
         self.time_up = view.time_up();
-        self.deadline = view.deadline();
+        self.deadline = channel.next_deadline().map(|deadline| deadline.at);
         self.initiator = view.initiator();
         self.refill_steering(channel);
-        self.revision = channel.revision();
-        self.pending = channel.pending().len();
-        self.allowed = if self.keeps_turns() { self.count_allowed(channel) } else { 0 };
+        let pending = channel.pending().iter();
+        self.pending.clear();
+        self.pending.extend(pending.filter_map(|it| Some((it.effect.ticket()?, it.since))));
+        self.allowed = self.count_allowed(|agent| channel.explain(agent).allows());
     }
 
     /// Looks at what goes beyond the plain rotation.
@@ -160,7 +158,7 @@ impl ViewSnapshot {
         self.awaits_human = view.awaits_human();
         self.budget_spent = view.is_budget_spent();
         self.budget = view.budget();
-        self.chat_away = view.chat_away_since().is_some();
+        self.chat_away = view.chat_away_since();
         self.reply = view.pending_reply();
         self.capped.clear();
         let listed = self.seats.iter().map(|seat| seat.agent);
@@ -194,11 +192,11 @@ impl ViewSnapshot {
             || self.time_up.is_some_and(|at| at <= now)
     }
 
-    /// How many of the agents that could hold a permission would be allowed.
-    fn count_allowed(&self, channel: &TurnMachine) -> usize {
+    /// How many of the agents that could hold a permission would be allowed, where turns are kept.
+    pub(crate) fn count_allowed(&self, is_allowed: impl Fn(AgentKey) -> bool) -> usize {
         let unlisted = self.permit.filter(|agent| self.seat(*agent).is_none());
         let asked = self.seats.iter().map(|seat| seat.agent).chain(unlisted);
-        asked.filter(|agent| channel.explain(*agent).allows()).count()
+        if self.keeps_turns() { asked.filter(|agent| is_allowed(*agent)).count() } else { 0 }
     }
 }
 
