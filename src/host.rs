@@ -25,10 +25,13 @@ pub(crate) mod run_end;
 pub(crate) mod status;
 pub(crate) mod storing;
 
+#[doc(hidden)] // what `agent_fn` gives, and what the builder takes: nobody names them
 pub use crate::ports::agent_fn::AgentFn;
+#[doc(hidden)]
 pub use crate::ports::into_shared::IntoShared;
 pub use crate::ports::orchestrator::{Consultation, Orchestrator};
 pub use crate::runtime::run_error::RunError;
+#[doc(hidden)] // for the crates of this workspace
 pub use crate::text::plain;
 pub use crate::text::split::split_reply;
 pub use crate::text::transcript::{Content, Part, Role, TranscriptMessage, final_text};

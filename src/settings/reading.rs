@@ -30,7 +30,7 @@ pub struct Reading {
     /// differs, and answers of a few words never count. No text is kept. Default true.
     pub skip_repetitions: bool,
     /// A person's message that is one of these and nothing else stops the channel; see
-    /// [`Settings::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
+    /// [`Reading::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
     pub stop_words: Vec<String>,
     /// A person's message that is one of these and nothing else resumes a channel that is stopped or
     /// held; elsewhere it is conversation. Default `resume`, `继续` and `恢复`.

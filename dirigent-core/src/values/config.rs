@@ -294,7 +294,7 @@ impl Default for Deadlines {
 /// config.budget.turns = Some(0);
 /// assert_eq!(config.validate().unwrap_err().field, "budget.turns");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BudgetRules {
     /// Most turns in all; messages of people do not reset the count. Default none.
@@ -305,12 +305,6 @@ pub struct BudgetRules {
     pub cost: Option<u64>,
     /// Most turns with a reply that an agent may have in an hour, at most 255. Default none.
     pub agent_turns_per_hour: Option<u8>,
-}
-
-impl Default for BudgetRules {
-    fn default() -> Self {
-        Self { turns: None, cycles: None, cost: None, agent_turns_per_hour: None }
-    }
 }
 
 /// What messages of people, and of bots that are no agents, do.
