@@ -9,8 +9,8 @@ use super::store::Store;
 use crate::worker::{About, Inbox, Jobs, Queue, Queued, Receiver, Start, start};
 
 /// How many files are written at once. A commit waits twice for the disk, and the file system lets those that wait together
-/// wait once: eight threads make some ten times as many commits as one.
-const WRITERS: usize = 8;
+/// wait once: sixteen threads make more than ten times as many commits as one.
+const WRITERS: usize = 16;
 
 /// One caller's work.
 pub(super) struct Job {
