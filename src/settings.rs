@@ -27,8 +27,8 @@ pub use dirigent_core::text::{CompletionPolicy, HumanMarker, SilencePolicy};
 
 pub use hooks::{Heartbeat, Hooks, LostRuns};
 pub use identity_line::{IdentityLine, UnknownField};
-pub use limits::{Limits, Pace, Pacing, TimeLimits};
-pub use reading::Reading;
+pub use limits::{LimitRules, Pace, Pacing, TimeLimits};
+pub use reading::ReadingRules;
 pub use rules::Rules;
 #[doc(hidden)] // for the stores of this workspace
 pub use rules::config as config_form;
@@ -49,11 +49,11 @@ pub struct Settings {
     /// The words of everything that the moderator says.
     pub texts: Texts,
     /// What a text means: silence, the end of a turn, stop words.
-    pub reading: Reading,
+    pub reading: ReadingRules,
     /// How agents are called, and when one counts as away.
     pub hooks: Hooks,
     /// How much, and how many at once.
-    pub limits: Limits,
+    pub limits: LimitRules,
     /// How long is waited, and how far is looked back.
     pub time_limits: TimeLimits,
     /// Whether a hosted agent's account shows that it is typing while the agent runs. Default: no.

@@ -5,10 +5,11 @@ use core::fmt;
 
 pub use crate::audit::Breach;
 pub use crate::state::{
-    Archived, Attendance, ChatOutage, Cycle, Delivery, Floor, Grant, Hourly, InitiatorPermit,
-    Limits, Pending, PendingEffect, PermitRun, Phase, Piece, Plans, Polls, Purpose, Quota, Rare,
-    Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Slot, SpeakerList, SpokenTurn,
-    StaleTrigger, Standing, Start, State, TurnRun, TurnTerms, Waiting, WaitingFrom, Words,
+    Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Floor, Grant, Hourly,
+    InitiatorPermit, Pending, PendingEffect, PermitRun, Phase, Piece, Plans, Polls, Purpose, Quota,
+    Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Situation, Slot,
+    SpeakerList, SpokenTurn, StaleTrigger, Start, State, TurnRun, TurnTerms, Waiting, WaitingFrom,
+    Words,
 };
 
 use crate::state::{

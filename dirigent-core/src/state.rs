@@ -16,12 +16,12 @@
 
 pub(crate) mod attendance;
 pub(crate) mod budget;
+pub(crate) mod ceiling_counts;
 pub(crate) mod cycle;
 pub(crate) mod delivery;
 pub(crate) mod floor;
 pub(crate) mod hourly;
 pub(crate) mod interruption;
-pub(crate) mod limits;
 pub(crate) mod outage;
 pub(crate) mod pending;
 pub(crate) mod phase;
@@ -31,15 +31,16 @@ pub(crate) mod reminders;
 pub(crate) mod rng;
 pub(crate) mod roster;
 pub(crate) mod seen;
+pub(crate) mod situation;
 pub(crate) mod span;
 pub(crate) mod speaker_list;
-pub(crate) mod standing;
 pub(crate) mod words;
 
 use alloc::boxed::Box;
 
 pub use attendance::{Attendance, Away};
 pub use budget::Budget;
+pub use ceiling_counts::CeilingCounts;
 pub use cycle::{Cycle, Plans};
 pub use delivery::{Delivery, Piece, Polls};
 pub(crate) use delivery::{PIECES_MAX, POSTS_MAX};
@@ -47,7 +48,6 @@ pub use floor::{Floor, TurnTerms};
 pub use hourly::{Hourly, SpokenTurn};
 pub(crate) use interruption::join;
 pub use interruption::{Waiting, WaitingFrom};
-pub use limits::Limits;
 pub use outage::ChatOutage;
 pub(crate) use pending::{PENDING_MAX, STALE_MAX};
 pub use pending::{Pending, PendingEffect, StaleTrigger};
@@ -60,10 +60,10 @@ pub use rng::Rng;
 pub use roster::{Refresh, Roster};
 pub(crate) use seen::{MESSAGES_MAX, RUNS_MAX};
 pub use seen::{Recent, RunFate, Runs, Seen};
+pub use situation::{Archived, Pause, Situation};
 pub use span::Span;
 pub(crate) use speaker_list::AGENTS_MAX;
 pub use speaker_list::{SeatTurn, Slot, SpeakerList};
-pub use standing::{Archived, Pause, Standing};
 pub use words::Words;
 
 use crate::Timestamp;
@@ -89,7 +89,7 @@ pub(crate) use clone_in_place;
 
 clone_in_place! {
     State { standing, floor, roster, cycle, words, quota, reminders, seen, delivery, rng }
-    Standing { mode, created, pause, initiator, archived, outage }
+    Situation { mode, created, pause, initiator, archived, outage }
     Floor { phase, turn, terms, waiting, last_activity_at }
     Roster { list, read_at, asked_at, refresh, muted, attendance }
     SpeakerList { slots }
@@ -110,7 +110,7 @@ clone_in_place! {
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct State {
     /// What the channel is for, and what keeps it from going on.
-    pub standing: Standing,
+    pub standing: Situation,
     /// Who has the floor.
     pub floor: Floor,
     /// Who is in the channel.

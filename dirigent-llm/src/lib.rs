@@ -52,7 +52,7 @@
 //! 4. **Calls of tools** are carried out one after the other, and the model is asked again with the answers and with what people
 //!    said meanwhile. The model reads what is wrong with a call.
 //! 5. **The reply** is the answer without reasoning (fields of its own, `<think>` in the text) and without names before it.
-//!    Whether it is silence is decided by [`Reading::silence`](dirigent::settings::Reading::silence). Reasoning without an answer is an
+//!    Whether it is silence is decided by [`ReadingRules::silence`](dirigent::settings::ReadingRules::silence). Reasoning without an answer is an
 //!    error and no silence.
 //! 6. **What it used** is reported to the channel's budget after each answer, in tokens or by [`Prices`].
 //!

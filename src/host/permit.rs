@@ -288,7 +288,7 @@ pub enum RunReport<'a> {
     /// With nothing to say, whatever the text.
     Pass,
     /// With this text on its way into the channel, whatever it says; the turn is over. A text of
-    /// nothing but the [signal](crate::settings::Reading::completion) says nothing.
+    /// nothing but the [signal](crate::settings::ReadingRules::completion) says nothing.
     Spoke(&'a str),
     /// With this text on its way into the channel, and more to come: the agent keeps the floor.
     Unfinished(&'a str),

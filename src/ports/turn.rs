@@ -350,8 +350,8 @@ impl Turn {
     ///
     /// Every message of a person is handed to each agent in one of its turns: after a turn that failed or was taken away, the
     /// next one brings it again, at most three times. A turn brings at most
-    /// [`Limits::missed_max`](crate::settings::Limits::missed_max) messages and
-    /// [`Limits::missed_bytes_max`](crate::settings::Limits::missed_bytes_max) of them. If people said more, the oldest come first
+    /// [`LimitRules::missed_max`](crate::settings::LimitRules::missed_max) messages and
+    /// [`LimitRules::missed_bytes_max`](crate::settings::LimitRules::missed_bytes_max) of them. If people said more, the oldest come first
     /// and the rest comes with the agent's next turns. Of what agents and bots said, the newest come, as far as there is room.
     pub fn missed(&self) -> &[Arc<ChatMessage>] {
         &self.missed
@@ -450,7 +450,7 @@ impl Turn {
     }
 
     /// Whether this agent's newest reply was not posted, since it said nearly word for word what was said before
-    /// ([`Reading::skip_repetitions`](crate::settings::Reading::skip_repetitions)). Told once, with the next turn; the
+    /// ([`ReadingRules::skip_repetitions`](crate::settings::ReadingRules::skip_repetitions)). Told once, with the next turn; the
     /// [briefing](Self::briefing) says it too.
     pub const fn is_repeated(&self) -> bool {
         self.repeated
@@ -458,7 +458,7 @@ impl Turn {
 
     /// What this agent answered in an earlier turn and what was not posted: the turn had been taken away from
     /// it by then, the chat could not be reached for too long, or it was beyond
-    /// [`Limits::reply_parts_max`](crate::settings::Limits::reply_parts_max). Given once, with the next turn. The agent
+    /// [`LimitRules::reply_parts_max`](crate::settings::LimitRules::reply_parts_max). Given once, with the next turn. The agent
     /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept.
     pub fn late_answer(&self) -> Option<&str> {
         self.late.as_deref().map(|late| &*late.words).filter(|words| !words.is_empty())

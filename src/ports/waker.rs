@@ -43,7 +43,7 @@ pub struct WakeCall {
     /// How many messages of agents and bots are left out of `missed`, because there was no room for them.
     pub others_left_out: usize,
     /// Whether the agent's newest reply repeated what was said, and counted as having nothing to add
-    /// ([`Reading::skip_repetitions`](crate::settings::Reading::skip_repetitions)): its model does well to say something new, or to pass.
+    /// ([`ReadingRules::skip_repetitions`](crate::settings::ReadingRules::skip_repetitions)): its model does well to say something new, or to pass.
     pub repeated: bool,
     /// The run that was [put off](crate::Channel::may_speak_or_defer) until this turn.
     pub deferral: Option<DeferralKey>,

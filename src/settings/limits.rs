@@ -17,13 +17,13 @@ pub(crate) const LOOKED_AT: usize = 100;
 /// How much, and how many at once.
 ///
 /// ```
-/// let limits = dirigent::settings::Limits::default();
+/// let limits = dirigent::settings::LimitRules::default();
 /// assert_eq!((limits.reply_parts_max, limits.missed_max), (10, 500));
 /// assert_eq!(limits.creations.map(|pace| pace.burst), Some(5));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct LimitRules {
     /// How often may be posted.
     pub pacing: Pacing,
     /// Most messages that the reply of a hosted agent, or an answer of the orchestrator, is posted as: 1 to
@@ -56,7 +56,7 @@ pub struct Limits {
     pub calls_max: usize,
 }
 
-impl Default for Limits {
+impl Default for LimitRules {
     fn default() -> Self {
         Self {
             pacing: Pacing::default(),

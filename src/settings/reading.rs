@@ -8,12 +8,12 @@ use crate::record::channel::ReplyEnd;
 /// What a text means: whether an agent has nothing to say, whether it is done, and whether a person stops the channel.
 ///
 /// ```
-/// let reading = dirigent::settings::Reading::default();
+/// let reading = dirigent::settings::ReadingRules::default();
 /// assert!(reading.skip_repetitions && reading.stop_words.contains(&"stop".to_owned()));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reading {
+pub struct ReadingRules {
     /// What counts as silence. Default [`SilencePolicy::Tolerant`]: `NO_REPLY`, also in quotation marks or emphasis or with
     /// final punctuation.
     pub silence: SilencePolicy,
@@ -30,14 +30,14 @@ pub struct Reading {
     /// differs, and answers of a few words never count. No text is kept. Default true.
     pub skip_repetitions: bool,
     /// A person's message that is one of these and nothing else stops the channel; see
-    /// [`Reading::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
+    /// [`ReadingRules::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
     pub stop_words: Vec<String>,
     /// A person's message that is one of these and nothing else resumes a channel that is stopped or
     /// held; elsewhere it is conversation. Default `resume`, `继续` and `恢复`.
     pub resume_words: Vec<String>,
 }
 
-impl Default for Reading {
+impl Default for ReadingRules {
     fn default() -> Self {
         Self {
             silence: SilencePolicy::default(),
@@ -50,7 +50,7 @@ impl Default for Reading {
     }
 }
 
-impl Reading {
+impl ReadingRules {
     /// How a run ended whose text this is, by the policies of silence and completion and the mark.
     pub fn outcome(&self, text: &str) -> Outcome {
         match &self.human_marker {

@@ -13,7 +13,7 @@ use serde_path_to_error::Track;
 
 use super::profiles::Profile;
 use super::written::{As, Name, Over, Written, groups};
-use super::{Heartbeat, Hooks, Limits, Pace, Pacing, Reading, Texts, TimeLimits};
+use super::{Heartbeat, Hooks, LimitRules, Pace, Pacing, ReadingRules, Texts, TimeLimits};
 use crate::Settings;
 
 /// Everything that a host may choose, as it is written in one file, in whatever format serde reads.
@@ -131,11 +131,11 @@ groups! {
         unfinished_template,
         overdue_template,
     }
-    Reading { silence, completion, human_marker, skip_repetitions, stop_words, resume_words, }
+    ReadingRules { silence, completion, human_marker, skip_repetitions, stop_words, resume_words, }
     Signal { token, word_boundary, stripped, }
     Hooks { no_reply_model, notify, heartbeat, offline_after_failures, lost_runs, }
     Heartbeat { period, misses, }
-    Limits {
+    LimitRules {
         pacing,
         reply_parts_max,
         creations,

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::Reading;
+use super::ReadingRules;
 use crate::UserId;
 
-impl Reading {
+impl ReadingRules {
     /// Whether a person who says this stops the channel: the text is one of the
     /// [`stop_words`](Self::stop_words) and nothing else.
     ///
@@ -17,9 +17,9 @@ impl Reading {
     ///
     /// ```
     /// use dirigent::UserId;
-    /// use dirigent::settings::Reading;
+    /// use dirigent::settings::ReadingRules;
     ///
-    /// let reading = Reading::default();
+    /// let reading = ReadingRules::default();
     /// let moderator = Some(UserId::new(42));
     /// for text in ["stop", " Stop! ", "停。", "<@42> stop", "**stop**", "stop 🛑"] {
     ///     assert!(reading.is_stop_word(text, moderator), "{text}");
@@ -36,7 +36,7 @@ impl Reading {
     /// [`resume_words`](Self::resume_words), read as by [`is_stop_word`](Self::is_stop_word).
     ///
     /// ```
-    /// let reading = dirigent::settings::Reading::default();
+    /// let reading = dirigent::settings::ReadingRules::default();
     /// assert!(reading.is_resume_word("Resume.", None));
     /// assert!(!reading.is_resume_word("resume the talks", None));
     /// ```
@@ -101,7 +101,7 @@ mod tests {
     const MODERATOR: UserId = UserId::new(42);
 
     fn is_stop(text: &str) -> bool {
-        Reading::default().is_stop_word(text, Some(MODERATOR))
+        ReadingRules::default().is_stop_word(text, Some(MODERATOR))
     }
 
     #[test]
@@ -206,12 +206,15 @@ mod tests {
         ] {
             assert!(!is_stop(text), "{text:?}");
         }
-        assert!(!Reading::default().is_stop_word("<@42> stop", None), "the moderator is not known");
+        assert!(
+            !ReadingRules::default().is_stop_word("<@42> stop", None),
+            "the moderator is not known"
+        );
     }
 
     #[test]
     fn what_resumes_and_what_does_not() {
-        let reading = Reading::default();
+        let reading = ReadingRules::default();
         for text in [
             "resume",
             "Resume!",
@@ -246,7 +249,7 @@ mod tests {
     #[test]
     fn a_hosts_words_are_read_as_the_default_ones() {
         let stop_words = vec![" Halt! ".to_owned(), "!!".to_owned(), String::new(), " ".into()];
-        let reading = Reading { stop_words, ..Reading::default() };
+        let reading = ReadingRules { stop_words, ..ReadingRules::default() };
         for text in ["halt", "HALT.", "Halt!", "!!"] {
             assert!(reading.is_stop_word(text, None), "{text:?}");
         }

@@ -10,7 +10,7 @@ use crate::ports::discord::GuildApi;
 ///
 /// Every request of Discord is bounded in time. A read that fails is repeated where that may help;
 /// the creation of a channel is not, since a second one might come of it. How many channels agents may create
-/// is limited by [`Limits::creations`](crate::settings::Limits::creations).
+/// is limited by [`LimitRules::creations`](crate::settings::LimitRules::creations).
 ///
 /// # Cancellation
 ///

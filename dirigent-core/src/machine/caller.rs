@@ -4,13 +4,13 @@ use crate::machine::ending::TurnEnd;
 use crate::machine::out::Out;
 use crate::state::span::Span;
 use crate::state::speaker_list::SeatTurn;
-use crate::state::{Floor, Grant, Phase, StaleTrigger, Standing, Words};
+use crate::state::{Floor, Grant, Phase, Situation, StaleTrigger, Words};
 use crate::values::config::TriggerCleanup;
 use crate::{Cause, Effect, MessageId, Settlement, TurnId};
 
 /// Calls the agent that has the floor, and hands it what people said.
 pub(crate) struct Caller<'a, 'o> {
-    pub(crate) standing: &'a Standing,
+    pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a mut Floor,
     pub(crate) words: &'a mut Words,
     pub(crate) out: &'a mut Out<'o>,

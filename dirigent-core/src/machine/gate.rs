@@ -2,7 +2,7 @@
 
 use crate::machine::look::Look;
 use crate::machine::step::Step;
-use crate::state::standing::Pause;
+use crate::state::situation::Pause;
 use crate::state::{Phase, RunFate, State};
 use crate::{AgentKey, MessageId, Mode, Reason, RunId, Verdict};
 

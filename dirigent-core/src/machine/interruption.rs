@@ -5,13 +5,13 @@ use alloc::boxed::Box;
 use crate::machine::caller::Caller;
 use crate::machine::out::Out;
 use crate::state::span::Span;
-use crate::state::{Floor, Grant, Phase, Standing, TurnRun, Waiting, WaitingFrom, Words, join};
+use crate::state::{Floor, Grant, Phase, Situation, TurnRun, Waiting, WaitingFrom, Words, join};
 use crate::values::config::HumanInterrupt;
 use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Settlement, Ticket};
 
 /// Deals with people's words during a turn that is under way or waits.
 pub(crate) struct Interruption<'a, 'o> {
-    pub(crate) standing: &'a Standing,
+    pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a mut Floor,
     pub(crate) words: &'a mut Words,
     pub(crate) out: &'a mut Out<'o>,

@@ -4,12 +4,12 @@ use core::time::Duration;
 
 use crate::machine::out::Out;
 use crate::state::speaker_list::AGENTS_MAX;
-use crate::state::{Floor, Phase, Refresh, Rng, Roster, Standing};
+use crate::state::{Floor, Phase, Refresh, Rng, Roster, Situation};
 use crate::{AgentKey, Cause, Effect, Refusal, Ticket};
 
 /// Has the member list read.
 pub(crate) struct Members<'a, 'o> {
-    pub(crate) standing: &'a Standing,
+    pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a mut Floor,
     pub(crate) roster: &'a mut Roster,
     pub(crate) rng: &'a mut Rng,

@@ -7,9 +7,9 @@ use crate::machine::rotation::EndedCycle;
 use crate::machine::step::Step;
 use crate::state::budget::Budget;
 use crate::state::interruption::WaitingFrom;
+use crate::state::situation::Pause;
 use crate::state::speaker_list::AGENTS_MAX;
-use crate::state::standing::Pause;
-use crate::state::{Archived, InitiatorPermit, Limits, Phase, Purpose, Start};
+use crate::state::{Archived, CeilingCounts, InitiatorPermit, Phase, Purpose, Start};
 use crate::{AgentKey, Cause, Creation, Effect, MessageId, Mode, Notice, Refusal, WakeCause};
 
 /// Does what an operator or a tool asks for.
@@ -60,7 +60,7 @@ impl Operator<'_, '_> {
         }
         if mode != standing.mode {
             self.end_everything();
-            self.step.state.quota.limits = Limits::default();
+            self.step.state.quota.limits = CeilingCounts::default();
             self.step.state.reminders.restart_count();
             self.step.state.words.forget();
             self.enter_mode(mode, Cause::ModeChanged);

@@ -3,12 +3,12 @@
 use alloc::boxed::Box;
 
 use crate::machine::out::Out;
-use crate::state::{ChatOutage, Delivery, Floor, Phase, Roster, Standing};
+use crate::state::{ChatOutage, Delivery, Floor, Phase, Roster, Situation};
 use crate::{Cause, Timestamp};
 
 /// Lets stand still what waits for the chat while it is away.
 pub(crate) struct Outages<'a, 'o> {
-    pub(crate) standing: &'a mut Standing,
+    pub(crate) standing: &'a mut Situation,
     pub(crate) floor: &'a mut Floor,
     pub(crate) roster: &'a mut Roster,
     pub(crate) delivery: Option<&'a mut Delivery>,

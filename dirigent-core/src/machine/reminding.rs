@@ -2,13 +2,13 @@
 
 use crate::machine::out::Out;
 use crate::state::{
-    Floor, InitiatorPermit, PermitRun, Phase, REMINDERS_MAX, Rare, Reminders, Roster, Standing,
+    Floor, InitiatorPermit, PermitRun, Phase, REMINDERS_MAX, Rare, Reminders, Roster, Situation,
 };
 use crate::{Cause, Effect, ReminderPlace};
 
 /// Sends reminders, now or later.
 pub(crate) struct Reminding<'a, 'o> {
-    pub(crate) standing: &'a Standing,
+    pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a Floor,
     pub(crate) roster: &'a Roster,
     pub(crate) reminders: &'a mut Rare<Reminders>,

@@ -7,7 +7,7 @@ use crate::machine::out::Out;
 use crate::machine::reminding::Reminding;
 use crate::state::speaker_list::SeatTurn;
 use crate::state::{
-    Cycle, Floor, Grant, Phase, Purpose, Quota, Rare, Reminders, Rng, Roster, Standing, Start,
+    Cycle, Floor, Grant, Phase, Purpose, Quota, Rare, Reminders, Rng, Roster, Situation, Start,
     State, Words,
 };
 use crate::values::config::MentionRule;
@@ -15,7 +15,7 @@ use crate::{AgentKey, Cause, Effect, Notice, TurnId};
 
 /// Passes the floor on.
 pub(crate) struct Rotation<'a, 'o> {
-    pub(crate) standing: &'a Standing,
+    pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a mut Floor,
     pub(crate) roster: &'a mut Roster,
     pub(crate) cycle: &'a mut Cycle,

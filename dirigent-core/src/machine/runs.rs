@@ -9,13 +9,13 @@ use crate::machine::out::Out;
 use crate::state::interruption::Waiting;
 use crate::state::speaker_list::SeatTurn;
 use crate::state::{
-    Delivery, Floor, Grant, Phase, Polls, Roster, RunFate, Seen, Standing, TurnRun, Words,
+    Delivery, Floor, Grant, Phase, Polls, Roster, RunFate, Seen, Situation, TurnRun, Words,
 };
 use crate::{AgentKey, Cause, Effect, MessageId, Outcome, Refusal, RunId, Tail, Ticket, Timestamp};
 
 /// Follows the run of the agent that has the floor. Where something ends the turn, it gives that.
 pub(crate) struct Runs<'a, 'o> {
-    pub(crate) standing: &'a Standing,
+    pub(crate) standing: &'a Situation,
     pub(crate) floor: &'a mut Floor,
     pub(crate) roster: &'a mut Roster,
     pub(crate) words: &'a mut Words,

@@ -10,7 +10,7 @@ use crate::machine::permits::Permits;
 use crate::machine::reminding::Reminding;
 use crate::machine::rotation::Rotation;
 use crate::machine::runs::Runs;
-use crate::state::{InitiatorPermit, Limits, PermitRun, Phase, REMINDERS_MAX, Start, State};
+use crate::state::{CeilingCounts, InitiatorPermit, PermitRun, Phase, REMINDERS_MAX, Start, State};
 use crate::values::config::WakeRule;
 use crate::{AgentKey, Author, Cause, Effect, MessageId, Notice, Refusal, Timestamp};
 
@@ -197,7 +197,7 @@ impl Step<'_> {
         self.out.changed_if(is_answer);
         let in_discussion = self.state.standing.is_discussion();
         let since = if in_discussion { self.out.now } else { Timestamp::default() };
-        let fresh = Limits { since, ..Limits::default() };
+        let fresh = CeilingCounts { since, ..CeilingCounts::default() };
         let limits = core::mem::replace(&mut self.state.quota.limits, fresh);
         let was_reminded = self.state.reminders.restart_count();
         if limits.announced {

@@ -6,7 +6,7 @@ use crate::state::interruption::{Waiting, WaitingFrom};
 use crate::state::pending::Pending;
 use crate::state::phase::{Grant, Phase, TurnRun};
 use crate::state::rare::Rare;
-use crate::state::standing::Standing;
+use crate::state::situation::Situation;
 use crate::{AgentKey, Config, Timestamp, TurnId};
 
 /// The floor, and the turn of the agent that has it.
@@ -106,7 +106,7 @@ impl Floor {
     /// When the speaker is waited for no longer, if nothing happens before: one that was granted or
     /// asked to go on must have started, a run must have ended, a reply must have arrived.
     #[inline]
-    pub(crate) fn turn_ends_at(&self, standing: &Standing, config: &Config) -> Option<Timestamp> {
+    pub(crate) fn turn_ends_at(&self, standing: &Situation, config: &Config) -> Option<Timestamp> {
         if let Phase::Granted(Grant { until, .. })
         | Phase::Running { until, .. }
         | Phase::Continuing { until, .. } = &self.phase
@@ -126,7 +126,7 @@ impl Floor {
     /// that deadline nor an end; while the chat is away its end stands still.
     pub(crate) fn set_start_deadline(
         &mut self,
-        standing: &Standing,
+        standing: &Situation,
         now: Timestamp,
         config: &Config,
     ) {

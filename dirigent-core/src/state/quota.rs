@@ -2,8 +2,8 @@
 //! that end by themselves.
 
 use crate::state::budget::Budget;
+use crate::state::ceiling_counts::CeilingCounts;
 use crate::state::hourly::{Hourly, SpokenTurn};
-use crate::state::limits::Limits;
 use crate::state::rare::Rare;
 use crate::{AgentKey, Config, Mode, Timestamp};
 
@@ -15,7 +15,7 @@ use crate::{AgentKey, Config, Mode, Timestamp};
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Quota {
     /// The ceilings' counters.
-    pub limits: Limits,
+    pub limits: CeilingCounts,
     /// What was used of the budgets.
     pub budget: Rare<Budget>,
     /// Turns with a reply of late, while agents are capped.

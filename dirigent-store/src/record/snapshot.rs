@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use dirigent_core::snapshot::{
-    Archived, Attendance, ChatOutage, Cycle, Delivery, Floor, Hourly, InitiatorPermit, Limits,
-    Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent, Refresh,
-    Reminders, Rng, Roster, RunFate, Runs, Seen, Slot, SpeakerList, SpokenTurn, StaleTrigger,
-    Standing, State, Words,
+    Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Floor, Hourly,
+    InitiatorPermit, Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent,
+    Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Situation, Slot, SpeakerList, SpokenTurn,
+    StaleTrigger, State, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn, Span};
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp};
@@ -25,7 +25,7 @@ structs! {
     }
 
     struct StateFile for State as "State" {
-        [opt] standing: Standing,
+        [opt] standing: Situation,
         floor: Floor,
         [opt] roster: Roster,
         [opt] cycle: Cycle,
@@ -37,7 +37,7 @@ structs! {
         rng: Rng,
     }
 
-    struct StandingFile for Standing as "Standing" {
+    struct SituationFile for Situation as "Situation" {
         #[serde(skip)] mode: Mode,
         #[serde(skip)] archived: Option<Box<Archived>>,
         #[serde(skip)] initiator: Option<AgentKey>,
@@ -117,12 +117,12 @@ structs! {
     }
 
     struct QuotaFile for Quota as "Quota" {
-        [opt] limits: Limits,
+        [opt] limits: CeilingCounts,
         [opt] budget: Rare<Budget>,
         [opt] hourly: Rare<Hourly>,
     }
 
-    struct LimitsFile for Limits as "Limits" {
+    struct CeilingCountsFile for CeilingCounts as "CeilingCounts" {
         [opt] turns: u32,
         [opt] cycles: u32,
         [opt] announced: bool,

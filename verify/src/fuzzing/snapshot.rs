@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use dirigent_core::snapshot::{
-    Archived, Attendance, ChatOutage, Cycle, Delivery, Hourly, InitiatorPermit, Limits, Pending,
-    PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent, Refresh, Reminders, Rng,
-    Roster, RunFate, Seen, Slot, SpeakerList, SpokenTurn, StaleTrigger, Standing, State, Words,
+    Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Hourly, InitiatorPermit,
+    Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent, Refresh,
+    Reminders, Rng, Roster, RunFate, Seen, Situation, Slot, SpeakerList, SpokenTurn, StaleTrigger,
+    State, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn};
 use dirigent_core::{
@@ -67,8 +68,8 @@ fn rare<T: Clone + Default + PartialEq>(
     r.maybe(read).map_or_else(Rare::default, Rare::from)
 }
 
-fn standing(r: &mut Reader<'_>) -> Standing {
-    Standing {
+fn standing(r: &mut Reader<'_>) -> Situation {
+    Situation {
         mode: Mode::ALL.get(usize::from(r.byte() % 5)).copied().unwrap_or_default(),
         created: r.flag(),
         pause: r.maybe(rest),
@@ -96,7 +97,7 @@ fn plans(r: &mut Reader<'_>) -> Plans {
 fn quota(r: &mut Reader<'_>) -> Quota {
     let count = |r: &mut Reader<'_>| u32::try_from(r.small()).unwrap_or(u32::MAX);
     Quota {
-        limits: Limits {
+        limits: CeilingCounts {
             turns: count(r),
             cycles: count(r),
             announced: r.flag(),

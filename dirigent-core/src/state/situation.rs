@@ -5,13 +5,13 @@ use alloc::boxed::Box;
 use crate::state::outage::ChatOutage;
 use crate::{AgentKey, Config, Mode, Refusal, Timestamp, TurnState};
 
-/// The standing of a channel. Operators and the chat change it, turns only read it.
+/// The situation of a channel. Operators and the chat change it, turns only read it.
 ///
 /// ```
-/// assert!(!dirigent_core::snapshot::Standing::default().created);
+/// assert!(!dirigent_core::snapshot::Situation::default().created);
 /// ```
 #[derive(Debug, PartialEq, Eq, Default)]
-pub struct Standing {
+pub struct Situation {
     /// What the channel is for.
     pub mode: Mode,
     /// Whether a mode was ever given.
@@ -66,7 +66,7 @@ pub struct Archived {
     pub bot_notice_at: Option<Timestamp>,
 }
 
-impl Standing {
+impl Situation {
     /// Whether turns are kept here when enough agents are present.
     pub(crate) const fn keeps_turns(&self) -> bool {
         self.mode.keeps_turns() && self.archived.is_none()
@@ -161,16 +161,16 @@ impl Standing {
 mod tests {
     use super::*;
 
-    fn away_since(millis: u64) -> Standing {
+    fn away_since(millis: u64) -> Situation {
         let since = Timestamp::from_millis(millis);
         let outage = Some(Box::new(ChatOutage { since, counted_from: since }));
-        Standing { outage, ..Standing::default() }
+        Situation { outage, ..Situation::default() }
     }
 
     #[test]
     fn the_clock_of_the_chat_stands_still_while_the_chat_is_away() {
         let now = Timestamp::from_millis(9);
-        assert_eq!(Standing::default().chat_now(now), now);
+        assert_eq!(Situation::default().chat_now(now), now);
         assert_eq!(away_since(4).chat_now(now), Timestamp::from_millis(4));
     }
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn only_stop_and_finish_stop_and_only_a_hold_holds() {
-        let paused = |pause| Standing { pause, ..Standing::default() };
+        let paused = |pause| Situation { pause, ..Situation::default() };
         let [none, held, stopped, finished] =
             [None, Some(Pause::Held), Some(Pause::Stopped), Some(Pause::Finished)].map(paused);
         assert!(!none.is_paused() && held.is_paused() && stopped.is_paused());

@@ -6,10 +6,10 @@ use crate::{Config, Mode, Timestamp};
 /// Counts since a human last spoke.
 ///
 /// ```
-/// assert_eq!(dirigent_core::snapshot::Limits::default().turns, 0);
+/// assert_eq!(dirigent_core::snapshot::CeilingCounts::default().turns, 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Limits {
+pub struct CeilingCounts {
     /// Turns granted, and messages of agents outside their turns.
     pub turns: u32,
     /// Cycles begun.
@@ -20,7 +20,7 @@ pub struct Limits {
     pub since: Timestamp,
 }
 
-impl Limits {
+impl CeilingCounts {
     pub(crate) const fn count_turn(&mut self) {
         self.turns = self.turns.saturating_add(1);
     }
