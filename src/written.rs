@@ -50,7 +50,6 @@ pub mod optional {
     use super::{Deserialize, Deserializer, Serialize, Serializer, Written};
     use serde::de::Error as _;
 
-    #[expect(clippy::ref_option, clippy::missing_errors_doc, reason = "serde passes the field")]
     pub fn serialize<T: Written, S: Serializer>(
         value: &Option<T>,
         serializer: S,
@@ -58,7 +57,6 @@ pub mod optional {
         value.as_ref().map(T::form).serialize(serializer)
     }
 
-    #[expect(clippy::missing_errors_doc, reason = "as the function above")]
     pub fn deserialize<'de, T: Written, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<T>, D::Error> {
@@ -72,7 +70,6 @@ pub mod list {
     use super::{Deserialize, Deserializer, Serializer, Written};
     use serde::de::Error as _;
 
-    #[expect(clippy::missing_errors_doc, reason = "as the function above")]
     pub fn serialize<T: Written, S: Serializer>(
         values: &[T],
         serializer: S,
@@ -80,7 +77,6 @@ pub mod list {
         serializer.collect_seq(values.iter().map(T::form))
     }
 
-    #[expect(clippy::missing_errors_doc, reason = "as the function above")]
     pub fn deserialize<'de, T: Written, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<T>, D::Error> {

@@ -25,6 +25,10 @@ use crate::{AgentId, CallError, MessageId};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[expect(clippy::exhaustive_enums, reason = "who carries requests out must know each")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few exist at a time, and each is carried out at once"
+)]
 pub enum ChannelRequest {
     /// [`Channel::register`](crate::Channel::register).
     Register(CreatedChannel),

@@ -313,10 +313,8 @@ impl Written for CompletionPolicy {
     }
 
     fn read_over<'de, D: Deserializer<'de>>(&mut self, from: D) -> Result<(), D::Error> {
-        let before = match self {
-            Self::Signal(signal) => signal.clone(),
-            _ => Signal::default(),
-        };
+        let before =
+            if let Self::Signal(signal) = self { signal.clone() } else { Signal::default() };
         let signal = from.deserialize_any(WordOr { word: "run_end", before })?;
         *self = signal.map_or(Self::RunEnd, Self::Signal);
         Ok(())
