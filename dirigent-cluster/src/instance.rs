@@ -156,12 +156,10 @@ impl Instance {
         let request = ChannelRequest::Explain { agent_id: agent.clone() };
         let (owner, answer) =
             self.shared.ask_owner(channel, request, self.shared.time_limit).await?;
-        match answer {
-            ChannelAnswer::Explained(ExplainAnswer { allows, text }) => {
-                Ok(Explained { owner, allows, text })
-            }
-            _ => Err(RelayError::BadAnswer { host: owner }),
-        }
+        let ChannelAnswer::Explained(ExplainAnswer { allows, text }) = answer else {
+            return Err(RelayError::BadAnswer { host: owner });
+        };
+        Ok(Explained { owner, allows, text })
     }
 }
 

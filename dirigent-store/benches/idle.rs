@@ -91,7 +91,7 @@ async fn rest(channels: usize, agents: usize, store: Arc<dyn ChannelStore>) -> f
             let made =
                 CreatedChannel { mode: Mode::Chat, members: members.clone(), ..Default::default() };
             dirigent.channel(channel).register(made).await.unwrap();
-            if number % 10_000 == 0 {
+            if number.is_multiple_of(10_000) {
                 clock.advance(Duration::from_secs(1));
             }
         }

@@ -15,11 +15,10 @@ pub(crate) fn requests(bytes: &[u8]) {
         checked_nonce(post.nonce.as_str());
     }
     if let Some(event) = same::<GatewayEvent>(bytes) {
-        match event {
-            GatewayEvent::MessageCreated(message) | GatewayEvent::MessageUpdated(message) => {
-                checked(&message);
-            }
-            other => assert_ne!(other.channel().get(), 0),
+        assert_ne!(event.channel().get(), 0);
+        if let GatewayEvent::MessageCreated(message) | GatewayEvent::MessageUpdated(message) = event
+        {
+            checked(&message);
         }
     }
     if let Some(message) = same::<ChatMessage>(bytes) {

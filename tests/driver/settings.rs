@@ -233,7 +233,7 @@ const WAITS: [(&str, SetWait); 7] = [
         it.limits.creations = Some(Pace { burst: 1, window: wait });
     }),
     ("heartbeat", |it, wait| {
-        it.hooks.heartbeat = Some(Heartbeat { period: wait, misses: u32::MAX })
+        it.hooks.heartbeat = Some(Heartbeat { period: wait, misses: u32::MAX });
     }),
     ("backfill", |it, wait| it.time_limits.backfill = Some(wait)),
 ];

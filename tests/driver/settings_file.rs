@@ -59,9 +59,9 @@ fn the_defaults_are_these_to_the_letter() {
 
 /// What the fields are called, by their `Debug`.
 fn fields(shown: &str) -> BTreeSet<String> {
-    let names = shown.lines().filter_map(|line| line.trim().split_once(": "));
-    let named = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-    names.map(|(name, _)| name.to_owned()).filter(|name| named(name)).collect()
+    let pairs = shown.lines().filter_map(|line| line.trim().split_once(": "));
+    let is_field = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    pairs.map(|(name, _)| name.to_owned()).filter(|name| is_field(name)).collect()
 }
 
 #[test]

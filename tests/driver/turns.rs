@@ -74,7 +74,7 @@ fn the_words_of_a_trigger_are_the_hosts() {
     let stage = one_round(
         hooked()
             .settings(|settings| {
-                settings.texts.trigger_template = "<@{discordUserId}> your turn".into()
+                settings.texts.trigger_template = "<@{discordUserId}> your turn".into();
             })
             .config(|config| config.trigger_cleanup = TriggerCleanup::Never),
     );

@@ -209,6 +209,8 @@ fn defaults(name: &str, value: &Value, found: &mut BTreeMap<String, String>) {
         }
         Value::String(text) => drop(found.insert(format!("`{name}`"), format!("`{text}`"))),
         Value::Bool(flag) => drop(found.insert(format!("`{name}`"), format!("`{flag}`"))),
-        number => drop(found.insert(format!("`{name}`"), number.to_string())),
+        number @ (Value::Null | Value::Number(_) | Value::Array(_)) => {
+            drop(found.insert(format!("`{name}`"), number.to_string()));
+        }
     }
 }

@@ -23,7 +23,7 @@ fn rooms(first: Duration, second: Duration, calls_max: usize) -> Stage {
         .hosted("b", (0..20).map(|n| line("b", n)).collect::<Vec<_>>())
         .config(|config| config.people.human_interrupt = HumanInterrupt::Queue)
         .settings(move |settings| {
-            (settings.limits.texts_bytes_max, settings.limits.calls_max) = (0, calls_max)
+            (settings.limits.texts_bytes_max, settings.limits.calls_max) = (0, calls_max);
         })
         .stage();
     stage.chat();

@@ -92,7 +92,7 @@ fn setup() -> Setup {
         .hosted("a", [Line::from("a1").taking(SECOND * 20), "a2".into(), "a3".into()])
         .hosted("b", ["b1".into(), "b2".into(), "b3".into()])
         .settings(|settings| {
-            settings.time_limits.backfill = Settings::default().time_limits.backfill
+            settings.time_limits.backfill = Settings::default().time_limits.backfill;
         })
 }
 

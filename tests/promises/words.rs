@@ -361,7 +361,7 @@ fn a_word_whose_event_was_lost_comes_once_although_it_is_read_with_others_that_l
     let backfill = Some(SECOND * 15);
     let mut stage = cast(3, 0)
         .settings(|settings| {
-            (settings.limits.texts_bytes_max, settings.time_limits.backfill) = (0, backfill)
+            (settings.limits.texts_bytes_max, settings.time_limits.backfill) = (0, backfill);
         })
         .stage();
     stage.chat();
@@ -950,7 +950,7 @@ fn an_agent_of_a_waker_that_did_not_start_is_called_with_the_same_words_again() 
         .hooked("b", [])
         .direct()
         .config(|config| {
-            (config.deadlines.start, config.deadlines.retriggers) = (Some(SECOND * 5), 0)
+            (config.deadlines.start, config.deadlines.retriggers) = (Some(SECOND * 5), 0);
         })
         .without_pump()
         .stage();

@@ -110,6 +110,7 @@ impl PeerError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "few exist at a time, and each is carried at once")]
 pub enum PageQuestion {
     /// The rows of the channels that it acts for, by id, some at once: those after this one.
     Rows {

@@ -31,7 +31,7 @@ fn a_wait_of_less_than_a_millisecond_cannot_be_obeyed() {
         ("deadlines.run", |it, wait| it.deadlines.run = Some(wait)),
         ("ceilings.discussion_time", |it, wait| it.ceilings.discussion_time = Some(wait)),
         ("discussion.overdue_archive_after", |it, wait| {
-            it.discussion.overdue_archive_after = Some(wait)
+            it.discussion.overdue_archive_after = Some(wait);
         }),
     ];
     for (field, set) in waits {

@@ -1,13 +1,13 @@
 //! I13, the core's part: a channel stays small.
 
-use std::mem::size_of;
+use std::mem::{size_of, size_of_val};
 
 use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::snapshot::{
-    Delivery, PendingEffect, Piece, Recent, RunFate, Slot, SpokenTurn, StaleTrigger, State,
+    Delivery, PendingEffect, Piece, Recent, Slot, SpokenTurn, StaleTrigger, State,
 };
 use dirigent_core::view::Away;
-use dirigent_core::{AgentKey, MessageId, RunId, Snapshot, TurnMachine};
+use dirigent_core::{AgentKey, MessageId, Snapshot, TurnMachine};
 
 use super::{Invariant, Observation, Observer};
 
@@ -77,7 +77,7 @@ fn owned_bytes(snapshot: &Snapshot) -> usize {
     let recent = |it: &Recent| {
         size_of::<Recent>()
             + it.messages.len() * size_of::<MessageId>()
-            + it.runs.as_slice().len() * size_of::<(RunId, RunFate)>()
+            + size_of_val(it.runs.as_slice())
     };
     let delivered = |_: &Delivery| size_of::<Delivery>() + 8 * size_of::<Piece>();
     size_of::<TurnMachine>()

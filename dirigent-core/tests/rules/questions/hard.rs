@@ -207,7 +207,7 @@ pub(super) const QUESTIONS: &[Question] = &[
         answer: "deliver 1002 to 1002 to B, trigger B",
         play: || {
             let mut room = Room::chat_with(2, |config| {
-                config.people.human_interrupt = HumanInterrupt::Interrupt
+                config.people.human_interrupt = HumanInterrupt::Interrupt;
             });
             room.human("hello");
             room.start(A);
