@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::snapshot::Snapshot;
 use crate::state::{
-    Grant, PendingEffect, Phase, Plans, Purpose, SeatTurn, Slot, State, TurnTerms, WaitingFrom,
+    Grant, PendingEffect, Phase, Plans, Purpose, SeatTurn, Slot, Snapshot, State, TurnTerms,
+    WaitingFrom,
 };
 use crate::turn_machine::TurnMachine;
 use crate::{Effect, Mode, Ticket};

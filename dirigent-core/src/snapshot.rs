@@ -7,61 +7,16 @@ pub use crate::audit::Breach;
 pub use crate::state::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Floor, Grant, Hourly,
     InitiatorPermit, Pending, PendingEffect, PermitRun, Phase, Piece, Plans, Polls, Purpose, Quota,
-    Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Situation, Slot,
+    Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Situation, Slot, Snapshot,
     SpeakerList, SpokenTurn, StaleTrigger, Start, State, TurnRun, TurnTerms, Waiting, WaitingFrom,
     Words,
 };
 
+use crate::Config;
 use crate::state::{
     AGENTS_MAX, MESSAGES_MAX, PENDING_MAX, PIECES_MAX, POSTS_MAX, RUNS_MAX, STALE_MAX,
-    clone_in_place,
 };
 use crate::turn_machine::TurnMachine;
-use crate::{Config, Timestamp};
-
-/// Everything a channel knows: its state, with a version and a time. A [`TurnMachine`] keeps exactly this and lends it with
-/// [`TurnMachine::snapshot`]. A store maps it to its own file format.
-///
-/// A restored channel reacts to everything as the original would have. `clone_from` reuses the memory of the older copy.
-///
-/// ```
-/// use dirigent_core::{TurnMachine, Config};
-///
-/// let channel = TurnMachine::new(Config::default().into(), 7);
-/// let stored = channel.snapshot().clone();
-/// let twin = TurnMachine::restore(Config::default().into(), &stored)?;
-/// assert_eq!(twin.snapshot(), channel.snapshot());
-/// # Ok::<(), dirigent_core::snapshot::RestoreError>(())
-/// ```
-#[derive(Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "plain data that stores map field by field")]
-pub struct Snapshot {
-    /// The version of this layout: [`Snapshot::VERSION`].
-    pub version: u16,
-    /// The time of the last input.
-    pub now: Timestamp,
-    /// Rises with every change that a restart must not lose: see [`TurnMachine::revision`].
-    pub revision: u64,
-    /// What the channel knows.
-    pub state: State,
-    /// What was asked for and not settled.
-    pub pending: Pending,
-}
-
-clone_in_place! { Snapshot { version, now, revision, state, pending } }
-
-impl Snapshot {
-    /// The version that this library writes, and the only one it reads.
-    pub const VERSION: u16 = 2;
-}
-
-impl Default for Snapshot {
-    /// A channel never seen before.
-    fn default() -> Self {
-        let (state, pending) = (State::default(), Pending::default());
-        Self { version: Self::VERSION, now: Timestamp::default(), revision: 0, state, pending }
-    }
-}
 
 /// Why a snapshot was not restored. Nothing was changed; keep the file and ask.
 ///

@@ -5,7 +5,7 @@
 //! requests and choices, `words` what no agent has heard yet, and `pending` the effects that must be settled. A
 //! topic that most channels never use is `rare`: it costs one word until it is first changed.
 //!
-//! Every field is public, because the state is what is stored: a [`Snapshot`](crate::Snapshot) contains it as it is, and
+//! Every field is public, because the state is what is stored: a [`Snapshot`] contains it as it is, and
 //! a store writes it field by field. Nobody can reach into the state of a running machine, because that is lent for
 //! reading only.
 #![expect(
@@ -21,6 +21,7 @@ pub(crate) mod cycle;
 pub(crate) mod delivery;
 pub(crate) mod floor;
 pub(crate) mod hourly;
+pub(crate) mod in_place;
 pub(crate) mod interruption;
 pub(crate) mod outage;
 pub(crate) mod pending;
@@ -46,6 +47,7 @@ pub use delivery::{Delivery, Piece, Polls};
 pub(crate) use delivery::{PIECES_MAX, POSTS_MAX};
 pub use floor::{Floor, TurnTerms};
 pub use hourly::{Hourly, SpokenTurn};
+use in_place::clone_in_place;
 pub(crate) use interruption::join;
 pub use interruption::{Waiting, WaitingFrom};
 pub use outage::ChatOutage;
@@ -68,26 +70,8 @@ pub use words::Words;
 
 use crate::Timestamp;
 
-/// Implements `Clone` for these types field by field, so that `clone_from` reuses the memory that is there: a host copies
-/// a channel's state with every commit, and the derived `clone_from` would allocate it anew each time.
-macro_rules! clone_in_place {
-    ($($type:ident { $($field:ident),+ $(,)? })+) => {$(
-        impl Clone for $type {
-            fn clone(&self) -> Self {
-                Self { $($field: Clone::clone(&self.$field)),+ }
-            }
-
-            #[inline]
-            fn clone_from(&mut self, from: &Self) {
-                $(Clone::clone_from(&mut self.$field, &from.$field);)+
-            }
-        }
-    )+};
-}
-
-pub(crate) use clone_in_place;
-
 clone_in_place! {
+    Snapshot { version, now, revision, state, pending }
     State { standing, floor, roster, cycle, words, quota, reminders, seen, delivery, rng }
     Situation { mode, created, pause, initiator, archived, outage }
     Floor { phase, turn, terms, waiting, last_activity_at }
@@ -100,6 +84,47 @@ clone_in_place! {
     Recent { messages, runs }
     Delivery { fingerprint, pieces, last_seen, arrivals, polls }
     Pending { effects, next_ticket, stale }
+}
+
+/// Everything a channel knows: its state, with a version and a time. A [`TurnMachine`](crate::TurnMachine) keeps exactly this and lends it with
+/// [`TurnMachine::snapshot`](crate::TurnMachine::snapshot). A store maps it to its own file format.
+///
+/// A restored channel reacts to everything as the original would have. `clone_from` reuses the memory of the older copy.
+///
+/// ```
+/// use dirigent_core::{TurnMachine, Config};
+///
+/// let channel = TurnMachine::new(Config::default().into(), 7);
+/// let stored = channel.snapshot().clone();
+/// let twin = TurnMachine::restore(Config::default().into(), &stored)?;
+/// assert_eq!(twin.snapshot(), channel.snapshot());
+/// # Ok::<(), dirigent_core::snapshot::RestoreError>(())
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The version of this layout: [`Snapshot::VERSION`].
+    pub version: u16,
+    /// The time of the last input.
+    pub now: Timestamp,
+    /// Rises with every change that a restart must not lose: see [`TurnMachine::revision`](crate::TurnMachine::revision).
+    pub revision: u64,
+    /// What the channel knows.
+    pub state: State,
+    /// What was asked for and not settled.
+    pub pending: Pending,
+}
+
+impl Snapshot {
+    /// The version that this library writes, and the only one it reads.
+    pub const VERSION: u16 = 2;
+}
+
+impl Default for Snapshot {
+    /// A channel never seen before.
+    fn default() -> Self {
+        let (state, pending) = (State::default(), Pending::default());
+        Self { version: Self::VERSION, now: Timestamp::default(), revision: 0, state, pending }
+    }
 }
 
 /// All topics of a channel, but for what is [`Pending`].

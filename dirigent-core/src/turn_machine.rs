@@ -8,8 +8,7 @@ use crate::machine::look::Look;
 use crate::machine::out::Out;
 use crate::machine::step::Step;
 use crate::machine::{gate, inputs};
-use crate::snapshot::Snapshot;
-use crate::state::{PendingEffect, Phase, Rng, State};
+use crate::state::{PendingEffect, Phase, Rng, Snapshot, State};
 use crate::view::AgentState;
 use crate::{
     AgentKey, Answer, Config, Deadline, DeadlineReason, Effect, Input, Reason, Refusal, Timestamp,

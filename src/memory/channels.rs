@@ -1,9 +1,11 @@
 //! Channels in memory: for trying out, for tests, and for hosts that need no restart.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use rustc_hash::FxHashMap;
 
 use crate::ports::store::{ChannelStore, Commit, CommitError};
 use crate::record::channel::{ChannelRecord, Revision, StoredChannel};
@@ -34,7 +36,7 @@ pub struct MemoryChannels {
 
 #[derive(Debug, Default)]
 struct Inner {
-    channels: HashMap<ChannelId, (Revision, Arc<ChannelRecord>)>,
+    channels: FxHashMap<ChannelId, (Revision, Arc<ChannelRecord>)>,
     agents: Vec<AgentId>,
     /// Oldest first.
     history: VecDeque<(ChannelId, Transition)>,
@@ -75,12 +77,22 @@ impl ChannelStore for MemoryChannels {
     async fn commit(&self, commit: Commit) -> Result<Revision, CommitError> {
         let Commit { channel, expected, record, transitions, .. } = commit;
         let mut inner = self.lock();
-        let found = inner.channels.get(&channel).map_or_else(Revision::default, |known| known.0);
+        let known = inner.channels.entry(channel);
+        let found = match &known {
+            Entry::Occupied(known) => known.get().0,
+            Entry::Vacant(_) => Revision::default(),
+        };
         if found != expected {
             return Err(CommitError::Conflict { found });
         }
         let revision = found.next();
-        let old = inner.channels.insert(channel, (revision, record));
+        let old = match known {
+            Entry::Occupied(mut known) => Some(known.insert((revision, record))),
+            Entry::Vacant(place) => {
+                place.insert((revision, record));
+                None
+            }
+        };
         inner.keep(channel, &transitions);
         drop(inner);
         drop(old);

@@ -159,7 +159,10 @@ struct Found {
     bounds: Bounds,
     messages: Vec<Arc<ChatMessage>>,
     words: usize,
+    /// Of people's messages.
     bytes: usize,
+    /// Of all messages.
+    all: usize,
     /// The newest message of a person.
     newest_word: Option<MessageId>,
     /// A further message of a person does not fit.
@@ -169,7 +172,7 @@ struct Found {
 impl Found {
     fn new(bounds: Bounds) -> Self {
         let (messages, newest_word) = (Vec::new(), None);
-        Self { bounds, messages, words: 0, bytes: 0, newest_word, is_over: false }
+        Self { bounds, messages, words: 0, bytes: 0, all: 0, newest_word, is_over: false }
     }
 
     /// Whether nothing more of people's words fits. One message always does.
@@ -182,8 +185,8 @@ impl Found {
         if self.is_over {
             return;
         }
+        let bytes = length(message);
         if message.is_by_person() {
-            let bytes = length(message);
             let fits = self.words == 0 || self.bytes + bytes <= self.bounds.bytes;
             if self.is_full() || !fits {
                 self.is_over = true;
@@ -193,6 +196,7 @@ impl Found {
             self.bytes += bytes;
             self.newest_word = Some(message.id);
         }
+        self.all += bytes;
         self.messages.push(Arc::clone(message));
     }
 
@@ -207,8 +211,7 @@ impl Found {
         let mut room = most.saturating_sub(self.words);
         let others = self.messages.len() - self.words;
         let mut left = bytes_max.saturating_sub(self.bytes);
-        let all: usize = self.messages.iter().map(length).sum();
-        if others <= room && all <= bytes_max {
+        if others <= room && self.all <= bytes_max {
             return 0;
         }
         let mut kept = Vec::with_capacity(most.min(self.messages.len()));

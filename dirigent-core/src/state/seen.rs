@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::state::clone_in_place;
+use crate::state::in_place::clone_in_place;
 use crate::{MessageId, RunId};
 
 /// How many message ids are remembered one by one.
