@@ -137,11 +137,38 @@ impl Delivery {
         };
         self.note_arrival(now);
         if self.pieces.capacity() == 0 {
-            self.pieces.reserve_exact(PIECES_MAX + 1);
+            self.pieces.reserve_exact(PIECES_MAX);
         }
-        self.pieces.insert(at, Piece { id, tail: *tail });
-        if self.pieces.len() > PIECES_MAX {
-            self.merge_lowest();
+        let piece = Piece { id, tail: *tail };
+        if self.pieces.len() < PIECES_MAX {
+            self.pieces.insert(at, piece);
+        } else {
+            self.put_among_most(at, piece);
+        }
+    }
+
+    /// Makes room: the two lowest pieces become one, under the higher id. The new one may be one of them.
+    fn put_among_most(&mut self, at: usize, piece: Piece) {
+        let Piece { id, tail } = piece;
+        match (at, self.pieces.first_mut()) {
+            (0, Some(lowest)) => {
+                let mut joined = tail;
+                joined.join(&lowest.tail);
+                lowest.tail = joined;
+            }
+            (1, Some(lowest)) => {
+                lowest.id = id;
+                lowest.tail.join(&tail);
+            }
+            _ => {
+                let lowest = self.pieces.remove(0);
+                if let Some(next) = self.pieces.first_mut() {
+                    let mut joined = lowest.tail;
+                    joined.join(&next.tail);
+                    next.tail = joined;
+                }
+                self.pieces.insert(at - 1, piece);
+            }
         }
     }
 
@@ -219,15 +246,6 @@ impl Delivery {
     fn length(&self) -> Option<u32> {
         let mut lengths = self.pieces.iter().map(|piece| piece.tail.length());
         lengths.try_fold(0_u32, |sum, length| Some(sum.saturating_add(length?)))
-    }
-
-    /// Makes room: the two lowest pieces become one, under the higher id.
-    fn merge_lowest(&mut self) {
-        let mut lowest = self.pieces.remove(0);
-        if let Some(next) = self.pieces.first_mut() {
-            lowest.tail.join(&next.tail);
-            next.tail = lowest.tail;
-        }
     }
 
     /// Whether what arrived ends with the fingerprint that is waited for.
