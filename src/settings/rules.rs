@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_path_to_error::Track;
 
 use super::profiles::Profile;
-use super::written::{As, Name, Over, Written, groups};
+use super::written::{As, Name, Over, Setting, groups};
 use super::{Heartbeat, Hooks, LimitRules, Pace, Pacing, ReadingRules, Texts, TimeLimits};
 use crate::Settings;
 
@@ -173,7 +173,7 @@ impl From<Profile> for Rules {
 }
 
 /// Reads over what is there; an error begins with the name of the setting, with all that encloses it.
-fn read<'de, T: Written, D: Deserializer<'de>>(into: &mut T, from: D) -> Result<(), D::Error> {
+fn read<'de, T: Setting, D: Deserializer<'de>>(into: &mut T, from: D) -> Result<(), D::Error> {
     let mut track = Track::new();
     let read = into.read_over(serde_path_to_error::Deserializer::new(from, &mut track));
     read.map_err(|error| match track.path() {

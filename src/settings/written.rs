@@ -16,14 +16,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Heartbeat, LostRuns, Pace};
 
 /// A value that a file may name.
-pub(super) trait Written: Sized {
+pub(super) trait Setting: Sized {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error>;
 
     fn read_over<'de, D: Deserializer<'de>>(&mut self, from: D) -> Result<(), D::Error>;
 }
 
 /// A value that may be switched off.
-pub(super) trait Blank: Written {
+pub(super) trait Blank: Setting {
     /// What is read over where there was none before.
     fn blank() -> Self;
 }
@@ -31,7 +31,7 @@ pub(super) trait Blank: Written {
 /// Writes a setting.
 pub(super) struct As<'a, T>(pub(super) &'a T);
 
-impl<T: Written> Serialize for As<'_, T> {
+impl<T: Setting> Serialize for As<'_, T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.0.write(to)
     }
@@ -40,7 +40,7 @@ impl<T: Written> Serialize for As<'_, T> {
 /// Reads over a setting.
 pub(super) struct Over<'a, T>(pub(super) &'a mut T);
 
-impl<'de, T: Written> DeserializeSeed<'de> for Over<'_, T> {
+impl<'de, T: Setting> DeserializeSeed<'de> for Over<'_, T> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -64,7 +64,7 @@ impl<'de> DeserializeSeed<'de> for Name {
 /// A group of settings: a table of their names. The place of a setting is its name, or what stands behind `=`.
 macro_rules! groups {
     ($($group:ident { $($name:ident $(= $outer:ident.$inner:ident)?,)+ })+) => {
-        $(impl Written for $group {
+        $(impl Setting for $group {
             fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 let mut table = to.serialize_map(None)?;
                 $(table.serialize_entry(
@@ -114,7 +114,7 @@ pub(super) use groups;
 /// Values that every format has.
 macro_rules! plain {
     ($($of:ty),+) => {
-        $(impl Written for $of {
+        $(impl Setting for $of {
             fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 self.serialize(to)
             }
@@ -153,7 +153,7 @@ blank! {
 /// Choices, each with the name that it has in a file.
 macro_rules! choices {
     ($($of:ident { $($choice:ident = $name:literal,)+ })+) => {
-        $(impl Written for $of {
+        $(impl Setting for $of {
             fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 $(if *self == Self::$choice {
                     return to.serialize_str($name);
@@ -183,7 +183,7 @@ choices! {
 }
 
 /// `45s`, `1h 30m`: a number alone would leave the unit open.
-impl Written for Duration {
+impl Setting for Duration {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(&humantime::format_duration(*self))
     }
@@ -210,7 +210,7 @@ impl Written for Duration {
 }
 
 /// A value, or `none`: TOML knows no null.
-impl<T: Blank> Written for Option<T> {
+impl<T: Blank> Setting for Option<T> {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Some(value) => value.write(to),
@@ -231,14 +231,14 @@ struct WordOr<T> {
     before: T,
 }
 
-impl<T: Written> WordOr<T> {
+impl<T: Setting> WordOr<T> {
     fn value<'de, D: Deserializer<'de>>(mut self, from: D) -> Result<Option<T>, D::Error> {
         self.before.read_over(from)?;
         Ok(Some(self.before))
     }
 }
 
-impl<'de, T: Written> Visitor<'de> for WordOr<T> {
+impl<'de, T: Setting> Visitor<'de> for WordOr<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -275,7 +275,7 @@ impl<'de, T: Written> Visitor<'de> for WordOr<T> {
 }
 
 /// A word, or the time after which a trigger goes.
-impl Written for TriggerCleanup {
+impl Setting for TriggerCleanup {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Immediate => to.serialize_str("immediate"),
@@ -303,7 +303,7 @@ impl Written for TriggerCleanup {
 }
 
 /// `run_end`, or the table of a signal.
-impl Written for CompletionPolicy {
+impl Setting for CompletionPolicy {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::RunEnd => to.serialize_str("run_end"),
@@ -322,7 +322,7 @@ impl Written for CompletionPolicy {
 }
 
 /// The mark, or the words of a signal.
-impl Written for Cow<'static, str> {
+impl Setting for Cow<'static, str> {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self)
     }
@@ -333,7 +333,7 @@ impl Written for Cow<'static, str> {
     }
 }
 
-impl Written for HumanMarker {
+impl Setting for HumanMarker {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.0.write(to)
     }
