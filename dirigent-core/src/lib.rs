@@ -6,7 +6,7 @@
 //! | ask whether an agent may speak, and why not | [`Input::Gate`], [`Answer`], [`Verdict`], [`Reason`] |
 //! | set what the rules leave open | [`Config`], [`config`] |
 //! | show a channel | [`TurnMachine::view`], [`view`] |
-//! | keep a channel and bring it back | [`TurnMachine::snapshot_into`], [`TurnMachine::restore`], [`snapshot`] |
+//! | keep a channel and bring it back | [`TurnMachine::snapshot`], [`TurnMachine::restore`], [`snapshot`] |
 //! | tell silence from a reply, and a reply's end | [`text`] |
 //!
 //! A [`TurnMachine`] is given what happened, with its time, and writes down what is to be done. It has
