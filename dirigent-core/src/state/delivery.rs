@@ -139,26 +139,24 @@ impl Delivery {
         if self.pieces.capacity() == 0 {
             self.pieces.reserve_exact(PIECES_MAX);
         }
-        let piece = Piece { id, tail: *tail };
         if self.pieces.len() < PIECES_MAX {
-            self.pieces.insert(at, piece);
+            self.pieces.insert(at, Piece { id, tail: *tail });
         } else {
-            self.put_among_most(at, piece);
+            self.put_among_most(at, id, tail);
         }
     }
 
     /// Makes room: the two lowest pieces become one, under the higher id. The new one may be one of them.
-    fn put_among_most(&mut self, at: usize, piece: Piece) {
-        let Piece { id, tail } = piece;
+    fn put_among_most(&mut self, at: usize, id: MessageId, tail: &Tail) {
         match (at, self.pieces.first_mut()) {
             (0, Some(lowest)) => {
-                let mut joined = tail;
+                let mut joined = *tail;
                 joined.join(&lowest.tail);
                 lowest.tail = joined;
             }
             (1, Some(lowest)) => {
                 lowest.id = id;
-                lowest.tail.join(&tail);
+                lowest.tail.join(tail);
             }
             _ => {
                 let lowest = self.pieces.remove(0);
@@ -167,7 +165,7 @@ impl Delivery {
                     joined.join(&next.tail);
                     next.tail = joined;
                 }
-                self.pieces.insert(at - 1, piece);
+                self.pieces.insert(at - 1, Piece { id, tail: *tail });
             }
         }
     }
