@@ -71,6 +71,7 @@ async fn stored(root: &Path) -> JsonChannels {
     let mut record = ChannelRecord::default();
     record.snapshot.state.standing.mode = dirigent::Mode::Chat;
     record.snapshot.state.standing.created = true;
+    record.snapshot.state.roster.read_at = Some(Timestamp::from_millis(1_000));
     let change = |at: u64, cause: Cause, from, to, agent: Option<AgentKey>| {
         let at = Timestamp::from_millis(at);
         Transition { at, from, to, agent, turn: TurnId::new(1), cause }
