@@ -179,13 +179,9 @@ async fn damage(scene: &Scene, folder: &Path, channel: ChannelId) -> Result {
     dirigent.shutdown(Duration::from_secs(2)).await;
     drop(dirigent);
     driver.await??;
-    for place in std::fs::read_dir(folder.join("state/channels"))? {
-        let file = place?.path().join(format!("{channel}.json"));
-        if file.exists() {
-            let text = std::fs::read_to_string(&file)?;
-            std::fs::write(&file, text.replacen("chat", "chap", 1))?;
-        }
-    }
+    let file = folder.join(format!("state/channels/{channel}.json"));
+    let text = std::fs::read_to_string(&file)?;
+    std::fs::write(&file, text.replacen("chat", "chap", 1))?;
     Ok(())
 }
 
