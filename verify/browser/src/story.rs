@@ -129,10 +129,10 @@ async fn see_the_speaker_move(visitor: &Visitor, server: &Server) -> Result {
                  window.pressed.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))";
     visitor.js(press, Vec::new()).await?;
     let thinking =
-        "return document.querySelector('.says').textContent.match(/^(\\w+) is thinking/)?.[1]";
+        "return document.querySelector('.says')?.textContent.match(/^(\\w+) is thinking/)?.[1]";
     let first = visitor.until("a speaker", thinking).await?;
     let next = format!(
-        "const now = document.querySelector('.says').textContent.match(/^(\\w+) is thinking/)?.[1]; return now && now !== {first} ? now : ''"
+        "const now = document.querySelector('.says')?.textContent.match(/^(\\w+) is thinking/)?.[1]; return now && now !== {first} ? now : ''"
     );
     visitor.until("another speaker", &next).await?;
     visitor.until("no reload", "return window.notReloaded === true").await?;
@@ -165,7 +165,7 @@ async fn steer(visitor: &Visitor, server: &Server) -> Result {
     visitor
         .until(
             "the hold",
-            "return document.querySelector('.says').textContent === 'The channel is on hold.'",
+            "return document.querySelector('.says')?.textContent === 'The channel is on hold.'",
         )
         .await?;
     visitor.click("#order-resume").await?;
@@ -194,7 +194,7 @@ async fn start_again(visitor: &Visitor, server: &Server) -> Result {
     visitor
         .until(
             "an agent that thinks",
-            "return document.querySelector('.says').textContent.includes('is thinking')",
+            "return document.querySelector('.says')?.textContent.includes('is thinking')",
         )
         .await?;
     Ok(())
@@ -242,7 +242,7 @@ async fn mend(visitor: &Visitor, server: &Server) -> Result {
     visitor
         .until(
             "the damage",
-            "return document.querySelector('.says').textContent.includes('damaged')",
+            "return document.querySelector('.says')?.textContent.includes('damaged')",
         )
         .await?;
     visitor.is_accessible("a damaged channel").await?;
@@ -253,7 +253,7 @@ async fn mend(visitor: &Visitor, server: &Server) -> Result {
     visitor
         .until(
             "a channel that begins anew",
-            "return document.querySelector('.says').textContent === 'Quiet until a person writes.'",
+            "return document.querySelector('.says')?.textContent === 'Quiet until a person writes.'",
         )
         .await?;
     Ok(())
@@ -273,13 +273,13 @@ async fn registry(visitor: &Visitor, server: &Server) -> Result {
     visitor.until("the new name", "return document.querySelector(\"input[aria-label='Name of apprentice']\")?.defaultValue === 'The Apprentice'").await?;
     visitor.fill("input[aria-label='Account of apprentice']", "12").await?;
     visitor.click("button[aria-label='Save apprentice']").await?;
-    visitor.until("the refusal of a bad account", "return document.querySelector('.lead').textContent.includes('15 to 20 decimal digits')").await?;
+    visitor.until("the refusal of a bad account", "return document.querySelector('.lead')?.textContent.includes('15 to 20 decimal digits')").await?;
     visitor.go(&page).await?;
     visitor.click("button[value=scan]").await?;
     visitor
         .until(
             "the report",
-            "return document.querySelector('.report').textContent.includes('Unchanged')",
+            "return document.querySelector('.report')?.textContent.includes('Unchanged')",
         )
         .await?;
     visitor.is_accessible("the registry").await?;
