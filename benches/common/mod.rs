@@ -15,7 +15,6 @@ use dirigent::store::MemoryChannels;
 use dirigent::{Agent, ChannelId, Dirigent, Mode, UserId};
 use dirigent_testkit::MemoryDiscord;
 
-pub(crate) use self::memory::peak_rss_mb;
 pub(crate) use self::options::Options;
 pub(crate) use self::stage::BenchStage;
 
@@ -38,6 +37,11 @@ impl Meter {
     pub(crate) fn wall_us_since(&self, earlier: &Self) -> f64 {
         self.wall.duration_since(earlier.wall).as_secs_f64() * 1e6
     }
+}
+
+/// The most memory that the process had, in megabytes.
+pub(crate) fn peak_rss_mb() -> f64 {
+    memory::memory_mb("VmHWM:")
 }
 
 /// A channel with hosted agents and a person.

@@ -22,7 +22,7 @@ use dirigent::store::{ChannelStore, MemoryChannels};
 use dirigent::{AgentId, CallError, ChannelId, Dirigent, MemoryIdentities, Mode};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use futures_util::StreamExt as _;
-use memory::{peak_rss_mb, rss_mb};
+use memory::memory_mb;
 
 fn flags() -> Given {
     Options::new("idle", "What a resting channel costs, as a line of JSON")
@@ -52,8 +52,8 @@ fn main() {
         "{{\"store\":\"{name}\",\"channels\":{channels},\"agents\":{agents},\"bytes_per_channel\":{:.0},\
          \"rss_mb\":{:.1},\"peak_rss_mb\":{:.1}}}",
         used * 1_024.0 * 1_024.0 / channels as f64,
-        rss_mb(),
-        peak_rss_mb(),
+        memory_mb("VmRSS:"),
+        memory_mb("VmHWM:"),
     );
     if let Some(open) = open {
         runtime.block_on(open.close());
@@ -83,7 +83,7 @@ async fn rest(channels: usize, agents: usize, store: Arc<dyn ChannelStore>) -> f
         tokio::task::yield_now().await;
     }
 
-    let before = rss_mb();
+    let before = memory_mb("VmRSS:");
     let register = |number: usize| {
         let (dirigent, members, clock) = (&dirigent, &members, &clock);
         async move {
@@ -103,7 +103,7 @@ async fn rest(channels: usize, agents: usize, store: Arc<dyn ChannelStore>) -> f
             tokio::task::yield_now().await;
         }
     }
-    let used = rss_mb() - before;
+    let used = memory_mb("VmRSS:") - before;
     driver.abort();
     used
 }

@@ -184,6 +184,7 @@ impl Requested<'_> {
         let is_posted = room.lock().room.look().is_posted(kind);
         Ok(if is_posted { ResultPost::Posted } else { ResultPost::Queued })
     }
+
     async fn check_turn(
         self,
         agent: &AgentId,

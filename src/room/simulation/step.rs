@@ -353,8 +353,8 @@ impl World {
             let available = available.len();
             // One that is alone is not handed what was read after its own reply of an earlier process.
             // Where an agent awaits a person, or a ceiling is reached, the rest of a long backlog comes with the next word.
-            let awaits =
-                view.awaits_human() && inbox.is_none_or(|inbox| inbox.wakes_for(true).is_none());
+            let wakes_for = inbox.and_then(|inbox| inbox.wakes_for(true));
+            let awaits = view.awaits_human() && wakes_for <= self.rest_up_to;
             let waits = awaits || view.is_at_ceiling() || all_fail;
             if available > 1 && !waits {
                 let told =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::config::{HumanInterrupt, TriggerCleanup};
-use dirigent_core::{AgentKey, Config, Input, Mode, RunId, Timestamp, Transition};
+use dirigent_core::{AgentKey, Config, Input, MessageId, Mode, RunId, Timestamp, Transition};
 
 use super::super::Room;
 use super::super::action::Signal;
@@ -102,6 +102,9 @@ pub(super) struct World {
     /// Who does not see the channel now.
     pub(super) absent: Vec<AgentKey>,
     pub(super) ticks_at: (Timestamp, u32),
+    /// Up to where the room, when it left memory, had left of a backlog what waits for a person's next word. A record does not
+    /// tell that from words that are in no turn.
+    pub(super) rest_up_to: Option<MessageId>,
     pub(super) log: Option<Vec<String>>,
 }
 
@@ -165,6 +168,7 @@ impl World {
             number: 0,
             absent: Vec::new(),
             ticks_at: (now, 0),
+            rest_up_to: None,
             log: log.then(Vec::new),
         };
         world.open();
@@ -384,6 +388,9 @@ impl World {
 
     pub(super) fn load(&mut self, origin: Origin) {
         let config = Arc::clone(&self.fixed.config);
+        let before = self.room.active.as_ref().map(|active| &active.inbox);
+        let had_rest = before.filter(|inbox| inbox.wakes_for(true) <= self.rest_up_to);
+        self.rest_up_to = had_rest.and_then(|inbox| inbox.wakes_for(false));
         match self.store.load() {
             Some(stored) => {
                 let restored = Room::restore(ROOM, config, self.process, self.now, stored);
