@@ -32,8 +32,10 @@ pub use crate::values::embed::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 pub use crate::values::error::{ApiError, Certainty, ErrorKind};
 pub use crate::values::extras::{AllowedMentions, Extras};
 pub use crate::values::id::{BadSnowflake, GuildId, RoleId};
+pub use crate::values::lines::Lines;
 pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
 pub use crate::values::reply_error::ReplyError;
+pub use crate::values::shown::{Quoted, QuotedAs, Shown};
 #[doc(no_inline)]
 pub use dirigent_core::Timestamp;
 pub use discord::{

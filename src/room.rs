@@ -32,6 +32,7 @@
 
 pub(crate) mod action;
 mod active;
+pub(crate) mod addressing;
 pub(crate) mod attempts;
 mod calling;
 pub(crate) mod calls;

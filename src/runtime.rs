@@ -44,6 +44,7 @@ pub(crate) mod retry;
 pub(crate) mod room_table;
 pub(crate) mod run_error;
 mod schedule;
+mod sight;
 mod signals;
 mod startup;
 mod surroundings;
@@ -73,6 +74,7 @@ use self::recognition::Recognition;
 use self::registry::{Hosted, Registry};
 use self::room_table::RoomTable;
 use self::schedule::Schedule;
+use self::sight::Sight;
 use self::signals::Signals;
 use self::tally::Counts;
 use self::texts::TextBudget;
@@ -119,6 +121,8 @@ pub(crate) struct Runtime {
     up_since: Timestamp,
     pub(crate) registry: Arc<Registry>,
     pub(crate) presence: PresenceBoard,
+    /// Whether people's messages can be seen.
+    pub(crate) sight: Sight,
     /// Names runs that were put off.
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Arc<Timers>,
@@ -210,6 +214,7 @@ impl Runtime {
             up_since: parts.clock.now(),
             history_max: parts.store.history_max(),
             events: broadcast::Sender::new(TRANSITIONS_KEPT),
+            sight: Sight::default(),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
             identities: parts.identities,

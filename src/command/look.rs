@@ -170,6 +170,12 @@ fn told(status: &Status, directory: &Directory) -> String {
     if status.chat_away_since.is_some() {
         text.push_str("\nThe chat does not answer at the moment: turns go on when it does.");
     }
+    if status.sees_no_content {
+        text.push_str(
+            "\nPeople's messages come without anything in them and wake nobody: switch on the Message Content Intent in \
+             Discord's developer portal.",
+        );
+    }
     if status.record_refused_since.is_some() {
         text.push_str(
             "\nThe state of this channel cannot be stored: no agent is called until it is.",

@@ -7,6 +7,7 @@ use std::time::Duration;
 use dirigent_core::Reason;
 
 use crate::AgentId;
+use crate::room::addressing::AddressedBy;
 
 /// Why an agent may, or may not, speak now, and what would change that. `Display` says it in
 /// words; [`Explanation::reason`] is for programs.
@@ -46,6 +47,10 @@ pub struct Explanation {
     /// not call, and once its failures have taken it offline. A turn whose call fails counts as passing, and what the agent was given is
     /// given again with its next turn.
     pub failed_calls: u32,
+    /// By what a person's message addressed the agent, where it has not had its turn since. After a restart this is not known.
+    pub addressed_by: Option<AddressedBy>,
+    /// Whether people's messages come to this channel without anything in them, because the bot lacks the message-content intent: they wake nobody.
+    pub sees_no_content: bool,
     /// The process that acts for the channel, where it is another one and its name is known.
     pub owner: Option<Arc<str>>,
 }
@@ -116,6 +121,8 @@ impl Explanation {
             waits_for_call: false,
             unrecognised: None,
             failed_calls: 0,
+            addressed_by: None,
+            sees_no_content: false,
             owner: None,
         }
     }
@@ -202,6 +209,17 @@ impl fmt::Display for Explanation {
                 f,
                 " The store has refused the channel's record for {}: no agent is called until it takes it.",
                 Spoken(refused_for)
+            )?;
+        }
+        match self.addressed_by {
+            None => {}
+            Some(AddressedBy::Mention) => f.write_str(" A person mentioned it.")?,
+            Some(AddressedBy::Name) => f.write_str(" A person called it by name.")?,
+            Some(AddressedBy::Reply) => f.write_str(" A person answered its message.")?,
+        }
+        if self.sees_no_content {
+            f.write_str(
+                " People's messages come without anything in them: the bot lacks the Message Content Intent.",
             )?;
         }
         if self.waits_for_call {

@@ -45,6 +45,7 @@ impl Here<'_> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
         if let Some(room) = runtime.room_or_catch_up(message.channel).await? {
+            runtime.sight.look_at(&message);
             runtime.update(&room, |room, cx, now| room.pushed(cx, now, message));
         }
         Ok(())

@@ -74,6 +74,9 @@ pub struct Status {
     /// from what it posts. Each such turn waits until the agent is quiet, or for
     /// [`Confirmation::delivery_timeout`](crate::settings::Confirmation::delivery_timeout).
     pub unrecognised: Vec<(AgentId, u32)>,
+    /// Whether people's messages come to this process without anything in them, because the bot lacks the message-content
+    /// intent: they wake nobody.
+    pub sees_no_content: bool,
     /// How many of a discussion's own messages, such as its result, were given up since the chat refuses them; a restart
     /// tries them once more. [`discussion`](Channel::discussion) lists them.
     pub given_up: usize,
@@ -154,6 +157,8 @@ impl Channel<'_> {
             waits_for_call: state.room.look().waits_for_call(),
             unrecognised: self.dirigent.runtime.recognition.unrecognised(key),
             failed_calls: self.dirigent.runtime.presence.failures(key),
+            addressed_by: state.room.look().addressed_by(key),
+            sees_no_content: self.dirigent.runtime.sight.is_blind(),
             ..why(reason)
         })
     }
@@ -274,6 +279,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         record_refused_since: room.look().commit().refused.since(),
         waiting_reply: room.look().waiting_reply().map(name),
         unrecognised: view.list().filter_map(unrecognised).collect(),
+        sees_no_content: runtime.sight.is_blind(),
         given_up: room.look().given_up(),
     }
 }

@@ -13,6 +13,7 @@ use super::turn_link::TurnLink;
 use crate::values::embed::Embed;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::extras::Extras;
+use crate::values::lines::Lines;
 use crate::{AgentId, ChannelId, ChatMessage, UserId};
 
 /// A turn that an agent is given.
@@ -237,7 +238,7 @@ impl Turn {
 
     /// Returns a text for the agent's prompt, in English: who it is, who else is here, what a discussion is about, and how
     /// to pass. It names no message; these are in [`missed`](Self::missed) and [`transcript`](Self::transcript), and each
-    /// can be written as a line with its `Display`.
+    /// is written as a line by [`lines`](Self::lines).
     ///
     /// ```
     /// use dirigent::{ChannelId, Turn};
@@ -250,6 +251,11 @@ impl Turn {
     pub fn briefing(&self) -> String {
         let guide = self.guide();
         briefing(&self.me(), &self.others(), guide.as_deref(), (self.reminded, self.repeated))
+    }
+
+    /// Returns what writes messages as lines for a model. It knows the names of this agent and the others who are here.
+    pub fn lines(&self) -> Lines {
+        Lines::among(self.others().into_iter().chain([self.me()]))
     }
 
     /// Returns what the discussion is about, where the channel is one that was opened with a guide. The

@@ -182,7 +182,7 @@ pub(crate) enum AgentAnswer {
 #[derive(Debug)]
 pub(crate) enum ConsultAnswer {
     /// This is to be posted.
-    Say { text: String, extras: Option<Box<Extras>> },
+    Say { text: String, extras: Option<Arc<Extras>> },
     /// The messages count as answered.
     Pass,
     /// It failed or panicked: the messages are handed to the agent.

@@ -8,7 +8,7 @@ use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::action::ActionId;
 use super::commit::Stamp;
-use super::recollection::Shown;
+use super::recollection::Beside;
 use crate::values::extras::Extras;
 
 /// Runs of hosted agents are named by the ticket of the trigger that called for them, so that a turn
@@ -57,7 +57,7 @@ pub(crate) struct Consult {
     /// What is to be posted of the answer, once there is one.
     pub(crate) parts: Vec<Arc<str>>,
     /// What the answer has besides.
-    pub(crate) extras: Option<Box<Extras>>,
+    pub(crate) extras: Option<Arc<Extras>>,
     /// How many of the parts are posted.
     pub(crate) posted: usize,
     /// The first message of the answer.
@@ -91,13 +91,14 @@ impl Consult {
 
     /// What the next part of the answer has besides its text: the first one answers a message, the last one shows the
     /// embeds.
-    pub(crate) fn shown(&self) -> Shown {
+    pub(crate) fn beside(&self) -> Beside {
         let extras = self.extras.as_deref();
         let answered = extras.and_then(|extras| extras.reply_to).unwrap_or(self.last);
-        let embeds = extras.filter(|_| self.posted + 1 == self.parts.len());
-        let embeds = u8::try_from(embeds.map_or(0, |extras| extras.embeds.len()));
-        let reply_to = (self.posted == 0).then_some(answered);
-        Shown { reply_to, embeds: embeds.unwrap_or(u8::MAX) }
+        let is_last = self.posted + 1 == self.parts.len();
+        Beside {
+            reply_to: (self.posted == 0).then_some(answered),
+            extras: self.extras.clone().filter(|_| is_last),
+        }
     }
 }
 

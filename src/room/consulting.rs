@@ -16,7 +16,7 @@ use super::context::Context;
 use super::doorway::{Doorway, Offer};
 use super::handing::Handing;
 use super::marks::Marks;
-use super::recollection::{Recollection, Shown, own_message};
+use super::recollection::{Recollection, own_message};
 use super::reply::messages_of;
 use super::requests::{Ask, Requests};
 use super::speaking::Saying;
@@ -112,12 +112,14 @@ impl<'a> Consulting<'a> {
         let number = consult.ticket.get() & 0xff_ffff | part << 24;
         let channel = self.turns.channel;
         let nonce = Nonce::from_parts(channel.get(), consult.since.as_millis(), number);
-        let Shown { reply_to, embeds } = consult.shown();
-        let mut post = Post { reply_to, ..Post::new(channel, content, nonce) };
-        if let Some(extras) = &consult.extras {
-            post.mentions = Mentions::from(&extras.mentions);
-            post.embeds = if embeds > 0 { extras.embeds.clone() } else { Vec::new() };
-        }
+        let beside = consult.beside();
+        let mentions = consult.extras.as_deref().map(|extras| Mentions::from(&extras.mentions));
+        let post = Post {
+            reply_to: beside.reply_to,
+            mentions: mentions.unwrap_or(Mentions::None),
+            embeds: beside.embeds().to_vec(),
+            ..Post::new(channel, content, nonce)
+        };
         let (cx, now) = (self.cx(), self.now());
         let saying = Saying { cx, now, room: channel, voice: self.voice, requests: self.requests };
         saying.offer(Account::Moderator, post, None, door).unwrap_or_else(|| {
@@ -175,7 +177,7 @@ impl<'a> Consulting<'a> {
             return;
         };
         let content = consult.parts.get(consult.posted).cloned().unwrap_or_default();
-        let shown = consult.shown();
+        let beside = consult.beside();
         consult.answer.get_or_insert(message);
         consult.posted += 1;
         let is_over = consult.posted >= consult.parts.len();
@@ -183,7 +185,7 @@ impl<'a> Consulting<'a> {
         self.voice.attempts().retry_now();
         if let Some(author) = self.handing.cx.directory.moderator() {
             let (cx, place) = (self.handing.cx, (self.turns.channel, message));
-            let own = own_message(cx, place, (author, None), shown, content);
+            let own = own_message(cx, place, (author, None), &beside, content);
             let mut kept = Recollection { marks: self.marks, inbox: self.handing.inbox };
             kept.remember_own(self.handing.cx, self.turns, own);
         }

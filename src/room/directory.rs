@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::ports::identity::Identity;
 use crate::text::plain::is_visible;
 use crate::text::repetition::words_of_name;
-use crate::values::mentions::mentioned;
+use crate::values::mentions::after_name;
 use crate::values::message::AuthorKind;
 use crate::{AgentId, ChatMessage, UserId};
 
@@ -166,9 +166,26 @@ impl Directory {
         users.iter().filter_map(|user| self.of_user(*user)).collect()
     }
 
-    /// The registered agents that a text mentions, in the order in which it does.
-    pub(crate) fn mentioned_in(&self, text: &str) -> Vec<AgentKey> {
-        mentioned(text).into_iter().filter_map(|user| self.of_user(user)).collect()
+    /// The registered agents whose names or ids a text begins with, each behind an `@`. Of names that fit the longest
+    /// counts.
+    pub(crate) fn named_at_start(&self, text: &str) -> Vec<AgentKey> {
+        let mut named = Vec::new();
+        let mut rest = text.trim_start();
+        while let Some(after_at) = rest.strip_prefix(['@', '＠']) {
+            let fits = self.registered().filter_map(|key| {
+                let entry = self.entry(key)?;
+                let ends = [entry.id.as_str(), &entry.name].map(|name| after_name(after_at, name));
+                ends.into_iter().flatten().min_by_key(|end| end.len()).map(|end| (key, end))
+            });
+            let Some((key, end)) = fits.min_by_key(|(_, end)| end.len()) else {
+                break;
+            };
+            if !named.contains(&key) {
+                named.push(key);
+            }
+            rest = end.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '，' | '、'));
+        }
+        named
     }
 
     /// Who wrote a message: known by account, never by name. A person's account is never an agent's,

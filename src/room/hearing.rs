@@ -8,6 +8,7 @@ use dirigent_core::{
     AgentKey, Author, Input, Message, MessageId, MessageKind, PhaseKind, Refusal, Tail, Timestamp,
 };
 
+use super::addressing::{Addressed, addressed};
 use super::cleanup::Cleanup;
 use super::context::Context;
 use super::marks::CLOCKS_APART;
@@ -25,6 +26,8 @@ pub(super) struct Commands {
     pub(super) commanded_at: Option<Timestamp>,
     /// The newest messages that were stop words when they were heard or edited.
     pub(super) stops: VecDeque<MessageId>,
+    /// Whom a person addressed last.
+    pub(super) addressed: Option<Box<Addressed>>,
 }
 
 /// A person's message that is older does not stop by being edited.
@@ -72,8 +75,8 @@ impl Hearing<'_> {
         if author == Author::Human && self.resumes_nothing(&digest) {
             digest.kind = MessageKind::Conversation;
         }
-        if self.is_echo(&message, author) {
-            // It wakes, requests and counts nothing.
+        if self.is_echo(&message, author) || message.hides_all() {
+            // It wakes, requests and counts nothing. Of what cannot be seen agents could only guess.
             digest.kind = MessageKind::System;
         }
         let agents = self.addressed(&message, author);
@@ -129,7 +132,7 @@ impl Hearing<'_> {
         let view = self.turns.view();
         let talks = view.speaker().is_some() || view.phase() == PhaseKind::Refreshing;
         let has_floor = [view.speaker(), view.permit()].contains(&Some(agent));
-        let is_text = message.attachments.is_empty() && message.embeds == 0;
+        let is_text = !message.shows_more();
         if !talks || has_floor || !is_text || message.kind == ChatKind::System {
             return false;
         }
@@ -161,13 +164,17 @@ impl Hearing<'_> {
         }
     }
 
-    fn addressed(&self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
-        let counts = self.turns.machine.config().people.mentions != MentionRule::Ignored;
-        if author == Author::Human && counts {
-            self.cx.directory.mentioned_in(&message.content)
-        } else {
-            Vec::new()
+    /// Whom the message asks to speak first.
+    fn addressed(&mut self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
+        if self.turns.machine.config().people.mentions == MentionRule::Ignored {
+            return Vec::new();
         }
+        let Some(addressed) = addressed(&self.cx.directory, message, author) else {
+            return Vec::new();
+        };
+        let agents = addressed.agents.clone();
+        self.commands.addressed = Some(Box::new(addressed));
+        agents
     }
 
     /// A message that is read after it was said. A person's recent word, and what the speaker said while

@@ -583,7 +583,6 @@ impl Inbox {
     }
 
     /// Whether the agent was handed this message.
-    #[cfg(test)]
     pub(super) fn was_handed(&self, agent: AgentKey, message: MessageId) -> bool {
         let mut readers = self.readers.iter();
         let reader = readers.find(|reader| reader.handed.agent == agent);

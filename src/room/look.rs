@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, MessageId, PhaseKind, Timestamp, TurnMachine};
 
 use super::active::Active;
+use super::addressing::AddressedBy;
 use super::claims::Lane;
 use super::commit::CommitState;
 use super::marks::Marks;
@@ -69,6 +70,15 @@ impl Look<'_> {
             None => (chat.deaf_since()?, true),
         };
         Some(Outage { since, gateway, reply_of, given_up_at })
+    }
+
+    /// By what a person's message addressed the agent, where that is known and it has not had its turn since.
+    pub(crate) fn addressed_by(&self, agent: AgentKey) -> Option<AddressedBy> {
+        let active = self.active?;
+        let addressed = active.commands.addressed.as_deref()?;
+        let waits = addressed.agents.contains(&agent)
+            && !active.inbox.was_handed(agent, addressed.message);
+        waits.then_some(addressed.by)
     }
 
     /// Whose reply is made, and waits until the chat takes it.

@@ -8,7 +8,10 @@ use super::context::Context;
 use super::inbox::Inbox;
 use super::marks::Marks;
 use super::turns::Turns;
+use crate::values::embed::Embed;
+use crate::values::extras::Extras;
 use crate::values::message::{AuthorKind, ChatKind};
+use crate::values::shown::Shown;
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// Keeps messages, in channels where turns are kept.
@@ -49,10 +52,17 @@ impl Recollection<'_> {
 }
 
 /// What a message of ours has besides its text.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Shown {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beside {
     pub(crate) reply_to: Option<MessageId>,
-    pub(crate) embeds: u8,
+    /// Whose embeds it shows.
+    pub(crate) extras: Option<Arc<Extras>>,
+}
+
+impl Beside {
+    pub(crate) fn embeds(&self) -> &[Embed] {
+        self.extras.as_deref().map_or(&[], |extras| &extras.embeds)
+    }
 }
 
 /// A message of ours, as an event would tell of it. The moderator is no agent.
@@ -60,12 +70,19 @@ pub(super) fn own_message(
     cx: &Context<'_>,
     (channel, id): (ChannelId, MessageId),
     (author, agent): (UserId, Option<AgentKey>),
-    Shown { reply_to, embeds }: Shown,
+    beside: &Beside,
     content: Arc<str>,
 ) -> ChatMessage {
-    let author_name = agent.and_then(|agent| cx.directory.display_name(agent)).cloned();
-    let (author_kind, sent_at) = (AuthorKind::Bot, cx.chat.sent_at(id));
-    let message = ChatMessage::new(id, channel, author, content);
-    let kind = if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default };
-    ChatMessage { author_name, author_kind, kind, reply_to, embeds, sent_at, ..message }
+    let embeds = beside.embeds();
+    let reply_to = beside.reply_to;
+    ChatMessage {
+        author_name: agent.and_then(|agent| cx.directory.display_name(agent)).cloned(),
+        author_kind: AuthorKind::Bot,
+        kind: if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
+        reply_to,
+        embeds: u8::try_from(embeds.len()).unwrap_or(u8::MAX),
+        shown: embeds.iter().map(Shown::embed).collect(),
+        sent_at: cx.chat.sent_at(id),
+        ..ChatMessage::new(id, channel, author, content)
+    }
 }

@@ -14,7 +14,7 @@ use super::attempts::{
     Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, aged, is_forgotten,
 };
 use super::commit::Stamp;
-use super::recollection::Shown;
+use super::recollection::Beside;
 use crate::ports::discord::{Mentions, Post};
 use crate::record::channel::{Outgoing, OutgoingPart, ReplyEnd};
 use crate::text::split::{is_one_message, split_up_to};
@@ -214,12 +214,13 @@ impl ReplyDelivery {
     }
 
     /// What the part that is in the channel as this message has besides its text.
-    pub(crate) fn shown(&self, id: MessageId) -> Option<Shown> {
+    pub(crate) fn beside(&self, id: MessageId) -> Option<Beside> {
         self.stored.extras.as_ref()?;
         let mut posted = self.stored.parts.iter().filter(|part| part.posted == Some(id));
         let last = self.stored.parts.last().filter(|_| self.last == Some(id));
         let part = last.or_else(|| posted.next())?;
-        Some(Shown { reply_to: self.stored.reply_to(part), embeds: self.stored.embeds(part) })
+        let extras = self.stored.extras.clone().filter(|_| self.stored.is_last(part));
+        Some(Beside { reply_to: self.stored.reply_to(part), extras })
     }
 
     /// The next part is in the channel. Returns what it says.
@@ -308,10 +309,14 @@ impl Outgoing {
         self.extras.as_ref()?.reply_to.filter(|_| is_first)
     }
 
+    fn is_last(&self, part: &OutgoingPart) -> bool {
+        self.parts.last().is_some_and(|last| last.nonce == part.nonce)
+    }
+
     /// How many embeds this part shows: all are shown with the last one.
     fn embeds(&self, part: &OutgoingPart) -> u8 {
-        let is_last = self.parts.last().is_some_and(|last| last.nonce == part.nonce);
-        let embeds = self.extras.as_ref().filter(|_| is_last).map_or(0, |it| it.embeds.len());
+        let extras = self.extras.as_ref().filter(|_| self.is_last(part));
+        let embeds = extras.map_or(0, |extras| extras.embeds.len());
         u8::try_from(embeds).unwrap_or(u8::MAX)
     }
 }

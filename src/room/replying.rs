@@ -265,8 +265,8 @@ impl Replying<'_> {
         };
         if let Some(user) = self.cx.directory.user(agent) {
             let (place, author) = ((self.turns.channel, id), (user, Some(agent)));
-            let shown = self.reply.as_ref().and_then(|reply| reply.shown(id)).unwrap_or_default();
-            let own = own_message(self.cx, place, author, shown, content);
+            let beside = self.reply.as_ref().and_then(|reply| reply.beside(id)).unwrap_or_default();
+            let own = own_message(self.cx, place, author, &beside, content);
             self.kept.remember_own(self.cx, self.turns, own);
         }
     }

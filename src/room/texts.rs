@@ -9,7 +9,8 @@ use dirigent_core::view::Span;
 
 use crate::ports::surroundings::TRANSCRIPT_MAX;
 use crate::record::handed::{OWED_MAX, next};
-use crate::values::message::ChatKind;
+use crate::values::message::{Attachment, ChatKind};
+use crate::values::shown::{Quoted, Shown};
 use crate::{ChatMessage, UserId};
 
 /// How many of the newest messages stay in memory although all agents were handed them: what an agent said in its turn is looked for
@@ -146,7 +147,7 @@ impl Texts {
     pub(super) fn words_of(&self, author: UserId, after: MessageId) -> Option<String> {
         let mut words = String::new();
         for message in self.after(Some(after)).filter(|message| message.author == author) {
-            if message.embeds > 0 || !message.attachments.is_empty() {
+            if message.shows_more() {
                 return None;
             }
             words.push_str(&message.content);
@@ -338,8 +339,17 @@ impl Texts {
 
 /// About how much memory a message takes.
 pub(super) fn weight(message: &Arc<ChatMessage>) -> usize {
-    let attached = message.attachments.iter().map(|file| 160 + file.name.len() + file.url.len());
-    size_of::<ChatMessage>() + message.content.len() + attached.sum::<usize>()
+    let attached = |files: &[Attachment]| -> usize {
+        files.iter().map(|file| 160 + file.name.len() + file.url.len()).sum()
+    };
+    let shown = |things: &[Shown]| -> usize {
+        things.iter().map(|thing| size_of::<Shown>() + thing.weight()).sum()
+    };
+    let quoted = message.quoted.as_deref().map_or(0, |it| {
+        size_of::<Quoted>() + it.content.len() + attached(&it.attachments) + shown(&it.shown)
+    });
+    let own = attached(&message.attachments) + shown(&message.shown);
+    size_of::<ChatMessage>() + message.content.len() + own + quoted
 }
 
 /// What was said before what is in memory, oldest first. Some of it may be in both.

@@ -248,7 +248,7 @@ impl Performer {
         Outcome::Consulted(match Abortable::new(answering, registration).await {
             Ok(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
             Ok(Ok(Ok(Reply::Rich(text, extras)))) if extras.check().is_ok() => {
-                ConsultAnswer::Say { text, extras: Some(extras) }
+                ConsultAnswer::Say { text, extras: Some(Arc::from(extras)) }
             }
             Ok(Ok(Ok(Reply::Pass))) => ConsultAnswer::Pass,
             Ok(Ok(_) | Err(_)) => {

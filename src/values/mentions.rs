@@ -54,7 +54,7 @@ fn code(text: &str) -> usize {
 }
 
 /// The account that is mentioned right here, and how long the mention is.
-fn mention(text: &str) -> Option<(UserId, usize)> {
+pub(crate) fn mention(text: &str) -> Option<(UserId, usize)> {
     let inner = text.strip_prefix("<@")?;
     let inner = inner.strip_prefix('!').unwrap_or(inner);
     let (digits, after) = inner.split_once('>')?;
@@ -64,6 +64,24 @@ fn mention(text: &str) -> Option<(UserId, usize)> {
     // An account of few digits is none of Discord's, but may be one of another chat.
     let id = digits.parse().ok().filter(|id| *id != 0)?;
     Some((UserId::new(id), text.len() - after.len()))
+}
+
+/// What follows a name with which a text begins, in whatever case it is written. A letter, a digit, or a hyphen or underscore before one goes on
+/// with a name: `Max-Ops` does not begin with `Max`.
+pub(crate) fn after_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut rest = text.chars();
+    let is_it = name.chars().all(|expected| {
+        let found = rest.next();
+        found.is_some_and(|c| c == expected || c.to_lowercase().eq(expected.to_lowercase()))
+    });
+    let goes_on = || {
+        let mut after = rest.clone();
+        let first = after.next();
+        let joined = first.filter(|c| matches!(c, '-' | '_' | '\u{2010}' | '\u{2011}'));
+        let next = if joined.is_some() { after.next() } else { first };
+        next.is_some_and(char::is_alphanumeric)
+    };
+    (is_it && !name.is_empty() && !goes_on()).then(|| rest.as_str())
 }
 
 #[cfg(test)]

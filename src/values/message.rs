@@ -7,10 +7,15 @@ use std::sync::Arc;
 use dirigent_core::{MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::text::plain::{NAME_CHARS_MAX, is_visible, shown};
+use super::lines::line;
+use super::shown::{Quoted, QuotedAs, Shown};
 use crate::{ChannelId, UserId};
 
 /// A message of the channel, pushed or read. `Debug` shows no text.
+///
+/// [`content`](Self::content) is what its author typed, and the only part that is looked at for stop words, mentions and commands. What
+/// else people see of it is [`quoted`](Self::quoted), [`attachments`](Self::attachments) and [`shown`](Self::shown): agents
+/// are told of it, and it does nothing.
 ///
 /// ```
 /// use dirigent::ports::{AuthorKind, ChatKind};
@@ -43,17 +48,24 @@ pub struct ChatMessage {
     pub author_kind: AuthorKind,
     /// What kind of message it is.
     pub kind: ChatKind,
-    /// Its text; empty without the message-content intent.
+    /// What its author typed; empty without the message-content intent.
     pub content: Arc<str>,
     /// The message it answers, where it answers one.
     #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
+    /// Another message that it repeats: the one that it answers, forwards, or from which its thread was made. `None` where
+    /// the chat does not show it, for example because it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quoted: Option<Box<Quoted>>,
     /// The files attached to it: a picture is a reply, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// How many embeds it shows; 0 without the message-content intent. What they say is not told.
+    /// How many embeds it shows; 0 without the message-content intent.
     #[serde(default)]
     pub embeds: u8,
+    /// What it shows besides: stickers, polls, and what embeds and components of bots say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
     /// When it was sent, in Unix milliseconds.
     #[serde(with = "crate::written")]
     pub sent_at: Timestamp,
@@ -81,8 +93,10 @@ impl ChatMessage {
             kind: ChatKind::Default,
             content: content.into(),
             reply_to: None,
+            quoted: None,
             attachments: Vec::new(),
             embeds: 0,
+            shown: Vec::new(),
             sent_at: snowflake_time(id),
             nonce: None,
         }
@@ -94,22 +108,28 @@ impl ChatMessage {
     pub fn is_by_person(&self) -> bool {
         self.author_kind == AuthorKind::Human && self.kind != ChatKind::System
     }
+
+    /// Whether a person wrote it and nothing of it can be seen. Discord lets nobody post nothing: it hides all but
+    /// the author from a bot that lacks the message-content intent.
+    pub(crate) fn hides_all(&self) -> bool {
+        let repeats = |quoted: &Quoted| quoted.kind != QuotedAs::Answered && quoted.is_visible();
+        self.is_by_person()
+            && self.content.trim().is_empty()
+            && !self.shows_more()
+            && !self.quoted.as_deref().is_some_and(repeats)
+    }
+
+    /// Whether it has files, embeds or other things besides its words.
+    pub(crate) const fn shows_more(&self) -> bool {
+        !self.attachments.is_empty() || self.embeds > 0 || !self.shown.is_empty()
+    }
 }
 
-/// The message as a line of a prompt: `alice: hello [file: cat.png] [embed]`. Without a name that is seen the author is its mention, `<@1>`.
+/// The message as a line of a prompt, as [`Lines`](crate::ports::Lines) writes it where no other message is known:
+/// `alice: hello [file: cat.png] [embed]`.
 impl fmt::Display for ChatMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.author_name {
-            Some(name) if is_visible(name) => {
-                write!(f, "{}: {}", shown(name, NAME_CHARS_MAX), self.content)?;
-            }
-            _ => write!(f, "<@{}>: {}", self.author, self.content)?,
-        }
-        let file = |attachment: &Attachment| shown(&attachment.name, NAME_CHARS_MAX);
-        self.attachments
-            .iter()
-            .try_for_each(|attached| write!(f, " [file: {}]", file(attached)))?;
-        (0..self.embeds).try_for_each(|_| f.write_str(" [embed]"))
+        f.write_str(&line(self))
     }
 }
 
@@ -137,13 +157,16 @@ pub struct Attachment {
     /// What it shows, as its author describes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Arc<str>>,
+    /// What it says, where that was read: see [`Turn`](crate::Turn::missed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Arc<str>>,
 }
 
 impl Attachment {
     /// A file of which no more is known.
     pub fn new(name: impl Into<Arc<str>>, url: impl Into<Arc<str>>, size: u64) -> Self {
         let (name, url) = (name.into(), url.into());
-        Self { name, url, size, content_type: None, description: None }
+        Self { name, url, size, content_type: None, description: None, text: None }
     }
 }
 

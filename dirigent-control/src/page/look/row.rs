@@ -200,6 +200,8 @@ fn needs_person(status: &Status) -> Option<String> {
         "The store refuses its record"
     } else if status.chat_away_since.is_some() {
         "The chat does not answer"
+    } else if status.sees_no_content {
+        "People’s messages come without content: the Message Content Intent is off"
     } else if !status.unrecognised.is_empty() {
         "Replies are not recognised"
     } else if status.given_up > 0 {

@@ -1,0 +1,137 @@
+//! Whom a person's message addresses: decided here and nowhere else.
+
+use dirigent_core::{AgentKey, Author, MessageId};
+
+use super::directory::Directory;
+use crate::ChatMessage;
+use crate::values::mentions::mentioned;
+use crate::values::shown::QuotedAs;
+
+/// By what a person's message addresses an agent.
+///
+/// ```
+/// use dirigent::operate::{AddressedBy, Explanation, Reason};
+///
+/// let mut why = Explanation::new("poet".into(), Reason::YourTurn);
+/// why.addressed_by = Some(AddressedBy::Reply);
+/// assert_eq!(why.to_string(), "poet may speak: it has the floor. A person answered its message.");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AddressedBy {
+    /// The message mentions the agent, or the role that Discord manages for its bot.
+    Mention,
+    /// It begins with `@` and the agent's name or id.
+    Name,
+    /// It answers a message of the agent.
+    Reply,
+}
+
+/// Whom a message of a person addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Addressed {
+    pub(super) message: MessageId,
+    /// At least one.
+    pub(super) agents: Vec<AgentKey>,
+    pub(super) by: AddressedBy,
+}
+
+/// The registered agents that a message addresses, if a person wrote it. What its author typed counts before what it
+/// answers: who answers the sceptic and mentions the poet asks the poet.
+pub(super) fn addressed(
+    directory: &Directory,
+    message: &ChatMessage,
+    author: Author,
+) -> Option<Addressed> {
+    if author != Author::Human {
+        return None;
+    }
+    let mentions = || {
+        let users = mentioned(&message.content).into_iter();
+        users.filter_map(|user| directory.of_user(user)).collect()
+    };
+    let named = || directory.named_at_start(&message.content);
+    let answered = || {
+        let quoted = message.quoted.as_deref().filter(|it| it.kind == QuotedAs::Answered);
+        let agent = quoted.and_then(|quoted| directory.of_user(quoted.author?));
+        agent.into_iter().collect()
+    };
+    let ways: [(AddressedBy, &dyn Fn() -> Vec<AgentKey>); 3] = [
+        (AddressedBy::Mention, &mentions),
+        (AddressedBy::Name, &named),
+        (AddressedBy::Reply, &answered),
+    ];
+    let mut found = ways.into_iter().map(|(by, agents)| (by, agents()));
+    let (by, agents) = found.find(|(_, agents)| !agents.is_empty())?;
+    Some(Addressed { message: message.id, agents, by })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::ports::{AuthorKind, Quoted};
+    use crate::{AgentId, ChannelId, UserId};
+
+    /// Agents 1 to 4 with these names.
+    fn directory() -> Directory {
+        let ids = ["max", "max-ops", "ann", "poet"].map(AgentId::from);
+        let users = ids.iter().cloned().zip((1..).map(UserId::new)).collect();
+        let names = ["Max", "Max-Ops", "Ann Lee", "Poet"].map(str::to_owned);
+        let names: HashMap<_, _> = ids.iter().cloned().zip(names).collect();
+        Directory::new(UserId::new(9), ids.to_vec(), &users).with_names(names)
+    }
+
+    fn by(content: &str, answered: Option<u64>) -> Option<(AddressedBy, Vec<u32>)> {
+        let quoted = answered.map(|user| Quoted::answered(UserId::new(user), None, "<@4> stop"));
+        let message = ChatMessage {
+            quoted: quoted.map(Box::new),
+            ..ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(7), content)
+        };
+        let directory = directory();
+        let author = directory.author(&message);
+        let found = addressed(&directory, &message, author)?;
+        Some((found.by, found.agents.into_iter().map(AgentKey::get).collect()))
+    }
+
+    #[test]
+    fn a_name_at_the_start_addresses_the_longest_that_fits() {
+        for (text, agents) in [
+            ("@Max please", vec![0]),
+            ("@max-ops please", vec![1]),
+            ("  @Max-Ops, please", vec![1]),
+            ("@MAX: please", vec![0]),
+            ("@ann lee what now", vec![2]),
+            ("@ann", vec![2]),
+            ("＠poet", vec![3]),
+            ("@max, @poet: who is right?", vec![0, 3]),
+        ] {
+            assert_eq!(by(text, None), Some((AddressedBy::Name, agents)), "{text}");
+        }
+        for text in
+            ["@maxi", "@Max-Op", "@max-opsy", "@max_2", "hi @max", "Max, please", "@", "\\@max", "`@max`"]
+        {
+            assert_eq!(by(text, None), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_counts_before_what_is_answered() {
+        assert_eq!(by("why?", Some(3)), Some((AddressedBy::Reply, vec![2])));
+        assert_eq!(by("@poet why?", Some(3)), Some((AddressedBy::Name, vec![3])));
+        assert_eq!(by("@poet <@1>?", Some(3)), Some((AddressedBy::Mention, vec![0])));
+        assert_eq!(by("why?", Some(8)), None, "no agent wrote what is answered");
+        assert_eq!(by("why?", None), None);
+    }
+
+    #[test]
+    fn only_people_address() {
+        let message = ChatMessage {
+            author_kind: AuthorKind::Bot,
+            ..ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(7), "<@1>")
+        };
+        let directory = directory();
+        assert_eq!(addressed(&directory, &message, directory.author(&message)), None);
+    }
+}

@@ -1,0 +1,34 @@
+//! Whether this process sees what people write.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::ChatMessage;
+
+/// Whether people's messages come without anything in them.
+#[derive(Debug, Default)]
+pub(crate) struct Sight {
+    is_blind: AtomicBool,
+}
+
+impl Sight {
+    /// Looks at a message that was pushed. That nothing can be seen is told once, until something can.
+    pub(crate) fn look_at(&self, message: &ChatMessage) {
+        if message.hides_all() {
+            if !self.is_blind.swap(true, Ordering::Relaxed) {
+                tracing::error!(
+                    channel = %message.channel,
+                    "a person's message came without anything in it, and such messages wake no agent: switch on the Message Content \
+                     Intent in Discord's developer portal, and ask the gateway for it"
+                );
+            }
+        } else if message.is_by_person() && !message.content.contains("<@") {
+            // Discord shows a message that mentions the bot all the same.
+            self.is_blind.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the newest message of a person had nothing in it.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.is_blind.load(Ordering::Relaxed)
+    }
+}

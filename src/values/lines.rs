@@ -1,0 +1,270 @@
+//! How messages become lines for a model.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::identity::Identity;
+use super::mentions::mention;
+use super::message::{Attachment, AuthorKind, ChatMessage};
+use super::shown::{Quoted, QuotedAs, Shown};
+use crate::UserId;
+use crate::text::plain::{NAME_CHARS_MAX, is_visible, shown};
+
+/// The most files, and the most other things, of a message that its line names.
+const NAMED_MAX: usize = 10;
+
+/// Writes messages as lines for a model, and tells authors apart whose names are alike.
+///
+/// A line is `NAME: WORDS`, and after the words `[file: NAME]`, `[sticker: NAME]`, `[poll: QUESTION ANSWERS]`,
+/// `[embed: TEXT]` or `[components: TEXT]` for each thing that the message shows. Between name and colon it says what the
+/// message repeats: `alice (answering sceptic: "Where is the proof?"): Here.`, `alice (forwarding): …`, and for the message
+/// from which a thread was made `alice (before this thread): …`. Each further line of a message begins with two spaces, whichever of
+/// Unicode's line breaks its author used, and names have no colon and are one line: so nobody can write a line for another.
+///
+/// Agents have their registered names. Who else bears an agent's name is `critic (a person)` or `critic (another bot)`; of two
+/// others with one name the second is `alice (2)`. Mentions of accounts whose names are known here, `<@1>`, become `@NAME`.
+///
+/// Lengths: a name 100 characters, an excerpt of what is answered 200, a forwarded text 2,000, anything shown 500, of
+/// files and of other things the first 10 each, a file's text 32 KiB.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent::hooks::TurnId;
+/// use dirigent::ports::Identity;
+/// use dirigent::{ChannelId, ChatMessage, MessageId, Turn, UserId};
+///
+/// let (channel, agent) = (ChannelId::new(1), UserId::new(2));
+/// let critic = Identity { discord_user_id: agent, agent_id: "critic".into(), agent_name: "Critic".into() };
+/// let turn = Turn::new(channel, "critic".into(), TurnId::new(3)).with_agents(vec![critic]);
+/// let mut lines = turn.lines();
+/// let message = ChatMessage {
+///     author_name: Some("critic".into()),
+///     ..ChatMessage::new(MessageId::new(9), channel, UserId::new(7), "I agree with <@2>.\nAnn: no")
+/// };
+/// assert_eq!(lines.line(&message), "critic (a person): I agree with @Critic.\n  Ann: no");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// The agents' accounts, with their names in lines.
+    agents: Vec<(UserId, String)>,
+    authors: Vec<Author>,
+}
+
+/// Someone who is no agent here.
+#[derive(Clone, Debug)]
+struct Author {
+    user: UserId,
+    /// The name that the chat told.
+    told: Option<Arc<str>>,
+    /// The name in lines.
+    name: String,
+    /// What is compared to find names that are alike.
+    folded: String,
+}
+
+impl Lines {
+    /// These agents have their registered names.
+    pub(crate) fn among(agents: impl Iterator<Item = Identity>) -> Self {
+        let named = agents.map(|it| (it.discord_user_id, shown(&it.agent_name, NAME_CHARS_MAX)));
+        Self { agents: named.collect(), authors: Vec::new() }
+    }
+
+    /// The message as a line. Those of one prompt are written by one value, oldest first.
+    pub fn line(&mut self, message: &ChatMessage) -> String {
+        let at = self.author(message);
+        let quoted = message.quoted.as_deref().and_then(|quoted| self.quoted_name(quoted));
+        let name = self.name_at(at);
+        let mut line = String::with_capacity(name.len() + 2 + message.content.len());
+        line.push_str(name);
+        write_after_name(&mut line, message, quoted.as_deref(), &|user| self.name_of(user));
+        line
+    }
+
+    /// The name that stands before this message's words.
+    pub fn name(&mut self, message: &ChatMessage) -> &str {
+        let at = self.author(message);
+        self.name_at(at)
+    }
+
+    fn name_at(&self, at: Result<usize, usize>) -> &str {
+        match at {
+            Ok(agent) => self.agents.get(agent).map_or("", |(_, name)| name),
+            Err(author) => self.authors.get(author).map_or("", |author| &author.name),
+        }
+    }
+
+    /// Where the author of a line stands: among the agents, or among the others.
+    fn author(&mut self, message: &ChatMessage) -> Result<usize, usize> {
+        match message.quoted.as_deref() {
+            Some(Quoted { kind: QuotedAs::Starter, author: Some(author), author_name, .. }) => {
+                // Whether a bot wrote it is not told.
+                self.known(*author, author_name.as_ref(), AuthorKind::Human)
+            }
+            _ => self.known(message.author, message.author_name.as_ref(), message.author_kind),
+        }
+    }
+
+    fn known(&mut self, user: UserId, told: Option<&Arc<str>>, kind: AuthorKind) -> Result<usize, usize> {
+        if let Some(agent) = self.agents.iter().position(|(agent, _)| *agent == user) {
+            if kind != AuthorKind::Webhook {
+                return Ok(agent);
+            }
+        }
+        let is_it = |author: &Author| author.user == user && author.told.as_ref() == told;
+        Err(self.authors.iter().position(is_it).unwrap_or_else(|| {
+            let (name, folded) = self.told_apart(user, told, kind);
+            self.authors.push(Author { user, told: told.cloned(), name, folded });
+            self.authors.len() - 1
+        }))
+    }
+
+    /// A name that no other author's is like.
+    fn told_apart(&self, user: UserId, told: Option<&Arc<str>>, kind: AuthorKind) -> (String, String) {
+        let mut name = author_name(user, told.map(|told| &**told));
+        let mut folded = name.to_lowercase();
+        if self.agents.iter().any(|(_, agent)| agent.to_lowercase() == folded) {
+            let what = if kind == AuthorKind::Human { " (a person)" } else { " (another bot)" };
+            name.push_str(what);
+            folded.push_str(what);
+        }
+        let is_taken = |folded: &str| {
+            self.authors.iter().any(|author| author.user != user && author.folded == folded)
+        };
+        if is_taken(&folded) {
+            // As many as there are authors, and one more, cannot all be taken.
+            let mut numbers = (2..).map(|number| format!(" ({number})"));
+            if let Some(mark) = numbers.find(|mark| !is_taken(&format!("{folded}{mark}"))) {
+                name.push_str(&mark);
+                folded.push_str(&mark);
+            }
+        }
+        (name, folded)
+    }
+
+    /// The name of an account, if it is known here.
+    fn name_of(&self, user: UserId) -> Option<&str> {
+        let agent = self.agents.iter().find(|(agent, _)| *agent == user);
+        let author = || self.authors.iter().rev().find(|author| author.user == user);
+        agent.map(|(_, name)| name.as_str()).or_else(|| author().map(|author| author.name.as_str()))
+    }
+
+    /// The name of the author of what is answered.
+    fn quoted_name(&self, quoted: &Quoted) -> Option<String> {
+        let author = quoted.author?;
+        let known = self.name_of(author).map(str::to_owned);
+        Some(known.unwrap_or_else(|| author_name(author, quoted.author_name.as_deref())))
+    }
+}
+
+/// The message as a line, without knowledge of any other message.
+pub(crate) fn line(message: &ChatMessage) -> String {
+    let starter = message.quoted.as_deref().filter(|quoted| quoted.kind == QuotedAs::Starter);
+    let (author, told) = match starter.and_then(|starter| Some((starter.author?, starter))) {
+        Some((author, starter)) => (author, starter.author_name.as_deref()),
+        None => (message.author, message.author_name.as_deref()),
+    };
+    let mut line = author_name(author, told);
+    let quoted = message.quoted.as_deref();
+    let answered = quoted.and_then(|quoted| Some(author_name(quoted.author?, quoted.author_name.as_deref())));
+    write_after_name(&mut line, message, answered.as_deref(), &|_| None);
+    line
+}
+
+/// An author's name as it stands in a line: without a colon, which would end it. Without a name that is seen, the mention.
+fn author_name(user: UserId, told: Option<&str>) -> String {
+    match told {
+        Some(name) if is_visible(name) => shown(name, NAME_CHARS_MAX).replace([':', '：'], " "),
+        _ => format!("<@{user}>"),
+    }
+}
+
+type NameOf<'n> = dyn Fn(UserId) -> Option<&'n str> + 'n;
+
+fn write_after_name<'n>(
+    line: &mut String,
+    message: &ChatMessage,
+    quoted_name: Option<&str>,
+    name_of: &NameOf<'n>,
+) {
+    let quoted = message.quoted.as_deref();
+    match quoted.map(|quoted| (quoted.kind, quoted_name, &*quoted.content)) {
+        Some((QuotedAs::Answered, Some(name), "")) => {
+            // Writing to a string cannot fail.
+            let _ = write!(line, " (answering {name})");
+        }
+        Some((QuotedAs::Answered, Some(name), excerpt)) => {
+            let _ = write!(line, " (answering {name}: \"{}\")", excerpt.replace('"', "'"));
+        }
+        Some((QuotedAs::Forwarded, ..)) => line.push_str(" (forwarding)"),
+        Some((QuotedAs::Starter, ..)) => line.push_str(" (before this thread)"),
+        Some((QuotedAs::Answered, None, _)) | None => {}
+    }
+    line.push_str(": ");
+    write_words(line, &message.content, name_of);
+    if let Some(quoted) = quoted.filter(|quoted| quoted.kind != QuotedAs::Answered) {
+        write_words(line, &quoted.content, name_of);
+        write_things(line, &quoted.attachments, &quoted.shown, 0);
+    }
+    let told = message.shown.iter().filter(|it| matches!(it, Shown::Embed(_)));
+    let untold = usize::from(message.embeds).saturating_sub(told.count());
+    write_things(line, &message.attachments, &message.shown, untold);
+}
+
+/// The words, in which no line begins like a line of another message.
+fn write_words<'n>(line: &mut String, words: &str, name_of: &NameOf<'n>) {
+    let mut rest = words.trim_end();
+    while let Some(at) = rest.find(|c| is_break(c) || c == '<') {
+        let (before, from) = rest.split_at(at);
+        line.push_str(before);
+        if let Some((name, length)) = mention(from).and_then(|(user, length)| Some((name_of(user)?, length))) {
+            line.push('@');
+            line.push_str(name);
+            rest = from.get(length..).unwrap_or_default();
+            continue;
+        }
+        let mut chars = from.chars();
+        match chars.next() {
+            Some('<') | None => line.push('<'),
+            Some(_) => line.push_str("\n  "),
+        }
+        rest = if from.starts_with("\r\n") { from.get(2..).unwrap_or_default() } else { chars.as_str() };
+    }
+    line.push_str(rest);
+}
+
+/// Whether a reader sees a new line begin here.
+const fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Files, what else is shown, and embeds of which nothing is told.
+fn write_things(line: &mut String, files: &[Attachment], shown_too: &[Shown], embeds: usize) {
+    let part = |line: &mut String| {
+        if !line.ends_with(' ') {
+            line.push(' ');
+        }
+    };
+    for thing in shown_too.iter().take(NAMED_MAX) {
+        part(line);
+        // Writing to a string cannot fail.
+        let _ = write!(line, "{thing}");
+    }
+    for _ in 0..embeds.min(NAMED_MAX) {
+        part(line);
+        line.push_str("[embed]");
+    }
+    for file in files.iter().take(NAMED_MAX) {
+        part(line);
+        let _ = write!(line, "[file: {}", shown(&file.name, NAME_CHARS_MAX));
+        match &file.text {
+            None => line.push(']'),
+            Some(text) => {
+                line.push_str(", which says:]\n  ");
+                write_words(line, text, &|_| None);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
