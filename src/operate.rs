@@ -11,9 +11,9 @@
 
 pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
 pub use crate::host::explanation::{Explanation, OutageNote};
-pub use crate::room::addressing::AddressedBy;
 pub use crate::host::status::Status;
 pub use crate::ports::creation::{CreatedChannel, Opening};
+pub use crate::room::addressing::AddressedBy;
 pub use crate::room::outbox::entry::{OutboxEntry, PostState};
 pub use crate::runtime::events::{
     AgentFailure, AgentFault, ChannelEvent, EventOrLag, Events, LostReply, Progress,

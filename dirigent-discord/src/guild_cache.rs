@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dirigent::ports::Timestamp;
-use dirigent::{ChannelId, UserId};
+use dirigent::{ChannelId, ChatMessage, UserId};
 use twilight_model::gateway::{Intents, ShardId};
 use twilight_model::guild::Permissions;
 
@@ -144,14 +144,49 @@ impl GuildCache {
     pub(crate) fn role(
         &self,
         guild: u64,
-        role: u64,
-        allowed: Option<Permissions>,
+        role: &wire::Role,
         watched: &Watched<'_>,
     ) -> MembershipChanges {
-        self.changing(guild, None, watched, |guild, _| match allowed {
-            Some(allowed) => drop(guild.rules.roles.insert(role, allowed)),
-            None => drop(guild.rules.roles.remove(&role)),
+        self.changing(guild, None, watched, |guild, _| {
+            guild.rules.roles.insert(role.id.0, role.allowed());
+            if let Some(bot) = role.bot() {
+                guild.rules.bots.insert(role.id.0, bot);
+            }
         })
+    }
+
+    pub(crate) fn role_gone(
+        &self,
+        guild: u64,
+        role: u64,
+        watched: &Watched<'_>,
+    ) -> MembershipChanges {
+        self.changing(guild, None, watched, |guild, _| {
+            guild.rules.roles.remove(&role);
+            guild.rules.bots.remove(&role);
+        })
+    }
+
+    /// Makes the mention of a role that Discord manages for a bot the mention of the bot.
+    pub(crate) fn name_bots(&self, mut message: ChatMessage) -> ChatMessage {
+        if !message.content.contains("<@&") {
+            return message;
+        }
+        let inner = self.inner();
+        let bot_of = |role| inner.guilds.values().find_map(|guild| guild.rules.bots.get(&role));
+        let mut pieces = message.content.split("<@&");
+        let mut named = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let role = piece
+                .split_once('>')
+                .and_then(|(role, rest)| Some((bot_of(role.parse::<u64>().ok()?)?, rest)));
+            match role {
+                Some((bot, rest)) => named.extend([&format!("<@{bot}>"), rest]),
+                None => named.extend(["<@&", piece]),
+            }
+        }
+        message.content = named.into();
+        message
     }
 
     /// A channel or thread is new or has changed.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use dirigent::ports::{Attachment, AuthorKind, ChatKind};
+use dirigent::ports::{
+    Attachment, AuthorKind, ChatKind, Embed, EmbedAuthor, EmbedField, Quoted, Shown,
+};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
-use twilight_model::channel::message::MessageType;
-use twilight_model::channel::{self as discord, Message};
-use twilight_model::id::Id;
+use serde_json::Value;
+use twilight_model::channel::Message;
 
 use crate::wire;
 
@@ -14,7 +15,8 @@ use crate::wire;
 ///
 /// A message in a thread stands in the thread: its channel is the thread's id. Joins, pins, boosts and
 /// the like are [`ChatKind::System`], and so is what answers a command, whichever account wrote it. The nonce is
-/// missing, since twilight does not keep it; [`ShardFeed::text`](crate::ShardFeed::text) does.
+/// missing, since twilight does not keep it; [`ShardFeed::text`](crate::ShardFeed::text) does. A mention of the role that Discord
+/// manages for a bot stays what it is: a [`Feed`](crate::Feed) makes it the bot's mention.
 ///
 /// ```no_run
 /// # fn example(event: &twilight_model::gateway::payload::incoming::MessageCreate) {
@@ -23,67 +25,58 @@ use crate::wire;
 /// # }
 /// ```
 pub fn chat_message(message: &Message) -> ChatMessage {
-    let traits = Traits {
-        is_webhook: message.webhook_id.is_some(),
-        is_bot: message.author.bot,
-        is_official: message.author.system.unwrap_or(false),
-        answers_command: has_interaction(message),
-        kind: u8::from(message.kind),
-    };
-    let answered = message.reference.as_ref().and_then(|reference| reference.message_id);
-    let nick = message.member.as_ref().and_then(|member| member.nick.as_deref());
-    let name = nick.or(message.author.global_name.as_deref()).unwrap_or(&message.author.name);
-    let attached = |file: &discord::Attachment| Attachment {
-        content_type: file.content_type.as_deref().map(Arc::from),
-        description: file.description.as_deref().map(Arc::from),
-        ..Attachment::new(file.filename.as_str(), file.url.as_str(), file.size)
-    };
-    ChatMessage {
-        author_name: Some(name.into()),
-        author_kind: traits.author_kind(),
-        kind: traits.chat_kind(),
-        reply_to: traits.answers(answered.map(Id::get)),
-        attachments: message.attachments.iter().map(attached).collect(),
-        embeds: u8::try_from(message.embeds.len()).unwrap_or(u8::MAX),
+    // Written as Discord writes it, so that there is one reader.
+    let written = serde_json::to_value(message).and_then(serde_json::from_value);
+    written.ok().and_then(read_message).unwrap_or_else(|| ChatMessage {
+        kind: ChatKind::System,
         ..ChatMessage::new(
             MessageId::new(message.id.get()),
             ChannelId::new(message.channel_id.get()),
             UserId::new(message.author.id.get()),
             message.content.as_str(),
         )
-    }
-}
-
-/// Older messages carry the older field only.
-#[expect(deprecated, reason = "Discord still sends it")]
-const fn has_interaction(message: &Message) -> bool {
-    message.interaction_metadata.is_some() || message.interaction.is_some()
+    })
 }
 
 /// A message as it came over the wire; `None` without an author, which a partial update may lack.
 pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
+    let name = message.shown_name();
     let author = message.author?;
     let traits = Traits {
         is_webhook: message.webhook_id.is_some(),
         is_bot: author.bot.unwrap_or(false),
         is_official: author.system.unwrap_or(false),
+        // Older messages carry the older field only.
         answers_command: message.interaction_metadata.is_some() || message.interaction.is_some(),
         kind: message.kind?,
     };
-    let answered = message.reference.and_then(|reference| reference.message_id);
-    let nick = message.member.and_then(|member| member.nick);
-    let attached = |file: wire::Attachment| Attachment {
-        content_type: file.content_type.map(Arc::from),
-        description: file.description.map(Arc::from),
-        ..Attachment::new(file.filename, file.url, file.size)
+    let reference = message.reference.unwrap_or_default();
+    let quoted = match traits.kind {
+        REPLY => answered(message.referenced_message),
+        STARTER => starter(message.referenced_message),
+        _ if reference.kind == Some(FORWARD) => forwarded(&message.message_snapshots),
+        _ => None,
     };
+    let author_kind = traits.author_kind();
+    let by_person = author_kind == AuthorKind::Human;
     Some(ChatMessage {
-        author_name: nick.or(author.global_name).or(author.username).map(Arc::from),
-        author_kind: traits.author_kind(),
+        author_name: name,
+        author_kind,
         kind: traits.chat_kind(),
-        reply_to: traits.answers(answered.map(|id| id.0)),
+        reply_to: traits.answers(reference.message_id.map(|id| id.0)),
+        quoted: quoted.map(Box::new),
         attachments: message.attachments.into_iter().flatten().map(attached).collect(),
-        embeds: u8::try_from(message.embeds.unwrap_or_default().len()).unwrap_or(u8::MAX),
+        embeds: message
+            .embeds
+            .as_array()
+            .map_or(0, |all| u8::try_from(all.len()).unwrap_or(u8::MAX)),
+        shown: shown(&Parts {
+            // A person's are pictures of links.
+            embeds: if by_person { &Value::Null } else { &message.embeds },
+            components: &message.components,
+            stickers: &message.sticker_items,
+            poll: &message.poll,
+        }),
         nonce: message.nonce.and_then(wire::Nonce::ours),
         ..ChatMessage::new(
             MessageId::new(message.id.0),
@@ -92,6 +85,129 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
             message.content?,
         )
     })
+}
+
+/// What the `type` of a message and of a reference say.
+const REGULAR: u8 = 0;
+const REPLY: u8 = 19;
+const STARTER: u8 = 21;
+const FORWARD: u8 = 1;
+
+fn attached(file: wire::Attachment) -> Attachment {
+    Attachment {
+        content_type: file.content_type.map(Arc::from),
+        description: file.description.map(Arc::from),
+        ..Attachment::new(file.filename, file.url, file.size)
+    }
+}
+
+/// The message that is answered. It is `null` where it was deleted, and not there where Discord did not look for it.
+fn answered(referenced: Value) -> Option<Quoted> {
+    let answered = referred(referenced)?;
+    let name = answered.author_name.clone();
+    let files = answered.attachments.iter().map(|file| format!("[file: {}]", file.name));
+    let things = files.chain(answered.shown.iter().map(ToString::to_string));
+    let words: Vec<String> = [answered.content.to_string()].into_iter().chain(things).collect();
+    Some(Quoted::answered(answered.author, name, &words.join(" ")))
+}
+
+/// The message from which a thread was made.
+fn starter(referenced: Value) -> Option<Quoted> {
+    let starter = referred(referenced)?;
+    let quoted = Quoted::starter(starter.author, starter.author_name, &starter.content);
+    Some(quoted.with(starter.attachments, starter.shown))
+}
+
+fn referred(referenced: Value) -> Option<ChatMessage> {
+    let mut referenced: wire::Message = serde_json::from_value(referenced).ok()?;
+    // Discord shows one message behind another, and no third one.
+    referenced.referenced_message = Value::Null;
+    read_message(referenced)
+}
+
+/// The message that is forwarded. Discord does not tell whose it is.
+fn forwarded(snapshots: &Value) -> Option<Quoted> {
+    let message = snapshots.get(0)?.get("message")?;
+    let files: Option<Vec<wire::Attachment>> =
+        message.get("attachments").and_then(|files| serde_json::from_value(files.clone()).ok());
+    let part = |name: &str| message.get(name).unwrap_or(&Value::Null);
+    let shown = shown(&Parts {
+        embeds: part("embeds"),
+        components: part("components"),
+        stickers: part("sticker_items"),
+        poll: part("poll"),
+    });
+    let files = files.unwrap_or_default().into_iter().map(attached).collect();
+    Some(Quoted::forwarded(text(message, "content").unwrap_or_default()).with(files, shown))
+}
+
+/// What a message shows besides words and files.
+struct Parts<'a> {
+    embeds: &'a Value,
+    components: &'a Value,
+    stickers: &'a Value,
+    poll: &'a Value,
+}
+
+/// What of it has a text. Whatever has another form than is known is left out: it is no reason to lose the words.
+fn shown(parts: &Parts<'_>) -> Vec<Shown> {
+    let is_rich = |embed: &&Value| text(embed, "type").is_none_or(|kind| kind == "rich");
+    let embeds =
+        list(parts.embeds).iter().filter(is_rich).map(|embed| Shown::embed(&embed_of(embed)));
+    let mut texts = Vec::new();
+    for component in list(parts.components) {
+        add_texts(component, &mut texts);
+    }
+    let components = (!texts.is_empty()).then(|| Shown::components(texts));
+    let stickers = list(parts.stickers).iter();
+    let stickers = stickers.filter_map(|sticker| text(sticker, "name")).map(Shown::sticker);
+    let question = parts.poll.get("question").and_then(|question| text(question, "text"));
+    let poll = question.map(|question| {
+        let answers = parts.poll.get("answers").map_or(&[][..], list);
+        let words =
+            |answer: &'_ Value| answer.get("poll_media")?.get("text")?.as_str().map(str::to_owned);
+        Shown::poll(question, answers.iter().filter_map(words))
+    });
+    embeds.chain(components).chain(stickers).chain(poll).collect()
+}
+
+fn embed_of(embed: &Value) -> Embed {
+    let named = |what: &str| text(embed, what).map(str::to_owned);
+    let author = embed.get("author").and_then(|author| text(author, "name"));
+    let fields = embed.get("fields").map_or(&[][..], list).iter();
+    let field = |field: &Value| EmbedField {
+        name: text(field, "name").unwrap_or_default().to_owned(),
+        value: text(field, "value").unwrap_or_default().to_owned(),
+        inline: false,
+    };
+    Embed {
+        title: named("title"),
+        description: named("description"),
+        author: author.map(EmbedAuthor::new),
+        fields: fields.map(field).collect(),
+        ..Embed::new()
+    }
+}
+
+/// The texts of a component and of those within it: Discord's kind 10 shows text, others hold components or describe
+/// pictures. serde bounds how deep they are.
+fn add_texts<'a>(component: &'a Value, texts: &mut Vec<&'a str>) {
+    texts.extend(text(component, "content"));
+    for within in ["components", "items"].into_iter().filter_map(|name| component.get(name)) {
+        for component in list(within) {
+            add_texts(component, texts);
+        }
+    }
+    texts.extend(component.get("accessory").and_then(|accessory| text(accessory, "description")));
+    texts.extend(text(component, "description"));
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
 }
 
 /// What decides of which kind a message and its author are.
@@ -119,16 +235,15 @@ impl Traits {
 
     /// Which message it answers. Other kinds refer to messages, too: a pin, a thread's first one, a forwarded one.
     fn answers(&self, referred: Option<u64>) -> Option<MessageId> {
-        let is_reply = self.kind == u8::from(MessageType::Reply);
-        referred.filter(|_| is_reply).map(MessageId::new)
+        referred.filter(|_| self.kind == REPLY).map(MessageId::new)
     }
 
     fn chat_kind(&self) -> ChatKind {
         if self.answers_command || self.is_official {
             ChatKind::System
-        } else if self.kind == u8::from(MessageType::Regular) {
+        } else if self.kind == REGULAR {
             ChatKind::Default
-        } else if self.kind == u8::from(MessageType::Reply) {
+        } else if self.kind == REPLY {
             ChatKind::Reply
         } else {
             ChatKind::System
@@ -185,6 +300,108 @@ mod tests {
         assert_eq!(read_both_ways(&shown).embeds, 0);
         shown["embeds"] = json!([{ "type": "rich", "title": "t" }, { "type": "link" }]);
         assert_eq!(read_both_ways(&shown).embeds, 2);
+    }
+
+    /// HR6, HR7: what is shown besides words has a text; of a person's embeds, which are pictures of links, none.
+    #[test]
+    fn stickers_polls_embeds_and_components_are_told() {
+        let mut shown = message(0, &json!([]));
+        shown["sticker_items"] = json!([{ "id": "5", "name": "cat", "format_type": 1 }]);
+        shown["poll"] = json!({
+            "question": { "text": "Tabs or spaces?" }, "expiry": null, "allow_multiselect": false, "layout_type": 1,
+            "answers": [
+                { "answer_id": 1, "poll_media": { "text": "Tabs" } },
+                { "answer_id": 2, "poll_media": { "text": "Spaces" } },
+            ],
+        });
+        shown["embeds"] = json!([{ "type": "rich", "title": "t" }]);
+        let lines = |message: &Value| -> Vec<_> {
+            read_both_ways(message).shown.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(lines(&shown), ["[sticker: cat]", "[poll: Tabs or spaces? Tabs / Spaces]"]);
+        shown["author"]["bot"] = json!(true);
+        shown["poll"] = Value::Null;
+        shown["embeds"] = json!([
+            { "type": "rich", "title": "api is down", "author": { "name": "Monit" }, "description": "Since\n3 min",
+              "fields": [{ "name": "Region", "value": "eu", "inline": true }] },
+            { "type": "link", "title": "a page" },
+        ]);
+        shown["components"] = json!([{ "type": 17, "components": [
+            { "type": 10, "content": "Deploy 12" },
+            { "type": 9, "components": [{ "type": 10, "content": "is done" }],
+              "accessory": { "type": 11, "media": { "url": "https://example.org/p.png" }, "description": "a chart" } },
+        ] }]);
+        assert_eq!(
+            lines(&shown),
+            [
+                "[embed: Monit | api is down | Since 3 min | Region: eu]",
+                "[components: Deploy 12 | is done | a chart]",
+                "[sticker: cat]",
+            ]
+        );
+    }
+
+    /// HR1, HR2, HR5, HR9: the message that is answered, forwarded, or from which a thread was made.
+    #[test]
+    fn a_message_tells_of_the_one_that_it_repeats() {
+        let mut other = message(0, &json!([]));
+        other["id"] = json!("9");
+        other["author"]["id"] = json!("8");
+        other["content"] = json!("Where is\nthe proof?");
+        other.as_object_mut().unwrap().remove("member");
+        let mut reply = message(19, &json!([]));
+        reply["referenced_message"] = other.clone();
+        let quoted = *read_both_ways(&reply).quoted.unwrap();
+        assert_eq!(
+            quoted,
+            Quoted::answered(UserId::new(8), Some("P".into()), "Where is the proof?")
+        );
+        reply["referenced_message"] = Value::Null;
+        assert_eq!(read_both_ways(&reply).quoted, None, "it was deleted");
+        let mut starter = message(21, &json!([]));
+        starter["content"] = json!("");
+        starter["referenced_message"] = other.clone();
+        let read = read_both_ways(&starter);
+        assert_eq!(read.to_string(), "P (before this thread): Where is\n  the proof?");
+        assert_eq!(read.kind, ChatKind::System);
+        let mut forward = message(0, &json!([]));
+        forward["content"] = json!("");
+        forward["message_reference"]["type"] = json!(1);
+        forward["message_snapshots"] = json!([{ "message": {
+            "type": 0, "content": "<@2> stop", "embeds": [], "flags": 0, "mentions": [], "mention_roles": [],
+            "timestamp": "2025-06-15T15:06:40.000000+00:00", "edited_timestamp": null,
+            "sticker_items": [{ "id": "5", "name": "cat", "format_type": 1 }],
+            "attachments": [{ "id": "4", "filename": "a.png", "size": 5, "url": "u", "proxy_url": "p" }],
+        } }]);
+        let read = read_both_ways(&forward);
+        assert_eq!(&*read.content, "");
+        assert_eq!(read.to_string(), "Poe (forwarding): <@2> stop [sticker: cat] [file: a.png]");
+    }
+
+    #[test]
+    fn what_is_shown_in_another_form_loses_no_words() {
+        for odd in [json!({}), json!("x"), json!([1, null, { "type": [] }]), json!(7)] {
+            for part in [
+                "embeds",
+                "components",
+                "sticker_items",
+                "poll",
+                "message_snapshots",
+                "referenced_message",
+            ] {
+                for (kind, reference) in [(0, 0), (19, 0), (21, 0), (0, 1)] {
+                    let mut shown = message(kind, &json!([]));
+                    shown["message_reference"]["type"] = json!(reference);
+                    shown[part] = odd.clone();
+                    let read: wire::Message = serde_json::from_value(shown).unwrap();
+                    assert_eq!(
+                        read_message(read).map(|read| read.content),
+                        Some("see there".into()),
+                        "{part}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) struct GuildRules {
     pub(crate) owner: UserId,
     /// What each role allows in the whole guild, the everyone role included.
     pub(crate) roles: HashMap<u64, Permissions>,
+    /// The bots for which Discord manages roles, by role.
+    pub(crate) bots: HashMap<u64, UserId>,
 }
 
 /// One member of a guild.
@@ -142,7 +144,8 @@ mod tests {
             (TALKER, SEND),
             (KEEPER, Permissions::MANAGE_THREADS),
         ];
-        GuildRules { guild: GUILD, owner: OWNER, roles: roles.into_iter().collect() }
+        let (roles, bots) = (roles.into_iter().collect(), HashMap::new());
+        GuildRules { guild: GUILD, owner: OWNER, roles, bots }
     }
 
     fn member(user: UserId, roles: &[u64]) -> Member {

@@ -3,13 +3,14 @@
 
 pub(crate) mod pushed;
 
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use dirigent::UserId;
 use dirigent::ports::{self, Timestamp};
 use serde::de::{Error, IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use twilight_model::guild::Permissions;
 
 use crate::permission::{self, GuildRules, Target};
@@ -107,8 +108,19 @@ pub(crate) struct Message {
     pub(crate) reference: Option<MessageReference>,
     #[serde(default)]
     pub(crate) attachments: Option<Vec<Attachment>>,
+    /// What is shown besides is read leniently, by `message`: it is no reason to lose the words.
     #[serde(default)]
-    pub(crate) embeds: Option<Vec<IgnoredAny>>,
+    pub(crate) embeds: Value,
+    #[serde(default)]
+    pub(crate) components: Value,
+    #[serde(default)]
+    pub(crate) sticker_items: Value,
+    #[serde(default)]
+    pub(crate) poll: Value,
+    #[serde(default)]
+    pub(crate) message_snapshots: Value,
+    #[serde(default)]
+    pub(crate) referenced_message: Value,
     #[serde(default)]
     pub(crate) nonce: Option<Nonce>,
     #[serde(default)]
@@ -137,9 +149,21 @@ pub(crate) struct PartialMember {
     pub(crate) nick: Option<String>,
 }
 
+impl Message {
+    /// The name under which people see its author.
+    pub(crate) fn shown_name(&self) -> Option<Arc<str>> {
+        let author = self.author.as_ref()?;
+        let nick = self.member.as_ref().and_then(|member| member.nick.as_deref());
+        let name = nick.or(author.global_name.as_deref()).or(author.username.as_deref());
+        name.map(Arc::from)
+    }
+}
+
 /// The message that a message refers to.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct MessageReference {
+    #[serde(default, rename = "type")]
+    pub(crate) kind: Option<u8>,
     #[serde(default)]
     pub(crate) message_id: Option<Number>,
 }
@@ -242,19 +266,38 @@ pub(crate) struct Guild {
 pub(crate) struct Role {
     pub(crate) id: Number,
     permissions: Number,
+    #[serde(default)]
+    tags: Option<RoleTags>,
+}
+
+/// To what a role belongs.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct RoleTags {
+    #[serde(default)]
+    bot_id: Option<Number>,
 }
 
 impl Role {
     pub(crate) const fn allowed(self) -> Permissions {
         self.permissions.permissions()
     }
+
+    /// The bot for which Discord manages the role: its mention is the bot's.
+    pub(crate) fn bot(self) -> Option<UserId> {
+        Some(self.tags?.bot_id?.user())
+    }
 }
 
 impl Guild {
     pub(crate) fn rules(&self) -> GuildRules {
         let roles = self.roles.iter().map(|role| (role.id.0, role.allowed()));
-        let roles: HashMap<_, _> = roles.collect();
-        GuildRules { guild: self.id.0, owner: self.owner_id.user(), roles }
+        let bots = self.roles.iter().filter_map(|role| Some((role.id.0, role.bot()?)));
+        GuildRules {
+            guild: self.id.0,
+            owner: self.owner_id.user(),
+            roles: roles.collect(),
+            bots: bots.collect(),
+        }
     }
 }
 

@@ -105,7 +105,8 @@ pub(super) fn briefing(
         "\nNo agent has anything to add. You opened this discussion: summarise it, and conclude it."
     } else {
         "\nOne agent speaks at a time, and it is your turn. What you answer is posted as your message: write it in your own \
-         name, without a name in front. If you have nothing to add, answer only NO_REPLY."
+         name, without a name in front, and write no lines for others. Of a message you see what its line says: files, pictures \
+         and links that are only named there you cannot see. If you have nothing to add, answer only NO_REPLY."
     });
     text
 }

@@ -109,9 +109,17 @@ mod tests {
         ] {
             assert_eq!(by(text, None), Some((AddressedBy::Name, agents)), "{text}");
         }
-        for text in
-            ["@maxi", "@Max-Op", "@max-opsy", "@max_2", "hi @max", "Max, please", "@", "\\@max", "`@max`"]
-        {
+        for text in [
+            "@maxi",
+            "@Max-Op",
+            "@max-opsy",
+            "@max_2",
+            "hi @max",
+            "Max, please",
+            "@",
+            "\\@max",
+            "`@max`",
+        ] {
             assert_eq!(by(text, None), None, "{text}");
         }
     }

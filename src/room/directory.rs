@@ -183,7 +183,8 @@ impl Directory {
             if !named.contains(&key) {
                 named.push(key);
             }
-            rest = end.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '，' | '、'));
+            rest = end
+                .trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '，' | '、'));
         }
         named
     }

@@ -76,8 +76,8 @@ impl Look<'_> {
     pub(crate) fn addressed_by(&self, agent: AgentKey) -> Option<AddressedBy> {
         let active = self.active?;
         let addressed = active.commands.addressed.as_deref()?;
-        let waits = addressed.agents.contains(&agent)
-            && !active.inbox.was_handed(agent, addressed.message);
+        let waits =
+            addressed.agents.contains(&agent) && !active.inbox.was_handed(agent, addressed.message);
         waits.then_some(addressed.by)
     }
 

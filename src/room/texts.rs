@@ -9,7 +9,7 @@ use dirigent_core::view::Span;
 
 use crate::ports::surroundings::TRANSCRIPT_MAX;
 use crate::record::handed::{OWED_MAX, next};
-use crate::values::message::{Attachment, ChatKind};
+use crate::values::message::Attachment;
 use crate::values::shown::{Quoted, Shown};
 use crate::{ChatMessage, UserId};
 
@@ -313,7 +313,7 @@ impl Texts {
     pub(crate) fn transcript(&self, limit: usize) -> Option<Vec<Arc<ChatMessage>>> {
         let earlier = self.earlier.as_deref();
         let from = if earlier.is_some() { None } else { self.reach };
-        let recent = self.after(from).filter(|message| message.kind != ChatKind::System);
+        let recent = self.after(from).filter(|message| message.is_told());
         let before = earlier.into_iter().flat_map(|earlier| earlier.messages.iter());
         let mut said: Vec<_> = recent.chain(before).cloned().collect();
         said.sort_unstable_by_key(|message| message.id);
@@ -362,9 +362,7 @@ impl Earlier {
     /// This message leaves memory.
     fn add(&mut self, message: Arc<ChatMessage>) {
         let at = self.messages.partition_point(|known| known.id < message.id);
-        if message.kind == ChatKind::System
-            || self.messages.get(at).is_some_and(|known| known.id == message.id)
-        {
+        if !message.is_told() || self.messages.get(at).is_some_and(|known| known.id == message.id) {
             return;
         }
         self.messages.insert(at, message);

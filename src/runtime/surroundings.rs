@@ -12,7 +12,6 @@ use crate::ports::identity::Identity;
 use crate::ports::surroundings::{Surroundings, TRANSCRIPT_MAX};
 use crate::room::directory::Directory;
 use crate::values::error::ApiError;
-use crate::values::message::ChatKind;
 use crate::{AgentId, ChannelId, ChatMessage, Settings};
 
 #[async_trait]
@@ -111,7 +110,7 @@ fn said_of(
     let talk = |mut message: ChatMessage| {
         let author = directory.author(&message);
         directory.name_author(&mut message, author);
-        let is_talk = message.kind != ChatKind::System
+        let is_talk = message.is_told()
             && author != Author::Moderator
             && !(author == Author::Human && is_word(&message.content));
         is_talk.then(|| Arc::new(message))

@@ -104,7 +104,12 @@ impl Lines {
         }
     }
 
-    fn known(&mut self, user: UserId, told: Option<&Arc<str>>, kind: AuthorKind) -> Result<usize, usize> {
+    fn known(
+        &mut self,
+        user: UserId,
+        told: Option<&Arc<str>>,
+        kind: AuthorKind,
+    ) -> Result<usize, usize> {
         if let Some(agent) = self.agents.iter().position(|(agent, _)| *agent == user) {
             if kind != AuthorKind::Webhook {
                 return Ok(agent);
@@ -119,7 +124,12 @@ impl Lines {
     }
 
     /// A name that no other author's is like.
-    fn told_apart(&self, user: UserId, told: Option<&Arc<str>>, kind: AuthorKind) -> (String, String) {
+    fn told_apart(
+        &self,
+        user: UserId,
+        told: Option<&Arc<str>>,
+        kind: AuthorKind,
+    ) -> (String, String) {
         let mut name = author_name(user, told.map(|told| &**told));
         let mut folded = name.to_lowercase();
         if self.agents.iter().any(|(_, agent)| agent.to_lowercase() == folded) {
@@ -165,7 +175,8 @@ pub(crate) fn line(message: &ChatMessage) -> String {
     };
     let mut line = author_name(author, told);
     let quoted = message.quoted.as_deref();
-    let answered = quoted.and_then(|quoted| Some(author_name(quoted.author?, quoted.author_name.as_deref())));
+    let answered =
+        quoted.and_then(|quoted| Some(author_name(quoted.author?, quoted.author_name.as_deref())));
     write_after_name(&mut line, message, answered.as_deref(), &|_| None);
     line
 }
@@ -193,7 +204,9 @@ fn write_after_name<'n>(
             let _ = write!(line, " (answering {name})");
         }
         Some((QuotedAs::Answered, Some(name), excerpt)) => {
-            let _ = write!(line, " (answering {name}: \"{}\")", excerpt.replace('"', "'"));
+            let _ = write!(line, " (answering {name}: \"");
+            write_words(line, &excerpt.replace('"', "'"), name_of);
+            line.push_str("\")");
         }
         Some((QuotedAs::Forwarded, ..)) => line.push_str(" (forwarding)"),
         Some((QuotedAs::Starter, ..)) => line.push_str(" (before this thread)"),
@@ -216,7 +229,9 @@ fn write_words<'n>(line: &mut String, words: &str, name_of: &NameOf<'n>) {
     while let Some(at) = rest.find(|c| is_break(c) || c == '<') {
         let (before, from) = rest.split_at(at);
         line.push_str(before);
-        if let Some((name, length)) = mention(from).and_then(|(user, length)| Some((name_of(user)?, length))) {
+        if let Some((name, length)) =
+            mention(from).and_then(|(user, length)| Some((name_of(user)?, length)))
+        {
             line.push('@');
             line.push_str(name);
             rest = from.get(length..).unwrap_or_default();
@@ -227,14 +242,21 @@ fn write_words<'n>(line: &mut String, words: &str, name_of: &NameOf<'n>) {
             Some('<') | None => line.push('<'),
             Some(_) => line.push_str("\n  "),
         }
-        rest = if from.starts_with("\r\n") { from.get(2..).unwrap_or_default() } else { chars.as_str() };
+        rest = if from.starts_with("\r\n") {
+            from.get(2..).unwrap_or_default()
+        } else {
+            chars.as_str()
+        };
     }
     line.push_str(rest);
 }
 
 /// Whether a reader sees a new line begin here.
 const fn is_break(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 /// Files, what else is shown, and embeds of which nothing is told.

@@ -119,6 +119,12 @@ impl ChatMessage {
             && !self.quoted.as_deref().is_some_and(repeats)
     }
 
+    /// Whether it belongs into a transcript: talk, and the message from which a thread was made.
+    pub(crate) fn is_told(&self) -> bool {
+        let is_starter = |quoted: &Quoted| quoted.kind == QuotedAs::Starter;
+        self.kind != ChatKind::System || self.quoted.as_deref().is_some_and(is_starter)
+    }
+
     /// Whether it has files, embeds or other things besides its words.
     pub(crate) const fn shows_more(&self) -> bool {
         !self.attachments.is_empty() || self.embeds > 0 || !self.shown.is_empty()

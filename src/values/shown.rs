@@ -83,11 +83,7 @@ impl Quoted {
 
     /// The message from which a thread was made: its first 2,000 characters.
     pub fn starter(author: UserId, author_name: Option<Arc<str>>, content: &str) -> Self {
-        Self {
-            author: Some(author),
-            author_name,
-            ..Self::of(QuotedAs::Starter, cut(content))
-        }
+        Self { author: Some(author), author_name, ..Self::of(QuotedAs::Starter, cut(content)) }
     }
 
     /// The same with these files, and with what else it shows.
@@ -170,7 +166,9 @@ impl Shown {
 
     fn text(&self) -> &Arc<str> {
         match self {
-            Self::Embed(text) | Self::Components(text) | Self::Sticker(text) | Self::Poll(text) => text,
+            Self::Embed(text) | Self::Components(text) | Self::Sticker(text) | Self::Poll(text) => {
+                text
+            }
         }
     }
 
@@ -249,7 +247,8 @@ mod tests {
     #[test]
     fn whatever_is_shown_is_one_line_of_at_most_500_characters() {
         let long = "wide\u{2028}\r\n\u{85}\u{b} ".repeat(1_000);
-        let fields = |embed: Embed| (0..25).fold(embed, |embed, _| embed.field(&*long, &*long, false));
+        let fields =
+            |embed: Embed| (0..25).fold(embed, |embed, _| embed.field(&*long, &*long, false));
         for shown in [
             Shown::embed(&fields(Embed::new().title(&*long).description(&*long))),
             Shown::components([&long, &long]),

@@ -84,8 +84,11 @@ impl ShardFeed {
         };
         let dirigent = &self.shared.dirigent;
         match news {
-            News::Created(message) => return self.created(message),
+            News::Created(message) => {
+                return self.created(self.shared.account.guild_cache.name_bots(message));
+            }
             News::Updated(message) => {
+                let message = self.shared.account.guild_cache.name_bots(message);
                 return self.tell(message.channel, ChannelEvent::Updated(message));
             }
             News::Deleted(channel, messages) => {
@@ -154,12 +157,9 @@ impl ShardFeed {
                 }
                 MembershipChanges::default()
             }
-            News::Role(pushed) => {
-                let (role, allowed) = (pushed.role.id.0, pushed.role.allowed());
-                guild_cache.role(pushed.guild_id.0, role, Some(allowed), &watched)
-            }
+            News::Role(pushed) => guild_cache.role(pushed.guild_id.0, &pushed.role, &watched),
             News::RoleDeleted(gone) => {
-                guild_cache.role(gone.guild_id.0, gone.role_id.0, None, &watched)
+                guild_cache.role_gone(gone.guild_id.0, gone.role_id.0, &watched)
             }
             News::Channel(channel) => guild_cache.channel(&channel, &watched),
             News::Threads(list) => {

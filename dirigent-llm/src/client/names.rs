@@ -31,7 +31,7 @@ impl Names {
         message.author_name.iter().for_each(|name| self.add(name));
     }
 
-    fn add(&mut self, name: &str) {
+    pub(crate) fn add(&mut self, name: &str) {
         let name = name.trim();
         if !name.is_empty() && !self.known.iter().any(|known| known == name) {
             self.known.push(name.to_owned());

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use dirigent::ports::Lines;
 use dirigent::{ChatMessage, MessageId, Turn, UserId};
 
 use crate::calls::ModelToolCall;
@@ -22,8 +23,7 @@ pub(crate) struct Prompt {
     lost: usize,
     /// The messages that it has, or had.
     known: Vec<MessageId>,
-    /// The authors, with what stands before their words.
-    authors: Vec<(UserId, Option<Arc<str>>, String)>,
+    lines: Lines,
     /// The names that are known in this channel.
     pub(crate) names: Names,
 }
@@ -81,7 +81,7 @@ impl Prompt {
             me: turn.me().discord_user_id,
             lost: turn.left_out(),
             known: Vec::with_capacity(messages.len()),
-            authors: Vec::new(),
+            lines: turn.lines(),
             names: Names::of(turn),
         };
         let (all, owed) = joined(messages, turn.missed());
@@ -214,52 +214,39 @@ impl Prompt {
 
     /// The message as a line, unless it is known already or says nothing; and whether it is the agent's own.
     fn line(&mut self, message: &ChatMessage) -> Option<(bool, String)> {
-        let says_nothing = message.content.trim().is_empty() && !shows(message);
+        let words = message.content.trim();
+        let says_nothing = words.is_empty() && !shows(message) && message.quoted.is_none();
         if says_nothing || self.known.contains(&message.id) {
             return None;
         }
         self.known.push(message.id);
         let is_mine = message.author == self.me;
-        let line = match message.content.trim() {
-            "" if is_mine && message.attachments.is_empty() => "(an embed)".to_owned(),
-            "" if is_mine => "(a file)".to_owned(),
+        let line = match words {
+            "" if is_mine => own_things(message),
             words if is_mine => words.to_owned(),
             _ => {
-                let line = self.line_of(message);
-                // A line within a message must not pass for another speaker's.
-                if line.contains('\n') { line.replace('\n', "\n  ") } else { line }
+                self.names.add_author(message);
+                self.names.add(self.lines.name(message));
+                self.lines.line(message)
             }
         };
         Some((is_mine, line))
     }
 }
 
-impl Prompt {
-    /// The message as its `Display` has it. What stands before the words is made once an author: looking through a name costs
-    /// more than copying the words.
-    fn line_of(&mut self, message: &ChatMessage) -> String {
-        let is_it = |author: &&(UserId, Option<Arc<str>>, String)| {
-            author.0 == message.author && author.1 == message.author_name
-        };
-        let at = self.authors.iter().position(|author| is_it(&author)).unwrap_or_else(|| {
-            self.names.add_author(message);
-            let (author, name) = (message.author, message.author_name.clone());
-            let nothing = ChatMessage::new(message.id, message.channel, author, "");
-            let bare = ChatMessage { author_name: name.clone(), ..nothing };
-            self.authors.push((author, name, bare.to_string()));
-            self.authors.len() - 1
-        });
-        if shows(message) {
-            return message.to_string();
-        }
-        let before = self.authors.get(at).map_or("", |(_, _, before)| before);
-        [before, &message.content].concat()
+/// What stands for the agent's own message without words.
+fn own_things(message: &ChatMessage) -> String {
+    let shown: Vec<_> = message.shown.iter().map(ToString::to_string).collect();
+    match message.attachments.is_empty() {
+        true if shown.is_empty() => "(an embed)".to_owned(),
+        true => shown.join(" "),
+        false => "(a file)".to_owned(),
     }
 }
 
 /// Whether it has more than words.
 fn shows(message: &ChatMessage) -> bool {
-    !message.attachments.is_empty() || message.embeds > 0
+    !message.attachments.is_empty() || message.embeds > 0 || !message.shown.is_empty()
 }
 
 impl Round {

@@ -106,7 +106,11 @@ impl Accounts {
     fn hide_text(&self, account: UserId, message: &mut ChatMessage) {
         if !self.reads(account, message) {
             message.content = Arc::default();
-            message.embeds = 0;
+            (message.embeds, message.shown, message.attachments) = (0, Vec::new(), Vec::new());
+            if let Some(quoted) = &mut message.quoted {
+                quoted.content = Arc::default();
+                (quoted.attachments, quoted.shown) = (Vec::new(), Vec::new());
+            }
         }
     }
 }

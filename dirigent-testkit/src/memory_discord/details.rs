@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::ports::{ChatKind, Embed, Mentions, Nonce, Timestamp};
+use dirigent::ports::{AuthorKind, ChatKind, Embed, Mentions, Nonce, Shown, Timestamp};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 use serde_json::Value;
 
@@ -120,6 +120,10 @@ impl Details {
                 message.reply_to = rare.reply_to;
             }
             message.embeds = u8::try_from(rare.media.embeds.len()).unwrap_or(u8::MAX);
+            if message.author_kind != AuthorKind::Human {
+                let embeds = rare.media.embeds.iter().map(embeds::read);
+                message.shown = embeds.map(|embed| Shown::embed(&embed)).collect();
+            }
             message.attachments = rare.media.attachments.iter().map(Attachment::told).collect();
             let name = rare.guise.as_ref().and_then(|guise| guise.name.as_deref());
             message.author_name = name.map(Arc::from).or(message.author_name.take());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dirigent::ports::{
-    ApiError, AuthorKind, ChatKind, Embed, ErrorKind, Extras, HistoryRequest, Post, Posted,
+    ApiError, AuthorKind, ChatKind, Embed, ErrorKind, Extras, HistoryRequest, Post, Posted, Quoted,
 };
 use dirigent::{ChannelId, ChatMessage, MessageId, Reply, UserId};
 
@@ -128,6 +128,31 @@ impl World {
         Ok(id)
     }
 
+    /// Lets an account say something that has more than words.
+    pub fn say_with(
+        &mut self,
+        channel: ChannelId,
+        author: UserId,
+        content: Arc<str>,
+        change: impl FnOnce(ChatMessage) -> ChatMessage,
+    ) -> Result<MessageId, ApiError> {
+        let author_kind = self.accounts.kind_of(author);
+        if author_kind != AuthorKind::Webhook && !self.places.seen(channel, author)?.1.write {
+            return Err(ApiError::new(ErrorKind::Forbidden));
+        }
+        let id = MessageId::new(self.next_id());
+        let said = ChatMessage::new(id, channel, author, content);
+        self.append(change(ChatMessage { author_kind, ..said }), Details::plain());
+        Ok(id)
+    }
+
+    /// The message that is answered, as the answer shows it.
+    fn quoted(&self, channel: ChannelId, answered: Option<MessageId>) -> Option<Box<Quoted>> {
+        let answered = self.places.rooms.get(&channel)?.messages.find(answered?)?;
+        let name = answered.author_name.clone();
+        Some(Box::new(Quoted::answered(answered.author, name, &answered.content)))
+    }
+
     /// Keeps a new message and pushes it.
     pub fn append(&mut self, mut message: ChatMessage, details: Details) {
         if message.author_name.is_none() {
@@ -135,6 +160,9 @@ impl World {
             message.author_name = author.map(|account| Arc::clone(&account.name));
         }
         details.tell(&mut message);
+        if message.quoted.is_none() {
+            message.quoted = self.quoted(message.channel, message.reply_to);
+        }
         let history_max = self.history_max;
         let pushed = self.outlets.is_heard(&*self.clock).then(|| message.clone());
         if let Some(room) = self.places.rooms.get_mut(&message.channel) {

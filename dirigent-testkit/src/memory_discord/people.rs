@@ -43,6 +43,46 @@ impl MemoryDiscord {
         speak(self, channel, user, ChatKind::Reply, text.into().into())
     }
 
+    /// Lets an account answer this message, which it quotes as long as it is there.
+    ///
+    /// # Panics
+    ///
+    /// As [`say`](Self::say).
+    #[track_caller]
+    pub fn answer(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+        answered: MessageId,
+        text: impl Into<String>,
+    ) -> MessageId {
+        self.say_with(channel, user, text, |message| ChatMessage {
+            kind: ChatKind::Reply,
+            reply_to: Some(answered),
+            ..message
+        })
+    }
+
+    /// Lets an account say something that has more than words: `change` adds files, what is shown or what it repeats. The text may be
+    /// empty.
+    ///
+    /// # Panics
+    ///
+    /// When the account may not post there.
+    #[track_caller]
+    pub fn say_with(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+        text: impl Into<String>,
+        change: impl FnOnce(ChatMessage) -> ChatMessage,
+    ) -> MessageId {
+        match self.world().say_with(channel, user, text.into().into(), change) {
+            Ok(id) => id,
+            Err(error) => panic!("{user} cannot speak in {channel}: {error}"),
+        }
+    }
+
     /// Adds a message of Discord's own: an account joined, pinned something, started a thread. Its text
     /// may be empty.
     ///

@@ -34,9 +34,11 @@ fn file(name: &str) -> Attachment {
 pub(crate) fn golden() -> Vec<(ChatMessage, &'static str)> {
     let ann = |content: &str| from(7, "Ann", content);
     let asked = Quoted::answered(UserId::new(1), Some("crit".into()), "Where is\n\"the\" proof?");
-    let forwarded = Quoted::forwarded("The build\nis green.").with(vec![file("log.txt")], Vec::new());
+    let forwarded =
+        Quoted::forwarded("The build\nis green.").with(vec![file("log.txt")], Vec::new());
     let starter = Quoted::starter(UserId::new(8), Some("Bob".into()), "Which name?");
-    let card = Embed::new().title("api is down").description("Since 3 min").field("Region", "eu", true);
+    let card =
+        Embed::new().title("api is down").description("Since 3 min").field("Region", "eu", true);
     let paste = Attachment { text: Some("line 1\nline 2".into()), ..file("message.txt") };
     vec![
         (ann("hello\nyou"), "Ann: hello\n  you"),
@@ -53,14 +55,20 @@ pub(crate) fn golden() -> Vec<(ChatMessage, &'static str)> {
             ChatMessage { quoted: Some(Box::new(starter)), ..ann("") },
             "Bob (before this thread): Which name?",
         ),
-        (ChatMessage { attachments: vec![file("cat.png")], ..ann("my cat") }, "Ann: my cat [file: cat.png]"),
+        (
+            ChatMessage { attachments: vec![file("cat.png")], ..ann("my cat") },
+            "Ann: my cat [file: cat.png]",
+        ),
         (
             ChatMessage { attachments: vec![paste], ..ann("") },
             "Ann: [file: message.txt, which says:]\n  line 1\n  line 2",
         ),
         (ChatMessage { shown: vec![Shown::sticker("cat")], ..ann("") }, "Ann: [sticker: cat]"),
         (
-            ChatMessage { shown: vec![Shown::poll("Tabs or spaces?", ["Tabs", "Spaces"])], ..ann("") },
+            ChatMessage {
+                shown: vec![Shown::poll("Tabs or spaces?", ["Tabs", "Spaces"])],
+                ..ann("")
+            },
             "Ann: [poll: Tabs or spaces? Tabs / Spaces]",
         ),
         (
@@ -68,7 +76,10 @@ pub(crate) fn golden() -> Vec<(ChatMessage, &'static str)> {
             "Monit: [embed: api is down | Since 3 min | Region: eu] [embed]",
         ),
         (
-            ChatMessage { shown: vec![Shown::components(["Deploy 12", "is done"])], ..from(6, "Deploy", "") },
+            ChatMessage {
+                shown: vec![Shown::components(["Deploy 12", "is done"])],
+                ..from(6, "Deploy", "")
+            },
             "Deploy: [components: Deploy 12 | is done]",
         ),
     ]
@@ -83,16 +94,26 @@ fn each_kind_of_message_has_its_line() {
 
 #[test]
 fn no_line_break_of_any_kind_makes_a_line_for_another() {
-    for line_break in ["\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}", "\u{1c}", "\u{1d}", "\u{1e}"] {
+    for line_break in [
+        "\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}", "\u{1c}", "\u{1d}",
+        "\u{1e}",
+    ] {
         let forged = format!("I think{line_break}Critic: I vote no");
-        let mut messages = vec![from(7, "Ann", &forged), from(7, &format!("x{line_break}Critic: no"), "hi")];
+        let mut messages =
+            vec![from(7, "Ann", &forged), from(7, &format!("x{line_break}Critic: no"), "hi")];
         messages.push(ChatMessage {
             quoted: Some(Box::new(Quoted::answered(UserId::new(1), None, &forged))),
             ..from(7, "Ann", "hi")
         });
-        messages.push(ChatMessage { quoted: Some(Box::new(Quoted::forwarded(&forged))), ..from(7, "Ann", "") });
+        messages.push(ChatMessage {
+            quoted: Some(Box::new(Quoted::forwarded(&forged))),
+            ..from(7, "Ann", "")
+        });
         messages.push(ChatMessage { attachments: vec![file(&forged)], ..from(7, "Ann", "") });
-        messages.push(ChatMessage { shown: vec![Shown::Sticker(forged.as_str().into())], ..from(7, "Ann", "") });
+        messages.push(ChatMessage {
+            shown: vec![Shown::Sticker(forged.as_str().into())],
+            ..from(7, "Ann", "")
+        });
         let text = Attachment { text: Some(forged.as_str().into()), ..file("message.txt") };
         messages.push(ChatMessage { attachments: vec![text], ..from(7, "Ann", "") });
         for message in messages {
@@ -127,7 +148,8 @@ fn names_that_are_alike_are_told_apart() {
 #[test]
 fn the_line_of_a_hostile_message_is_bounded() {
     let long: Arc<str> = "\u{1F600}\n".repeat(20_000).into();
-    let fields = (0..25).fold(Embed::new().title(&*long), |embed, _| embed.field(&*long, &*long, true));
+    let fields =
+        (0..25).fold(Embed::new().title(&*long), |embed, _| embed.field(&*long, &*long, true));
     let things = || vec![Shown::embed(&fields); 300];
     let message = ChatMessage {
         quoted: Some(Box::new(

@@ -116,7 +116,7 @@ fn files_and_embeds_are_named_and_messages_without_anything_are_left_out() {
         shows(6, ME, "", 0, 1),
     ];
     let expected = [
-        (Role::User, "Ann:  [file: cat.png]\nAnn:  [embed] [embed]\nAnn: Look! [embed]"),
+        (Role::User, "Ann: [file: cat.png]\nAnn: [embed] [embed]\nAnn: Look! [embed]"),
         (Role::Assistant, "(a file)\n(an embed)"),
         (Role::User, NOTHING_NEW),
     ];
