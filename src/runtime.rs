@@ -34,6 +34,7 @@ pub(crate) mod lifecycle;
 mod loading;
 mod lost;
 mod ownership;
+mod pastes;
 pub(crate) mod perform;
 pub(crate) mod presence;
 mod recognition;
@@ -69,6 +70,7 @@ use self::cell::{CellState, RoomCell};
 use self::creations::Creations;
 use self::leaving::Leaving;
 use self::lost::LostConnections;
+use self::pastes::Pastes;
 use self::perform::Performer;
 use self::recognition::Recognition;
 use self::registry::{Hosted, Registry};
@@ -121,6 +123,7 @@ pub(crate) struct Runtime {
     up_since: Timestamp,
     pub(crate) registry: Arc<Registry>,
     pub(crate) presence: PresenceBoard,
+    pastes: Arc<Pastes>,
     /// Whether people's messages can be seen.
     pub(crate) sight: Sight,
     /// Names runs that were put off.
@@ -214,6 +217,11 @@ impl Runtime {
             up_since: parts.clock.now(),
             history_max: parts.store.history_max(),
             events: broadcast::Sender::new(TRANSITIONS_KEPT),
+            pastes: Arc::new(Pastes::new(
+                Arc::clone(&parts.discord),
+                Arc::clone(&parts.clock),
+                parts.settings.time_limits.request,
+            )),
             sight: Sight::default(),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
@@ -336,6 +344,7 @@ impl Runtime {
             registry: Arc::clone(&self.registry),
             settings: Arc::clone(&self.settings),
             counts: Arc::clone(&self.counts),
+            pastes: Arc::clone(&self.pastes),
         }
     }
 }

@@ -12,6 +12,7 @@ mod discussions;
 mod erasure;
 mod first_hour;
 mod gaps;
+mod heard;
 mod held_back;
 mod kept_in_mind;
 mod kept_runs;

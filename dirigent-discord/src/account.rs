@@ -12,6 +12,7 @@ use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
 
+use crate::file_host::FileHost;
 use crate::guild_cache::GuildCache;
 use crate::limit_headers::TooMany;
 use crate::route::Ask;
@@ -46,10 +47,11 @@ const POSTED_MAX: usize = 256;
 /// # }
 /// ```
 pub struct DiscordAccount {
-    transport: Transport,
+    pub(crate) transport: Transport,
+    pub(crate) file_host: FileHost,
     traffic: Traffic,
     clock: Arc<dyn Clock>,
-    timeout: Duration,
+    pub(crate) timeout: Duration,
     me: OnceLock<UserId>,
     posted: Mutex<VecDeque<MessageId>>,
     pub(crate) unfinished: UnfinishedReads,
@@ -66,12 +68,14 @@ impl DiscordAccount {
 
     pub(crate) fn new(
         transport: Transport,
+        file_host: FileHost,
         traffic: Traffic,
         clock: Arc<dyn Clock>,
         timeout: Duration,
     ) -> Self {
         Self {
             transport,
+            file_host,
             traffic,
             clock,
             timeout,

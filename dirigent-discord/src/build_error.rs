@@ -15,8 +15,10 @@ pub enum AccountBuildError {
     /// The token is empty or holds characters that no token has.
     #[error("not a bot's token: it is empty or has spaces or control characters in it")]
     BadToken,
-    /// The proxy's address is not a scheme and a host.
-    #[error("not a proxy's address: expected http://host:port or https://host:port")]
+    /// The address of the proxy, or of the files, is not a scheme and a host.
+    #[error(
+        "not an address for the proxy or the files: expected http://host:port or https://host:port"
+    )]
     BadProxy,
     /// Discord is reached with TLS only, and there is none.
     #[error(

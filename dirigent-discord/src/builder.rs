@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use dirigent::Clock;
 
+use crate::file_host::FileHost;
 use crate::traffic::Traffic;
-use crate::transport::Transport;
+use crate::transport::{Transport, origin};
 use crate::{AccountBuildError, BanGuard, DiscordAccount};
 
 /// Sets up a [`DiscordAccount`]. `Debug` shows no token.
@@ -33,6 +34,7 @@ pub struct AccountBuilder {
     token: String,
     clock: Arc<dyn Clock>,
     proxy: Option<String>,
+    files: Option<String>,
     timeout: Duration,
     per_second: usize,
     guard: BanGuard,
@@ -44,6 +46,7 @@ impl AccountBuilder {
             token,
             clock,
             proxy: None,
+            files: None,
             timeout: Duration::from_secs(9),
             per_second: 50,
             guard: BanGuard::of_process(),
@@ -54,6 +57,13 @@ impl AccountBuilder {
     /// It is given the token.
     pub fn proxy(mut self, address: impl Into<String>) -> Self {
         self.proxy = Some(address.into());
+        self
+    }
+
+    /// Reads the files of messages from this address (`http://host:port` or `https://host:port`) and not from Discord's file host:
+    /// for a test against a Discord of one's own. It is given no token, and no other host is asked for a file.
+    pub fn files(mut self, address: impl Into<String>) -> Self {
+        self.files = Some(address.into());
         self
     }
 
@@ -85,11 +95,15 @@ impl AccountBuilder {
     ///
     /// # Errors
     ///
-    /// When the token cannot be one, the proxy's address is not understood, or TLS is not to be had.
+    /// When the token cannot be one, the address of the proxy or of the files is not understood, or TLS is not to be had.
     pub fn build(self) -> Result<DiscordAccount, AccountBuildError> {
         let transport = Transport::new(&self.token, self.proxy.as_deref())?;
         let traffic = Traffic::new(self.per_second, self.guard);
-        Ok(DiscordAccount::new(transport, traffic, self.clock, self.timeout))
+        let file_host = match &self.files {
+            Some(address) => FileHost::only(origin(address).ok_or(AccountBuildError::BadProxy)?),
+            None => FileHost::discord(),
+        };
+        Ok(DiscordAccount::new(transport, file_host, traffic, self.clock, self.timeout))
     }
 }
 

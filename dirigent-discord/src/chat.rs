@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use dirigent::ports::{ApiError, HistoryRequest, Mentions, Post, Posted};
+use dirigent::ports::{ApiError, Attachment, HistoryRequest, Mentions, Post, Posted};
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use serde::Serialize;
 use twilight_http::routing::Route;
@@ -152,6 +152,10 @@ impl DiscordApi for DiscordAccount {
         among.sort_unstable();
         among.dedup();
         self.audience(channel, &among).await
+    }
+
+    async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError> {
+        self.read_file(&file, max).await
     }
 
     async fn typing(&self, channel: ChannelId) -> Result<(), ApiError> {

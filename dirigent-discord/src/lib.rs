@@ -96,6 +96,7 @@ mod chat;
 mod diagnose;
 mod embed;
 mod feed;
+mod file_host;
 mod guild;
 mod guild_cache;
 mod limit_headers;

@@ -132,6 +132,40 @@ impl Transport {
         Ok(Answer { status: head.status, headers: head.headers, body: body.flatten() })
     }
 
+    /// Reads at most `max` bytes of a file, before the deadline or not at all. Redirections are not followed, and no token
+    /// is sent.
+    pub(crate) async fn read_file(
+        &self,
+        address: Uri,
+        max: usize,
+        clock: &dyn Clock,
+        deadline: Timestamp,
+    ) -> Result<Vec<u8>, RestError> {
+        let request =
+            http::Request::get(address).header(USER_AGENT, HeaderValue::from_static(AGENT));
+        let request = request.body(Full::default()).map_err(|_| RestError::NotAcceptable)?;
+        let client = self.clients.current();
+        let reading = async {
+            let response = client.request(request).await.map_err(|_| RestError::Broken)?;
+            let status = response.status();
+            if status != StatusCode::OK {
+                return Err(RestError::Refused { status: status.as_u16(), code: None });
+            }
+            let (mut body, mut read) = (response.into_body(), Vec::new());
+            while let Some(frame) = body.frame().await {
+                let data = frame.map_err(|_| RestError::Broken)?.into_data().unwrap_or_default();
+                read.extend_from_slice(
+                    data.get(..data.len().min(max - read.len())).unwrap_or_default(),
+                );
+                if read.len() >= max {
+                    break;
+                }
+            }
+            Ok(read)
+        };
+        before(clock, deadline, reading).await.unwrap_or(Err(RestError::Late))
+    }
+
     fn http_request(&self, request: &Request) -> Result<http::Request<Full<Bytes>>, RestError> {
         let unacceptable = |_| RestError::NotAcceptable;
         let mut built = http::Request::builder()
@@ -162,7 +196,7 @@ impl Transport {
 }
 
 /// Scheme and host of an address, if it is nothing more.
-fn origin(proxy: &str) -> Option<String> {
+pub(crate) fn origin(proxy: &str) -> Option<String> {
     let uri: Uri = proxy.parse().ok()?;
     let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"))?;
     let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'))?;

@@ -110,6 +110,8 @@ pub struct SeenTurn {
     pub after_reminder: bool,
     /// The texts that it was handed as missed.
     pub missed: Vec<String>,
+    /// The same, as the lines that a model reads.
+    pub lines: Vec<String>,
     /// The texts that came while it ran.
     pub injected: Vec<String>,
     /// Whether it was cancelled.
@@ -287,6 +289,8 @@ impl ScriptedAgent {
 
     /// Counts a call in: it is among the [`turns`](Self::turns) from now on, and runs until the value returned is dropped.
     pub fn begin(&self, turn: &Turn) -> Speaking {
+        let mut writer = turn.lines();
+        let lines = turn.missed().iter().map(|message| writer.line(message)).collect();
         let mut script = self.script();
         script.running += 1;
         script.running_max = script.running_max.max(script.running);
@@ -296,6 +300,7 @@ impl ScriptedAgent {
             attempt: turn.attempt(),
             after_reminder: turn.is_after_reminder(),
             missed: turn.missed().iter().map(|m| m.content.to_string()).collect(),
+            lines,
             late_answer: turn.late_answer().map(str::to_owned),
             late_embeds: turn.late_embeds().to_vec(),
             repeated: turn.is_repeated(),

@@ -7,10 +7,10 @@ use dirigent_core::{MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::values::embed::Embed;
-use crate::values::error::ApiError;
+use crate::values::error::{ApiError, ErrorKind};
 use crate::values::extras::AllowedMentions;
 use crate::values::id::GuildId;
-use crate::values::message::{DISCORD_EPOCH, Nonce, TIME_SHIFT, snowflake_time};
+use crate::values::message::{Attachment, DISCORD_EPOCH, Nonce, TIME_SHIFT, snowflake_time};
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// The chatting half: all that turn keeping needs. A chat that is not Discord implements only this.
@@ -92,6 +92,21 @@ pub trait DiscordApi: Send + Sync + 'static {
         let first = moment.as_millis().checked_sub(DISCORD_EPOCH)?.checked_mul(1 << TIME_SHIFT)?;
         let is_snowflake = self.sent_at(MessageId::new(first)) == moment;
         first.checked_sub(1).filter(|_| is_snowflake).map(MessageId::new)
+    }
+
+    /// Reads the beginning of a file that a message names: at most `max` bytes. Optional; without it long pastes stay files, and pictures
+    /// names.
+    ///
+    /// A message may name any address, and whoever wrote it may mean harm: an implementation asks the chat's own file host and
+    /// no other, follows no redirection, sends no token, and ends after a while.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` where files cannot be read, which is the default; `Invalid` for an address that is not the chat's; `Gone`, or
+    /// as transport fails.
+    async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError> {
+        let _ = (file, max);
+        Err(ApiError::new(ErrorKind::Unsupported))
     }
 
     /// Shows for some seconds that this account is typing. Optional; the default does nothing. Asked for

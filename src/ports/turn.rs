@@ -359,8 +359,16 @@ impl Turn {
     /// [`LimitRules::missed_max`](crate::settings::LimitRules::missed_max) messages and
     /// [`LimitRules::missed_bytes_max`](crate::settings::LimitRules::missed_bytes_max) of them. If people said more, the oldest come first
     /// and the rest comes with the agent's next turns. Of what agents and bots said, the newest come, as far as there is room.
+    ///
+    /// What a person types beyond Discord's 2,000 characters becomes a file, `message.txt`. Of up to eight such messages, and of those in
+    /// [`transcript`](Self::transcript), the first 32 KiB are read for the agent
+    /// ([`Attachment::text`](crate::ports::Attachment::text)); no other file is read.
     pub fn missed(&self) -> &[Arc<ChatMessage>] {
         &self.missed
+    }
+
+    pub(crate) fn missed_mut(&mut self) -> &mut [Arc<ChatMessage>] {
+        &mut self.missed
     }
 
     /// How many messages of people this agent does not get any more: the chat does not have them any more, or the agent

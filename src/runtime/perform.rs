@@ -11,6 +11,7 @@ use futures_util::future::{AbortRegistration, Abortable};
 use super::cell::CellState;
 use super::events::AgentFault;
 use super::host_code::no_answer;
+use super::pastes::Pastes;
 use super::registry::Registry;
 use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
@@ -50,6 +51,7 @@ pub(super) struct Performer {
     pub(super) registry: Arc<Registry>,
     pub(super) settings: Arc<Settings>,
     pub(super) counts: Arc<Counts>,
+    pub(super) pastes: Arc<Pastes>,
     /// What an agent may look at during its turn.
     pub(super) around: Weak<dyn Surroundings>,
 }
@@ -127,7 +129,8 @@ impl Performer {
         let (Some(waker), Some(agent)) = (self.waker.get(), self.registry.name(agent)) else {
             return Ok(Outcome::WakeOutcome(crate::ports::waker::WakeOutcome::PostTrigger));
         };
-        let Brought { messages: missed, lost: left_out, left_out: others_left_out } = brought;
+        let Brought { messages: mut missed, lost: left_out, left_out: others_left_out } = brought;
+        self.pastes.read_into(&mut missed).await;
         let call = WakeCall {
             channel,
             agent,
@@ -156,9 +159,12 @@ impl Performer {
         let Some((name, hosted)) = self.registry.hosted(agent) else {
             return answered(AgentAnswer::Failed, true);
         };
-        let turn = self.turn_of(room.id, name, request, &link);
+        let mut turn = self.turn_of(room.id, name, request, &link);
         // As many of them are under way as there are talking channels: each part stands in them once.
-        let speaking = async { hosted.agent.speak(turn).await };
+        let speaking = async {
+            self.pastes.read_into(turn.missed_mut()).await;
+            hosted.agent.speak(turn).await
+        };
         let speaking = pin!(AssertUnwindSafe(speaking).catch_unwind());
         let spoken = if self.settings.typing {
             let discord = hosted.discord.as_ref();
@@ -242,9 +248,12 @@ impl Performer {
         let (Some(orchestrator), Some(agent)) = named else {
             return Outcome::Consulted(ConsultAnswer::Failed);
         };
-        let ConsultRequest { turn, messages, .. } = request;
-        let asked = Consultation { channel, agent, turn, messages };
-        let answering = AssertUnwindSafe(async { orchestrator.answer(asked).await }).catch_unwind();
+        let ConsultRequest { turn, mut messages, .. } = request;
+        let answering = AssertUnwindSafe(async {
+            self.pastes.read_into(&mut messages).await;
+            orchestrator.answer(Consultation { channel, agent, turn, messages }).await
+        })
+        .catch_unwind();
         Outcome::Consulted(match Abortable::new(answering, registration).await {
             Ok(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
             Ok(Ok(Ok(Reply::Rich(text, extras)))) if extras.check().is_ok() => {

@@ -53,7 +53,10 @@ impl Surroundings for Runtime {
             Some((inbox.texts().transcript(limit), inbox.texts().changes()))
         };
         let before = match remembered() {
-            Some((Some(known), _)) => return Ok(known),
+            Some((Some(mut known), _)) => {
+                self.pastes.read_into(&mut known).await;
+                return Ok(known);
+            }
             Some((None, changes)) => Some(changes),
             None => None,
         };
@@ -70,7 +73,9 @@ impl Surroundings for Runtime {
             }
         }
         let first = said.len().saturating_sub(limit);
-        Ok(said.split_off(first))
+        let mut said = said.split_off(first);
+        self.pastes.read_into(&mut said).await;
+        Ok(said)
     }
 
     fn time_left(&self, channel: ChannelId, agent: &AgentId) -> Option<Duration> {

@@ -184,7 +184,7 @@ pub(crate) fn line(message: &ChatMessage) -> String {
 /// An author's name as it stands in a line: without a colon, which would end it. Without a name that is seen, the mention.
 fn author_name(user: UserId, told: Option<&str>) -> String {
     match told {
-        Some(name) if is_visible(name) => shown(name, NAME_CHARS_MAX).replace([':', '：'], " "),
+        Some(name) if is_visible(name) => shown(name, NAME_CHARS_MAX).replace([':', '：'], ""),
         _ => format!("<@{user}>"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent::ports::Identity;
+use dirigent::ports::{Attachment, Identity};
 use dirigent::settings::{Heartbeat, Pace, Pacing};
 use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{CallError, ChatMessage, Mode, Settings};
@@ -30,7 +30,9 @@ fn pacing(burst: usize, window: Duration) -> Pacing {
 fn picture(stage: &mut Stage, text: &str) {
     let (channel, author) = (stage.channel(), stage.person());
     let id = stage.discord().system_message(channel, author, "its place in the history");
-    let message = ChatMessage::new(id, channel, author, text);
+    let picture = Attachment::new("cat.png", "https://example.org/cat.png", 3);
+    let message =
+        ChatMessage { attachments: vec![picture], ..ChatMessage::new(id, channel, author, text) };
     stage.call(move |d| async move { d.message_created(message).await }).unwrap();
 }
 

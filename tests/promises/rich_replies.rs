@@ -154,12 +154,15 @@ fn a_reference_or_a_mention_alone_says_nothing() {
 }
 
 #[test]
-fn a_colleague_is_shown_that_there_are_embeds() {
+fn a_colleague_is_shown_what_the_embeds_say() {
     let mut stage = room(Reply::text("see there").embed(embed("one")));
     stage.say("Hello");
     stage.until_dormant();
     let [said] = said(&stage).try_into().unwrap();
-    assert!(said.to_string().ends_with(": see there [embed]"), "{said}");
+    assert!(
+        said.to_string().ends_with(": see there [embed: one | two lines | a field: its value]"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use dirigent::ports::{
-    Access, ApiError, AuthorKind, ChannelInfo, ErrorKind, GuildApi, GuildId, HistoryRequest,
-    NewChannel, Post, Posted,
+    Access, ApiError, Attachment, AuthorKind, ChannelInfo, ErrorKind, GuildApi, GuildId,
+    HistoryRequest, NewChannel, Post, Posted,
 };
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
@@ -249,6 +249,14 @@ impl DiscordApi for MemoryAccount {
             let mut audience = world.places.audience(channel);
             audience.retain(|user| among.contains(user));
             Ok(audience)
+        })
+        .await
+    }
+
+    async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError> {
+        self.ask(Call::File, None, |world, _| {
+            let kept = world.files.get(&*file.url).ok_or_else(|| ApiError::new(ErrorKind::Gone))?;
+            Ok(kept.iter().take(max).copied().collect())
         })
         .await
     }

@@ -12,7 +12,7 @@ use super::faults::Fault;
 ///
 /// ```
 /// use dirigent_testkit::memory_discord::Call;
-/// assert_eq!(Call::ALL.len(), 15);
+/// assert_eq!(Call::ALL.len(), 16);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -47,11 +47,13 @@ pub enum Call {
     IsBot,
     /// `can_see`.
     CanSee,
+    /// `file`.
+    File,
 }
 
 impl Call {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Me,
         Self::Post,
         Self::Delete,
@@ -67,6 +69,7 @@ impl Call {
         Self::IsAdministrator,
         Self::IsBot,
         Self::CanSee,
+        Self::File,
     ];
 }
 

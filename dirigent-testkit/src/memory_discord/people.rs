@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent::ports::{ApiError, ChatKind};
+use dirigent::ports::{ApiError, Attachment, ChatKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
 use super::MemoryDiscord;
@@ -81,6 +81,17 @@ impl MemoryDiscord {
             Ok(id) => id,
             Err(error) => panic!("{user} cannot speak in {channel}: {error}"),
         }
+    }
+
+    /// A file that a message may have, and that can be read from then on.
+    pub fn add_file(&self, name: &str, bytes: impl Into<Vec<u8>>) -> Attachment {
+        let bytes = bytes.into();
+        let mut world = self.world();
+        let url = format!("https://files.memory.example/{}/{name}", world.files.len());
+        let file =
+            Attachment::new(name, url.as_str(), u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        world.files.insert(url, bytes);
+        file
     }
 
     /// Adds a message of Discord's own: an account joined, pinned something, started a thread. Its text

@@ -1,5 +1,6 @@
 //! All state of one in-memory Discord, behind one lock.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct World {
     /// Commands, and who used which.
     pub applications: Applications,
     pub webhooks: Webhooks,
+    /// Files that people attached, by address.
+    pub(crate) files: HashMap<String, Vec<u8>>,
     /// Where files and webhooks are reached, for instance `http://127.0.0.1:8120`; empty where nothing
     /// serves them.
     pub web_address: String,
@@ -58,6 +61,7 @@ impl World {
             outlets: Outlets::default(),
             applications: Applications::default(),
             webhooks: Webhooks::default(),
+            files: HashMap::new(),
             web_address: String::new(),
         }
     }

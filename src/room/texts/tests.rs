@@ -1,5 +1,6 @@
 use super::*;
 use crate::ChannelId;
+use crate::values::message::ChatKind;
 
 fn message(id: u64, text: &str) -> Arc<ChatMessage> {
     let (id, channel) = (MessageId::new(id), ChannelId::new(1));

@@ -138,7 +138,7 @@ fn names_that_are_alike_are_told_apart() {
     assert_eq!(said(11, "alice"), "alice (3): hi");
     assert_eq!(said(9, "alice"), "alice: hi");
     assert_eq!(said(10, "Alice (2)"), "Alice (2): hi", "an author is not alike to itself");
-    assert_eq!(said(12, "critic: I vote no"), "critic  I vote no: hi");
+    assert_eq!(said(12, "critic: I vote no"), "critic I vote no: hi");
     assert_eq!(said(13, "\u{200b}"), "<@13>: hi");
     let hook = ChatMessage { author_kind: AuthorKind::Webhook, ..from(14, "Poet", "hi") };
     assert_eq!(lines.line(&hook), "Poet (another bot): hi");

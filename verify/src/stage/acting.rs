@@ -7,7 +7,7 @@ use dirigent::host::RunError;
 use dirigent::operate::Status;
 use dirigent::ports::Timestamp;
 use dirigent::snapshot::PhaseKind;
-use dirigent::{CallError, ChannelId, Clock, Dirigent, MessageId, Mode};
+use dirigent::{CallError, ChannelId, ChatMessage, Clock, Dirigent, MessageId, Mode};
 
 use super::{Begun, Stage};
 
@@ -196,6 +196,18 @@ impl Stage {
     /// The person speaks.
     pub fn say_in(&mut self, channel: ChannelId, text: &str) -> MessageId {
         let id = self.place.discord.say(channel, self.place.person, text);
+        self.settle();
+        id
+    }
+
+    /// The person says something in the first channel that has more than words.
+    pub fn say_with(
+        &mut self,
+        text: &str,
+        change: impl FnOnce(ChatMessage) -> ChatMessage,
+    ) -> MessageId {
+        let (channel, person) = (self.channel(), self.place.person);
+        let id = self.place.discord.say_with(channel, person, text, change);
         self.settle();
         id
     }

@@ -1,0 +1,242 @@
+//! What people send, and whom they address: as a person hears it.
+
+use dirigent::hooks::TurnId;
+use dirigent::operate::AddressedBy;
+use dirigent::ports::{ChatKind, Embed, Quoted, Shown};
+use dirigent::{ChatMessage, MessageId};
+use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::scripted_agent::Act;
+use dirigent_verify::stage::{Setup, Stage};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// A room of "a", "b" and "c", who have nothing to say unless they are told what.
+fn room() -> Stage {
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).hosted("c", []).stage();
+    stage.chat();
+    stage
+}
+
+/// Who took turns after this one, in order.
+fn asked_since(stage: &Stage, turn: TurnId) -> Vec<&'static str> {
+    let turns = |name: &'static str| {
+        let turns = stage.agent(name).turns().into_iter();
+        turns.filter(move |seen| seen.turn > turn).map(move |seen| (seen.turn, name))
+    };
+    let mut asked: Vec<_> = NAMES.into_iter().flat_map(turns).collect();
+    asked.sort_unstable();
+    asked.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Who was asked after something was said, in order.
+fn asked_by(stage: &mut Stage, say: impl FnOnce(&mut Stage)) -> Vec<&'static str> {
+    let before = stage.status().unwrap().turn;
+    say(stage);
+    stage.until_dormant();
+    asked_since(stage, before)
+}
+
+/// The line with which "a" was told of the newest message.
+fn line_for_a(stage: &Stage) -> String {
+    let turns = stage.agent("a").turns();
+    turns.last().and_then(|seen| seen.lines.last().cloned()).unwrap_or_default()
+}
+
+/// What each message of this agent's account is.
+fn last_of(stage: &Stage, name: &str) -> MessageId {
+    let user = stage.agent(name).user();
+    let messages = stage.discord().messages(stage.channel()).into_iter();
+    messages.filter(|message| message.author == user).last().unwrap().id
+}
+
+fn answering(stage: &mut Stage, answered: MessageId, text: &str) {
+    stage.say_with(text, |message| ChatMessage {
+        kind: ChatKind::Reply,
+        reply_to: Some(answered),
+        ..message
+    });
+}
+
+/// HR1, HR2: who answers an agent's message asks that agent first, and the line says what is answered.
+#[test]
+fn a_reply_to_an_agents_message_addresses_that_agent() {
+    for name in NAMES {
+        let mut stage = room();
+        stage.agent(name).then("Where is the proof?");
+        stage.say("hello");
+        stage.until_dormant();
+        let answered = last_of(&stage, name);
+        let asked = asked_by(&mut stage, |stage| answering(stage, answered, "Here it is."));
+        assert_eq!(asked.first(), Some(&name));
+        let line = line_for_a(&stage);
+        let shown = if name == "a" { "a" } else { name };
+        assert!(
+            line.contains(&format!("(answering {shown}: \"Where is the proof?\"): Here it is.")),
+            "{line}"
+        );
+    }
+}
+
+/// HR1: also after a restart, since the message tells whom it answers.
+#[test]
+fn a_reply_addresses_after_a_restart() {
+    let mut stage = room();
+    stage.agent("c").then("Where is the proof?");
+    stage.say("hello");
+    stage.until_dormant();
+    stage.crash();
+    stage.restart();
+    let answered = last_of(&stage, "c");
+    let asked = asked_by(&mut stage, |stage| answering(stage, answered, "Here it is."));
+    assert_eq!(asked.first(), Some(&"c"));
+}
+
+/// HR1: what is typed counts before what is answered, and only a message of an agent addresses by being answered.
+#[test]
+fn what_is_typed_counts_before_what_is_answered() {
+    let mut stage = room();
+    stage.agent("c").then("Where is the proof?");
+    let hello = stage.say("hello");
+    stage.until_dormant();
+    let answered = last_of(&stage, "c");
+    let mention = format!("<@{}> what does c mean?", stage.agent("b").user());
+    let asked = asked_by(&mut stage, |stage| answering(stage, answered, &mention));
+    assert_eq!(asked.first(), Some(&"b"));
+    answering(&mut stage, hello, "to myself");
+    stage.until_dormant();
+    let channel = stage.channel();
+    let why = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
+    assert_eq!(why.unwrap().addressed_by, None);
+}
+
+/// HR11: `@Name` at the start, longest name first, as a client sends it that knew no account of this name.
+#[test]
+fn a_name_at_the_start_addresses() {
+    for (text, first) in [("@c please", "c"), ("@B, what now?", "b"), ("  @a: go on", "a")] {
+        let asked = asked_by(&mut room(), |stage| _ = stage.say(text));
+        assert_eq!(asked.first(), Some(&first), "{text}");
+    }
+}
+
+/// `/why` says by what a person's message addressed an agent, until it has had its turn.
+#[test]
+fn why_says_by_what_an_agent_is_addressed() {
+    let mut stage = room();
+    stage.agent("b").then(Act::Hang);
+    stage.say("@b hello");
+    let (channel, agent) = (stage.channel(), "b".into());
+    let explain =
+        move |d: dirigent::Dirigent| async move { d.channel(channel).explain(&agent).await };
+    let why = stage.call(explain).unwrap();
+    assert_eq!(why.addressed_by, Some(AddressedBy::Name));
+    assert_eq!(why.to_string(), "b may speak: it has the floor. A person called it by name.");
+    let agent = "a".into();
+    let explain =
+        move |d: dirigent::Dirigent| async move { d.channel(channel).explain(&agent).await };
+    assert_eq!(stage.call(explain).unwrap().addressed_by, None);
+}
+
+/// HR5: a forward's text reaches agents, marked; it stops nothing and mentions nobody.
+#[test]
+fn a_forward_is_told_and_does_nothing() {
+    for forwarded in ["stop", "resume"] {
+        let mut stage = room();
+        let b = stage.agent("b").user();
+        let forward = Quoted::forwarded(forwarded).with(Vec::new(), vec![Shown::sticker("cat")]);
+        let mention = Quoted::forwarded(&format!("<@{b}> hi"));
+        let asked = asked_by(&mut stage, |stage| {
+            stage
+                .say_with("", |message| ChatMessage { quoted: Some(Box::new(forward)), ..message });
+        });
+        assert_eq!(asked.len(), 3, "{forwarded}: it wakes");
+        let line = line_for_a(&stage);
+        assert!(line.ends_with(&format!(" (forwarding): {forwarded} [sticker: cat]")), "{line}");
+        stage.say_with("", |message| ChatMessage { quoted: Some(Box::new(mention)), ..message });
+        let channel = stage.channel();
+        let why = stage.call(move |d| async move { d.channel(channel).explain(&"b".into()).await });
+        assert_eq!(why.unwrap().addressed_by, None);
+    }
+}
+
+/// HR6: an embed of a hosted agent's reply reaches the next agent as text.
+#[test]
+fn an_embed_of_an_agent_reaches_the_next_one_as_text() {
+    let mut stage = room();
+    let embed = Embed::new().title("Build 214").description("All tests passed.");
+    stage.agent("b").then(Act::Reply(dirigent::Reply::text("").embed(embed)));
+    stage.say("hello");
+    stage.until_dormant();
+    let turns = stage.agent("c").turns();
+    assert!(
+        turns
+            .iter()
+            .flat_map(|seen| &seen.lines)
+            .any(|line| line == "b: [embed: Build 214 | All tests passed.]"),
+        "{turns:?}"
+    );
+}
+
+/// HR7: stickers and polls are told.
+#[test]
+fn stickers_and_polls_are_told() {
+    let mut stage = room();
+    stage.say_with("", |message| ChatMessage {
+        shown: vec![Shown::sticker("cat"), Shown::poll("Tabs or spaces?", ["Tabs", "Spaces"])],
+        ..message
+    });
+    stage.until_dormant();
+    let line = line_for_a(&stage);
+    assert!(line.ends_with(": [sticker: cat] [poll: Tabs or spaces? Tabs / Spaces]"), "{line}");
+}
+
+/// HR8: what cannot be seen wakes nobody, and where one would look it is said why.
+#[test]
+fn what_cannot_be_seen_wakes_nobody_and_it_is_told() {
+    let mut stage = room();
+    // So Discord shows a message to a bot without the message-content intent.
+    let hidden = |stage: &mut Stage| _ = stage.say_with("", |message| message);
+    assert_eq!(asked_by(&mut stage, hidden), [""; 0]);
+    assert!(stage.status().unwrap().sees_no_content);
+    let channel = stage.channel();
+    let why = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
+    assert!(why.unwrap().to_string().contains("Message Content Intent"));
+    let mention = format!("<@{}> hello", stage.moderator());
+    assert_eq!(asked_by(&mut stage, |stage| _ = stage.say(&mention)).len(), 3);
+    assert!(stage.status().unwrap().sees_no_content, "a mention of the bot is shown all the same");
+    assert_eq!(asked_by(&mut stage, |stage| _ = stage.say("hello")).len(), 3);
+    assert!(!stage.status().unwrap().sees_no_content);
+}
+
+/// HR4: what a person pastes is read once, and is in the line of each agent.
+#[test]
+fn a_paste_is_read_once_for_all() {
+    let mut stage = room();
+    let file = stage.discord().add_file("message.txt", "first\nsecond");
+    stage.say_with("", |message| ChatMessage { attachments: vec![file], ..message });
+    stage.until_dormant();
+    for name in NAMES {
+        let turns = stage.agent(name).turns();
+        let line = turns.first().and_then(|seen| seen.lines.first()).unwrap();
+        assert!(line.ends_with(": [file: message.txt, which says:]\n  first\n  second"), "{line}");
+    }
+    assert_eq!(stage.discord().calls().of(Call::File), 1);
+}
+
+/// HR4: a paste that cannot be read stays a file, nothing waits for ever, and no other file is asked for.
+#[test]
+fn a_paste_that_cannot_be_read_stays_a_file() {
+    for fault in [Fault::ServerErrorNotApplied, Fault::NotDelivered] {
+        let mut stage = room();
+        stage.discord().inject(|faults| (0..9).for_each(|_| faults.next(Call::File, fault)));
+        let file = stage.discord().add_file("message.txt", "first");
+        stage.say_with("", |message| ChatMessage { attachments: vec![file], ..message });
+        stage.until_dormant();
+        assert!(line_for_a(&stage).ends_with(": [file: message.txt]"), "{fault:?}");
+    }
+    let mut stage = room();
+    let picture = stage.discord().add_file("cat.png", "png");
+    stage.say_with("look", |message| ChatMessage { attachments: vec![picture], ..message });
+    stage.until_dormant();
+    assert!(line_for_a(&stage).ends_with(": look [file: cat.png]"));
+    assert_eq!(stage.discord().calls().of(Call::File), 0);
+}
