@@ -102,7 +102,8 @@ impl Hearing<'_> {
         let is_new = answer.is_ok();
         // An id below those that were read proves nothing: our clock may be ahead of the chat's, or the event late.
         let is_known = is_known && answer == Err(Refusal::RepeatedMessage);
-        let is_said = digest.kind != MessageKind::System || author != Author::Moderator;
+        let is_said = (digest.kind != MessageKind::System || author != Author::Moderator)
+            && !message.hides_all();
         if !is_known && !is_command && is_said {
             self.kept.remember(cx, self.turns, message, author);
         }
@@ -202,7 +203,7 @@ impl Hearing<'_> {
         if is_awaited || (is_human && is_recent) {
             return self.take(message, true, false);
         }
-        if digest.kind != MessageKind::System {
+        if digest.kind != MessageKind::System && !message.hides_all() {
             if is_human {
                 let channel = self.turns.channel;
                 tracing::info!(%channel, "a message was missed and is too old to wake");

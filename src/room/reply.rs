@@ -64,6 +64,9 @@ pub(crate) enum AfterFailure {
     GiveUp,
 }
 
+/// From when on a reply is late.
+const LATE: Duration = Duration::from_secs(180);
+
 /// Most parts of a reply, the notice aside. Nonces have numbers for more.
 const PARTS_MAX: usize = 1_000;
 
@@ -201,12 +204,19 @@ impl ReplyDelivery {
         Some(ReplyStep::Post { content, nonce, not_after })
     }
 
-    /// Adds to the post of a part what the reply has besides its text.
-    pub(crate) fn complete(&self, post: &mut Post) {
+    /// Adds to the post of a part what the reply has besides its text. A reply that waited for minutes, for example in an
+    /// outage, is shown to answer what it followed, since people may have said more meanwhile.
+    pub(crate) fn complete(&self, post: &mut Post, now: Timestamp) {
+        let is_late = self.stored.composed_at.is_some_and(|at| now.since(at) >= LATE);
+        let is_first = self.stored.parts.first().is_some_and(|first| first.nonce == post.nonce);
+        if is_late && is_first {
+            post.reply_to = self.stored.after;
+        }
         if let Some(extras) = &self.stored.extras {
             let next = self.next_part();
             post.mentions = Mentions::from(&extras.mentions);
-            post.reply_to = next.and_then(|part| self.stored.reply_to(part));
+            let chosen = next.and_then(|part| self.stored.reply_to(part));
+            post.reply_to = chosen.or(post.reply_to);
             if next.is_some_and(|part| self.stored.embeds(part) > 0) {
                 post.embeds.clone_from(&extras.embeds);
             }

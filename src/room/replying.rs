@@ -108,7 +108,7 @@ impl Replying<'_> {
             }
             Some(ReplyStep::Post { content, nonce, not_after }) => {
                 let mut post = Post::new(room, content, nonce);
-                reply.complete(&mut post);
+                reply.complete(&mut post, now);
                 let account = Account::Agent(agent);
                 let saying = Saying { cx, now, room, voice: self.voice, requests: self.requests };
                 match saying.offer(account, post, None, door) {
