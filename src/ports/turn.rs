@@ -1,5 +1,6 @@
 //! A turn, as the agent that has it sees it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crate::values::embed::Embed;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::lines::Lines;
+use crate::values::mentions::with_mentions;
 use crate::{AgentId, ChannelId, ChatMessage, UserId};
 
 /// A turn that an agent is given.
@@ -256,6 +258,31 @@ impl Turn {
     /// Returns what writes messages as lines for a model. It knows the names of this agent and the others who are here.
     pub fn lines(&self) -> Lines {
         Lines::among(self.others().into_iter().chain([self.me()]))
+    }
+
+    /// Returns the text in which `@Name` of another agent that is here is its mention, so that people see whom the agent means: by
+    /// name or id, outside code. Only of agents that the library calls: one that answers mentions through its own
+    /// gateway would take it for a call. In a turn of a test all agents count as called by the library.
+    pub fn with_mentions<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !text.contains('@') {
+            return Cow::Borrowed(text);
+        }
+        let is_called = |agent: &Identity| match &self.around {
+            Around::Given(given) => given.source.is_none(),
+            Around::Driver(driver) => {
+                driver.upgrade().is_some_and(|driver| driver.is_hosted(&agent.agent_id))
+            }
+        };
+        let mut others = self.others();
+        others.retain(is_called);
+        let named: Vec<(&str, UserId)> = others
+            .iter()
+            .flat_map(|agent| {
+                [agent.agent_name.as_str(), agent.agent_id.as_str()]
+                    .map(|name| (name, agent.discord_user_id))
+            })
+            .collect();
+        with_mentions(text, &named)
     }
 
     /// Returns what the discussion is about, where the channel is one that was opened with a guide. The

@@ -284,6 +284,7 @@ pub(super) fn is_handed(cx: &Context<'_>, message: &ChatMessage, author: Author)
     let stops = || digest(cx, message, author, true).kind == MessageKind::StopWord;
     author != Author::Moderator
         && message.kind != ChatKind::System
+        && !message.hides_all()
         && !(author == Author::Human && stops())
 }
 

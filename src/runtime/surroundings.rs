@@ -21,6 +21,11 @@ impl Surroundings for Runtime {
         directory.key(agent).and_then(|key| directory.identity(key))
     }
 
+    fn is_hosted(&self, agent: &AgentId) -> bool {
+        let directory = self.registry.directory();
+        directory.key(agent).is_some_and(|key| directory.is_hosted(key))
+    }
+
     fn present(&self, channel: ChannelId) -> Vec<Identity> {
         let Some(room) = self.rooms.awake(channel) else {
             return Vec::new();

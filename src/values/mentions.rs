@@ -1,5 +1,7 @@
 //! Whom a message mentions in its own words.
 
+use std::borrow::Cow;
+
 use crate::UserId;
 
 /// Most accounts that are taken from one message.
@@ -66,6 +68,44 @@ pub(crate) fn mention(text: &str) -> Option<(UserId, usize)> {
     Some((UserId::new(id), text.len() - after.len()))
 }
 
+/// The text in which each `@Name` of these accounts is a mention, `<@id>`: the longest name that fits, and not in code, in an address,
+/// or behind a backslash.
+pub(crate) fn with_mentions<'t>(text: &'t str, named: &[(&str, UserId)]) -> Cow<'t, str> {
+    let mut written = Cow::Borrowed("");
+    let (mut rest, mut copied) = (text, text);
+    let mut before = None;
+    while let Some(first) = rest.chars().next() {
+        let is_escaped = before == Some('\\');
+        let found = (first == '@' && !is_escaped && !before.is_some_and(char::is_alphanumeric))
+            .then(|| longest_name(rest.get(1..).unwrap_or_default(), named))
+            .flatten();
+        let length = match (found, first) {
+            (Some((user, end)), _) => {
+                let (skipped, _) = copied.split_at(copied.len() - rest.len());
+                written.to_mut().push_str(skipped);
+                written.to_mut().push_str(&format!("<@{user}>"));
+                copied = end;
+                rest.len() - end.len()
+            }
+            (None, '`') if !is_escaped => code(rest),
+            (None, other) => other.len_utf8(),
+        };
+        before = Some(if first == '\\' && is_escaped { ' ' } else { first });
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    if written.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    written.to_mut().push_str(copied);
+    written
+}
+
+/// Of the names with which a text begins the longest, and what follows it.
+fn longest_name<'t>(text: &'t str, named: &[(&str, UserId)]) -> Option<(UserId, &'t str)> {
+    let fits = named.iter().filter_map(|(name, user)| Some((*user, after_name(text, name)?)));
+    fits.min_by_key(|(_, end)| end.len())
+}
+
 /// What follows a name with which a text begins, in whatever case it is written. A letter, a digit, or a hyphen or underscore before one goes on
 /// with a name: `Max-Ops` does not begin with `Max`.
 pub(crate) fn after_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -119,6 +159,24 @@ mod tests {
         assert_eq!(ids("```<@1>"), [1], "it was never closed");
         assert_eq!(ids("` <@1>"), [1]);
         assert_eq!(ids("\\`<@1>` <@2>"), [1, 2], "the first back-tick is escaped");
+    }
+
+    #[test]
+    fn names_behind_an_at_become_mentions() {
+        let named =
+            [("Max", UserId::new(1)), ("max-ops", UserId::new(2)), ("Ann Lee", UserId::new(3))];
+        for (text, expected) in [
+            ("@max, over to you", "<@1>, over to you"),
+            ("(@Max-Ops and @ann lee?)", "(<@2> and <@3>?)"),
+            ("@Max-Opsy @maxi @anna", "@Max-Opsy @maxi @anna"),
+            ("mail me@max.example", "mail me@max.example"),
+            ("`@max` and ```\n@max\n``` but @max", "`@max` and ```\n@max\n``` but <@1>"),
+            ("\\@max and \\\\@max", "\\@max and \\\\<@1>"),
+            ("no name @ all @", "no name @ all @"),
+            ("", ""),
+        ] {
+            assert_eq!(with_mentions(text, &named), expected);
+        }
     }
 
     #[test]

@@ -210,7 +210,7 @@ impl Agent for ChatAgent {
         let cancelled = Box::pin(turn.cancelled());
         match select(answering, cancelled).await {
             Either::Left((Ok(text), _)) if text.is_empty() => Ok(Reply::Pass),
-            Either::Left((Ok(text), _)) => Ok(Reply::Say(text)),
+            Either::Left((Ok(text), _)) => Ok(Reply::Say(turn.with_mentions(&text).into_owned())),
             Either::Left((Err(error), _)) => Err(error.into()),
             Either::Right(_) => Err(ChatError::Cancelled.into()),
         }

@@ -322,7 +322,13 @@ impl World {
             let is_last = at + 1 == outgoing.parts.len();
             let extras = outgoing.extras.as_deref().cloned().unwrap_or_default();
             let embeds = if is_last { extras.embeds.clone() } else { Vec::new() };
-            let answers = extras.reply_to.filter(|_| at == 0);
+            // A reply that waited for three minutes shows what it followed.
+            // The clock may have been set back since it was stored.
+            let reply = self.room.active.as_ref().and_then(|active| active.reply.as_ref());
+            let composed = reply.and_then(|reply| reply.stored().composed_at);
+            let is_late = composed.is_some_and(|at| self.now.since(at) >= Duration::from_secs(180));
+            let followed = outgoing.after.filter(|_| is_late);
+            let answers = extras.reply_to.or(followed).filter(|_| at == 0);
             let pings = Mentions::from(&extras.mentions);
             if (&post.embeds, post.reply_to, &post.mentions) != (&embeds, answers, &pings) {
                 self.books.fail(format!("part {at} leaves without what its reply has: {extras:?}"));
