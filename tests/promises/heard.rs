@@ -4,9 +4,11 @@ use dirigent::hooks::TurnId;
 use dirigent::operate::AddressedBy;
 use dirigent::ports::{ChatKind, Embed, Quoted, Shown};
 use dirigent::{ChatMessage, MessageId};
-use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Act;
 use dirigent_verify::stage::{Setup, Stage};
+
+use super::kit::{MINUTE, RETURN, SECOND};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -239,4 +241,23 @@ fn a_paste_that_cannot_be_read_stays_a_file() {
     stage.until_dormant();
     assert!(line_for_a(&stage).ends_with(": look [file: cat.png]"));
     assert_eq!(stage.discord().calls().of(Call::File), 0);
+}
+
+/// HR21: a reply that waited for minutes shows what it answers; one that waited for seconds does not.
+#[test]
+fn a_reply_that_waited_long_is_posted_in_answer_to_what_it_followed() {
+    for (outage, answers) in [(SECOND * 15, false), (MINUTE * 10, true)] {
+        let mut stage = Setup::new().hosted("a", ["a1".into()]).hosted("b", []).stage();
+        stage.chat();
+        stage.discord().begin_outage(Outage::refused().only(Call::Post));
+        let question = stage.say("Hello");
+        stage.advance(outage);
+        stage.say("Never mind, it was the cable.");
+        stage.discord().end_outages();
+        stage.advance(RETURN);
+        let a = stage.agent("a").user();
+        let messages = stage.discord().messages(stage.channel());
+        let said = messages.into_iter().find(|message| message.author == a).unwrap();
+        assert_eq!(said.reply_to, answers.then_some(question), "{outage:?}");
+    }
 }

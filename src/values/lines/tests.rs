@@ -31,7 +31,7 @@ fn file(name: &str) -> Attachment {
 }
 
 /// Each kind of message, with its line: the table of the documentation has the same.
-pub(crate) fn golden() -> Vec<(ChatMessage, &'static str)> {
+fn golden() -> Vec<(ChatMessage, &'static str)> {
     let ann = |content: &str| from(7, "Ann", content);
     let asked = Quoted::answered(UserId::new(1), Some("crit".into()), "Where is\n\"the\" proof?");
     let forwarded =
@@ -93,6 +93,17 @@ fn each_kind_of_message_has_its_line() {
 }
 
 #[test]
+fn the_documentation_shows_these_lines() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rules/hearing.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for (_, line) in golden() {
+        let shown = format!("| `{}` |", line.replace("\n  ", " ⏎  ").replace('|', "\\|"));
+        assert!(page.contains(&shown), "{shown}");
+    }
+}
+
+/// HR10
+#[test]
 fn no_line_break_of_any_kind_makes_a_line_for_another() {
     for line_break in [
         "\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}", "\u{1c}", "\u{1d}",
@@ -126,6 +137,7 @@ fn no_line_break_of_any_kind_makes_a_line_for_another() {
     }
 }
 
+/// HR10
 #[test]
 fn names_that_are_alike_are_told_apart() {
     let mut lines = lines();
