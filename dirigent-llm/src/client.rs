@@ -14,6 +14,7 @@ mod json;
 mod limits;
 mod names;
 mod partial;
+mod pictures;
 mod prompt;
 mod reasoning;
 mod sender;

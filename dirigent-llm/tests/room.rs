@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent::host::Builder;
 use dirigent::operate::{Cause, EventOrLag};
-use dirigent::ports::GuildId;
+use dirigent::ports::{Attachment, GuildId};
 use dirigent::prelude::*;
 use dirigent::snapshot::PhaseKind;
 use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
@@ -158,6 +158,66 @@ async fn an_agent_speaks_and_passes_in_its_room() {
     assert_eq!(told[1]["content"], "The sea.", "its own words are the assistant's");
     assert_eq!(told[1]["role"], "assistant");
     assert!(told[0]["content"].as_str().unwrap().ends_with(": A line, please."), "{prompt}");
+}
+
+/// HR15: whom a reply means by `@Name` is mentioned, if the library calls that agent.
+#[tokio::test]
+async fn a_name_behind_an_at_is_a_mention_of_a_hosted_agent() {
+    let mut room = Room::new(Config::default(), |agent, _| agent).await;
+    room.model
+        .script([ScriptedAnswer::text("@Critic, over to you; not `@critic`, @poet or @everyone.")]);
+    room.say("A line, please.").await;
+    room.until(Cause::ReceiptGiven).await;
+    let critic = room.dirigent.agent_accounts()[1];
+    let said = format!("<@{critic}>, over to you; not `@critic`, @poet or @everyone.");
+    assert_eq!(room.words()[1], said);
+}
+
+/// HR12: a model that looks at pictures is shown as many as it may be, the newest; otherwise none is read.
+#[tokio::test]
+async fn pictures_are_shown_to_a_model_that_may_see_them() {
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\npicture";
+    let with = |count: usize, bytes: usize| {
+        move |agent: ChatAgent, _| {
+            agent.limits(move |limits| {
+                (limits.pictures, limits.picture_bytes) = (count, bytes);
+                limits.prompt_tokens = 100_000;
+            })
+        }
+    };
+    // Of three pictures the newest two fit; the last file is none, whatever it is called.
+    for (count, bytes, shown) in
+        [(0, 9_999, 0), (1, 9_999, 1), (9, 9_999, 3), (9, 2 * PNG.len(), 2)]
+    {
+        let mut room = Room::new(Config::default(), with(count, bytes)).await;
+        room.model.script((0..3).map(|_| ScriptedAnswer::text("NO_REPLY")));
+        let picture = |name: &str, bytes: &[u8]| Attachment {
+            content_type: Some("image/png".into()),
+            ..room.discord.add_file(name, bytes)
+        };
+        let files = [picture("a.png", PNG), picture("b.png", PNG), picture("c.png", PNG)];
+        let fake = picture("fake.png", b"<svg>");
+        room.discord.say_with(room.channel, room.person, "these", |message| ChatMessage {
+            attachments: files.into_iter().chain([fake]).collect(),
+            ..message
+        });
+        room.say("What is it?").await;
+        room.until_dormant().await;
+        let requests = room.model.requests();
+        let body = &requests.last().unwrap().body;
+        assert_eq!(
+            body.to_string().matches("data:image/png;base64,").count(),
+            shown,
+            "{count} {bytes}"
+        );
+        let reads = room.discord.calls().of(Call::File);
+        assert_eq!(reads > 0, count > 0, "{reads}");
+        let text = body.to_string();
+        assert!(
+            text.contains("these [file: a.png] [file: b.png] [file: c.png] [file: fake.png]"),
+            "{text}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use super::turn_control::TurnSource;
 use crate::settings::IdentityLine;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::error::ApiError;
+use crate::values::message::Attachment;
 use crate::{AgentId, ChannelId, ChatMessage};
 
 /// The most messages of a transcript: one page of Discord's history.
@@ -37,6 +38,9 @@ pub(crate) trait Surroundings: Send + Sync {
         channel: ChannelId,
         limit: usize,
     ) -> Result<Vec<Arc<ChatMessage>>, ApiError>;
+
+    /// The beginning of a file of a message.
+    async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError>;
 
     /// What remains until the run of this agent is cut off, where it has an end; nothing when it has the floor no more.
     fn time_left(&self, channel: ChannelId, agent: &AgentId) -> Option<Duration>;

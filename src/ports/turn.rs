@@ -16,6 +16,7 @@ use crate::values::error::{ApiError, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::lines::Lines;
 use crate::values::mentions::with_mentions;
+use crate::values::message::Attachment;
 use crate::{AgentId, ChannelId, ChatMessage, UserId};
 
 /// A turn that an agent is given.
@@ -339,6 +340,22 @@ impl Turn {
             }
             Around::Driver(driver) => match driver.upgrade() {
                 Some(driver) => driver.transcript(self.channel, limit).await,
+                None => Err(ApiError::new(ErrorKind::Unavailable)),
+            },
+        }
+    }
+
+    /// Reads the beginning of a file of a message, at most `max` bytes, from the chat's own file host and no other: for an agent
+    /// that can look at pictures. It costs a request each time.
+    ///
+    /// # Errors
+    ///
+    /// As [`DiscordApi::file`](crate::DiscordApi::file), and `Unsupported` in a turn that no driver of this process gave.
+    pub async fn file(&self, file: &Attachment, max: usize) -> Result<Vec<u8>, ApiError> {
+        match &self.around {
+            Around::Given(_) => Err(ApiError::new(ErrorKind::Unsupported)),
+            Around::Driver(driver) => match driver.upgrade() {
+                Some(driver) => driver.file(file.clone(), max).await,
                 None => Err(ApiError::new(ErrorKind::Unavailable)),
             },
         }

@@ -12,6 +12,7 @@ use crate::ports::identity::Identity;
 use crate::ports::surroundings::{Surroundings, TRANSCRIPT_MAX};
 use crate::room::directory::Directory;
 use crate::values::error::ApiError;
+use crate::values::message::Attachment;
 use crate::{AgentId, ChannelId, ChatMessage, Settings};
 
 #[async_trait]
@@ -81,6 +82,11 @@ impl Surroundings for Runtime {
         let mut said = said.split_off(first);
         self.pastes.read_into(&mut said).await;
         Ok(said)
+    }
+
+    async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError> {
+        let reading = self.discord.file(file, max);
+        self.within(self.settings.time_limits.request, reading).await?
     }
 
     fn time_left(&self, channel: ChannelId, agent: &AgentId) -> Option<Duration> {

@@ -21,6 +21,12 @@ pub struct Limits {
     /// message and the newest round stay. Default 3,000, which leaves room for an answer in a context of 4,096, as local servers
     /// have it unless told otherwise; they cut the briefing off without a word.
     pub prompt_tokens: usize,
+    /// How many pictures of the channel's messages the model is shown in a turn, the newest: PNG, JPEG, WebP and GIF. Each counts as
+    /// 1,000 tokens of the prompt. They are read from the chat's own file host and sent to the agent's endpoints, and nowhere else.
+    /// Default 0: the model reads the files' names, and is told that it cannot see them. For a model that takes pictures.
+    pub pictures: usize,
+    /// The most bytes of all pictures of a turn together; those that would exceed it are not shown. Default 4 MiB.
+    pub picture_bytes: usize,
     /// Rounds in which the model may call tools in a turn. In the one after them it must answer; if it only calls
     /// tools all the same, the turn fails with [`ChatError::ToolRounds`](crate::ChatError::ToolRounds). Default 8.
     pub tool_rounds: usize,
@@ -50,6 +56,8 @@ impl Default for Limits {
         Self {
             messages: 50,
             prompt_tokens: 3_000,
+            pictures: 0,
+            picture_bytes: 4 << 20,
             tool_rounds: 8,
             tool_answer_chars: 8_000,
             first_byte: Duration::from_secs(120),

@@ -9,8 +9,9 @@ use dirigent::{ChatMessage, MessageId, Turn, UserId};
 use crate::calls::ModelToolCall;
 use crate::client::limits::Limits;
 use crate::client::names::Names;
-use crate::client::tokens::{OF_A_CALL, OF_A_MESSAGE, estimate};
-use crate::message::ModelMessage;
+use crate::client::pictures::Pictures;
+use crate::client::tokens::{OF_A_CALL, OF_A_MESSAGE, OF_AN_IMAGE, estimate};
+use crate::message::{Image, ModelMessage};
 
 /// The prompt of a turn, which grows with each round of tools.
 pub(crate) struct Prompt {
@@ -30,10 +31,13 @@ pub(crate) struct Prompt {
 
 /// A message of the channel.
 struct Said {
+    id: MessageId,
     is_mine: bool,
     /// A person said it, and this is the turn that brings it.
     is_owed: bool,
     line: String,
+    /// The pictures that it shows.
+    images: Vec<Image>,
     tokens: usize,
 }
 
@@ -65,7 +69,29 @@ impl Prompt {
                 Vec::new()
             }
         };
-        Self::from_messages(turn, persona, &messages, limits)
+        let mut prompt = Self::from_messages(turn, persona, &messages, limits);
+        if limits.pictures > 0 {
+            prompt.look_at_pictures(turn, &messages, limits).await;
+        }
+        prompt
+    }
+
+    /// Reads the pictures of the messages, the newest first.
+    async fn look_at_pictures(
+        &mut self,
+        turn: &Turn,
+        transcript: &[Arc<ChatMessage>],
+        limits: &Limits,
+    ) {
+        let mut pictures = Pictures::new(turn, limits);
+        let (all, _) = joined(transcript, turn.missed());
+        for said in self.said.iter_mut().rev().filter(|said| !said.is_mine) {
+            let message = all.iter().find(|message| message.id == said.id);
+            if let Some(message) = message.filter(|message| !message.attachments.is_empty()) {
+                said.images = pictures.of(message).await;
+                said.tokens += said.images.len() * OF_AN_IMAGE;
+            }
+        }
     }
 
     pub(crate) fn from_messages(
@@ -98,7 +124,14 @@ impl Prompt {
     fn add(&mut self, message: &ChatMessage, is_owed: bool) {
         if let Some((is_mine, line)) = self.line(message) {
             let tokens = estimate(&line) + OF_A_MESSAGE;
-            self.said.push(Said { is_mine, is_owed, line, tokens });
+            self.said.push(Said {
+                id: message.id,
+                is_mine,
+                is_owed,
+                line,
+                images: Vec::new(),
+                tokens,
+            });
         }
     }
 
@@ -114,7 +147,8 @@ impl Prompt {
                 round.heard.push(line);
             }
             None => {
-                self.said.push(Said { is_mine, is_owed: message.is_by_person(), line, tokens });
+                let (id, is_owed) = (message.id, message.is_by_person());
+                self.said.push(Said { id, is_mine, is_owed, line, images: Vec::new(), tokens });
             }
         }
     }
@@ -159,6 +193,9 @@ impl Prompt {
                 Some(ModelMessage::User { .. }) if !is_mine => {
                     for said in said {
                         push(&mut messages, &said.line);
+                        if let Some(ModelMessage::User { images, .. }) = messages.last_mut() {
+                            images.to_mut().extend_from_slice(&said.images);
+                        }
                     }
                 }
                 _ => messages.push(told(said)),
@@ -287,7 +324,14 @@ fn told<'a>(said: &[&'a Said]) -> ModelMessage<'a> {
         [one] => Cow::Borrowed(one.line.as_str()),
         _ => said.iter().map(|said| said.line.as_str()).collect::<Vec<_>>().join("\n").into(),
     };
-    if is_mine { ModelMessage::assistant(text) } else { ModelMessage::user(text) }
+    if is_mine {
+        return ModelMessage::assistant(text);
+    }
+    let images = match said {
+        [one] => Cow::Borrowed(one.images.as_slice()),
+        _ => said.iter().flat_map(|said| &said.images).cloned().collect(),
+    };
+    ModelMessage::User { text, images }
 }
 
 /// Adds a line of another, to the message before it where that is of others, too.
