@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use dirigent::ports::ApiError;
 use dirigent::ports::Timestamp;
-use dirigent::{Clock, MessageId, UserId};
+use dirigent::ports::{ApiError, AuthorKind};
+use dirigent::{ChatMessage, Clock, MessageId, UserId};
 use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
@@ -49,6 +49,8 @@ const POSTED_MAX: usize = 256;
 pub struct DiscordAccount {
     pub(crate) transport: Transport,
     pub(crate) file_host: FileHost,
+    /// The webhooks behind which people speak.
+    pub(crate) bridges: Vec<UserId>,
     traffic: Traffic,
     clock: Arc<dyn Clock>,
     pub(crate) timeout: Duration,
@@ -76,6 +78,7 @@ impl DiscordAccount {
         Self {
             transport,
             file_host,
+            bridges: Vec::new(),
             traffic,
             clock,
             timeout,
@@ -89,6 +92,16 @@ impl DiscordAccount {
 
     pub(crate) fn clock(&self) -> &dyn Clock {
         &*self.clock
+    }
+
+    /// The message as this account's host wants it heard: the mention of a bot's role is the bot's, and whom the host
+    /// lists as people are people.
+    pub(crate) fn told(&self, message: ChatMessage) -> ChatMessage {
+        let mut message = self.guild_cache.name_bots(message);
+        if message.author_kind == AuthorKind::Webhook && self.bridges.contains(&message.author) {
+            message.author_kind = AuthorKind::Bridged;
+        }
+        message
     }
 
     /// Makes one attempt. The answer is a success's body.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::Clock;
+use dirigent::{Clock, UserId};
 
 use crate::file_host::FileHost;
 use crate::traffic::Traffic;
@@ -38,6 +38,7 @@ pub struct AccountBuilder {
     timeout: Duration,
     per_second: usize,
     guard: BanGuard,
+    bridges: Vec<UserId>,
 }
 
 impl AccountBuilder {
@@ -50,6 +51,7 @@ impl AccountBuilder {
             timeout: Duration::from_secs(9),
             per_second: 50,
             guard: BanGuard::of_process(),
+            bridges: Vec::new(),
         }
     }
 
@@ -84,6 +86,14 @@ impl AccountBuilder {
         self
     }
 
+    /// The webhooks, by id, behind which people speak, for example a bridge to another chat: what they post counts as people's words
+    /// ([`AuthorKind::Bridged`](dirigent::ports::AuthorKind::Bridged)), so it wakes, stops and is answered. None, if nothing is said:
+    /// a webhook's name proves nothing, and whoever has its address can post.
+    pub fn people_behind(mut self, webhooks: impl IntoIterator<Item = UserId>) -> Self {
+        self.bridges.extend(webhooks);
+        self
+    }
+
     /// Counts invalid requests with this guard and not with that of the process ([`BanGuard::of_process`]), for
     /// an account whose requests leave from another address.
     pub fn ban_guard(mut self, guard: &BanGuard) -> Self {
@@ -103,7 +113,10 @@ impl AccountBuilder {
             Some(address) => FileHost::only(origin(address).ok_or(AccountBuildError::BadProxy)?),
             None => FileHost::discord(),
         };
-        Ok(DiscordAccount::new(transport, file_host, traffic, self.clock, self.timeout))
+        let mut account =
+            DiscordAccount::new(transport, file_host, traffic, self.clock, self.timeout);
+        account.bridges = self.bridges;
+        Ok(account)
     }
 }
 

@@ -133,7 +133,7 @@ impl DiscordApi for DiscordAccount {
         let page: Vec<wire::Message> =
             self.read(Ask::bare("get messages", channel_id, &route)).await?;
         let read = page.into_iter().filter_map(read_message);
-        Ok(read.map(|message| self.guild_cache.name_bots(message)).collect())
+        Ok(read.map(|message| self.told(message)).collect())
     }
 
     /// Known only while a [`Feed`](crate::Feed) tells of the channel.

@@ -194,6 +194,7 @@ impl Directory {
     pub(crate) fn author(&self, message: &ChatMessage) -> Author {
         match (message.author_kind, self.of_user(message.author)) {
             (AuthorKind::Webhook, _) => Author::Bot,
+            (AuthorKind::Bridged, _) => Author::Human,
             _ if self.moderator == Some(message.author) => Author::Moderator,
             (AuthorKind::Human, _) => Author::Human,
             (AuthorKind::Bot, Some(key)) => Author::Agent(key),

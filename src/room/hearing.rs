@@ -15,7 +15,7 @@ use super::marks::CLOCKS_APART;
 use super::recollection::Recollection;
 use super::turns::Turns;
 use crate::ChatMessage;
-use crate::values::message::ChatKind;
+use crate::values::message::{AuthorKind, ChatKind};
 
 /// The newest person's word that acted, and the newest command.
 #[derive(Debug, Default)]
@@ -26,9 +26,14 @@ pub(super) struct Commands {
     pub(super) commanded_at: Option<Timestamp>,
     /// The newest messages that were stop words when they were heard or edited.
     pub(super) stops: VecDeque<MessageId>,
+    /// When words of people behind webhooks counted as a person's in the last hour.
+    pub(super) bridged: VecDeque<Timestamp>,
     /// Whom a person addressed last.
     pub(super) addressed: Option<Box<Addressed>>,
 }
+
+/// How often in an hour words of people behind webhooks count as a person's in a channel.
+const BRIDGED_MAX: usize = 60;
 
 /// A person's message that is older does not stop by being edited.
 const EDIT_STOPS_FOR: Duration = Duration::from_secs(300);
@@ -36,6 +41,16 @@ const EDIT_STOPS_FOR: Duration = Duration::from_secs(300);
 const STOPS_MAX: usize = 32;
 
 impl Commands {
+    /// Whether people behind webhooks said so much in the last hour that this word counts as a bot's.
+    fn bridged_too_often(&mut self, now: Timestamp) -> bool {
+        self.bridged.retain(|at| now.since(*at) < Duration::from_secs(3_600));
+        let is_too_often = self.bridged.len() >= BRIDGED_MAX;
+        if !is_too_often {
+            self.bridged.push_back(now);
+        }
+        is_too_often
+    }
+
     /// This is a stop word. Returns whether that is new.
     fn is_new_stop(&mut self, id: MessageId) -> bool {
         if self.stops.contains(&id) {
@@ -69,9 +84,15 @@ impl Hearing<'_> {
         is_known: bool,
     ) -> Option<MessageId> {
         let cx = self.cx;
-        let author = cx.directory.author(&message);
+        let mut author = cx.directory.author(&message);
         self.see_stray(&message, author);
         let mut digest = digest(cx, &message, author, backfilled);
+        if message.author_kind == AuthorKind::Bridged && digest.kind != MessageKind::StopWord {
+            if self.commands.bridged_too_often(self.now) {
+                author = Author::Bot;
+                digest.author = author;
+            }
+        }
         if author == Author::Human && self.resumes_nothing(&digest) {
             digest.kind = MessageKind::Conversation;
         }

@@ -111,7 +111,7 @@ impl Lines {
         kind: AuthorKind,
     ) -> Result<usize, usize> {
         if let Some(agent) = self.agents.iter().position(|(agent, _)| *agent == user) {
-            if kind != AuthorKind::Webhook {
+            if !matches!(kind, AuthorKind::Webhook | AuthorKind::Bridged) {
                 return Ok(agent);
             }
         }
@@ -133,7 +133,8 @@ impl Lines {
         let mut name = author_name(user, told.map(|told| &**told));
         let mut folded = name.to_lowercase();
         if self.agents.iter().any(|(_, agent)| agent.to_lowercase() == folded) {
-            let what = if kind == AuthorKind::Human { " (a person)" } else { " (another bot)" };
+            let is_person = matches!(kind, AuthorKind::Human | AuthorKind::Bridged);
+            let what = if is_person { " (a person)" } else { " (another bot)" };
             name.push_str(what);
             folded.push_str(what);
         }

@@ -106,7 +106,8 @@ impl ChatMessage {
 impl ChatMessage {
     /// Whether a person wrote it, and it is talk: no notice of Discord's.
     pub fn is_by_person(&self) -> bool {
-        self.author_kind == AuthorKind::Human && self.kind != ChatKind::System
+        let is_person = matches!(self.author_kind, AuthorKind::Human | AuthorKind::Bridged);
+        is_person && self.kind != ChatKind::System
     }
 
     /// Whether a person wrote it and nothing of it can be seen. Discord lets nobody post nothing: it hides all but
@@ -224,6 +225,9 @@ pub enum AuthorKind {
     Bot,
     /// A webhook: never an agent, whatever name it carries.
     Webhook,
+    /// A person behind a webhook that the host lists as people, such as a bridge to another chat. Such words wake and reset ceilings
+    /// at most 60 times an hour in a channel, so that a bridge that loops does not; a stop word always acts.
+    Bridged,
 }
 
 /// What kind of message it is.

@@ -2,7 +2,8 @@
 
 use dirigent::hooks::TurnId;
 use dirigent::operate::AddressedBy;
-use dirigent::ports::{ChatKind, Embed, Quoted, Shown};
+use dirigent::ports::{AuthorKind, ChatKind, Embed, Quoted, Shown};
+use dirigent::snapshot::Pause;
 use dirigent::{ChatMessage, MessageId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::Act;
@@ -260,4 +261,33 @@ fn a_reply_that_waited_long_is_posted_in_answer_to_what_it_followed() {
         let said = messages.into_iter().find(|message| message.author == a).unwrap();
         assert_eq!(said.reply_to, answers.then_some(question), "{outage:?}");
     }
+}
+
+/// HR16: people behind a bridge wake and stop as others do; a bridge that loops comes to rest, and a stop word in it still acts.
+#[test]
+fn people_behind_a_bridge_are_heard_and_a_bridge_that_loops_is_not() {
+    let mut stage = room();
+    let bridged = |text: &'static str| {
+        move |stage: &mut Stage| {
+            _ = stage.say_with(text, |message| ChatMessage {
+                author_kind: AuthorKind::Bridged,
+                ..message
+            });
+        }
+    };
+    assert_eq!(asked_by(&mut stage, bridged("hello")).len(), 3);
+    assert_eq!(asked_by(&mut stage, bridged("@b hello")).first(), Some(&"b"));
+    let mut woken = 2;
+    for _ in 0..100 {
+        woken += usize::from(!asked_by(&mut stage, bridged("again")).is_empty());
+    }
+    assert_eq!(woken, 60);
+    assert_eq!(asked_by(&mut stage, |stage| _ = stage.say("a person here")).len(), 3);
+    bridged("stop")(&mut stage);
+    assert_eq!(stage.status().unwrap().rest, Some(Pause::Stopped));
+    bridged("resume")(&mut stage);
+    stage.advance(MINUTE * 61);
+    bridged("resume")(&mut stage);
+    assert_eq!(stage.status().unwrap().rest, None);
+    assert_eq!(asked_by(&mut stage, bridged("an hour later")).len(), 3);
 }

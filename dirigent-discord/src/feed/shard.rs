@@ -85,10 +85,10 @@ impl ShardFeed {
         let dirigent = &self.shared.dirigent;
         match news {
             News::Created(message) => {
-                return self.created(self.shared.account.guild_cache.name_bots(message));
+                return self.created(self.shared.account.told(message));
             }
             News::Updated(message) => {
-                let message = self.shared.account.guild_cache.name_bots(message);
+                let message = self.shared.account.told(message);
                 return self.tell(message.channel, ChannelEvent::Updated(message));
             }
             News::Deleted(channel, messages) => {
