@@ -13,7 +13,7 @@ use super::line::News;
 use super::picture;
 use super::session::Session;
 use crate::alterations::{Alterations, AlteredEvent};
-use crate::wire::{self, Dispatch, intent};
+use crate::wire::{self, Dispatch, View, intent};
 use dirigent_testkit::memory_discord::outlets::Listener;
 use dirigent_testkit::memory_discord::world::World;
 use dirigent_testkit::memory_discord::{Event, PushFault};
@@ -40,28 +40,21 @@ impl Subscriber {
 
     /// The event in the form that this session gets; `None` where the session does not get it.
     fn told(&self, session: &Session, world: &World, event: &Event) -> Option<News> {
-        let Dispatch { name, mut data, intents } = wire::dispatch(world, self.user, event)?;
+        let mut view = View::over_rest(world, self.user);
+        view.has_content_intent &= session.intents.has(intent::CONTENT);
+        let Dispatch { name, mut data, intents } = wire::dispatch(view, event)?;
         let is_wanted = session.intents.hear(intents) && session.shard.hears(guild_of(&data, name));
         if !is_wanted {
             return None;
         }
         if let (Event::GuildMemberAdded { guild, .. }, "GUILD_CREATE") = (event, name) {
             data = picture::guild(world, session, *guild)?;
-        } else if name.starts_with("MESSAGE_") && !self.reads(session, world) {
-            wire::hide_content(self.user, &mut data);
         }
         let is_connected = session.is_connected();
         let account = self.user;
         let data =
             self.alterations.change_event(AlteredEvent { account, name, data, is_connected })?;
         Some(News { name, data })
-    }
-
-    /// Whether the session reads what others say: it asked for that, and the account still may.
-    fn reads(&self, session: &Session, world: &World) -> bool {
-        let account = world.accounts.get(self.user);
-        session.intents.has(intent::CONTENT)
-            && account.is_some_and(|account| !account.content_hidden)
     }
 }
 

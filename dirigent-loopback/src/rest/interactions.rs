@@ -9,7 +9,7 @@ use super::body::{EPHEMERAL, FIELDS, SETTABLE_FLAGS};
 use super::draft::{Draft, Revision};
 use super::refusal::Refusal;
 use super::reply::Reply;
-use crate::wire;
+use crate::wire::{self, View};
 use dirigent_testkit::memory_discord::applications::{
     Answered, FIRST_ANSWER, Interaction, Whisper,
 };
@@ -243,5 +243,5 @@ fn change(
 /// An answer as its application sees it.
 fn written(world: &World, interaction: u64, id: MessageId) -> Result<Value, Refusal> {
     let (message, details) = answer(world, interaction, id)?;
-    Ok(wire::message_with(world, message.author, message, details))
+    Ok(wire::message_with(View::over_rest(world, message.author), message, details))
 }

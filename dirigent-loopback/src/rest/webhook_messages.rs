@@ -10,7 +10,8 @@ use super::messages::revise;
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::webhooks::{By, found, read_name};
-use crate::{token, wire};
+use crate::token;
+use crate::wire::{self, View};
 use dirigent_testkit::memory_discord::details::Details;
 use dirigent_testkit::memory_discord::room::Room;
 use dirigent_testkit::memory_discord::webhooks::Guise;
@@ -94,5 +95,5 @@ fn own(
 
 fn shown(world: &World, place: (UserId, ChannelId), message: MessageId) -> Result<Reply, Refusal> {
     let message = own(world, place, message)?;
-    Ok(Reply::json(wire::message(world, place.0, message)))
+    Ok(Reply::json(wire::message(View::over_rest(world, place.0), message)))
 }

@@ -10,6 +10,7 @@ use super::intent;
 use super::marks;
 use super::message::pushed_message;
 use super::people::{member, role, user};
+use super::view::View;
 use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::role::RoleId;
@@ -27,13 +28,13 @@ pub(crate) struct Dispatch {
 }
 
 /// An event as the gateway pushes it to this account; none for what the gateway does not push, or what
-/// is over already. Texts are hidden where the account's message-content intent is switched off; where
-/// a session did not ask for it, [`hide_content`] hides them.
-pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<Dispatch> {
+/// is over already.
+pub(crate) fn dispatch(view: View<'_>, event: &Event) -> Option<Dispatch> {
+    let View { world, account, .. } = view;
     let made = |name, intents, data| Some(Dispatch { name, data, intents });
     match event {
-        Event::MessageCreated(message) => Some(talk(world, account, "MESSAGE_CREATE", message)),
-        Event::MessageEdited(message) => Some(talk(world, account, "MESSAGE_UPDATE", message)),
+        Event::MessageCreated(message) => Some(talk(view, "MESSAGE_CREATE", message)),
+        Event::MessageEdited(message) => Some(talk(view, "MESSAGE_UPDATE", message)),
         Event::MessageDeleted { channel, message } => {
             let data = json!({ "id": message.get().to_string() });
             Some(deletion(world, "MESSAGE_DELETE", *channel, data))
@@ -42,9 +43,7 @@ pub(crate) fn dispatch(world: &World, account: UserId, event: &Event) -> Option<
             let ids: Vec<_> = messages.iter().map(|id| id.get().to_string()).collect();
             Some(deletion(world, "MESSAGE_DELETE_BULK", *channel, json!({ "ids": ids })))
         }
-        Event::MessageMarked { channel, message } => {
-            marks::marked(world, account, (*channel, *message))
-        }
+        Event::MessageMarked { channel, message } => marks::marked(view, (*channel, *message)),
         Event::ReactionAdded { channel, message, user, emoji } => {
             marks::reaction(world, (*channel, *message), *user, emoji, true)
         }
@@ -126,47 +125,9 @@ fn member_removed(world: &World, account: UserId, guild: GuildId, gone: UserId) 
     Dispatch { name: "GUILD_MEMBER_REMOVE", data, intents: intent::MEMBERS }
 }
 
-/// Empties what the message-content intent guards in the data of a message's dispatch, if it is not
-/// for the account to see all the same: its own message, a direct one, one that mentions it.
-pub(crate) fn hide_content(account: UserId, data: &mut Value) {
-    let id = account.to_string();
-    let is_id = |value: Option<&Value>| value.and_then(Value::as_str) == Some(id.as_str());
-    let own = is_id(data.pointer("/author/id"));
-    let direct = data.get("guild_id").is_none();
-    let named = data.get("mentions").and_then(Value::as_array);
-    let named = named.is_some_and(|named| named.iter().any(|user| is_id(user.get("id"))));
-    if own || direct || named {
-        return;
-    }
-    let Some(fields) = data.as_object_mut() else { return };
-    for (name, emptied) in [
-        ("content", json!("")),
-        ("embeds", json!([])),
-        ("attachments", json!([])),
-        ("components", json!([])),
-    ] {
-        if let Some(field) = fields.get_mut(name) {
-            *field = emptied;
-        }
-    }
-    if let Some(answered) = fields.get_mut("referenced_message").filter(|it| it.is_object()) {
-        let author = answered.pointer("/author/id").and_then(Value::as_str);
-        if author != Some(id.as_str()) {
-            if let Some(content) = answered.get_mut("content") {
-                *content = json!("");
-            }
-        }
-    }
-}
-
-pub(super) fn talk(
-    world: &World,
-    account: UserId,
-    name: &'static str,
-    message: &ChatMessage,
-) -> Dispatch {
-    let (_, intents) = place(world, message.channel);
-    Dispatch { name, data: pushed_message(world, account, message), intents }
+pub(super) fn talk(view: View<'_>, name: &'static str, message: &ChatMessage) -> Dispatch {
+    let (_, intents) = place(view.world, message.channel);
+    Dispatch { name, data: pushed_message(view, message), intents }
 }
 
 fn role_told(world: &World, name: &'static str, guild: GuildId, id: RoleId) -> Option<Dispatch> {

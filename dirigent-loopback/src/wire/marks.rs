@@ -7,19 +7,18 @@ use super::dispatch::{Dispatch, talk, within};
 use super::intent;
 use super::media::emoji;
 use super::people::member;
+use super::view::View;
 use dirigent_testkit::memory_discord::Emoji;
 use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::world::World;
 
 /// Something about a message changed that is not its text.
 pub(super) fn marked(
-    world: &World,
-    account: UserId,
+    view: View<'_>,
     (channel, message): (ChannelId, MessageId),
 ) -> Option<Dispatch> {
-    let room = world.places.rooms.get(&channel)?;
-    let message = world.accounts.as_shown_to(account, room.messages.find(message)?);
-    Some(talk(world, account, "MESSAGE_UPDATE", &message))
+    let room = view.world.places.rooms.get(&channel)?;
+    Some(talk(view, "MESSAGE_UPDATE", room.messages.find(message)?))
 }
 
 /// An account reacted, or its reaction went.

@@ -1,12 +1,13 @@
 //! Messages in the form that Discord's API gives them.
 
 use dirigent::ports::{AuthorKind, ChatKind};
-use dirigent::{ChannelId, ChatMessage, UserId};
+use dirigent::{ChannelId, ChatMessage};
 use serde_json::{Map, Value, json};
 
 use super::channel::channel;
 use super::media;
 use super::people::{author, partial_member, user};
+use super::view::{View, hide_content};
 use super::webhook::application;
 use dirigent_testkit::memory_discord::details::{Details, Media, Rare, UsedCommand};
 use dirigent_testkit::memory_discord::moment;
@@ -26,28 +27,26 @@ mod kind {
 /// The flag of a message that a thread was made of.
 const HAS_THREAD: u64 = 1 << 5;
 
-/// A message as an account may read it. Its text is the given one's, which may be hidden; the rest is
-/// looked up.
-pub(crate) fn message(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
-    message_with(world, viewer, shown, details(world, shown))
+/// A message as an account may read it. Its text is the given one's; the rest is looked up.
+pub(crate) fn message(view: View<'_>, shown: &ChatMessage) -> Value {
+    message_with(view, shown, details(view.world, shown))
 }
 
 /// The same of a message that is kept elsewhere than in its channel, with what it has besides.
 pub(crate) fn message_with(
-    world: &World,
-    viewer: UserId,
+    view: View<'_>,
     shown: &ChatMessage,
     details: Option<&Details>,
 ) -> Value {
     let rare = details.and_then(|details| details.rare.as_deref());
-    let mut written = bare(world, viewer, shown, rare);
+    let mut written = bare(view, shown, rare);
     let Some(fields) = written.as_object_mut() else { return written };
     let (answered, about) = rare.map_or((None, None), |rare| (rare.reply_to, rare.about));
     if answered.is_none() && about.is_none() {
         return written;
     }
     let channel = about.unwrap_or(shown.channel);
-    let room = world.places.rooms.get(&channel);
+    let room = view.world.places.rooms.get(&channel);
     let mut reference = json!({
         "type": 0,
         "channel_id": channel.to_string(),
@@ -59,9 +58,8 @@ pub(crate) fn message_with(
     fields.insert("message_reference".to_owned(), reference);
     if let Some(answered) = answered.filter(|_| shows_original(kind_of(shown, rare))) {
         let original = room.and_then(|room| room.messages.find(answered)).map(|original| {
-            let original = world.accounts.as_shown_to(viewer, original);
-            let details = self::details(world, &original);
-            bare(world, viewer, &original, details.and_then(|details| details.rare.as_deref()))
+            let details = self::details(view.world, original);
+            bare(view, original, details.and_then(|details| details.rare.as_deref()))
         });
         fields.insert("referenced_message".to_owned(), original.unwrap_or(Value::Null));
     }
@@ -74,8 +72,9 @@ const fn shows_original(kind: u8) -> bool {
 }
 
 /// A message as the gateway pushes it: with its guild and its author's roles.
-pub(crate) fn pushed_message(world: &World, viewer: UserId, shown: &ChatMessage) -> Value {
-    let mut written = message(world, viewer, shown);
+pub(crate) fn pushed_message(view: View<'_>, shown: &ChatMessage) -> Value {
+    let world = view.world;
+    let mut written = message(view, shown);
     let room = world.places.rooms.get(&shown.channel);
     let Some(fields) = written.as_object_mut() else { return written };
     fields.insert("channel_type".to_owned(), json!(room.map_or(0, |room| room.kind)));
@@ -99,12 +98,12 @@ fn thread_of<'a>(world: &'a World, message: &ChatMessage) -> Option<&'a Room> {
 }
 
 /// A message without the one that it answers.
-fn bare(world: &World, viewer: UserId, shown: &ChatMessage, rare: Option<&Rare>) -> Value {
+fn bare(view: View<'_>, shown: &ChatMessage, rare: Option<&Rare>) -> Value {
+    let View { world, account: viewer, .. } = view;
     let room = world.places.rooms.get(&shown.channel);
     let thread = thread_of(world, shown);
     let no_media = Media::default();
-    let media = rare.map(|rare| &rare.media).filter(|_| world.accounts.reads(viewer, shown));
-    let media = media.unwrap_or(&no_media);
+    let media = rare.map_or(&no_media, |rare| &rare.media);
     let flags = rare.map_or(0, |rare| rare.flags);
     let pings = room.and_then(|room| room.pings(shown.id)).unwrap_or_default();
     let Pings { everyone, users, roles, .. } = pings;
@@ -127,6 +126,9 @@ fn bare(world: &World, viewer: UserId, shown: &ChatMessage, rare: Option<&Rare>)
         "flags": if thread.is_some() { flags | HAS_THREAD } else { flags },
     });
     let Some(fields) = written.as_object_mut() else { return written };
+    if !view.reads(shown, &users) {
+        hide_content(fields);
+    }
     if let Some(thread) = thread {
         fields.insert("thread".to_owned(), channel(world, viewer, thread));
     }

@@ -1,5 +1,6 @@
 //! What a session is told of what happens.
 
+use dirigent::DiscordApi as _;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -88,6 +89,57 @@ async fn without_the_intent_only_own_direct_and_mentioning_messages_have_a_text(
             (&message["t"], &message["d"]["content"]),
             (&json!("MESSAGE_CREATE"), &json!(told))
         );
+    }
+}
+
+/// The intent guards all that is shown, of the answered message too; reading over REST needs no session.
+#[tokio::test]
+async fn without_the_intent_embeds_are_hidden_and_so_is_what_a_reply_answers() {
+    let scene = Scene::new().await;
+    let other = scene.discord.add_bot();
+    scene.discord.join(scene.channel, other);
+    let (mut client, _) = scene.session(GUILDS | MESSAGES | DIRECT).await;
+    let direct = scene.discord.add_direct(&[other, scene.bot]);
+    client.event("CHANNEL_CREATE").await;
+    let embed = || vec![dirigent::ports::Embed::new().title("Build 214")];
+    let post = |number, content: String, channel, reply_to| dirigent::ports::Post {
+        embeds: embed(),
+        reply_to,
+        mentions: dirigent::ports::Mentions::User(scene.bot),
+        ..dirigent::ports::Post::new(
+            channel,
+            content,
+            dirigent::ports::Nonce::from_parts(1, 2, number),
+        )
+    };
+    let account = scene.discord.account(other);
+    let hidden = account.post(post(1, "done".to_owned(), scene.channel, None)).await.unwrap().id;
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!((&told["content"], &told["embeds"]), (&json!(""), &json!([])));
+    let mention = format!("<@{}>", scene.bot);
+    account.post(post(2, mention.clone(), scene.channel, Some(hidden))).await.unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!(
+        (&told["content"], &told["embeds"][0]["title"]),
+        (&json!(mention), &json!("Build 214"))
+    );
+    let answered = &told["referenced_message"];
+    assert_eq!((&answered["content"], &answered["embeds"]), (&json!(""), &json!([])));
+    account.post(post(3, "psst".to_owned(), direct, None)).await.unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!(
+        (&told["content"], &told["embeds"][0]["title"]),
+        (&json!("psst"), &json!("Build 214"))
+    );
+
+    for (is_hidden, content, embeds) in [(false, "done", 1), (true, "", 0)] {
+        scene.discord.account(scene.bot).set_content_hidden(is_hidden);
+        let path = format!("channels/{}/messages/{}", scene.channel, hidden.get());
+        let read = scene.ask("GET", &path, &Value::Null).await.json();
+        assert_eq!(read["content"], content);
+        assert_eq!(read["embeds"].as_array().unwrap().len(), embeds);
+        let path = format!("channels/{direct}/messages");
+        assert_eq!(scene.ask("GET", &path, &Value::Null).await.json()[0]["content"], "psst");
     }
 }
 

@@ -1,0 +1,42 @@
+//! Who looks at the chat, and which texts they are shown.
+
+use dirigent::{ChatMessage, UserId};
+use serde_json::{Map, Value, json};
+
+use dirigent_testkit::memory_discord::world::World;
+
+/// The chat as one account is shown it.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) account: UserId,
+    /// Whether the account is shown what others write: the intent is switched on for its application, and the
+    /// session of the gateway asked for it.
+    pub(crate) has_content_intent: bool,
+}
+
+impl<'a> View<'a> {
+    /// The view over REST, where only the application's switch counts.
+    pub(crate) fn over_rest(world: &'a World, account: UserId) -> Self {
+        let is_hidden = world.accounts.get(account).is_some_and(|account| account.content_hidden);
+        Self { world, account, has_content_intent: !is_hidden }
+    }
+
+    /// Whether the account is shown what this message says. Without the intent these are its own messages, direct ones,
+    /// and those that mention it (events/gateway, message content intent).
+    pub(super) fn reads(self, message: &ChatMessage, mentioned: &[UserId]) -> bool {
+        let room = self.world.places.rooms.get(&message.channel);
+        self.has_content_intent
+            || message.author == self.account
+            || room.is_some_and(|room| room.guild.is_none())
+            || mentioned.contains(&self.account)
+    }
+}
+
+/// Takes out of a message what the intent guards (resources/message).
+pub(super) fn hide_content(message: &mut Map<String, Value>) {
+    message.insert("content".to_owned(), json!(""));
+    for list in ["attachments", "embeds", "components"] {
+        message.insert(list.to_owned(), json!([]));
+    }
+}
