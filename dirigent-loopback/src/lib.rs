@@ -8,6 +8,7 @@
 //! | run a bot on this machine without a token, and be the person | the program: `loopback-discord -- COMMAND` |
 //! | test a bot in any language, from its first login to its last message | the same, with `--seed` and `--state` |
 //! | test a bot in Rust | [`LoopbackDiscord::start`] over a [`MemoryDiscord`] |
+//! | write as a person does: reply | [`LoopbackDiscord::say`], [`Said`] |
 //! | use a slash command as a person does | [`LoopbackDiscord::use_command`] |
 //! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
 //! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
@@ -57,6 +58,7 @@ pub(crate) mod gateway;
 mod limits;
 mod outage;
 mod rest;
+mod said;
 mod server;
 pub(crate) mod state;
 mod token;
@@ -70,6 +72,7 @@ pub use faults::{RestFault, RestFaults};
 pub use gateway::{GatewayFault, GatewayFaults, SessionInfo};
 pub use limits::{Limit, Scope, ServerLimits};
 pub use outage::ServerOutage;
+pub use said::Said;
 pub use traffic::{ReceivedRequest, Traffic};
 
 use door::Door;

@@ -17,6 +17,7 @@ mod events;
 mod heartbeats;
 mod marks;
 mod resuming;
+mod said;
 
 use crate::rest::AGENT;
 use crate::rest::answer::{self, Answer};

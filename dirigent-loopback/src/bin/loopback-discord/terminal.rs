@@ -88,7 +88,7 @@ impl<'a> Terminal<'a> {
             Order::Addresses => self.greet()?,
             Order::Say(text) => {
                 let text = self.with_mentions(text);
-                if let Err(error) = discord.try_say(self.channel, self.stage.person, text) {
+                if let Err(error) = self.loopback.say(self.channel, self.stage.person, text) {
                     writeln!(out, "  you cannot say this: {error}")?;
                 }
             }

@@ -1,0 +1,145 @@
+//! What people write with a client.
+
+use std::fmt;
+use std::sync::Arc;
+
+use dirigent::ports::{ApiError, ChatKind, ErrorKind};
+use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+
+use super::LoopbackDiscord;
+use dirigent_testkit::memory_discord::details::{Allowed, Details};
+use dirigent_testkit::memory_discord::pings::AllowedMentions;
+use dirigent_testkit::memory_discord::world::World;
+
+/// The longest text of a message, in characters (resources/message).
+const CONTENT_CHARS_MAX: usize = 2_000;
+
+/// A message as a person writes it with a client, for [`LoopbackDiscord::say`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_loopback::{LoopbackDiscord, Said};
+/// use dirigent_testkit::{ManualClock, MemoryDiscord};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let (person, bot) = (discord.add_human(), discord.add_bot());
+/// let channel = discord.add_channel(discord.add_guild(person), "round-table", &[bot]);
+/// let claim = discord.say(channel, bot, "It was the cable.");
+///
+/// let loopback = LoopbackDiscord::start(discord).await?;
+/// loopback.say(channel, person, "Who says so?")?;
+/// loopback.say(channel, person, Said::new("Are you sure?").reply_to(claim))?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct Said {
+    text: String,
+    reply_to: Option<MessageId>,
+    /// Whether the author of the message that it answers is not pinged.
+    is_quiet_reply: bool,
+}
+
+impl Said {
+    /// A message with this text, which may be empty if the message has something else.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Answers a message of the same channel, and pings its author. The message may be deleted already.
+    #[must_use]
+    pub const fn reply_to(mut self, message: MessageId) -> Self {
+        self.reply_to = Some(message);
+        self
+    }
+
+    /// Does not ping the author of the message that it answers, as with the client's `@ OFF`.
+    #[must_use]
+    pub const fn without_ping(mut self) -> Self {
+        self.is_quiet_reply = true;
+        self
+    }
+
+    /// What there is of it besides its text.
+    fn details(&self) -> Details {
+        let allowed = if self.is_quiet_reply {
+            let all = AllowedMentions {
+                everyone: true,
+                any_user: true,
+                any_role: true,
+                ..AllowedMentions::default()
+            };
+            Allowed::Listed(Box::new(all))
+        } else {
+            Allowed::Named
+        };
+        let mut details = Details { allowed, rare: None };
+        if self.reply_to.is_some() {
+            details.rare_mut().reply_to = self.reply_to;
+        }
+        details
+    }
+
+    /// Posts it, if the account may and a client would send it.
+    fn post(
+        self,
+        world: &mut World,
+        channel: ChannelId,
+        user: UserId,
+    ) -> Result<MessageId, ApiError> {
+        let (_, rights) = world.places.seen(channel, user)?;
+        if !rights.write {
+            return Err(ApiError::new(ErrorKind::Forbidden));
+        }
+        let details = self.details();
+        let content = self.text.trim();
+        if content.is_empty() || content.chars().count() > CONTENT_CHARS_MAX {
+            return Err(ApiError::new(ErrorKind::Invalid));
+        }
+        let id = MessageId::new(world.next_id());
+        let message = ChatMessage {
+            author_kind: world.accounts.kind_of(user),
+            kind: if self.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
+            ..ChatMessage::new(id, channel, user, Arc::<str>::from(content))
+        };
+        world.append(message, details);
+        Ok(id)
+    }
+}
+
+impl From<&str> for Said {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl fmt::Debug for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Said").field("reply_to", &self.reply_to).finish_non_exhaustive()
+    }
+}
+
+impl LoopbackDiscord {
+    /// Lets an account write a message, as a person with a client. Returns the id of the message.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` if there is no such channel, `Forbidden` if the account may not post this there, and `Invalid` if a client
+    /// would not send it, for example because it is empty.
+    pub fn say(
+        &self,
+        channel: ChannelId,
+        user: UserId,
+        said: impl Into<Said>,
+    ) -> Result<MessageId, ApiError> {
+        said.into().post(&mut self.state.discord.world(), channel, user)
+    }
+}
