@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use dirigent::UserId;
 use http::header::CONTENT_TYPE;
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use serde_json::Value;
@@ -104,6 +105,50 @@ pub struct AlteredEvent {
     pub is_connected: bool,
 }
 
+/// A file before the file host sends it, as [`Alterations::files`] may change it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dirigent_loopback::LoopbackDiscord;
+/// use dirigent_testkit::{ManualClock, MemoryDiscord};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let server = LoopbackDiscord::start(MemoryDiscord::new(Arc::new(ManualClock::new()))).await?;
+/// // A file host that sends bots elsewhere.
+/// server.alter().files(|file| {
+///     file.status = 302;
+///     file.headers.insert("location".to_owned(), "http://127.0.0.1:9/".to_owned());
+/// });
+/// # Ok(())
+/// # }
+/// ```
+#[non_exhaustive]
+pub struct AlteredFile {
+    /// The path, for example `/attachments/11/12/message.txt`.
+    pub path: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers; the names are in small letters. A `content-length` that you set stays, even if it is wrong.
+    pub headers: BTreeMap<String, String>,
+    /// The bytes, as many as you like and of any kind.
+    pub bytes: Vec<u8>,
+    /// The time between the headers and the bytes, by the clock of the [`MemoryDiscord`]; 0 at first.
+    ///
+    /// [`MemoryDiscord`]: dirigent_testkit::MemoryDiscord
+    pub delay: Duration,
+}
+
+impl fmt::Debug for AlteredFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AlteredFile")
+            .field("path", &self.path)
+            .field("status", &self.status)
+            .field("bytes", &self.bytes.len())
+            .finish_non_exhaustive()
+    }
+}
+
 type Change<T> = Arc<dyn Fn(&mut T) + Send + Sync>;
 type Filter<T> = Arc<dyn Fn(&mut T) -> bool + Send + Sync>;
 
@@ -137,6 +182,7 @@ impl fmt::Debug for Alterations {
 struct Set {
     requests: Vec<Change<AlteredRequest>>,
     answers: Vec<Change<AlteredAnswer>>,
+    files: Vec<Change<AlteredFile>>,
     events: Vec<Filter<AlteredEvent>>,
     refuses_resumes: bool,
 }
@@ -151,6 +197,12 @@ impl Alterations {
     /// else. [`LoopbackDiscord::traffic`] and the limits have the answer before the change.
     pub fn answers(&self, change: impl Fn(&mut AlteredAnswer) + Send + Sync + 'static) {
         self.set().answers.push(Arc::new(change));
+    }
+
+    /// Changes every file from now on, before the file host sends it: a wrong length, a redirect, bytes that are no
+    /// text, too many of them, or none for a while.
+    pub fn files(&self, change: impl Fn(&mut AlteredFile) + Send + Sync + 'static) {
+        self.set().files.push(Arc::new(change));
     }
 
     /// Changes every event from now on, `READY` and `GUILD_CREATE` included; an event for which `change` returns
@@ -209,7 +261,7 @@ impl Alterations {
             change(&mut answer);
         }
         head.status = StatusCode::from_u16(answer.status).unwrap_or(head.status);
-        head.headers = answer.headers.iter().filter_map(header).collect();
+        head.headers = headers(&answer.headers);
         // A body that is no JSON, and was left alone, goes out as it is.
         let bytes = if answer.body == before {
             bytes
@@ -223,6 +275,15 @@ impl Alterations {
         Response::from_parts(head, Full::new(bytes))
     }
 
+    /// Changes a file.
+    pub(crate) fn change_file(&self, mut file: AlteredFile) -> AlteredFile {
+        let changes = self.set().files.clone();
+        for change in &changes {
+            change(&mut file);
+        }
+        file
+    }
+
     /// Changes an event, or keeps it from its session.
     pub(crate) fn change_event(&self, mut event: AlteredEvent) -> Option<Value> {
         let filters = self.set().events.clone();
@@ -234,8 +295,11 @@ impl Alterations {
     }
 }
 
-fn header((name, value): (&String, &String)) -> Option<(HeaderName, HeaderValue)> {
-    Some((name.parse().ok()?, value.parse().ok()?))
+/// Headers as they go out, without those that HTTP does not allow.
+pub(crate) fn headers(set: &BTreeMap<String, String>) -> HeaderMap {
+    let parsed =
+        set.iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
+    parsed.collect()
 }
 
 impl LoopbackDiscord {

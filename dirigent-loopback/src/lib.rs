@@ -8,12 +8,12 @@
 //! | run a bot on this machine without a token, and be the person | the program: `loopback-discord -- COMMAND` |
 //! | test a bot in any language, from its first login to its last message | the same, with `--seed` and `--state` |
 //! | test a bot in Rust | [`LoopbackDiscord::start`] over a [`MemoryDiscord`] |
-//! | write as a person does: reply | [`LoopbackDiscord::say`], [`Said`] |
+//! | write as a person does: reply, paste, attach | [`LoopbackDiscord::say`], [`Said`] |
 //! | use a slash command as a person does | [`LoopbackDiscord::use_command`] |
 //! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
 //! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
 //! | set rate limits | [`ServerLimits`] |
-//! | let it differ from Discord: change requests, answers, events | [`LoopbackDiscord::alter`], [`Alterations`] |
+//! | let it differ from Discord: change requests, answers, files, events | [`LoopbackDiscord::alter`], [`Alterations`] |
 //!
 //! The program prints what a bot must know as lines to paste into another terminal:
 //!
@@ -65,7 +65,7 @@ mod token;
 mod traffic;
 pub(crate) mod wire;
 
-pub use alterations::{Alterations, AlteredAnswer, AlteredEvent, AlteredRequest};
+pub use alterations::{Alterations, AlteredAnswer, AlteredEvent, AlteredFile, AlteredRequest};
 pub use commands::{CommandError, InteractionId, ShownAnswer};
 pub use endpoint::RestRoute;
 pub use faults::{RestFault, RestFaults};

@@ -7,7 +7,9 @@ use dirigent::ports::{ApiError, ChatKind, ErrorKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
 use super::LoopbackDiscord;
+use super::files::{self, FILE_BYTES_MAX, FILES_MAX};
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
+use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::pings::AllowedMentions;
 use dirigent_testkit::memory_discord::world::World;
 
@@ -40,10 +42,13 @@ pub struct Said {
     reply_to: Option<MessageId>,
     /// Whether the author of the message that it answers is not pinged.
     is_quiet_reply: bool,
+    /// Names and contents.
+    files: Vec<(String, Vec<u8>)>,
 }
 
 impl Said {
-    /// A message with this text, which may be empty if the message has something else.
+    /// A message with this text, which may be empty if the message has something else. Of more than 2,000 characters a
+    /// client makes a file, `message.txt`, and leaves the text empty.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -62,8 +67,36 @@ impl Said {
         self
     }
 
-    /// What there is of it besides its text.
-    fn details(&self) -> Details {
+    /// Attaches a file. A picture in PNG is shown with its width and height.
+    #[must_use]
+    pub fn file(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        self.files.push((name.into(), bytes.into()));
+        self
+    }
+
+    /// Makes a file of a text that is too long for a message.
+    fn with_paste_as_file(mut self) -> Self {
+        if self.text.trim().chars().count() > CONTENT_CHARS_MAX {
+            let text = std::mem::take(&mut self.text);
+            self.files.push(("message.txt".to_owned(), text.into_bytes()));
+        }
+        self
+    }
+
+    /// Whether a client would send it.
+    fn is_sendable(&self) -> bool {
+        let is_empty = self.text.trim().is_empty() && self.files.is_empty();
+        let are_large = self.files.iter().any(|(_, bytes)| bytes.len() > FILE_BYTES_MAX);
+        !is_empty && !are_large && self.files.len() <= FILES_MAX
+    }
+
+    /// The rights that it takes, besides the right to post.
+    fn rights(&self) -> Permissions {
+        if self.files.is_empty() { Permissions::NONE } else { Permissions::ATTACH_FILES }
+    }
+
+    /// All that it has besides its text.
+    fn details(&mut self, world: &mut World) -> Details {
         let allowed = if self.is_quiet_reply {
             let all = AllowedMentions {
                 everyone: true,
@@ -79,6 +112,10 @@ impl Said {
         if self.reply_to.is_some() {
             details.rare_mut().reply_to = self.reply_to;
         }
+        for (name, bytes) in self.files.drain(..) {
+            let file = files::attachment(world.next_id(), &name, None, bytes);
+            details.rare_mut().media.attachments.push(file);
+        }
         details
     }
 
@@ -89,20 +126,20 @@ impl Said {
         channel: ChannelId,
         user: UserId,
     ) -> Result<MessageId, ApiError> {
+        let mut said = self.with_paste_as_file();
         let (_, rights) = world.places.seen(channel, user)?;
-        if !rights.write {
+        if !rights.write || !world.places.permissions(channel, user).contains(said.rights()) {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
-        let details = self.details();
-        let content = self.text.trim();
-        if content.is_empty() || content.chars().count() > CONTENT_CHARS_MAX {
+        if !said.is_sendable() {
             return Err(ApiError::new(ErrorKind::Invalid));
         }
+        let details = said.details(world);
         let id = MessageId::new(world.next_id());
         let message = ChatMessage {
             author_kind: world.accounts.kind_of(user),
-            kind: if self.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
-            ..ChatMessage::new(id, channel, user, Arc::<str>::from(content))
+            kind: if said.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
+            ..ChatMessage::new(id, channel, user, Arc::<str>::from(said.text.trim()))
         };
         world.append(message, details);
         Ok(id)

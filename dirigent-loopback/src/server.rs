@@ -1,9 +1,11 @@
 //! Connections of clients, all within one task.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use http::{Request, Response, StatusCode, header};
-use http_body_util::Full;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -30,6 +32,9 @@ impl std::fmt::Display for Cut {
 }
 
 impl std::error::Error for Cut {}
+
+/// A body of any kind.
+type AnyBody = UnsyncBoxBody<Bytes, Infallible>;
 
 /// Serves until told to stop, or dropped; then nothing of it runs any more.
 pub(super) async fn serve(
@@ -74,18 +79,23 @@ async fn connection(stream: TcpStream, state: Arc<ServerContext>) {
 async fn answer(
     state: Arc<ServerContext>,
     request: Request<Incoming>,
-) -> Result<Response<Full<Bytes>>, Cut> {
+) -> Result<Response<AnyBody>, Cut> {
     if is_upgrade(&request) {
         let is_cut = state.outages.has(ServerOutage::GatewayCut);
-        return if is_cut { Err(Cut) } else { Ok(upgrade(&state, request)) };
+        return if is_cut {
+            Err(Cut)
+        } else {
+            Ok(upgrade(&state, request).map(Full::boxed_unsync))
+        };
     }
     if state.outages.has(ServerOutage::RestRefused) {
         return Err(Cut);
     }
     if files::is_file(request.uri().path()) {
-        return Ok(files::answer(&state, request.method(), request.uri().path()));
+        let answer = files::answer(&state, request.method(), request.uri().path());
+        return Ok(answer.map(BodyExt::boxed_unsync));
     }
-    rest::answer(&state, request).await
+    Ok(rest::answer(&state, request).await?.map(Full::boxed_unsync))
 }
 
 fn is_upgrade(request: &Request<Incoming>) -> bool {

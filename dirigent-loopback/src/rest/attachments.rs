@@ -7,12 +7,7 @@ use serde_json::{Map, Value};
 use super::ask::{number, object, text_of};
 use super::refusal::Refusal;
 use super::upload::Upload;
-
-/// How many files a message may have (resources/message).
-const FILES_MAX: usize = 10;
-
-/// How large one file may be (reference, uploading files).
-const FILE_BYTES_MAX: usize = 10 << 20;
+use crate::files::{self, FILE_BYTES_MAX, FILES_MAX, plain_name};
 
 /// How long a description may be, in characters.
 const DESCRIPTION: (usize, usize) = (0, 1_024);
@@ -103,21 +98,7 @@ fn described(entry: &Map<String, Value>, attachment: Attachment) -> Result<Attac
     })
 }
 
-/// A file that came. What sort it is tells its name, or who sent it.
+/// A file that came.
 fn made(upload: &Upload, id: u64) -> Attachment {
-    let guessed = mime_guess::from_path(&upload.filename).first();
-    let content_type = guessed.map(|kind| kind.to_string()).or_else(|| upload.content_type.clone());
-    Attachment {
-        id,
-        filename: plain_name(&upload.filename),
-        description: None,
-        content_type: content_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
-        bytes: upload.bytes.as_ref().into(),
-    }
-}
-
-/// A filename as it can stand in an address.
-fn plain_name(name: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
-    name.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
+    files::attachment(id, &upload.filename, upload.content_type.as_deref(), upload.bytes.as_ref())
 }

@@ -35,10 +35,22 @@ fn attachment(world: &World, channel: ChannelId, file: &Attachment) -> Value {
         "proxy_url": address,
         "content_type": file.content_type,
     });
-    if let (Some(description), Some(fields)) = (&file.description, written.as_object_mut()) {
+    let Some(fields) = written.as_object_mut() else { return written };
+    if let Some(description) = &file.description {
         fields.insert("description".to_owned(), json!(description));
     }
+    if let Some((width, height)) = png_size(&file.bytes) {
+        fields.insert("width".to_owned(), json!(width));
+        fields.insert("height".to_owned(), json!(height));
+    }
     written
+}
+
+/// The width and height in pixels that stand at the beginning of a PNG picture.
+fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
+    let chunk = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR")?;
+    let (width, rest) = chunk.split_first_chunk()?;
+    Some((u32::from_be_bytes(*width), u32::from_be_bytes(*rest.first_chunk()?)))
 }
 
 /// The embeds of a message. A file of the message is named by its address.

@@ -67,3 +67,100 @@ async fn who_may_not_write_says_nothing() {
     scene.discord.channel(gone).delete();
     assert_eq!(scene.server.say(gone, scene.person, "hello").unwrap_err().kind(), ErrorKind::Gone);
 }
+
+/// The answer of the file host to a bot that asks as any client does.
+async fn fetch(scene: &Scene, file: &Value) -> Option<Answer> {
+    let url = file["url"].as_str().unwrap();
+    let path = url.strip_prefix(&scene.server.file_host()).expect("a file of the file host");
+    answer::exchange(scene.server.address(), "GET", path, &[], &[]).await
+}
+
+#[tokio::test]
+async fn a_paste_becomes_a_file_of_the_file_host() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    let paste = "line of a log, with é\n".repeat(100);
+    scene.server.say(scene.channel, scene.person, paste.as_str()).unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!(told["content"], "");
+    let file = &told["attachments"][0];
+    assert_eq!(
+        (&file["filename"], &file["content_type"], &file["size"]),
+        (&json!("message.txt"), &json!("text/plain; charset=utf-8"), &json!(paste.len()))
+    );
+    assert_eq!(scene.history().await[0]["attachments"], told["attachments"]);
+    let read = fetch(&scene, file).await.unwrap();
+    assert_eq!((read.status, &read.text), (200, &paste));
+    assert_eq!(read.header("content-type"), Some("text/plain; charset=utf-8"));
+    assert_eq!(read.header("content-length"), Some(paste.len().to_string().as_str()));
+
+    let longest = "x".repeat(2_000);
+    scene.server.say(scene.channel, scene.person, longest.as_str()).unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!((&told["content"], &told["attachments"]), (&json!(longest), &json!([])));
+}
+
+#[tokio::test]
+async fn a_picture_has_its_size_and_files_take_a_right() {
+    use dirigent::ports::ErrorKind;
+    use dirigent_testkit::memory_discord::Permissions;
+
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    let picture =
+        [&b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"[..], &[0, 0, 2, 128, 0, 0, 1, 224, 8]].concat();
+    let said = Said::default().file("shot.png", picture).file("notes.bin", *b"\xff\xfe");
+    scene.server.say(scene.channel, scene.person, said).unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    let (picture, notes) = (&told["attachments"][0], &told["attachments"][1]);
+    assert_eq!((&picture["width"], &picture["height"]), (&json!(640), &json!(480)));
+    assert_eq!(picture["content_type"], "image/png");
+    assert_eq!((notes.get("width"), &notes["size"]), (None, &json!(2)));
+
+    let member = scene.discord.add_human();
+    scene.discord.join(scene.channel, member);
+    let say = |said| scene.server.say(scene.channel, member, said).map_err(|error| error.kind());
+    let large = Said::new("look").file("large.bin", vec![0; (10 << 20) + 1]);
+    assert_eq!(say(large), Err(ErrorKind::Invalid));
+    let many = (0..11).fold(Said::default(), |said, _| said.file("a.txt", *b"a"));
+    assert_eq!(say(many), Err(ErrorKind::Invalid));
+    let channel = scene.discord.channel(scene.channel);
+    channel.set_member_overwrite(member, Permissions::TALK, Permissions::ATTACH_FILES);
+    assert_eq!(say(Said::new("x".repeat(2_001))), Err(ErrorKind::Forbidden));
+}
+
+#[tokio::test]
+async fn the_file_host_misbehaves_as_a_test_wants() {
+    let scene = Scene::new().await;
+    scene.server.alter().files(|file| match file.path.rsplit('/').next() {
+        Some("away.txt") => {
+            file.status = 302;
+            file.headers.insert("location".to_owned(), "http://127.0.0.1:9/".to_owned());
+        }
+        Some("short.txt") => {
+            file.headers.insert("content-length".to_owned(), "1000".to_owned());
+        }
+        Some("large.txt") => file.bytes = b"x".repeat(70_000),
+        Some("slow.txt") => file.delay = Duration::from_secs(60),
+        _ => file.status = 500,
+    });
+    let names = ["away.txt", "short.txt", "large.txt", "slow.txt", "other.txt"];
+    let said = names.iter().fold(Said::default(), |said, name| said.file(*name, *b"four"));
+    scene.server.say(scene.channel, scene.person, said).unwrap();
+    let files = scene.history().await[0]["attachments"].clone();
+    let away = fetch(&scene, &files[0]).await.unwrap();
+    assert_eq!((away.status, away.header("location")), (302, Some("http://127.0.0.1:9/")));
+    let short = fetch(&scene, &files[1]).await.unwrap();
+    assert_eq!((short.header("content-length"), short.text.as_str()), (Some("1000"), "four"));
+    let large = fetch(&scene, &files[2]).await.unwrap();
+    assert_eq!((large.text.len(), &files[2]["size"]), (70_000, &json!(4)), "more than was said");
+    assert_eq!(fetch(&scene, &files[4]).await.unwrap().status, 500);
+    let meanwhile = async {
+        while scene.clock.waiting() == 0 {
+            tokio::task::yield_now().await;
+        }
+        scene.clock.advance(Duration::from_secs(60));
+    };
+    let (slow, ()) = tokio::join!(fetch(&scene, &files[3]), meanwhile);
+    assert_eq!(slow.unwrap().text, "four", "it comes when the clock says so");
+}

@@ -61,7 +61,7 @@ async fn a_file_is_posted_and_read_back_at_its_address() {
     assert_eq!(minutes["description"], "what was said");
     let read = fetch(&stage, &minutes["url"]).await;
     assert_eq!((read.status, read.text.as_str()), (200, "Nothing was decided."));
-    assert_eq!(read.header("content-type"), Some("text/plain"));
+    assert_eq!(read.header("content-type"), Some("text/plain; charset=utf-8"));
     let picture = &posted["attachments"][1];
     assert_eq!(
         (&picture["filename"], &picture["content_type"]),
