@@ -8,7 +8,7 @@
 //! | run a bot on this machine without a token, and be the person | the program: `loopback-discord -- COMMAND` |
 //! | test a bot in any language, from its first login to its last message | the same, with `--seed` and `--state` |
 //! | test a bot in Rust | [`LoopbackDiscord::start`] over a [`MemoryDiscord`] |
-//! | write as a person does: reply, paste, attach | [`LoopbackDiscord::say`], [`Said`] |
+//! | write as a person does: reply, paste, attach, forward | [`LoopbackDiscord::say`], [`Said`] |
 //! | use a slash command as a person does | [`LoopbackDiscord::use_command`] |
 //! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
 //! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
@@ -54,9 +54,11 @@ mod door;
 mod endpoint;
 mod faults;
 mod files;
+mod forward;
 pub(crate) mod gateway;
 mod limits;
 mod outage;
+pub(crate) mod parts;
 mod rest;
 mod said;
 mod server;

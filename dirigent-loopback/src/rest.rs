@@ -149,7 +149,7 @@ async fn outcome(state: &ServerContext, now: Timestamp, request: Request<Incomin
     let reply = if let Some(too_many) = too_many {
         Some(Reply::too_many(&too_many))
     } else {
-        let ask = Ask::new(matched, me, query, body).altered(&state.alterations);
+        let ask = Ask::new(state, matched, me, (query, body));
         with_faults(state, me, &ask).await
     };
     Outcome { reply, standing: Some(standing), account: me, endpoint: Some(endpoint) }

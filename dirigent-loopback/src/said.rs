@@ -1,13 +1,15 @@
 //! What people write with a client.
 
 use std::fmt;
-use std::sync::Arc;
 
 use dirigent::ports::{ApiError, ChatKind, ErrorKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
 use super::LoopbackDiscord;
 use super::files::{self, FILE_BYTES_MAX, FILES_MAX};
+use super::forward::HAS_SNAPSHOT;
+use super::parts::{AllParts, Parts};
+use super::wire::View;
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::pings::AllowedMentions;
@@ -44,6 +46,8 @@ pub struct Said {
     is_quiet_reply: bool,
     /// Names and contents.
     files: Vec<(String, Vec<u8>)>,
+    /// The message that it forwards.
+    forwarded: Option<(ChannelId, MessageId)>,
 }
 
 impl Said {
@@ -51,6 +55,12 @@ impl Said {
     /// client makes a file, `message.txt`, and leaves the text empty.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
+    }
+
+    /// A forward of a message, which has no text of its own: a client sends a comment as a second message. It shows the
+    /// message as it is now.
+    pub fn forward(channel: ChannelId, message: MessageId) -> Self {
+        Self { forwarded: Some((channel, message)), ..Self::default() }
     }
 
     /// Answers a message of the same channel, and pings its author. The message may be deleted already.
@@ -86,6 +96,9 @@ impl Said {
     /// Whether a client would send it.
     fn is_sendable(&self) -> bool {
         let is_empty = self.text.trim().is_empty() && self.files.is_empty();
+        if self.forwarded.is_some() {
+            return is_empty && self.reply_to.is_none();
+        }
         let are_large = self.files.iter().any(|(_, bytes)| bytes.len() > FILE_BYTES_MAX);
         !is_empty && !are_large && self.files.len() <= FILES_MAX
     }
@@ -95,7 +108,15 @@ impl Said {
         if self.files.is_empty() { Permissions::NONE } else { Permissions::ATTACH_FILES }
     }
 
-    /// All that it has besides its text.
+    /// What it has that the in-memory Discord does not keep.
+    fn parts(&self, view: View<'_>) -> Result<Parts, ApiError> {
+        match self.forwarded {
+            Some((channel, message)) => Parts::of_forward(view, channel, message),
+            None => Ok(Parts::default()),
+        }
+    }
+
+    /// What it has that the in-memory Discord keeps.
     fn details(&mut self, world: &mut World) -> Details {
         let allowed = if self.is_quiet_reply {
             let all = AllowedMentions {
@@ -112,6 +133,9 @@ impl Said {
         if self.reply_to.is_some() {
             details.rare_mut().reply_to = self.reply_to;
         }
+        if self.forwarded.is_some() {
+            details.rare_mut().flags |= HAS_SNAPSHOT;
+        }
         for (name, bytes) in self.files.drain(..) {
             let file = files::attachment(world.next_id(), &name, None, bytes);
             details.rare_mut().media.attachments.push(file);
@@ -123,8 +147,8 @@ impl Said {
     fn post(
         self,
         world: &mut World,
-        channel: ChannelId,
-        user: UserId,
+        all_parts: &AllParts,
+        (channel, user): (ChannelId, UserId),
     ) -> Result<MessageId, ApiError> {
         let mut said = self.with_paste_as_file();
         let (_, rights) = world.places.seen(channel, user)?;
@@ -134,13 +158,15 @@ impl Said {
         if !said.is_sendable() {
             return Err(ApiError::new(ErrorKind::Invalid));
         }
+        let parts = said.parts(View::over_rest(world, all_parts, user))?;
         let details = said.details(world);
         let id = MessageId::new(world.next_id());
         let message = ChatMessage {
             author_kind: world.accounts.kind_of(user),
             kind: if said.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
-            ..ChatMessage::new(id, channel, user, Arc::<str>::from(said.text.trim()))
+            ..ChatMessage::new(id, channel, user, said.text.trim())
         };
+        all_parts.keep(id, parts);
         world.append(message, details);
         Ok(id)
     }
@@ -169,7 +195,7 @@ impl LoopbackDiscord {
     ///
     /// # Errors
     ///
-    /// `Gone` if there is no such channel, `Forbidden` if the account may not post this there, and `Invalid` if a client
+    /// `Gone` if there is no such channel or no such message to forward, `Forbidden` if the account may not post this there, and `Invalid` if a client
     /// would not send it, for example because it is empty.
     pub fn say(
         &self,
@@ -177,6 +203,7 @@ impl LoopbackDiscord {
         user: UserId,
         said: impl Into<Said>,
     ) -> Result<MessageId, ApiError> {
-        said.into().post(&mut self.state.discord.world(), channel, user)
+        let mut world = self.state.discord.world();
+        said.into().post(&mut world, &self.state.parts, (channel, user))
     }
 }

@@ -13,6 +13,7 @@ use super::faults::RestFaults;
 use super::gateway::Gateway;
 use super::limits::{Counters, ServerLimits};
 use super::outage::Outages;
+use super::parts::AllParts;
 use super::token;
 use super::traffic::Traffic;
 use dirigent_testkit::memory_discord::MemoryDiscord;
@@ -33,6 +34,8 @@ pub(crate) struct ServerContext {
     pub(crate) gateway: Gateway,
     /// What a test changes on its way.
     pub(crate) alterations: Arc<Alterations>,
+    /// What messages have besides what the world keeps of them. The world's lock is taken before it.
+    pub(crate) parts: Arc<AllParts>,
     tasks: mpsc::UnboundedSender<Task>,
     counters: Mutex<Counters>,
     faults: Mutex<RestFaults>,
@@ -53,6 +56,7 @@ impl ServerContext {
             outages: Outages::none(),
             gateway: Gateway::default(),
             alterations: Arc::default(),
+            parts: Arc::default(),
             tasks,
             counters: Mutex::new(Counters::new(ServerLimits::default())),
             faults: Mutex::new(RestFaults::new(0)),

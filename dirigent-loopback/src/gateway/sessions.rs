@@ -80,7 +80,7 @@ impl Gateway {
             }
         }
         let id = session.id.clone();
-        let subscriber = Arc::new(Subscriber::new(session, Arc::clone(&state.alterations)));
+        let subscriber = Arc::new(Subscriber::new(session, state));
         world.outlets.listen(Arc::clone(&subscriber) as _);
         drop(world);
         self.inner().subscribers.insert(id, Arc::clone(&subscriber));

@@ -13,6 +13,8 @@ use super::line::News;
 use super::picture;
 use super::session::Session;
 use crate::alterations::{Alterations, AlteredEvent};
+use crate::parts::AllParts;
+use crate::state::ServerContext;
 use crate::wire::{self, Dispatch, View, intent};
 use dirigent_testkit::memory_discord::outlets::Listener;
 use dirigent_testkit::memory_discord::world::World;
@@ -23,11 +25,17 @@ pub(super) struct Subscriber {
     user: UserId,
     session: Mutex<Session>,
     alterations: Arc<Alterations>,
+    parts: Arc<AllParts>,
 }
 
 impl Subscriber {
-    pub(super) const fn new(session: Session, alterations: Arc<Alterations>) -> Self {
-        Self { user: session.user, session: Mutex::new(session), alterations }
+    pub(super) fn new(session: Session, state: &ServerContext) -> Self {
+        Self {
+            user: session.user,
+            session: Mutex::new(session),
+            alterations: Arc::clone(&state.alterations),
+            parts: Arc::clone(&state.parts),
+        }
     }
 
     pub(super) const fn user(&self) -> UserId {
@@ -40,7 +48,7 @@ impl Subscriber {
 
     /// The event in the form that this session gets; `None` where the session does not get it.
     fn told(&self, session: &Session, world: &World, event: &Event) -> Option<News> {
-        let mut view = View::over_rest(world, self.user);
+        let mut view = View::over_rest(world, &self.parts, self.user);
         view.has_content_intent &= session.intents.has(intent::CONTENT);
         let Dispatch { name, mut data, intents } = wire::dispatch(view, event)?;
         let is_wanted = session.intents.hear(intents) && session.shard.hears(guild_of(&data, name));

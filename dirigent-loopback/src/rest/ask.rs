@@ -1,6 +1,7 @@
 //! One request, understood as far as its path.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use dirigent::ports::GuildId;
 use dirigent::{ChannelId, MessageId, UserId};
@@ -10,7 +11,11 @@ use super::refusal::Refusal;
 use super::upload::{Body, Upload};
 use crate::alterations::{Alterations, AlteredRequest};
 use crate::endpoint::Matched;
+use crate::parts::AllParts;
+use crate::state::ServerContext;
+use crate::wire::View;
 use dirigent_testkit::memory_discord::Emoji;
+use dirigent_testkit::memory_discord::world::World;
 
 /// One request.
 #[derive(Debug)]
@@ -21,16 +26,31 @@ pub(crate) struct Ask {
     pub(crate) me: UserId,
     query: BTreeMap<String, String>,
     body: Body,
+    /// What messages have besides what the world keeps of them.
+    pub(crate) parts: Arc<AllParts>,
 }
 
 impl Ask {
-    pub(crate) fn new(matched: Matched, account: Option<UserId>, query: &str, body: Body) -> Self {
+    pub(crate) fn new(
+        state: &ServerContext,
+        matched: Matched,
+        account: Option<UserId>,
+        (query, body): (&str, Body),
+    ) -> Self {
         let query = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        Self { matched, account, me: account.unwrap_or(UserId::new(0)), query, body }
+        let parts = Arc::clone(&state.parts);
+        let ask =
+            Self { matched, account, me: account.unwrap_or(UserId::new(0)), query, body, parts };
+        ask.altered(&state.alterations)
+    }
+
+    /// The chat as an account sees it, for example the one that asks.
+    pub(crate) fn view<'a>(&'a self, world: &'a World, account: UserId) -> View<'a> {
+        View::over_rest(world, &self.parts, account)
     }
 
     /// The request as a test changes it.
-    pub(crate) fn altered(mut self, alterations: &Alterations) -> Self {
+    fn altered(mut self, alterations: &Alterations) -> Self {
         let (endpoint, account) = (self.matched.endpoint, self.account);
         let (query, body) = (std::mem::take(&mut self.query), self.body.json.take());
         (self.query, self.body.json) =

@@ -9,7 +9,7 @@ use super::body::{EPHEMERAL, FIELDS, SETTABLE_FLAGS};
 use super::draft::{Draft, Revision};
 use super::refusal::Refusal;
 use super::reply::Reply;
-use crate::wire::{self, View};
+use crate::wire;
 use dirigent_testkit::memory_discord::applications::{
     Answered, FIRST_ANSWER, Interaction, Whisper,
 };
@@ -66,7 +66,7 @@ pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     if !ask.wants("with_response") {
         return Ok(Reply::nothing());
     }
-    let written = written(world, id, message)?;
+    let written = written(world, ask, id, message)?;
     Ok(Reply::json(json!({
         "interaction": { "id": id.to_string(), "type": 2, "response_message_id": message.get().to_string() },
         "resource": { "type": 4, "message": written },
@@ -94,12 +94,12 @@ pub(super) fn follow_up(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> 
     } else {
         publish(world, id, answer)
     };
-    written(world, id, message).map(Reply::json)
+    written(world, ask, id, message).map(Reply::json)
 }
 
 pub(super) fn one(world: &mut World, ask: &Ask, original: bool) -> Result<Reply, Refusal> {
     let (id, message) = answer_of(world, ask, original)?;
-    written(world, id, message).map(Reply::json)
+    written(world, ask, id, message).map(Reply::json)
 }
 
 pub(super) fn update(world: &mut World, ask: &Ask, original: bool) -> Result<Reply, Refusal> {
@@ -118,7 +118,7 @@ pub(super) fn update(world: &mut World, ask: &Ask, original: bool) -> Result<Rep
         revision.apply(SETTABLE_FLAGS, message, details);
         details.rare_mut().flags &= !LOADING;
     });
-    written(world, id, message).map(Reply::json)
+    written(world, ask, id, message).map(Reply::json)
 }
 
 pub(super) fn delete(world: &mut World, ask: &Ask, original: bool) -> Result<Reply, Refusal> {
@@ -241,7 +241,7 @@ fn change(
 }
 
 /// An answer as its application sees it.
-fn written(world: &World, interaction: u64, id: MessageId) -> Result<Value, Refusal> {
+fn written(world: &World, ask: &Ask, interaction: u64, id: MessageId) -> Result<Value, Refusal> {
     let (message, details) = answer(world, interaction, id)?;
-    Ok(wire::message_with(View::over_rest(world, message.author), message, details))
+    Ok(wire::message_with(ask.view(world, message.author), message, details))
 }

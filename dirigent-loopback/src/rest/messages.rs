@@ -11,7 +11,7 @@ use super::draft::Revision;
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::sight::{seen, seen_with};
-use crate::wire::{self, View};
+use crate::wire;
 use dirigent_testkit::memory_discord::details::Details;
 use dirigent_testkit::memory_discord::event::Event;
 use dirigent_testkit::memory_discord::moment;
@@ -142,5 +142,5 @@ pub(super) fn typing(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
 }
 
 pub(super) fn shown(world: &World, ask: &Ask, message: &ChatMessage) -> Value {
-    wire::message(View::over_rest(world, ask.me), message)
+    wire::message(ask.view(world, ask.me), message)
 }

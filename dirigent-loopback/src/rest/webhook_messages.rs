@@ -10,8 +10,7 @@ use super::messages::revise;
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::webhooks::{By, found, read_name};
-use crate::token;
-use crate::wire::{self, View};
+use crate::{token, wire};
 use dirigent_testkit::memory_discord::details::Details;
 use dirigent_testkit::memory_discord::room::Room;
 use dirigent_testkit::memory_discord::webhooks::Guise;
@@ -39,12 +38,12 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     };
     let id = message.id;
     world.append(message, draft.details);
-    if ask.wants("wait") { shown(world, (webhook, channel), id) } else { Ok(Reply::nothing()) }
+    if ask.wants("wait") { shown(world, ask, (webhook, channel), id) } else { Ok(Reply::nothing()) }
 }
 
 pub(super) fn one(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let place = place(world, ask)?;
-    shown(world, place, ask.message())
+    shown(world, ask, place, ask.message())
 }
 
 pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
@@ -60,7 +59,7 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
             revision.apply(SETTABLE_FLAGS, message, details);
         });
     }
-    shown(world, (webhook, channel), message)
+    shown(world, ask, (webhook, channel), message)
 }
 
 pub(super) fn delete(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
@@ -93,7 +92,12 @@ fn own(
     message.ok_or_else(Refusal::unknown_message)
 }
 
-fn shown(world: &World, place: (UserId, ChannelId), message: MessageId) -> Result<Reply, Refusal> {
+fn shown(
+    world: &World,
+    ask: &Ask,
+    place: (UserId, ChannelId),
+    message: MessageId,
+) -> Result<Reply, Refusal> {
     let message = own(world, place, message)?;
-    Ok(Reply::json(wire::message(View::over_rest(world, place.0), message)))
+    Ok(Reply::json(wire::message(ask.view(world, place.0), message)))
 }

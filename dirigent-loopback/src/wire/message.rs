@@ -126,6 +126,9 @@ fn bare(view: View<'_>, shown: &ChatMessage, rare: Option<&Rare>) -> Value {
         "flags": if thread.is_some() { flags | HAS_THREAD } else { flags },
     });
     let Some(fields) = written.as_object_mut() else { return written };
+    if let Some(Ok(Value::Object(more))) = view.parts.of(shown.id).map(serde_json::to_value) {
+        fields.extend(more);
+    }
     if !view.reads(shown, &users) {
         hide_content(fields);
     }

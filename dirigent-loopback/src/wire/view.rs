@@ -3,12 +3,14 @@
 use dirigent::{ChatMessage, UserId};
 use serde_json::{Map, Value, json};
 
+use crate::parts::AllParts;
 use dirigent_testkit::memory_discord::world::World;
 
 /// The chat as one account is shown it.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) world: &'a World,
+    pub(crate) parts: &'a AllParts,
     pub(crate) account: UserId,
     /// Whether the account is shown what others write: the intent is switched on for its application, and the
     /// session of the gateway asked for it.
@@ -17,9 +19,9 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     /// The view over REST, where only the application's switch counts.
-    pub(crate) fn over_rest(world: &'a World, account: UserId) -> Self {
+    pub(crate) fn over_rest(world: &'a World, parts: &'a AllParts, account: UserId) -> Self {
         let is_hidden = world.accounts.get(account).is_some_and(|account| account.content_hidden);
-        Self { world, account, has_content_intent: !is_hidden }
+        Self { world, parts, account, has_content_intent: !is_hidden }
     }
 
     /// Whether the account is shown what this message says. Without the intent these are its own messages, direct ones,
@@ -38,5 +40,13 @@ pub(super) fn hide_content(message: &mut Map<String, Value>) {
     message.insert("content".to_owned(), json!(""));
     for list in ["attachments", "embeds", "components"] {
         message.insert(list.to_owned(), json!([]));
+    }
+    let snapshots = message.get_mut("message_snapshots").and_then(Value::as_array_mut);
+    for snapshot in snapshots.into_iter().flatten() {
+        snapshot
+            .get_mut("message")
+            .and_then(Value::as_object_mut)
+            .into_iter()
+            .for_each(hide_content);
     }
 }

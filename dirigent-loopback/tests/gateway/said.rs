@@ -164,3 +164,65 @@ async fn the_file_host_misbehaves_as_a_test_wants() {
     let (slow, ()) = tokio::join!(fetch(&scene, &files[3]), meanwhile);
     assert_eq!(slow.unwrap().text, "four", "it comes when the clock says so");
 }
+
+#[tokio::test]
+async fn a_forward_shows_the_message_as_it_was_without_its_author() {
+    use dirigent::ports::ErrorKind;
+
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    let elsewhere = scene.discord.add_channel(scene.guild, "elsewhere", &[]);
+    client.event("CHANNEL_CREATE").await;
+    let said = Said::new("Ship it").file("plan.txt", *b"1. ship");
+    let original = scene.server.say(elsewhere, scene.person, said).unwrap();
+    let forward = Said::forward(elsewhere, original);
+    let forwarded = scene.server.say(scene.channel, scene.person, forward).unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!(
+        (&told["type"], &told["content"], &told["attachments"]),
+        (&json!(0), &json!(""), &json!([]))
+    );
+    assert_eq!((&told["flags"], told.get("referenced_message")), (&json!(1 << 14), None));
+    let reference = json!({
+        "type": 1, "message_id": original.get().to_string(),
+        "channel_id": elsewhere.to_string(), "guild_id": scene.guild.to_string(),
+    });
+    assert_eq!(told["message_reference"], reference);
+    let snapshot = &told["message_snapshots"][0]["message"];
+    assert_eq!((&snapshot["content"], snapshot.get("author")), (&json!("Ship it"), None));
+    let file = &snapshot["attachments"][0];
+    assert_eq!(file["filename"], "plan.txt");
+    assert_eq!(fetch(&scene, file).await.unwrap().text, "1. ship");
+    scene.discord.edit(elsewhere, original, "Do not ship it");
+    assert_eq!(scene.history().await[0]["message_snapshots"], told["message_snapshots"]);
+
+    // A forward of a forward shows the first message.
+    scene.server.say(scene.channel, scene.person, Said::forward(scene.channel, forwarded)).unwrap();
+    let again = client.event("MESSAGE_CREATE").await;
+    assert_eq!(again["message_snapshots"], told["message_snapshots"]);
+    assert_eq!(again["message_reference"]["message_id"], forwarded.get().to_string());
+
+    let say =
+        |user, said| scene.server.say(scene.channel, user, said).map_err(|error| error.kind());
+    let member = scene.discord.add_human();
+    scene.discord.join(scene.channel, member);
+    assert_eq!(say(member, Said::forward(elsewhere, original)), Err(ErrorKind::Forbidden));
+    scene.discord.delete_message(elsewhere, original);
+    assert_eq!(say(scene.person, Said::forward(elsewhere, original)), Err(ErrorKind::Gone));
+    let joined = scene.discord.system_message(scene.channel, member, "");
+    assert_eq!(say(scene.person, Said::forward(scene.channel, joined)), Err(ErrorKind::Invalid));
+}
+
+#[tokio::test]
+async fn a_forward_says_nothing_without_the_intent() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS & !(1 << 15)).await;
+    let said = Said::new("Ship it").file("plan.txt", *b"1. ship");
+    let original = scene.server.say(scene.channel, scene.person, said).unwrap();
+    scene.server.say(scene.channel, scene.person, Said::forward(scene.channel, original)).unwrap();
+    client.event("MESSAGE_CREATE").await;
+    let told = client.event("MESSAGE_CREATE").await;
+    let snapshot = &told["message_snapshots"][0]["message"];
+    assert_eq!((&snapshot["content"], &snapshot["attachments"]), (&json!(""), &json!([])));
+    assert_eq!(told["message_reference"]["type"], 1);
+}

@@ -1,0 +1,51 @@
+//! The parts of messages that the in-memory Discord does not keep, in Discord's form.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dirigent::MessageId;
+use serde::Serialize;
+
+use super::forward::{Snapshot, Source};
+
+/// How many messages have their parts kept; those of the oldest are forgotten first.
+const KEPT_MAX: usize = 10_000;
+
+/// What a message has besides its text, embeds and files. The fields have Discord's names (resources/message).
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Parts {
+    /// Where it was forwarded from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) message_reference: Option<Source>,
+    /// What it forwards.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) message_snapshots: Vec<Snapshot>,
+}
+
+/// The parts of all messages that have some.
+#[derive(Debug, Default)]
+pub(crate) struct AllParts(Mutex<BTreeMap<MessageId, Parts>>);
+
+impl AllParts {
+    /// Keeps the parts of a message. It is done before the message is told to anyone.
+    pub(crate) fn keep(&self, message: MessageId, parts: Parts) {
+        let mut kept = self.kept();
+        if parts == Parts::default() {
+            kept.remove(&message);
+            return;
+        }
+        kept.insert(message, parts);
+        if kept.len() > KEPT_MAX {
+            kept.pop_first();
+        }
+    }
+
+    /// The parts of a message, if it has some.
+    pub(crate) fn of(&self, message: MessageId) -> Option<Parts> {
+        self.kept().get(&message).cloned()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<MessageId, Parts>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
