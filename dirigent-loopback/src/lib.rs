@@ -57,6 +57,7 @@ mod files;
 mod forward;
 pub(crate) mod gateway;
 mod limits;
+pub(crate) mod managed_roles;
 mod outage;
 pub(crate) mod parts;
 mod rest;

@@ -27,7 +27,7 @@ pub(crate) struct Parts {
 pub(crate) struct AllParts(Mutex<BTreeMap<MessageId, Parts>>);
 
 impl AllParts {
-    /// Keeps the parts of a message. It is done before the message is told to anyone.
+    /// Keeps the parts of a message. Sessions are told of the message afterwards.
     pub(crate) fn keep(&self, message: MessageId, parts: Parts) {
         let mut kept = self.kept();
         if parts == Parts::default() {

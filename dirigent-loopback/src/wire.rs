@@ -12,10 +12,10 @@ mod view;
 mod webhook;
 
 pub(crate) use channel::{channel, thread_member};
-pub(crate) use dispatch::{Dispatch, dispatch};
-pub(crate) use guild::{guild, guild_create, guilds_of, listed_guild};
+pub(crate) use dispatch::{Dispatch, dispatch, managed_role_told};
+pub(crate) use guild::{guild, guild_create, guilds_of, listed_guild, roles};
 pub(crate) use media::{FILES, guild_emoji};
 pub(crate) use message::{message, message_with};
-pub(crate) use people::{application, current_user, member, partial_application, role, user};
+pub(crate) use people::{application, current_user, member, partial_application, user};
 pub(crate) use view::View;
 pub(crate) use webhook::webhook;

@@ -47,10 +47,14 @@ impl Subscriber {
     }
 
     /// The event in the form that this session gets; `None` where the session does not get it.
-    fn told(&self, session: &Session, world: &World, event: &Event) -> Option<News> {
-        let mut view = View::over_rest(world, &self.parts, self.user);
-        view.has_content_intent &= session.intents.has(intent::CONTENT);
-        let Dispatch { name, mut data, intents } = wire::dispatch(view, event)?;
+    fn told(
+        &self,
+        session: &Session,
+        world: &World,
+        event: &Event,
+        dispatch: Dispatch,
+    ) -> Option<News> {
+        let Dispatch { name, mut data, intents } = dispatch;
         let is_wanted = session.intents.hear(intents) && session.shard.hears(guild_of(&data, name));
         if !is_wanted {
             return None;
@@ -76,7 +80,14 @@ impl Listener for Subscriber {
             return;
         }
         let mut session = self.session();
-        if let Some(news) = self.told(&session, world, event) {
+        let mut view = View::over_rest(world, &self.parts, self.user);
+        view.has_content_intent &= session.intents.has(intent::CONTENT);
+        let role = wire::managed_role_told(view, event);
+        if let Some(news) = role.and_then(|role| self.told(&session, world, event, role)) {
+            session.push(news, None, world.clock.now());
+        }
+        let dispatch = wire::dispatch(view, event);
+        if let Some(news) = dispatch.and_then(|it| self.told(&session, world, event, it)) {
             session.push(news, draw(), world.clock.now());
         }
     }

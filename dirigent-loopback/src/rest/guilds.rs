@@ -9,6 +9,7 @@ use super::ask::Ask;
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::sight::joined;
+use crate::managed_roles::managed_roles;
 use crate::wire;
 use dirigent_testkit::memory_discord::event::Event;
 use dirigent_testkit::memory_discord::permissions::Permissions;
@@ -17,7 +18,7 @@ use dirigent_testkit::memory_discord::world::World;
 
 pub(super) fn one(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
-    Ok(Reply::json(wire::guild(ask.guild(), guild, ask.wants("with_counts"))))
+    Ok(Reply::json(wire::guild(world, ask.guild(), guild, ask.wants("with_counts"))))
 }
 
 /// The channels that the account sees, without threads.
@@ -67,6 +68,9 @@ pub(super) fn member(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
 pub(super) fn set_role(world: &mut World, ask: &Ask, has_it: bool) -> Result<Reply, Refusal> {
     let (guild, user, role) = (ask.guild(), ask.user(1), RoleId::new(ask.id(2)));
     let found = joined(world, guild, ask.me)?;
+    if managed_roles(world, guild, found).any(|(managed, _)| managed == role) {
+        return Err(Refusal::invalid_role());
+    }
     let position = found.roles.get(&role).ok_or_else(Refusal::unknown_role)?.position;
     if !found.members.contains_key(&user) {
         return Err(Refusal::unknown_member());
@@ -94,7 +98,7 @@ pub(super) fn set_role(world: &mut World, ask: &Ask, has_it: bool) -> Result<Rep
 
 pub(super) fn roles(world: &World, ask: &Ask) -> Result<Reply, Refusal> {
     let guild = joined(world, ask.guild(), ask.me)?;
-    Ok(Reply::list(guild.roles.iter().map(|(id, role)| wire::role(*id, role))))
+    Ok(Reply::list(wire::roles(world, ask.guild(), guild)))
 }
 
 /// The threads that the account sees, newest first.

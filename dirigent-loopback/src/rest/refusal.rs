@@ -54,6 +54,7 @@ refusals! {
     system_message = 403, 50021, "Cannot execute action on a system message";
     not_here = 400, 50024, "Cannot execute action on this channel type";
     invalid_token = 401, 50027, "Invalid Webhook Token";
+    invalid_role = 400, 50028, "Invalid role";
     too_old = 400, 50034, "A message provided was too old to bulk delete";
     bad_form = 400, 50035, "Invalid Form Body: the multipart form cannot be read";
     bad_json = 400, 50109, "The request body contains invalid JSON.";

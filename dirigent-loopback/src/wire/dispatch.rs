@@ -9,8 +9,9 @@ use super::guild::guild_create;
 use super::intent;
 use super::marks;
 use super::message::pushed_message;
-use super::people::{member, role, user};
+use super::people::{bot_role, member, role, user};
 use super::view::View;
+use crate::managed_roles::{is_bot, managed_role};
 use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::role::RoleId;
@@ -86,6 +87,25 @@ pub(crate) fn dispatch(view: View<'_>, event: &Event) -> Option<Dispatch> {
             None
         }
     }
+}
+
+/// The event about the role of a bot, which Discord manages: it comes or goes before its bot.
+pub(crate) fn managed_role_told(view: View<'_>, event: &Event) -> Option<Dispatch> {
+    let (Event::GuildMemberAdded { guild, user } | Event::GuildMemberRemoved { guild, user }) =
+        event
+    else {
+        return None;
+    };
+    if *user == view.account || !is_bot(view.world, *user) {
+        return None;
+    }
+    let role = managed_role(*guild, *user);
+    let (name, data) = if matches!(event, Event::GuildMemberAdded { .. }) {
+        ("GUILD_ROLE_CREATE", json!({ "role": bot_role(view.world, role, *user) }))
+    } else {
+        ("GUILD_ROLE_DELETE", json!({ "role_id": role.to_string() }))
+    };
+    Some(Dispatch { name, data: within(Some(*guild), data), intents: intent::GUILDS })
 }
 
 /// Threads are deleted by another name than channels; `kind` is Discord's number.

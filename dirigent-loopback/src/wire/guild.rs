@@ -6,15 +6,16 @@ use serde_json::{Value, json};
 
 use super::channel::{channel, pushed_channel};
 use super::media::guild_emoji;
-use super::people::{member, role};
+use super::people::{bot_role, member, role};
+use crate::managed_roles::managed_roles;
 use dirigent_testkit::memory_discord::moment;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::places::Guild;
 use dirigent_testkit::memory_discord::world::World;
 
 /// A guild as it is read.
-pub(crate) fn guild(id: GuildId, guild: &Guild, with_counts: bool) -> Value {
-    let roles: Vec<_> = guild.roles.iter().map(|(id, found)| role(*id, found)).collect();
+pub(crate) fn guild(world: &World, id: GuildId, guild: &Guild, with_counts: bool) -> Value {
+    let roles = roles(world, id, guild);
     let mut written = json!({
         "id": id.to_string(),
         "name": guild.name,
@@ -64,6 +65,13 @@ pub(crate) fn guild(id: GuildId, guild: &Guild, with_counts: bool) -> Value {
     written
 }
 
+/// The roles of a guild, those too that Discord manages.
+pub(crate) fn roles(world: &World, id: GuildId, guild: &Guild) -> Vec<Value> {
+    let own = guild.roles.iter().map(|(id, found)| role(*id, found));
+    let managed = managed_roles(world, id, guild);
+    own.chain(managed.map(|(role, bot)| bot_role(world, role, bot))).collect()
+}
+
 /// A guild in the list of an account's guilds.
 pub(crate) fn listed_guild(world: &World, id: GuildId, guild: &Guild, viewer: UserId) -> Value {
     json!({
@@ -97,7 +105,7 @@ pub(crate) fn guild_create(world: &World, id: GuildId, viewer: UserId) -> Option
     let sees = |id| world.places.permissions(id, viewer).contains(Permissions::VIEW_CHANNEL);
     let threads = rooms().filter(|room| room.is_thread() && !room.archived && sees(room.id));
     let threads: Vec<_> = threads.map(|room| channel(world, viewer, room)).collect();
-    let mut written = guild(id, found, false);
+    let mut written = guild(world, id, found, false);
     let fields = written.as_object_mut()?;
     let more = json!({
         "joined_at": moment::written(joined.joined_at),

@@ -5,7 +5,9 @@ use dirigent::{ChatMessage, UserId};
 use serde_json::{Value, json};
 
 use super::guild::guilds_of;
+use crate::managed_roles::{is_bot, managed_role};
 use dirigent_testkit::memory_discord::moment;
+use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::role::{Role, RoleId};
 use dirigent_testkit::memory_discord::webhooks::Guise;
 use dirigent_testkit::memory_discord::world::World;
@@ -69,8 +71,10 @@ pub(crate) fn member(world: &World, guild: GuildId, id: UserId) -> Option<Value>
 pub(crate) fn partial_member(world: &World, guild: GuildId, id: UserId) -> Option<Value> {
     let member = world.places.guilds.get(&guild)?.members.get(&id)?;
     let until = member.timed_out_until.map(moment::written);
+    let managed = is_bot(world, id).then(|| managed_role(guild, id));
+    let roles = member.roles.iter().copied().chain(managed);
     Some(json!({
-        "roles": member.roles.iter().map(RoleId::to_string).collect::<Vec<_>>(),
+        "roles": roles.map(|role| role.to_string()).collect::<Vec<_>>(),
         "nick": null,
         "avatar": null,
         "banner": null,
@@ -82,6 +86,16 @@ pub(crate) fn partial_member(world: &World, guild: GuildId, id: UserId) -> Optio
         "flags": 0,
         "communication_disabled_until": until,
     }))
+}
+
+/// The role that Discord manages for a bot.
+pub(super) fn bot_role(world: &World, id: RoleId, bot: UserId) -> Value {
+    let name = world.accounts.get(bot).map_or("unknown", |account| &*account.name).to_owned();
+    let mut written = role(id, &Role { name, permissions: Permissions::NONE, position: 1 });
+    let Some(fields) = written.as_object_mut() else { return written };
+    fields.insert("managed".to_owned(), json!(true));
+    fields.insert("tags".to_owned(), json!({ "bot_id": bot.to_string() }));
+    written
 }
 
 /// A role.

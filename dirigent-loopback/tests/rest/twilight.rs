@@ -44,7 +44,11 @@ async fn twilight_reads_accounts_guilds_channels_and_members() {
     let member = client.guild_member(guild, bot).await.unwrap().model().await.unwrap();
     assert!(member.user.bot && member.joined_at.is_some());
     let roles = client.roles(guild).await.unwrap().models().await.unwrap();
-    assert_eq!(roles.len(), 2, "everyone, and the channel managers");
+    assert_eq!(roles.len(), 4, "everyone, the channel managers, and one of each bot");
+    let own = roles
+        .iter()
+        .find(|role| role.managed && role.tags.as_ref().unwrap().bot_id == Some(bot.cast()));
+    assert!(member.roles.contains(&own.unwrap().id));
     let gateway = client.gateway().authed().await.unwrap().model().await.unwrap();
     assert!(gateway.url.starts_with("ws://127.0.0.1:"));
     assert_eq!(stage.loopback.traffic().with_status(200), stage.loopback.traffic().total());
