@@ -82,6 +82,7 @@ impl Parts {
                 guild_id: room.guild.map(|guild| guild.to_string()),
             }),
             message_snapshots: before.unwrap_or_else(|| vec![Snapshot { message: shown }]),
+            ..Self::default()
         })
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dirigent::MessageId;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::forward::{Snapshot, Source};
 
@@ -20,6 +21,15 @@ pub(crate) struct Parts {
     /// What it forwards.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) message_snapshots: Vec<Snapshot>,
+    /// Buttons, texts and other components, as they were posted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) components: Vec<Value>,
+}
+
+impl Parts {
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The parts of all messages that have some.
@@ -30,7 +40,7 @@ impl AllParts {
     /// Keeps the parts of a message. Sessions are told of the message afterwards.
     pub(crate) fn keep(&self, message: MessageId, parts: Parts) {
         let mut kept = self.kept();
-        if parts == Parts::default() {
+        if parts.is_empty() {
             kept.remove(&message);
             return;
         }

@@ -22,6 +22,7 @@ mod attachments;
 mod body;
 mod channels;
 mod commands;
+mod components;
 mod draft;
 mod embeds;
 mod guilds;

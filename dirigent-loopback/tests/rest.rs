@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 mod altered;
 pub(crate) mod answer;
 mod commands;
+mod components;
 mod embeds;
 mod faults;
 mod files;

@@ -4,6 +4,7 @@ use dirigent::{MessageId, UserId};
 use serde_json::{Map, Value};
 
 use super::ask::{as_number, is_on, number, object, only};
+use super::components::IS_COMPONENTS_V2;
 use super::refusal::Refusal;
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::pings::AllowedMentions;
@@ -15,15 +16,15 @@ pub(super) const CONTENT_MAX: usize = 2_000;
 /// The longest nonce, in characters.
 const NONCE_MAX: usize = 25;
 
-/// The flags that a poster may set and this server keeps: no previews, no push messages.
-pub(super) const SETTABLE_FLAGS: u64 = 1 << 2 | 1 << 12;
+/// The flags that a poster may set and this server keeps: no previews, no push messages, components alone.
+pub(super) const SETTABLE_FLAGS: u64 = 1 << 2 | 1 << 12 | IS_COMPONENTS_V2;
 
 /// The flag of an answer that only the user of a command sees.
 pub(super) const EPHEMERAL: u64 = 1 << 6;
 
 /// What every message may be posted with.
-pub(super) const FIELDS: [&str; 5] =
-    ["content", "allowed_mentions", "flags", "embeds", "attachments"];
+pub(super) const FIELDS: [&str; 6] =
+    ["content", "allowed_mentions", "flags", "embeds", "attachments", "components"];
 
 /// The content, without white space around it; none where there is none.
 pub(super) fn read_content(content: &Value, max: usize) -> Result<Option<String>, Refusal> {

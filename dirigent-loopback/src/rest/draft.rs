@@ -1,15 +1,17 @@
 //! What a message is made of, or is changed to.
 
-use dirigent::ChatMessage;
 use dirigent::ports::Timestamp;
+use dirigent::{ChatMessage, MessageId};
 use serde_json::{Map, Value};
 
 use super::ask::Ask;
 use super::body::{self, CONTENT_MAX};
+use super::components::{self, IS_COMPONENTS_V2};
 use super::refusal::Refusal;
 use super::{attachments, embeds};
+use crate::parts::Parts;
 use dirigent_testkit::memory_discord::attachment::Attachment;
-use dirigent_testkit::memory_discord::details::{Allowed, Details, Media};
+use dirigent_testkit::memory_discord::details::{Allowed, Details, Media, Rare};
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::snowflake::Snowflakes;
 
@@ -19,6 +21,8 @@ pub(super) struct Draft {
     /// Empty where there is none.
     pub(super) content: String,
     pub(super) details: Details,
+    /// What it has that the world does not keep.
+    pub(super) parts: Parts,
 }
 
 impl Draft {
@@ -36,15 +40,18 @@ impl Draft {
             embeds: embeds::read(fields)?.unwrap_or_default(),
             attachments: attachments::read(fields, ask.files(), &[], (ids, now))?,
         };
+        let flags = details.rare.as_ref().map_or(0, |rare| rare.flags);
+        let components = components::read(fields, flags)?.unwrap_or_default();
+        components::check_alone(flags, !content.is_empty() || !media.embeds.is_empty())?;
         if !media.is_empty() {
             details.rare_mut().media = media;
         }
-        Ok(Self { content, details })
+        Ok(Self { content, details, parts: Parts { components, ..Parts::default() } })
     }
 
     /// Whether it says and shows nothing, which Discord does not post.
     pub(super) fn is_empty(&self) -> bool {
-        self.content.is_empty() && self.media().is_none_or(Media::is_empty)
+        self.content.is_empty() && self.media().is_none_or(Media::is_empty) && self.parts.is_empty()
     }
 
     /// What it takes to post it, besides the right to post.
@@ -72,17 +79,21 @@ pub(super) struct Revision {
     attachments: Option<Vec<Attachment>>,
     allowed: Option<Allowed>,
     flags: Option<u64>,
+    /// What it has afterwards that the world does not keep.
+    parts: Parts,
+    changes_parts: bool,
 }
 
 impl Revision {
-    /// Reads it; `media` is what the message shows so far.
+    /// Reads it; `message` is as it was so far.
     pub(super) fn read(
         ask: &Ask,
         fields: &Map<String, Value>,
         settable: u64,
-        media: Option<&Media>,
+        (message, rare): (MessageId, Option<&Rare>),
         (ids, now): (&mut Snowflakes, Timestamp),
     ) -> Result<Self, Refusal> {
+        let media = rare.map(|rare| &rare.media);
         let content = match fields.get("content") {
             None => None,
             Some(content) => Some(body::read_content(content, CONTENT_MAX)?.unwrap_or_default()),
@@ -96,7 +107,14 @@ impl Revision {
         let allowed = body::read_allowed(fields)?.map(Box::new).map(Allowed::Listed);
         let flags = fields.get("flags").filter(|flags| !flags.is_null());
         let flags = flags.map(|_| body::read_flags(fields, settable)).transpose()?;
-        Ok(Self { content, embeds: embeds::read(fields)?, attachments, allowed, flags })
+        // What consists of components alone stays so.
+        let flags_after = flags.unwrap_or(0) | rare.map_or(0, |rare| rare.flags);
+        let components = components::read(fields, flags_after)?;
+        let changes_parts = components.is_some();
+        let mut parts = ask.parts.of(message).unwrap_or_default();
+        parts.components = components.unwrap_or(parts.components);
+        let embeds = embeds::read(fields)?;
+        Ok(Self { content, embeds, attachments, allowed, flags, parts, changes_parts })
     }
 
     /// What it takes to show what is new.
@@ -107,8 +125,9 @@ impl Revision {
         })
     }
 
-    /// Whether the message would say and show nothing afterwards.
-    pub(super) fn empties(&self, content: &str, media: Option<&Media>) -> bool {
+    /// Refuses a message that would say and show nothing afterwards, or more than one of components may.
+    pub(super) fn check(&self, content: &str, rare: Option<&Rare>) -> Result<(), Refusal> {
+        let media = rare.map(|rare| &rare.media);
         let has_content = self.content.as_deref().map_or(!content.is_empty(), |it| !it.is_empty());
         let has_embeds = self.embeds.as_ref().map_or_else(
             || media.is_some_and(|media| !media.embeds.is_empty()),
@@ -118,7 +137,13 @@ impl Revision {
             || media.is_some_and(|media| !media.attachments.is_empty()),
             |attachments| !attachments.is_empty(),
         );
-        !has_content && !has_embeds && !has_attachments
+        let flags = self.flags.unwrap_or(0) | rare.map_or(0, |rare| rare.flags);
+        components::check_alone(flags, has_content || has_embeds)?;
+        if has_content || has_embeds || has_attachments || !self.parts.is_empty() {
+            Ok(())
+        } else {
+            Err(Refusal::empty_message())
+        }
     }
 
     /// Whether it changes anything.
@@ -127,9 +152,17 @@ impl Revision {
             && self.embeds.is_none()
             && self.attachments.is_none()
             && self.flags.is_none()
+            && !self.changes_parts
     }
 
-    /// Changes a message; flags that cannot be set stay.
+    /// Keeps what the world does not, before sessions hear of the change.
+    pub(super) fn keep_parts(&self, ask: &Ask, message: MessageId) {
+        if self.changes_parts {
+            ask.parts.keep(message, self.parts.clone());
+        }
+    }
+
+    /// Changes a message; flags that cannot be set stay, and so does that of components alone.
     pub(super) fn apply(self, settable: u64, message: &mut ChatMessage, details: &mut Details) {
         if let Some(content) = self.content {
             message.content = content.into();
@@ -139,7 +172,7 @@ impl Revision {
         }
         let rare = details.rare_mut();
         if let Some(flags) = self.flags {
-            rare.flags = rare.flags & !settable | flags;
+            rare.flags = rare.flags & (!settable | IS_COMPONENTS_V2) | flags;
         }
         if let Some(embeds) = self.embeds {
             rare.media.embeds = embeds;

@@ -59,7 +59,7 @@ pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
             return Err(Refusal::lacking(&what));
         }
     };
-    let message = publish(world, id, answer);
+    let message = publish(world, ask, id, answer);
     if let Some(known) = world.applications.interactions.get_mut(&id) {
         known.answered = Answered::With(message);
     }
@@ -82,6 +82,7 @@ pub(super) fn follow_up(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> 
     };
     let answer = read_answer(world, ask, fields, true)?;
     let message = if is_promised(world, id, first) {
+        ask.parts.keep(first, answer.parts);
         change(world, id, first, |message, details| {
             message.content = answer.content.into();
             // Whether only the user sees it was said with the promise.
@@ -92,7 +93,7 @@ pub(super) fn follow_up(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> 
         });
         first
     } else {
-        publish(world, id, answer)
+        publish(world, ask, id, answer)
     };
     written(world, ask, id, message).map(Reply::json)
 }
@@ -107,13 +108,11 @@ pub(super) fn update(world: &mut World, ask: &Ask, original: bool) -> Result<Rep
     let fields = ask.fields(&FIELDS)?;
     let now = world.clock.now();
     let (said, details) = answer(world, id, message)?;
-    let (said, rare) = (said.content.clone(), details.and_then(|details| details.rare.as_ref()));
-    let media = rare.map(|rare| rare.media.clone());
-    let ids = (&mut world.ids, now);
-    let revision = Revision::read(ask, fields, SETTABLE_FLAGS, media.as_ref(), ids)?;
-    if revision.empties(&said, media.as_ref()) {
-        return Err(Refusal::empty_message());
-    }
+    let (said, rare) = (said.content.clone(), details.and_then(|details| details.rare.clone()));
+    let so_far = (message, rare.as_deref());
+    let revision = Revision::read(ask, fields, SETTABLE_FLAGS, so_far, (&mut world.ids, now))?;
+    revision.check(&said, rare.as_deref())?;
+    revision.keep_parts(ask, message);
     change(world, id, message, |message, details| {
         revision.apply(SETTABLE_FLAGS, message, details);
         details.rare_mut().flags &= !LOADING;
@@ -170,12 +169,13 @@ fn read_answer(
 }
 
 /// Posts an answer, or whispers it.
-fn publish(world: &mut World, interaction: u64, answer: Draft) -> MessageId {
+fn publish(world: &mut World, ask: &Ask, interaction: u64, answer: Draft) -> MessageId {
     let id = MessageId::new(world.next_id());
     let Some(found) = world.applications.interactions.get_mut(&interaction) else {
         return id;
     };
-    let Draft { content, mut details } = answer;
+    let Draft { content, mut details, parts } = answer;
+    ask.parts.keep(id, parts);
     let used = used_command(interaction, found);
     let rare = details.rare_mut();
     rare.command = Some(used);

@@ -65,6 +65,7 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         return Err(Refusal::missing_permissions());
     }
     if !revision.is_nothing() {
+        revision.keep_parts(ask, ask.message());
         let change = |message: &mut ChatMessage, details: &mut Details| {
             revision.apply(SETTABLE_FLAGS, message, details);
         };
@@ -86,10 +87,11 @@ pub(super) fn revise(
     let now = world.clock.now();
     let room = world.places.rooms.get(&channel).ok_or_else(Refusal::unknown_channel)?;
     let content = &room.messages.find(message).ok_or_else(Refusal::unknown_message)?.content;
-    let rare = room.messages.details(message).and_then(|details| details.rare.as_ref());
-    let media = rare.map(|rare| &rare.media);
-    let revision = Revision::read(ask, fields, settable, media, (&mut world.ids, now))?;
-    if revision.empties(content, media) { Err(Refusal::empty_message()) } else { Ok(revision) }
+    let rare = room.messages.details(message).and_then(|details| details.rare.as_deref());
+    let so_far = (message, rare);
+    let revision = Revision::read(ask, fields, settable, so_far, (&mut world.ids, now))?;
+    revision.check(content, rare)?;
+    Ok(revision)
 }
 
 /// Deletes an own message, or with the right to it anybody's.

@@ -49,6 +49,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         nonce: given.and_then(|given| draft.details.nonce(given)),
         ..ChatMessage::new(id, ask.channel(), ask.me, draft.content)
     };
+    ask.parts.keep(id, draft.parts);
     world.append(message, draft.details);
     let (room, _) = seen(world, ask.channel(), ask.me)?;
     let message = room.messages.find(id).ok_or_else(Refusal::unknown_message)?;

@@ -37,6 +37,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         ..ChatMessage::new(MessageId::new(world.next_id()), channel, webhook, draft.content)
     };
     let id = message.id;
+    ask.parts.keep(id, draft.parts);
     world.append(message, draft.details);
     if ask.wants("wait") { shown(world, ask, (webhook, channel), id) } else { Ok(Reply::nothing()) }
 }
@@ -55,6 +56,7 @@ pub(super) fn update(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let fields = ask.fields(&known)?;
     let revision = revise(world, ask, fields, (channel, message), SETTABLE_FLAGS)?;
     if !revision.is_nothing() {
+        revision.keep_parts(ask, message);
         world.edit(channel, message, |message: &mut ChatMessage, details: &mut Details| {
             revision.apply(SETTABLE_FLAGS, message, details);
         });

@@ -72,6 +72,33 @@ pub(super) fn embeds(world: &World, channel: ChannelId, media: &Media) -> Vec<Va
     embeds
 }
 
+/// Names the files of the message by their addresses, wherever its components show them.
+pub(super) fn name_files(world: &World, channel: ChannelId, media: &Media, shown: &mut Value) {
+    match shown {
+        Value::Array(list) => {
+            for inner in list {
+                name_files(world, channel, media, inner);
+            }
+        }
+        Value::Object(fields) => {
+            let addresses = |name: &str| {
+                let file = media.attachments.iter().find(|file| file.filename == name)?;
+                Some(address(world, channel, file))
+            };
+            for name in ["media", "file"] {
+                if let Some(part) = fields.get_mut(name).and_then(Value::as_object_mut) {
+                    show(part, "url", addresses);
+                    part.insert("id".to_owned(), json!("0"));
+                }
+            }
+            for inner in fields.values_mut() {
+                name_files(world, channel, media, inner);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// Gives a picture its address, and that under which Discord would show it.
 fn show(part: &mut Map<String, Value>, field: &str, address: impl Fn(&str) -> Option<String>) {
     let Some(said) = part.get(field).and_then(Value::as_str) else { return };

@@ -129,6 +129,9 @@ fn bare(view: View<'_>, shown: &ChatMessage, rare: Option<&Rare>) -> Value {
     if let Some(Ok(Value::Object(more))) = view.parts.of(shown.id).map(serde_json::to_value) {
         fields.extend(more);
     }
+    if let Some(components) = fields.get_mut("components") {
+        media::name_files(world, shown.channel, media, components);
+    }
     if !view.reads(shown, &users) {
         hide_content(fields);
     }

@@ -90,11 +90,10 @@ async fn what_the_server_lacks_is_refused_loudly() {
     assert_eq!(stage.loopback.traffic().unknown(), 1);
     let path = format!("channels/{}/messages", stage.channel);
     for (field, value) in [
-        ("components", json!([{ "type": 1 }])),
         ("tts", json!(true)),
         ("poll", json!({ "question": {} })),
         ("surprise", json!("new")),
-        ("flags", json!(1 << 15)),
+        ("flags", json!(1 << 13)),
         ("flags", json!(1 << 6)),
     ] {
         let body = json!({ "content": "hello", field: value });
