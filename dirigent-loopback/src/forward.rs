@@ -69,7 +69,8 @@ impl Parts {
         let written = wire::message(view, original);
         let invalid = |_| ApiError::new(ErrorKind::Invalid);
         let shown: Minimal = serde_json::from_value(written).map_err(invalid)?;
-        if !FORWARDABLE.contains(&shown.kind) {
+        let is_poll = view.parts.of(message).is_some_and(|parts| parts.poll.is_some());
+        if is_poll || !FORWARDABLE.contains(&shown.kind) {
             return Err(ApiError::new(ErrorKind::Invalid));
         }
         let before = view.parts.of(message).map(|parts| parts.message_snapshots);

@@ -8,7 +8,7 @@
 //! | run a bot on this machine without a token, and be the person | the program: `loopback-discord -- COMMAND` |
 //! | test a bot in any language, from its first login to its last message | the same, with `--seed` and `--state` |
 //! | test a bot in Rust | [`LoopbackDiscord::start`] over a [`MemoryDiscord`] |
-//! | write as a person does: reply, paste, attach, forward | [`LoopbackDiscord::say`], [`Said`] |
+//! | write as a person does: reply, paste, attach, forward, ask in a poll | [`LoopbackDiscord::say`], [`Said`] |
 //! | use a slash command as a person does | [`LoopbackDiscord::use_command`] |
 //! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
 //! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
@@ -60,10 +60,12 @@ mod limits;
 pub(crate) mod managed_roles;
 mod outage;
 pub(crate) mod parts;
+mod poll;
 mod rest;
 mod said;
 mod server;
 pub(crate) mod state;
+mod stickers;
 mod token;
 mod traffic;
 pub(crate) mod wire;

@@ -8,6 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::forward::{Snapshot, Source};
+use super::poll::Poll;
+use super::stickers::{StickerItem, Stickers};
 
 /// How many messages have their parts kept; those of the oldest are forgotten first.
 const KEPT_MAX: usize = 10_000;
@@ -21,6 +23,10 @@ pub(crate) struct Parts {
     /// What it forwards.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) message_snapshots: Vec<Snapshot>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sticker_items: Vec<StickerItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) poll: Option<Poll>,
     /// Buttons, texts and other components, as they were posted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) components: Vec<Value>,
@@ -34,7 +40,10 @@ impl Parts {
 
 /// The parts of all messages that have some.
 #[derive(Debug, Default)]
-pub(crate) struct AllParts(Mutex<BTreeMap<MessageId, Parts>>);
+pub(crate) struct AllParts {
+    by_message: Mutex<BTreeMap<MessageId, Parts>>,
+    stickers: Mutex<Stickers>,
+}
 
 impl AllParts {
     /// Keeps the parts of a message. Sessions are told of the message afterwards.
@@ -55,7 +64,12 @@ impl AllParts {
         self.kept().get(&message).cloned()
     }
 
+    /// The stickers that there are.
+    pub(crate) fn stickers(&self) -> MutexGuard<'_, Stickers> {
+        self.stickers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn kept(&self) -> MutexGuard<'_, BTreeMap<MessageId, Parts>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_message.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,6 +9,8 @@ use super::LoopbackDiscord;
 use super::files::{self, FILE_BYTES_MAX, FILES_MAX};
 use super::forward::HAS_SNAPSHOT;
 use super::parts::{AllParts, Parts};
+use super::poll::PollRequest;
+use super::stickers::STICKERS_MAX;
 use super::wire::View;
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::permissions::Permissions;
@@ -48,6 +50,9 @@ pub struct Said {
     files: Vec<(String, Vec<u8>)>,
     /// The message that it forwards.
     forwarded: Option<(ChannelId, MessageId)>,
+    stickers: Vec<u64>,
+    /// A question and its answers.
+    poll: Option<(String, Vec<String>)>,
 }
 
 impl Said {
@@ -84,6 +89,23 @@ impl Said {
         self
     }
 
+    /// Adds a sticker of [`LoopbackDiscord::add_sticker`]; a message has three at most.
+    #[must_use]
+    pub fn sticker(mut self, id: u64) -> Self {
+        self.stickers.push(id);
+        self
+    }
+
+    /// A poll with at most 10 answers of 55 characters, which is open for a day. The question has at most 300 characters,
+    /// and the message no text.
+    pub fn poll<T: Into<String>>(
+        question: impl Into<String>,
+        answers: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let answers = answers.into_iter().map(Into::into).collect();
+        Self { poll: Some((question.into(), answers)), ..Self::default() }
+    }
+
     /// Makes a file of a text that is too long for a message.
     fn with_paste_as_file(mut self) -> Self {
         if self.text.trim().chars().count() > CONTENT_CHARS_MAX {
@@ -95,12 +117,14 @@ impl Said {
 
     /// Whether a client would send it.
     fn is_sendable(&self) -> bool {
-        let is_empty = self.text.trim().is_empty() && self.files.is_empty();
-        if self.forwarded.is_some() {
+        let is_empty =
+            self.text.trim().is_empty() && self.files.is_empty() && self.stickers.is_empty();
+        if self.forwarded.is_some() || self.poll.is_some() {
             return is_empty && self.reply_to.is_none();
         }
         let are_large = self.files.iter().any(|(_, bytes)| bytes.len() > FILE_BYTES_MAX);
-        !is_empty && !are_large && self.files.len() <= FILES_MAX
+        let are_few = self.files.len() <= FILES_MAX && self.stickers.len() <= STICKERS_MAX;
+        !is_empty && !are_large && are_few
     }
 
     /// The rights that it takes, besides the right to post.
@@ -110,10 +134,19 @@ impl Said {
 
     /// What it has that the in-memory Discord does not keep.
     fn parts(&self, view: View<'_>) -> Result<Parts, ApiError> {
-        match self.forwarded {
-            Some((channel, message)) => Parts::of_forward(view, channel, message),
-            None => Ok(Parts::default()),
+        let invalid = || ApiError::new(ErrorKind::Invalid);
+        if let Some((channel, message)) = self.forwarded {
+            return Parts::of_forward(view, channel, message);
         }
+        let now = view.world.clock.now();
+        let poll = self.poll.as_ref();
+        let poll = poll.map(|(question, answers)| PollRequest::new(question, answers).open(now));
+        let sticker_items = view.parts.stickers().items(&self.stickers);
+        Ok(Parts {
+            poll: poll.transpose().map_err(|_| invalid())?,
+            sticker_items: sticker_items.ok_or_else(invalid)?,
+            ..Parts::default()
+        })
     }
 
     /// What it has that the in-memory Discord keeps.

@@ -20,6 +20,7 @@ mod limits;
 mod outages;
 mod pages;
 mod pins;
+mod polls;
 mod posting;
 mod reactions;
 mod refusals;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::ports::{GuildId, Nonce, Post};
 use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
-use dirigent_loopback::{GatewayFault, GatewayFaults, LoopbackDiscord};
+use dirigent_loopback::{GatewayFault, GatewayFaults, LoopbackDiscord, Said};
 use dirigent_testkit::memory_discord::{Permissions, PushFault};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use futures_util::StreamExt as _;
@@ -122,6 +122,36 @@ async fn a_bot_hears_what_is_said_changed_and_deleted() {
     scene.discord.delete_message(scene.channel, id);
     let Event::MessageDelete(deleted) = event(&mut shard).await else { panic!() };
     assert_eq!(deleted.id.get(), id.get());
+}
+
+/// Its models are made after Discord's document.
+#[tokio::test]
+async fn twilight_reads_all_that_people_send() {
+    use twilight_model::channel::message::{MessageFlags, MessageReferenceType};
+
+    let scene = Scene::new().await;
+    let mut shard = scene.ready().await;
+    let mut hear = async |said: Said| {
+        scene.server.say(scene.channel, scene.person, said).unwrap();
+        let Event::MessageCreate(message) = event(&mut shard).await else { panic!() };
+        message.message
+    };
+    let first = hear(Said::new("x".repeat(2_001))).await;
+    assert_eq!(
+        (&*first.attachments[0].filename, first.attachments[0].size),
+        ("message.txt", 2_001)
+    );
+    let id = MessageId::new(first.id.get());
+    let reply = hear(Said::new("Why?").reply_to(id)).await;
+    assert_eq!(reply.referenced_message.unwrap().id, first.id);
+    let forward = hear(Said::forward(scene.channel, id)).await;
+    assert_eq!(forward.flags, Some(MessageFlags::HAS_SNAPSHOT));
+    assert_eq!(forward.reference.unwrap().kind, MessageReferenceType::Forward);
+    assert_eq!(forward.message_snapshots[0].message.attachments[0].filename, "message.txt");
+    let sticker = hear(Said::default().sticker(scene.server.add_sticker("cat"))).await;
+    assert_eq!(sticker.sticker_items[0].name, "cat");
+    let poll = hear(Said::poll("Tabs or spaces?", ["Tabs", "Spaces"])).await.poll.unwrap();
+    assert_eq!(poll.answers[1].poll_media.text.as_deref(), Some("Spaces"));
 }
 
 #[tokio::test]

@@ -1,11 +1,15 @@
 //! What a message is posted with.
 
+use dirigent::ports::Timestamp;
 use dirigent::{MessageId, UserId};
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::ask::{as_number, is_on, number, object, only};
 use super::components::IS_COMPONENTS_V2;
 use super::refusal::Refusal;
+use crate::poll::{BadPoll, Poll, PollRequest};
+use crate::stickers::{STICKERS_MAX, StickerItem, Stickers};
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::pings::AllowedMentions;
 use dirigent_testkit::memory_discord::role::RoleId;
@@ -25,6 +29,10 @@ pub(super) const EPHEMERAL: u64 = 1 << 6;
 /// What every message may be posted with.
 pub(super) const FIELDS: [&str; 6] =
     ["content", "allowed_mentions", "flags", "embeds", "attachments", "components"];
+
+/// What a new message may be posted with besides.
+pub(super) const NEW_FIELDS: [&str; 7] =
+    ["content", "allowed_mentions", "flags", "embeds", "attachments", "components", "poll"];
 
 /// The content, without white space around it; none where there is none.
 pub(super) fn read_content(content: &Value, max: usize) -> Result<Option<String>, Refusal> {
@@ -144,6 +152,32 @@ pub(super) fn read_reference(
         Refusal::invalid("message_reference.message_id", "BASE_TYPE_REQUIRED", message)
     };
     Ok(Some((message.ok_or_else(required)?, must_exist)))
+}
+
+/// The poll; it is open from now on.
+pub(super) fn read_poll(
+    fields: &Map<String, Value>,
+    now: Timestamp,
+) -> Result<Option<Poll>, Refusal> {
+    let Some(said) = fields.get("poll").filter(|said| !said.is_null()) else { return Ok(None) };
+    let asked = PollRequest::deserialize(said)
+        .map_err(|error| Refusal::invalid("poll", "DICT_TYPE_CONVERT", &error.to_string()))?;
+    let opened = asked.open(now).map_err(|BadPoll { field, bounds: (lowest, highest) }| {
+        Refusal::wrong_length(&format!("poll.{field}"), lowest, highest)
+    });
+    opened.map(Some)
+}
+
+/// The stickers, of which each must be there.
+pub(super) fn read_stickers(
+    fields: &Map<String, Value>,
+    stickers: &Stickers,
+) -> Result<Vec<StickerItem>, Refusal> {
+    let ids: Vec<u64> = list(fields, "sticker_ids").iter().filter_map(as_number).collect();
+    if ids.len() > STICKERS_MAX {
+        return Err(Refusal::wrong_length("sticker_ids", 0, STICKERS_MAX));
+    }
+    stickers.items(&ids).ok_or_else(Refusal::unknown_sticker)
 }
 
 fn list<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a [Value] {

@@ -42,11 +42,19 @@ impl Draft {
         };
         let flags = details.rare.as_ref().map_or(0, |rare| rare.flags);
         let components = components::read(fields, flags)?.unwrap_or_default();
-        components::check_alone(flags, !content.is_empty() || !media.embeds.is_empty())?;
+        let poll = body::read_poll(fields, now)?;
+        let sticker_items = body::read_stickers(fields, &ask.parts.stickers())?;
+        let has_embeds = !media.embeds.is_empty();
+        let has_more = has_embeds || poll.is_some() || !sticker_items.is_empty();
+        components::check_alone(flags, has_more || !content.is_empty())?;
         if !media.is_empty() {
             details.rare_mut().media = media;
         }
-        Ok(Self { content, details, parts: Parts { components, ..Parts::default() } })
+        Ok(Self {
+            content,
+            details,
+            parts: Parts { sticker_items, poll, components, ..Parts::default() },
+        })
     }
 
     /// Whether it says and shows nothing, which Discord does not post.

@@ -5,7 +5,7 @@ use dirigent::{ChatMessage, MessageId};
 use serde_json::{Map, Value, json};
 
 use super::ask::{Ask, number, object, only};
-use super::body::{EPHEMERAL, FIELDS, SETTABLE_FLAGS};
+use super::body::{EPHEMERAL, FIELDS, NEW_FIELDS, SETTABLE_FLAGS};
 use super::draft::{Draft, Revision};
 use super::refusal::Refusal;
 use super::reply::Reply;
@@ -76,7 +76,7 @@ pub(super) fn first(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
 /// One more answer. Where the first was only promised, this is it.
 pub(super) fn follow_up(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (id, answered) = found(world, ask)?;
-    let fields = ask.fields(&FIELDS)?;
+    let fields = ask.fields(&NEW_FIELDS)?;
     let Answered::With(first) = answered else {
         return Err(Refusal::unknown_webhook());
     };
@@ -159,7 +159,7 @@ fn read_answer(
     data: &Map<String, Value>,
     says_something: bool,
 ) -> Result<Draft, Refusal> {
-    only(data, &FIELDS)?;
+    only(data, &NEW_FIELDS)?;
     let now = world.clock.now();
     let draft = Draft::read(ask, data, SETTABLE_FLAGS | EPHEMERAL, (&mut world.ids, now))?;
     if says_something && draft.is_empty() {

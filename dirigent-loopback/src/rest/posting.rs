@@ -5,7 +5,7 @@ use dirigent::{ChatMessage, MessageId};
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, is_on};
-use super::body::{self, FIELDS};
+use super::body::{self, NEW_FIELDS};
 use super::draft::Draft;
 use super::messages::shown;
 use super::refusal::Refusal;
@@ -17,8 +17,10 @@ use dirigent_testkit::memory_discord::world::World;
 /// Posts, or with `enforce_nonce` finds what was posted with the nonce a short time ago.
 pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let allowed = may_post(world, ask)?;
-    let known: Vec<_> =
-        FIELDS.into_iter().chain(["nonce", "enforce_nonce", "message_reference"]).collect();
+    let known: Vec<_> = NEW_FIELDS
+        .into_iter()
+        .chain(["sticker_ids", "nonce", "enforce_nonce", "message_reference"])
+        .collect();
     let fields = ask.fields(&known)?;
     let nonce = body::read_nonce(fields)?;
     let reply_to = reply_to(world, ask, fields, allowed)?;

@@ -38,6 +38,7 @@ refusals! {
     unknown_user = 404, 10013, "Unknown User";
     unknown_emoji = 404, 10014, "Unknown Emoji";
     unknown_webhook = 404, 10015, "Unknown Webhook";
+    unknown_sticker = 404, 10060, "Unknown Sticker";
     unknown_interaction = 404, 10062, "Unknown interaction";
     unknown_command = 404, 10063, "Unknown application command";
     too_many_pins = 400, 30003, "Maximum number of pins reached for the channel (250)";

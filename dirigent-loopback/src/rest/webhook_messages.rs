@@ -4,7 +4,7 @@ use dirigent::ports::AuthorKind;
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
 use super::ask::{Ask, text_of};
-use super::body::{FIELDS, SETTABLE_FLAGS};
+use super::body::{FIELDS, NEW_FIELDS, SETTABLE_FLAGS};
 use super::draft::Draft;
 use super::messages::revise;
 use super::refusal::Refusal;
@@ -19,7 +19,7 @@ use dirigent_testkit::memory_discord::world::World;
 /// Posts, and with `wait` tells the message.
 pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let (webhook, channel) = place(world, ask)?;
-    let known: Vec<_> = FIELDS.into_iter().chain(["username", "avatar_url"]).collect();
+    let known: Vec<_> = NEW_FIELDS.into_iter().chain(["username", "avatar_url"]).collect();
     let fields = ask.fields(&known)?;
     let name = read_name(fields, "username")?;
     let avatar = text_of(fields, "avatar_url", (0, 2_048))?.filter(|it| !it.is_empty());

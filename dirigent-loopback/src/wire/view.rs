@@ -41,6 +41,7 @@ pub(super) fn hide_content(message: &mut Map<String, Value>) {
     for list in ["attachments", "embeds", "components"] {
         message.insert(list.to_owned(), json!([]));
     }
+    message.remove("poll");
     let snapshots = message.get_mut("message_snapshots").and_then(Value::as_array_mut);
     for snapshot in snapshots.into_iter().flatten() {
         snapshot

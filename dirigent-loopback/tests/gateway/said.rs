@@ -226,3 +226,39 @@ async fn a_forward_says_nothing_without_the_intent() {
     assert_eq!((&snapshot["content"], &snapshot["attachments"]), (&json!(""), &json!([])));
     assert_eq!(told["message_reference"]["type"], 1);
 }
+
+#[tokio::test]
+async fn stickers_and_polls_stand_beside_an_empty_text() {
+    use dirigent::ports::ErrorKind;
+
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    let (mut blind, _) = scene.session(INTENTS & !(1 << 15)).await;
+    let cat = scene.server.add_sticker("cat");
+    scene.server.say(scene.channel, scene.person, Said::default().sticker(cat)).unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    let items = json!([{ "id": cat.to_string(), "name": "cat", "format_type": 1 }]);
+    assert_eq!((&told["content"], &told["sticker_items"]), (&json!(""), &items));
+    assert_eq!(blind.event("MESSAGE_CREATE").await["sticker_items"], items);
+
+    let poll = Said::poll("Tabs or spaces?", ["Tabs", "Spaces"]);
+    let asked = scene.server.say(scene.channel, scene.person, poll).unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!(
+        (&told["content"], &told["poll"]["question"]["text"]),
+        (&json!(""), &json!("Tabs or spaces?"))
+    );
+    assert_eq!(told["poll"]["answers"][0]["poll_media"]["text"], "Tabs");
+    assert_eq!(blind.event("MESSAGE_CREATE").await.get("poll"), None, "the intent guards it");
+    assert_eq!(scene.history().await[0]["poll"], told["poll"]);
+
+    let say = |said| {
+        let said = scene.server.say(scene.channel, scene.person, said);
+        said.map(|_| ()).map_err(|error| error.kind())
+    };
+    let four = (0..4).fold(Said::new("look"), |said, _| said.sticker(cat));
+    assert_eq!(say(four), Err(ErrorKind::Invalid));
+    assert_eq!(say(Said::default().sticker(7)), Err(ErrorKind::Invalid));
+    assert_eq!(say(Said::poll("Why?", [""; 0])), Err(ErrorKind::Invalid));
+    assert_eq!(say(Said::forward(scene.channel, asked)), Err(ErrorKind::Invalid));
+}

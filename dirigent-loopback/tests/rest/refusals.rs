@@ -91,7 +91,7 @@ async fn what_the_server_lacks_is_refused_loudly() {
     let path = format!("channels/{}/messages", stage.channel);
     for (field, value) in [
         ("tts", json!(true)),
-        ("poll", json!({ "question": {} })),
+        ("message_reference", json!({ "type": 1, "message_id": "1", "channel_id": "1" })),
         ("surprise", json!("new")),
         ("flags", json!(1 << 13)),
         ("flags", json!(1 << 6)),

@@ -193,3 +193,63 @@ async fn twilight_uses_webhooks_and_starts_threads() {
     let thread = client.create_thread_from_message(channel, Id::new(said), "topic");
     assert_eq!(thread.await.unwrap().model().await.unwrap().id.get(), said);
 }
+
+/// What it posts, and reads back with its models.
+#[tokio::test(flavor = "current_thread")]
+async fn twilight_posts_components_and_polls() {
+    use twilight_model::channel::message::component::{
+        Container, Section, TextDisplay, Thumbnail, UnfurledMediaItem,
+    };
+    use twilight_model::channel::message::{Component, MessageFlags};
+    use twilight_model::poll::{Poll, PollAnswer, PollLayoutType, PollMedia};
+
+    let stage = RestStage::new().await;
+    let client = stage.client(stage.bot);
+    let channel = Id::new(stage.channel.get());
+    let text = || TextDisplay { id: None, content: "all green".to_owned() };
+    let media = UnfurledMediaItem {
+        url: "https://example.invalid/a.png".to_owned(),
+        proxy_url: None,
+        height: None,
+        width: None,
+        content_type: None,
+    };
+    let thumbnail = Thumbnail { id: None, media, description: None, spoiler: None };
+    let section = Section {
+        id: None,
+        components: vec![text().into()],
+        accessory: Box::new(thumbnail.into()),
+    };
+    let container = Container {
+        id: None,
+        accent_color: None,
+        spoiler: None,
+        components: vec![section.into(), text().into()],
+    };
+    let posted = client
+        .create_message(channel)
+        .flags(MessageFlags::IS_COMPONENTS_V2)
+        .components(&[container.into()])
+        .await
+        .unwrap()
+        .model()
+        .await
+        .unwrap();
+    let [Component::Container(container)] = &*posted.components else { panic!("{posted:?}") };
+    let [Component::Section(section), _] = &*container.components else { panic!("{posted:?}") };
+    assert_eq!(section.components.len(), 1);
+
+    let said = |text: &str| PollMedia { text: Some(text.to_owned()), emoji: None };
+    let poll = Poll {
+        allow_multiselect: false,
+        answers: vec![PollAnswer { answer_id: 1, poll_media: said("Tabs") }],
+        expiry: None,
+        layout_type: PollLayoutType::Default,
+        question: said("Tabs or spaces?"),
+        results: None,
+    };
+    let posted = client.create_message(channel).poll(&poll).await.unwrap().model().await.unwrap();
+    assert_eq!(posted.poll.unwrap().question.text.as_deref(), Some("Tabs or spaces?"));
+    let page = client.channel_messages(channel).limit(10).await.unwrap().models().await.unwrap();
+    assert_eq!(page[1].components.len(), 1);
+}
