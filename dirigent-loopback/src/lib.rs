@@ -9,6 +9,7 @@
 //! | test a bot in any language, from its first login to its last message | the same, with `--seed` and `--state` |
 //! | test a bot in Rust | [`LoopbackDiscord::start`] over a [`MemoryDiscord`] |
 //! | write as a person does: reply, paste, attach, forward, ask in a poll | [`LoopbackDiscord::say`], [`Said`] |
+//! | make a thread of a message as a person does | [`LoopbackDiscord::start_thread`] |
 //! | use a slash command as a person does | [`LoopbackDiscord::use_command`] |
 //! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
 //! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
@@ -66,6 +67,7 @@ mod said;
 mod server;
 pub(crate) mod state;
 mod stickers;
+mod threads;
 mod token;
 mod traffic;
 pub(crate) mod wire;

@@ -2,26 +2,22 @@
 
 use std::ops::Bound;
 
-use dirigent::ports::{AuthorKind, ChatKind};
-use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
+use dirigent::{ChannelId, UserId};
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, number, text_of};
 use super::refusal::Refusal;
 use super::reply::Reply;
 use super::sight::{seen, seen_with};
+use crate::threads::{self, begin, kind_of_thread, tell};
 use crate::wire;
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
-use dirigent_testkit::memory_discord::event::Event;
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::room::{Room, ThreadSettings, kind};
 use dirigent_testkit::memory_discord::world::World;
 
 /// The kind of the message that tells of a new thread.
 const THREAD_CREATED: u8 = 18;
-
-/// The kind of the message with which the thread of a message begins.
-const THREAD_STARTER: u8 = 21;
 
 /// After how many minutes without a message a thread may be put away.
 const ARCHIVE_MINUTES: [u64; 4] = [60, 1_440, 4_320, 10_080];
@@ -63,7 +59,7 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
         let mut details = Details { allowed: Allowed::None, rare: None };
         details.rare_mut().kind = Some(THREAD_CREATED);
         details.rare_mut().about = Some(id);
-        tell(world, ask, ask.channel(), &name, details);
+        tell(world, ask.me, (ask.channel(), &name), details);
     }
     answer(world, ask, id)
 }
@@ -72,33 +68,19 @@ pub(super) fn create(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
 pub(super) fn create_from_message(world: &mut World, ask: &Ask) -> Result<Reply, Refusal> {
     let right = Permissions::CREATE_PUBLIC_THREADS;
     let parent = seen_with(world, ask.channel(), ask.me, right)?;
-    if !matches!(parent.kind, kind::TEXT | kind::ANNOUNCEMENT) {
-        return Err(Refusal::not_here());
-    }
-    let parent_kind = parent.kind;
+    // Everyone sees it who sees the message: its type follows from the channel's, and is often said.
+    let kind = kind_of_thread(parent.kind).ok_or_else(Refusal::not_here)?;
     parent.messages.find(ask.message()).ok_or_else(Refusal::unknown_message)?;
     let id = ChannelId::new(ask.id(1));
     if world.places.rooms.contains_key(&id) {
         return Err(Refusal::thread_there_already());
     }
     let fields = ask.fields(&FIELDS)?;
-    // Everyone sees it who sees the message: its type follows from the channel's, and is often said.
-    let kind = if parent_kind == kind::ANNOUNCEMENT {
-        kind::ANNOUNCEMENT_THREAD
-    } else {
-        kind::PUBLIC_THREAD
-    };
     if number(fields, "type")?.is_some_and(|said| said != u64::from(kind)) {
         return Err(Refusal::not_here());
     }
     let room = thread(world, ask, id, kind, fields)?;
-    world.add_room(room);
-    world.publish(Event::MessageMarked { channel: ask.channel(), message: ask.message() });
-    let mut details = Details { allowed: Allowed::None, rare: None };
-    details.rare_mut().kind = Some(THREAD_STARTER);
-    details.rare_mut().about = Some(ask.channel());
-    details.rare_mut().reply_to = Some(ask.message());
-    tell(world, ask, id, "", details);
+    begin(world, (ask.channel(), room), ask.me);
     answer(world, ask, id)
 }
 
@@ -177,10 +159,8 @@ fn thread(
     let name = text_of(fields, "name", (1, 100))?;
     let required = || Refusal::invalid("name", "BASE_TYPE_REQUIRED", "This field is required");
     let parent = world.places.rooms.get(&ask.channel()).ok_or_else(Refusal::unknown_channel)?;
-    let mut room = Room::new(id, parent.guild, kind, name.ok_or_else(required)?.to_owned());
-    room.parent = Some(parent.id);
-    room.creator = Some(ask.me);
-    room.added = [(ask.me, world.clock.now())].into();
+    let name = name.ok_or_else(required)?;
+    let mut room = threads::thread(world, id, ask.me, (parent, kind, name));
     room.thread = read_settings(fields, room.thread)?;
     Ok(room)
 }
@@ -217,16 +197,6 @@ const fn fits(channel: u8, thread: u8) -> bool {
         kind::PUBLIC_THREAD | kind::PRIVATE_THREAD => channel == kind::TEXT,
         _ => false,
     }
-}
-
-/// Adds a message of Discord's own, in the name of who made the thread.
-fn tell(world: &mut World, ask: &Ask, channel: ChannelId, content: &str, details: Details) {
-    let message = ChatMessage {
-        author_kind: AuthorKind::Bot,
-        kind: ChatKind::System,
-        ..ChatMessage::new(MessageId::new(world.next_id()), channel, ask.me, content)
-    };
-    world.append(message, details);
 }
 
 fn answer(world: &World, ask: &Ask, id: ChannelId) -> Result<Reply, Refusal> {

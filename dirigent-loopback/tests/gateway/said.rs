@@ -262,3 +262,39 @@ async fn stickers_and_polls_stand_beside_an_empty_text() {
     assert_eq!(say(Said::poll("Why?", [""; 0])), Err(ErrorKind::Invalid));
     assert_eq!(say(Said::forward(scene.channel, asked)), Err(ErrorKind::Invalid));
 }
+
+#[tokio::test]
+async fn a_thread_that_a_person_makes_of_a_message_begins_with_it() {
+    use dirigent::ports::ErrorKind;
+
+    let scene = Scene::new().await;
+    let said = scene.discord.say(scene.channel, scene.person, "a topic");
+    let (mut client, _) = scene.session(INTENTS).await;
+    let start = |user, message, name: &str| {
+        let started = scene.server.start_thread(scene.channel, user, message, name);
+        started.map_err(|error| error.kind())
+    };
+    let thread = start(scene.person, said, "topic").unwrap();
+    assert_eq!(thread.get(), said.get());
+    let created = client.event("THREAD_CREATE").await;
+    assert_eq!(created["id"], thread.to_string());
+    assert_eq!(created["owner_id"], scene.person.to_string());
+    let marked = client.event("MESSAGE_UPDATE").await;
+    assert_eq!(
+        (&marked["thread"]["id"], &marked["flags"]),
+        (&json!(thread.to_string()), &json!(1 << 5))
+    );
+    let starter = client.event("MESSAGE_CREATE").await;
+    assert_eq!((&starter["type"], &starter["content"]), (&json!(21), &json!("")));
+    assert_eq!(starter["author"]["bot"], false);
+    assert_eq!(starter["channel_id"], thread.to_string());
+    assert_eq!(starter["referenced_message"]["content"], "a topic");
+    assert_eq!(starter["message_reference"]["channel_id"], scene.channel.to_string());
+
+    assert_eq!(start(scene.person, said, "again"), Err(ErrorKind::Invalid));
+    let second = scene.discord.say(scene.channel, scene.person, "another");
+    assert_eq!(start(scene.person, second, ""), Err(ErrorKind::Invalid));
+    assert_eq!(start(scene.discord.add_human(), second, "mine"), Err(ErrorKind::Forbidden));
+    scene.discord.delete_message(scene.channel, second);
+    assert_eq!(start(scene.person, second, "late"), Err(ErrorKind::Gone));
+}
