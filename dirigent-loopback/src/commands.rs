@@ -6,6 +6,7 @@ use dirigent::ports::GuildId;
 use dirigent::{ChannelId, MessageId, UserId};
 use serde_json::{Map, Value, json};
 
+use super::resolved::{Resolved, names_something};
 use super::{LoopbackDiscord, wire};
 use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::memory_discord::applications::{Answered, Interaction};
@@ -108,7 +109,8 @@ impl fmt::Debug for ShownAnswer {
 impl LoopbackDiscord {
     /// Lets an account use a command of a bot's application, as with a client: the bot's sessions of the
     /// gateway are told, and have three seconds for a first answer. A command within another is named
-    /// with both names, for instance `talk stop`.
+    /// with both names, for instance `talk stop`. An option that takes an account, a channel or a role is given as an id,
+    /// a mention or a name: the bot gets the id, and what it names beside the options.
     ///
     /// # Errors
     ///
@@ -132,7 +134,10 @@ impl LoopbackDiscord {
         if !may_use(&found, allowed, guild) {
             return Err(CommandError::NotAllowed);
         }
-        let given = given_options(&found, names, options)?;
+        let mut resolved = Resolved::default();
+        let mut resolve = |kind, value: &Value| resolved.add(&world, guild, kind, value);
+        let given = given_options(&found, names, options, &mut resolve)?;
+        let resolved = serde_json::to_value(resolved).unwrap_or_default();
         let id = world.next_id();
         let token = format!("loopback-{id}-{:016x}", id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let data = json!({
@@ -141,6 +146,7 @@ impl LoopbackDiscord {
             "type": 1,
             "guild_id": found.get("guild_id"),
             "options": given,
+            "resolved": Some(resolved).filter(|it| it.as_object().is_some_and(|it| !it.is_empty())),
         });
         let written = interaction(&world, id, (channel, user, bot), &token, data);
         let kept = Interaction {
@@ -214,6 +220,7 @@ fn given_options<'a>(
     command: &Value,
     mut inner: impl Iterator<Item = &'a str>,
     options: &[(&str, Value)],
+    resolve: &mut dyn FnMut(u64, &Value) -> Option<Value>,
 ) -> Result<Vec<Value>, CommandError> {
     let defined = command.get("options").and_then(Value::as_array);
     let defined = defined.map_or(&[][..], Vec::as_slice);
@@ -223,7 +230,7 @@ fn given_options<'a>(
     if let Some(name) = inner.next() {
         let found = named(name).filter(|option| matches!(kind_of(option), Some(1 | 2)));
         let found = found.ok_or(CommandError::NoCommand)?;
-        let options = given_options(found, inner, options)?;
+        let options = given_options(found, inner, options, resolve)?;
         return Ok(vec![json!({ "name": name, "type": kind_of(found), "options": options })]);
     }
     for option in defined {
@@ -236,9 +243,12 @@ fn given_options<'a>(
     let mut given = Vec::new();
     for (name, value) in options {
         let option = named(name).ok_or_else(|| CommandError::NoOption((*name).to_owned()))?;
-        if !takes(option, value) {
-            return Err(CommandError::BadValue((*name).to_owned()));
-        }
+        let named = kind_of(option).filter(|kind| names_something(*kind));
+        let value = match named {
+            Some(kind) => resolve(kind, value),
+            None => Some(value.clone()).filter(|value| takes(option, value)),
+        };
+        let value = value.ok_or_else(|| CommandError::BadValue((*name).to_owned()))?;
         given.push(json!({ "name": name, "type": kind_of(option), "value": value }));
     }
     Ok(given)

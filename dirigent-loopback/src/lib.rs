@@ -62,6 +62,7 @@ pub(crate) mod managed_roles;
 mod outage;
 pub(crate) mod parts;
 mod poll;
+mod resolved;
 mod rest;
 mod said;
 mod server;

@@ -15,6 +15,7 @@ mod closing;
 mod compressed;
 mod events;
 mod heartbeats;
+mod interactions;
 mod managed_roles;
 mod marks;
 mod resuming;
