@@ -2,56 +2,17 @@
 
 use dirigent::ports::{ApiError, ErrorKind};
 use dirigent::{ChannelId, MessageId};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::parts::Parts;
+use super::snapshot::{FORWARD, Minimal, Snapshot, Source};
 use super::wire::{self, View};
 use dirigent_testkit::memory_discord::permissions::Permissions;
 
 /// The flag of a message that forwards another (resources/message).
 pub(crate) const HAS_SNAPSHOT: u64 = 1 << 14;
 
-/// Discord's number for a reference of this kind.
-const FORWARD: u8 = 1;
-
 /// Discord's numbers for messages that can be forwarded: what accounts wrote, replies, and answers to commands.
 const FORWARDABLE: [u8; 3] = [0, 19, 20];
-
-/// Where a message was forwarded from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Source {
-    #[serde(rename = "type")]
-    kind: u8,
-    message_id: String,
-    channel_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    guild_id: Option<String>,
-}
-
-/// A message as it was when it was forwarded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Snapshot {
-    message: Minimal,
-}
-
-/// What is shown of a forwarded message. The author is not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Minimal {
-    #[serde(rename = "type")]
-    kind: u8,
-    content: String,
-    mentions: Vec<Value>,
-    mention_roles: Vec<Value>,
-    attachments: Vec<Value>,
-    embeds: Vec<Value>,
-    timestamp: String,
-    edited_timestamp: Option<String>,
-    flags: u64,
-    components: Vec<Value>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    sticker_items: Vec<Value>,
-}
 
 impl Parts {
     /// Those of a forward by an account that may read the message. What is a forward itself is passed on.
@@ -69,12 +30,11 @@ impl Parts {
         let written = wire::message(view, original);
         let invalid = |_| ApiError::new(ErrorKind::Invalid);
         let shown: Minimal = serde_json::from_value(written).map_err(invalid)?;
-        let is_poll = view.parts.of(message).is_some_and(|parts| parts.poll.is_some());
-        if is_poll || !FORWARDABLE.contains(&shown.kind) {
+        let parts = view.parts.of(message).unwrap_or_default();
+        if parts.poll.is_some() || !FORWARDABLE.contains(&shown.kind) {
             return Err(ApiError::new(ErrorKind::Invalid));
         }
-        let before = view.parts.of(message).map(|parts| parts.message_snapshots);
-        let before = before.filter(|snapshots| !snapshots.is_empty());
+        let before = Some(parts.message_snapshots).filter(|before| !before.is_empty());
         Ok(Self {
             message_reference: Some(Source {
                 kind: FORWARD,

@@ -66,6 +66,7 @@ mod resolved;
 mod rest;
 mod said;
 mod server;
+mod snapshot;
 pub(crate) mod state;
 mod stickers;
 mod threads;

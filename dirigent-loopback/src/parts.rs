@@ -7,8 +7,8 @@ use dirigent::MessageId;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::forward::{Snapshot, Source};
 use super::poll::Poll;
+use super::snapshot::{Snapshot, Source};
 use super::stickers::{StickerItem, Stickers};
 
 /// How many messages have their parts kept; those of the oldest are forgotten first.

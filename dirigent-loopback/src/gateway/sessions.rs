@@ -80,7 +80,8 @@ impl Gateway {
             }
         }
         let id = session.id.clone();
-        let subscriber = Arc::new(Subscriber::new(session, state));
+        let (alterations, parts) = (Arc::clone(&state.alterations), Arc::clone(&state.parts));
+        let subscriber = Arc::new(Subscriber::new(session, alterations, parts));
         world.outlets.listen(Arc::clone(&subscriber) as _);
         drop(world);
         self.inner().subscribers.insert(id, Arc::clone(&subscriber));

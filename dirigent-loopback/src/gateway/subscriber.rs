@@ -14,7 +14,6 @@ use super::picture;
 use super::session::Session;
 use crate::alterations::{Alterations, AlteredEvent};
 use crate::parts::AllParts;
-use crate::state::ServerContext;
 use crate::wire::{self, Dispatch, View, intent};
 use dirigent_testkit::memory_discord::outlets::Listener;
 use dirigent_testkit::memory_discord::world::World;
@@ -29,13 +28,12 @@ pub(super) struct Subscriber {
 }
 
 impl Subscriber {
-    pub(super) fn new(session: Session, state: &ServerContext) -> Self {
-        Self {
-            user: session.user,
-            session: Mutex::new(session),
-            alterations: Arc::clone(&state.alterations),
-            parts: Arc::clone(&state.parts),
-        }
+    pub(super) const fn new(
+        session: Session,
+        alterations: Arc<Alterations>,
+        parts: Arc<AllParts>,
+    ) -> Self {
+        Self { user: session.user, session: Mutex::new(session), alterations, parts }
     }
 
     pub(super) const fn user(&self) -> UserId {
