@@ -51,6 +51,8 @@ pub struct Said {
     /// The message that it forwards.
     forwarded: Option<(ChannelId, MessageId)>,
     stickers: Vec<u64>,
+    /// Discord's bits, besides that of a forward.
+    flags: u64,
     /// A question and its answers.
     poll: Option<(String, Vec<String>)>,
 }
@@ -86,6 +88,14 @@ impl Said {
     #[must_use]
     pub fn file(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         self.files.push((name.into(), bytes.into()));
+        self
+    }
+
+    /// Sets flags by Discord's bits, for example `1 << 12` for no push message, or `1 << 1` for what was published in another
+    /// guild.
+    #[must_use]
+    pub const fn flags(mut self, bits: u64) -> Self {
+        self.flags |= bits;
         self
     }
 
@@ -166,8 +176,9 @@ impl Said {
         if self.reply_to.is_some() {
             details.rare_mut().reply_to = self.reply_to;
         }
-        if self.forwarded.is_some() {
-            details.rare_mut().flags |= HAS_SNAPSHOT;
+        let forward = if self.forwarded.is_some() { HAS_SNAPSHOT } else { 0 };
+        if self.flags | forward != 0 {
+            details.rare_mut().flags = self.flags | forward;
         }
         for (name, bytes) in self.files.drain(..) {
             let file = files::attachment(world.next_id(), &name, None, bytes);

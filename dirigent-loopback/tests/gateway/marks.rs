@@ -102,6 +102,38 @@ async fn embeds_come_with_a_message_and_its_change_for_those_who_may_read() {
 }
 
 #[tokio::test]
+async fn components_are_told_with_the_message_and_with_each_change() {
+    let scene = Scene::new().await;
+    let other = scene.discord.add_bot();
+    scene.discord.join(scene.channel, other);
+    let (mut client, _) = scene.session(INTENTS).await;
+    let mut stranger = scene.connect().await;
+    let intents = INTENTS & !(1 << 15);
+    let identify =
+        json!({ "token": scene.server.token(other), "intents": intents, "properties": {} });
+    stranger.send(&json!({ "op": 2, "d": identify })).await;
+    stranger.event("READY").await;
+    stranger.event("GUILD_CREATE").await;
+    let path = format!("channels/{}/messages", scene.channel);
+    let body =
+        |text: &str| json!({ "flags": 1 << 15, "components": [{ "type": 10, "content": text }] });
+    let posted = scene.ask("POST", &path, &body("one")).await.json();
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!(
+        (&told["components"][0]["content"], &told["flags"]),
+        (&json!("one"), &json!(1 << 15))
+    );
+    assert_eq!(
+        stranger.event("MESSAGE_CREATE").await["components"],
+        json!([]),
+        "the intent guards them"
+    );
+    let message = format!("{path}/{}", posted["id"].as_str().unwrap());
+    scene.ask("PATCH", &message, &body("two")).await;
+    assert_eq!(client.event("MESSAGE_UPDATE").await["components"][0]["content"], "two");
+}
+
+#[tokio::test]
 async fn webhooks_and_what_they_say_are_told() {
     const WEBHOOKS: u64 = 1 << 5;
     let scene = Scene::new().await;

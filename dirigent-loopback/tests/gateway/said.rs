@@ -298,3 +298,18 @@ async fn a_thread_that_a_person_makes_of_a_message_begins_with_it() {
     scene.discord.delete_message(scene.channel, second);
     assert_eq!(start(scene.person, second, "late"), Err(ErrorKind::Gone));
 }
+
+#[tokio::test]
+async fn flags_are_told_with_the_message() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    let silent = Said::new("psst").flags(1 << 12);
+    let id = scene.server.say(scene.channel, scene.person, silent).unwrap();
+    assert_eq!(client.event("MESSAGE_CREATE").await["flags"], 1 << 12);
+    let forward = Said::forward(scene.channel, id).flags(1 << 1);
+    scene.server.say(scene.channel, scene.person, forward).unwrap();
+    let told = client.event("MESSAGE_CREATE").await;
+    assert_eq!(told["flags"], 1 << 14 | 1 << 1);
+    assert_eq!(told["message_snapshots"][0]["message"]["flags"], 1 << 12);
+    assert_eq!(scene.history().await[0]["flags"], told["flags"]);
+}
