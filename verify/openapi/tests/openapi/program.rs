@@ -52,6 +52,9 @@ fn a_request_that_the_document_does_not_have_ends_with_1() {
         "MessageCreateRequest": {"properties": {
             "content": {"type": ["string", "null"], "maxLength": 4000}
         }},
+        "MessageReferenceType": {"oneOf": [
+            {"title": "DEFAULT", "description": "Reference to a message", "const": 0}
+        ]},
         "ApplicationCommandCreateRequest": command,
         "ApplicationCommandUpdateRequest": command,
     });

@@ -35,6 +35,12 @@ pub(crate) const ALL: &[Correction] = &[
         because: "4,000 characters are for people with a subscription; a bot's message has at most 2,000 \
             (resources/message)",
     },
+    Correction {
+        at: "/components/schemas/MessageReferenceType/oneOf",
+        from: r#"[{"title": "DEFAULT", "description": "Reference to a message", "const": 0}]"#,
+        to: r#"[{"title": "DEFAULT", "const": 0}, {"title": "FORWARD", "const": 1}]"#,
+        because: "a forward has a reference of type 1 (resources/message, message reference types)",
+    },
     command_bits(
         "/components/schemas/ApplicationCommandCreateRequest/properties/default_member_permissions",
     ),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use check_contract::Exchange;
-use dirigent::ports::GuildId;
+use dirigent::ports::{ApiError, GuildId};
 use dirigent::{ChannelId, Dirigent, DiscordApi, SystemClock, UserId};
 use dirigent_discord::{DiscordAccount, Feed};
-use dirigent_loopback::{LoopbackDiscord, ServerLimits};
+use dirigent_loopback::{LoopbackDiscord, Said, ServerLimits};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use twilight_model::gateway::ShardId;
 
@@ -94,9 +94,8 @@ pub(crate) async fn with_loopback() -> Result<Recording, Problem> {
         discord.channel(hall).add_public_thread("beside"),
     ];
     let direct = discord.add_direct(&[bot, member]);
-    discord.say(text, member, "hello");
-    discord.reply(text, member, "and hello again");
     let server = LoopbackDiscord::start(discord).await?;
+    people_write(&server, text, member)?;
     server.set_limits(ServerLimits::generous());
     let recorder = Recorder::start(Partner::Server(server.address())).await?;
     let places = Places {
@@ -112,4 +111,25 @@ pub(crate) async fn with_loopback() -> Result<Recording, Problem> {
     let unknown = account(&recorder, "a.bad.token")?;
     refused(&mut failures, "a bad token", &unknown.me().await);
     Ok(Recording { exchanges: recorder.exchanges(), failures })
+}
+
+/// One message of each kind that people write, so that the history has them all.
+fn people_write(
+    server: &LoopbackDiscord,
+    channel: ChannelId,
+    user: UserId,
+) -> Result<(), ApiError> {
+    const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0";
+    let hello = server.say(channel, user, "hello")?;
+    server.say(channel, user, Said::new("and hello again").reply_to(hello))?;
+    let paste = Said::new("a line\n".repeat(300)).file("shot.png", PICTURE);
+    let paste = server.say(channel, user, paste)?;
+    server.say(channel, user, Said::forward(channel, paste))?;
+    server.say(channel, user, Said::default().sticker(server.add_sticker("cat")))?;
+    server.say(channel, user, Said::poll("Tabs or spaces?", ["Tabs", "Spaces"]))?;
+    let gone = server.say(channel, user, "never mind")?;
+    server.say(channel, user, Said::new("What?").reply_to(gone))?;
+    server.discord().delete_message(channel, gone);
+    server.start_thread(channel, user, hello, "topic")?;
+    Ok(())
 }
