@@ -51,13 +51,13 @@ impl DiscordAccount {
         let address = self.file_host.address(&file.url).ok_or_else(not_ours)?;
         let deadline = self.clock().now() + self.timeout;
         let read = self.transport.read_file(address, max, self.clock(), deadline).await;
-        read.map_err(|error| match error {
-            // Redirections too: the file is not where the message says.
-            RestError::Refused { status: 300..=428 | 430..=499, .. } => {
-                ApiError::new(ErrorKind::Gone)
-            }
-            other => other.report(),
-        })
+        // Redirections too: the file is not where the message says.
+        let is_gone = |error: &RestError| matches!(error, RestError::Refused { status: 300..=428 | 430..=499, .. });
+        read.map_err(
+            |error| {
+                if is_gone(&error) { ApiError::new(ErrorKind::Gone) } else { error.report() }
+            },
+        )
     }
 }
 

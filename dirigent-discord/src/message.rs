@@ -52,9 +52,9 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
     };
     let reference = message.reference.unwrap_or_default();
     let quoted = match traits.kind {
-        REPLY => answered(message.referenced_message),
-        STARTER => starter(message.referenced_message),
-        _ if reference.kind == Some(FORWARD) => forwarded(&message.message_snapshots),
+        REPLY => answered(message.referenced),
+        STARTER => starter(message.referenced),
+        _ if reference.kind == Some(FORWARD) => forwarded(&message.snapshots),
         _ => None,
     };
     let author_kind = traits.author_kind();
@@ -121,7 +121,7 @@ fn starter(referenced: Value) -> Option<Quoted> {
 fn referred(referenced: Value) -> Option<ChatMessage> {
     let mut referenced: wire::Message = serde_json::from_value(referenced).ok()?;
     // Discord shows one message behind another, and no third one.
-    referenced.referenced_message = Value::Null;
+    referenced.referenced = Value::Null;
     read_message(referenced)
 }
 

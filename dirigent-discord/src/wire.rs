@@ -117,10 +117,10 @@ pub(crate) struct Message {
     pub(crate) sticker_items: Value,
     #[serde(default)]
     pub(crate) poll: Value,
-    #[serde(default)]
-    pub(crate) message_snapshots: Value,
-    #[serde(default)]
-    pub(crate) referenced_message: Value,
+    #[serde(default, rename = "message_snapshots")]
+    pub(crate) snapshots: Value,
+    #[serde(default, rename = "referenced_message")]
+    pub(crate) referenced: Value,
     #[serde(default)]
     pub(crate) nonce: Option<Nonce>,
     #[serde(default)]

@@ -87,11 +87,12 @@ impl Hearing<'_> {
         let mut author = cx.directory.author(&message);
         self.see_stray(&message, author);
         let mut digest = digest(cx, &message, author, backfilled);
-        if message.author_kind == AuthorKind::Bridged && digest.kind != MessageKind::StopWord {
-            if self.commands.bridged_too_often(self.now) {
-                author = Author::Bot;
-                digest.author = author;
-            }
+        if message.author_kind == AuthorKind::Bridged
+            && digest.kind != MessageKind::StopWord
+            && self.commands.bridged_too_often(self.now)
+        {
+            author = Author::Bot;
+            digest.author = author;
         }
         if author == Author::Human && self.resumes_nothing(&digest) {
             digest.kind = MessageKind::Conversation;
@@ -191,7 +192,7 @@ impl Hearing<'_> {
         if self.turns.machine.config().people.mentions == MentionRule::Ignored {
             return Vec::new();
         }
-        let Some(addressed) = addressed(&self.cx.directory, message, author) else {
+        let Some(addressed) = addressed(self.cx.directory, message, author) else {
             return Vec::new();
         };
         let agents = addressed.agents.clone();

@@ -192,11 +192,11 @@ fn author_name(user: UserId, told: Option<&str>) -> String {
 
 type NameOf<'n> = dyn Fn(UserId) -> Option<&'n str> + 'n;
 
-fn write_after_name<'n>(
+fn write_after_name(
     line: &mut String,
     message: &ChatMessage,
     quoted_name: Option<&str>,
-    name_of: &NameOf<'n>,
+    name_of: &NameOf<'_>,
 ) {
     let quoted = message.quoted.as_deref();
     match quoted.map(|quoted| (quoted.kind, quoted_name, &*quoted.content)) {
@@ -225,7 +225,7 @@ fn write_after_name<'n>(
 }
 
 /// The words, in which no line begins like a line of another message.
-fn write_words<'n>(line: &mut String, words: &str, name_of: &NameOf<'n>) {
+fn write_words(line: &mut String, words: &str, name_of: &NameOf<'_>) {
     let mut rest = words.trim_end();
     while let Some(at) = rest.find(|c| is_break(c) || c == '<') {
         let (before, from) = rest.split_at(at);

@@ -1,6 +1,7 @@
 //! Whom a message mentions in its own words.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use crate::UserId;
 
@@ -83,7 +84,8 @@ pub(crate) fn with_mentions<'t>(text: &'t str, named: &[(&str, UserId)]) -> Cow<
             (Some((user, end)), _) => {
                 let (skipped, _) = copied.split_at(copied.len() - rest.len());
                 written.to_mut().push_str(skipped);
-                written.to_mut().push_str(&format!("<@{user}>"));
+                // Writing to a string cannot fail.
+                let _ = write!(written.to_mut(), "<@{user}>");
                 copied = end;
                 rest.len() - end.len()
             }
@@ -121,7 +123,7 @@ pub(crate) fn after_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         let next = if joined.is_some() { after.next() } else { first };
         next.is_some_and(char::is_alphanumeric)
     };
-    (is_it && !name.is_empty() && !goes_on()).then(|| rest.as_str())
+    (is_it && !name.is_empty() && !goes_on()).then_some(rest.as_str())
 }
 
 #[cfg(test)]

@@ -127,7 +127,7 @@ impl ChatMessage {
     }
 
     /// Whether it has files, embeds or other things besides its words.
-    pub(crate) const fn shows_more(&self) -> bool {
+    pub(crate) fn shows_more(&self) -> bool {
         !self.attachments.is_empty() || self.embeds > 0 || !self.shown.is_empty()
     }
 }

@@ -141,15 +141,12 @@ impl Prompt {
             return;
         };
         let tokens = estimate(&line) + OF_A_MESSAGE;
-        match self.rounds.last_mut() {
-            Some(round) => {
-                round.tokens += tokens;
-                round.heard.push(line);
-            }
-            None => {
-                let (id, is_owed) = (message.id, message.is_by_person());
-                self.said.push(Said { id, is_mine, is_owed, line, images: Vec::new(), tokens });
-            }
+        if let Some(round) = self.rounds.last_mut() {
+            round.tokens += tokens;
+            round.heard.push(line);
+        } else {
+            let (id, is_owed) = (message.id, message.is_by_person());
+            self.said.push(Said { id, is_mine, is_owed, line, images: Vec::new(), tokens });
         }
     }
 
