@@ -14,13 +14,13 @@ use super::stickers::{StickerItem, Stickers};
 /// How many messages have their parts kept; those of the oldest are forgotten first.
 const KEPT_MAX: usize = 10_000;
 
-/// What a message has besides its text, embeds and files. The fields have Discord's names (resources/message).
+/// The parts of a message besides its text, embeds and files, under Discord's names (resources/message).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Parts {
-    /// Where it was forwarded from.
+    /// The message that it forwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message_reference: Option<Source>,
-    /// What it forwards.
+    /// That message as it was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) message_snapshots: Vec<Snapshot>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

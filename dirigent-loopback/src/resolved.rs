@@ -1,4 +1,4 @@
-//! What the options of a command name: accounts, channels and roles, as they come with the interaction.
+//! The accounts, channels and roles that options of a command name. They come along with the interaction.
 
 use dirigent::UserId;
 use dirigent::ports::GuildId;
@@ -21,7 +21,7 @@ pub(super) const fn names_something(kind: u64) -> bool {
     matches!(kind, kind::USER | kind::CHANNEL | kind::ROLE | kind::MENTIONABLE)
 }
 
-/// All that the options of one interaction name, by id.
+/// The accounts, channels and roles that the options of one interaction name, by id.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Resolved {
     #[serde(skip_serializing_if = "Map::is_empty")]

@@ -1,4 +1,4 @@
-//! What people write with a client.
+//! Messages as people write them with a client.
 
 use std::fmt;
 
@@ -142,7 +142,7 @@ impl Said {
         if self.files.is_empty() { Permissions::NONE } else { Permissions::ATTACH_FILES }
     }
 
-    /// What it has that the in-memory Discord does not keep.
+    /// The parts that the in-memory Discord does not keep.
     fn parts(&self, view: View<'_>) -> Result<Parts, ApiError> {
         let invalid = || ApiError::new(ErrorKind::Invalid);
         if let Some((channel, message)) = self.forwarded {
@@ -159,7 +159,7 @@ impl Said {
         })
     }
 
-    /// What it has that the in-memory Discord keeps.
+    /// The parts that the in-memory Discord keeps.
     fn details(&mut self, world: &mut World) -> Details {
         let allowed = if self.is_quiet_reply {
             let all = AllowedMentions {

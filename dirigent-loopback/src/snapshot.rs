@@ -1,4 +1,4 @@
-//! What a forward shows of a message, as data.
+//! The data of a forward: its source, and the message as it was.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Discord's number for a reference of this kind.
 pub(crate) const FORWARD: u8 = 1;
 
-/// Where a message was forwarded from.
+/// The message that a forward shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Source {
     #[serde(rename = "type")]
@@ -23,7 +23,7 @@ pub(crate) struct Snapshot {
     pub(crate) message: Minimal,
 }
 
-/// What is shown of a forwarded message. The author is not.
+/// The fields of a forwarded message that are shown. The author is not among them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Minimal {
     #[serde(rename = "type")]

@@ -34,7 +34,7 @@ pub(crate) struct ServerContext {
     pub(crate) gateway: Gateway,
     /// What a test changes on its way.
     pub(crate) alterations: Arc<Alterations>,
-    /// What messages have besides what the world keeps of them. The world's lock is taken before it.
+    /// The parts of messages that the world does not keep. The world's lock is taken before theirs.
     pub(crate) parts: Arc<AllParts>,
     tasks: mpsc::UnboundedSender<Task>,
     counters: Mutex<Counters>,

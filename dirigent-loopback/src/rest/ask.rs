@@ -26,7 +26,7 @@ pub(crate) struct Ask {
     pub(crate) me: UserId,
     query: BTreeMap<String, String>,
     body: Body,
-    /// What messages have besides what the world keeps of them.
+    /// The parts of messages that the world does not keep.
     pub(crate) parts: Arc<AllParts>,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Draft {
     /// Empty where there is none.
     pub(super) content: String,
     pub(super) details: Details,
-    /// What it has that the world does not keep.
+    /// The parts that the world does not keep.
     pub(super) parts: Parts,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Revision {
     attachments: Option<Vec<Attachment>>,
     allowed: Option<Allowed>,
     flags: Option<u64>,
-    /// What it has afterwards that the world does not keep.
+    /// The parts that the world does not keep, as they are afterwards.
     parts: Parts,
     changes_parts: bool,
 }
