@@ -5,6 +5,8 @@ use std::fmt;
 use dirigent::ports::{ApiError, ChatKind, ErrorKind};
 use dirigent::{ChannelId, ChatMessage, MessageId, UserId};
 
+use serde_json::json;
+
 use super::LoopbackDiscord;
 use super::files::{self, FILE_BYTES_MAX, FILES_MAX};
 use super::forward::HAS_SNAPSHOT;
@@ -12,6 +14,7 @@ use super::parts::{AllParts, Parts};
 use super::poll::PollRequest;
 use super::stickers::STICKERS_MAX;
 use super::wire::View;
+use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::memory_discord::details::{Allowed, Details};
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::pings::AllowedMentions;
@@ -51,6 +54,8 @@ pub struct Said {
     /// The message that it forwards.
     forwarded: Option<(ChannelId, MessageId)>,
     stickers: Vec<u64>,
+    /// The address and the title of a page that the text links to.
+    preview: Option<(String, String)>,
     /// Discord's bits, besides that of a forward.
     flags: u64,
     /// A question and its answers.
@@ -88,6 +93,14 @@ impl Said {
     #[must_use]
     pub fn file(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         self.files.push((name.into(), bytes.into()));
+        self
+    }
+
+    /// Lets Discord show a page that the text links to, as an embed of type `link`. It comes a moment later than the message,
+    /// in a `MESSAGE_UPDATE` that is no change by the author.
+    #[must_use]
+    pub fn preview(mut self, url: impl Into<String>, title: impl Into<String>) -> Self {
+        self.preview = Some((url.into(), title.into()));
         self
     }
 
@@ -212,7 +225,24 @@ impl Said {
         };
         all_parts.keep(id, parts);
         world.append(message, details);
+        if let Some(preview) = said.preview {
+            show_preview(world, (channel, id), preview);
+        }
         Ok(id)
+    }
+}
+
+/// Adds the embed of a page to a message.
+fn show_preview(
+    world: &mut World,
+    (channel, message): (ChannelId, MessageId),
+    (url, title): (String, String),
+) {
+    let embed = json!({ "type": "link", "url": url, "title": title });
+    let room = world.places.rooms.get_mut(&channel);
+    if let Some(details) = room.and_then(|room| room.messages.details_mut(message)) {
+        details.rare_mut().media.embeds.push(embed);
+        world.publish(Event::MessageMarked { channel, message });
     }
 }
 

@@ -313,3 +313,21 @@ async fn flags_are_told_with_the_message() {
     assert_eq!(told["message_snapshots"][0]["message"]["flags"], 1 << 12);
     assert_eq!(scene.history().await[0]["flags"], told["flags"]);
 }
+
+/// Discord reads the page after it has told the message, and the author has changed nothing.
+#[tokio::test]
+async fn the_preview_of_a_page_comes_after_the_message() {
+    let scene = Scene::new().await;
+    let (mut client, _) = scene.session(INTENTS).await;
+    let url = "https://example.invalid/";
+    let linked = Said::new(format!("see {url}")).preview(url, "An example");
+    let id = scene.server.say(scene.channel, scene.person, linked).unwrap();
+    assert_eq!(client.event("MESSAGE_CREATE").await["embeds"], json!([]));
+    let told = client.event("MESSAGE_UPDATE").await;
+    assert_eq!(
+        (&told["id"], &told["content"]),
+        (&json!(id.get().to_string()), &json!(format!("see {url}")))
+    );
+    assert_eq!(told["embeds"], json!([{ "type": "link", "url": url, "title": "An example" }]));
+    assert_eq!(told["edited_timestamp"], Value::Null);
+}
