@@ -78,6 +78,7 @@ struct FeedParts {
     /// What could not be read.
     unreadable: LogLimit,
     may_set_mode: Option<Box<MaySetMode>>,
+    stop_reaction: Option<String>,
     registers: bool,
     /// The guilds whose permissions were looked through.
     diagnosed: Mutex<HashSet<u64>>,
@@ -105,6 +106,7 @@ pub struct FeedBuilder {
     account: Arc<DiscordAccount>,
     intents: Intents,
     may_set_mode: Option<Box<MaySetMode>>,
+    stop_reaction: Option<String>,
     registers: bool,
 }
 
@@ -125,7 +127,14 @@ impl Feed {
         account: Arc<DiscordAccount>,
         intents: Intents,
     ) -> FeedBuilder {
-        FeedBuilder { dirigent, account, intents, may_set_mode: None, registers: true }
+        FeedBuilder {
+            dirigent,
+            account,
+            intents,
+            may_set_mode: None,
+            stop_reaction: None,
+            registers: true,
+        }
     }
 
     /// Where this shard's events go in.
@@ -152,6 +161,13 @@ impl FeedBuilder {
         self
     }
 
+    /// Stops a channel when a person reacts to a message of an agent with this emoji, for example `🛑`. Without it reactions do
+    /// nothing. The gateway must be asked for `GUILD_MESSAGE_REACTIONS` besides [`Feed::INTENTS`].
+    pub fn stop_reaction(mut self, emoji: impl Into<String>) -> Self {
+        self.stop_reaction = Some(emoji.into());
+        self
+    }
+
     /// The feed, and the work that the host runs. Starts nothing.
     pub fn build(self) -> (Feed, FeedWork) {
         self.account.guild_cache.begin(self.intents);
@@ -171,6 +187,7 @@ impl FeedBuilder {
             queues,
             unreadable: LogLimit::default(),
             may_set_mode: self.may_set_mode,
+            stop_reaction: self.stop_reaction,
             registers: self.registers,
             diagnosed: Mutex::default(),
         };

@@ -10,8 +10,8 @@ use twilight_model::gateway::event::Event;
 use crate::message::{chat_message, read_message};
 use crate::wire::pushed::{
     DeletedChannel, DeletedGuild, DeletedMessage, DeletedMessages, DeletedRole, Interaction,
-    Payload, PushedGuild, PushedMember, PushedRole, Ready, RemovedMember, ThreadList,
-    ThreadMembers,
+    Payload, PushedGuild, PushedMember, PushedReaction, PushedRole, Ready, RemovedMember,
+    ThreadList, ThreadMembers,
 };
 use crate::wire::{Channel, Guild, Number};
 
@@ -37,6 +37,7 @@ pub(crate) enum News {
     Created(ChatMessage),
     Updated(ChatMessage),
     Deleted(ChannelId, Vec<MessageId>),
+    Reaction(PushedReaction),
     Interaction(Box<Interaction>),
 }
 
@@ -83,6 +84,7 @@ impl News {
             "THREAD_MEMBERS_UPDATE" => payload(text).map(Self::ThreadMembers),
             "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE" => payload(text).map(Self::Member),
             "GUILD_MEMBER_REMOVE" => payload(text).map(Self::MemberRemoved),
+            "MESSAGE_REACTION_ADD" => payload(text).map(Self::Reaction),
             "INTERACTION_CREATE" => payload(text).map(Box::new).map(Self::Interaction),
             "READY" => payload(text).map(Self::Ready),
             "RESUMED" => Some(Self::Resumed),
@@ -117,6 +119,7 @@ impl News {
             Event::MemberAdd(member) => again(member).map(Self::Member),
             Event::MemberUpdate(member) => again(member).map(Self::Member),
             Event::MemberRemove(gone) => again(gone).map(Self::MemberRemoved),
+            Event::ReactionAdd(added) => again(added).map(Self::Reaction),
             Event::InteractionCreate(used) => again(used).map(Box::new).map(Self::Interaction),
             Event::Ready(ready) => again(ready).map(Self::Ready),
             Event::Resumed => Some(Self::Resumed),

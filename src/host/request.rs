@@ -52,10 +52,11 @@ impl Dirigent {
 
 impl Channel<'_> {
     /// Asks it of this process, or of the one that acts for the channel.
-    pub(crate) async fn request(
-        self,
-        request: &ChannelRequest,
-    ) -> Result<ChannelAnswer, CallError> {
+    ///
+    /// # Errors
+    ///
+    /// As what is asked for fails; [`CallError::Elsewhere`] where another process acts for the channel and cannot be asked.
+    pub async fn request(self, request: &ChannelRequest) -> Result<ChannelAnswer, CallError> {
         let Channel { dirigent, id } = self;
         let runtime = &dirigent.runtime;
         let limit = runtime.settings.time_limits.call;

@@ -1,5 +1,6 @@
 //! One event of one channel, in the form that the driver takes.
 
+use dirigent::ports::ChannelRequest;
 use dirigent::{CallError, ChannelId, ChatMessage, Dirigent, MessageId, UserId};
 
 /// Something that the gateway said of one channel.
@@ -13,6 +14,8 @@ pub(super) enum ChannelEvent {
     Newest(MessageId, Option<ChannelId>),
     Joined(UserId),
     Left(UserId),
+    /// A person stopped the channel with a reaction.
+    Stopped,
     ChannelDeleted,
 }
 
@@ -44,6 +47,11 @@ impl ChannelEvent {
             }
             Self::Joined(user) => dirigent.member_joined(channel, user).await,
             Self::Left(user) => dirigent.member_left(channel, user).await,
+            Self::Stopped => match dirigent.channel(channel).request(&ChannelRequest::Stop).await {
+                // It is stopped, archived, or has no mode.
+                Err(CallError::Refused(_)) | Ok(_) => Ok(()),
+                Err(error) => Err(error),
+            },
             Self::ChannelDeleted => dirigent.channel_deleted(channel).await,
         }
     }
@@ -61,6 +69,7 @@ impl ChannelEvent {
             | Self::Newest(..)
             | Self::Joined(_)
             | Self::Left(_)
+            | Self::Stopped
             | Self::ChannelDeleted => Some(self.clone()),
         }
     }

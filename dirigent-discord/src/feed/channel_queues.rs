@@ -234,7 +234,7 @@ fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
     let (mut newest, mut parent) = (None::<MessageId>, None);
     let mut members = Vec::new();
     let mut first_in_thread = None;
-    let mut is_deleted = false;
+    let (mut is_stopped, mut is_deleted) = (false, false);
     for event in events {
         match event.condensed() {
             Some(ChannelEvent::Created(message, of)) => {
@@ -247,6 +247,7 @@ fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
             }
             Some(ChannelEvent::Joined(user)) => note(&mut members, user, true),
             Some(ChannelEvent::Left(user)) => note(&mut members, user, false),
+            Some(ChannelEvent::Stopped) => is_stopped = true,
             Some(ChannelEvent::ChannelDeleted) => is_deleted = true,
             Some(ChannelEvent::Updated(_) | ChannelEvent::Deleted(_)) | None => {}
         }
@@ -259,6 +260,7 @@ fn condense(events: VecDeque<ChannelEvent>) -> VecDeque<ChannelEvent> {
         .into_iter()
         .chain(newest.map(|newest| ChannelEvent::Newest(newest, parent)))
         .chain(members)
+        .chain(is_stopped.then_some(ChannelEvent::Stopped))
         .chain(is_deleted.then_some(ChannelEvent::ChannelDeleted))
         .collect()
 }

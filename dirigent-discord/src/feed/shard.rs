@@ -14,8 +14,8 @@ use super::channel_event::ChannelEvent;
 use crate::guild_cache::{MembershipChanges, Watched};
 use crate::news::{News, Unreadable};
 use crate::slash::Use;
-use crate::wire::Channel;
-use crate::wire::pushed::{Interaction, PushedGuild};
+use crate::wire::pushed::{Interaction, PushedGuild, PushedReaction};
+use crate::wire::{Channel, Number};
 use crate::{GatewayCloseReason, SetupIssue, diagnose};
 
 /// Said to be a channel's newest message, it makes the driver read the channel, because it has surely not heard of it.
@@ -94,6 +94,7 @@ impl ShardFeed {
             News::Deleted(channel, messages) => {
                 return self.tell(channel, ChannelEvent::Deleted(messages));
             }
+            News::Reaction(reaction) => return self.reacted(&reaction),
             News::Ready(ready) => return self.ready(ready.user.id.user()),
             News::Resumed => {
                 self.shared.account.guild_cache.session_resumed(self.shard);
@@ -183,6 +184,7 @@ impl ShardFeed {
             News::Created(_)
             | News::Updated(_)
             | News::Deleted(..)
+            | News::Reaction(_)
             | News::Ready(_)
             | News::Resumed
             | News::Guild(_)
@@ -196,6 +198,23 @@ impl ShardFeed {
         let is_known = self.shared.dirigent.channel(channel).is_known();
         let parent = if is_known { None } else { account.guild_cache.parent(channel) };
         self.tell(channel, ChannelEvent::Created(message, parent));
+    }
+
+    /// A person's reaction to a message of an agent stops the channel, where the host chose that reaction for it.
+    fn reacted(&self, reaction: &PushedReaction) {
+        let FeedParts { dirigent, stop_reaction, .. } = &*self.shared;
+        let (Some(stop), Some(name)) = (stop_reaction, &reaction.emoji.name) else {
+            return;
+        };
+        // Clients may add the selector that makes it an emoji.
+        let is_it = reaction.emoji.id.is_none()
+            && name.trim_end_matches('\u{fe0f}') == stop.trim_end_matches('\u{fe0f}');
+        let is_person = reaction.member.as_ref().is_some_and(|by| by.user.bot != Some(true));
+        let author = reaction.message_author_id.map(Number::user);
+        let is_agents = author.is_some_and(|author| dirigent.agent_accounts().contains(&author));
+        if is_it && is_person && is_agents {
+            self.tell(ChannelId::new(reaction.channel_id.0), ChannelEvent::Stopped);
+        }
     }
 
     /// A new session: what happened before it is not pushed any more. With the guilds comes what their

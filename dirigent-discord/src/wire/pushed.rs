@@ -113,6 +113,32 @@ pub(crate) struct DeletedMessages {
     pub(crate) channel_id: Number,
 }
 
+/// Someone reacted to a message.
+#[derive(Deserialize)]
+pub(crate) struct PushedReaction {
+    pub(crate) channel_id: Number,
+    #[serde(default)]
+    pub(crate) message_author_id: Option<Number>,
+    /// Who reacted; not told in direct messages.
+    #[serde(default)]
+    pub(crate) member: Option<Reactor>,
+    pub(crate) emoji: Emoji,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Reactor {
+    pub(crate) user: User,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Emoji {
+    /// The emoji itself, or the name of a guild's own, which has an id, too.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    #[serde(default)]
+    pub(crate) id: Option<Number>,
+}
+
 /// A person used a command, or something else of an application.
 #[derive(Deserialize)]
 pub(crate) struct Interaction {

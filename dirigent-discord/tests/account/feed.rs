@@ -1,6 +1,6 @@
 //! What the gateway pushes, and what the driver makes of it.
 
-use dirigent::snapshot::PhaseKind;
+use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{ChannelId, Mode, Settings};
 use dirigent_discord::Feed;
 use serde_json::{Value, json};
@@ -349,4 +349,35 @@ async fn a_session_in_twilights_events_says_the_same() {
     let deleted = json!({"id": MESSAGE.to_string(), "channel_id": "700", "guild_id": "1"});
     let deleted = Event::MessageDelete(serde_json::from_value(deleted).unwrap());
     fixture.shard.event(&deleted);
+}
+
+/// HR19: a person's reaction to a message of an agent stops the channel, where the host chose it; no other reaction does.
+#[tokio::test]
+async fn the_chosen_reaction_of_a_person_to_an_agents_message_stops() {
+    let reaction = |by: &str, is_bot: bool, of: &str, emoji: &Value| {
+        json!({
+            "user_id": by, "channel_id": CHANNEL.to_string(), "message_id": "900", "message_author_id": of, "guild_id": "1",
+            "emoji": emoji, "type": 0, "burst": false,
+            "member": {"user": {"id": by, "bot": is_bot}, "roles": [], "flags": 0},
+        })
+    };
+    let stop = json!({"id": null, "name": "🛑"});
+    let fixture = Fixture::with(Plan { stop_reaction: Some("🛑"), ..Plan::default() }).await;
+    fixture.chat().await;
+    fixture.connect(everybody()).await;
+    for nothing in [
+        reaction("77", true, "31", &stop),
+        reaction("77", false, "78", &stop),
+        reaction("77", false, "31", &json!({"id": null, "name": "👍"})),
+        reaction("77", false, "31", &json!({"id": "5", "name": "🛑"})),
+    ] {
+        fixture.push("MESSAGE_REACTION_ADD", &nothing).await;
+        assert_eq!(fixture.status().await.rest, None, "{nothing}");
+    }
+    fixture.push("MESSAGE_REACTION_ADD", &reaction("77", false, "31", &stop)).await;
+    assert_eq!(fixture.status().await.rest, Some(Pause::Stopped));
+    fixture.push("MESSAGE_REACTION_ADD", &reaction("77", false, "31", &stop)).await;
+    let plain = connected().await;
+    plain.push("MESSAGE_REACTION_ADD", &reaction("77", false, "31", &stop)).await;
+    assert_eq!(plain.status().await.rest, None, "by default reactions do nothing");
 }

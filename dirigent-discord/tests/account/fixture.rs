@@ -49,6 +49,7 @@ pub(crate) struct Plan {
     pub(crate) flags: u64,
     /// Whether a host asks who may use the command.
     pub(crate) may_set_mode: Option<bool>,
+    pub(crate) stop_reaction: Option<&'static str>,
     /// Which channels are another process's, and what carries to it.
     pub(crate) ownership: Option<Arc<dyn Ownership>>,
     pub(crate) neighbours: Option<Arc<dyn Neighbours>>,
@@ -65,6 +66,7 @@ impl Default for Plan {
             store,
             flags: 1 << 15 | 1 << 19,
             may_set_mode: None,
+            stop_reaction: None,
             ownership: None,
             neighbours: None,
         }
@@ -121,6 +123,10 @@ impl Fixture {
         let (dirigent, driver) = builder.build().unwrap();
         tokio::spawn(driver.run());
         let feed = Feed::builder(dirigent.clone(), account.clone(), plan.intents);
+        let feed = match plan.stop_reaction {
+            Some(emoji) => feed.stop_reaction(emoji),
+            None => feed,
+        };
         let (feed, work) = match plan.may_set_mode {
             Some(may) => feed.may_set_mode(move |_, _, _| Some(may)).build(),
             None => feed.build(),
