@@ -11,7 +11,9 @@ use dirigent::snapshot::PhaseKind;
 use dirigent::{AgentId, async_trait};
 use dirigent_cluster::{Instance, Owners as _};
 use dirigent_relay::{CarryError, Denied, HostId, InProcess, Relay};
-use dirigent_testkit::{ManualClock, Random, told};
+use dirigent_testkit::worlds::{self, Worlds};
+use dirigent_testkit::{ManualClock, Random};
+use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use super::fleet::{AGENTS, Fleet, Process, SECOND};
@@ -261,7 +263,7 @@ impl World {
                 Some(true) => {
                     self.tell(format!("{agent} is allowed the run {}", run.get()));
                     self.open.push((agent, run));
-                    assert!(self.open.len() == 1, "two are allowed:\n{}", self.story.join("\n"));
+                    assert!(self.open.len() == 1, "two are allowed");
                     self.allowed += 1;
                     self.allowed_since_last_word += 1;
                     let thinks = MILLI * u32::try_from(self.random.below(3_000)).unwrap();
@@ -295,7 +297,7 @@ impl World {
             let Ok(Some(status)) = status else { continue };
             let waits =
                 status.phase == PhaseKind::Confirming && status.speaker == Some(agent.clone());
-            assert!(!waits, "its reply is waited for:\n{}", self.story.join("\n"));
+            assert!(!waits, "its reply is waited for");
         }
     }
 
@@ -360,7 +362,7 @@ impl World {
                 return;
             }
         }
-        panic!("the channel does not come to rest:\n{}", self.story.join("\n"));
+        panic!("the channel does not come to rest");
     }
 
     async fn is_at_rest(&self, owner: &HostId) -> bool {
@@ -373,29 +375,60 @@ impl World {
     }
 }
 
-/// R178, D97 to D105.
-#[tokio::test]
-async fn whatever_happens_one_agent_at_most_is_allowed_and_every_word_is_heard() {
-    let worlds = told("DIRIGENT_FLEET_WORLDS").unwrap_or(8_u64);
-    let seed = told("DIRIGENT_SEED").unwrap_or(1);
-    let mut allowed = 0;
-    for number in seed..seed + worlds {
-        let mut world = World::new(number).await;
-        world.word().await;
-        for _ in 0..150 {
-            world.step().await;
-        }
-        for _ in 0..3 {
+/// A world with the executor that it lives on.
+struct Lived {
+    runtime: Runtime,
+    world: World,
+}
+
+impl Lived {
+    fn new(number: u64) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let world = runtime.block_on(async {
+            let mut world = World::new(number).await;
             world.word().await;
-            world.come_to_rest().await;
-            let is_heard = world.allowed_since_last_word > 0;
-            assert!(is_heard, "world {number}:\n{}", world.story.join("\n"));
-            // The next one is heard while the channel rests, perhaps by the process that is cut off.
-            world.lapse();
-            world.fleet.pass(SECOND).await;
-        }
-        allowed += world.allowed;
-        world.fleet.pass(SECOND).await;
+            world
+        });
+        Self { runtime, world }
     }
-    assert!(allowed > 5 * worlds, "hardly any agent was allowed: {allowed}");
+}
+
+impl worlds::World for Lived {
+    fn step(&mut self) -> Result<(), String> {
+        self.runtime.block_on(self.world.step());
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let Self { runtime, world } = self;
+        runtime.block_on(async {
+            for _ in 0..3 {
+                world.word().await;
+                world.come_to_rest().await;
+                assert!(world.allowed_since_last_word > 0, "the last word is not heard");
+                // The next one is heard while the channel rests, perhaps by the process that is cut off.
+                world.lapse();
+                world.fleet.pass(SECOND).await;
+            }
+            world.fleet.pass(SECOND).await;
+        });
+        Ok(())
+    }
+
+    fn dice(&mut self) -> Option<&mut Random> {
+        Some(&mut self.world.random)
+    }
+
+    fn story(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.world.story)
+    }
+}
+
+/// R178, D97 to D105.
+#[test]
+fn whatever_happens_one_agent_at_most_is_allowed_and_every_word_is_heard() {
+    let worlds = Worlds::new("-p dirigent-cluster --test all worlds::whatever_happens", 8, 150);
+    let allowed = worlds.live(|number, _| Lived::new(number), |lived| lived.world.allowed);
+    let is_lively = allowed > 5 * worlds.count();
+    assert!(is_lively || !worlds.are_enough(), "hardly any agent was allowed: {allowed}");
 }

@@ -1,22 +1,23 @@
 //! Scenes drawn from a number, and played by the machine and by the model beside one another.
 //!
-//! `DIRIGENT_SCENES` sets how many are played (default: enough for CI), `DIRIGENT_SEED` the first. A scene that fails is
-//! named by its number.
+//! A scene that fails is named by its number.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
 use dirigent_scene::machine::{CastPlace, Machine, Plan, SceneEffect, SceneInput};
 use dirigent_scene::{Audience, CastRole, CueKind, Direction, Judgement, Moment, Output, Slug};
-use dirigent_testkit::{Random, told};
+use dirigent_testkit::Random;
+use dirigent_testkit::worlds::{World, Worlds};
 
 mod model;
 
 use self::model::{Answer, Model};
 
 const SCENES: u64 = 15_000;
+/// No scene takes as many steps.
+const STEPS: u64 = 5_000;
 
 fn slug(at: usize) -> Slug {
     Slug::new(&format!("c{at}")).unwrap()
@@ -72,36 +73,35 @@ fn audience(random: &mut Random, moment: &Moment) -> Audience {
     }
 }
 
-/// Plays one scene; gives how many speeches there were.
-fn play(seed: u64) -> u32 {
-    let mut random = Random::new(seed);
-    let plan = plan(&mut random);
-    let mut model = Model::new(plan.clone());
-    let mut machine = Machine::new(Arc::new(plan.clone()));
-    let mut now = Timestamp::from_millis(1_000);
-    let mut input = SceneInput::Start;
-    let mut effects = Vec::new();
-    for step in 0.. {
-        assert!(step < 5_000, "scene {seed} does not end");
-        machine.handle(now, input.clone(), &mut effects).unwrap();
-        // What was not asked for is refused, and changes nothing.
-        let before = (step < 3).then(|| format!("{machine:?}"));
-        let wrong = if matches!(effects.last(), Some(SceneEffect::Hear { .. })) {
-            SceneInput::Done
-        } else {
-            SceneInput::Heard(Audience::Everyone)
-        };
-        assert!(machine.handle(now, wrong, &mut effects).is_err(), "scene {seed}");
-        if let Some(before) = before {
-            assert_eq!(format!("{machine:?}"), before);
-        }
-        let expected = model.step(&input, &effects);
-        let found: Vec<String> = effects.iter().map(model::told).collect();
-        assert_eq!(found, expected, "scene {seed}, step {step}, after {input:?}");
-        let Some(last) = effects.pop() else { panic!("scene {seed} stalls after {input:?}") };
-        effects.clear();
-        input = match last {
-            SceneEffect::Finish => break,
+/// One scene: the machine and the model beside one another.
+struct Scene {
+    random: Random,
+    plan: Plan,
+    model: Model,
+    machine: Machine,
+    now: Timestamp,
+    input: SceneInput,
+    effects: Vec<SceneEffect>,
+    steps: usize,
+    is_over: bool,
+    story: Vec<String>,
+}
+
+impl Scene {
+    fn new(number: u64) -> Self {
+        let mut random = Random::new(number);
+        let plan = plan(&mut random);
+        let (model, machine) = (Model::new(plan.clone()), Machine::new(Arc::new(plan.clone())));
+        let (now, input) = (Timestamp::from_millis(1_000), SceneInput::Start);
+        let (effects, story) = (Vec::new(), Vec::new());
+        Self { random, plan, model, machine, now, input, effects, steps: 0, is_over: false, story }
+    }
+
+    /// What the world answers to the last thing that the machine asks for; `None` where the scene is over.
+    fn answer(&mut self, asked: SceneEffect) -> Option<SceneInput> {
+        let Self { random, plan, steps, .. } = self;
+        Some(match asked {
+            SceneEffect::Finish => return None,
             SceneEffect::Spawn(_) | SceneEffect::Brief(_) | SceneEffect::Show(_)
                 if random.one_in(200) =>
             {
@@ -111,44 +111,89 @@ fn play(seed: u64) -> u32 {
                 SceneInput::Done
             }
             SceneEffect::Direct(moment) => {
-                SceneInput::Directed(directions(&mut random, &moment, plan.roles.len()))
+                SceneInput::Directed(directions(random, &moment, plan.roles.len()))
             }
-            SceneEffect::Ask { cue, .. } => match answer(&mut random, cue.kind(), step) {
+            SceneEffect::Ask { cue, .. } => match answer(random, cue.kind(), *steps) {
                 Answer::Nothing => SceneInput::Failed,
                 Answer::Malformed => SceneInput::Answered(Output::text("<speech>")),
                 Answer::Says(words) => SceneInput::Answered(Output::text(format!(
-                    "<thinking>t{step}</thinking><speech>{words}</speech>"
+                    "<thinking>t{steps}</thinking><speech>{words}</speech>"
                 ))),
             },
-            SceneEffect::Hear { moment, .. } => SceneInput::Heard(audience(&mut random, &moment)),
+            SceneEffect::Hear { moment, .. } => SceneInput::Heard(audience(random, &moment)),
             SceneEffect::Judge(_) if random.one_in(40) => SceneInput::Judged(Judgement::Ended),
             SceneEffect::Judge(_) => SceneInput::Judged(Judgement::GoesOn),
-            other => panic!("scene {seed} stalls at {other:?}"),
-        };
-        now = now + Duration::from_millis(random.below(50));
+            other => panic!("the scene stalls at {other:?}"),
+        })
     }
-    assert!(machine.is_finished() && machine.reason().is_some());
-    assert!(machine.handle(now, SceneInput::Start, &mut effects).is_err() && effects.is_empty());
-    model.speeches()
+}
+
+impl World for Scene {
+    fn step(&mut self) -> Result<(), String> {
+        let Self { machine, model, effects, input, now, .. } = self;
+        machine.handle(*now, input.clone(), effects).unwrap();
+        // What was not asked for is refused, and changes nothing.
+        let before = (self.steps < 3).then(|| format!("{machine:?}"));
+        let wrong = if matches!(effects.last(), Some(SceneEffect::Hear { .. })) {
+            SceneInput::Done
+        } else {
+            SceneInput::Heard(Audience::Everyone)
+        };
+        assert!(machine.handle(*now, wrong, effects).is_err(), "it takes what it did not ask for");
+        if let Some(before) = before {
+            assert_eq!(format!("{machine:?}"), before);
+        }
+        let expected = model.step(input, effects);
+        let found: Vec<String> = effects.iter().map(model::told).collect();
+        self.story.push(format!("{input:?}: {found:?}"));
+        assert_eq!(found, expected, "machine and model after {input:?}");
+        let Some(last) = effects.pop() else { panic!("the scene stalls after {input:?}") };
+        effects.clear();
+        match self.answer(last) {
+            Some(input) => self.input = input,
+            None => self.is_over = true,
+        }
+        self.steps += 1;
+        if !self.is_over {
+            self.now = self.now + Duration::from_millis(self.random.below(50));
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        assert!(
+            self.is_over || self.steps < usize::try_from(STEPS).unwrap(),
+            "the scene does not end"
+        );
+        if self.is_over {
+            let Self { machine, effects, now, .. } = self;
+            assert!(machine.is_finished() && machine.reason().is_some());
+            let again = machine.handle(*now, SceneInput::Start, effects);
+            assert!(again.is_err() && effects.is_empty());
+        }
+        Ok(())
+    }
+
+    fn dice(&mut self) -> Option<&mut Random> {
+        Some(&mut self.random)
+    }
+
+    fn story(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.story)
+    }
 }
 
 /// R205, R206, R211, R214, R215, R221, R223, R224, R226, R232, R239
 #[test]
 fn machine_and_model_play_every_scene_alike() {
-    let first = told("DIRIGENT_SEED").unwrap_or(1);
-    let count = told("DIRIGENT_SCENES").unwrap_or(SCENES);
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let speeches: u64 = thread::scope(|scope| {
-        let share = |core: usize| {
-            (first..first + count)
-                .skip(core)
-                .step_by(cores)
-                .map(|seed| u64::from(play(seed)))
-                .sum::<u64>()
-        };
-        let shares: Vec<_> = (0..cores).map(|core| scope.spawn(move || share(core))).collect();
-        shares.into_iter().map(|share| share.join().unwrap()).sum()
-    });
-    println!("{count} scenes from {first} on: {speeches} speeches");
-    assert!(speeches > count * 2, "hardly anything was said");
+    let test = "-p dirigent-scene --test all machine_and_model_play_every_scene_alike";
+    let worlds = Worlds::new(test, SCENES, STEPS);
+    let begin = |number, _| Scene::new(number);
+    let speeches = worlds.live(begin, |scene| u64::from(scene.model.speeches()));
+    println!("{} scenes: {speeches} speeches", worlds.count());
+    assert!(speeches > worlds.count() * 2 || !worlds.are_enough(), "hardly anything was said");
 }

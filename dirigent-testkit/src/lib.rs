@@ -9,6 +9,7 @@
 //! | check an adapter, a store, a registry or a clock of your own | [`contract`] |
 //! | look into the log | [`Log`], [`print_warnings`] |
 //! | take from the environment how much a test does | [`told`] |
+//! | try many hostile worlds, and be told of the shortest failure | [`worlds::Worlds`] |
 //!
 //! A whole test. Nothing in it waits for real time: the tasks run until all of them wait, and then the clock goes on to the
 //! moment for which the first of them does. (Agents that wait for real things, a model say, are tested with
@@ -66,6 +67,7 @@ pub mod memory_discord;
 mod random;
 pub mod scripted_agent;
 mod told;
+pub mod worlds;
 
 pub use log::{Listening, Log, print_warnings};
 pub use manual_clock::ManualClock;

@@ -22,14 +22,40 @@ pub fn told<T: TryFrom<u64>>(variable: &str) -> Option<T> {
 }
 
 fn read<T: TryFrom<u64>>(variable: &str, text: &OsStr) -> T {
-    let number = || {
-        let digits = text.to_str()?;
-        let begins = digits.starts_with(|first: char| first.is_ascii_digit());
-        let number = digits.replace('_', "").parse::<u64>().ok().filter(|_| begins)?;
-        T::try_from(number).ok()
-    };
+    let number = || T::try_from(number(text.to_str()?)?).ok();
     number().unwrap_or_else(|| {
         panic!("{variable} must be a number that fits, such as 20_000_000, and is {text:?}")
+    })
+}
+
+/// Digits, perhaps with underscores between them.
+fn number(digits: &str) -> Option<u64> {
+    let begins = digits.starts_with(|first: char| first.is_ascii_digit());
+    digits.replace('_', "").parse().ok().filter(|_| begins)
+}
+
+/// The numbers that an environment variable lists, such as `3-7,12`: they rise, and none comes twice.
+///
+/// # Panics
+///
+/// If it lists anything else.
+pub(crate) fn listed(variable: &str) -> Option<Vec<u64>> {
+    env::var_os(variable).map(|text| read_list(variable, &text))
+}
+
+fn read_list(variable: &str, text: &OsStr) -> Vec<u64> {
+    let read = || {
+        let mut numbers = Vec::new();
+        for part in text.to_str()?.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last) = (number(first)?, number(last)?);
+            let rises = first <= last && numbers.last().is_none_or(|before| *before < first);
+            numbers.extend(rises.then_some(first..=last)?);
+        }
+        Some(numbers)
+    };
+    read().unwrap_or_else(|| {
+        panic!("{variable} must be a list of rising numbers, such as 3-7,12, and is {text:?}")
     })
 }
 
@@ -55,6 +81,19 @@ mod tests {
             assert!(why.starts_with("STEPS ") && why.ends_with(&format!("{text:?}")), "{why}");
         }
         assert!(std::panic::catch_unwind(|| read::<u8>("TICKS", OsStr::new("256"))).is_err());
+    }
+
+    /// WD14
+    #[test]
+    fn a_list_of_numbers_rises_or_is_refused() {
+        let read = |text: &str| read_list("ONLY", OsStr::new(text));
+        assert_eq!(read("7"), [7]);
+        assert_eq!(read("3-5,8,1_0-11"), [3, 4, 5, 8, 10, 11]);
+        for text in ["", ",", "3,", "3-", "-3", "5-3", "3,3", "4-6,5", "3 4", "3..4", "all"] {
+            let refused = std::panic::catch_unwind(|| read(text)).unwrap_err();
+            let why = *refused.downcast::<String>().unwrap();
+            assert!(why.starts_with("ONLY ") && why.ends_with(&format!("{text:?}")), "{why}");
+        }
     }
 
     #[test]

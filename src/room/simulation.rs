@@ -27,57 +27,37 @@ mod step;
 mod store;
 mod world;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
-
-use dirigent_testkit::told;
+use dirigent_testkit::Random;
+use dirigent_testkit::worlds::{self, Worlds};
 
 use self::world::World;
 
 /// Steps of one world, before it comes to rest.
 const STEPS: u64 = 1_500;
 
-/// Runs one world. Returns what went wrong, and what was logged.
-fn run(seed: u64, steps: u64, log: bool) -> (Option<String>, Vec<String>) {
-    let mut world = World::new(seed, log);
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        for _ in 0..steps {
-            world.step();
-            if world.books.broken.is_some() {
-                return;
-            }
-        }
-        world.end();
-    }));
-    let broken = match outcome {
-        Ok(()) => world.books.broken.take(),
-        Err(_) => Some("panic".to_owned()),
-    };
-    (broken, world.log.take().unwrap_or_default())
+impl worlds::World for World {
+    fn step(&mut self) -> Result<(), String> {
+        Self::step(self);
+        self.books.broken.take().map_or(Ok(()), Err)
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        Self::end(self);
+        self.books.broken.take().map_or(Ok(()), Err)
+    }
+
+    fn dice(&mut self) -> Option<&mut Random> {
+        Some(self.dice.random())
+    }
+
+    fn story(&mut self) -> Vec<String> {
+        self.log.take().unwrap_or_default()
+    }
 }
 
-/// Runs worlds with these seeds, and tells of the first that fails.
-fn hunt(seeds: impl IntoIterator<Item = u64>) {
-    for seed in seeds {
-        let (broken, _) = run(seed, STEPS, false);
-        if let Some(why) = broken {
-            // The fewest steps with which it fails.
-            let kind = |why: &str| {
-                why.chars().filter(|c| !c.is_ascii_digit()).take(24).collect::<String>()
-            };
-            let same =
-                |steps| run(seed, steps, false).0.is_some_and(|other| kind(&other) == kind(&why));
-            let (mut fails, mut passes) = (STEPS, 0);
-            while fails - passes > 1 {
-                let middle = passes + (fails - passes) / 2;
-                if same(middle) { fails = middle } else { passes = middle }
-            }
-            let (shorter, log) = run(seed, fails, true);
-            let from = log.len().saturating_sub(told("DIRIGENT_ROOM_LINES").unwrap_or(150));
-            eprintln!("{}", log[from..].join("\n"));
-            panic!("seed {seed}, {fails} steps: {why} ({shorter:?})");
-        }
-    }
+/// Lives through these worlds; gives how many.
+fn live(worlds: &Worlds) -> u64 {
+    worlds.live(World::new, |_| 1)
 }
 
 /// Worlds beyond those of the tests below that once failed. What was wrong has a story of its own in `tests/promises` or beside the
@@ -106,38 +86,15 @@ const ONCE_FAILED: [u64; 18] = [
 /// WD14
 #[test]
 fn what_once_failed_holds() {
-    hunt(ONCE_FAILED);
+    for number in ONCE_FAILED {
+        live(&Worlds::fixed("-p dirigent --lib what_once_failed_holds", number, 1, STEPS));
+    }
 }
 
-/// Worlds of one test, of [`STEPS`] each. CI asks for as many as make 20 million steps in both.
-fn worlds() -> u64 {
-    told("DIRIGENT_ROOM_WORLDS").unwrap_or(2_000)
-}
-
+/// CI asks for as many worlds as make 20 million steps.
 #[test]
 fn a_room_keeps_its_promises_in_a_hostile_world() {
-    let first = told("DIRIGENT_ROOM_SEED").unwrap_or(1);
-    hunt(first..first + worlds());
-}
-
-/// The other half: two tests run side by side.
-#[test]
-fn a_room_keeps_its_promises_in_other_hostile_worlds() {
-    let first = told("DIRIGENT_ROOM_SEED").unwrap_or(1) + worlds();
-    hunt(first..first + worlds());
-}
-
-#[test]
-#[ignore = "a hunt: as many steps as DIRIGENT_ROOM_STEPS says"]
-fn a_room_keeps_its_promises_for_very_many_steps() {
-    let steps: u64 = told("DIRIGENT_ROOM_STEPS").unwrap_or(10_000_000);
-    let first: u64 = told("DIRIGENT_ROOM_SEED").unwrap_or(1_000);
-    let worlds = first..first + steps.div_ceil(STEPS);
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for core in 0..cores {
-            let share = worlds.clone().skip(core).step_by(cores);
-            scope.spawn(|| hunt(share));
-        }
-    });
+    let test = "-p dirigent --lib room::simulation::a_room_keeps_its_promises";
+    let worlds = Worlds::new(test, 4_000, STEPS);
+    assert_eq!(live(&worlds), worlds.count());
 }

@@ -10,7 +10,8 @@ use dirigent::snapshot::PhaseKind;
 use dirigent::{Agent, AgentError, MessageId, Mode, Reply, Turn};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage, Permissions, PushFault};
 use dirigent_testkit::scripted_agent::{Act, Line};
-use dirigent_testkit::{Random, ScriptedAgent, told};
+use dirigent_testkit::worlds::{World, Worlds};
+use dirigent_testkit::{Random, ScriptedAgent};
 use dirigent_verify::stage::{Setup, Stage};
 
 use super::kit::{HOUR, MINUTE, SECOND, resume, stop};
@@ -1107,9 +1108,14 @@ const EVENTS: [Event; 17] = [
     Event::Unseen,
 ];
 
+/// How many things happen in a world at most.
+const STEPS: u64 = 12;
+
 /// A world in which things go wrong by chance.
 struct Chance {
     dice: Random,
+    /// How many more things happen.
+    left: u64,
     stage: Stage,
     words: Vec<String>,
     happened: Vec<Event>,
@@ -1156,6 +1162,7 @@ impl Chance {
             .stage();
         let mut world = Self {
             dice,
+            left: 0,
             stage,
             words: Vec::new(),
             happened: Vec::new(),
@@ -1165,6 +1172,7 @@ impl Chance {
         world.stage.chat();
         world.stage.say("Hello");
         world.stage.advance(SECOND);
+        world.left = world.dice.between(1, STEPS);
         world
     }
 
@@ -1300,7 +1308,7 @@ impl Chance {
     }
 
     /// Everything is well again, and all agents are asked.
-    fn end(&mut self) {
+    fn come_to_rest(&mut self) {
         self.stage.discord().stop_faults();
         self.happens(Event::Resume);
         self.stage.advance(MINUTE * 20);
@@ -1331,31 +1339,37 @@ impl Chance {
     }
 }
 
+impl World for Chance {
+    fn step(&mut self) -> Result<(), String> {
+        self.left -= 1;
+        let event = self.dice.pick(&EVENTS).unwrap_or(Event::Word);
+        self.happens(event);
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.come_to_rest();
+        let failures = self.failures();
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+    }
+
+    fn dice(&mut self) -> Option<&mut Random> {
+        Some(&mut self.dice)
+    }
+
+    fn story(&mut self) -> Vec<String> {
+        self.happened.iter().map(|event| format!("{event:?}")).collect()
+    }
+}
+
 /// WD1, WD2, WD3
 #[test]
 fn whatever_happens_each_word_reaches_each_agent_once() {
-    let (first, worlds) =
-        (told("DIRIGENT_FIRST").unwrap_or(0_u64), told("DIRIGENT_WORLDS").unwrap_or(40_u64));
-    // A bit for each event that is left out.
-    let without = told("DIRIGENT_WITHOUT").unwrap_or(0_u64);
-    let mut found = Vec::new();
-    for seed in first..first + worlds {
-        let mut world = Chance::new(seed);
-        let steps = world.dice.between(1, 12);
-        for _ in 0..steps {
-            let event = world.dice.pick(&EVENTS).unwrap_or(Event::Word);
-            if without >> (event as u64) & 1 == 0 {
-                world.happens(event);
-            }
-        }
-        world.end();
-        let failures = world.failures();
-        if !failures.is_empty() {
-            found.push((seed, world.happened, failures));
-        }
-    }
-    found.sort_by_key(|(_, happened, _)| happened.len());
-    let number = found.len();
-    found.truncate(8);
-    assert!(found.is_empty(), "{number}: {found:#?}");
+    let test = "-p dirigent-tests --test all words::whatever_happens_each_word";
+    let worlds = Worlds::new(test, 40, STEPS);
+    assert_eq!(worlds.live(|number, _| Chance::new(number), |_| 1), worlds.count());
 }

@@ -12,7 +12,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use dirigent::ports::{Mentions, Nonce};
@@ -22,6 +21,7 @@ use dirigent::{ChannelId, Clock, MessageId, Mode, UserId};
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Call, Faults, PostRecord};
 use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_testkit::worlds::World;
 use dirigent_testkit::{ManualClock, ScriptedAgent};
 
 use crate::stage::{Setup, Stage, StoreFault};
@@ -33,10 +33,18 @@ use talks::Talks;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// What an operator does in a channel.
+const ORDERS: [&str; 9] =
+    ["stop", "hold", "report", "chat", "mute bob", "unmute bob", "wake", "resume", "resume"];
+
 /// How much happened in a run, or in many.
 ///
 /// ```
-/// let tally = dirigent_verify::driver_simulation::simulate(1, 50).unwrap();
+/// use dirigent_testkit::worlds::Worlds;
+/// use dirigent_verify::driver_simulation::DriverWorld;
+///
+/// let worlds = Worlds::fixed("", 1, 1, 50);
+/// let tally = worlds.live(|number, _| DriverWorld::new(number), DriverWorld::tally);
 /// assert!(tally.steps == 50 && tally.posts > 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -76,65 +84,46 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// A run that went wrong: one line that names it.
-///
-/// ```
-/// use dirigent_verify::driver_simulation::SimulationFailure;
-/// fn show(failure: &SimulationFailure) -> String {
-///     failure.to_string()
-/// }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SimulationFailure {
-    seed: u64,
-    steps: u64,
-    what: String,
-}
-
-impl fmt::Display for SimulationFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, steps, what } = self;
-        write!(
-            f,
-            "driver simulation, DRIVER_SEED={seed} DRIVER_SEEDS=1 DRIVER_STEPS={steps}: {what}"
-        )
-    }
-}
-
-impl std::error::Error for SimulationFailure {}
-
-/// One run of this many steps.
-///
-/// # Errors
-///
-/// What must not be, in one line.
-pub fn simulate(seed: u64, steps: u64) -> Result<Tally, SimulationFailure> {
-    let told = catch_unwind(AssertUnwindSafe(|| {
-        let mut play = Play::new(seed);
-        for _ in 0..steps {
-            play.step();
-        }
-        play.end(steps)
-    }));
-    let told = told.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Err(text.unwrap_or_else(|| "a panic without words".to_owned()))
-    });
-    told.map_err(|what| SimulationFailure { seed, steps, what })
-}
-
-/// A run.
-struct Play {
+/// A run of the driver, which is a hostile world of a number.
+pub struct DriverWorld {
     stage: Stage,
     dice: Random,
     said: u64,
     /// Discussions, in a seed that has them.
     talks: Option<Talks>,
+    tally: Tally,
+    story: Vec<String>,
 }
 
-impl Play {
-    fn new(seed: u64) -> Self {
+impl fmt::Debug for DriverWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DriverWorld after {} steps", self.tally.steps)
+    }
+}
+
+impl World for DriverWorld {
+    fn step(&mut self) -> Result<(), String> {
+        self.tally.steps += 1;
+        self.happen();
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.come_to_rest()
+    }
+
+    fn dice(&mut self) -> Option<&mut Random> {
+        Some(&mut self.dice)
+    }
+
+    fn story(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.story)
+    }
+}
+
+impl DriverWorld {
+    /// The world of this number.
+    pub fn new(seed: u64) -> Self {
         let mut dice = Random::new(seed);
         let mut talks = Talks::are_in(seed).then(|| Talks::new(seed));
         let setup = Setup::new()
@@ -185,18 +174,25 @@ impl Play {
         ] {
             stage.store().with_rate(fault, per_mille, seed);
         }
-        Self { stage, dice, said: 0, talks }
+        let (tally, story) = (Tally::default(), Vec::new());
+        Self { stage, dice, said: 0, talks, tally, story }
     }
 
-    fn step(&mut self) {
+    /// What happened so far; all of it once the world came to rest.
+    pub const fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    fn happen(&mut self) {
         self.supervise();
         if self.talk() {
-            return;
+            return self.tell("a discussion");
         }
         match self.dice.below(100) {
             0..55 => {
-                let by = Duration::from_secs(self.dice.between(1, 20));
-                self.stage.advance(by);
+                let seconds = self.dice.between(1, 20);
+                self.tell(&format!("{seconds} s pass"));
+                self.stage.advance(Duration::from_secs(seconds));
             }
             55..80 => self.speak(),
             80..84 => self.move_somebody(),
@@ -204,16 +200,27 @@ impl Play {
             90..93 => self.strangers(),
             93..97 => {
                 let points = self.dice.between(1, 60);
+                self.tell(&format!("the process dies at await point {points} from here"));
                 self.stage.points().strike_in(points);
             }
-            97 => self.stage.advance(Duration::from_secs(60 * self.dice.between(1, 60))),
+            97 => {
+                let minutes = self.dice.between(1, 60);
+                self.tell(&format!("{minutes} min pass"));
+                self.stage.advance(Duration::from_secs(60 * minutes));
+            }
             98 => {
-                let by = Duration::from_secs(3_600 * self.dice.between(1, 24));
-                self.stage.clock().advance(by);
+                let hours = self.dice.between(1, 24);
+                self.tell(&format!("the clock jumps by {hours} h"));
+                self.stage.clock().advance(Duration::from_secs(3_600 * hours));
                 self.stage.settle();
             }
             _ => self.long_crash(),
         }
+    }
+
+    fn tell(&mut self, what: &str) {
+        let passed = self.stage.clock().now().since(ManualClock::START);
+        self.story.push(format!("{:>9} s: {what}", passed.as_secs()));
     }
 
     /// A driver that could not start, because the chat did not say who it is, is started again.
@@ -225,6 +232,7 @@ impl Play {
 
     /// Down for up to ten minutes, on a machine whose clock is then set.
     fn long_crash(&mut self) {
+        self.tell("the process is down for a while");
         self.stage.crash();
         let clock = self.stage.clock().clone();
         clock.advance(Duration::from_secs(self.dice.between(1, 600)));
@@ -242,11 +250,13 @@ impl Play {
     fn speak(&mut self) {
         self.said += 1;
         let (room, text) = (self.room(), format!("human {}", self.said));
+        self.tell(&format!("a person writes {text:?} in {room}"));
         self.stage.say_in(room, &text);
     }
 
     fn strangers(&mut self) {
         let room = self.room();
+        self.tell(&format!("a stranger writes in {room}"));
         let discord = self.stage.discord().clone();
         let stranger = match self.dice.below(2) {
             1 if self.talks.is_none() => self.stage.moderator(),
@@ -260,6 +270,7 @@ impl Play {
     fn move_somebody(&mut self) {
         let room = self.room();
         let name = self.dice.pick(&["ann", "bob", "cis"]).unwrap_or("ann");
+        self.tell(&format!("{name} leaves or joins {room}"));
         let user = self.stage.agent(name).user();
         if self.dice.one_in(2) {
             self.stage.discord().leave(room, user);
@@ -271,23 +282,24 @@ impl Play {
 
     fn operate(&mut self) {
         let room = self.room();
-        let what = self.dice.below(9);
+        let order = self.dice.pick(&ORDERS).unwrap_or("resume");
+        self.tell(&format!("an operator in {room}: {order}"));
         let _ = self.stage.try_call(move |d| async move {
-            match what {
-                0 => d.channel(room).stop().await,
-                1 => d.channel(room).hold().await,
-                2 => d.channel(room).set_mode(Mode::Report).await,
-                3 => d.channel(room).set_mode(Mode::Chat).await,
-                4 => d.channel(room).mute(&"bob".into()).await,
-                5 => d.channel(room).unmute(&"bob".into()).await,
-                6 => d.channel(room).wake(None).await,
+            match order {
+                "stop" => d.channel(room).stop().await,
+                "hold" => d.channel(room).hold().await,
+                "report" => d.channel(room).set_mode(Mode::Report).await,
+                "chat" => d.channel(room).set_mode(Mode::Chat).await,
+                "mute bob" => d.channel(room).mute(&"bob".into()).await,
+                "unmute bob" => d.channel(room).unmute(&"bob".into()).await,
+                "wake" => d.channel(room).wake(None).await,
                 _ => d.channel(room).resume().await,
             }
         });
     }
 
     /// The faults end; every room must move again, and come to rest.
-    fn end(&mut self, steps: u64) -> Result<Tally, String> {
+    fn come_to_rest(&mut self) -> Result<(), String> {
         self.stage.points().crash_at([]);
         self.stage.discord().stop_faults();
         self.stage.store().stop_faults();
@@ -309,8 +321,8 @@ impl Play {
         let calls = self.stage.discord().calls();
         let turns = self.stage.rooms().to_vec().into_iter();
         let turns = turns.filter_map(|room| self.stage.status_of(room));
-        Ok(Tally {
-            steps,
+        self.tally = Tally {
+            steps: self.tally.steps,
             discussions,
             turns: turns.map(|status| status.turn.get()).sum(),
             kills: self.stage.points().deaths().len() as u64,
@@ -319,7 +331,8 @@ impl Play {
             commits: self.stage.store().commits().len() as u64,
             too_early: calls.too_early(),
             seconds: self.stage.clock().now().since(ManualClock::START).as_secs(),
-        })
+        };
+        Ok(())
     }
 }
 

@@ -1,17 +1,17 @@
 //! The machine and the rules, side by side.
 //!
-//! `DIRIGENT_STEPS` sets how many steps the seeded walks make together, `DIRIGENT_SEED` where they
-//! begin. The property tests of the same check, which plain `cargo test` runs, are in `tests/properties.rs`.
+//! A world is a walk of many steps. The property tests of the same check, which plain `cargo test` runs, are in
+//! `tests/properties.rs`.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use dirigent_core::config::TriggerCleanup;
 use dirigent_core::{
     AgentKey, Author, Config, Creation, Input, Message, MessageId, MessageKind, Mode, Outcome,
     RunId, Settlement, Tail, WakeCause,
 };
-use dirigent_testkit::{Random, told};
+use dirigent_testkit::Random;
+use dirigent_testkit::worlds::{World, Worlds};
 use dirigent_verify::check::{
     Act, EndOutcome, Failure, Report, Step, check, check_twice, config_from_bytes, minimize,
 };
@@ -80,60 +80,64 @@ fn walk(seed: u64, length: usize) -> (Arc<Config>, Vec<Step>) {
     (Arc::new(config_from_bytes(rules)), steps)
 }
 
-/// Walks as many steps as wanted and reports what was seen.
-#[expect(clippy::disallowed_methods, reason = "the speed of the check itself is of interest")]
-fn walk_all(steps_wanted: u64, length: usize) -> Report {
-    let first = told("DIRIGENT_SEED").unwrap_or(0);
-    let begun = Instant::now();
-    let mut report = Report::default();
-    for seed in first..first + steps_wanted.div_ceil(length as u64) {
-        let (config, steps) = walk(seed, length);
-        match check(&config, seed, &steps) {
-            Ok(seen) => report.add(&seen),
-            Err(failure) => complain(&config, seed, &steps, &failure),
-        }
-    }
-    let spent = begun.elapsed().as_millis().max(1);
-    println!(
-        "{} steps, {} a second, {} restored copies",
-        report.steps,
-        u128::from(report.steps) * 1_000 / spent,
-        report.restored
-    );
-    report
+/// A world of one step, which is a whole walk: what fails is shrunk to single steps, pauses and rules by its own means.
+struct Walked {
+    number: u64,
+    length: usize,
+    check: Check,
+    report: Report,
 }
 
-/// Fails with the shortest way to the difference.
-fn complain(config: &Arc<Config>, seed: u64, steps: &[Step], failure: &Failure) -> ! {
-    let shortest = minimize(config, seed, steps).map(|(_, _, failure)| failure);
-    panic!("{}", shortest.as_ref().unwrap_or(failure));
+/// A comparison of machine and rules, by settings, the seed of what is drawn, and steps.
+type Check = fn(&Arc<Config>, u64, &[Step]) -> Result<Report, Failure>;
+
+impl World for Walked {
+    fn step(&mut self) -> Result<(), String> {
+        let (config, steps) = walk(self.number, self.length);
+        self.report = agree(&config, self.number, &steps, self.check)?;
+        Ok(())
+    }
+}
+
+/// What the check sees, or the shortest way to the difference.
+fn agree(config: &Arc<Config>, seed: u64, steps: &[Step], check: Check) -> Result<Report, String> {
+    check(config, seed, steps).map_err(|failure| {
+        let differs = |config: &_, seed, steps: &_| check(config, seed, steps).err();
+        let shortest = minimize(config, seed, steps, differs);
+        shortest.map_or(failure, |(_, _, failure)| failure).to_string()
+    })
+}
+
+/// Makes these walks and reports what was seen.
+fn walk_all(walks: &Worlds, length: usize, check: Check) -> Report {
+    let begin = |number, _| Walked { number, length, check, report: Report::default() };
+    walks.live(begin, |walked| walked.report.clone())
 }
 
 #[test]
 fn machine_and_rules_agree_on_seeded_walks_that_see_everything() {
-    let report = walk_all(told("DIRIGENT_STEPS").unwrap_or(2_000_000), WALK);
+    let test = "-p dirigent-verify --test all machine_and_rules_agree_on_seeded_walks";
+    let walks = Worlds::new(test, 6_667, 1); // 2 million steps
+    let report = walk_all(&walks, WALK, check);
     for ((kind, name), count) in &report.seen {
         println!("{count:9} {kind} {name}");
     }
+    println!("{} steps, {} restored copies", report.steps, report.restored);
     let unseen = everything().filter(|(kind, name)| report.count(kind, name) == 0);
     let unseen: Vec<_> = unseen.collect();
-    assert!(unseen.is_empty(), "never seen: {unseen:?}");
+    assert!(unseen.is_empty() || !walks.are_enough(), "never seen: {unseen:?}");
 }
 
 #[test]
 fn machine_and_rules_agree_on_long_walks() {
-    walk_all(told("DIRIGENT_STEPS").unwrap_or(2_000_000) / 4, LONG_WALK);
+    let test = "-p dirigent-verify --test all machine_and_rules_agree_on_long_walks";
+    walk_all(&Worlds::new(test, 100, 1), LONG_WALK, check);
 }
 
 #[test]
 fn what_is_delivered_twice_counts_once() {
-    let wanted = told::<u64>("DIRIGENT_STEPS").unwrap_or(2_000_000) / 4;
-    for seed in 0..wanted.div_ceil(WALK as u64) {
-        let (config, steps) = walk(seed, WALK);
-        if let Err(failure) = check_twice(&config, seed, &steps) {
-            panic!("{failure}");
-        }
-    }
+    let test = "-p dirigent-verify --test all what_is_delivered_twice_counts_once";
+    walk_all(&Worlds::new(test, 1_667, 1), WALK, check_twice);
 }
 
 /// A chat of two, in which agent 1 runs since message 1000.
@@ -153,10 +157,7 @@ fn message(id: u64, author: Author, words: &str) -> Step {
 /// Walks a way that chance takes too seldom.
 fn scripted(config: Config, steps: &[Step]) -> Report {
     let config = Arc::new(config);
-    match check(&config, 1, steps) {
-        Ok(report) => report,
-        Err(failure) => complain(&config, 1, steps, &failure),
-    }
+    agree(&config, 1, steps, check).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 #[test]

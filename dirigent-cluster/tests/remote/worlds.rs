@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::{Clock, Reply, Turn};
-use dirigent_testkit::{Random, told};
+use dirigent_testkit::Random;
+use dirigent_testkit::worlds::{self, Worlds};
+use tokio::runtime::{Builder, Runtime};
 
 use super::fixture::{Hall, Home, Owner, Speaker, named};
 use super::way::{Faults, Ways};
@@ -23,6 +25,8 @@ struct World {
     heard: Heard,
     words: Vec<String>,
     owner: usize,
+    posts: u64,
+    story: Vec<String>,
 }
 
 const HOMES: [(&str, &[&str]); 2] = [("one", &["poet", "critic"]), ("two", &["clerk"])];
@@ -38,7 +42,18 @@ impl World {
         }
         let (homes, heard, words) = (BTreeMap::new(), Heard::default(), Vec::new());
         let random = Random::new(seed ^ 0x5eed);
-        let mut world = Self { hall, ways, random, owners, homes, heard, words, owner: 0 };
+        let mut world = Self {
+            hall,
+            ways,
+            random,
+            owners,
+            homes,
+            heard,
+            words,
+            owner: 0,
+            posts: 0,
+            story: Vec::new(),
+        };
         for (name, _) in HOMES {
             world.start(name);
         }
@@ -88,9 +103,13 @@ impl World {
 
     async fn step(&mut self) {
         match self.random.below(20) {
-            0..5 => self.person().await,
+            0..5 => {
+                self.tell("a person writes");
+                self.person().await;
+            }
             5 => {
                 let name = self.random.pick(&["one", "two"]).unwrap();
+                self.tell(&format!("{name} is killed and started"));
                 self.homes.remove(name).unwrap().kill();
                 self.hall.fleet.relay.disconnect(&named(name));
                 let away = self.random.between(0, 6_000);
@@ -99,12 +118,14 @@ impl World {
             }
             6 => {
                 let name = self.random.pick(&["one", "two", "a", "b"]).unwrap();
+                self.tell(&format!("{name} is cut off"));
                 self.ways.cut(name);
                 let cut = self.random.between(100, 7_000);
                 self.hall.fleet.pass(Duration::from_millis(cut)).await;
                 self.ways.mend(name);
             }
             7 => {
+                self.tell("the channel goes to the other process");
                 self.owner = 1 - self.owner;
                 let to = named(["a", "b"][self.owner]);
                 // No process has the lease until it has expired.
@@ -114,6 +135,7 @@ impl World {
             }
             8 => {
                 let name = self.random.pick(&["one", "two"]).unwrap();
+                self.tell(&format!("{name} stands still"));
                 let home = &self.homes[name];
                 self.ways.cut(name);
                 home.stand_still(true);
@@ -122,51 +144,87 @@ impl World {
                 self.homes[name].stand_still(false);
                 self.ways.mend(name);
             }
-            _ => {}
+            _ => self.tell("time passes"),
         }
         let by = self.random.between(50, 2_500);
         self.hall.fleet.pass(Duration::from_millis(by)).await;
     }
 
-    async fn run(mut self, seed: u64) -> usize {
+    fn tell(&mut self, what: &str) {
+        let now = self.hall.fleet.clock.now().as_millis() % 10_000_000;
+        self.story.push(format!("{now} {what}"));
+    }
+
+    /// The channel is there, a person writes, and faults begin.
+    async fn begin(&mut self) {
         self.hall.fleet.pass(SECOND).await;
         self.hall.fleet.chat(&self.owners[0].process).await;
         self.person().await;
         let mut rate = || self.random.below(150);
         let faults = Faults { lost: rate(), doubled: rate(), delayed: rate() * 2 };
         self.ways.set(faults);
-        for _ in 0..12 {
-            self.step().await;
-        }
-        // All is well from here on: what was said is heard.
+    }
+
+    /// All is well from here on: what was said is heard.
+    async fn end(&mut self) {
         self.ways.set(Faults::default());
         self.hall.fleet.pass(SECOND * 10).await;
         self.person().await;
         self.hall.fleet.pass(SECOND * 70).await;
-        self.check(seed).await
-    }
-
-    async fn check(&self, seed: u64) -> usize {
-        assert_eq!(self.hall.floor.overlaps(), [""; 0], "world {seed}");
+        assert_eq!(self.hall.floor.overlaps(), [""; 0]);
         let posts = self.hall.posts().await;
         let texts: BTreeSet<_> = posts.iter().map(|(_, text)| text.clone()).collect();
-        assert_eq!(texts.len(), posts.len(), "world {seed}: posted twice");
+        assert_eq!(texts.len(), posts.len(), "posted twice");
         let heard = self.heard.lock().unwrap();
         let answered: BTreeSet<_> = texts.iter().flat_map(|text| heard[text].clone()).collect();
         let lost: Vec<_> = self.words.iter().filter(|word| !answered.contains(*word)).collect();
-        assert!(lost.is_empty(), "world {seed}: {lost:?} in none of {} answers", texts.len());
-        posts.len()
+        assert!(lost.is_empty(), "{lost:?} in none of {} answers", texts.len());
+        self.posts = posts.len() as u64;
+    }
+}
+
+/// A world with the executor that it lives on.
+struct Lived {
+    runtime: Runtime,
+    world: World,
+}
+
+impl Lived {
+    fn new(number: u64) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let world = runtime.block_on(async {
+            let mut world = World::new(number).await;
+            world.begin().await;
+            world
+        });
+        Self { runtime, world }
+    }
+}
+
+impl worlds::World for Lived {
+    fn step(&mut self) -> Result<(), String> {
+        self.runtime.block_on(self.world.step());
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.runtime.block_on(self.world.end());
+        Ok(())
+    }
+
+    fn dice(&mut self) -> Option<&mut Random> {
+        Some(&mut self.world.random)
+    }
+
+    fn story(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.world.story)
     }
 }
 
 /// Never two agents at once, nothing posted twice, no word of a person lost.
-#[tokio::test]
-async fn whatever_befalls_questions_and_processes_one_agent_speaks_at_a_time_and_all_is_heard() {
-    let worlds = told("DIRIGENT_GUEST_WORLDS").unwrap_or(10);
-    let first = told("DIRIGENT_SEED").unwrap_or(0);
-    let mut posts = 0;
-    for seed in first..first + worlds {
-        posts += World::new(seed).await.run(seed).await as u64;
-    }
-    assert!(posts > 8 * worlds, "{posts}");
+#[test]
+fn whatever_befalls_questions_and_processes_one_agent_speaks_at_a_time_and_all_is_heard() {
+    let worlds = Worlds::new("-p dirigent-cluster --test all remote::worlds", 10, 12);
+    let posts = worlds.live(|number, _| Lived::new(number), |lived| lived.world.posts);
+    assert!(posts > 8 * worlds.count() || !worlds.are_enough(), "{posts}");
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
-use proptest::prelude::*;
+use dirigent_testkit::Random;
+use dirigent_testkit::worlds::{self, Worlds};
 use serde_json::json;
 
 use super::job::GRACE;
@@ -314,40 +315,66 @@ fn check_response(talk: &Talk) {
     assert!(!delegated.contains(&AgentKind::Orchestrator));
 }
 
-fn nature() -> impl Strategy<Value = Nature> {
-    (any::<bool>(), any::<bool>(), 1_u32..4, any::<bool>()).prop_map(
-        |(is_parallel, is_chained, rounds, has_embedded)| Nature {
-            is_parallel,
-            is_chained,
-            rounds,
-            has_embedded,
-        },
-    )
+/// A world of a number, with the steps that it still has.
+struct Drawn {
+    dice: Random,
+    world: World,
+    left: u64,
+    story: Vec<String>,
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
-
-    #[test]
-    fn whatever_happens_messages_end_in_time_with_all_that_succeeded(
-        nature in nature(),
-        messages in 1_usize..4,
-        steps in prop::collection::vec(any::<u16>(), 0..60),
-    ) {
-        let mut world = World::new(nature, messages);
-        for step in steps {
-            world.step(step);
-        }
-        world.run_out();
-        prop_assert!(world.talks.iter().all(|talk| talk.routing.response().is_some()));
-        // Every place was given back.
-        let claims: Vec<Claim> = (0..=CAP + QUEUE).map(|_| world.pool.claim().1).collect();
-        prop_assert_eq!(claims.iter().filter(|claim| **claim == Claim::Granted).count(), CAP);
-        prop_assert_eq!(claims.last(), Some(&Claim::Full));
+impl Drawn {
+    fn new(number: u64) -> Self {
+        let mut dice = Random::new(number);
+        let nature = Nature {
+            is_parallel: dice.one_in(2),
+            is_chained: dice.one_in(2),
+            rounds: dice.pick(&[1, 2, 3]).unwrap(),
+            has_embedded: dice.one_in(2),
+        };
+        let messages = 1 + dice.place(3);
+        let left = dice.below(60);
+        let story = vec![format!("{messages} messages, {nature:?}")];
+        Self { dice, world: World::new(nature, messages), left, story }
     }
 }
 
-/// How many worlds are tried; `DIRIGENT_CASES` for a hunt.
-fn cases() -> u32 {
-    dirigent_testkit::told("DIRIGENT_CASES").unwrap_or(500)
+impl worlds::World for Drawn {
+    fn step(&mut self) -> Result<(), String> {
+        self.left -= 1;
+        let choice = u16::try_from(self.dice.below(1 << 16)).unwrap();
+        self.story.push(format!("{:?}: {} {}", self.world.now, choice % 16, choice / 16));
+        self.world.step(choice);
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let world = &mut self.world;
+        world.run_out();
+        assert!(world.talks.iter().all(|talk| talk.routing.response().is_some()));
+        // Every place was given back.
+        let claims: Vec<Claim> = (0..=CAP + QUEUE).map(|_| world.pool.claim().1).collect();
+        assert_eq!(claims.iter().filter(|claim| **claim == Claim::Granted).count(), CAP);
+        assert_eq!(claims.last(), Some(&Claim::Full));
+        Ok(())
+    }
+
+    fn dice(&mut self) -> Option<&mut Random> {
+        Some(&mut self.dice)
+    }
+
+    fn story(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.story)
+    }
+}
+
+#[test]
+fn whatever_happens_messages_end_in_time_with_all_that_succeeded() {
+    let test = "-p dirigent-delegate --lib routing::simulation";
+    let worlds = Worlds::new(test, 500, 60);
+    assert_eq!(worlds.live(|number, _| Drawn::new(number), |_| 1), worlds.count());
 }

@@ -11,6 +11,11 @@ impl Dice {
         Self(Random::new(seed))
     }
 
+    /// The generator itself, for the runner.
+    pub(super) const fn random(&mut self) -> &mut Random {
+        &mut self.0
+    }
+
     /// A number below `bound`; 0 where there is none.
     pub(super) const fn below(&mut self, bound: u64) -> u64 {
         ((self.0.draw() as u128 * bound as u128) >> 64) as u64

@@ -1,6 +1,7 @@
 //! What was seen on the way.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use dirigent_core::{Answer, Effect, PhaseKind, Refusal};
 
@@ -32,15 +33,6 @@ impl Report {
         let mut found = self.seen.iter();
         let found = found.find(|((its_kind, its_name), _)| *its_kind == kind && *its_name == name);
         found.map_or(0, |(_, count)| *count)
-    }
-
-    /// Adds what another check has seen.
-    pub fn add(&mut self, other: &Self) {
-        self.steps += other.steps;
-        self.restored += other.restored;
-        for (what, count) in &other.seen {
-            *self.seen.entry(*what).or_default() += count;
-        }
     }
 
     /// Takes one step down.
@@ -76,5 +68,15 @@ impl Report {
     /// Counts one.
     fn saw(&mut self, kind: &'static str, name: &'static str) {
         *self.seen.entry((kind, name)).or_default() += 1;
+    }
+}
+
+impl AddAssign for Report {
+    fn add_assign(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.restored += other.restored;
+        for (what, count) in other.seen {
+            *self.seen.entry(what).or_default() += count;
+        }
     }
 }

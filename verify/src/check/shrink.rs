@@ -3,78 +3,88 @@
 use std::sync::Arc;
 
 use dirigent_core::Config;
+use dirigent_testkit::worlds::shrink;
 
+use super::Step;
 use super::trace::Trace;
-use super::{Failure, Step, attempt, check};
+use super::walk::Walk;
 
-/// Leaves out steps, pauses and unusual rules as long as the check still fails, and returns what is
-/// left with its failure; `None` when the steps do not fail at all.
+/// Leaves out steps, pauses and unusual rules as long as the rest still fails, and returns what is left with its failure. Steps
+/// that depend on those before them become the inputs that they came to, because otherwise few could be left out.
+///
+/// `fails` says how a list of steps fails, and `None` if it does not. The result is `None` if the whole does not fail.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dirigent_core::Config;
-/// use dirigent_verify::check::{Step, minimize};
-/// assert!(minimize(&Arc::new(Config::default()), 1, &[Step::DeadlineTick]).is_none());
+/// use dirigent_core::{Config, Input};
+/// use dirigent_verify::check::{Step, check, minimize};
+///
+/// let usual = Arc::new(Config::default());
+/// let steps = [Step::Restart, Step::DeadlineTick, Step::Restart];
+/// let ticks = |config: &Arc<Config>, seed, steps: &[Step]| {
+///     let report = check(config, seed, steps).ok()?;
+///     (report.count("phase", "disabled") > 0).then_some("it ticks")
+/// };
+/// let (_, shortest, why) = minimize(&usual, 1, &steps, ticks).expect("it ticks");
+/// assert_eq!((shortest, why), (vec![Step::input(0, Input::Tick)], "it ticks"));
+///
+/// let differs = |config: &Arc<Config>, seed, steps: &[Step]| check(config, seed, steps).err();
+/// assert!(minimize(&usual, 1, &steps, differs).is_none());
 /// ```
-pub fn minimize(
+pub fn minimize<F>(
     config: &Arc<Config>,
     seed: u64,
     steps: &[Step],
-) -> Option<(Arc<Config>, Vec<Step>, Failure)> {
-    let failure = attempt(config, seed, steps, Trace::off()).err()?;
+    fails: impl Fn(&Arc<Config>, u64, &[Step]) -> Option<F>,
+) -> Option<(Arc<Config>, Vec<Step>, F)> {
+    let failure = fails(config, seed, steps)?;
     let mut shortest =
-        Shortest { config: Arc::clone(config), seed, steps: steps.to_vec(), failure };
+        Shortest { config: Arc::clone(config), seed, steps: steps.to_vec(), failure, fails };
     loop {
         let before = (Arc::clone(&shortest.config), shortest.steps.clone());
         shortest.leave_out_steps();
+        shortest.write_out();
         shortest.leave_out_pauses();
         shortest.leave_out_rules();
         if before == (Arc::clone(&shortest.config), shortest.steps.clone()) {
-            let traced = check(&shortest.config, seed, &shortest.steps).err();
-            return Some((shortest.config, shortest.steps, traced.unwrap_or(shortest.failure)));
+            return Some((shortest.config, shortest.steps, shortest.failure));
         }
     }
 }
 
 /// What still fails.
-struct Shortest {
+struct Shortest<F, C> {
     config: Arc<Config>,
     seed: u64,
     steps: Vec<Step>,
-    failure: Failure,
+    failure: F,
+    fails: C,
 }
 
-impl Shortest {
+impl<F, C: Fn(&Arc<Config>, u64, &[Step]) -> Option<F>> Shortest<F, C> {
     /// Takes these instead if they fail as well.
-    fn offer(&mut self, config: Config, steps: Vec<Step>) -> bool {
+    fn offer(&mut self, config: Config, steps: Vec<Step>) {
         let config = Arc::new(config);
-        let Err(failure) = attempt(&config, self.seed, &steps, Trace::off()) else {
-            return false;
-        };
-        self.config = config;
-        self.steps = steps;
-        self.steps.truncate(failure.step + 1);
-        self.failure = failure;
-        true
+        if let Some(failure) = (self.fails)(&config, self.seed, &steps) {
+            (self.config, self.steps, self.failure) = (config, steps, failure);
+        }
     }
 
-    /// Leaves out halves, quarters and so on, down to single steps.
+    /// Leaves out steps until each that is left is needed.
     fn leave_out_steps(&mut self) {
-        let mut chunk = self.steps.len().div_ceil(2).max(1);
-        loop {
-            let mut start = 0;
-            while start < self.steps.len() {
-                let kept = self.steps.iter().take(start);
-                let rest = self.steps.iter().skip(start + chunk);
-                let shorter = kept.chain(rest).cloned().collect();
-                if !self.offer((*self.config).clone(), shorter) {
-                    start += chunk;
-                }
-            }
-            if chunk == 1 {
-                return;
-            }
-            chunk = chunk.div_ceil(2);
+        let Self { config, seed, steps, failure, fails } = self;
+        *steps = shrink(std::mem::take(steps), |fewer| {
+            *failure = fails(config, *seed, fewer)?;
+            Some(fewer.len())
+        });
+    }
+
+    /// Makes inputs of the steps that depend on those before them.
+    fn write_out(&mut self) {
+        let mut walk = Walk::new(&self.config, self.seed, Trace::off());
+        let steps: Result<_, _> = self.steps.iter().map(|step| walk.write_out(step)).collect();
+        if let Ok(steps) = steps {
+            self.offer((*self.config).clone(), steps);
         }
     }
 

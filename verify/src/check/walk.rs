@@ -12,7 +12,7 @@ use dirigent_core::{
 use super::Report;
 use super::brief;
 use super::compare;
-use super::step::Step;
+use super::step::{Act, Step};
 use super::trace::Trace;
 
 /// When checks begin: far from both ends of time.
@@ -87,6 +87,29 @@ impl Walk {
                 Ok(Some(input))
             }
         }
+    }
+
+    /// Makes a step. Returns it with the input that it came to, which no longer depends on the steps before it. Only an answer
+    /// still finds its question by itself, because that has another ticket when another question before it is left out.
+    pub(super) fn write_out(&mut self, step: &Step) -> Result<Step, String> {
+        let before = self.now;
+        let Some(input) = self.next_input(step)? else { return Ok(step.clone()) };
+        let _ = self.feed(&input);
+        Ok(match (step, input) {
+            (Step::Input { .. } | Step::Restart | Step::Act { act: Act::Settle { .. }, .. }, _) => {
+                step.clone()
+            }
+            (Step::DeadlineTick, input) => {
+                Step::input(i64::try_from(self.now.since(before).as_millis()).unwrap_or(0), input)
+            }
+            (Step::Act { after, .. }, Input::Members { agents, .. }) => {
+                Step::act(*after, Act::Members { agents })
+            }
+            (Step::Act { after, .. }, Input::Settled { settlement, .. }) => {
+                Step::act(*after, Act::Answer { settlement })
+            }
+            (Step::Act { after, .. }, input) => Step::input(*after, input),
+        })
     }
 
     /// Lets time pass, forwards or back.

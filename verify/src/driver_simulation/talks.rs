@@ -14,7 +14,7 @@ use dirigent_core::{Input, Snapshot, WakeCause};
 use dirigent_testkit::Random;
 use dirigent_testkit::memory_discord::{Call, Fault, Faults};
 
-use super::{Play, SECOND};
+use super::{DriverWorld, SECOND};
 use crate::stage::{Setup, Stage};
 
 /// How many discussions a run opens at most.
@@ -99,7 +99,7 @@ impl Talks {
     }
 }
 
-impl Play {
+impl DriverWorld {
     /// Something happens to a discussion, now and then; `false` when nothing did.
     pub(super) fn talk(&mut self) -> bool {
         let Some(mut talks) = self.talks.take() else {
@@ -343,7 +343,7 @@ impl Play {
 
 impl Talks {
     /// Every result has woken its channel at least once, if turns are kept there.
-    fn check_wakes(&self, play: &Play) -> Result<(), String> {
+    fn check_wakes(&self, play: &DriverWorld) -> Result<(), String> {
         for room in play.stage.rooms() {
             let to_it = self.opened.iter().filter(|talk| talk.callback == *room);
             let results: usize = to_it.map(|talk| play.results_of(talk)).sum();

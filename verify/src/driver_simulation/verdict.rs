@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    BTreeMap, ChannelId, Duration, Mentions, MessageId, Nonce, Pause, Play, PostRecord, SECOND,
-    Stage, UserId,
+    BTreeMap, ChannelId, DriverWorld, Duration, Mentions, MessageId, Nonce, Pause, PostRecord,
+    SECOND, Stage, UserId,
 };
 
 /// How long a room may take to give a turn when nothing fails any more: a start, a retrigger, a
@@ -14,7 +14,7 @@ const MOVES_WITHIN: Duration = Duration::from_secs(240);
 /// How long the chat remembers a nonce.
 const NONCE_KEPT: Duration = Duration::from_secs(5 * 60);
 
-impl Play {
+impl DriverWorld {
     /// I16: a person's word moves every room that does not rest by an order, and it comes to rest.
     pub(super) fn check_recovery(&mut self) -> Result<(), String> {
         let mut before = BTreeMap::new();

@@ -82,7 +82,7 @@ impl World {
                 if self.next_at().is_none_or(|at| at > next_word) {
                     self.time = next_word;
                 } else {
-                    self.step()?;
+                    self.go_on()?;
                 }
             }
             let glance = self.watched.glance();
@@ -113,7 +113,7 @@ impl World {
     /// Lets the next thing happen, if it happens before this.
     fn step_before(&mut self, until: u64) -> Result<(), Violation> {
         match self.next_at() {
-            Some(at) if at <= until => self.step(),
+            Some(at) if at <= until => self.go_on(),
             _ => Err(self.stuck()),
         }
     }

@@ -4,8 +4,6 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use crate::invariants::Violation;
-
 /// What was lived through, and how much of it.
 ///
 /// ```
@@ -64,51 +62,3 @@ impl fmt::Display for Report {
         )
     }
 }
-
-/// A simulation in which something did not hold.
-///
-/// Prints one line that says how to live through it again, and then the last inputs.
-///
-/// ```
-/// use dirigent_verify::simulation::Failure;
-/// assert!(Failure::INPUTS_MAX >= 10);
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Failure {
-    /// The world's number.
-    pub seed: u64,
-    /// In which step.
-    pub step: u64,
-    /// What did not hold.
-    pub violation: Violation,
-    /// The last inputs with their times, answers and effects.
-    pub inputs: Vec<String>,
-}
-
-impl Failure {
-    /// How many inputs are told at most.
-    pub const INPUTS_MAX: u64 = 40;
-
-    pub(super) const fn new(
-        seed: u64,
-        step: u64,
-        violation: Violation,
-        inputs: Vec<String>,
-    ) -> Self {
-        Self { seed, step, violation, inputs }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "harness=simulation seed={} step={} broken={}",
-            self.seed, self.step, self.violation
-        )?;
-        self.inputs.iter().try_for_each(|input| write!(f, "\n  {input}"))
-    }
-}
-
-impl std::error::Error for Failure {}

@@ -24,10 +24,11 @@ const AFTERLIFE: u32 = 120;
 /// One channel and the world around it, made from one number.
 ///
 /// ```
+/// use dirigent_testkit::worlds::World as _;
 /// use dirigent_verify::simulation::{Profile, World};
 ///
 /// let mut world = World::new(7, &Profile::default());
-/// world.run(500).expect("no invariant breaks");
+/// (0..500).try_for_each(|_| world.step()).expect("no invariant breaks");
 /// assert!(world.report().steps >= 500);
 /// ```
 #[derive(Debug)]
@@ -57,8 +58,8 @@ pub struct World {
     /// Turns granted and messages handed over.
     pub(super) answers: u64,
     idle_steps: u32,
-    record_from: Option<u64>,
-    recorded: Vec<String>,
+    /// Every input, if it is to be told.
+    story: Option<Vec<String>>,
 }
 
 impl World {
@@ -87,21 +88,16 @@ impl World {
             moves: 0,
             answers: 0,
             idle_steps: 0,
-            record_from: None,
-            recorded: Vec::new(),
+            story: None,
         };
         world.plan_crash();
         world
     }
 
-    /// Writes down every input from this step on, for [`recorded`](Self::recorded).
-    pub const fn record_from(&mut self, step: u64) {
-        self.record_from = Some(step);
-    }
-
-    /// What was written down.
-    pub fn recorded(&self) -> Vec<String> {
-        self.recorded.clone()
+    /// Writes every input down from here on.
+    #[must_use]
+    pub fn recorded(self) -> Self {
+        Self { story: Some(Vec::new()), ..self }
     }
 
     /// What was lived through so far.
@@ -110,24 +106,19 @@ impl World {
         Report { simulated, ..self.tally }
     }
 
-    /// Lives through this many steps, and then through the recovery from all faults.
-    ///
-    /// # Errors
-    ///
-    /// The first invariant that does not hold.
-    pub fn run(&mut self, steps: u64) -> Result<(), Violation> {
-        self.open_channel()?;
-        while self.tally.steps < steps {
-            if self.idle_steps >= AFTERLIFE {
-                self.replace_channel()?;
-            }
-            self.step()?;
+    /// Lets the next thing happen, in a channel that is there.
+    fn live(&mut self) -> Result<(), Violation> {
+        if self.tally.channels == 0 {
+            self.open_channel()?;
         }
-        self.recover()
+        if self.idle_steps >= AFTERLIFE {
+            self.replace_channel()?;
+        }
+        self.go_on()
     }
 
     /// Lets the next thing happen.
-    pub(super) fn step(&mut self) -> Result<(), Violation> {
+    pub(super) fn go_on(&mut self) -> Result<(), Violation> {
         if self.fault(self.faults.clock_jump) {
             self.jump_clock();
             return self.feed(&Input::Tick).map(drop);
@@ -209,9 +200,8 @@ impl World {
         self.idle_steps = if aimless { self.idle_steps + 1 } else { 0 };
         let sign = glance.revision ^ glance.turn.get().rotate_left(32) ^ now.as_millis();
         self.tally.digest = (self.tally.digest ^ sign).wrapping_mul(0x0000_0100_0000_01b3);
-        if self.record_from.is_some_and(|from| self.tally.steps >= from) {
-            let line = describe(self.tally.steps, now, input, answer, &self.watched);
-            self.recorded.push(line);
+        if let Some(story) = &mut self.story {
+            story.push(describe(self.tally.steps, now, input, answer, &self.watched));
         }
     }
 
@@ -314,6 +304,29 @@ impl World {
             self.stored.clone_from(self.watched.channel().snapshot());
         }
         self.crash_in == 0
+    }
+}
+
+/// A step is at least one input.
+impl dirigent_testkit::worlds::World for World {
+    fn step(&mut self) -> Result<(), String> {
+        let lived = self.tally.steps;
+        while self.tally.steps == lived {
+            self.live().map_err(|violation| violation.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.recover().map_err(|violation| violation.to_string())
+    }
+
+    fn dice(&mut self) -> Option<&mut Random> {
+        Some(&mut self.dice)
+    }
+
+    fn story(&mut self) -> Vec<String> {
+        self.story.take().unwrap_or_default()
     }
 }
 
