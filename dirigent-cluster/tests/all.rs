@@ -12,8 +12,12 @@ mod http;
 #[cfg(feature = "control")]
 mod page;
 mod peers;
+#[path = "../../dirigent-relay/tests/place.rs"]
+mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[path = "../../dirigent-relay/tests/raw.rs"]
+mod raw;
 mod remote;
 // What a master answers to its slaves, each of several processes answers as well: the same tests, with this crate's fleet.
 #[path = "../../dirigent-relay/tests/roles.rs"]

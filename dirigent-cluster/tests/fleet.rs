@@ -2,37 +2,26 @@
 //! writes.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use dirigent::host::Builder;
 use dirigent::operate::Transition;
-use dirigent::ports::{ApiError, ErrorKind, GuildId, Identity, Ownership, Standing};
+use dirigent::ports::{ApiError, ErrorKind, Ownership, Standing};
 use dirigent::settings::LostRuns;
 use dirigent::snapshot::AgentKey;
 use dirigent::store::{
     ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision, StoredChannel,
 };
-use dirigent::{
-    AgentId, ChannelId, Clock, Dirigent, IdentityStore, MemoryIdentities, Mode, Settings, UserId,
-    async_trait,
-};
+use dirigent::{AgentId, ChannelId, Clock, Dirigent, IdentityStore, Settings, async_trait};
 use dirigent_cluster::{Forwarding, Instance, Owners};
-use dirigent_relay::{Client, HostId, InProcess, Keyring, Relay, Secret, Server, Service};
-use dirigent_testkit::{ManualClock, MemoryDiscord};
+use dirigent_relay::{Client, HostId, Keyring, Relay, Server, Service};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-pub(crate) const SECOND: Duration = Duration::from_secs(1);
-
-pub(crate) fn host(name: &str) -> HostId {
-    name.parse().unwrap()
-}
-
-pub(crate) fn secret(byte: u8) -> Secret {
-    Secret::new(&[byte; 32]).unwrap()
-}
+use super::place::Place;
+pub(crate) use super::place::{AGENTS, SECOND, host, secret};
 
 /// Who acts for which channel: all that are not named are the first process's.
 #[derive(Default)]
@@ -225,67 +214,51 @@ impl Process {
     }
 }
 
-/// A guild with one channel of three agents that ask before they run.
+/// The place with its processes, what they store, and who acts for which channel.
 pub(crate) struct Fleet {
-    pub(crate) clock: ManualClock,
-    pub(crate) discord: MemoryDiscord,
-    pub(crate) relay: InProcess,
+    place: Place,
     pub(crate) table: Arc<Table>,
-    pub(crate) registry: Arc<MemoryIdentities>,
-    pub(crate) person: UserId,
-    pub(crate) moderator: UserId,
-    pub(crate) agents: Vec<(AgentId, UserId)>,
-    pub(crate) guild: GuildId,
-    pub(crate) channel: ChannelId,
     store: MemoryChannels,
     open: watch::Sender<bool>,
     fails: Arc<AtomicBool>,
     starts: u8,
 }
 
-pub(crate) const AGENTS: [&str; 3] = ["poet", "critic", "clerk"];
+impl Deref for Fleet {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+impl DerefMut for Fleet {
+    fn deref_mut(&mut self) -> &mut Place {
+        &mut self.place
+    }
+}
+
+impl AsRef<Dirigent> for Process {
+    fn as_ref(&self) -> &Dirigent {
+        &self.dirigent
+    }
+}
 
 impl Fleet {
     pub(crate) async fn new() -> Self {
-        let clock = ManualClock::new();
-        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
-        let [moderator, a, b, c] = [(); 4].map(|()| discord.add_bot());
-        let person = discord.add_human();
-        let guild = discord.add_guild(person);
-        let channel = discord.add_channel(guild, "table", &[moderator, a, b, c]);
-        let registry = Arc::new(MemoryIdentities::new());
-        let agents: Vec<_> = AGENTS.into_iter().map(AgentId::from).zip([a, b, c]).collect();
-        for (agent, user) in &agents {
-            let identity = Identity {
-                discord_user_id: *user,
-                agent_id: agent.clone(),
-                agent_name: agent.as_str().to_owned(),
-            };
-            registry.register(identity).await.unwrap();
-        }
-        let (table, store, relay) = (Arc::default(), MemoryChannels::default(), InProcess::new());
-        let starts = 10;
         Self {
-            clock,
-            discord,
-            relay,
-            table,
-            registry,
-            person,
-            moderator,
-            agents,
-            guild,
-            channel,
-            store,
+            place: Place::new().await,
+            table: Arc::default(),
+            store: MemoryChannels::default(),
             open: watch::Sender::new(true),
             fails: Arc::default(),
-            starts,
+            starts: 10,
         }
     }
 
     /// The keys of a process that acts for channels.
     pub(crate) fn keys(name: &str) -> Keyring {
-        Keyring::of_cluster(host(name), &secret(1))
+        Place::keys(name)
     }
 
     /// Starts a process, or starts it anew.
@@ -364,50 +337,5 @@ impl Fleet {
     pub(crate) const fn next_start(&mut self) -> u8 {
         self.starts += 1;
         self.starts
-    }
-
-    /// Lets the tasks run until all of them wait.
-    pub(crate) async fn settle(&self) {
-        for _ in 0..200 {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    /// Lets time pass, moment by moment.
-    pub(crate) async fn pass(&self, by: Duration) {
-        let until = self.clock.now() + by;
-        loop {
-            self.settle().await;
-            match self.clock.next_wake() {
-                Some(at) if at <= until => self.clock.set(at),
-                _ => break,
-            }
-        }
-        self.clock.set(until);
-        self.settle().await;
-    }
-
-    /// The channel takes turns from now on.
-    pub(crate) async fn chat(&self, process: &Process) {
-        self.settle().await;
-        process.dirigent.channel(self.channel).set_mode(Mode::Chat).await.unwrap();
-        self.settle().await;
-    }
-
-    /// A person writes, and this process hears of it.
-    pub(crate) async fn say(&self, process: &Process, text: &str) {
-        let id = self.discord.say(self.channel, self.person, text);
-        let message = self.discord.message(self.channel, id).unwrap();
-        process.dirigent.message_created(message).await.unwrap();
-        self.settle().await;
-    }
-
-    /// An agent posts, and this process hears of it.
-    pub(crate) async fn post(&self, process: &Process, agent: &str, text: &str) {
-        let (_, user) = self.agents.iter().find(|(name, _)| name.as_str() == agent).unwrap();
-        let id = self.discord.say(self.channel, *user, text);
-        let message = self.discord.message(self.channel, id).unwrap();
-        process.dirigent.message_created(message).await.unwrap();
-        self.settle().await;
     }
 }

@@ -14,20 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fleet::{Fleet, SECOND, host, secret};
-
-/// Questions of these rules.
-macro_rules! raw {
-    ($($name:ident: $rule:literal),+) => {$(
-        #[derive(Serialize, Deserialize)]
-        #[serde(transparent)]
-        struct $name(Value);
-
-        impl RelayQuestion for $name {
-            const RULE: &'static str = $rule;
-            type Answer = Value;
-        }
-    )+};
-}
+use super::raw::{raw, refused};
 
 raw! { RawEvents: "gateway-events", RawRequest: "channel-request" }
 
@@ -49,9 +36,8 @@ async fn world() -> World {
 }
 
 impl World {
-    async fn refused<Q: RelayQuestion<Answer = Value>>(&self, question: Q) -> Refused {
-        let error = self.slave.ask(&host("master"), &question).await.unwrap_err();
-        error.refused().cloned().unwrap_or_else(|| panic!("{error}"))
+    async fn refused(&self, question: impl RelayQuestion<Answer = Value>) -> Refused {
+        refused(&self.slave, question).await
     }
 }
 

@@ -3,5 +3,7 @@
 
 mod fleet;
 mod forgery;
+mod place;
+mod raw;
 mod roles;
 mod rules;

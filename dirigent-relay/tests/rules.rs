@@ -7,20 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fleet::{Fleet, Process, SECOND, host, secret};
-
-/// Any question of one rule.
-macro_rules! raw {
-    ($($name:ident: $rule:literal),+) => {$(
-        #[derive(Serialize, Deserialize)]
-        #[serde(transparent)]
-        struct $name(Value);
-
-        impl RelayQuestion for $name {
-            const RULE: &'static str = $rule;
-            type Answer = Value;
-        }
-    )+};
-}
+use super::raw::{raw, refused};
 
 raw! {
     RawCheck: "check-turn",
@@ -57,9 +44,8 @@ impl World {
         self.slave.ask(&host("master"), &question).await.unwrap()
     }
 
-    async fn refused<Q: RelayQuestion<Answer = Value>>(&self, question: Q) -> Refused {
-        let error = self.slave.ask(&host("master"), &question).await.unwrap_err();
-        error.refused().cloned().unwrap_or_else(|| panic!("{error}"))
+    async fn refused(&self, question: impl RelayQuestion<Answer = Value>) -> Refused {
+        refused(&self.slave, question).await
     }
 
     fn check(&self, agent: &str, run: &str) -> RawCheck {
