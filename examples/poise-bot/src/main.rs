@@ -1,20 +1,18 @@
-//! A bot on poise: as the one on serenity beside it, with the slash commands in poise's way.
+//! A bot on poise: the one on serenity beside it (`serenity-bot/src/bot.rs`), with the slash commands in poise's way.
 //!
 //! ```text
 //! cargo run -p poise-bot                            on this machine, without a token
 //! DISCORD_TOKEN=... OPTIMIST_TOKEN=... SCEPTIC_TOKEN=... HISTORIAN_TOKEN=... cargo run -p poise-bot
 //! ```
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Command;
 use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
-use dirigent::ports::{GuildId, Identity};
-use dirigent::{AgentError, ChannelId, Dirigent, DiscordApi, MemoryIdentities};
-use poise::serenity_prelude::{ClientBuilder, GatewayIntents, UserId};
-use practice::{Options, Place, Result};
-use serenity_bot::{Relay, SerenityAccount};
+use dirigent::ports::GuildId;
+use dirigent::{AgentError, ChannelId, Dirigent};
+use poise::serenity_prelude::UserId;
+use practice::{Options, Result};
 
 /// How long the library may take once Discord was told to wait.
 const WITHIN: Duration = Duration::from_secs(10);
@@ -147,39 +145,5 @@ async fn main() -> Result {
         Command::new("poise-bot")
             .about("A bot on poise: as the one on serenity, with the slash commands in its way"),
     );
-    let place = Place::find(&options).await?;
-    let address = place.address.as_deref();
-    let moderator = SerenityAccount::new(place.moderator.as_str(), address)?;
-    let identities = MemoryIdentities::new();
-    let mut builder = Dirigent::builder(Arc::new(moderator))
-        .identities(identities.clone())
-        .channels(place.channels()?)
-        .clock(place.clock);
-    for (character, token) in &place.agents {
-        let account = SerenityAccount::new(token.as_str(), address)?;
-        identities.add(Identity {
-            discord_user_id: account.me().await?,
-            agent_id: character.name.into(),
-            agent_name: character.name.to_owned(),
-        })?;
-        builder = builder.host(character.name, place.voice(*character), Arc::new(account));
-    }
-    let (dirigent, driver) = builder.build()?;
-    let driver = tokio::spawn(driver.run());
-
-    let intents = GatewayIntents::non_privileged() | GatewayIntents::MESSAGE_CONTENT;
-    let http = serenity_bot::http(place.moderator.as_str(), address)?;
-    let mut client = ClientBuilder::new_with_http(http, intents)
-        .framework(framework(dirigent.clone()))
-        .event_handler(Relay(dirigent.clone()))
-        .await?;
-    let shards = Arc::clone(&client.shard_manager);
-    let gateway = tokio::spawn(async move { client.start().await });
-
-    place.stay(&dirigent).await?;
-    dirigent.shutdown(Duration::from_secs(5)).await;
-    shards.shutdown_all().await;
-    gateway.await??;
-    driver.await??;
-    Ok(())
+    serenity_bot::run(&options, |client, dirigent| client.framework(framework(dirigent))).await
 }
