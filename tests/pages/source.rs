@@ -25,6 +25,7 @@ const HOMES: &[&str] = &[
     "examples/serenity-bot",
     "verify",
     "verify/openapi",
+    "verify/self-test",
 ];
 
 /// The repository.

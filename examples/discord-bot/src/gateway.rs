@@ -8,7 +8,7 @@ use twilight_gateway::queue::InMemoryQueue;
 use twilight_gateway::{Config, ConfigBuilder, Intents, Message, Shard, ShardId};
 
 /// How the shards of a token connect: to Discord, or to the address given.
-pub fn config(token: &str, intents: Intents, address: Option<&str>) -> Config {
+pub(crate) fn config(token: &str, intents: Intents, address: Option<&str>) -> Config {
     let config = ConfigBuilder::new(token.to_owned(), intents);
     match address {
         // The loopback Discord has no limit for simultaneous connections.
@@ -21,14 +21,14 @@ pub fn config(token: &str, intents: Intents, address: Option<&str>) -> Config {
 }
 
 /// Creates `count` shards, which all feed one driver.
-pub fn shards(config: &Config, count: u32) -> Vec<Shard> {
+pub(crate) fn shards(config: &Config, count: u32) -> Vec<Shard> {
     // Clones of a configuration share its queue: shards of one token must not all come at once.
     let shard = |id| Shard::with_config(ShardId::new(id, count), config.clone());
     (0..count).map(shard).collect()
 }
 
 /// Feeds the library with a shard's events, until Discord closes the connection for good.
-pub async fn run(mut shard: Shard, feed: ShardFeed) {
+pub(crate) async fn run(mut shard: Shard, feed: ShardFeed) {
     while let Some(message) = shard.next().await {
         match message {
             Ok(Message::Text(text)) => feed.text(&text),

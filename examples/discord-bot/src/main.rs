@@ -4,24 +4,20 @@
 //! cargo run -p discord-bot                          on this machine, without a token
 //! cargo run -p discord-bot -- --hooks               the same with agents that ask before they run
 //! DISCORD_TOKEN=... OPTIMIST_TOKEN=... SCEPTIC_TOKEN=... HISTORIAN_TOKEN=... cargo run -p discord-bot
-//! DISCORD_TOKEN=... OPTIMIST_TOKEN=... cargo run -p discord-bot -- --self-test CHANNEL_ID
 //! ```
 //!
-//! `gateway.rs` connects the moderator's shards, `hooks.rs` is an agent that is a bot of its own, `self_test.rs` tries
-//! at Discord what the library assumes about it.
+//! `gateway.rs` connects the moderator's shards, `hooks.rs` is an agent that is a bot of its own.
 
+mod gateway;
 mod hooks;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Arg, Command, value_parser};
 use dirigent::ports::Identity;
-use dirigent::{Dirigent, DiscordApi, MemoryIdentities, SystemClock};
+use dirigent::{Dirigent, DiscordApi, MemoryIdentities};
 use dirigent_discord::{DiscordAccount, Feed};
-use discord_bot::gateway;
-use discord_bot::self_test::{self, Settings};
 use practice::{Options, Place, Result, flag};
 use tokio::task::JoinSet;
 
@@ -31,8 +27,6 @@ use hooks::Asking;
 fn options() -> Options {
     let shards = Arg::new("shards").long("shards").value_name("N");
     let shards = shards.value_parser(value_parser!(u32).range(1..));
-    let self_test = Arg::new("self-test").long("self-test").value_name("CHANNEL_ID");
-    let self_test = self_test.value_parser(value_parser!(u64).range(1..)).exclusive(true);
     Options::read(
         Command::new("discord-bot")
             .about("A bot on twilight: a moderator, and three agents that speak in turn")
@@ -40,22 +34,15 @@ fn options() -> Options {
                 flag("hooks", "The agents are bots of their own that ask before they run")
                     .conflicts_with("llm"),
             )
-            .arg(shards.help("How many shards; a bot in more than 2,500 servers needs several"))
-            .arg(self_test.help(
-                "Tries in this channel what is assumed about Discord, in less than two minutes, and ends with 1 if \
-                 something differs",
-            )),
+            .arg(shards.help("How many shards; a bot in more than 2,500 servers needs several")),
     )
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<ExitCode> {
+async fn main() -> Result {
     // Twilight's gateway needs to be told which cryptography to use; it was told before if this fails.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let options = options();
-    if let Some(channel) = options.id("self-test") {
-        return Ok(try_assumptions(channel).await);
-    }
     let place = Place::find(&options).await?;
     let is_asking = options.has("hooks");
     let account = |token: &str| {
@@ -68,25 +55,26 @@ async fn main() -> Result<ExitCode> {
 
     let moderator = Arc::new(account(place.moderator.as_str())?);
     let identities = MemoryIdentities::new();
-    let mut builder = Dirigent::builder(Arc::clone(&moderator))
-        .identities(identities.clone())
-        .channels(place.channels()?)
-        .clock(place.clock);
+    let mut builder =
+        Dirigent::builder(Arc::clone(&moderator)).channels(place.channels()?).clock(place.clock);
+    if is_asking {
+        // The library does not call these agents, and must be told whose accounts they have.
+        builder = builder.identities(identities.clone());
+    }
     let mut asking = Vec::new();
     for (character, token) in &place.agents {
         let (account, name) = (Arc::new(account(token.as_str())?), character.name);
+        if !is_asking {
+            builder = builder.host(name, place.voice(*character), account);
+            continue;
+        }
         let user = account.me().await?;
         identities.add(Identity {
             discord_user_id: user,
             agent_id: name.into(),
             agent_name: name.to_owned(),
         })?;
-        if is_asking {
-            let spoken = character.with(place.clock);
-            asking.push((Asking::new(name, user, spoken, account), token));
-        } else {
-            builder = builder.host(name, place.voice(*character), account);
-        }
+        asking.push((Asking::new(name, user, character.with(place.clock), account), token));
     }
     let (dirigent, driver) = builder.build()?;
     let driver = tokio::spawn(driver.run());
@@ -114,28 +102,5 @@ async fn main() -> Result<ExitCode> {
     dirigent.shutdown(Duration::from_secs(5)).await;
     gateway.shutdown().await;
     driver.await??;
-    stayed?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Tries what is assumed about Discord, with the tokens of the environment.
-#[expect(clippy::print_stdout, reason = "this is what one came to see")]
-async fn try_assumptions(channel: u64) -> ExitCode {
-    let settings = match Settings::from_environment(channel) {
-        Ok(settings) => settings,
-        Err(trouble) => {
-            eprintln!("the self-test cannot begin: {trouble}");
-            return ExitCode::from(2);
-        }
-    };
-    let interrupted = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    let clock = Arc::new(SystemClock::new());
-    let say = |line: &str| println!("{line}");
-    let report = self_test::run(settings, clock, interrupted, say).await;
-    println!("\n{report}");
-    ExitCode::from(report.exit_code())
+    stayed
 }

@@ -35,11 +35,6 @@ impl Options {
         self.0.get_flag(name)
     }
 
-    /// The id given with a flag.
-    pub fn id(&self, name: &str) -> Option<u64> {
-        self.0.get_one(name).copied()
-    }
-
     /// The number given with a flag.
     pub fn number(&self, name: &str) -> Option<u32> {
         self.0.get_one(name).copied()

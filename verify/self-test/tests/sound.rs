@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dirigent_loopback::RestRoute;
 use dirigent_testkit::memory_discord::Permissions;
-use discord_bot::self_test::{Seen, Trouble, assumptions};
 use practice::Token;
+use self_test::{Seen, Trouble, assumptions};
 use serde_json::json;
 
 use super::{Scene, differing, not_tried, row};

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{NO_HISTORY, NO_SECOND, Probe, differs, judge, not_tried, probe};
-use crate::self_test::evidence::Evidence;
-use crate::self_test::report::Seen;
-use crate::self_test::rights::{MANAGE_MESSAGES, rights};
+use crate::evidence::Evidence;
+use crate::report::Seen;
+use crate::rights::{MANAGE_MESSAGES, rights};
 
 pub(crate) const EDIT: [Probe; 1] =
     [probe("gateway 8", "a change is pushed with its new text", edit)];

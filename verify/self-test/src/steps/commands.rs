@@ -5,10 +5,10 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::self_test::account::{Answer, Request};
-use crate::self_test::session::Event;
-use crate::self_test::trial::{Registered, Trial, Who};
-use crate::self_test::trouble::Trouble;
+use crate::account::{Answer, Request};
+use crate::session::Event;
+use crate::trial::{Registered, Trial, Who};
+use crate::trouble::Trouble;
 
 /// The command's name.
 const NAME: &str = "dirigent-self-test";

@@ -13,7 +13,7 @@ const SECOND_TOKENS: [&str; 4] =
 /// With which accounts a self-test is carried out, and where.
 ///
 /// ```
-/// use discord_bot::self_test::Settings;
+/// use self_test::Settings;
 /// use practice::Token;
 ///
 /// let settings = Settings::new(7, Token::new("secret".to_owned()))

@@ -1,8 +1,8 @@
 //! What the first request shows.
 
 use super::{Probe, judge, probe};
-use crate::self_test::evidence::Evidence;
-use crate::self_test::report::Seen;
+use crate::evidence::Evidence;
+use crate::report::Seen;
 
 pub(crate) const IDENTITY: [Probe; 1] =
     [probe("limit 9", "a request with the bot's user agent is accepted", user_agent)];

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{Probe, differs, judge, probe};
-use crate::self_test::account::id_in;
-use crate::self_test::evidence::{Evidence, MEMBERS_GRANTED};
-use crate::self_test::report::Seen;
+use crate::account::id_in;
+use crate::evidence::{Evidence, MEMBERS_GRANTED};
+use crate::report::Seen;
 
 pub(crate) const MEMBERS: [Probe; 2] = [
     probe(

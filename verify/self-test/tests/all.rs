@@ -1,5 +1,7 @@
 //! The self-test against the loopback Discord: against a sound one, and against others that break one assumption each.
 
+#![cfg(test)]
+
 mod page;
 mod program;
 mod sound;
@@ -14,8 +16,8 @@ use dirigent::ports::Timestamp;
 use dirigent::{ChannelId, Clock, UserId};
 use dirigent_loopback::{CommandError, LoopbackDiscord};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
-use discord_bot::self_test::{self, Report, Row, Seen, Settings};
 use practice::Token;
+use self_test::{Report, Row, Seen, Settings};
 
 /// How often tasks run before it is taken that all of them wait.
 const YIELDS: usize = 100;

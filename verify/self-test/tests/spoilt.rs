@@ -7,7 +7,7 @@ mod rest;
 use std::time::Duration;
 
 use dirigent_loopback::{AlteredAnswer, AlteredEvent, AlteredRequest, RestRoute as E};
-use discord_bot::self_test::assumptions;
+use self_test::assumptions;
 use serde_json::Value;
 
 use super::{Scene, differing};

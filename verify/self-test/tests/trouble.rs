@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_loopback::{RestFault, RestFaults, RestRoute};
-use discord_bot::self_test::Trouble;
+use self_test::Trouble;
 
 use super::{Scene, differing};
 

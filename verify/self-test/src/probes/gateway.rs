@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::posts;
 use super::{Probe, differs, expected, judge, not_tried, probe};
-use crate::self_test::account::id_in;
-use crate::self_test::evidence::{CONTENT_GRANTED, Evidence};
-use crate::self_test::report::Seen;
+use crate::account::id_in;
+use crate::evidence::{CONTENT_GRANTED, Evidence};
+use crate::report::Seen;
 
 pub(crate) const CONNECTION: [Probe; 4] = [
     probe("gateway 7", "the application's flags say which intents are switched on", flags),

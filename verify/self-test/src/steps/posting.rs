@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::self_test::account::Answer;
-use crate::self_test::evidence::{Purpose, Sent};
-use crate::self_test::session::PATIENCE;
-use crate::self_test::trial::{Trial, Who, silent_post};
-use crate::self_test::trouble::Trouble;
+use crate::account::Answer;
+use crate::evidence::{Purpose, Sent};
+use crate::session::PATIENCE;
+use crate::trial::{Trial, Who, silent_post};
+use crate::trouble::Trouble;
 
 /// The age at which a nonce is used again: as long as the library repeats a post.
 const NONCE_AGE: Duration = Duration::from_secs(105);

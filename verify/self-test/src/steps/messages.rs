@@ -3,11 +3,11 @@
 use http::Method;
 use serde_json::json;
 
-use crate::self_test::account::{Answer, Request, id_in};
-use crate::self_test::evidence::{Deletion, Edit, Purpose};
-use crate::self_test::session::{Event, PATIENCE};
-use crate::self_test::trial::{Trial, Who, silent_post};
-use crate::self_test::trouble::Trouble;
+use crate::account::{Answer, Request, id_in};
+use crate::evidence::{Deletion, Edit, Purpose};
+use crate::session::{Event, PATIENCE};
+use crate::trial::{Trial, Who, silent_post};
+use crate::trouble::Trouble;
 
 /// Changes the text of a message.
 pub(crate) async fn edit(trial: &mut Trial) -> Result<(), Trouble> {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use discord_bot::self_test::assumptions;
+use self_test::assumptions;
 
 use super::Scene;
 
-const PAGE: &str = include_str!("../../../../verify/assumptions.md");
+const PAGE: &str = include_str!("../../assumptions.md");
 
 /// The rows of the page: the number of the assumption, and what the column says of the self-test.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -1,4 +1,4 @@
-//! The program with its flag, as a person runs it.
+//! The program, as a person runs it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Output, Stdio};
@@ -10,7 +10,7 @@ use dirigent_testkit::MemoryDiscord;
 
 /// The program, without anything from the environment of the tests.
 fn program(arguments: &[&str]) -> Command {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_discord-bot"));
+    let mut program = Command::new(env!("CARGO_BIN_EXE_self-test"));
     for name in ["DISCORD_TOKEN", "OPTIMIST_TOKEN", "SCEPTIC_TOKEN", "HISTORIAN_TOKEN"] {
         program.env_remove(name);
     }
@@ -27,18 +27,24 @@ fn code(output: &Output) -> Option<i32> {
 
 #[test]
 fn without_a_token_or_a_channel_it_ends_with_2_and_says_why() {
-    let output = program(&["--self-test", "7"]).output().unwrap();
+    let output = program(&["7"]).output().unwrap();
     assert_eq!(code(&output), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("DISCORD_TOKEN is not set"));
-    for wrong in [&["--self-test"][..], &["--self-test", "here"], &["--self-test", "7", "--hooks"]]
-    {
+    for wrong in [&[][..], &["here"], &["7", "--hooks"]] {
         assert_eq!(code(&program(wrong).output().unwrap()), Some(2), "{wrong:?}");
     }
 }
 
 #[test]
+fn help_is_output() {
+    let output = program(&["--help"]).output().unwrap();
+    assert_eq!(code(&output), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("CHANNEL_ID"));
+}
+
+#[test]
 fn one_address_without_the_other_is_refused_so_that_no_token_goes_elsewhere() {
-    let mut program = program(&["--self-test", "7"]);
+    let mut program = program(&["7"]);
     let output = program.env("DISCORD_TOKEN", "t").env("DISCORD_PROXY_URL", "http://127.0.0.1:9");
     let output = output.output().unwrap();
     assert_eq!(code(&output), Some(2));
@@ -47,7 +53,7 @@ fn one_address_without_the_other_is_refused_so_that_no_token_goes_elsewhere() {
 
 #[test]
 fn an_address_at_which_nothing_listens_ends_it_with_2() {
-    let mut program = program(&["--self-test", "7"]);
+    let mut program = program(&["7"]);
     let program =
         program.env("DISCORD_TOKEN", "secret").env("DISCORD_PROXY_URL", "http://127.0.0.1:9");
     let output = program.env("DISCORD_GATEWAY_URL", "ws://127.0.0.1:9").output().unwrap();
@@ -66,7 +72,7 @@ async fn an_interrupted_self_test_cleans_up_and_shows_what_it_has_seen() {
     let channel = discord.add_channel(guild, "self-test", &[first, second]);
     let server = LoopbackDiscord::start(discord.clone()).await.unwrap();
     server.set_limits(ServerLimits::generous());
-    let mut program = program(&["--self-test", &channel.to_string()]);
+    let mut program = program(&[&channel.to_string()]);
     program
         .env("DISCORD_PROXY_URL", format!("http://{}", server.address()))
         .env("DISCORD_GATEWAY_URL", format!("ws://{}", server.gateway_address()))

@@ -4,10 +4,10 @@ use serde_json::Value;
 use twilight_model::util::Timestamp;
 
 use super::{NO_HISTORY, NO_SECOND, Probe, differs, expected, judge, not_tried, probe};
-use crate::self_test::account::{Answer, id_in};
-use crate::self_test::evidence::{Evidence, Purpose};
-use crate::self_test::report::Seen;
-use crate::self_test::session::Event;
+use crate::account::{Answer, id_in};
+use crate::evidence::{Evidence, Purpose};
+use crate::report::Seen;
+use crate::session::Event;
 
 pub(crate) const TWICE: [Probe; 2] = [
     probe("limit 1", "a post's answer has bucket, limit, remaining and reset-after", limit_headers),

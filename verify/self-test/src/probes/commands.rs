@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Probe, differs, judge, not_tried, probe};
-use crate::self_test::evidence::Evidence;
-use crate::self_test::report::Seen;
+use crate::evidence::Evidence;
+use crate::report::Seen;
 
 pub(crate) const REGISTRATION: [Probe; 1] = [probe(
     "command 3",

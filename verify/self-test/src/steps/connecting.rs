@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use twilight_gateway::Intents;
+use twilight_gateway::queue::InMemoryQueue;
+use twilight_gateway::{ConfigBuilder, Intents};
 
-use crate::gateway;
-use crate::self_test::evidence::{Connection, Resume};
-use crate::self_test::session::{Event, PATIENCE, Session};
-use crate::self_test::trial::{Trial, Who, silent_post};
-use crate::self_test::trouble::Trouble;
+use crate::evidence::{Connection, Resume};
+use crate::session::{Event, PATIENCE, Session};
+use crate::trial::{Trial, Who, silent_post};
+use crate::trouble::Trouble;
 
 /// How long a session may take to begin.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(15);
@@ -42,8 +42,13 @@ pub(crate) async fn connect(trial: &mut Trial) -> Result<(), Trouble> {
 
 /// Opens a session; says whether it begins and shows the guild.
 async fn open(trial: &Trial, token: &str, intents: Intents) -> (Session, bool) {
-    let config = gateway::config(token, intents, trial.settings.gateway.as_deref());
-    let mut session = Session::open(config, Arc::clone(&trial.clock));
+    let mut config = ConfigBuilder::new(token.to_owned(), intents);
+    if let Some(address) = &trial.settings.gateway {
+        // The loopback Discord has no limit for simultaneous connections.
+        let at_once = InMemoryQueue::new(0, 1_000, Duration::from_secs(86_400), 1_000);
+        config = config.proxy_url(address.clone()).queue(at_once);
+    }
+    let mut session = Session::open(config.build(), Arc::clone(&trial.clock));
     let guild = trial.evidence.guild;
     let is_there = |event: &Event| event.is("GUILD_CREATE", guild);
     let has_begun = session.wait_for(&*trial.clock, CONNECT_PATIENCE, is_there).await;

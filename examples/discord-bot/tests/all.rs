@@ -1,5 +1,0 @@
-//! The bot, and its self-test.
-#![cfg(test)]
-
-mod conversation;
-mod self_test;
