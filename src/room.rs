@@ -80,6 +80,7 @@ mod words;
 mod simulation;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dirigent_core::{
     AgentKey, Answer, DeadlineReason, Input, MessageKind, Reason, Refusal, Timestamp,
@@ -153,16 +154,21 @@ impl Room {
 /// How an event is taken in.
 impl Room {
     /// Time is now this. Where it went back, what remained of every wait still remains.
+    #[inline]
     fn reach(&mut self, now: Timestamp) {
         if now < self.at {
-            let by = self.at.since(now);
-            self.marks.move_back(by);
-            self.turns.commit.move_back(by);
-            if let Some(active) = &mut self.active {
-                active.move_back(by);
-            }
+            self.move_back(self.at.since(now));
         }
         self.at = now;
+    }
+
+    #[cold]
+    fn move_back(&mut self, by: Duration) {
+        self.marks.move_back(by);
+        self.turns.commit.move_back(by);
+        if let Some(active) = &mut self.active {
+            active.move_back(by);
+        }
     }
 
     fn step<'a>(&'a mut self, cx: &'a Context<'_>, now: Timestamp) -> Step<'a> {

@@ -144,17 +144,16 @@ impl Settling<'_, '_> {
     /// It is no human's word: it lifts no ceiling, or a channel could wake itself for ever.
     fn wake_for_pending(&mut self) -> bool {
         let view = self.step.turns.view();
-        let last = self.step.lanes.inbox.wakes_for(view.awaits_human());
-        if last <= self.step.lanes.woken_for {
+        if view.phase() != PhaseKind::Dormant || !view.mode().keeps_turns() {
             return false;
         }
-        let sleeps = view.phase() == PhaseKind::Dormant && view.mode().keeps_turns();
         // A wake would be refused, be nothing, or take its run from an initiator that has just been allowed to run.
         let waits = view.pause().is_some()
             || view.chat_away_since().is_some()
             || view.is_budget_spent()
             || view.run().is_some();
-        if !sleeps || waits {
+        let last = self.step.lanes.inbox.wakes_for(view.awaits_human());
+        if waits || last <= self.step.lanes.woken_for {
             return false;
         }
         self.step.lanes.woken_for = last;

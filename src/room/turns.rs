@@ -179,7 +179,7 @@ impl Turns {
 
     fn keep_effects(&mut self, at: Timestamp) {
         let stamp = self.commit.newest();
-        for effect in self.effects.drain(..) {
+        for &effect in &self.effects {
             if let Effect::Transition(transition) = effect {
                 // The list is made of agents that were there before, and the conversation may be a new one since.
                 let without = matches!(transition.cause, Cause::MembersLate | Cause::MembersFailed);
@@ -191,6 +191,7 @@ impl Turns {
             }
             self.follows.push(Follow { at, stamp, what: What::Effect(effect) });
         }
+        self.effects.clear();
     }
 
     /// Whether other agents may take turns now than when this was last asked.

@@ -425,10 +425,9 @@ impl<'p> Loop<'p> {
         tries: bool,
         read: Option<Timestamp>,
     ) -> Timestamp {
-        let mut wakeups = Vec::new();
-        let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut wakeups);
+        let (mut wakeups, mut last) = (Vec::new(), None);
+        let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut wakeups, &mut last);
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
-        let last = self.begun.pop_back();
         while let Some(action) = self.begun.pop_front() {
             self.start(pin.again(), action, tries);
         }
@@ -460,6 +459,7 @@ impl<'p> Loop<'p> {
         done: Option<Done>,
         read: Option<Timestamp>,
         wakeups: &mut Vec<Wakeup>,
+        last: &mut Option<Begun>,
     ) -> (Timestamp, bool) {
         let Self { runtime, admission, buffers, begun, .. } = self;
         let signals = runtime.signals();
@@ -489,7 +489,11 @@ impl<'p> Loop<'p> {
             let mut door = Doorway { admission, wakeups, buffers };
             loop {
                 while let Some(started) = state.room.next_action(cx, now, &mut door) {
-                    begun.push_back(state.prepare(started, now));
+                    let action = state.prepare(started, now);
+                    match last {
+                        Some(last) => begun.push_back(std::mem::replace(last, action)),
+                        None => *last = Some(action),
+                    }
                 }
                 if !signals.perform(&mut state, cx, now) {
                     break;

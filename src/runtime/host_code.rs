@@ -8,7 +8,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, TryFutureExt};
 
 use crate::values::error::{ApiError, ErrorKind};
 
@@ -45,8 +45,10 @@ pub(crate) fn caught<T>(what: &str, work: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
-/// Waits for something of the host's.
-pub(crate) async fn answered<T>(what: &str, work: impl Future<Output = T>) -> Result<T, ApiError> {
-    let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.map_err(|payload| no_answer(what, &*payload))
+/// Waits for something of the host's. An `async fn` would keep room for `work` twice.
+pub(crate) fn answered<T>(
+    what: &str,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = Result<T, ApiError>> {
+    AssertUnwindSafe(work).catch_unwind().map_err(move |payload| no_answer(what, &*payload))
 }
