@@ -117,20 +117,29 @@ impl Admission {
         Verdict::Go
     }
 
-    /// Takes in how the request of a post or read ended. Returns the rooms that may ask again.
+    /// Takes in how an action ended. Returns the rooms that may ask again. The place of a call or consultation is free,
+    /// whatever is reported.
     ///
     /// Every answer of the chat, a refusal too, proves that the account reaches the chat. A rate limit of a
     /// request that posts nothing says nothing about posts.
     #[must_use]
     pub(crate) fn report(&mut self, now: Timestamp, claim: &Claim, report: Report) -> Vec<Wakeup> {
-        let Claim { target, account, .. } = *claim;
+        let Claim { target, account, kind, .. } = *claim;
         let mut calls = Vec::new();
-        match report {
-            Report::RateLimited { until } if claim.kind == ClaimKind::Post => {
+        match (kind, report) {
+            (ClaimKind::Call, _) => {
+                self.calls.release(now, claim.waiter(), &mut calls);
+                return calls;
+            }
+            (ClaimKind::Consult, _) => {
+                self.consults.release(now, claim.waiter(), &mut calls);
+                return calls;
+            }
+            (ClaimKind::Post, Report::RateLimited { until }) => {
                 self.bars.bar(now, target, account, until);
             }
-            Report::Answered | Report::RateLimited { .. } => {}
-            Report::Away { refused } => {
+            (_, Report::Answered | Report::RateLimited { .. }) => {}
+            (_, Report::Away { refused }) => {
                 if self.accounts.failed(now, account, claim.waiter(), refused) {
                     self.places.give_back_all_of(account);
                 }
@@ -138,16 +147,6 @@ impl Admission {
             }
         }
         self.accounts.answered(account, &mut calls);
-        calls
-    }
-
-    /// Frees the place of a call or consultation that is over. A second time does nothing. Returns
-    /// the rooms that may ask again.
-    #[must_use]
-    pub(crate) fn release(&mut self, now: Timestamp, room: ChannelId, id: ActionId) -> Vec<Wakeup> {
-        let (waiter, mut calls) = (claim::Waiter { room, id }, Vec::new());
-        self.calls.release(now, waiter, &mut calls);
-        self.consults.release(now, waiter, &mut calls);
         calls
     }
 

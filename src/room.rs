@@ -103,6 +103,7 @@ use self::marks::Marks;
 use self::offer::Offering;
 use self::step::Step;
 use self::turns::Turns;
+use crate::admission::Claim;
 use crate::record::discussion::Discussion;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::summary::Summary;
@@ -173,7 +174,10 @@ impl Room {
 
     fn step<'a>(&'a mut self, cx: &'a Context<'_>, now: Timestamp) -> Step<'a> {
         let Self { turns, marks, discussion, active, .. } = self;
-        let lanes = active.get_or_insert_default();
+        let lanes = match active {
+            Some(active) => active,
+            None => active.insert(Box::default()),
+        };
         Step { cx, now, turns, marks, discussion: discussion.as_ref(), lanes }
     }
 
@@ -391,24 +395,23 @@ impl Room {
         Offering { step: &mut self.step(cx, now), door }.next()
     }
 
-    /// An action ended. One that is not under way any more is ignored.
+    /// An action ended. Returns what it was admitted for, where it had to be. One that is not under way any more is ignored.
     pub(crate) fn done(
         &mut self,
         cx: &Context<'_>,
         now: Timestamp,
         id: ActionId,
         outcome: Outcome,
-    ) {
+    ) -> Option<Claim> {
         self.reach(now);
         let mut step = self.step(cx, now);
-        if !(Concluding { step: &mut step, id }).conclude(outcome) {
-            return;
-        }
+        let claim = Concluding { step: &mut step, id }.conclude(outcome)?;
         if step.turns.commit.is_taken_over() {
             step.turns.abandon();
             step.lanes.abandon(now);
         }
         step.settle();
+        claim
     }
 
     /// It is the turn of what waits under this name; without a name, the chat answers again.

@@ -53,6 +53,13 @@ pub(crate) enum ClaimKind {
     Consult,
 }
 
+impl ClaimKind {
+    /// Whether it is a place among those that run at once, and no request to the chat.
+    pub(crate) const fn is_call(self) -> bool {
+        matches!(self, Self::Call | Self::Consult)
+    }
+}
+
 /// Whether an action may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]

@@ -7,7 +7,6 @@ use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 use super::attempts::Failure;
 use super::inbox::Brought;
 use crate::ChatMessage;
-use crate::admission::Claim;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
 use crate::ports::turn::Said;
@@ -25,8 +24,6 @@ pub(crate) use crate::admission::{AccountKey as Account, ActionId};
 pub(crate) struct Started {
     pub(crate) id: ActionId,
     pub(crate) action: Action,
-    /// What it was admitted for, where it had to be.
-    pub(crate) claim: Option<Claim>,
     /// When the runtime ends it as unanswered.
     pub(crate) time_out: Option<Timestamp>,
     /// While it waits for an answer it is not polled beyond this time: the chat may have forgotten its nonce by then, with which another process may have posted

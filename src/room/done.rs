@@ -7,7 +7,7 @@ use super::attempts::Trouble;
 use super::pages::Reading;
 use super::step::Step;
 use super::voice::VoiceItem;
-use crate::admission::ClaimKind;
+use crate::admission::{Claim, ClaimKind};
 use crate::record::channel::StoredChannel;
 
 /// A room that learns what came of an action.
@@ -17,19 +17,17 @@ pub(super) struct Concluding<'s, 'a> {
 }
 
 impl Concluding<'_, '_> {
-    /// The action ended. One that is not under way any more is ignored: `false`.
-    pub(super) fn conclude(mut self, outcome: Outcome) -> bool {
-        let Some((purpose, request)) = self.step.lanes.requests.end(self.id) else {
-            return false;
-        };
-        if let Some((account, kind)) = request {
+    /// The action ended. Returns what it was admitted for. One that is not under way any more is ignored: `None`.
+    pub(super) fn conclude(mut self, outcome: Outcome) -> Option<Option<Claim>> {
+        let (purpose, claim) = self.step.lanes.requests.end(self.id)?;
+        if let Some(Claim { account, kind, .. }) = claim.filter(|claim| !claim.kind.is_call()) {
             self.note_health(account, kind == ClaimKind::Post, &outcome);
         }
         if !self.step.turns.commit.is_taken_over() {
             self.take(purpose, outcome);
         }
         self.step.sort();
-        true
+        Some(claim)
     }
 
     /// What the request says about the chat as such.

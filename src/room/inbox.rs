@@ -350,10 +350,14 @@ impl Inbox {
     /// This agent takes turns here. Where it is new it is handed what was said of late, and what no other agent was handed
     /// yet.
     pub(crate) fn meet(&mut self, agent: AgentKey) {
-        if let Some(reader) = self.reader(agent) {
-            reader.is_met = true;
-            return;
+        match self.reader(agent) {
+            Some(reader) => reader.is_met = true,
+            None => self.add(agent),
         }
+    }
+
+    #[cold]
+    fn add(&mut self, agent: AgentKey) {
         let mut until = self.texts.context_begins();
         if let Some(most) = self.readers.iter().map(|reader| reader.handed.until).max() {
             until = until.min(most);

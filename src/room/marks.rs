@@ -269,8 +269,7 @@ impl Marks {
 
     /// The messages up to here that were heard and not read, ascending.
     pub(crate) fn known_up_to(&self, up_to: Option<MessageId>) -> impl Iterator<Item = MessageId> {
-        let count = self.ids.partition_point(|id| Some(*id) <= up_to);
-        self.ids.range(..count).copied()
+        self.ids.iter().copied().take_while(move |id| Some(*id) <= up_to)
     }
 
     /// Everything up to here was read.

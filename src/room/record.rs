@@ -209,16 +209,14 @@ pub(super) fn write_record(
         (known, terms) => *known = terms.map(Arc::clone),
     }
     out.outgoing = active.reply.as_ref().map(|reply| Arc::clone(reply.stored()));
-    let mut count = 0;
     out.unserved = active.inbox.unserved();
-    for handed in active.inbox.behind(out.unserved) {
-        match out.handed.get_mut(count) {
-            Some(known) => known.copy(handed),
-            None => out.handed.push(handed.clone()),
-        }
+    let (mut behind, mut count) = (active.inbox.behind(out.unserved), 0);
+    for (known, handed) in out.handed.iter_mut().zip(&mut behind) {
+        known.copy(handed);
         count += 1;
     }
     out.handed.truncate(count);
+    out.handed.extend(behind.cloned());
     out.heard = marks.heard();
     out.verified = marks.verified_behind();
     out.known.clear();

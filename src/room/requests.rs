@@ -9,9 +9,6 @@ use super::doorway::Doorway;
 use crate::ChannelId;
 use crate::admission::{Claim, ClaimKind, Verdict};
 
-/// Whose request to the chat is under way, and of which kind.
-pub(super) type Request = (Account, ClaimKind);
-
 /// A request that wants to start.
 pub(super) struct Ask {
     pub(super) lane: Lane,
@@ -25,7 +22,8 @@ pub(super) struct Ask {
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pub(super) claims: Claims,
-    under_way: Vec<(ActionId, Purpose, Option<Request>)>,
+    /// With what each was admitted for, where it had to be.
+    under_way: Vec<(ActionId, Purpose, Option<Claim>)>,
     newest: u64,
 }
 
@@ -65,13 +63,10 @@ impl Requests {
         purpose: Purpose,
         action: Action,
     ) -> Started {
-        let request = match claim.kind {
-            ClaimKind::Post | ClaimKind::Read => Some((claim.account, claim.kind)),
-            ClaimKind::Call | ClaimKind::Consult => None,
-        };
-        self.begin(claim.id, purpose, request);
-        let time_out = request.map(|_| now + cx.settings.time_limits.request);
-        Started { id: claim.id, action, claim: Some(claim), time_out, not_after: None }
+        let (id, is_call) = (claim.id, claim.kind.is_call());
+        self.begin(id, purpose, Some(claim));
+        let time_out = (!is_call).then(|| now + cx.settings.time_limits.request);
+        Started { id, action, time_out, not_after: None }
     }
 
     /// Starts what needs no admission.
@@ -83,7 +78,7 @@ impl Requests {
     ) -> Started {
         let id = self.next_id();
         self.begin(id, purpose, None);
-        Started { id, action, claim: None, time_out: Some(time_out), not_after: None }
+        Started { id, action, time_out: Some(time_out), not_after: None }
     }
 
     /// Starts a read by the moderator, if it is admitted.
@@ -101,11 +96,11 @@ impl Requests {
         Some(self.start(cx, now, claim, purpose, action))
     }
 
-    /// The action ended. Returns what it was for, if it was under way.
-    pub(super) fn end(&mut self, id: ActionId) -> Option<(Purpose, Option<Request>)> {
+    /// The action ended. Returns what it was for, and what it was admitted for, if it was under way.
+    pub(super) fn end(&mut self, id: ActionId) -> Option<(Purpose, Option<Claim>)> {
         let at = self.under_way.iter().position(|(known, ..)| *known == id)?;
-        let (_, purpose, request) = self.under_way.swap_remove(at);
-        Some((purpose, request))
+        let (_, purpose, claim) = self.under_way.swap_remove(at);
+        Some((purpose, claim))
     }
 
     /// What the lane waited with is not wanted any more.
@@ -115,7 +110,7 @@ impl Requests {
 
     /// What is under way, for what.
     #[cfg(test)]
-    pub(super) fn under_way(&self) -> &[(ActionId, Purpose, Option<Request>)] {
+    pub(super) fn under_way(&self) -> &[(ActionId, Purpose, Option<Claim>)] {
         &self.under_way
     }
 
@@ -133,10 +128,10 @@ impl Requests {
         ActionId(self.newest)
     }
 
-    fn begin(&mut self, id: ActionId, purpose: Purpose, request: Option<Request>) {
+    fn begin(&mut self, id: ActionId, purpose: Purpose, claim: Option<Claim>) {
         // Hardly ever more than two at a time.
         self.under_way.reserve_exact(1);
-        self.under_way.push((id, purpose, request));
+        self.under_way.push((id, purpose, claim));
     }
 }
 

@@ -26,7 +26,7 @@ use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
 use crate::ChannelId;
-use crate::admission::{ActionId, Admission, Claim, ClaimKind, Limits, Wakeup};
+use crate::admission::{ActionId, Admission, Limits, Wakeup};
 use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::room::action::{ConsultAnswer, Outcome};
@@ -144,12 +144,8 @@ const ROUNDS_AT_ONCE: u32 = 32;
 /// How many actions that are over at once may follow from one another before others have their turn.
 const OVER_AT_ONCE: u32 = 32;
 
-/// An action that ended: under which name, what it was admitted for, and what came of it.
-struct Done {
-    id: ActionId,
-    claim: Option<Claim>,
-    outcome: Outcome,
-}
+/// An action that ended, and what came of it.
+type Done = (ActionId, Outcome);
 
 /// The driver at work.
 struct Loop<'p> {
@@ -353,15 +349,15 @@ impl<'p> Loop<'p> {
     /// Tells rooms what came of actions that are over, and starts what follows: where requests are answered
     /// at once, everything up to the call of the next agent.
     fn follow(&mut self, mut most: u32, mut now: Option<Timestamp>) {
-        while let Some(Finished { room, id, claim, outcome }) = self.over.pop() {
+        while let Some(Finished { room, id, outcome }) = self.over.pop() {
             most = most.saturating_sub(1);
-            now = Some(self.look_at(room, Some(Done { id, claim, outcome }), most > 0, now));
+            now = Some(self.look_at(room, Some((id, outcome)), most > 0, now));
         }
     }
 
     /// Begins an action. `tries`: one that may be over at once is polled before anything else happens.
     fn start(&mut self, room: RoomRef, action: Begun, tries: bool) {
-        let Begun { id, prepared, claim, limits } = action;
+        let Begun { id, prepared, limits } = action;
         let Self { runtime, performer, spare, .. } = self;
         let (runtime, performer) = (*runtime, *performer);
         let asked = match prepared {
@@ -379,7 +375,7 @@ impl<'p> Loop<'p> {
                     } else {
                         not_called(&link)
                     };
-                    Finished { room, id, claim, outcome }
+                    Finished { room, id, outcome }
                 }));
             }
             Prepared::Consult(request, registration) => {
@@ -387,7 +383,7 @@ impl<'p> Loop<'p> {
                     let consult = performer.consult(room.id, *request, registration);
                     let consulted = answered("the end of a consultation", consult).await;
                     let outcome = consulted.unwrap_or(Outcome::Consulted(ConsultAnswer::Failed));
-                    Finished { room, id, claim, outcome }
+                    Finished { room, id, outcome }
                 }));
             }
             Prepared::WakeRoom(callback, first) => {
@@ -397,7 +393,7 @@ impl<'p> Loop<'p> {
             Prepared::Request(request) => performer.request(room.id, request, spare),
         };
         let clock = performer.clock.as_ref();
-        let request = Request { room, id, claim, limits, clock, asked, time_out: None };
+        let request = Request { room, id, limits, clock, asked, time_out: None };
         self.start_request(request, tries);
     }
 
@@ -474,11 +470,11 @@ impl<'p> Loop<'p> {
             let restrained = (standing != Standing::Held)
                 .then(|| Context { stage: runtime.stage_for(standing), ..*cx });
             let cx = restrained.as_ref().unwrap_or(cx);
-            if let Some(Done { id, claim, outcome }) = done {
-                if let Some(claim) = claim {
-                    wakeups.extend(released(admission, now, &claim, &outcome));
+            if let Some((id, outcome)) = done {
+                let report = report_of(&outcome, now);
+                if let Some(claim) = state.room.done(cx, now, id, outcome) {
+                    wakeups.extend(admission.report(now, &claim, report));
                 }
-                state.room.done(cx, now, id, outcome);
                 state.returned(id);
                 signals.perform(&mut state, cx, now);
             }
@@ -512,19 +508,6 @@ impl<'p> Loop<'p> {
                 });
             }
         }
-    }
-}
-
-/// Tells the admission that an action is over. Returns the rooms that may ask again.
-fn released(
-    admission: &mut Admission,
-    now: Timestamp,
-    claim: &Claim,
-    outcome: &Outcome,
-) -> Vec<Wakeup> {
-    match claim.kind {
-        ClaimKind::Post | ClaimKind::Read => admission.report(now, claim, report_of(outcome, now)),
-        ClaimKind::Call | ClaimKind::Consult => admission.release(now, claim.room, claim.id),
     }
 }
 

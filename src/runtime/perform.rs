@@ -16,7 +16,7 @@ use super::registry::Registry;
 use super::request::{Asked, Limits, STORE, Spare};
 use super::room_table::RoomRef;
 use super::tally::{Counts, Request as Asks};
-use crate::admission::{Claim, Report};
+use crate::admission::Report;
 use crate::ports::orchestrator::Consultation;
 use crate::ports::store::ChannelStore;
 use crate::ports::surroundings::Surroundings;
@@ -38,7 +38,6 @@ use crate::{AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
 pub(super) struct Begun {
     pub(super) id: ActionId,
     pub(super) prepared: Prepared,
-    pub(super) claim: Option<Claim>,
     pub(super) limits: Limits,
 }
 
@@ -321,7 +320,7 @@ const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
 impl CellState {
     /// Puts in place what the action needs: the link to an agent, the handle to drop it by.
     pub(super) fn prepare(&mut self, started: Started, began: Timestamp) -> Begun {
-        let Started { id, action, claim, time_out, not_after } = started;
+        let Started { id, action, time_out, not_after } = started;
         let prepared = match action {
             Action::Call(request) => {
                 let link = Arc::<TurnLink>::default();
@@ -339,6 +338,6 @@ impl CellState {
             | Action::Members
             | Action::History { .. }) => Prepared::Request(action),
         };
-        Begun { id, prepared, claim, limits: Limits { began, time_out, not_after } }
+        Begun { id, prepared, limits: Limits { began, time_out, not_after } }
     }
 }

@@ -12,7 +12,6 @@ use tokio_util::sync::ReusableBoxFuture;
 use super::cell::RoomCell;
 use super::host_code::no_answer;
 use super::room_table::RoomRef;
-use crate::admission::Claim;
 use crate::ports::store::CommitError;
 use crate::record::channel::Revision;
 use crate::room::action::{ActionId, Outcome};
@@ -26,7 +25,6 @@ pub(super) struct Request<'p> {
     /// Keeps the channel in memory until the outcome is reported.
     pub(super) room: RoomRef,
     pub(super) id: ActionId,
-    pub(super) claim: Option<Claim>,
     pub(super) limits: Limits,
     pub(super) clock: &'p dyn Clock,
     pub(super) asked: Asked<'p>,
@@ -39,7 +37,6 @@ pub(super) struct Finished {
     /// Keeps the channel in memory until its outcome is reported.
     pub(super) room: RoomRef,
     pub(super) id: ActionId,
-    pub(super) claim: Option<Claim>,
     pub(super) outcome: Outcome,
 }
 
@@ -87,12 +84,12 @@ impl<'p> Request<'p> {
 
     /// What is left of a request with this outcome, and its memory for the next one.
     pub(super) fn finished(self, outcome: Outcome) -> (Finished, Option<Spare<'p>>) {
-        let Self { room, id, claim, asked, .. } = self;
+        let Self { room, id, asked, .. } = self;
         let spare = match asked {
             Asked::Other { asked, .. } => Some(asked),
             Asked::Commit(_) => None,
         };
-        (Finished { room, id, claim, outcome }, spare)
+        (Finished { room, id, outcome }, spare)
     }
 
     /// Waits for the outcome.

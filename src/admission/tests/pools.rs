@@ -19,11 +19,11 @@ fn a_freed_place_is_kept_for_the_action_that_waited_longest() {
     assert_eq!(admission.admit(at(0), &call(2, 1)), Verdict::Go);
     assert_eq!(admission.admit(at(0), &call(3, 1)), FULL);
     assert_eq!(admission.admit(at(0), &call(4, 1)), FULL);
-    assert_eq!(admission.release(at(9), ChannelId::new(1), ActionId(1)), [try_again(&call(3, 1))]);
+    assert_eq!(admission.report(at(9), &call(1, 1), Report::Answered), [try_again(&call(3, 1))]);
     assert_eq!(admission.admit(at(9), &call(5, 1)), FULL, "a later ask does not overtake");
     assert_eq!(admission.admit(at(9), &call(4, 1)), FULL);
     assert_eq!(admission.admit(at(9), &call(3, 1)), Verdict::Go);
-    assert!(admission.release(at(9), ChannelId::new(1), ActionId(1)).is_empty(), "freed once");
+    assert!(admission.report(at(9), &call(1, 1), Report::Answered).is_empty(), "freed once");
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn an_action_that_is_withdrawn_when_its_turn_comes_passes_its_place_on() {
     for room in 1..=4 {
         let _ = admission.admit(at(0), &call(room, 1));
     }
-    assert_eq!(admission.release(at(9), ChannelId::new(1), ActionId(1)), [try_again(&call(3, 1))]);
+    assert_eq!(admission.report(at(9), &call(1, 1), Report::Answered), [try_again(&call(3, 1))]);
     assert_eq!(admission.withdraw(at(9), ChannelId::new(3), ActionId(1)), [try_again(&call(4, 1))]);
     assert_eq!(admission.admit(at(9), &call(4, 1)), Verdict::Go);
 }
@@ -53,7 +53,7 @@ fn a_place_whose_room_does_not_ask_goes_to_the_next_after_ten_seconds() {
     for room in 1..=4 {
         let _ = admission.admit(at(0), &call(room, 1));
     }
-    assert_eq!(admission.release(at(9), ChannelId::new(1), ActionId(1)), [try_again(&call(3, 1))]);
+    assert_eq!(admission.report(at(9), &call(1, 1), Report::Answered), [try_again(&call(3, 1))]);
     assert_eq!(admission.next_deadline(), Some(at(10_009)));
     assert!(admission.due(at(10_008)).is_empty());
     assert_eq!(admission.due(at(10_009)), [try_again(&call(4, 1))]);
@@ -83,7 +83,7 @@ proptest! {
                 },
                 2 if !running.is_empty() => {
                     let over: Claim = running.swap_remove(pick(&mut chance, &running));
-                    wakeups = admission.release(at(id), over.room, over.id);
+                    wakeups = admission.report(at(id), &over, Report::Answered);
                 }
                 3 if !line.is_empty() => {
                     let place = pick(&mut chance, line.make_contiguous());
@@ -115,7 +115,7 @@ proptest! {
             let _ = admission.withdraw(at(400), gone.room, gone.id);
         }
         for over in running {
-            let _ = admission.release(at(400), over.room, over.id);
+            let _ = admission.report(at(400), &over, Report::Answered);
         }
         prop_assert_eq!(admission.len(), 0);
         prop_assert_eq!(admission.next_deadline(), None);

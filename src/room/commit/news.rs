@@ -1,7 +1,5 @@
 //! Transitions on their way to listeners and into the store's history: neither learns of what is not stored.
 
-use std::collections::VecDeque;
-
 use dirigent_core::Transition;
 
 use super::Stamp;
@@ -22,7 +20,7 @@ pub(crate) enum Announcement {
 /// What listeners were not told of yet, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct News {
-    waiting: VecDeque<(Stamp, Transition)>,
+    waiting: Vec<(Stamp, Transition)>,
     /// Up to here the store took, or refused, the transitions for its history.
     in_history: Stamp,
     /// How many older ones were dropped, since the store takes nothing: listeners are told the number.
@@ -33,15 +31,15 @@ impl News {
     /// A transition of this state. The oldest goes where too many wait.
     pub(crate) fn record(&mut self, stamp: Stamp, transition: Transition) {
         if self.waiting.len() >= WAITING_MAX {
-            self.waiting.pop_front();
+            self.waiting.remove(0);
             self.dropped += 1;
         }
-        self.waiting.push_back((stamp, transition));
+        self.waiting.push((stamp, transition));
     }
 
     /// Whether listeners are to be told something.
     pub(super) fn is_due(&self, committed: Stamp) -> bool {
-        self.waiting.front().is_some_and(|(stamp, _)| *stamp <= committed)
+        self.waiting.first().is_some_and(|(stamp, _)| *stamp <= committed)
     }
 
     /// What listeners are told next: how many transitions were dropped, or the oldest one whose state is
@@ -53,10 +51,10 @@ impl News {
         if self.dropped > 0 {
             return Some(Announcement::Missed(std::mem::take(&mut self.dropped)));
         }
-        let (_, transition) = self.waiting.pop_front()?;
+        let (_, transition) = self.waiting.remove(0);
         if self.waiting.is_empty() && self.waiting.capacity() > WAITING_KEPT {
             // The store has failed for a while.
-            self.waiting = VecDeque::new();
+            self.waiting = Vec::new();
         }
         Some(Announcement::Transition(transition))
     }

@@ -11,7 +11,6 @@ use super::chat::{MODERATOR, PERSON, ROOM, user_of};
 use super::flight::{Fate, Flight, What};
 use super::start::later;
 use super::world::{Fixed, Plan, World, note};
-use crate::admission::ClaimKind;
 use crate::ports::turn::Said;
 use crate::ports::waker::WakeOutcome;
 use crate::record::channel::ReplyEnd;
@@ -49,20 +48,10 @@ impl World {
         let mut flight = self.flights.swap_remove(at);
         let outcome = self.outcome(&mut flight);
         note!(self, "end {} {}", flight.id.0, told(&outcome));
-        let mut wakeups = Vec::new();
-        if let Some(claim) = flight.claim {
-            wakeups = match claim.kind {
-                ClaimKind::Post | ClaimKind::Read => {
-                    let report = report_of(&outcome, self.now);
-                    self.admission.report(self.now, &claim, report)
-                }
-                ClaimKind::Call | ClaimKind::Consult => {
-                    self.admission.release(self.now, claim.room, claim.id)
-                }
-            };
-        }
-        let read = self.unknown_of(&outcome);
-        self.room.done(&self.fixed.context(), self.now, flight.id, outcome);
+        let (read, report) = (self.unknown_of(&outcome), report_of(&outcome, self.now));
+        let claim = self.room.done(&self.fixed.context(), self.now, flight.id, outcome);
+        let wakeups = claim.map(|claim| self.admission.report(self.now, &claim, report));
+        let wakeups = wakeups.unwrap_or_default();
         self.note_heard(&read);
         self.after();
         self.wake(&wakeups);

@@ -5,7 +5,6 @@ use std::time::Duration;
 use dirigent_core::{AgentKey, MessageId, RunId, Timestamp, TurnId};
 
 use super::super::action::{Account, ActionId};
-use crate::admission::Claim;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
 use crate::values::error::ErrorKind;
@@ -13,7 +12,6 @@ use crate::values::error::ErrorKind;
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) id: ActionId,
-    pub(super) claim: Option<Claim>,
     pub(super) what: What,
     pub(super) fate: Fate,
     pub(super) began: Timestamp,

@@ -130,12 +130,7 @@ impl World {
         while let Some(at) = self.neighbours.under_way.iter().position(|(_, at, _)| *at <= now) {
             let (claim, _, report) = self.neighbours.under_way.swap_remove(at);
             note!(self, "neighbour ends {claim:?} {report:?}");
-            let wakeups = match claim.kind {
-                ClaimKind::Post | ClaimKind::Read => self.admission.report(now, &claim, report),
-                ClaimKind::Call | ClaimKind::Consult => {
-                    self.admission.release(now, claim.room, claim.id)
-                }
-            };
+            let wakeups = self.admission.report(now, &claim, report);
             self.wake(&wakeups);
         }
     }

@@ -29,13 +29,12 @@ enum Stored {
 
 impl World {
     pub(super) fn begin(&mut self, started: Started) {
-        let Started { id, action, claim, time_out, not_after } = started;
+        let Started { id, action, time_out, not_after } = started;
         note!(self, "start {} {}", id.0, told(&action));
         self.books.begun(id);
         self.check_start(&action);
         let mut flight = Flight {
             id,
-            claim,
             what: What::Members,
             fate: Fate::Done,
             began: self.now,
