@@ -86,7 +86,7 @@ use dirigent_core::{
     AgentKey, Answer, DeadlineReason, Input, MessageKind, Reason, Refusal, Timestamp,
 };
 
-use self::action::{ActionId, Outcome, Signal, Started};
+use self::action::{ActionId, Outcome, Signal};
 use self::active::Active;
 use self::closing::Closing;
 use self::commit::Stamp;
@@ -379,20 +379,17 @@ impl Room {
         self.active.as_mut()?.signals.pop_front()
     }
 
-    /// The next action that may start now. Asked by the driver's loop only, until there is none.
-    pub(crate) fn next_action(
-        &mut self,
-        cx: &Context<'_>,
-        now: Timestamp,
-        door: &mut Doorway<'_>,
-    ) -> Option<Started> {
+    /// Lets the next action start that may start now: it stands at the door then. Asked by the driver's loop only, until
+    /// there is none.
+    pub(crate) fn next_action(&mut self, cx: &Context<'_>, now: Timestamp, door: &mut Doorway<'_>) {
         // Memory that no commit of this room needs goes to other rooms.
-        self.turns.commit.returned.take().into_iter().for_each(|spare| door.buffers.put(spare));
-        if !self.look().may_act() {
-            return None;
+        if let Some(spare) = self.turns.commit.returned.take() {
+            door.buffers.put(spare);
         }
-        self.reach(now);
-        Offering { step: &mut self.step(cx, now), door }.next()
+        if self.look().may_act() {
+            self.reach(now);
+            Offering { step: &mut self.step(cx, now), door }.next();
+        }
     }
 
     /// An action ended. Returns what it was admitted for, where it had to be. One that is not under way any more is ignored.

@@ -33,6 +33,11 @@ struct Injected {
 }
 
 impl TurnLink {
+    /// Of a turn that waits already, or not.
+    pub(crate) fn new(paused: bool) -> Self {
+        Self { paused: paused.into(), ..Self::default() }
+    }
+
     /// Takes the oldest message that waits.
     pub(super) fn take(&self) -> Option<Arc<ChatMessage>> {
         let mut injected = self.injected();

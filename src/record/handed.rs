@@ -43,10 +43,8 @@ impl Handed {
     /// Becomes the same as the other. Most are owed nothing: then it costs next to nothing.
     pub(crate) fn copy(&mut self, other: &Self) {
         (self.agent, self.until) = (other.agent, other.until);
-        if !self.owed.is_empty() || !other.owed.is_empty() {
+        if self.owed.len() | other.owed.len() | self.ahead.len() | other.ahead.len() > 0 {
             self.owed.clone_from(&other.owed);
-        }
-        if !self.ahead.is_empty() || !other.ahead.is_empty() {
             self.ahead.clone_from(&other.ahead);
         }
     }

@@ -7,7 +7,7 @@ use dirigent_core::snapshot::{PermitRun, Phase, State};
 use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Ticket, TurnId};
 
-use super::action::{Account, Action, CallRequest, Purpose, Signal, Started};
+use super::action::{Account, Action, ActionId, CallRequest, Purpose, Signal};
 use super::calls::{Call, Calls, Inject, KeptRun, hosted_run, is_hosted_run};
 use super::claims::Lane;
 use super::doorway::Doorway;
@@ -63,7 +63,7 @@ impl Calling<'_> {
     }
 
     /// Calls the agent whose run is permitted, once that is stored and what it is handed is in memory.
-    pub(super) fn offer(&mut self, door: &mut Doorway<'_>, is_holding: bool) -> Option<Started> {
+    pub(super) fn offer(&mut self, door: &mut Doorway<'_>, is_holding: bool) -> Option<ActionId> {
         let (cx, now, room) = (self.handing.cx, self.handing.now, self.turns.channel);
         let call = self.calls.current()?;
         let is_ready = call.under_way.is_none() && self.turns.commit.is_committed(call.stamp);
@@ -89,7 +89,7 @@ impl Calling<'_> {
         let request =
             CallRequest { agent, turn, run, attempt, newest, brought, late, repeated, paused };
         let (purpose, action) = (Purpose::Call { agent, run }, Action::Call(request));
-        Some(self.requests.start(cx, now, claim, purpose, action))
+        Some(self.requests.start(cx, now, door, claim, purpose, action))
     }
 
     /// Takes the permission from the call under way. Its agent learns of it at once, and the call is dropped if

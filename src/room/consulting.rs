@@ -7,7 +7,7 @@ use dirigent_core::view::Span;
 use dirigent_core::{MessageId, Settlement, Ticket, Timestamp};
 
 use super::action::{
-    Account, Action, ConsultAnswer, ConsultRequest, Outcome, Purpose, Signal, Started,
+    Account, Action, ActionId, ConsultAnswer, ConsultRequest, Outcome, Purpose, Signal,
 };
 use super::attempts::Failure;
 use super::calls::Consult;
@@ -82,7 +82,7 @@ impl<'a> Consulting<'a> {
         self.offer_question(door).into()
     }
 
-    fn offer_question(&mut self, door: &mut Doorway<'_>) -> Option<Started> {
+    fn offer_question(&mut self, door: &mut Doorway<'_>) -> Option<ActionId> {
         let (cx, now, room) = (self.cx(), self.now(), self.turns.channel);
         let consult = self.consult.as_mut()?;
         let span = Span { first: consult.first, last: consult.last };
@@ -94,7 +94,7 @@ impl<'a> Consulting<'a> {
         consult.under_way = Some(claim.id);
         let request = ConsultRequest { agent: consult.agent, turn: consult.turn, messages };
         let action = Action::Consult(Box::new(request));
-        Some(self.requests.start(cx, now, claim, Purpose::Consult(consult.ticket), action))
+        Some(self.requests.start(cx, now, door, claim, Purpose::Consult(consult.ticket), action))
     }
 
     /// Posts the next part of the answer, at the head of the voice lane.

@@ -2,7 +2,7 @@
 
 use dirigent_core::{AgentKey, Cause, MessageId, Timestamp};
 
-use super::action::{Account, Action, Outcome, Purpose, Started};
+use super::action::{Account, Action, Outcome, Purpose};
 use super::attempts::REPEAT_WITHIN;
 use super::claims::Lane;
 use super::commit::CommitState;
@@ -90,16 +90,19 @@ impl DiscussionPosts {
         requests: &mut Requests,
         callback: Option<AgentKey>,
         door: &mut Doorway<'_>,
-    ) -> Option<Started> {
+    ) -> bool {
         let next = self.outbox.next(now);
         self.count(commit);
-        let (kind, action) = next?;
+        let Some((kind, action)) = next else {
+            return false;
+        };
         let account = Account::Moderator;
         let (to, action, not_after) = match action {
             OutboxAction::WakeRoom { to } => {
                 let action = Action::WakeRoom { room: to, first: callback };
                 let time_out = now + cx.settings.time_limits.call;
-                return Some(requests.start_freely(Purpose::Outbox(kind), action, time_out));
+                requests.start_freely(door, Purpose::Outbox(kind), action, time_out);
+                return true;
             }
             OutboxAction::NewestIn { to } => {
                 let request = HistoryRequest { channel: to, after: None, limit: 1 };
@@ -119,12 +122,13 @@ impl DiscussionPosts {
         let ask = Ask { lane: Lane::Outbox(kind), target: to, account, agent: None, kind: of };
         match requests.admit(room, now, door, &ask) {
             Ok(claim) => {
-                let started = requests.start(cx, now, claim, Purpose::Outbox(kind), action);
-                Some(Started { not_after, ..started })
+                requests.start(cx, now, door, claim, Purpose::Outbox(kind), action);
+                not_after.into_iter().for_each(|at| door.not_after(at));
+                true
             }
             Err(until) => {
                 self.outbox.postponed(now, kind, until);
-                None
+                false
             }
         }
     }

@@ -2,23 +2,34 @@
 
 use dirigent_core::Timestamp;
 
-use super::action::{Account, Started};
+use super::action::{Account, ActionId, Started};
 use super::commit::buffers::BufferPool;
 use crate::admission::{Admission, Wakeup};
 
 /// What all rooms share while one of them is asked: who decides whether an action may start, the rooms that may try
-/// again because of it, and memory for commits.
+/// again because of it, memory for commits, and the action that starts.
 pub(crate) struct Doorway<'a> {
     pub(crate) admission: &'a mut Admission,
     pub(crate) wakeups: &'a mut Vec<Wakeup>,
     pub(crate) buffers: &'a mut BufferPool,
+    /// Put here by the room that was asked, and taken by who asked. Handed up from lane to room, it was copied at each step.
+    pub(crate) started: Option<Started>,
+}
+
+impl Doorway<'_> {
+    /// What starts now is not polled beyond this time.
+    pub(super) fn not_after(&mut self, at: Timestamp) {
+        if let Some(started) = &mut self.started {
+            started.not_after = Some(at);
+        }
+    }
 }
 
 /// What a lane says when it is asked.
 #[derive(Debug)]
 pub(super) enum Offer {
-    /// This starts.
-    Started(Started),
+    /// Something starts: it stands at the door.
+    Started,
     /// It has nothing that may start now.
     Nothing,
     /// What stood first is over without having started: everything is asked again.
@@ -30,8 +41,8 @@ pub(super) enum Offer {
     Waits(Account, Option<Timestamp>),
 }
 
-impl From<Option<Started>> for Offer {
-    fn from(started: Option<Started>) -> Self {
-        started.map_or(Self::Nothing, Self::Started)
+impl From<Option<ActionId>> for Offer {
+    fn from(started: Option<ActionId>) -> Self {
+        if started.is_some() { Self::Started } else { Self::Nothing }
     }
 }

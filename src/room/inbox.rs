@@ -406,16 +406,15 @@ impl Inbox {
         let before = reader.and_then(|reader| reader.before.as_ref());
         let before = before.filter(|before| before.turn == turn).map(|before| &before.handed);
         if let Some(before) = before.filter(|handed| self.has_all_after(handed)) {
-            let again = self.search(before, turn, own, bounds, gives_up)?;
+            let again = self.search(before, turn, own, bounds, gives_up, done_without)?;
             if !again.is_cut {
-                return Ok(Handout { lost: again.lost + done_without, ..again });
+                return Ok(again);
             }
         }
-        let handout = self.search(handed, turn, own, bounds, gives_up)?;
-        Ok(Handout { lost: handout.lost + done_without, ..handout })
+        self.search(handed, turn, own, bounds, gives_up, done_without)
     }
 
-    /// What comes after what an agent was handed.
+    /// What comes after what an agent was handed. `lost`: how many of people's messages it does without.
     fn search(
         &self,
         handed: &Handed,
@@ -423,10 +422,10 @@ impl Inbox {
         own: Option<UserId>,
         bounds: Bounds,
         gives_up: bool,
+        lost: usize,
     ) -> Result<Handout, Span> {
         let (texts, found) = (&self.texts, Found::new(bounds));
-        let mut search =
-            Search { texts, handed, own, gives_up, found, unread: Vec::new(), lost: 0 };
+        let mut search = Search { texts, handed, own, gives_up, found, unread: Vec::new(), lost };
         search.run()?;
         let Search { mut found, unread, lost, .. } = search;
         let (left_out, is_cut) = (found.fit(), found.is_over);

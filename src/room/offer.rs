@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent_core::Timestamp;
 
-use super::action::{Account, Action, Purpose, Started};
+use super::action::{Account, Action, Purpose};
 use super::claims::Lane;
 use super::commit::CommitTerms;
 use super::commit::buffers::Buffers;
@@ -29,18 +29,17 @@ pub(super) struct Offering<'s, 'a, 'd> {
 }
 
 impl Offering<'_, '_, '_> {
-    /// The next action that may start now.
-    pub(super) fn next(&mut self) -> Option<Started> {
+    /// Lets the next action start that may start now.
+    pub(super) fn next(&mut self) {
         self.withdraw_claims();
-        let started = self.offer();
-        if started.is_none() {
+        if !self.offer() {
             self.step.lanes.requests.claims.pass_on();
             self.withdraw_claims();
         }
-        started
     }
 
     /// What is not waited for any more keeps no other request waiting.
+    #[inline] // Mostly there is nothing.
     fn withdraw_claims(&mut self) {
         let claims = &mut self.step.lanes.requests.claims;
         if claims.has_withdrawn() {
@@ -51,44 +50,43 @@ impl Offering<'_, '_, '_> {
         }
     }
 
-    fn offer(&mut self) -> Option<Started> {
-        if let Some(started) = self.commit() {
-            return Some(started);
+    /// Whether something starts.
+    fn offer(&mut self) -> bool {
+        if self.commit() {
+            return true;
         }
         if self.step.turns.commit.is_taken_over() || self.step.cx.stage >= DriverStage::Ending {
-            return None;
+            return false;
         }
         match self.voice() {
-            Offer::Started(started) => return Some(started),
+            Offer::Started => return true,
             Offer::Anew => return self.anew(),
             Offer::Over => self.step.settle(),
             Offer::Waits(account, until) => self.wait(account, until),
             Offer::Nothing => {}
         }
-        let Step { marks, .. } = &*self.step;
-        let is_holding = marks.is_holding(self.step.now);
-        if self.step.lanes.calls.is_waiting() {
-            if let Some(started) = self.step.calling().offer(self.door, is_holding) {
-                return Some(started);
-            }
+        let is_holding = self.step.marks.is_holding(self.step.now);
+        let calls = self.step.lanes.calls.is_waiting();
+        if calls && self.step.calling().offer(self.door, is_holding).is_some() {
+            return true;
         }
         if self.step.lanes.consult.is_some() {
             match self.step.consulting().offer(self.door) {
-                Offer::Started(started) => return Some(started),
+                Offer::Started => return true,
                 Offer::Anew => return self.anew(),
                 Offer::Waits(..) | Offer::Over | Offer::Nothing => {}
             }
         }
-        let next = self.read().or_else(|| self.discussion_post());
-        let next = next.or_else(|| self.deletion()).or_else(|| self.probe());
+        let starts = self.read() || self.discussion_post() || self.deletion() || self.probe();
         // What was found to be over on the way is to be stored.
-        next.or_else(|| self.commit())
+        starts || self.commit()
     }
 
     /// What stood first in a lane is over: what follows is settled, and everything is asked again.
-    fn anew(&mut self) -> Option<Started> {
+    fn anew(&mut self) -> bool {
         self.step.settle();
-        self.next()
+        self.next();
+        self.door.started.is_some()
     }
 
     /// The head of the voice lane waits for its pace, a rate limit, or the chat.
@@ -106,18 +104,23 @@ impl Offering<'_, '_, '_> {
         self.step.settle();
     }
 
-    fn commit(&mut self) -> Option<Started> {
+    fn commit(&mut self) -> bool {
         let Step { cx, now, turns, marks, discussion, lanes, .. } = &mut *self.step;
         if turns.commit.is_clean() {
-            return None;
+            return false;
         }
         let time_out = *now + WORK_TIME;
         if turns.commit.begin_read_back(*now) {
             let (purpose, action) = (Purpose::ReadBack, Action::ReadBack);
-            return Some(lanes.requests.start_freely(purpose, action, time_out));
+            lanes.requests.start_freely(self.door, purpose, action, time_out);
+            return true;
         }
-        let CommitTerms { expected, durability, writer, replaces_damaged, mut buffers } =
-            turns.commit.begin(*now, cx.history_max, self.door.buffers)?;
+        let begun = turns.commit.begin(*now, cx.history_max, self.door.buffers);
+        let Some(CommitTerms { expected, durability, writer, replaces_damaged, mut buffers }) =
+            begun
+        else {
+            return false;
+        };
         let record = Arc::make_mut(&mut buffers.record);
         write_record(turns, marks, *discussion, lanes, writer, record);
         let Buffers { record, transitions } = buffers.share();
@@ -128,7 +131,9 @@ impl Offering<'_, '_, '_> {
         let channel = turns.channel;
         let commit =
             Commit { channel, expected, record, durability, transitions, replaces_damaged };
-        Some(lanes.requests.start_freely(Purpose::Commit, Action::Commit(commit), time_out))
+        let action = Action::Commit(commit);
+        lanes.requests.start_freely(self.door, Purpose::Commit, action, time_out);
+        true
     }
 
     /// The head of the voice lane.
@@ -148,57 +153,66 @@ impl Offering<'_, '_, '_> {
         }
     }
 
-    fn read(&mut self) -> Option<Started> {
+    fn read(&mut self) -> bool {
         let Step { cx, now, turns, marks, lanes, .. } = &mut *self.step;
         if lanes.reads.is_idle() {
-            return None;
+            return false;
         }
         let gap_from = marks.gap_from().and_then(GapFrom::message);
         for read in lanes.reads.due(*now, &turns.commit) {
             let action = read.action(turns.channel, gap_from, cx.settings);
             let lane = (Lane::Read(read.kind()), Purpose::Read);
             let of = (turns.channel, *now);
-            if let Some(started) = lanes.requests.read(cx, of, self.door, lane, action) {
+            if let Some(id) = lanes.requests.read(cx, of, self.door, lane, action) {
                 if read == Read::Gap {
                     marks.begin_read();
                 }
-                lanes.reads.begin(read, started.id);
-                return Some(started);
+                lanes.reads.begin(read, id);
+                return true;
             }
         }
-        None
+        false
     }
 
-    fn discussion_post(&mut self) -> Option<Started> {
+    fn discussion_post(&mut self) -> bool {
         let Step { cx, now, turns, lanes, .. } = &mut *self.step;
         let of = (turns.channel, *now);
         let callback = turns.view().initiator();
         let (commit, requests) = (&mut turns.commit, &mut lanes.requests);
-        lanes.posts.as_mut()?.offer(cx, of, commit, requests, callback, self.door)
+        let posts = lanes.posts.as_mut();
+        posts.is_some_and(|posts| posts.offer(cx, of, commit, requests, callback, self.door))
     }
 
-    fn deletion(&mut self) -> Option<Started> {
+    fn deletion(&mut self) -> bool {
         let Step { cx, now, turns, lanes, .. } = &mut *self.step;
         let commit = &turns.commit;
-        let cleanup = lanes.cleanup.as_mut()?;
-        let message = cleanup.ready(*now, |stamp| commit.is_committed(stamp))?;
+        let Some(cleanup) = lanes.cleanup.as_mut() else {
+            return false;
+        };
+        let Some(message) = cleanup.ready(*now, |stamp| commit.is_committed(stamp)) else {
+            return false;
+        };
         let (lane, action) = ((Lane::Cleanup, Purpose::Delete(message)), Action::Delete(message));
         let of = (turns.channel, *now);
-        let started = lanes.requests.read(cx, of, self.door, lane, action)?;
-        cleanup.begin(message, started.id, *now);
-        Some(started)
+        let started = lanes.requests.read(cx, of, self.door, lane, action);
+        started.inspect(|id| cleanup.begin(message, *id, *now)).is_some()
     }
 
     /// Asks whether a chat that is away answers again, where nothing else asks.
-    fn probe(&mut self) -> Option<Started> {
+    fn probe(&mut self) -> bool {
         let Step { cx, now, turns, lanes, .. } = &mut *self.step;
-        let account = lanes.chat.probe(*now)?;
+        let Some(account) = lanes.chat.probe(*now) else {
+            return false;
+        };
         let (channel, kind) = (turns.channel, ClaimKind::Read);
         let ask = Ask { lane: Lane::Probe, target: channel, account, agent: None, kind };
         lanes.chat.probed(*now);
-        let claim = lanes.requests.admit(channel, *now, self.door, &ask).ok()?;
+        let Ok(claim) = lanes.requests.admit(channel, *now, self.door, &ask) else {
+            return false;
+        };
         let request = HistoryRequest { channel, after: None, limit: 1 };
         let action = Action::History { account, request };
-        Some(lanes.requests.start(cx, *now, claim, Purpose::Probe, action))
+        lanes.requests.start(cx, *now, self.door, claim, Purpose::Probe, action);
+        true
     }
 }

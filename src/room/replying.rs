@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dirigent_core::view::Pause;
 use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Tail, Timestamp};
 
-use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal, Started};
+use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal};
 use super::attempts::{Failure, REPEAT_WITHIN, Trouble};
 use super::calls::Call;
 use super::claims::Lane;
@@ -101,8 +101,8 @@ impl Replying<'_> {
                 let action = Action::History { account: Account::Moderator, request };
                 let lane = (Lane::Voice, Purpose::FindPart);
                 let started = self.requests.read(cx, (room, now), door, lane, action);
-                if let Some(started) = &started {
-                    self.voice.begin(started.id, now);
+                if let Some(id) = started {
+                    self.voice.begin(id, now);
                 }
                 started.into()
             }
@@ -112,9 +112,9 @@ impl Replying<'_> {
                 let account = Account::Agent(agent);
                 let saying = Saying { cx, now, room, voice: self.voice, requests: self.requests };
                 match saying.offer(account, post, None, door) {
-                    Some(Offer::Started(started)) => {
-                        let not_after = Some(not_after.unwrap_or(now + REPEAT_WITHIN));
-                        Offer::Started(Started { not_after, ..started })
+                    Some(Offer::Started) => {
+                        door.not_after(not_after.unwrap_or(now + REPEAT_WITHIN));
+                        Offer::Started
                     }
                     Some(offer) => offer,
                     None => {

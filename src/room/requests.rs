@@ -59,26 +59,30 @@ impl Requests {
         &mut self,
         cx: &Context<'_>,
         now: Timestamp,
+        door: &mut Doorway<'_>,
         claim: Claim,
         purpose: Purpose,
         action: Action,
-    ) -> Started {
+    ) -> ActionId {
         let (id, is_call) = (claim.id, claim.kind.is_call());
         self.begin(id, purpose, Some(claim));
         let time_out = (!is_call).then(|| now + cx.settings.time_limits.request);
-        Started { id, action, time_out, not_after: None }
+        door.started = Some(Started { id, action, time_out, not_after: None });
+        id
     }
 
     /// Starts what needs no admission.
     pub(super) fn start_freely(
         &mut self,
+        door: &mut Doorway<'_>,
         purpose: Purpose,
         action: Action,
         time_out: Timestamp,
-    ) -> Started {
+    ) -> ActionId {
         let id = self.next_id();
         self.begin(id, purpose, None);
-        Started { id, action, time_out: Some(time_out), not_after: None }
+        door.started = Some(Started { id, action, time_out: Some(time_out), not_after: None });
+        id
     }
 
     /// Starts a read by the moderator, if it is admitted.
@@ -89,11 +93,11 @@ impl Requests {
         door: &mut Doorway<'_>,
         (lane, purpose): (Lane, Purpose),
         action: Action,
-    ) -> Option<Started> {
+    ) -> Option<ActionId> {
         let (account, kind) = (Account::Moderator, ClaimKind::Read);
         let ask = Ask { lane, target: room, account, agent: None, kind };
         let claim = self.admit(room, now, door, &ask).ok()?;
-        Some(self.start(cx, now, claim, purpose, action))
+        Some(self.start(cx, now, door, claim, purpose, action))
     }
 
     /// The action ended. Returns what it was for, and what it was admitted for, if it was under way.

@@ -2,7 +2,7 @@
 
 use dirigent_core::{AgentKey, Effect, MessageId, Settlement, Ticket, Timestamp, TurnId};
 
-use super::action::{Account, Action, ActionId, Outcome, Purpose, Signal, Started, WakeRequest};
+use super::action::{Account, Action, ActionId, Outcome, Purpose, Signal, WakeRequest};
 use super::attempts::{Failure, LIMIT_MAX};
 use super::calling::Calling;
 use super::claims::Lane;
@@ -187,7 +187,7 @@ impl<'a> Speaking<'a> {
             }
             if let Progress::Wake(deferral) = self.voice.progress() {
                 if self.cx().has_waker {
-                    return self.offer_wake((agent, turn, attempt), deferral).into();
+                    return self.offer_wake((agent, turn, attempt), deferral, door).into();
                 }
                 self.voice.advance(Progress::Post);
             }
@@ -251,7 +251,8 @@ impl<'a> Speaking<'a> {
         &mut self,
         (agent, turn, attempt): (AgentKey, TurnId, u8),
         deferral: Option<DeferralKey>,
-    ) -> Option<Started> {
+        door: &mut Doorway<'_>,
+    ) -> Option<ActionId> {
         let handing = &mut self.calling.handing;
         let handout = handing.prepare(agent, turn)?;
         let brought = handing.hand_out(handout);
@@ -260,9 +261,9 @@ impl<'a> Speaking<'a> {
         let request = WakeRequest { agent, turn, attempt, newest, brought, repeated, deferral };
         let time_out = self.now() + WORK_TIME;
         let action = Action::Wake(Box::new(request));
-        let started = self.calling.requests.start_freely(Purpose::Wake, action, time_out);
-        self.voice.begin(started.id, self.now());
-        Some(started)
+        let id = self.calling.requests.start_freely(door, Purpose::Wake, action, time_out);
+        self.voice.begin(id, self.now());
+        Some(id)
     }
 
     /// What the head asks for is in the channel.
@@ -368,7 +369,8 @@ impl Saying<'_> {
                 voice.begin(claim.id, now);
                 voice.expect(post.nonce);
                 let action = Action::Post { account, post };
-                Some(Offer::Started(requests.start(cx, now, claim, Purpose::Voice, action)))
+                requests.start(cx, now, door, claim, Purpose::Voice, action);
+                Some(Offer::Started)
             }
             Err(Some(until)) if until.since(now) > LIMIT_MAX => {
                 tracing::warn!(channel = %room, "a post would wait too long for its pace");

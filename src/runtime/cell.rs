@@ -55,8 +55,8 @@ struct Called {
     id: ActionId,
     /// Drops the call.
     abort: AbortHandle,
-    /// The driver's end of an agent's turn.
-    link: Option<Arc<TurnLink>>,
+    /// The driver's end of an agent's turn; of no use in a call of the orchestrator.
+    link: Arc<TurnLink>,
 }
 
 /// Up to what a channel was told of what concerns all channels.
@@ -152,8 +152,8 @@ impl CellState {
         self.ended.contains(&(agent, run))
     }
 
-    /// An agent is called, with a link to its turn, or the orchestrator, without. Returns what aborts the call.
-    pub(super) fn call(&mut self, id: ActionId, link: Option<Arc<TurnLink>>) -> AbortRegistration {
+    /// An agent is called, with a link to its turn, or the orchestrator. Returns what aborts the call.
+    pub(super) fn call(&mut self, id: ActionId, link: Arc<TurnLink>) -> AbortRegistration {
         let (abort, registration) = AbortHandle::new_pair();
         // Hardly ever more than one: a cancelled call has a short grace.
         self.called.reserve_exact(1);
@@ -163,7 +163,7 @@ impl CellState {
 
     /// The driver's end of the turn with this call, unless the agent has returned.
     pub(super) fn link(&self, id: ActionId) -> Option<&TurnLink> {
-        self.called.iter().find(|called| called.id == id)?.link.as_deref()
+        self.called.iter().find(|called| called.id == id).map(|called| &*called.link)
     }
 
     pub(super) fn abort(&self, id: ActionId) {

@@ -19,7 +19,7 @@ use super::backfill::Backfilling;
 use super::cell::RoomCell;
 use super::host_code::{Panicked, answered};
 use super::ownership::Following;
-use super::perform::{Begun, Performer, Prepared, not_called, report_of};
+use super::perform::{Begun, Performer, not_called, report_of};
 use super::registry_news::RegistryNews;
 use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
@@ -29,7 +29,7 @@ use crate::ChannelId;
 use crate::admission::{ActionId, Admission, Limits, Wakeup};
 use crate::ports::ownership::Standing;
 use crate::room::Room;
-use crate::room::action::{ConsultAnswer, Outcome};
+use crate::room::action::{Action, ConsultAnswer, Outcome, Started};
 use crate::room::commit::buffers::BufferPool;
 use crate::room::context::Context;
 use crate::room::doorway::Doorway;
@@ -356,12 +356,12 @@ impl<'p> Loop<'p> {
     }
 
     /// Begins an action. `tries`: one that may be over at once is polled before anything else happens.
-    fn start(&mut self, room: RoomRef, action: Begun, tries: bool) {
-        let Begun { id, prepared, limits } = action;
+    fn start(&mut self, room: RoomRef, action: Begun, began: Timestamp, tries: bool) {
+        let Begun { started: Started { id, action, time_out, not_after }, call } = action;
         let Self { runtime, performer, spare, .. } = self;
         let (runtime, performer) = (*runtime, *performer);
-        let asked = match prepared {
-            Prepared::Call(request, link, registration) => {
+        let asked = match (action, call) {
+            (Action::Call(request), Some((link, registration))) => {
                 return self.running.push(Box::pin(async move {
                     let (agent, run, channel) = (request.agent, request.run, room.id);
                     // The process may have stood still since the room asked for it.
@@ -378,7 +378,7 @@ impl<'p> Loop<'p> {
                     Finished { room, id, outcome }
                 }));
             }
-            Prepared::Consult(request, registration) => {
+            (Action::Consult(request), Some((_, registration))) => {
                 return self.running.push(Box::pin(async move {
                     let consult = performer.consult(room.id, *request, registration);
                     let consulted = answered("the end of a consultation", consult).await;
@@ -386,13 +386,14 @@ impl<'p> Loop<'p> {
                     Finished { room, id, outcome }
                 }));
             }
-            Prepared::WakeRoom(callback, first) => {
+            (Action::WakeRoom { room: callback, first }, _) => {
                 let waking = runtime.wake_callback(callback, first);
                 Asked::other("a callback room", spare, waking.map_ok(|()| Outcome::RoomWoken))
             }
-            Prepared::Request(request) => performer.request(room.id, request, spare),
+            (request, _) => performer.request(room.id, request, spare),
         };
         let clock = performer.clock.as_ref();
+        let limits = super::request::Limits { began, time_out, not_after };
         let request = Request { room, id, limits, clock, asked, time_out: None };
         self.start_request(request, tries);
     }
@@ -425,7 +426,7 @@ impl<'p> Loop<'p> {
         let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut wakeups, &mut last);
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
         while let Some(action) = self.begun.pop_front() {
-            self.start(pin.again(), action, tries);
+            self.start(pin.again(), action, now, tries);
         }
         if is_taken_over {
             let is_released = self.runtime.rooms.release_taken_over(&pin);
@@ -435,7 +436,7 @@ impl<'p> Loop<'p> {
         }
         let cell = Arc::clone(&pin);
         if let Some(action) = last {
-            self.start(pin, action, tries);
+            self.start(pin, action, now, tries);
         }
         // Else the room is looked at again at once.
         if self.over.is_empty() {
@@ -482,10 +483,14 @@ impl<'p> Loop<'p> {
             if standing == Standing::Elsewhere {
                 state.room.closing().abandon(now);
             }
-            let mut door = Doorway { admission, wakeups, buffers };
+            let mut door = Doorway { admission, wakeups, buffers, started: None };
             loop {
-                while let Some(started) = state.room.next_action(cx, now, &mut door) {
-                    let action = state.prepare(started, now);
+                loop {
+                    state.room.next_action(cx, now, &mut door);
+                    let Some(started) = door.started.take() else {
+                        break;
+                    };
+                    let action = state.prepare(started);
                     match last {
                         Some(last) => begun.push_back(std::mem::replace(last, action)),
                         None => *last = Some(action),

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock, Weak};
 
-use dirigent_core::{AgentKey, Timestamp};
+use dirigent_core::Timestamp;
 use futures_util::FutureExt;
 use futures_util::future::{AbortRegistration, Abortable};
 
@@ -13,7 +13,7 @@ use super::events::AgentFault;
 use super::host_code::no_answer;
 use super::pastes::Pastes;
 use super::registry::Registry;
-use super::request::{Asked, Limits, STORE, Spare};
+use super::request::{Asked, STORE, Spare};
 use super::room_table::RoomRef;
 use super::tally::{Counts, Request as Asks};
 use crate::admission::Report;
@@ -24,8 +24,8 @@ use crate::ports::turn::Said;
 use crate::ports::turn_link::TurnLink;
 use crate::ports::waker::{AgentWaker, WakeCall};
 use crate::room::action::{
-    Account, Action, ActionId, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome,
-    Started, WakeRequest,
+    Account, Action, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome, Started,
+    WakeRequest,
 };
 use crate::room::attempts::Trouble;
 use crate::room::inbox::Brought;
@@ -36,9 +36,9 @@ use crate::{AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
 
 /// An action that is about to be polled.
 pub(super) struct Begun {
-    pub(super) id: ActionId,
-    pub(super) prepared: Prepared,
-    pub(super) limits: Limits,
+    pub(super) started: Started,
+    /// Of the call of an agent or the orchestrator.
+    pub(super) call: Option<(Arc<TurnLink>, AbortRegistration)>,
 }
 
 /// Performs what rooms decide: asks the chat, the store, the host's waker, agents and the orchestrator.
@@ -107,7 +107,7 @@ impl Performer {
                 })
             }
             Action::Wake(request) => Asked::other("the waker", spare, self.wake(channel, *request)),
-            // Prepared on their own.
+            // Begun on their own.
             Action::WakeRoom { .. } | Action::Call(_) | Action::Consult(_) => {
                 Asked::other("a call", spare, async { Err(unknown_account()) })
             }
@@ -297,16 +297,6 @@ pub(crate) fn report_of(outcome: &Outcome, now: Timestamp) -> Report {
     }
 }
 
-/// What an action needs to run.
-pub(super) enum Prepared {
-    /// A request to the chat or the store.
-    Request(Action),
-    Call(CallRequest, Arc<TurnLink>, AbortRegistration),
-    Consult(Box<ConsultRequest>, AbortRegistration),
-    /// The callback room of a discussion is woken; this agent speaks first.
-    WakeRoom(ChannelId, Option<AgentKey>),
-}
-
 /// The agent is not called: another process may act for the channel by now.
 #[cold]
 pub(super) fn not_called(link: &TurnLink) -> Outcome {
@@ -318,26 +308,25 @@ const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
 }
 
 impl CellState {
-    /// Puts in place what the action needs: the link to an agent, the handle to drop it by.
-    pub(super) fn prepare(&mut self, started: Started, began: Timestamp) -> Begun {
-        let Started { id, action, time_out, not_after } = started;
-        let prepared = match action {
-            Action::Call(request) => {
-                let link = Arc::<TurnLink>::default();
-                link.pause(request.paused);
-                let registration = self.call(id, Some(Arc::clone(&link)));
-                Prepared::Call(request, link, registration)
-            }
-            Action::Consult(request) => Prepared::Consult(request, self.call(id, None)),
-            Action::WakeRoom { room, first } => Prepared::WakeRoom(room, first),
-            action @ (Action::Commit(_)
+    /// Puts in place what a call needs: the link to an agent, the handle to drop it by.
+    pub(super) fn prepare(&mut self, started: Started) -> Begun {
+        let paused = match &started.action {
+            Action::Call(request) => Some(request.paused),
+            Action::Consult(_) => Some(false),
+            Action::Commit(_)
             | Action::ReadBack
             | Action::Post { .. }
             | Action::Wake(_)
+            | Action::WakeRoom { .. }
             | Action::Delete(_)
             | Action::Members
-            | Action::History { .. }) => Prepared::Request(action),
+            | Action::History { .. } => None,
         };
-        Begun { id, prepared, limits: Limits { began, time_out, not_after } }
+        let call = paused.map(|paused| {
+            let link = Arc::new(TurnLink::new(paused));
+            let registration = self.call(started.id, Arc::clone(&link));
+            (link, registration)
+        });
+        Begun { started, call }
     }
 }

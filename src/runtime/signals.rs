@@ -180,15 +180,15 @@ const fn trouble(cause: Cause) -> Option<&'static str> {
 fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
     let Transition { from, to, cause, turn, .. } = *transition;
     let agent = || transition.agent.and_then(|key| directory.name(key)).map(AgentId::as_str);
-    let (was, is, turn) = (from.as_str(), to.as_str(), turn.get());
     // Of an agent that the library calls its failure was logged when it returned.
     let is_told = || {
         cause == Cause::RunFailed
             && transition.agent.is_some_and(|agent| directory.is_hosted(agent))
     };
     if let Some(what) = trouble(cause).filter(|_| !is_told()) {
+        let (was, turn) = (from.as_str(), turn.get());
         tracing::warn!(%channel, agent = agent(), turn, was, "{what}");
     } else {
-        tracing::debug!(%channel, agent = agent(), turn, was, is, "{}", cause.as_str());
+        tracing::debug!(%channel, agent = agent(), turn = turn.get(), was = from.as_str(), is = to.as_str(), "{}", cause.as_str());
     }
 }

@@ -308,9 +308,10 @@ impl World {
         loop {
             loop {
                 let (admission, buffers) = (&mut self.admission, &mut self.buffers);
-                let mut door = Doorway { admission, wakeups: &mut wakeups, buffers };
-                let cx = self.fixed.context();
-                let Some(started) = self.room.next_action(&cx, self.now, &mut door) else {
+                let (wakeups, started) = (&mut wakeups, None);
+                let mut door = Doorway { admission, wakeups, buffers, started };
+                self.room.next_action(&self.fixed.context(), self.now, &mut door);
+                let Some(started) = door.started else {
                     break;
                 };
                 self.begin(started);
