@@ -379,17 +379,23 @@ impl Room {
         self.active.as_mut()?.signals.pop_front()
     }
 
-    /// Lets the next action start that may start now: it stands at the door then. Asked by the driver's loop only, until
-    /// there is none.
-    pub(crate) fn next_action(&mut self, cx: &Context<'_>, now: Timestamp, door: &mut Doorway<'_>) {
+    /// Lets the next action start that may start now: it stands at the door then. Returns whether there was one. Asked by the
+    /// driver's loop only, until there is none.
+    pub(crate) fn next_action(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        door: &mut Doorway<'_>,
+    ) -> bool {
         // Memory that no commit of this room needs goes to other rooms.
         if let Some(spare) = self.turns.commit.returned.take() {
             door.buffers.put(spare);
         }
-        if self.look().may_act() {
-            self.reach(now);
-            Offering { step: &mut self.step(cx, now), door }.next();
+        if !self.look().may_act() {
+            return false;
         }
+        self.reach(now);
+        Offering { step: &mut self.step(cx, now), door }.next()
     }
 
     /// An action ended. Returns what it was admitted for, where it had to be. One that is not under way any more is ignored.

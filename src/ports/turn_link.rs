@@ -15,6 +15,7 @@ const INJECTED_MAX: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct TurnLink {
     cancelled: AtomicBool,
+    dropped: AtomicBool,
     slow: AtomicBool,
     paused: AtomicBool,
     /// How often anything of this has changed.
@@ -100,6 +101,28 @@ impl TurnLink {
     /// Waits until the turn is taken away.
     pub(crate) async fn cancelled(&self) {
         self.until(|| self.is_cancelled()).await;
+    }
+
+    /// The call is dropped, unless it has returned.
+    pub(crate) fn drop_call(&self) {
+        self.dropped.store(true, Ordering::Release);
+        self.tell();
+    }
+
+    /// Waits for the call; `None` where it is dropped before.
+    pub(crate) async fn unless_dropped<T>(
+        &self,
+        call: impl Future<Output = T> + Unpin,
+    ) -> Option<T> {
+        let is_dropped = || self.dropped.load(Ordering::Acquire);
+        if is_dropped() {
+            return None;
+        }
+        tokio::select! {
+            biased;
+            returned = call => Some(returned),
+            () = self.until(is_dropped) => None,
+        }
     }
 
     /// Waits until the turn goes on, or is taken away.

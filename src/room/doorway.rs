@@ -12,14 +12,14 @@ pub(crate) struct Doorway<'a> {
     pub(crate) admission: &'a mut Admission,
     pub(crate) wakeups: &'a mut Vec<Wakeup>,
     pub(crate) buffers: &'a mut BufferPool,
-    /// Put here by the room that was asked, and taken by who asked. Handed up from lane to room, it was copied at each step.
-    pub(crate) started: Option<Started>,
+    /// What starts is put here. Handed up from lane to room, it was copied at each step.
+    pub(crate) started: &'a mut Vec<Started>,
 }
 
 impl Doorway<'_> {
-    /// What starts now is not polled beyond this time.
+    /// What has just been started is not polled beyond this time.
     pub(super) fn not_after(&mut self, at: Timestamp) {
-        if let Some(started) = &mut self.started {
+        if let Some(started) = self.started.last_mut() {
             started.not_after = Some(at);
         }
     }

@@ -29,13 +29,15 @@ pub(super) struct Offering<'s, 'a, 'd> {
 }
 
 impl Offering<'_, '_, '_> {
-    /// Lets the next action start that may start now.
-    pub(super) fn next(&mut self) {
+    /// Lets the next action start that may start now. Returns whether there was one.
+    pub(super) fn next(&mut self) -> bool {
         self.withdraw_claims();
-        if !self.offer() {
+        let starts = self.offer();
+        if !starts {
             self.step.lanes.requests.claims.pass_on();
             self.withdraw_claims();
         }
+        starts
     }
 
     /// What is not waited for any more keeps no other request waiting.
@@ -85,8 +87,7 @@ impl Offering<'_, '_, '_> {
     /// What stood first in a lane is over: what follows is settled, and everything is asked again.
     fn anew(&mut self) -> bool {
         self.step.settle();
-        self.next();
-        self.door.started.is_some()
+        self.next()
     }
 
     /// The head of the voice lane waits for its pace, a rate limit, or the chat.

@@ -67,7 +67,7 @@ impl Requests {
         let (id, is_call) = (claim.id, claim.kind.is_call());
         self.begin(id, purpose, Some(claim));
         let time_out = (!is_call).then(|| now + cx.settings.time_limits.request);
-        door.started = Some(Started { id, action, time_out, not_after: None });
+        door.started.push(Started { id, action, time_out, not_after: None });
         id
     }
 
@@ -81,7 +81,8 @@ impl Requests {
     ) -> ActionId {
         let id = self.next_id();
         self.begin(id, purpose, None);
-        door.started = Some(Started { id, action, time_out: Some(time_out), not_after: None });
+        let time_out = Some(time_out);
+        door.started.push(Started { id, action, time_out, not_after: None });
         id
     }
 

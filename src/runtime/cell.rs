@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::{AgentKey, RunId, Timestamp, TurnId};
-use futures_util::future::{AbortHandle, AbortRegistration};
 use tokio::sync::oneshot;
 
 use super::texts::TextShare;
@@ -12,7 +11,7 @@ use crate::ChannelId;
 use crate::ports::turn_link::TurnLink;
 use crate::record::outbox::OutboxKind;
 use crate::room::Room;
-use crate::room::action::ActionId;
+use crate::room::action::{Action, ActionId, Started};
 use crate::room::commit::Stamp;
 use crate::values::deferral_key::DeferralKey;
 
@@ -33,8 +32,8 @@ pub(crate) struct CellState {
     pub(crate) epochs: Epochs,
     /// Who waits for something that the room does not have yet.
     waiters: Vec<(Awaited, oneshot::Sender<()>)>,
-    /// Calls of agents and of the orchestrator that have not returned.
-    called: Vec<Called>,
+    /// Calls of agents and of the orchestrator that have not returned, and the driver's end of each.
+    called: Vec<(ActionId, Arc<TurnLink>)>,
     /// The senders for deferred runs, used when the turn comes.
     pub(crate) deferrals: Vec<(DeferralKey, oneshot::Sender<TurnId>)>,
     /// The newest ends of runs that hosts told, oldest first: a repeated end counts once.
@@ -47,16 +46,6 @@ pub(crate) struct CellState {
     pub(crate) is_ready: bool,
     /// Since when listeners were told that the channel is in its phase; none before they were told of one.
     pub(super) phase_since: Option<Timestamp>,
-}
-
-/// A call under way.
-#[derive(Debug)]
-struct Called {
-    id: ActionId,
-    /// Drops the call.
-    abort: AbortHandle,
-    /// The driver's end of an agent's turn; of no use in a call of the orchestrator.
-    link: Arc<TurnLink>,
 }
 
 /// Up to what a channel was told of what concerns all channels.
@@ -152,33 +141,33 @@ impl CellState {
         self.ended.contains(&(agent, run))
     }
 
-    /// An agent is called, with a link to its turn, or the orchestrator. Returns what aborts the call.
-    pub(super) fn call(&mut self, id: ActionId, link: Arc<TurnLink>) -> AbortRegistration {
-        let (abort, registration) = AbortHandle::new_pair();
+    /// A call has its link before others can lock the room.
+    pub(super) fn prepare(&mut self, started: &Started) {
+        let paused = match &started.action {
+            Action::Call(request) => request.paused,
+            Action::Consult(_) => false,
+            Action::Commit(_)
+            | Action::ReadBack
+            | Action::Post { .. }
+            | Action::Wake(_)
+            | Action::WakeRoom { .. }
+            | Action::Delete(_)
+            | Action::Members
+            | Action::History { .. } => return,
+        };
         // Hardly ever more than one: a cancelled call has a short grace.
         self.called.reserve_exact(1);
-        self.called.push(Called { id, abort, link });
-        registration
+        self.called.push((started.id, Arc::new(TurnLink::new(paused))));
     }
 
-    /// The driver's end of the turn with this call, unless the agent has returned.
-    pub(super) fn link(&self, id: ActionId) -> Option<&TurnLink> {
-        self.called.iter().find(|called| called.id == id).map(|called| &*called.link)
-    }
-
-    pub(super) fn abort(&self, id: ActionId) {
-        self.called(id).into_iter().for_each(|call| call.abort());
-    }
-
-    /// What aborts the call, unless it has returned.
-    pub(super) fn called(&self, id: ActionId) -> Option<AbortHandle> {
-        let called = self.called.iter().find(|called| called.id == id);
-        called.map(|called| called.abort.clone())
+    /// The driver's end of this call, unless it has returned.
+    pub(super) fn link(&self, id: ActionId) -> Option<&Arc<TurnLink>> {
+        self.called.iter().find(|(called, _)| *called == id).map(|(_, link)| link)
     }
 
     /// The action ended: where it was a call, it has returned.
     pub(super) fn returned(&mut self, id: ActionId) {
-        if let Some(at) = self.called.iter().position(|called| called.id == id) {
+        if let Some(at) = self.called.iter().position(|(called, _)| *called == id) {
             self.called.swap_remove(at);
         }
     }

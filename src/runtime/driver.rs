@@ -1,6 +1,5 @@
 //! The loop that everything happens in.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -19,7 +18,7 @@ use super::backfill::Backfilling;
 use super::cell::RoomCell;
 use super::host_code::{Panicked, answered};
 use super::ownership::Following;
-use super::perform::{Begun, Performer, not_called, report_of};
+use super::perform::{Performer, not_called, report_of};
 use super::registry_news::RegistryNews;
 use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
@@ -156,8 +155,8 @@ struct Loop<'p> {
     running: FuturesUnordered<BoxFuture<'p, Finished>>,
     /// The memory of a request that was over at once, for the next one.
     spare: Option<Spare<'p>>,
-    /// What a look at a room has begun and is still to be started.
-    begun: VecDeque<Begun>,
+    /// What a look at a room has found and is still to be started.
+    started: Vec<Started>,
     /// What was over as soon as it had begun, and no room was told of yet.
     over: Vec<Finished>,
     /// Memory that commits use in turn.
@@ -184,7 +183,7 @@ impl<'p> Loop<'p> {
             admission,
             running: FuturesUnordered::new(),
             spare: None,
-            begun: VecDeque::new(),
+            started: Vec::new(),
             over: Vec::new(),
             buffers: BufferPool::default(),
         }
@@ -356,19 +355,20 @@ impl<'p> Loop<'p> {
     }
 
     /// Begins an action. `tries`: one that may be over at once is polled before anything else happens.
-    fn start(&mut self, room: RoomRef, action: Begun, began: Timestamp, tries: bool) {
-        let Begun { started: Started { id, action, time_out, not_after }, call } = action;
+    fn start(&mut self, room: RoomRef, started: Started, began: Timestamp, tries: bool) {
+        let Started { id, action, time_out, not_after } = started;
         let Self { runtime, performer, spare, .. } = self;
         let (runtime, performer) = (*runtime, *performer);
-        let asked = match (action, call) {
-            (Action::Call(request), Some((link, registration))) => {
+        let asked = match action {
+            Action::Call(request) => {
+                let link = room.lock().link(id).cloned().unwrap_or_default();
                 return self.running.push(Box::pin(async move {
                     let (agent, run, channel) = (request.agent, request.run, room.id);
                     // The process may have stood still since the room asked for it.
                     let outcome = if runtime.standing(channel).acts() {
                         let returned = |fault| runtime.call_ended(channel, agent, run, fault);
                         let shared = Arc::clone(&link);
-                        let call = performer.call(&room, request, shared, registration, returned);
+                        let call = performer.call(&room, request, shared, returned);
                         // What an agent's call drops at its end is the host's, too.
                         let called = answered("the end of an agent's call", call).await;
                         called.unwrap_or_else(|_| not_called(&link))
@@ -378,19 +378,20 @@ impl<'p> Loop<'p> {
                     Finished { room, id, outcome }
                 }));
             }
-            (Action::Consult(request), Some((_, registration))) => {
+            Action::Consult(request) => {
+                let link = room.lock().link(id).cloned().unwrap_or_default();
                 return self.running.push(Box::pin(async move {
-                    let consult = performer.consult(room.id, *request, registration);
+                    let consult = performer.consult(room.id, *request, &link);
                     let consulted = answered("the end of a consultation", consult).await;
                     let outcome = consulted.unwrap_or(Outcome::Consulted(ConsultAnswer::Failed));
                     Finished { room, id, outcome }
                 }));
             }
-            (Action::WakeRoom { room: callback, first }, _) => {
+            Action::WakeRoom { room: callback, first } => {
                 let waking = runtime.wake_callback(callback, first);
                 Asked::other("a callback room", spare, waking.map_ok(|()| Outcome::RoomWoken))
             }
-            (request, _) => performer.request(room.id, request, spare),
+            request => performer.request(room.id, request, spare),
         };
         let clock = performer.clock.as_ref();
         let limits = super::request::Limits { began, time_out, not_after };
@@ -422,10 +423,12 @@ impl<'p> Loop<'p> {
         tries: bool,
         read: Option<Timestamp>,
     ) -> Timestamp {
-        let (mut wakeups, mut last) = (Vec::new(), None);
-        let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut wakeups, &mut last);
+        let mut wakeups = Vec::new();
+        let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut wakeups);
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
-        while let Some(action) = self.begun.pop_front() {
+        let last = self.started.pop();
+        while !self.started.is_empty() {
+            let action = self.started.remove(0);
             self.start(pin.again(), action, now, tries);
         }
         if is_taken_over {
@@ -456,9 +459,8 @@ impl<'p> Loop<'p> {
         done: Option<Done>,
         read: Option<Timestamp>,
         wakeups: &mut Vec<Wakeup>,
-        last: &mut Option<Begun>,
     ) -> (Timestamp, bool) {
-        let Self { runtime, admission, buffers, begun, .. } = self;
+        let Self { runtime, admission, buffers, started, .. } = self;
         let signals = runtime.signals();
         runtime.with_context(|cx| {
             let mut state = cell.lock();
@@ -483,17 +485,11 @@ impl<'p> Loop<'p> {
             if standing == Standing::Elsewhere {
                 state.room.closing().abandon(now);
             }
-            let mut door = Doorway { admission, wakeups, buffers, started: None };
+            let mut door = Doorway { admission, wakeups, buffers, started };
             loop {
-                loop {
-                    state.room.next_action(cx, now, &mut door);
-                    let Some(started) = door.started.take() else {
-                        break;
-                    };
-                    let action = state.prepare(started);
-                    match last {
-                        Some(last) => begun.push_back(std::mem::replace(last, action)),
-                        None => *last = Some(action),
+                while state.room.next_action(cx, now, &mut door) {
+                    if let Some(started) = door.started.last() {
+                        state.prepare(started);
                     }
                 }
                 if !signals.perform(&mut state, cx, now) {

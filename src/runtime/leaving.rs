@@ -1,16 +1,17 @@
 //! Calls of agents in channels that another process has now: no room keeps time for them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
-use futures_util::future::AbortHandle;
+
+use crate::ports::turn_link::TurnLink;
 
 /// The calls that were cancelled when their channel went, and when each is dropped.
 #[derive(Debug)]
 pub(crate) struct Leaving {
-    calls: Mutex<Vec<(Timestamp, AbortHandle)>>,
+    calls: Mutex<Vec<(Timestamp, Arc<TurnLink>)>>,
     /// The earliest of these times in milliseconds, so that a driver without such calls takes no lock.
     earliest: AtomicU64,
 }
@@ -23,7 +24,7 @@ impl Default for Leaving {
 
 impl Leaving {
     /// The call is dropped then; where it has ended before, nothing happens.
-    pub(super) fn add(&self, drop_at: Timestamp, call: AbortHandle) {
+    pub(super) fn add(&self, drop_at: Timestamp, call: Arc<TurnLink>) {
         self.change(|calls| calls.push((drop_at, call)));
     }
 
@@ -39,7 +40,7 @@ impl Leaving {
                 calls.retain(|(at, call)| {
                     let stays = *at > now;
                     if !stays {
-                        call.abort();
+                        call.drop_call();
                     }
                     stays
                 });
@@ -58,7 +59,7 @@ impl Leaving {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<(Timestamp, AbortHandle)>)) {
+    fn change(&self, change: impl FnOnce(&mut Vec<(Timestamp, Arc<TurnLink>)>)) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut calls);
         let earliest = calls.iter().map(|(at, _)| at.as_millis()).min();
@@ -68,6 +69,10 @@ impl Leaving {
 
 #[cfg(test)]
 mod tests {
+    use std::future::pending;
+
+    use futures_util::FutureExt;
+
     use super::*;
 
     fn at(seconds: u64) -> Timestamp {
@@ -79,11 +84,13 @@ mod tests {
         let leaving = Leaving::default();
         assert_eq!(leaving.earliest(), None);
         let calls = [10, 20].map(|drop_at| {
-            let (call, _) = AbortHandle::new_pair();
-            leaving.add(at(drop_at), call.clone());
+            let call = Arc::<TurnLink>::default();
+            leaving.add(at(drop_at), Arc::clone(&call));
             call
         });
-        let dropped = || calls.iter().map(AbortHandle::is_aborted).collect::<Vec<_>>();
+        let is_dropped =
+            |call: &Arc<TurnLink>| call.unless_dropped(pending::<()>()).now_or_never().is_some();
+        let dropped = || calls.iter().map(is_dropped).collect::<Vec<_>>();
         leaving.move_back(Duration::from_secs(5));
         assert_eq!(leaving.earliest(), Some(at(5)));
         leaving.tick(at(4));

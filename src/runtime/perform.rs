@@ -6,9 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use dirigent_core::Timestamp;
 use futures_util::FutureExt;
-use futures_util::future::{AbortRegistration, Abortable};
 
-use super::cell::CellState;
 use super::events::AgentFault;
 use super::host_code::no_answer;
 use super::pastes::Pastes;
@@ -24,8 +22,7 @@ use crate::ports::turn::Said;
 use crate::ports::turn_link::TurnLink;
 use crate::ports::waker::{AgentWaker, WakeCall};
 use crate::room::action::{
-    Account, Action, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome, Started,
-    WakeRequest,
+    Account, Action, AgentAnswer, CallRequest, ConsultAnswer, ConsultRequest, Outcome, WakeRequest,
 };
 use crate::room::attempts::Trouble;
 use crate::room::inbox::Brought;
@@ -33,13 +30,6 @@ use crate::values::error::{ApiError, Certainty, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::load_error::LoadError;
 use crate::{AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
-
-/// An action that is about to be polled.
-pub(super) struct Begun {
-    pub(super) started: Started,
-    /// Of the call of an agent or the orchestrator.
-    pub(super) call: Option<(Arc<TurnLink>, AbortRegistration)>,
-}
 
 /// Performs what rooms decide: asks the chat, the store, the host's waker, agents and the orchestrator.
 pub(super) struct Performer {
@@ -151,7 +141,6 @@ impl Performer {
         room: &RoomRef,
         request: CallRequest,
         link: Arc<TurnLink>,
-        registration: AbortRegistration,
         returned: impl FnOnce(Option<AgentFault>),
     ) -> Outcome {
         let (agent, run) = (request.agent, request.run);
@@ -168,12 +157,12 @@ impl Performer {
         let spoken = if self.settings.typing {
             let discord = hosted.discord.as_ref();
             let typing = Box::pin(self.while_typing(room.id, &link, discord, speaking));
-            Abortable::new(typing, registration).await
+            link.unless_dropped(typing).await
         } else {
-            Abortable::new(speaking, registration).await
+            link.unless_dropped(speaking).await
         };
         let took_all = link.close();
-        let Ok(spoken) = spoken else {
+        let Some(spoken) = spoken else {
             let agent = self.registry.log_name(agent);
             tracing::warn!(channel = %room.id, %agent, "a cancelled call is dropped");
             return answered(AgentAnswer::Failed, took_all);
@@ -241,7 +230,7 @@ impl Performer {
         &self,
         channel: ChannelId,
         request: ConsultRequest,
-        registration: AbortRegistration,
+        link: &TurnLink,
     ) -> Outcome {
         let named = (self.registry.orchestrator(), self.registry.name(request.agent));
         let (Some(orchestrator), Some(agent)) = named else {
@@ -253,17 +242,17 @@ impl Performer {
             orchestrator.answer(Consultation { channel, agent, turn, messages }).await
         })
         .catch_unwind();
-        Outcome::Consulted(match Abortable::new(answering, registration).await {
-            Ok(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
-            Ok(Ok(Ok(Reply::Rich(text, extras)))) if extras.check().is_ok() => {
+        Outcome::Consulted(match link.unless_dropped(pin!(answering)).await {
+            Some(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
+            Some(Ok(Ok(Reply::Rich(text, extras)))) if extras.check().is_ok() => {
                 ConsultAnswer::Say { text, extras: Some(Arc::from(extras)) }
             }
-            Ok(Ok(Ok(Reply::Pass))) => ConsultAnswer::Pass,
-            Ok(Ok(_) | Err(_)) => {
+            Some(Ok(Ok(Reply::Pass))) => ConsultAnswer::Pass,
+            Some(Ok(_) | Err(_)) => {
                 tracing::warn!(%channel, "the orchestrator failed");
                 ConsultAnswer::Failed
             }
-            Err(_) => ConsultAnswer::Failed,
+            None => ConsultAnswer::Failed,
         })
     }
 
@@ -305,28 +294,4 @@ pub(super) fn not_called(link: &TurnLink) -> Outcome {
 
 const fn answered(answer: AgentAnswer, took_all: bool) -> Outcome {
     Outcome::Answered { answer, took_all }
-}
-
-impl CellState {
-    /// Puts in place what a call needs: the link to an agent, the handle to drop it by.
-    pub(super) fn prepare(&mut self, started: Started) -> Begun {
-        let paused = match &started.action {
-            Action::Call(request) => Some(request.paused),
-            Action::Consult(_) => Some(false),
-            Action::Commit(_)
-            | Action::ReadBack
-            | Action::Post { .. }
-            | Action::Wake(_)
-            | Action::WakeRoom { .. }
-            | Action::Delete(_)
-            | Action::Members
-            | Action::History { .. } => None,
-        };
-        let call = paused.map(|paused| {
-            let link = Arc::new(TurnLink::new(paused));
-            let registration = self.call(started.id, Arc::clone(&link));
-            (link, registration)
-        });
-        Begun { started, call }
-    }
 }

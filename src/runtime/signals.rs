@@ -1,5 +1,7 @@
 //! Performs the instant actions of a room, under its lock.
 
+use std::sync::Arc;
+
 use dirigent_core::{Cause, MessageId, Timestamp, Transition};
 use tokio::sync::broadcast;
 
@@ -8,7 +10,6 @@ use super::leaving::Leaving;
 use super::recognition::Recognition;
 use super::tally::Counts;
 use super::timers::Timers;
-use crate::ports::turn_link::TurnLink;
 use crate::room::Room;
 use crate::room::action::{Lost, Signal};
 use crate::room::commit::news::Announcement;
@@ -52,17 +53,19 @@ impl Signals<'_> {
             match signal {
                 Signal::Cancel(id) => {
                     tracing::debug!(channel = %state.room.id(), "a run is cancelled");
-                    state.link(id).into_iter().for_each(TurnLink::cancel);
+                    state.link(id).into_iter().for_each(|link| link.cancel());
                 }
                 Signal::Leave { id, drop_at } => {
                     tracing::debug!(channel = %state.room.id(), "a run is cancelled: its channel is another process's");
-                    state.link(id).into_iter().for_each(TurnLink::cancel);
-                    if let Some(call) = state.called(id) {
-                        self.leaving.add(drop_at, call);
+                    if let Some(link) = state.link(id) {
+                        link.cancel();
+                        self.leaving.add(drop_at, Arc::clone(link));
                         self.timers.wake();
                     }
                 }
-                Signal::Drop(id) | Signal::DropConsult(id) => state.abort(id),
+                Signal::Drop(id) | Signal::DropConsult(id) => {
+                    state.link(id).into_iter().for_each(|link| link.drop_call());
+                }
                 Signal::Pause { id, waits } => {
                     state.link(id).into_iter().for_each(|link| link.pause(waits));
                 }
@@ -72,7 +75,7 @@ impl Signals<'_> {
                     tracing::warn!(channel = %state.room.id(), agent, turn = turn.get(), "a run is cut off in {left} s, if it does not end before");
                 }
                 Signal::ReplyLost(lost) => self.tell_lost(state.room.id(), cx.directory, &lost),
-                Signal::Slow(id) => state.link(id).into_iter().for_each(TurnLink::mark_slow),
+                Signal::Slow(id) => state.link(id).into_iter().for_each(|link| link.mark_slow()),
                 Signal::Inject { id, agent, messages } => {
                     let link = state.link(id);
                     let ids = messages.into_iter().map_while(|message| {

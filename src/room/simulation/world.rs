@@ -308,10 +308,11 @@ impl World {
         loop {
             loop {
                 let (admission, buffers) = (&mut self.admission, &mut self.buffers);
-                let (wakeups, started) = (&mut wakeups, None);
-                let mut door = Doorway { admission, wakeups, buffers, started };
-                self.room.next_action(&self.fixed.context(), self.now, &mut door);
-                let Some(started) = door.started else {
+                let (wakeups, mut started) = (&mut wakeups, Vec::new());
+                let mut door = Doorway { admission, wakeups, buffers, started: &mut started };
+                let starts = self.room.next_action(&self.fixed.context(), self.now, &mut door);
+                assert_eq!(usize::from(starts), started.len(), "one action at a time");
+                let Some(started) = started.pop() else {
                     break;
                 };
                 self.begin(started);
