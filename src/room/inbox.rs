@@ -350,14 +350,21 @@ impl Inbox {
     /// This agent takes turns here. Where it is new it is handed what was said of late, and what no other agent was handed
     /// yet.
     pub(crate) fn meet(&mut self, agent: AgentKey) {
-        match self.reader(agent) {
-            Some(reader) => reader.is_met = true,
-            None => self.add(agent),
-        }
+        self.met(agent);
+    }
+
+    /// The same. Returns its place among the readers.
+    fn met(&mut self, agent: AgentKey) -> usize {
+        let known = self.readers.iter_mut().position(|reader| {
+            let is_it = reader.handed.agent == agent;
+            reader.is_met |= is_it;
+            is_it
+        });
+        known.unwrap_or_else(|| self.add(agent))
     }
 
     #[cold]
-    fn add(&mut self, agent: AgentKey) {
+    fn add(&mut self, agent: AgentKey) -> usize {
         let mut until = self.texts.context_begins();
         if let Some(most) = self.readers.iter().map(|reader| reader.handed.until).max() {
             until = until.min(most);
@@ -366,6 +373,7 @@ impl Inbox {
             until = until.min(unserved.first.get().checked_sub(1).map(MessageId::new));
         }
         self.readers.push(Reader::new(Handed { until, ..Handed::new(agent) }));
+        self.readers.len() - 1
     }
 
     /// Whether all that an agent is to be handed is in memory.
@@ -376,9 +384,8 @@ impl Inbox {
 
     /// The same, of this agent.
     pub(crate) fn is_in_memory(&mut self, agent: AgentKey) -> bool {
-        self.meet(agent);
-        let reader = self.readers.iter().find(|reader| reader.handed.agent == agent);
-        reader.is_none_or(|reader| self.has_all_after(&reader.handed))
+        let at = self.met(agent);
+        self.readers.get(at).is_none_or(|reader| self.has_all_after(&reader.handed))
     }
 
     /// What the agent is handed in this turn.
@@ -395,9 +402,8 @@ impl Inbox {
         bounds: Bounds,
         gives_up: bool,
     ) -> Result<Handout, Span> {
-        self.meet(agent);
-        let new = Handed::new(agent);
-        let reader = self.readers.iter().find(|reader| reader.handed.agent == agent);
+        let at = self.met(agent);
+        let (reader, new) = (self.readers.get(at), Handed::new(agent));
         let (handed, done_without) = match reader {
             Some(reader) => (&reader.handed, reader.given_up),
             None => (&new, 0),
@@ -699,7 +705,9 @@ impl Search<'_> {
     }
 
     fn take<'m>(&mut self, messages: impl Iterator<Item = &'m Arc<ChatMessage>>) {
-        self.found.messages.reserve(messages.size_hint().0);
+        if self.found.messages.is_empty() {
+            self.found.messages = Vec::with_capacity(messages.size_hint().0);
+        }
         for message in messages {
             let is_own = Some(message.author) == self.own;
             if !is_own && self.handed.ahead.binary_search(&message.id).is_err() {

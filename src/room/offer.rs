@@ -31,7 +31,9 @@ pub(super) struct Offering<'s, 'a, 'd> {
 impl Offering<'_, '_, '_> {
     /// Lets the next action start that may start now. Returns whether there was one.
     pub(super) fn next(&mut self) -> bool {
-        self.withdraw_claims();
+        if self.step.lanes.requests.claims.has_withdrawn() {
+            self.withdraw_claims();
+        }
         let starts = self.offer();
         if !starts {
             self.step.lanes.requests.claims.pass_on();
@@ -41,20 +43,16 @@ impl Offering<'_, '_, '_> {
     }
 
     /// What is not waited for any more keeps no other request waiting.
-    #[inline] // Mostly there is nothing.
     fn withdraw_claims(&mut self) {
-        let claims = &mut self.step.lanes.requests.claims;
-        if claims.has_withdrawn() {
-            let (room, now) = (self.step.turns.channel, self.step.now);
-            for id in claims.withdrawn() {
-                self.door.wakeups.extend(self.door.admission.withdraw(now, room, id));
-            }
+        let (room, now) = (self.step.turns.channel, self.step.now);
+        for id in self.step.lanes.requests.claims.withdrawn() {
+            self.door.wakeups.extend(self.door.admission.withdraw(now, room, id));
         }
     }
 
     /// Whether something starts.
     fn offer(&mut self) -> bool {
-        if self.commit() {
+        if !self.step.turns.commit.is_clean() && self.commit() {
             return true;
         }
         if self.step.turns.commit.is_taken_over() || self.step.cx.stage >= DriverStage::Ending {

@@ -57,7 +57,7 @@ impl Settling<'_, '_> {
         (!self.step.lanes.chat.is_well() && self.step.tell_chat())
             || self.trigger_again()
             || self.take_arrived()
-            || self.step.replying().withdraw()
+            || self.withdraw_reply()
             || self.settle_replaced()
             || self.settle_never_begun()
             || Reading { step: self.step }.drop_unwanted()
@@ -103,6 +103,12 @@ impl Settling<'_, '_> {
             let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
         }
         arrived.is_some()
+    }
+
+    /// A reply that is not to be delivered any more goes back to its agent.
+    fn withdraw_reply(&mut self) -> bool {
+        let is_awaited = || self.step.turns.view().pending_reply().is_some();
+        (self.step.lanes.reply.is_some() || is_awaited()) && self.step.replying().withdraw()
     }
 
     /// A read that a newer one has replaced before it was made is owed no more.

@@ -72,16 +72,18 @@ impl Texts {
     /// Keeps a message. Returns whether it is new.
     pub(super) fn keep(&mut self, message: Arc<ChatMessage>) -> bool {
         let id = message.id;
-        let at = match self.recent.back() {
-            Some(newest) if id <= newest.id => self.place(id),
-            Some(_) | None => self.recent.len(),
-        };
-        if self.recent.get(at).is_some_and(|known| known.id == id) {
-            return false;
+        let (weight, is_newest) = (weight(&message), self.newest < Some(id));
+        if is_newest {
+            self.recent.push_back(message);
+        } else {
+            let at = self.place(id);
+            if self.recent.get(at).is_some_and(|known| known.id == id) {
+                return false;
+            }
+            self.recent.insert(at, message);
         }
-        self.bytes += weight(&message);
+        self.bytes += weight;
         self.newest = self.newest.max(Some(id));
-        self.recent.insert(at, message);
         true
     }
 

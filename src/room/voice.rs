@@ -1,6 +1,5 @@
 //! What is said in the channel, in order: one post at a time.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use dirigent_core::{Effect, MessageId, Timestamp};
@@ -17,7 +16,7 @@ pub(crate) const NOTICE_MAX: Duration = Duration::from_secs(120);
 /// What is to be said, oldest first. The head holds the others back while it waits.
 #[derive(Debug, Default)]
 pub(crate) struct VoiceLane {
-    items: VecDeque<VoiceItem>,
+    items: Vec<VoiceItem>,
     attempts: Attempts,
     progress: Progress,
     under_way: Option<ActionId>,
@@ -73,13 +72,13 @@ impl VoiceLane {
     pub(crate) fn push(&mut self, item: VoiceItem) {
         // Hardly ever more than one waits.
         self.items.reserve_exact(1);
-        self.items.push_back(item);
+        self.items.push(item);
     }
 
     /// Says this before everything else: the turn of what stands behind it waits until then.
     pub(crate) fn push_front(&mut self, item: VoiceItem) {
         self.keep_aside();
-        self.items.push_front(item);
+        self.items.insert(0, item);
         self.begin_anew();
     }
 
@@ -89,7 +88,7 @@ impl VoiceLane {
         let is_notice =
             |item: &VoiceItem| matches!(item, VoiceItem::Effect(Effect::Notice { .. }, _));
         let waits = self.under_way.is_none() && (is_in_line || self.attempts.failed() > 0);
-        let is_head = self.items.front().is_some_and(is_notice);
+        let is_head = self.items.first().is_some_and(is_notice);
         if !waits || !is_head || self.items.iter().all(is_notice) {
             return false;
         }
@@ -102,7 +101,7 @@ impl VoiceLane {
     /// Keeps what is known of the head, if it is a notice that was tried.
     fn keep_aside(&mut self) {
         let is_tried = self.first_tried.is_some() && self.under_way.is_none();
-        let head = self.items.front().copied().filter(|_| is_tried);
+        let head = self.items.first().copied().filter(|_| is_tried);
         if let Some(item @ VoiceItem::Effect(Effect::Notice { .. }, _)) = head {
             self.aside.push(Aside {
                 item,
@@ -121,7 +120,7 @@ impl VoiceLane {
         let mut aside = std::mem::take(&mut self.aside);
         let lingering = self.under_way.or(self.lingering);
         aside.retain(|known| items.contains(&known.item));
-        let at = aside.iter().position(|known| Some(&known.item) == items.front());
+        let at = aside.iter().position(|known| Some(&known.item) == items.first());
         *self = Self { items, lingering, ..Self::default() };
         if let Some(Aside { attempts, first_tried, nonce, arrived, is_doubtful, .. }) =
             at.map(|at| aside.swap_remove(at))
@@ -136,7 +135,7 @@ impl VoiceLane {
     }
 
     pub(crate) fn head(&self) -> Option<VoiceItem> {
-        self.items.front().copied()
+        self.items.first().copied()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -172,7 +171,7 @@ impl VoiceLane {
 
     /// The head is done with; the next one begins anew.
     pub(crate) fn pop(&mut self) {
-        self.items.pop_front();
+        self.items.drain(..self.items.len().min(1));
         self.begin_anew();
     }
 

@@ -40,12 +40,13 @@ impl Signals<'_> {
 
     #[inline(never)] // The usual case, where there is none, stays short.
     fn perform_all(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
+        let has_listeners = self.events.receiver_count() > 0;
         loop {
             while let Some(news) = state.room.next_news() {
                 if let Announcement::Transition(transition) = &news {
                     self.count(state, transition);
                 }
-                self.announce(&state.room, cx.directory, news);
+                self.announce(&state.room, cx.directory, news, has_listeners);
             }
             let Some(signal) = state.room.next_signal() else {
                 break;
@@ -108,7 +109,13 @@ impl Signals<'_> {
         }
     }
 
-    fn announce(&self, room: &Room, directory: &Directory, news: Announcement) {
+    fn announce(
+        &self,
+        room: &Room,
+        directory: &Directory,
+        news: Announcement,
+        has_listeners: bool,
+    ) {
         let channel = room.id();
         match news {
             Announcement::Transition(transition) => {
@@ -116,7 +123,10 @@ impl Signals<'_> {
                 if room.look().machine().config().confirmation.fingerprint_length > 0 {
                     self.note_recognition(channel, directory, &transition);
                 }
-                self.publish(channel, directory, &transition);
+                log(channel, directory, &transition);
+                if has_listeners {
+                    self.publish(channel, directory, &transition);
+                }
             }
             Announcement::Missed(changes) => {
                 tracing::warn!(%channel, changes, "listeners are not told of older changes: the store took none of them for too long");
@@ -149,16 +159,10 @@ impl Signals<'_> {
     }
 
     fn publish(&self, channel: ChannelId, directory: &Directory, transition: &Transition) {
-        log(channel, directory, transition);
-        if self.events.receiver_count() > 0 {
-            let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
-            // A channel without a listener is fine.
-            let _ = self.events.send(EventOrLag::Transition(ChannelEvent {
-                channel,
-                agent,
-                transition: *transition,
-            }));
-        }
+        let agent = transition.agent.and_then(|key| directory.name(key)).cloned();
+        // A channel without a listener is fine.
+        let event = ChannelEvent { channel, agent, transition: *transition };
+        let _ = self.events.send(EventOrLag::Transition(event));
     }
 }
 
