@@ -293,6 +293,7 @@ impl Runtime {
     }
 
     /// Does something with what a room looks at and does not own, as it is now.
+    #[inline]
     pub(crate) fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> T) -> T {
         let (directory, has_orchestrator) = self.registry.directory_and_orchestrator();
         let record = self.recorder.as_ref().map(|recorder| {

@@ -101,8 +101,10 @@ pub(crate) fn compose(
         let nonce = Nonce::from_parts(channel.get(), now.as_millis(), number);
         OutgoingPart { content, nonce, posted: None }
     };
-    let numbered = messages.zip(0_u64..1 << PART_BITS);
-    let mut parts: Vec<_> = numbered.map(|(content, number)| part(content, number)).collect();
+    let mut parts = Vec::with_capacity(1);
+    for (content, number) in messages.zip(0_u64..1 << PART_BITS) {
+        parts.push(part(content, number));
+    }
     if parts.is_empty() && extras.as_ref().is_some_and(|extras| !extras.embeds.is_empty()) {
         parts.push(part(Arc::default(), 0));
     }
