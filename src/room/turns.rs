@@ -104,8 +104,10 @@ impl Turns {
             self.keep(now, What::Resumed);
         }
         let is_moved = self.view().mode() != mode;
-        let stops = matches!(input, Input::Stop | Input::EditedToStop(_));
-        let commands = stops || matches!(input, Input::Hold | Input::Resume | Input::Finish);
+        let commands = matches!(
+            input,
+            Input::Stop | Input::EditedToStop(_) | Input::Hold | Input::Resume | Input::Finish
+        );
         // A command that changes nothing is obeyed all the same; one that is refused, or a mode that the
         // channel has already, says nothing about what people said before.
         if answer.is_ok() && (commands || is_moved) {

@@ -405,9 +405,11 @@ impl<'p> Loop<'p> {
             // One that waits is polled again, with a waker.
             let mut context = task::Context::from_waker(Waker::noop());
             if let Poll::Ready(outcome) = request.poll(&mut context) {
-                let (finished, spare) = request.finished(outcome);
-                self.over.push(finished);
-                self.spare = spare.or(self.spare.take());
+                let Request { room, id, asked, .. } = request;
+                self.over.push(Finished { room, id, outcome });
+                if let Asked::Other { asked, .. } = asked {
+                    self.spare = Some(asked);
+                }
                 return;
             }
         }

@@ -82,20 +82,10 @@ impl<'p> Request<'p> {
         time_out.as_mut().poll(context).map(|()| asked.given_up(room.id, limits))
     }
 
-    /// What is left of a request with this outcome, and its memory for the next one.
-    pub(super) fn finished(self, outcome: Outcome) -> (Finished, Option<Spare<'p>>) {
-        let Self { room, id, asked, .. } = self;
-        let spare = match asked {
-            Asked::Other { asked, .. } => Some(asked),
-            Asked::Commit(_) => None,
-        };
-        (Finished { room, id, outcome }, spare)
-    }
-
     /// Waits for the outcome.
     pub(super) async fn wait(mut self) -> Finished {
         let outcome = poll_fn(|context| self.poll(context)).await;
-        self.finished(outcome).0
+        Finished { room: self.room, id: self.id, outcome }
     }
 }
 

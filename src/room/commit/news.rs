@@ -21,6 +21,8 @@ pub(crate) enum Announcement {
 #[derive(Debug, Default)]
 pub(crate) struct News {
     waiting: Vec<(Stamp, Transition)>,
+    /// How many of these listeners were told: all leave together.
+    told: usize,
     /// Up to here the store took, or refused, the transitions for its history.
     in_history: Stamp,
     /// How many older ones were dropped, since the store takes nothing: listeners are told the number.
@@ -31,7 +33,8 @@ impl News {
     /// A transition of this state. The oldest goes where too many wait.
     pub(crate) fn record(&mut self, stamp: Stamp, transition: Transition) {
         if self.waiting.len() >= WAITING_MAX {
-            self.waiting.remove(0);
+            self.waiting.drain(..=self.told);
+            self.told = 0;
             self.dropped += 1;
         }
         self.waiting.push((stamp, transition));
@@ -39,22 +42,24 @@ impl News {
 
     /// Whether listeners are to be told something.
     pub(super) fn is_due(&self, committed: Stamp) -> bool {
-        self.waiting.first().is_some_and(|(stamp, _)| *stamp <= committed)
+        self.waiting.get(self.told).is_some_and(|(stamp, _)| *stamp <= committed)
     }
 
     /// What listeners are told next: how many transitions were dropped, or the oldest one whose state is
     /// committed.
     pub(super) fn next(&mut self, committed: Stamp) -> Option<Announcement> {
-        if !self.is_due(committed) {
+        let (stamp, transition) = *self.waiting.get(self.told)?;
+        if stamp > committed {
             return None;
         }
         if self.dropped > 0 {
             return Some(Announcement::Missed(std::mem::take(&mut self.dropped)));
         }
-        let (_, transition) = self.waiting.remove(0);
-        if self.waiting.is_empty() && self.waiting.capacity() > WAITING_KEPT {
+        self.told += 1;
+        if self.told == self.waiting.len() {
+            self.clear();
             // The store has failed for a while.
-            self.waiting = Vec::new();
+            self.waiting.shrink_to(WAITING_KEPT);
         }
         Some(Announcement::Transition(transition))
     }
@@ -75,6 +80,6 @@ impl News {
 
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
-        self.dropped = 0;
+        (self.told, self.dropped) = (0, 0);
     }
 }
