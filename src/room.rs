@@ -408,7 +408,8 @@ impl Room {
     ) -> Option<Claim> {
         self.reach(now);
         let mut step = self.step(cx, now);
-        let claim = Concluding { step: &mut step, id }.conclude(outcome)?;
+        let (purpose, claim) = step.lanes.requests.end(id)?;
+        Concluding { step: &mut step, id }.conclude(purpose, claim, outcome);
         if step.turns.commit.is_taken_over() {
             step.turns.abandon();
             step.lanes.abandon(now);

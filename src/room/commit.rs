@@ -221,7 +221,7 @@ impl CommitState {
         }
         self.writer.count += 1;
         let durability = std::mem::replace(&mut self.durability, Durability::Turn);
-        let mut buffers = self.returned.take().unwrap_or_else(|| pool.take());
+        let mut buffers = pool.take();
         self.news.write(Arc::make_mut(&mut buffers.transitions), history_max);
         Some(CommitTerms {
             expected: self.stored,

@@ -123,7 +123,9 @@ impl DiscussionPosts {
         match requests.admit(room, now, door, &ask) {
             Ok(claim) => {
                 requests.start(cx, now, door, claim, Purpose::Outbox(kind), action);
-                not_after.into_iter().for_each(|at| door.not_after(at));
+                if let Some(at) = not_after {
+                    door.not_after(at);
+                }
                 true
             }
             Err(until) => {

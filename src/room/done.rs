@@ -17,9 +17,8 @@ pub(super) struct Concluding<'s, 'a> {
 }
 
 impl Concluding<'_, '_> {
-    /// The action ended. Returns what it was admitted for. One that is not under way any more is ignored: `None`.
-    pub(super) fn conclude(mut self, outcome: Outcome) -> Option<Option<Claim>> {
-        let (purpose, claim) = self.step.lanes.requests.end(self.id)?;
+    /// The action ended that was for this, and was admitted for that.
+    pub(super) fn conclude(mut self, purpose: Purpose, claim: Option<Claim>, outcome: Outcome) {
         if let Some(Claim { account, kind, .. }) = claim.filter(|claim| !claim.kind.is_call()) {
             self.note_health(account, kind == ClaimKind::Post, &outcome);
         }
@@ -27,7 +26,6 @@ impl Concluding<'_, '_> {
             self.take(purpose, outcome);
         }
         self.step.sort();
-        Some(claim)
     }
 
     /// What the request says about the chat as such.

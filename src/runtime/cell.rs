@@ -143,21 +143,12 @@ impl CellState {
 
     /// A call has its link before others can lock the room.
     pub(super) fn prepare(&mut self, started: &Started) {
-        let paused = match &started.action {
-            Action::Call(request) => request.paused,
-            Action::Consult(_) => false,
-            Action::Commit(_)
-            | Action::ReadBack
-            | Action::Post { .. }
-            | Action::Wake(_)
-            | Action::WakeRoom { .. }
-            | Action::Delete(_)
-            | Action::Members
-            | Action::History { .. } => return,
-        };
-        // Hardly ever more than one: a cancelled call has a short grace.
-        self.called.reserve_exact(1);
-        self.called.push((started.id, Arc::new(TurnLink::new(paused))));
+        if matches!(started.action, Action::Call(_) | Action::Consult(_)) {
+            let waits = matches!(&started.action, Action::Call(request) if request.paused);
+            // Hardly ever more than one: a cancelled call has a short grace.
+            self.called.reserve_exact(1);
+            self.called.push((started.id, Arc::new(TurnLink::new(waits))));
+        }
     }
 
     /// The driver's end of this call, unless it has returned.

@@ -391,7 +391,13 @@ impl<'p> Loop<'p> {
                 let waking = runtime.wake_callback(callback, first);
                 Asked::other("a callback room", spare, waking.map_ok(|()| Outcome::RoomWoken))
             }
-            request => performer.request(room.id, request, spare),
+            request @ (Action::Commit(_)
+            | Action::ReadBack
+            | Action::Post { .. }
+            | Action::Wake(_)
+            | Action::Delete(_)
+            | Action::Members
+            | Action::History { .. }) => performer.request(room.id, request, spare),
         };
         let clock = performer.clock.as_ref();
         let limits = super::request::Limits { began, time_out, not_after };

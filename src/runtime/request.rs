@@ -56,7 +56,7 @@ pub(super) struct Limits {
     pub(super) not_after: Option<Timestamp>,
 }
 
-impl<'p> Request<'p> {
+impl Request<'_> {
     /// Polls until there is an outcome, or the time is over.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
         let Self { room, limits, clock, asked, time_out, .. } = self;

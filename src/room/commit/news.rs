@@ -33,9 +33,9 @@ impl News {
     /// A transition of this state. The oldest goes where too many wait.
     pub(crate) fn record(&mut self, stamp: Stamp, transition: Transition) {
         if self.waiting.len() >= WAITING_MAX {
-            self.waiting.drain(..=self.told);
+            self.dropped += u64::from(self.told == 0);
+            self.waiting.drain(..self.told.max(1));
             self.told = 0;
-            self.dropped += 1;
         }
         self.waiting.push((stamp, transition));
     }

@@ -49,6 +49,32 @@ fn of_the_history_the_oldest_goes_first_also_while_the_store_fails() {
 }
 
 #[test]
+fn what_listeners_were_told_makes_room_for_what_they_are_told_next() {
+    let mut commit = CommitState::new(Revision::default(), 0, 7);
+    let tell = |commit: &mut CommitState, numbers: Range<u64>| {
+        for number in numbers {
+            let told = commit.next_news();
+            let Some(Announcement::Transition(transition)) = told else {
+                panic!("{number} is told, not {told:?}");
+            };
+            assert_eq!(transition.turn, TurnId::new(number));
+        }
+    };
+    record(&mut commit, 0..200);
+    begin(&mut commit, NOW).unwrap();
+    record(&mut commit, 200..250);
+    commit.committed(Revision::new(1));
+    tell(&mut commit, 0..150);
+    record(&mut commit, 250..300);
+    tell(&mut commit, 150..200);
+    assert!(commit.next_news().is_none(), "the others are not stored");
+    begin(&mut commit, NOW).unwrap();
+    commit.committed(Revision::new(2));
+    tell(&mut commit, 200..300);
+    assert!(!commit.has_news());
+}
+
+#[test]
 fn while_the_store_fails_listeners_are_owed_the_newest_transitions_and_the_number_of_the_others() {
     let mut commit = CommitState::new(Revision::default(), 0, 7);
     record(&mut commit, 0..1_000);
