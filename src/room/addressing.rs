@@ -1,6 +1,6 @@
 //! Whom a person's message addresses: decided here and nowhere else.
 
-use dirigent_core::{AgentKey, Author, MessageId};
+use dirigent_core::{AgentKey, MessageId};
 
 use super::directory::Directory;
 use crate::ChatMessage;
@@ -36,16 +36,9 @@ pub(super) struct Addressed {
     pub(super) by: AddressedBy,
 }
 
-/// The registered agents that a message addresses, if a person wrote it. What its author typed counts before what it
-/// answers: who answers the sceptic and mentions the poet asks the poet.
-pub(super) fn addressed(
-    directory: &Directory,
-    message: &ChatMessage,
-    author: Author,
-) -> Option<Addressed> {
-    if author != Author::Human {
-        return None;
-    }
+/// The registered agents that a person's message addresses. What its author typed counts before what it answers: who
+/// answers the sceptic and mentions the poet asks the poet.
+pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<Addressed> {
     let mentions = || {
         let users = mentioned(&message.content).into_iter();
         users.filter_map(|user| directory.of_user(user)).collect()
@@ -71,7 +64,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::ports::{AuthorKind, Quoted};
+    use crate::ports::Quoted;
     use crate::{AgentId, ChannelId, UserId};
 
     /// Agents 1 to 4 with these names.
@@ -90,8 +83,7 @@ mod tests {
             ..ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(7), content)
         };
         let directory = directory();
-        let author = directory.author(&message);
-        let found = addressed(&directory, &message, author)?;
+        let found = addressed(&directory, &message)?;
         Some((found.by, found.agents.into_iter().map(AgentKey::get).collect()))
     }
 
@@ -131,15 +123,5 @@ mod tests {
         assert_eq!(by("@poet <@1>?", Some(3)), Some((AddressedBy::Mention, vec![0])));
         assert_eq!(by("why?", Some(8)), None, "no agent wrote what is answered");
         assert_eq!(by("why?", None), None);
-    }
-
-    #[test]
-    fn only_people_address() {
-        let message = ChatMessage {
-            author_kind: AuthorKind::Bot,
-            ..ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(7), "<@1>")
-        };
-        let directory = directory();
-        assert_eq!(addressed(&directory, &message, directory.author(&message)), None);
     }
 }

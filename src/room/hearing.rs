@@ -97,7 +97,8 @@ impl Hearing<'_> {
         if author == Author::Human && self.resumes_nothing(&digest) {
             digest.kind = MessageKind::Conversation;
         }
-        if self.is_echo(&message, author) || message.hides_all() {
+        let is_hidden = author == Author::Human && message.hides_all();
+        if is_hidden || self.is_echo(&message, author) {
             // It wakes, requests and counts nothing. Of what cannot be seen agents could only guess.
             digest.kind = MessageKind::System;
         }
@@ -124,8 +125,8 @@ impl Hearing<'_> {
         let is_new = answer.is_ok();
         // An id below those that were read proves nothing: our clock may be ahead of the chat's, or the event late.
         let is_known = is_known && answer == Err(Refusal::RepeatedMessage);
-        let is_said = (digest.kind != MessageKind::System || author != Author::Moderator)
-            && !message.hides_all();
+        let is_said =
+            !is_hidden && (digest.kind != MessageKind::System || author != Author::Moderator);
         if !is_known && !is_command && is_said {
             self.kept.remember(cx, self.turns, message, author);
         }
@@ -189,10 +190,11 @@ impl Hearing<'_> {
 
     /// Whom the message asks to speak first.
     fn addressed(&mut self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
-        if self.turns.machine.config().people.mentions == MentionRule::Ignored {
+        let mentions = self.turns.machine.config().people.mentions;
+        if author != Author::Human || mentions == MentionRule::Ignored {
             return Vec::new();
         }
-        let Some(addressed) = addressed(self.cx.directory, message, author) else {
+        let Some(addressed) = addressed(self.cx.directory, message) else {
             return Vec::new();
         };
         let agents = addressed.agents.clone();

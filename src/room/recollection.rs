@@ -73,16 +73,18 @@ pub(super) fn own_message(
     beside: &Beside,
     content: Arc<str>,
 ) -> ChatMessage {
-    let embeds = beside.embeds();
-    let reply_to = beside.reply_to;
-    ChatMessage {
+    let mut message = ChatMessage {
         author_name: agent.and_then(|agent| cx.directory.display_name(agent)).cloned(),
         author_kind: AuthorKind::Bot,
-        kind: if reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
-        reply_to,
-        embeds: u8::try_from(embeds.len()).unwrap_or(u8::MAX),
-        shown: embeds.iter().map(Shown::embed).collect(),
+        kind: if beside.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
+        reply_to: beside.reply_to,
         sent_at: cx.chat.sent_at(id),
         ..ChatMessage::new(id, channel, author, content)
+    };
+    if beside.extras.is_some() {
+        let embeds = beside.embeds();
+        message.embeds = u8::try_from(embeds.len()).unwrap_or(u8::MAX);
+        message.shown = embeds.iter().map(Shown::embed).collect();
     }
+    message
 }

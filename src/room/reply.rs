@@ -209,9 +209,8 @@ impl ReplyDelivery {
     /// Adds to the post of a part what the reply has besides its text. A reply that waited for minutes, for example in an
     /// outage, is shown to answer what it followed, since people may have said more meanwhile.
     pub(crate) fn complete(&self, post: &mut Post, now: Timestamp) {
-        let is_late = self.stored.composed_at.is_some_and(|at| now.since(at) >= LATE);
-        let is_first = self.stored.parts.first().is_some_and(|first| first.nonce == post.nonce);
-        if is_late && is_first {
+        let is_first = || self.stored.parts.first().is_some_and(|first| first.nonce == post.nonce);
+        if self.stored.composed_at.is_some_and(|at| now.since(at) >= LATE) && is_first() {
             post.reply_to = self.stored.after;
         }
         if let Some(extras) = &self.stored.extras {

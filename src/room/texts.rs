@@ -246,6 +246,9 @@ impl Texts {
     }
 
     fn drop_stretches(&mut self, is_dropped: impl Fn(&Stretch) -> bool) {
+        if self.stretches.is_empty() {
+            return;
+        }
         let bytes = &mut self.bytes;
         self.stretches.retain(|stretch| {
             let is_dropped = is_dropped(stretch);
@@ -341,17 +344,23 @@ impl Texts {
 
 /// About how much memory a message takes.
 pub(super) fn weight(message: &Arc<ChatMessage>) -> usize {
-    let attached = |files: &[Attachment]| -> usize {
-        files.iter().map(|file| 160 + file.name.len() + file.url.len()).sum()
-    };
-    let shown = |things: &[Shown]| -> usize {
-        things.iter().map(|thing| size_of::<Shown>() + thing.weight()).sum()
+    let words = size_of::<ChatMessage>() + message.content.len();
+    let is_plain =
+        message.attachments.is_empty() && message.shown.is_empty() && message.quoted.is_none();
+    if is_plain { words } else { words + weight_beside(message) }
+}
+
+#[cold]
+fn weight_beside(message: &ChatMessage) -> usize {
+    let beside = |files: &[Attachment], things: &[Shown]| -> usize {
+        let files = files.iter().map(|file| 160 + file.name.len() + file.url.len());
+        let things = things.iter().map(|thing| size_of::<Shown>() + thing.weight());
+        files.chain(things).sum()
     };
     let quoted = message.quoted.as_deref().map_or(0, |it| {
-        size_of::<Quoted>() + it.content.len() + attached(&it.attachments) + shown(&it.shown)
+        size_of::<Quoted>() + it.content.len() + beside(&it.attachments, &it.shown)
     });
-    let own = attached(&message.attachments) + shown(&message.shown);
-    size_of::<ChatMessage>() + message.content.len() + own + quoted
+    quoted + beside(&message.attachments, &message.shown)
 }
 
 /// What was said before what is in memory, oldest first. Some of it may be in both.

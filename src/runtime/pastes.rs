@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent_core::MessageId;
+use futures_util::FutureExt;
 
 use super::retry::within;
 use crate::values::message::Attachment;
@@ -43,11 +44,15 @@ impl Pastes {
         Self { discord, clock, limit, kept: Mutex::default() }
     }
 
+    /// Whether any of these messages is a paste that was not read.
+    pub(crate) fn are_among(messages: &[Arc<ChatMessage>]) -> bool {
+        messages.iter().any(|message| paste(message).is_some())
+    }
+
     /// Writes into these messages, oldest first, what the pastes among them say. Those that cannot be read stay files.
     pub(crate) async fn read_into(&self, messages: &mut [Arc<ChatMessage>]) {
-        if messages.iter().any(|message| paste(message).is_some()) {
-            // Rare, and larger than the calls in which it stands.
-            Box::pin(self.read_all(messages)).await;
+        if Self::are_among(messages) {
+            self.read_all(messages).boxed().await;
         }
     }
 
@@ -95,11 +100,12 @@ impl Pastes {
 
 /// The file that is all that a person said.
 fn paste(message: &ChatMessage) -> Option<&Attachment> {
+    // Most messages have no file.
+    let [file] = message.attachments.as_slice() else {
+        return None;
+    };
     let is_all = message.is_by_person() && message.content.trim().is_empty();
-    match message.attachments.as_slice() {
-        [file] if is_all && &*file.name == NAME && file.text.is_none() => Some(file),
-        _ => None,
-    }
+    Some(file).filter(|file| is_all && &*file.name == NAME && file.text.is_none())
 }
 
 /// What the file says, if it is text. `size` is that of the whole file.

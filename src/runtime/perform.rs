@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use dirigent_core::Timestamp;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use super::events::AgentFault;
 use super::host_code::no_answer;
 use super::pastes::Pastes;
-use super::registry::Registry;
+use super::registry::{Hosted, Registry};
 use super::request::{Asked, STORE, Spare};
 use super::room_table::RoomRef;
 use super::tally::{Counts, Request as Asks};
@@ -29,7 +30,7 @@ use crate::room::inbox::Brought;
 use crate::values::error::{ApiError, Certainty, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::load_error::LoadError;
-use crate::{AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
+use crate::{AgentError, AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
 
 /// Performs what rooms decide: asks the chat, the store, the host's waker, agents and the orchestrator.
 pub(super) struct Performer {
@@ -147,11 +148,16 @@ impl Performer {
         let Some((name, hosted)) = self.registry.hosted(agent) else {
             return answered(AgentAnswer::Failed, true);
         };
-        let mut turn = self.turn_of(room.id, name, request, &link);
-        // As many of them are under way as there are talking channels: each part stands in them once.
+        let turn = self.turn_of(room.id, name, request, &link);
+        // As many of them are under way as there are talking channels: each part stands in them once, and what is rare lies in
+        // a box of its own.
         let speaking = async {
-            self.pastes.read_into(turn.missed_mut()).await;
-            hosted.agent.speak(turn).await
+            let spoken = if Pastes::are_among(turn.missed()) {
+                self.speak_after_pastes(&hosted, turn)
+            } else {
+                hosted.agent.speak(turn)
+            };
+            spoken.await
         };
         let speaking = pin!(AssertUnwindSafe(speaking).catch_unwind());
         let spoken = if self.settings.typing {
@@ -184,6 +190,20 @@ impl Performer {
             AgentAnswer::Failed
         });
         answered(answer, took_all)
+    }
+
+    /// Calls the agent once the pastes that it is handed are read.
+    #[cold]
+    fn speak_after_pastes<'a>(
+        &'a self,
+        hosted: &'a Hosted,
+        mut turn: Turn,
+    ) -> BoxFuture<'a, Result<Reply, AgentError>> {
+        async move {
+            self.pastes.read_into(turn.missed_mut()).await;
+            hosted.agent.speak(turn).await
+        }
+        .boxed()
     }
 
     /// What of a reply is delivered, or what of it the chat would refuse.

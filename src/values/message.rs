@@ -221,13 +221,13 @@ impl fmt::Debug for ChatMessage {
 pub enum AuthorKind {
     /// A person's account.
     Human,
+    /// A person behind a webhook that the host lists as people, such as a bridge to another chat. Such words wake and reset ceilings
+    /// at most 60 times an hour in a channel, so that a bridge that loops does not; a stop word always acts.
+    Bridged,
     /// A bot's account; the registry says whether it is an agent.
     Bot,
     /// A webhook: never an agent, whatever name it carries.
     Webhook,
-    /// A person behind a webhook that the host lists as people, such as a bridge to another chat. Such words wake and reset ceilings
-    /// at most 60 times an hour in a channel, so that a bridge that loops does not; a stop word always acts.
-    Bridged,
 }
 
 /// What kind of message it is.

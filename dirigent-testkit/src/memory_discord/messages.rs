@@ -147,8 +147,8 @@ impl World {
     }
 
     /// The message that is answered, as the answer shows it.
-    fn quoted(&self, channel: ChannelId, answered: Option<MessageId>) -> Option<Box<Quoted>> {
-        let answered = self.places.rooms.get(&channel)?.messages.find(answered?)?;
+    fn quoted(&self, channel: ChannelId, answered: MessageId) -> Option<Box<Quoted>> {
+        let answered = self.places.rooms.get(&channel)?.messages.find(answered)?;
         let name = answered.author_name.clone();
         Some(Box::new(Quoted::answered(answered.author, name, &answered.content)))
     }
@@ -160,8 +160,8 @@ impl World {
             message.author_name = author.map(|account| Arc::clone(&account.name));
         }
         details.tell(&mut message);
-        if message.quoted.is_none() {
-            message.quoted = self.quoted(message.channel, message.reply_to);
+        if let (None, Some(answered)) = (&message.quoted, message.reply_to) {
+            message.quoted = self.quoted(message.channel, answered);
         }
         let history_max = self.history_max;
         let pushed = self.outlets.is_heard(&*self.clock).then(|| message.clone());
