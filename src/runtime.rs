@@ -125,7 +125,7 @@ pub(crate) struct Runtime {
     pub(crate) presence: PresenceBoard,
     pastes: Arc<Pastes>,
     /// Whether people's messages can be seen.
-    pub(crate) sight: Sight,
+    pub(crate) sight: Arc<Sight>,
     /// Names runs that were put off.
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Arc<Timers>,
@@ -222,7 +222,7 @@ impl Runtime {
                 Arc::clone(&parts.clock),
                 parts.settings.time_limits.request,
             )),
-            sight: Sight::default(),
+            sight: Arc::default(),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
             identities: parts.identities,
@@ -346,6 +346,7 @@ impl Runtime {
             settings: Arc::clone(&self.settings),
             counts: Arc::clone(&self.counts),
             pastes: Arc::clone(&self.pastes),
+            sight: Arc::clone(&self.sight),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::pastes::Pastes;
 use super::registry::{Hosted, Registry};
 use super::request::{Asked, STORE, Spare};
 use super::room_table::RoomRef;
+use super::sight::Sight;
 use super::tally::{Counts, Request as Asks};
 use crate::admission::Report;
 use crate::ports::orchestrator::Consultation;
@@ -42,6 +43,7 @@ pub(super) struct Performer {
     pub(super) settings: Arc<Settings>,
     pub(super) counts: Arc<Counts>,
     pub(super) pastes: Arc<Pastes>,
+    pub(super) sight: Arc<Sight>,
     /// What an agent may look at during its turn.
     pub(super) around: Weak<dyn Surroundings>,
 }
@@ -94,7 +96,12 @@ impl Performer {
                 self.counts.asked(Asks::History);
                 let chat = self.chat_of(account);
                 Asked::other("the history", spare, async move {
-                    Ok(Outcome::Page(chat?.history(request).await?))
+                    let page = chat?.history(request).await?;
+                    // What an agent's account sees is another question.
+                    if account == Account::Moderator {
+                        self.sight.look_at_page(&page);
+                    }
+                    Ok(Outcome::Page(page))
                 })
             }
             Action::Wake(request) => Asked::other("the waker", spare, self.wake(channel, *request)),

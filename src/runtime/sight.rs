@@ -14,16 +14,29 @@ impl Sight {
     /// Looks at a message that was pushed. That nothing can be seen is told once, until something can.
     pub(crate) fn look_at(&self, message: &ChatMessage) {
         if message.hides_all() {
-            if !self.is_blind.swap(true, Ordering::Relaxed) {
-                tracing::error!(
-                    channel = %message.channel,
-                    "a person's message came without anything in it, and such messages wake no agent: switch on the Message Content \
-                     Intent in Discord's developer portal, and ask the gateway for it"
-                );
-            }
+            self.see_nothing_of(message);
         } else if message.is_by_person() && !message.content.contains("<@") {
             // Discord shows a message that mentions the bot all the same.
             self.is_blind.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Looks at messages that were read, because they came while nothing was pushed. Only a push shows that something can be
+    /// seen: the gateway must be asked for the intent, and the history need not.
+    pub(crate) fn look_at_page(&self, page: &[ChatMessage]) {
+        let said = page.iter().filter(|message| message.is_by_person());
+        if let Some(hidden) = said.max_by_key(|message| message.id).filter(|it| it.hides_all()) {
+            self.see_nothing_of(hidden);
+        }
+    }
+
+    fn see_nothing_of(&self, message: &ChatMessage) {
+        if !self.is_blind.swap(true, Ordering::Relaxed) {
+            tracing::error!(
+                channel = %message.channel,
+                "a person's message came without anything in it, and such messages wake no agent: switch on the Message Content \
+                 Intent in Discord's developer portal, and ask the gateway for it"
+            );
         }
     }
 

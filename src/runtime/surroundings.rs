@@ -127,6 +127,7 @@ fn said_of(
         let author = directory.author(&message);
         directory.name_author(&mut message, author);
         let is_talk = message.is_told()
+            && !message.hides_all()
             && author != Author::Moderator
             && !(author == Author::Human && is_word(&message.content));
         is_talk.then(|| Arc::new(message))
