@@ -3,4 +3,5 @@
 
 mod account;
 mod contract;
+mod heard;
 mod soak;

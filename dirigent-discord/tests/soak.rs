@@ -18,7 +18,7 @@ mod asking;
 mod faults;
 mod fixture;
 mod hosted;
-mod line;
+pub(crate) mod line;
 mod minutes;
 mod outages;
 
