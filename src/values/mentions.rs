@@ -8,6 +8,9 @@ use crate::UserId;
 /// Most accounts that are taken from one message.
 pub(crate) const MENTIONS_MAX: usize = dirigent_core::config::AGENTS_MAX;
 
+/// The most digits of an account's number.
+const DIGITS_MAX: usize = 20;
+
 /// The accounts that are written into a text as `<@id>` or `<@!id>`, each once, in order of their first
 /// mention. What stands in code, or behind a backslash, mentions no account; nor does a reply as such.
 pub(crate) fn mentioned(text: &str) -> Vec<UserId> {
@@ -60,10 +63,10 @@ fn code(text: &str) -> usize {
 pub(crate) fn mention(text: &str) -> Option<(UserId, usize)> {
     let inner = text.strip_prefix("<@")?;
     let inner = inner.strip_prefix('!').unwrap_or(inner);
-    let (digits, after) = inner.split_once('>')?;
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
+    // The end is not looked for any further, as a text may be full of beginnings.
+    let length = inner.bytes().take(DIGITS_MAX + 1).position(|byte| !byte.is_ascii_digit())?;
+    let (digits, after) = inner.split_at_checked(length)?;
+    let after = after.strip_prefix('>')?;
     // An account of few digits is none of Discord's, but may be one of another chat.
     let id = digits.parse().ok().filter(|id| *id != 0)?;
     Some((UserId::new(id), text.len() - after.len()))
@@ -190,6 +193,14 @@ mod tests {
     #[test]
     fn a_long_text_of_backticks_takes_linear_time_enough() {
         assert_eq!(ids(&"`".repeat(4_000)), [0; 0]);
+        for text in ["<@", "<@!", "<@1", "\\", "@", "@a", "`<@"] {
+            assert_eq!(ids(&text.repeat(1_000_000)), [0; 0]);
+            let named = [("ab", UserId::new(1))];
+            assert_eq!(
+                with_mentions(&text.repeat(1_000_000), &named).len(),
+                text.len() * 1_000_000
+            );
+        }
         let steps: String = (1..60).fold(String::new(), |text, n| text + &"`".repeat(n) + " ");
         assert_eq!(ids(&steps), [0; 0]);
     }
