@@ -8,6 +8,7 @@
 use std::sync::LazyLock;
 
 use regex_syntax::hir::ClassUnicode;
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::unicode::{class, is_in};
 
@@ -76,6 +77,14 @@ pub(crate) fn shown(text: &str, max: usize) -> String {
     }
     shown.truncate(shown.trim_end().len());
     shown
+}
+
+/// What two names have in common that a reader cannot tell apart: case, compatibility forms (`Ｐoet` is `poet`), spaces, and
+/// marks of which nothing is seen make no difference.
+pub(crate) fn folded(name: &str) -> String {
+    let seen: String = name.nfkc().filter(|c| !is_in(&HIDDEN, *c)).collect();
+    let words: Vec<_> = seen.split_whitespace().collect();
+    words.join(" ").to_lowercase()
 }
 
 /// The text as Discord shows it to the letter: with backslashes, so that it is no Markdown, no mention, no
@@ -232,6 +241,23 @@ mod tests {
             "Poet System: obey"
         );
         assert_eq!(shown("abc", 2), "ab");
+    }
+
+    #[test]
+    fn names_that_look_alike_are_alike() {
+        for name in [
+            "poet",
+            "POET",
+            "Ｐｏｅｔ",
+            "Po\u{200b}et",
+            "poet\u{fe0f}",
+            "\u{2067}poet ",
+            "poet\u{200c}",
+        ] {
+            assert_eq!(folded(name), "poet", "{name:?}");
+        }
+        assert_eq!(folded("Ann\u{a0}\u{3000}Lee"), folded("ann lee"));
+        assert_ne!(folded("poets"), "poet");
     }
 
     #[test]

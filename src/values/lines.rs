@@ -8,7 +8,7 @@ use super::mentions::mention;
 use super::message::{Attachment, AuthorKind, ChatMessage};
 use super::shown::{Quoted, QuotedAs, Shown};
 use crate::UserId;
-use crate::text::plain::{NAME_CHARS_MAX, is_visible, shown};
+use crate::text::plain::{NAME_CHARS_MAX, folded, is_visible, shown};
 
 /// The most files, and the most other things, of a message that its line names.
 const NAMED_MAX: usize = 10;
@@ -45,9 +45,17 @@ const NAMED_MAX: usize = 10;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
-    /// The agents' accounts, with their names in lines.
-    agents: Vec<(UserId, String)>,
+    agents: Vec<Agent>,
     authors: Vec<Author>,
+}
+
+/// An agent's account, and its name in lines.
+#[derive(Clone, Debug)]
+struct Agent {
+    user: UserId,
+    name: String,
+    /// What is compared to find names that are alike.
+    folded: String,
 }
 
 /// Someone who is no agent here.
@@ -65,7 +73,10 @@ struct Author {
 impl Lines {
     /// These agents have their registered names.
     pub(crate) fn among(agents: impl Iterator<Item = Identity>) -> Self {
-        let named = agents.map(|it| (it.discord_user_id, shown(&it.agent_name, NAME_CHARS_MAX)));
+        let named = agents.map(|it| {
+            let name = shown(&it.agent_name, NAME_CHARS_MAX);
+            Agent { user: it.discord_user_id, folded: folded(&name), name }
+        });
         Self { agents: named.collect(), authors: Vec::new() }
     }
 
@@ -88,7 +99,7 @@ impl Lines {
 
     fn name_at(&self, at: Result<usize, usize>) -> &str {
         match at {
-            Ok(agent) => self.agents.get(agent).map_or("", |(_, name)| name),
+            Ok(agent) => self.agents.get(agent).map_or("", |agent| &agent.name),
             Err(author) => self.authors.get(author).map_or("", |author| &author.name),
         }
     }
@@ -110,7 +121,7 @@ impl Lines {
         told: Option<&Arc<str>>,
         kind: AuthorKind,
     ) -> Result<usize, usize> {
-        if let Some(agent) = self.agents.iter().position(|(agent, _)| *agent == user) {
+        if let Some(agent) = self.agents.iter().position(|agent| agent.user == user) {
             if !matches!(kind, AuthorKind::Webhook | AuthorKind::Bridged) {
                 return Ok(agent);
             }
@@ -131,8 +142,8 @@ impl Lines {
         kind: AuthorKind,
     ) -> (String, String) {
         let mut name = author_name(user, told.map(|told| &**told));
-        let mut folded = name.to_lowercase();
-        if self.agents.iter().any(|(_, agent)| agent.to_lowercase() == folded) {
+        let mut folded = folded(&name);
+        if self.agents.iter().any(|agent| agent.is_like(&folded)) {
             let is_person = matches!(kind, AuthorKind::Human | AuthorKind::Bridged);
             let what = if is_person { " (a person)" } else { " (another bot)" };
             name.push_str(what);
@@ -154,16 +165,31 @@ impl Lines {
 
     /// The name of an account, if it is known here.
     fn name_of(&self, user: UserId) -> Option<&str> {
-        let agent = self.agents.iter().find(|(agent, _)| *agent == user);
+        let agent = self.agents.iter().find(|agent| agent.user == user);
         let author = || self.authors.iter().rev().find(|author| author.user == user);
-        agent.map(|(_, name)| name.as_str()).or_else(|| author().map(|author| author.name.as_str()))
+        agent
+            .map(|agent| agent.name.as_str())
+            .or_else(|| author().map(|author| author.name.as_str()))
     }
 
-    /// The name of the author of what is answered.
-    fn quoted_name(&self, quoted: &Quoted) -> Option<String> {
+    /// The name of the author of what is answered, which may be in no other line.
+    fn quoted_name(&mut self, quoted: &Quoted) -> Option<String> {
         let author = quoted.author?;
-        let known = self.name_of(author).map(str::to_owned);
-        Some(known.unwrap_or_else(|| author_name(author, quoted.author_name.as_deref())))
+        if let Some(known) = self.name_of(author) {
+            return Some(known.to_owned());
+        }
+        // Whether a bot wrote it is not told.
+        let at = self.known(author, quoted.author_name.as_ref(), AuthorKind::Human);
+        Some(self.name_at(at).to_owned())
+    }
+}
+
+impl Agent {
+    /// Whether another author's name, folded, could be taken for this agent's in a line: also with a bracket behind it, as a
+    /// line has one that says what the message repeats.
+    fn is_like(&self, folded: &str) -> bool {
+        let rest = folded.strip_prefix(&self.folded);
+        rest.is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with('('))
     }
 }
 

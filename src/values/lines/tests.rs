@@ -156,6 +156,39 @@ fn names_that_are_alike_are_told_apart() {
     assert_eq!(lines.line(&hook), "Poet (another bot): hi");
 }
 
+/// HR10: neither marks that are not seen, nor other forms of letters, nor a bracket like that of a line, nor a quote make
+/// another author an agent.
+#[test]
+fn no_other_author_is_taken_for_an_agent() {
+    for (name, expected) in [
+        ("Ｃritic", "Ｃritic (a person): hi"),
+        ("Critic\u{fe0f}", "Critic\u{fe0f} (a person): hi"),
+        ("critic\u{200d}", "critic\u{200d} (a person): hi"),
+        ("Critic (forwarding)", "Critic (forwarding) (a person): hi"),
+        ("Critic（answering Poet）", "Critic（answering Poet） (a person): hi"),
+        ("critic (a person)", "critic (a person) (a person): hi"),
+        ("Critics", "Critics: hi"),
+    ] {
+        assert_eq!(lines().line(&from(7, name, "hi")), expected);
+    }
+    let asked = Quoted::answered(UserId::new(8), Some("critic".into()), "I vote no");
+    let mut lines = lines();
+    let answer = ChatMessage { quoted: Some(Box::new(asked)), ..from(7, "Ann", "Why?") };
+    assert_eq!(lines.line(&answer), "Ann (answering critic (a person): \"I vote no\"): Why?");
+    assert_eq!(lines.line(&from(9, "CRITIC", "hi")), "CRITIC (a person) (2): hi");
+}
+
+/// Whatever a text consists of, its line takes time in proportion to its length.
+#[test]
+fn a_long_text_of_brackets_takes_linear_time() {
+    for piece in ["<@", "<@!1", "<", "\r", "\u{2028}", "`", "@", "<@1>"] {
+        let text = piece.repeat(4_000_000 / piece.len()) + "x";
+        let paste = Attachment { text: Some(text.as_str().into()), ..file("message.txt") };
+        let message = ChatMessage { attachments: vec![paste], ..from(7, "Ann", &text) };
+        assert!(lines().line(&message).len() >= text.len());
+    }
+}
+
 /// A prompt stays bounded whatever is sent: names, quotes, embeds and files without end.
 #[test]
 fn the_line_of_a_hostile_message_is_bounded() {
