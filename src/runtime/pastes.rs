@@ -29,7 +29,7 @@ const CUT: &str = "\n(The rest of this file is left out.)";
 pub(crate) struct Pastes {
     discord: Arc<dyn DiscordApi>,
     clock: Arc<dyn Clock>,
-    /// How long one read may take.
+    /// How long all reads for one turn or transcript may take.
     limit: Duration,
     /// By message, the newest last. `None`: it is no text, or is gone.
     kept: Mutex<VecDeque<(MessageId, Option<Arc<str>>)>>,
@@ -58,8 +58,10 @@ impl Pastes {
 
     async fn read_all(&self, messages: &mut [Arc<ChatMessage>]) {
         let pastes = messages.iter_mut().rev().filter(|message| paste(message).is_some());
+        // While the file host hangs, a turn waits for it as long as for one file.
+        let ends = self.clock.now() + self.limit;
         for message in pastes.take(READ_MAX) {
-            let Some(text) = self.read(message).await else {
+            let Some(text) = self.read(message, ends.since(self.clock.now())).await else {
                 continue;
             };
             if let [file] = Arc::make_mut(message).attachments.as_mut_slice() {
@@ -68,7 +70,7 @@ impl Pastes {
         }
     }
 
-    async fn read(&self, message: &ChatMessage) -> Option<Arc<str>> {
+    async fn read(&self, message: &ChatMessage, limit: Duration) -> Option<Arc<str>> {
         let known =
             self.kept().iter().find(|(id, _)| *id == message.id).map(|(_, text)| text.clone());
         if let Some(text) = known {
@@ -76,7 +78,7 @@ impl Pastes {
         }
         let file = paste(message)?;
         let reading = self.discord.file(file.clone(), BYTES_MAX);
-        let text = match within(&*self.clock, self.limit, reading).await.and_then(|read| read) {
+        let text = match within(&*self.clock, limit, reading).await.and_then(|read| read) {
             Ok(bytes) => text_of(bytes, file.size),
             // It is tried again with the next turn.
             Err(error) if error.kind().is_retryable() => return None,

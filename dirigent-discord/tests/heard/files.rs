@@ -97,6 +97,21 @@ async fn a_file_host_that_misbehaves_is_believed_nothing() {
     }
 }
 
+/// HR4: while a file host hangs, a turn waits for all pastes together as long as for one.
+#[tokio::test]
+async fn several_pastes_of_a_file_host_that_hangs_are_waited_for_as_long_as_for_one() {
+    for way in WAYS {
+        let mut world = World::new().await;
+        world.alter_files(|file| file.delay = Duration::from_secs(3_600));
+        let began = world.clock.now();
+        let asked = world.asked(way, |world| (0..8).for_each(|_| paste(world))).await;
+        assert!(asked.len() >= 3, "{way:?}");
+        // For what it was handed, and for the transcript.
+        let took = world.clock.now().since(began);
+        assert!(took < Duration::from_secs(25) * u32::try_from(asked.len()).unwrap(), "{took:?}");
+    }
+}
+
 /// HR4: a file host that sends less than the message says is believed, and the rest is missing.
 #[tokio::test]
 async fn a_file_that_is_shorter_than_told_is_told_as_cut() {
