@@ -159,10 +159,13 @@ fn shown(parts: &Parts<'_>) -> Vec<Shown> {
         add_texts(component, &mut texts);
     }
     let components = (!texts.is_empty()).then(|| Shown::components(texts));
-    let stickers = list(parts.stickers).iter();
-    let stickers = stickers.filter_map(|sticker| text(sticker, "name")).map(Shown::sticker);
-    let question = parts.poll.get("question").and_then(|question| text(question, "text"));
-    let poll = question.map(|question| {
+    // Without a name or a question it is something all the same: no message that hides what it says.
+    let stickers = list(parts.stickers).iter().filter(|sticker| sticker.is_object());
+    let stickers =
+        stickers.map(|sticker| Shown::sticker(text(sticker, "name").unwrap_or_default()));
+    let poll = parts.poll.is_object().then(|| {
+        let question = parts.poll.get("question").and_then(|question| text(question, "text"));
+        let question = question.unwrap_or_default();
         let answers = parts.poll.get("answers").map_or(&[][..], list);
         let words =
             |answer: &'_ Value| answer.get("poll_media")?.get("text")?.as_str().map(str::to_owned);
@@ -319,6 +322,11 @@ mod tests {
             read_both_ways(message).shown.iter().map(ToString::to_string).collect()
         };
         assert_eq!(lines(&shown), ["[sticker: cat]", "[poll: Tabs or spaces? Tabs / Spaces]"]);
+        shown["poll"]["question"]["text"] = Value::Null;
+        shown["poll"]["answers"] = json!([]);
+        shown["sticker_items"][0]["name"] = json!("");
+        assert_eq!(lines(&shown), ["[sticker]", "[poll]"]);
+        shown["sticker_items"][0]["name"] = json!("cat");
         shown["author"]["bot"] = json!(true);
         shown["poll"] = Value::Null;
         shown["embeds"] = json!([
