@@ -173,7 +173,10 @@ impl GuildCache {
             return message;
         }
         let inner = self.inner();
-        let bot_of = |role| inner.guilds.values().find_map(|guild| guild.rules.bots.get(&role));
+        // A mention of another guild's role names nothing.
+        let guild = inner.places.get(&message.channel.get());
+        let bots = guild.and_then(|guild| inner.guilds.get(guild)).map(|guild| &guild.rules.bots);
+        let bot_of = |role| bots?.get(&role);
         let mut pieces = message.content.split("<@&");
         let mut named = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
