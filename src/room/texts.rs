@@ -353,7 +353,8 @@ pub(super) fn weight(message: &Arc<ChatMessage>) -> usize {
 #[cold]
 fn weight_beside(message: &ChatMessage) -> usize {
     let beside = |files: &[Attachment], things: &[Shown]| -> usize {
-        let files = files.iter().map(|file| 160 + file.name.len() + file.url.len());
+        let described = |file: &Attachment| file.description.as_deref().map_or(0, str::len);
+        let files = files.iter().map(|it| 160 + it.name.len() + it.url.len() + described(it));
         let things = things.iter().map(|thing| size_of::<Shown>() + thing.weight());
         files.chain(things).sum()
     };
