@@ -363,3 +363,6 @@ fn write_base36(digits: &mut [u8], mut value: u64) {
         *digit = DIGITS.get((value % 36) as usize).copied().unwrap_or(b'0');
     }
 }
+
+#[cfg(test)]
+mod tests;
