@@ -2,6 +2,8 @@
 //! calls: as the gateway pushes it, and as the history has it after a restart.
 
 mod files;
+mod hostile;
+mod secrets;
 mod world;
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use dirigent::ports::GuildId;
 use dirigent::snapshot::PhaseKind;
-use dirigent::store::MemoryChannels;
+use dirigent::store::{ChannelStore as _, MemoryChannels};
 use dirigent::{Agent, AgentError, ChannelId, Dirigent, Mode, Reply, Settings, Turn, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount, Feed};
 use dirigent_loopback::{AlteredFile, LoopbackDiscord};
@@ -231,7 +231,7 @@ impl World {
     pub(crate) async fn rest(&self, channel: ChannelId) {
         self.settle().await;
         let dirigent = self.dirigent.clone().unwrap();
-        for _ in 0..1_000 {
+        for _ in 0..100 {
             self.settle().await;
             let status = dirigent.channel(channel).status().await.unwrap();
             if status.is_none_or(|status| status.phase == PhaseKind::Dormant) {
@@ -239,7 +239,7 @@ impl World {
             }
             self.clock.advance_to_next_wake().unwrap();
         }
-        panic!("the channel does not come to rest");
+        panic!("the channel does not come to rest: {:?}", dirigent.channel(channel).status().await);
     }
 
     /// Lets everything happen that needs no time: see the soak.
@@ -252,6 +252,11 @@ impl World {
             quiet = if seen == Some(now) { quiet + 1 } else { 0 };
             seen = Some(now);
         }
+    }
+
+    /// What is stored of the channel.
+    pub(crate) async fn stored(&self) -> String {
+        format!("{:?}", self.store.load(self.channel).await.unwrap())
     }
 
     /// What `/why` says to the person.
