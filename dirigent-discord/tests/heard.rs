@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dirigent::DiscordApi as _;
 use dirigent::ports::{Embed, Nonce, Post};
-use dirigent_discord::{DiscordAccount, Feed};
+use dirigent_discord::{BanGuard, DiscordAccount, Feed};
 use dirigent_loopback::{RestRoute, Said};
 use serde_json::json;
 use twilight_gateway::Intents;
@@ -155,7 +155,7 @@ async fn embeds_and_components_of_bots_are_told() {
         let builder =
             DiscordAccount::builder(world.server.token(world.monitor), world.clock.clone());
         let address = format!("http://{}", world.server.address());
-        let monitor = builder.proxy(address).build().unwrap();
+        let monitor = builder.proxy(address).ban_guard(&BanGuard::new(1_000)).build().unwrap();
         let numbers = AtomicU64::new(0);
         let (channel, by) = (world.channel, world.monitor);
         let post = |content: &'static str, embeds: Vec<Embed>| {

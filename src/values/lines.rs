@@ -21,7 +21,7 @@ const NAMED_MAX: usize = 10;
 /// from which a thread was made `alice (before this thread): …`. Each further line of a message begins with two spaces, whichever of
 /// Unicode's line breaks its author used, and names have no colon and are one line: so nobody can write a line for another.
 ///
-/// Agents have their registered names. Who else bears an agent's name is `critic (a person)` or `critic (another bot)`; of two
+/// Agents have their registered names. Another author whose name looks like an agent's is `critic (a person)` or `critic (another bot)`; of two
 /// others with one name the second is `alice (2)`. Mentions of accounts whose names are known here, `<@1>`, become `@NAME`.
 ///
 /// Lengths: a name 100 characters, an excerpt of what is answered 200, a forwarded text 2,000, anything shown 500, of
