@@ -320,7 +320,7 @@ impl Runtime {
         limit: std::time::Duration,
         work: impl Future<Output = T>,
     ) -> Result<T, ApiError> {
-        retry::within(self.clock.as_ref(), limit, work).await
+        host_code::within(self.clock.as_ref(), limit, work).await
     }
 
     fn signals(&self) -> Signals<'_> {

@@ -88,7 +88,7 @@ impl AccountBuilder {
 
     /// The webhooks, by id, behind which people speak, for example a bridge to another chat: what they post counts as people's words
     /// ([`AuthorKind::Bridged`](dirigent::ports::AuthorKind::Bridged)), so it wakes, stops and is answered. None, if nothing is said:
-    /// a webhook's name proves nothing, and whoever has its address can post.
+    /// a webhook's name proves nothing, and everyone who has its address can post.
     pub fn people_behind(mut self, webhooks: impl IntoIterator<Item = UserId>) -> Self {
         self.bridges.extend(webhooks);
         self

@@ -172,7 +172,7 @@ fn told(status: &Status, directory: &Directory) -> String {
     }
     if status.sees_no_content {
         text.push_str(
-            "\nPeople's messages come without anything in them and wake nobody: switch on the Message Content Intent in \
+            "\nPeople's messages come without anything in them and wake no agent: switch on the Message Content Intent in \
              Discord's developer portal.",
         );
     }

@@ -49,7 +49,8 @@ pub struct Explanation {
     pub failed_calls: u32,
     /// By what a person's message addressed the agent, where it has not had its turn since. After a restart this is not known.
     pub addressed_by: Option<AddressedBy>,
-    /// Whether people's messages come to this channel without anything in them, because the bot lacks the message-content intent: they wake nobody.
+    /// Whether people's messages come to this channel without anything in them, because the bot lacks the message-content
+    /// intent: they wake no agent.
     pub sees_no_content: bool,
     /// The process that acts for the channel, where it is another one and its name is known.
     pub owner: Option<Arc<str>>,

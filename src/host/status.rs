@@ -75,7 +75,7 @@ pub struct Status {
     /// [`Confirmation::delivery_timeout`](crate::settings::Confirmation::delivery_timeout).
     pub unrecognised: Vec<(AgentId, u32)>,
     /// Whether people's messages come to this process without anything in them, because the bot lacks the message-content
-    /// intent: they wake nobody.
+    /// intent: they wake no agent.
     pub sees_no_content: bool,
     /// How many of a discussion's own messages, such as its result, were given up since the chat refuses them; a restart
     /// tries them once more. [`discussion`](Channel::discussion) lists them.

@@ -97,7 +97,7 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// Reads the beginning of a file that a message names: at most `max` bytes. Optional; without it long pastes stay files, and pictures
     /// names.
     ///
-    /// A message may name any address, and whoever wrote it may mean harm: an implementation asks the chat's own file host and
+    /// A message may name any address, and its author may mean harm: an implementation asks the chat's own file host and
     /// no other, follows no redirection, sends no token, and ends after a while.
     ///
     /// # Errors

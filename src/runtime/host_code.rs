@@ -7,9 +7,11 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{FutureExt, TryFutureExt};
 
+use crate::Clock;
 use crate::values::error::{ApiError, ErrorKind};
 
 /// What the host's code said when it panicked: the source of the error that is reported in the place of its answer.
@@ -51,4 +53,19 @@ pub(crate) fn answered<T>(
     work: impl Future<Output = T>,
 ) -> impl Future<Output = Result<T, ApiError>> {
     AssertUnwindSafe(work).catch_unwind().map_err(move |payload| no_answer(what, &*payload))
+}
+
+/// Waits for something, but not for ever. Where the host's code panics in it, no answer came.
+pub(crate) async fn within<T>(
+    clock: &dyn Clock,
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Result<T, ApiError> {
+    let deadline = clock.now() + limit;
+    tokio::select! {
+        biased;
+        done = answered("a request", work) => done,
+        // Made when it is first polled: work that is ready at once costs no timer.
+        () = async { clock.sleep_until(deadline).await } => Err(ApiError::new(ErrorKind::NoAnswer)),
+    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use dirigent_core::MessageId;
 use futures_util::FutureExt;
 
-use super::retry::within;
+use super::host_code::within;
 use crate::values::message::Attachment;
 use crate::{ChatMessage, Clock, DiscordApi};
 

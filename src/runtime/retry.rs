@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use super::Runtime;
-use super::host_code::answered;
-use crate::Clock;
 use crate::settings::limits::{RETRIES, WORK_TIME};
-use crate::values::error::{ApiError, ErrorKind};
+use crate::values::error::ApiError;
 
 /// The wait before the first repetition, where the other side did not say how long.
 const BACK_OFF: Duration = Duration::from_millis(500);
@@ -34,20 +32,5 @@ impl Runtime {
             left -= 1;
             self.clock.sleep_until(next).await;
         }
-    }
-}
-
-/// Waits for something, but not for ever. Where the host's code panics in it, no answer came.
-pub(super) async fn within<T>(
-    clock: &dyn Clock,
-    limit: Duration,
-    work: impl Future<Output = T>,
-) -> Result<T, ApiError> {
-    let deadline = clock.now() + limit;
-    tokio::select! {
-        biased;
-        done = answered("a request", work) => done,
-        // Made when it is first polled: work that is ready at once costs no timer.
-        () = async { clock.sleep_until(deadline).await } => Err(ApiError::new(ErrorKind::NoAnswer)),
     }
 }

@@ -11,7 +11,7 @@ pub(crate) struct Sight {
 }
 
 impl Sight {
-    /// Looks at a message that was pushed. That nothing can be seen is told once, until something can.
+    /// Looks at a message that was pushed. Where nothing can be seen it logs that once, until something can.
     pub(crate) fn look_at(&self, message: &ChatMessage) {
         if message.hides_all() {
             self.see_nothing_of(message);

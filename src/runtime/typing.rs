@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 
+use super::host_code::within;
 use super::perform::Performer;
-use super::retry::within;
 use crate::ports::turn_link::TurnLink;
 use crate::settings::limits::WORK_TIME;
 use crate::values::error::ErrorKind;

@@ -19,7 +19,7 @@ const NAMED_MAX: usize = 10;
 /// `[embed: TEXT]` or `[components: TEXT]` for each thing that the message shows. Between name and colon it says what the
 /// message repeats: `alice (answering sceptic: "Where is the proof?"): Here.`, `alice (forwarding): …`, and for the message
 /// from which a thread was made `alice (before this thread): …`. Each further line of a message begins with two spaces, whichever of
-/// Unicode's line breaks its author used, and names have no colon and are one line: so nobody can write a line for another.
+/// Unicode's line breaks its author used, and names have no colon and are one line: so no author can write a line for another.
 ///
 /// Agents have their registered names. Another author whose name looks like an agent's is `critic (a person)` or `critic (another bot)`; of two
 /// others with one name the second is `alice (2)`. Mentions of accounts whose names are known here, `<@1>`, become `@NAME`.
@@ -286,7 +286,7 @@ const fn is_break(c: char) -> bool {
     )
 }
 
-/// Files, what else is shown, and embeds of which nothing is told.
+/// Files, what else is shown, and embeds without words.
 fn write_things(line: &mut String, files: &[Attachment], shown_too: &[Shown], embeds: usize) {
     let part = |line: &mut String| {
         if !line.ends_with(' ') {

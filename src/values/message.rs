@@ -110,7 +110,7 @@ impl ChatMessage {
         is_person && self.kind != ChatKind::System
     }
 
-    /// Whether a person wrote it and nothing of it can be seen. Discord lets nobody post nothing: it hides all but
+    /// Whether a person wrote it and nothing of it can be seen. Discord takes no empty message: it hides all but
     /// the author from a bot that lacks the message-content intent.
     pub(crate) fn hides_all(&self) -> bool {
         let repeats = |quoted: &Quoted| quoted.kind != QuotedAs::Answered && quoted.is_visible();

@@ -224,7 +224,7 @@ fn joined<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, between: &str) -> A
     cut_line(&line, SHOWN_CHARS_MAX)
 }
 
-/// The text in one line, at most so many characters of it, and a sign where it goes on.
+/// The first `max` characters of a text in one line, and a sign where it goes on.
 pub(crate) fn cut_line(text: &str, max: usize) -> Arc<str> {
     let line = shown(text, max + 1);
     match line.char_indices().nth(max) {

@@ -23,7 +23,7 @@ pub struct Limits {
     pub prompt_tokens: usize,
     /// How many pictures of the channel's messages the model is shown in a turn, the newest: PNG, JPEG, WebP and GIF. Each counts as
     /// 1,000 tokens of the prompt. They are read from the chat's own file host and sent to the agent's endpoints, and nowhere else.
-    /// Default 0: the model reads the files' names, and is told that it cannot see them. For a model that takes pictures.
+    /// Default 0: the model reads the files' names, and the briefing says that it cannot see them. For a model that takes pictures.
     pub pictures: usize,
     /// The most bytes of all pictures of a turn together; those that would exceed it are not shown. Default 4 MiB.
     pub picture_bytes: usize,
