@@ -71,6 +71,7 @@ calls! {
     reconnected_here: |d, _c| d.reconnected_here();
     register: |d, _c| d.channel(ChannelId::new(99)).register(CreatedChannel::default());
     report_cost: |d, c| d.channel(c).report_cost(1);
+    request: |d, c| d.channel(c).request(&ChannelRequest::Stop);
     request_here: |d, c| d.request_here(c, &ChannelRequest::WakeForResult { first: None }, SECOND);
     reset_budget: |d, c| d.channel(c).reset_budget();
     resume: |d, c| d.channel(c).resume();
