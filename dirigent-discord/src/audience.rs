@@ -189,6 +189,15 @@ impl DiscordAccount {
         }
     }
 
+    /// The bots for which Discord manages roles in a channel's guild, by role; none where it cannot be asked.
+    pub(crate) async fn bots_by_role(&self, channel: ChannelId) -> HashMap<u64, UserId> {
+        let asked = self.wire_channel(channel.get()).await.ok();
+        let Some(guild) = asked.and_then(|channel| channel.guild_id) else {
+            return HashMap::new();
+        };
+        self.rules(guild.0).await.map(|rules| rules.bots).unwrap_or_default()
+    }
+
     pub(crate) async fn wire_channel(&self, channel_id: u64) -> Result<wire::Channel, ApiError> {
         let route = Route::GetChannel { channel_id };
         self.read(Ask::bare("get channel", channel_id, &route)).await

@@ -1,6 +1,6 @@
 //! The chatting half.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use dirigent::ports::{ApiError, Attachment, HistoryRequest, Mentions, Post, Posted};
@@ -11,6 +11,7 @@ use twilight_model::channel::message::Embed;
 use twilight_model::guild::Permissions;
 
 use crate::embed::discord_embed;
+use crate::guild_cache::{ROLE, with_bots};
 use crate::message::read_message;
 use crate::route::Ask;
 use crate::{DiscordAccount, NeededPermission, RestError, wire};
@@ -132,8 +133,16 @@ impl DiscordApi for DiscordAccount {
         };
         let page: Vec<wire::Message> =
             self.read(Ask::bare("get messages", channel_id, &route)).await?;
-        let read = page.into_iter().filter_map(read_message);
-        Ok(read.map(|message| self.told(message)).collect())
+        let read: Vec<_> = page.into_iter().filter_map(read_message).collect();
+        let names_role = read.iter().any(|message| message.content.contains(ROLE));
+        // After a start the history is read before the gateway has told of the guilds.
+        let bots = if names_role && !self.guild_cache.knows_roles(request.channel) {
+            self.bots_by_role(request.channel).await
+        } else {
+            HashMap::new()
+        };
+        let named = |message| if bots.is_empty() { message } else { with_bots(message, &bots) };
+        Ok(read.into_iter().map(|message| self.told(named(message))).collect())
     }
 
     /// Known only while a [`Feed`](crate::Feed) tells of the channel.

@@ -168,28 +168,23 @@ impl GuildCache {
     }
 
     /// Makes the mention of a role that Discord manages for a bot the mention of the bot.
-    pub(crate) fn name_bots(&self, mut message: ChatMessage) -> ChatMessage {
-        if !message.content.contains("<@&") {
+    pub(crate) fn name_bots(&self, message: ChatMessage) -> ChatMessage {
+        if !message.content.contains(ROLE) {
             return message;
         }
         let inner = self.inner();
         // A mention of another guild's role names nothing.
         let guild = inner.places.get(&message.channel.get());
         let bots = guild.and_then(|guild| inner.guilds.get(guild)).map(|guild| &guild.rules.bots);
-        let bot_of = |role| bots?.get(&role);
-        let mut pieces = message.content.split("<@&");
-        let mut named = pieces.next().unwrap_or_default().to_owned();
-        for piece in pieces {
-            let role = piece
-                .split_once('>')
-                .and_then(|(role, rest)| Some((bot_of(role.parse::<u64>().ok()?)?, rest)));
-            match role {
-                Some((bot, rest)) => named.extend([&format!("<@{bot}>"), rest]),
-                None => named.extend(["<@&", piece]),
-            }
+        match bots {
+            Some(bots) => with_bots(message, bots),
+            None => message,
         }
-        message.content = named.into();
-        message
+    }
+
+    /// Whether it is known in which guild the channel is, and so which roles are whose.
+    pub(crate) fn knows_roles(&self, channel: ChannelId) -> bool {
+        self.inner().places.contains_key(&channel.get())
     }
 
     /// A channel or thread is new or has changed.
@@ -403,6 +398,26 @@ impl GuildCache {
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How the mention of a role begins.
+pub(crate) const ROLE: &str = "<@&";
+
+/// The message with the mentions of bots in place of those of the roles that Discord manages for them.
+pub(crate) fn with_bots(mut message: ChatMessage, bots: &HashMap<u64, UserId>) -> ChatMessage {
+    let mut pieces = message.content.split(ROLE);
+    let mut named = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let role = piece
+            .split_once('>')
+            .and_then(|(role, rest)| Some((bots.get(&role.parse::<u64>().ok()?)?, rest)));
+        match role {
+            Some((bot, rest)) => named.extend([&format!("<@{bot}>"), rest]),
+            None => named.extend([ROLE, piece]),
+        }
+    }
+    message.content = named.into();
+    message
 }
 
 impl Inner {

@@ -77,8 +77,10 @@ async fn a_reply_to_what_no_agent_said_asks_the_list() {
 /// HR3: the mention of the role that Discord manages for a bot is the bot's, and the line has its name.
 #[tokio::test]
 async fn the_mention_of_a_bots_role_asks_that_agent_first() {
-    for way in WAYS {
+    for (way, is_gateway_late) in [(Way::Pushed, false), (Way::Read, false), (Way::Read, true)] {
         let mut world = World::new().await;
+        // Then the history is read before the gateway has told of the guild and its roles.
+        world.is_gateway_late = is_gateway_late;
         let role = world.server.managed_role(world.guild, world.agent("sceptic"));
         let said = format!("<@&{role}> and <@&77>, please");
         let asked = world

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use dirigent::ports::GuildId;
 use dirigent::snapshot::PhaseKind;
@@ -82,6 +83,8 @@ pub(crate) struct World {
     /// From where the bot reads files.
     pub(crate) file_host: String,
     pub(crate) intents: Intents,
+    /// Whether the gateway is reached only some time after a start.
+    pub(crate) is_gateway_late: bool,
     /// The files that were asked for.
     asked_files: Arc<Mutex<Vec<String>>>,
     store: Arc<MemoryChannels>,
@@ -119,7 +122,7 @@ impl World {
         #[rustfmt::skip]
         let world = Self {
             clock, discord, server, guild, channel, person, moderator, monitor, agents, file_host, asked_files,
-            intents: Feed::INTENTS, store: Arc::default(), stage: Stage::default(), dirigent: None,
+            intents: Feed::INTENTS, is_gateway_late: false, store: Arc::default(), stage: Stage::default(), dirigent: None,
             connects: watch::Sender::new(true), running: JoinSet::new(),
         };
         world
@@ -151,6 +154,11 @@ impl World {
         let config = ConfigBuilder::new(self.server.token(self.moderator), self.intents);
         let config = config.proxy_url(format!("ws://{}", self.server.gateway_address()));
         let shard = Shard::with_config(ShardId::ONE, config.queue(NoQueue).build());
+        if self.is_gateway_late {
+            self.settle().await;
+            self.clock.advance(Duration::from_secs(5));
+            self.settle().await;
+        }
         let mut line = Line::new(shard, self.clock.clone(), self.connects.subscribe());
         self.running.spawn(async move {
             let feed = feed.shard(ShardId::ONE);
