@@ -70,6 +70,7 @@ pub(super) enum Plan {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct World {
     pub(super) dice: Dice,
     pub(super) now: Timestamp,
@@ -105,6 +106,9 @@ pub(super) struct World {
     /// Up to where the room, when it left memory, had left of a backlog what waits for a person's next word. A record does not
     /// tell that from words that are in no turn.
     pub(super) rest_up_to: Option<MessageId>,
+    /// Whether people send what cannot be seen, and some speak from behind a bridge. By the world's number and not drawn, so
+    /// that the worlds that once failed stay what they were.
+    pub(super) sends_forms: bool,
     pub(super) log: Option<Vec<String>>,
 }
 
@@ -169,6 +173,7 @@ impl World {
             absent: Vec::new(),
             ticks_at: (now, 0),
             rest_up_to: None,
+            sends_forms: matches!(seed % 10, 2 | 7),
             log: log.then(Vec::new),
         };
         world.open();
