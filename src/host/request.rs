@@ -51,11 +51,12 @@ impl Dirigent {
 }
 
 impl Channel<'_> {
-    /// Asks it of this process, or of the one that acts for the channel.
+    /// Carries out a request in this process, or in the one that acts for the channel. For example, you stop a channel with
+    /// [`ChannelRequest::Stop`] without knowing whose it is.
     ///
     /// # Errors
     ///
-    /// As what is asked for fails; [`CallError::Elsewhere`] where another process acts for the channel and cannot be asked.
+    /// As the request fails; [`CallError::Elsewhere`] where another process acts for the channel and cannot be asked.
     pub async fn request(self, request: &ChannelRequest) -> Result<ChannelAnswer, CallError> {
         let Channel { dirigent, id } = self;
         let runtime = &dirigent.runtime;

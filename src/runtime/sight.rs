@@ -8,10 +8,11 @@ use crate::ChatMessage;
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
     is_blind: AtomicBool,
+    is_logged: AtomicBool,
 }
 
 impl Sight {
-    /// Looks at a message that was pushed. Where nothing can be seen it logs that once, until something can.
+    /// Looks at a message that was pushed. It logs the first of this process in which nothing can be seen.
     pub(crate) fn look_at(&self, message: &ChatMessage) {
         if message.hides_all() {
             self.see_nothing_of(message);
@@ -31,7 +32,7 @@ impl Sight {
     }
 
     fn see_nothing_of(&self, message: &ChatMessage) {
-        if !self.is_blind.swap(true, Ordering::Relaxed) {
+        if self.is_to_be_logged() {
             tracing::error!(
                 channel = %message.channel,
                 "a person's message came without anything in it, and such messages wake no agent: switch on the Message Content \
@@ -40,8 +41,33 @@ impl Sight {
         }
     }
 
+    /// Without the intent Discord shows some messages all the same, for example replies that ping the bot. The log says it once.
+    fn is_to_be_logged(&self) -> bool {
+        self.is_blind.store(true, Ordering::Relaxed);
+        !self.is_logged.swap(true, Ordering::Relaxed)
+    }
+
     /// Whether the newest message of a person had nothing in it.
     pub(crate) fn is_blind(&self) -> bool {
         self.is_blind.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::MessageId;
+
+    use super::*;
+    use crate::{ChannelId, UserId};
+
+    /// HR8
+    #[test]
+    fn what_cannot_be_seen_is_logged_once() {
+        let sight = Sight::default();
+        assert!(sight.is_to_be_logged() && sight.is_blind());
+        let hello = ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(2), "hello");
+        sight.look_at(&hello);
+        assert!(!sight.is_blind());
+        assert!(!sight.is_to_be_logged() && sight.is_blind());
     }
 }
