@@ -4,6 +4,7 @@
 //! that does not reach the chat, and a full pool. Nothing here knows turns, asks a clock or waits.
 
 mod bars;
+mod calls;
 mod claim;
 mod health;
 mod line;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 
 use self::bars::Bars;
+use self::calls::Calls;
 use self::health::{Accounts, Passage};
 use self::places::Places;
 use self::pool::Pool;
@@ -35,6 +37,8 @@ pub(crate) struct Limits {
     pub(crate) pacing: Pacing,
     /// Most agents that run at once; 0 is taken for 1.
     pub(crate) calls_max: usize,
+    /// Most calls of one agent that run at once, if that is limited; 0 is taken for 1.
+    pub(crate) agent_calls_max: Option<usize>,
     /// Most consultations that run at once; 0 is taken for 1.
     pub(crate) consults_max: usize,
     /// How long one attempt at the chat may take.
@@ -52,7 +56,7 @@ pub(crate) struct Admission {
     places: Places,
     bars: Bars,
     accounts: Accounts,
-    calls: Pool,
+    calls: Calls,
     consults: Pool,
 }
 
@@ -62,7 +66,7 @@ impl Admission {
             places: Places::new(limits.pacing),
             bars: Bars::default(),
             accounts: Accounts::new(limits.attempt_timeout),
-            calls: Pool::new(limits.calls_max),
+            calls: Calls::new(limits.calls_max, limits.agent_calls_max),
             consults: Pool::new(limits.consults_max),
         }
     }
@@ -74,7 +78,7 @@ impl Admission {
         let is_admitted = match claim.kind {
             ClaimKind::Post => return self.admit_post(now, claim),
             ClaimKind::Read => return self.admit_read(now, claim),
-            ClaimKind::Call => self.calls.admit(waiter),
+            ClaimKind::Call => self.calls.admit(claim),
             ClaimKind::Consult => self.consults.admit(waiter),
         };
         if is_admitted { Verdict::Go } else { WAIT }

@@ -108,7 +108,8 @@ fn answered(referenced: Value) -> Option<Quoted> {
     let files = answered.attachments.iter().map(|file| format!("[file: {}]", file.name));
     let things = files.chain(answered.shown.iter().map(ToString::to_string));
     let words: Vec<String> = [answered.content.to_string()].into_iter().chain(things).collect();
-    Some(Quoted::answered(answered.author, name, &words.join(" ")))
+    let quoted = Quoted::answered(answered.author, name, &words.join(" "));
+    Some(quoted.by(answered.author_kind))
 }
 
 /// The message from which a thread was made.
@@ -363,6 +364,7 @@ mod tests {
         assert_eq!(
             quoted,
             Quoted::answered(UserId::new(8), Some("P".into()), "Where is the proof?")
+                .by(AuthorKind::Human)
         );
         reply["referenced_message"] = Value::Null;
         assert_eq!(read_both_ways(&reply).quoted, None, "it was deleted");

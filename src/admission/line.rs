@@ -30,6 +30,11 @@ impl Line {
         number.is_some_and(|number| self.by_age.remove(&number).is_some())
     }
 
+    /// Whether an action waits.
+    pub(super) fn holds(&self, waiter: Waiter) -> bool {
+        self.numbers.contains_key(&waiter)
+    }
+
     pub(super) fn first(&self) -> Option<Waiter> {
         self.by_age.values().next().copied()
     }

@@ -89,6 +89,36 @@ impl Pool {
         self.running.len() + self.called.len() < self.max
     }
 
+    /// Whether this action has a place.
+    pub(super) fn runs(&self, waiter: Waiter) -> bool {
+        self.running.contains(&waiter)
+    }
+
+    /// Whether this action has, is kept or waits for a place.
+    pub(super) fn knows(&self, waiter: Waiter) -> bool {
+        let is_called = || self.called.iter().any(|(called, _)| *called == waiter);
+        self.runs(waiter) || is_called() || self.line.holds(waiter)
+    }
+
+    /// Frees the places of these actions.
+    pub(super) fn release_if(
+        &mut self,
+        now: Timestamp,
+        is_gone: impl Fn(Waiter) -> bool,
+        calls: &mut Vec<Wakeup>,
+    ) {
+        let before = self.running.len();
+        self.running.retain(|waiter| !is_gone(*waiter));
+        if self.running.len() < before {
+            self.call(now, calls);
+        }
+    }
+
+    /// Whether nothing has, is kept or waits for a place.
+    pub(super) fn is_unused(&self) -> bool {
+        self.running.is_empty() && self.called.is_empty() && self.line.is_empty()
+    }
+
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.running.len() + self.called.len() + self.line.len()

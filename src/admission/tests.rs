@@ -21,7 +21,13 @@ fn admission(pacing: Pacing) -> Admission {
 }
 
 fn within(pacing: Pacing, attempt_timeout: Duration) -> Admission {
-    Admission::new(Limits { pacing, calls_max: 2, consults_max: 1, attempt_timeout })
+    Admission::new(Limits {
+        pacing,
+        calls_max: 2,
+        agent_calls_max: None,
+        consults_max: 1,
+        attempt_timeout,
+    })
 }
 
 /// Until this time.

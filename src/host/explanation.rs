@@ -38,7 +38,8 @@ pub struct Explanation {
     /// it takes it ([`Status::record_refused_since`](crate::operate::Status::record_refused_since)).
     pub record_refused_for: Option<Duration>,
     /// Whether the run of the agent that has the floor waits until the library may call one agent more:
-    /// [`LimitRules::calls_max`](crate::settings::LimitRules::calls_max) are running.
+    /// [`LimitRules::calls_max`](crate::settings::LimitRules::calls_max) are running, or
+    /// [`agent_calls_max`](crate::settings::LimitRules::agent_calls_max) of this agent.
     pub waits_for_call: bool,
     /// How many of the agent's replies in a row, three or more, were not recognised in what was posted:
     /// what its host reports differs from what it posts, and each turn waits until the agent is quiet.

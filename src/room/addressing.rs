@@ -3,9 +3,10 @@
 use dirigent_core::{AgentKey, MessageId};
 
 use super::directory::Directory;
-use crate::ChatMessage;
-use crate::values::mentions::mentioned;
+use crate::values::mentions::{mentioned, mentioned_first};
+use crate::values::message::AuthorKind;
 use crate::values::shown::QuotedAs;
+use crate::{ChatMessage, UserId};
 
 /// By what a person's message addresses an agent.
 ///
@@ -59,13 +60,27 @@ pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<
     Some(Addressed { message: message.id, agents, by })
 }
 
+/// Whether a person's message, which addresses no agent, is for another person: it begins with the mention of one, or answers
+/// one. What answers or mentions its own author goes on with what was said to all.
+pub(super) fn is_for_another(directory: &Directory, message: &ChatMessage) -> bool {
+    let is_another = |user: UserId| {
+        let is_ours = directory.moderator() == Some(user) || directory.of_user(user).is_some();
+        user != message.author && !is_ours
+    };
+    let by_person = |kind| matches!(kind, Some(AuthorKind::Human | AuthorKind::Bridged));
+    let answered = message.quoted.as_deref().filter(|it| it.kind == QuotedAs::Answered);
+    let answered = answered.filter(|quoted| by_person(quoted.author_kind));
+    let asked = mentioned_first(&message.content);
+    asked.or(answered.and_then(|quoted| quoted.author)).is_some_and(is_another)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
     use super::*;
     use crate::ports::Quoted;
-    use crate::{AgentId, ChannelId, UserId};
+    use crate::{AgentId, ChannelId};
 
     /// Agents 1 to 4 with these names.
     fn directory() -> Directory {

@@ -8,7 +8,7 @@ use dirigent_core::{
     AgentKey, Author, Input, Message, MessageId, MessageKind, PhaseKind, Refusal, Tail, Timestamp,
 };
 
-use super::addressing::{Addressed, addressed};
+use super::addressing::{Addressed, addressed, is_for_another};
 use super::cleanup::Cleanup;
 use super::context::Context;
 use super::marks::CLOCKS_APART;
@@ -98,7 +98,8 @@ impl Hearing<'_> {
             digest.kind = MessageKind::Conversation;
         }
         let is_hidden = author == Author::Human && message.hides_all();
-        if is_hidden || self.is_echo(&message, author) {
+        let is_aside = author == Author::Human && self.is_aside(&message, &digest);
+        if is_hidden || is_aside || self.is_echo(&message, author) {
             // It wakes, requests and counts nothing. Of what cannot be seen agents could only guess.
             digest.kind = MessageKind::System;
         }
@@ -143,6 +144,15 @@ impl Hearing<'_> {
             self.commands.word = self.commands.word.max(Some(word.id));
         }
         resumes_nothing
+    }
+
+    /// Whether people talk to each other, and the host wants agents to leave that alone.
+    fn is_aside(&self, message: &ChatMessage, digest: &Message) -> bool {
+        let Context { directory, settings, .. } = self.cx;
+        settings.reading.skip_talk_of_people
+            && digest.kind == MessageKind::Conversation
+            && is_for_another(directory, message)
+            && addressed(directory, message).is_none()
     }
 
     /// Whether an agent of another gateway, without the floor, says what was said before.

@@ -173,6 +173,7 @@ impl<'p> Loop<'p> {
         let admission = Admission::new(Limits {
             pacing: settings.limits.pacing,
             calls_max: settings.limits.calls_max,
+            agent_calls_max: settings.limits.agent_calls_max,
             consults_max: settings.limits.calls_max,
             attempt_timeout: settings.time_limits.request,
         });

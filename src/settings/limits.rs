@@ -54,6 +54,10 @@ pub struct LimitRules {
     /// Most hosted agents that run at once, and most questions to the orchestrator that are asked at once, each counted by
     /// itself: a question is often asked while an agent runs. Default 1,024; what is beyond waits.
     pub calls_max: usize,
+    /// Most calls of one hosted agent that run at once, in all channels together, at least 1: for an agent whose model or
+    /// account takes no more. What is beyond waits, the longest waiting first. Default: no limit but
+    /// [`LimitRules::calls_max`].
+    pub agent_calls_max: Option<usize>,
 }
 
 impl Default for LimitRules {
@@ -67,6 +71,7 @@ impl Default for LimitRules {
             missed_bytes_max: 64 * 1_024,
             texts_bytes_max: 64 * 1_024 * 1_024,
             calls_max: 1_024,
+            agent_calls_max: None,
         }
     }
 }

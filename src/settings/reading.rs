@@ -29,6 +29,11 @@ pub struct ReadingRules {
     /// host reports or by its messages, but stays in the channel: the library does not see it before it is posted. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
     /// differs, and answers of a few words never count. No text is kept. Default true.
     pub skip_repetitions: bool,
+    /// Whether a person's message for another person wakes no agent: it addresses none, and it begins with the mention of an
+    /// account that is neither a registered agent's nor the library's, or answers what another person said. It asks for no
+    /// turn and resets no ceiling; agents read it with what is said later. Words that stop or resume the channel act all the
+    /// same. Default false.
+    pub skip_talk_of_people: bool,
     /// A person's message that is one of these and nothing else stops the channel; see
     /// [`ReadingRules::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.
     pub stop_words: Vec<String>,
@@ -44,6 +49,7 @@ impl Default for ReadingRules {
             completion: CompletionPolicy::default(),
             human_marker: None,
             skip_repetitions: true,
+            skip_talk_of_people: false,
             stop_words: ["stop", "停", "停止"].map(str::to_owned).into(),
             resume_words: ["resume", "继续", "恢复"].map(str::to_owned).into(),
         }

@@ -131,7 +131,15 @@ groups! {
         unfinished_template,
         overdue_template,
     }
-    ReadingRules { silence, completion, human_marker, skip_repetitions, stop_words, resume_words, }
+    ReadingRules {
+        silence,
+        completion,
+        human_marker,
+        skip_repetitions,
+        skip_talk_of_people,
+        stop_words,
+        resume_words,
+    }
     Signal { token, word_boundary, stripped, }
     Hooks { no_reply_model, notify, heartbeat, offline_after_failures, lost_runs, }
     Heartbeat { period, misses, }
@@ -144,6 +152,7 @@ groups! {
         missed_bytes_max,
         texts_bytes_max,
         calls_max,
+        agent_calls_max,
     }
     Pacing { channel, agent, global, }
     Pace { burst, window, }

@@ -143,6 +143,7 @@ blank! {
     u8 = 0,
     u32 = 0,
     u64 = 0,
+    usize = 0,
     Duration = Self::ZERO,
     HumanMarker = Self::default(),
     Heartbeat = Self::default(),

@@ -59,6 +59,11 @@ fn code(text: &str) -> usize {
     ticks
 }
 
+/// The account with whose mention a text begins.
+pub(crate) fn mentioned_first(text: &str) -> Option<UserId> {
+    mention(text.trim_start()).map(|(user, _)| user)
+}
+
 /// The account that is mentioned right here, and how long the mention is.
 pub(crate) fn mention(text: &str) -> Option<(UserId, usize)> {
     let inner = text.strip_prefix("<@")?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::embed::Embed;
 use super::id::UserId;
-use super::message::Attachment;
+use super::message::{Attachment, AuthorKind};
 use crate::text::plain::shown;
 
 /// The longest excerpt of a message that is answered, in characters.
@@ -41,6 +41,9 @@ pub struct Quoted {
     /// The name under which people see its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author_name: Option<Arc<str>>,
+    /// Whose account wrote it; `None` where the chat, or its adapter, does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author_kind: Option<AuthorKind>,
     /// What it says: at most 200 characters in one line of a message that is answered, else at most 2,000 characters.
     pub content: Arc<str>,
     /// Its files. A message that is answered has none here.
@@ -93,9 +96,23 @@ impl Quoted {
         self
     }
 
+    /// The same, written by such an account.
+    #[must_use]
+    pub fn by(self, kind: AuthorKind) -> Self {
+        Self { author_kind: Some(kind), ..self }
+    }
+
     fn of(kind: QuotedAs, content: Arc<str>) -> Self {
         let (attachments, shown) = (Vec::new(), Vec::new());
-        Self { kind, author: None, author_name: None, content, attachments, shown }
+        Self {
+            kind,
+            author: None,
+            author_name: None,
+            author_kind: None,
+            content,
+            attachments,
+            shown,
+        }
     }
 
     /// Whether anything of it can be seen.

@@ -170,6 +170,7 @@ fn counts_and_deadlines_at_their_upper_ends_change_no_turn() {
     let mut stage = hosted(|settings| {
         settings.limits.poll_limit = u8::MAX;
         (settings.limits.missed_max, settings.limits.calls_max) = (usize::MAX, usize::MAX);
+        settings.limits.agent_calls_max = Some(usize::MAX);
         (settings.time_limits.call, settings.time_limits.missed_wake_max) =
             (Duration::MAX, Duration::MAX);
         settings.limits.pacing = pacing(usize::MAX, Duration::MAX);
@@ -189,6 +190,7 @@ fn counts_of_nothing_are_taken_for_one_or_none() {
     let mut stage = hosted(|settings| {
         settings.limits.poll_limit = 0;
         (settings.limits.missed_max, settings.limits.calls_max) = (0, 0);
+        settings.limits.agent_calls_max = Some(0);
         settings.time_limits.missed_wake_max = Duration::ZERO;
         settings.limits.pacing = pacing(0, Duration::ZERO);
     });

@@ -4,9 +4,9 @@ use dirigent::hooks::TurnId;
 use dirigent::operate::AddressedBy;
 use dirigent::ports::{AuthorKind, ChatKind, Embed, Quoted, Shown};
 use dirigent::snapshot::Pause;
-use dirigent::{ChatMessage, MessageId};
+use dirigent::{ChatMessage, MessageId, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
-use dirigent_testkit::scripted_agent::Act;
+use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
 
 use super::kit::{MINUTE, RETURN, SECOND};
@@ -290,4 +290,68 @@ fn people_behind_a_bridge_are_heard_and_a_bridge_that_loops_is_not() {
     bridged("resume")(&mut stage);
     assert_eq!(stage.status().unwrap().rest, None);
     assert_eq!(asked_by(&mut stage, bridged("an hour later")).len(), 3);
+}
+
+/// HR13: what people say to each other wakes nobody, if the host wants that, and is heard with the next question.
+#[test]
+fn what_is_for_another_person_wakes_nobody() {
+    for skips in [false, true] {
+        let setup = Setup::new().hosted("a", []).hosted("b", []).hosted("c", []);
+        let setup = setup.settings(|settings| settings.reading.skip_talk_of_people = skips);
+        let mut stage = setup.stage();
+        stage.chat();
+        let (bob, channel) = (UserId::new(4_000), stage.channel());
+        stage.discord().add_account(bob, AuthorKind::Human);
+        stage.discord().join(channel, bob);
+        let by_bob = stage.discord().say(channel, bob, "I am here");
+        stage.until_dormant();
+        let mention = format!("<@{bob}> lunch?");
+        let for_bob = [
+            asked_by(&mut stage, |stage| _ = stage.say(&mention)),
+            asked_by(&mut stage, |stage| answering(stage, by_bob, "so am I")),
+        ];
+        assert_eq!(for_bob.iter().all(Vec::is_empty), skips, "{for_bob:?}");
+        // Who mentions an agent, too, asks that agent; and a word that is for nobody is for all.
+        let both = format!("<@{bob}> let us ask <@{}>", stage.agent("c").user());
+        assert_eq!(asked_by(&mut stage, |stage| _ = stage.say(&both)).first(), Some(&"c"));
+        assert!(
+            stage
+                .agent("c")
+                .turns()
+                .last()
+                .unwrap()
+                .lines
+                .iter()
+                .any(|line| line.contains("lunch?"))
+                == skips
+        );
+        assert_eq!(asked_by(&mut stage, |stage| _ = stage.say("and all of you?")).len(), 3);
+        let mine = stage.say("one");
+        stage.until_dormant();
+        let own = asked_by(&mut stage, |stage| answering(stage, mine, "and two"));
+        assert_eq!(own.len(), 3, "who answers itself goes on");
+        answering(&mut stage, by_bob, "stop");
+        stage.until_dormant();
+        assert_eq!(stage.status().unwrap().rest, Some(Pause::Stopped));
+    }
+}
+
+/// HR20: an agent that takes part in many channels is called so often at once, and each channel has its turn.
+#[test]
+fn an_agent_is_called_so_often_at_once() {
+    for max in [None, Some(2)] {
+        let slow = Line::from("a1").taking(SECOND * 5);
+        let setup = Setup::new().rooms(6).hosted("a", [slow]).hosted("b", []);
+        let mut stage = setup.settings(|it| it.limits.agent_calls_max = max).stage();
+        stage.chat();
+        for room in stage.rooms().to_vec() {
+            stage.say_in(room, "hello");
+        }
+        assert_eq!(stage.agent("a").running_max(), max.unwrap_or(6));
+        stage.advance(MINUTE);
+        assert_eq!(stage.agent("a").running_max(), max.unwrap_or(6));
+        for room in stage.rooms().to_vec() {
+            assert!(stage.words_in(room).contains(&"a1".to_owned()), "{room}");
+        }
+    }
 }

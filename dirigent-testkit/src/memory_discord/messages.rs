@@ -150,7 +150,8 @@ impl World {
     fn quoted(&self, channel: ChannelId, answered: MessageId) -> Option<Box<Quoted>> {
         let answered = self.places.rooms.get(&channel)?.messages.find(answered)?;
         let name = answered.author_name.clone();
-        Some(Box::new(Quoted::answered(answered.author, name, &answered.content)))
+        let quoted = Quoted::answered(answered.author, name, &answered.content);
+        Some(Box::new(quoted.by(answered.author_kind)))
     }
 
     /// Keeps a new message and pushes it.

@@ -61,6 +61,64 @@ fn a_place_whose_room_does_not_ask_goes_to_the_next_after_ten_seconds() {
     assert_eq!(admission.admit(at(10_009), &call(4, 1)), Verdict::Go);
 }
 
+/// A call of this agent.
+fn call_of(agent: u32, room: u64) -> Claim {
+    Claim { account: AccountKey::Agent(AgentKey::new(agent)), ..call(room, 1) }
+}
+
+fn one_call_each() -> Admission {
+    let (pacing, attempt_timeout) = (Pacing::off(), SECOND * 10);
+    let limits =
+        Limits { pacing, calls_max: 2, agent_calls_max: Some(1), consults_max: 1, attempt_timeout };
+    Admission::new(limits)
+}
+
+#[test]
+fn an_agent_is_called_so_often_at_once_and_others_do_not_wait_for_that() {
+    let mut admission = one_call_each();
+    assert_eq!(admission.admit(at(0), &call_of(1, 1)), Verdict::Go);
+    assert_eq!(admission.admit(at(0), &call_of(1, 2)), FULL);
+    assert_eq!(admission.admit(at(0), &call_of(1, 3)), FULL);
+    assert_eq!(admission.admit(at(0), &call_of(2, 4)), Verdict::Go);
+    let over = admission.report(at(9), &call_of(1, 1), Report::Answered);
+    assert_eq!(over, [try_again(&call_of(1, 2))]);
+    assert_eq!(admission.admit(at(9), &call_of(1, 3)), FULL, "a later ask does not overtake");
+    assert_eq!(admission.admit(at(9), &call_of(1, 2)), Verdict::Go);
+    assert!(admission.withdraw(at(9), ChannelId::new(3), ActionId(1)).is_empty());
+    assert!(admission.report(at(9), &call_of(1, 2), Report::Answered).is_empty());
+    assert!(admission.report(at(9), &call_of(2, 4), Report::Answered).is_empty());
+    assert_eq!(admission.len(), 0);
+}
+
+#[test]
+fn an_agents_place_is_free_again_where_the_call_waits_for_one_of_all_and_is_withdrawn() {
+    let mut admission = one_call_each();
+    assert_eq!(admission.admit(at(0), &call_of(1, 1)), Verdict::Go);
+    assert_eq!(admission.admit(at(0), &call_of(2, 2)), Verdict::Go);
+    assert_eq!(admission.admit(at(0), &call_of(3, 3)), FULL, "of all");
+    assert_eq!(admission.admit(at(0), &call_of(3, 4)), FULL, "of its own");
+    let gone = admission.withdraw(at(1), ChannelId::new(3), ActionId(1));
+    assert_eq!(gone, [try_again(&call_of(3, 4))]);
+    assert_eq!(admission.admit(at(1), &call_of(3, 4)), FULL, "of all");
+    assert!(admission.withdraw(at(1), ChannelId::new(1), ActionId(1)).is_empty(), "it runs");
+    assert_eq!(admission.admit(at(1), &call_of(1, 5)), FULL, "so its place is taken");
+}
+
+#[test]
+fn a_room_that_went_away_keeps_no_agents_place() {
+    let mut admission = one_call_each();
+    assert_eq!(admission.admit(at(0), &call_of(1, 1)), Verdict::Go);
+    assert_eq!(admission.admit(at(0), &call_of(2, 2)), Verdict::Go);
+    for room in 3..=4 {
+        assert_eq!(admission.admit(at(0), &call_of(3, room)), FULL);
+    }
+    // Its turn comes, and it never asks: the agent's next call comes up as soon as another room wants the place of all.
+    assert_eq!(admission.admit(at(0), &call_of(5, 5)), FULL);
+    let freed = admission.report(at(9), &call_of(1, 1), Report::Answered);
+    assert_eq!(freed, [try_again(&call_of(3, 3))]);
+    assert_eq!(admission.due(at(10_009)), [try_again(&call_of(5, 5)), try_again(&call_of(3, 4))]);
+}
+
 proptest! {
     #[test]
     fn a_pool_serves_in_the_order_of_the_first_asks_and_forgets_all(seed: u64) {

@@ -131,7 +131,10 @@ pub(super) const START: u64 = 1_000_000_000;
 impl World {
     pub(super) fn new(seed: u64, log: bool) -> Self {
         let mut dice = Dice::new(seed);
-        let fixed = draw_fixed(&mut dice);
+        let mut fixed = draw_fixed(&mut dice);
+        if matches!(seed % 10, 4 | 8) {
+            fixed.settings.limits.agent_calls_max = Some(1);
+        }
         let nonce_kept = Duration::from_secs(150 + dice.below(450));
         Self::with(fixed, dice, seed, nonce_kept, log)
     }
@@ -464,6 +467,7 @@ fn new_admission(fixed: &Fixed) -> Admission {
     Admission::new(Limits {
         pacing: settings.limits.pacing,
         calls_max: settings.limits.calls_max,
+        agent_calls_max: settings.limits.agent_calls_max,
         consults_max: settings.limits.calls_max,
         attempt_timeout: settings.time_limits.request,
     })
