@@ -83,7 +83,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{
-    AgentKey, Answer, DeadlineReason, Input, MessageKind, Reason, Refusal, Timestamp,
+    AgentKey, Answer, DeadlineReason, Input, MessageId, MessageKind, Reason, Refusal, Timestamp,
 };
 
 use self::action::{ActionId, Outcome, Signal};
@@ -271,6 +271,18 @@ impl Room {
             });
         }
         answer
+    }
+
+    /// A message was deleted.
+    pub(crate) fn deleted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
+        if self.turns.machine.config().people.withdraw_deleted {
+            self.event(cx, now, |step| {
+                step.hearing().deleted(message);
+                step.sort();
+            });
+        } else if let Some(active) = &mut self.active {
+            active.inbox.deleted(message);
+        }
     }
 
     /// The host tells of its connections to the gateway.

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use crate::state::{
-    Grant, PendingEffect, Phase, Plans, Purpose, SeatTurn, Slot, Snapshot, State, TurnTerms,
-    WaitingFrom,
+    Grant, PendingEffect, Phase, Plans, Purpose, SeatTurn, Settling, Slot, Snapshot, State,
+    TurnTerms, WaitingFrom,
 };
 use crate::turn_machine::TurnMachine;
 use crate::{Effect, Mode, Ticket};
@@ -170,7 +170,10 @@ const RULES: &[Rule] = &[
     }),
     ("a cycle for the addressed is a cycle", |c| c.is_in_cycle() || !c.cycle.is_round()),
     ("nothing is planned for a channel at rest", |c| {
-        let is_planned = c.cycle.chosen().is_some() || c.cycle.is_round_planned();
+        let plans: Plans = c.cycle.plans.value();
+        // What a word asks for that waits for quiet is kept for its wake.
+        let has_round = !plans.next_round.is_empty() && c.words.settling().is_none();
+        let is_planned = plans.chosen.is_some() || plans.handed_to.is_some() || has_round;
         !c.floor.phase.is_idle() || !is_planned
     }),
     ("the agent that has the floor is not chosen again", |c| {
@@ -181,6 +184,11 @@ const RULES: &[Rule] = &[
     }),
     ("people's messages are held only where turns are kept", |c| {
         c.standing.keeps_turns() || !c.words.has_queued()
+    }),
+    ("a wake that waits for quiet is pending, in a dormant channel that may wake", |c| {
+        let waits = c.floor.phase == Phase::Dormant && c.words.wake_pending;
+        let is_bounded = |it: Settling| it.until <= it.latest;
+        c.words.settling().is_none_or(|it| waits && is_bounded(it) && !c.standing.is_stopped())
     }),
     ("queued messages of an idle channel leave a wake pending", |c| {
         !c.floor.phase.is_idle() || c.words.wake_pending || !c.words.has_queued()

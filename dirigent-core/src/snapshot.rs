@@ -7,9 +7,9 @@ pub use crate::audit::Breach;
 pub use crate::state::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Floor, Grant, Hourly,
     InitiatorPermit, Pending, PendingEffect, PermitRun, Phase, Piece, Plans, Polls, Purpose, Quota,
-    Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Situation, Slot, Snapshot,
-    SpeakerList, SpokenTurn, StaleTrigger, Start, State, TurnRun, TurnTerms, Waiting, WaitingFrom,
-    Words,
+    Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Settling, Situation, Slot,
+    Snapshot, SpeakerList, SpokenTurn, StaleTrigger, Start, State, TurnRun, TurnTerms, Waiting,
+    WaitingFrom, Waking, Words,
 };
 
 use crate::Config;

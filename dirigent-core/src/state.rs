@@ -66,7 +66,7 @@ pub use situation::{Archived, Pause, Situation};
 pub use span::Span;
 pub(crate) use speaker_list::AGENTS_MAX;
 pub use speaker_list::{SeatTurn, Slot, SpeakerList};
-pub use words::Words;
+pub use words::{Settling, Waking, Words};
 
 use crate::Timestamp;
 
@@ -78,7 +78,7 @@ clone_in_place! {
     Roster { list, read_at, asked_at, refresh, muted, attendance }
     SpeakerList { slots }
     Cycle { last_completer, plans }
-    Words { wake_pending, wake_unserved, cycle_requested, awaits_human, queue }
+    Words { wake_pending, wake_unserved, cycle_requested, awaits_human, queue, waking }
     Quota { limits, budget, hourly }
     Seen { horizon, newest, recent }
     Recent { messages, runs }
@@ -163,6 +163,7 @@ impl State {
         self.standing.for_each_moment(visit);
         self.floor.for_each_moment(visit);
         self.roster.for_each_moment(visit);
+        self.words.for_each_moment(visit);
         self.reminders.for_each_moment(visit);
         if let Some(delivery) = &mut self.delivery {
             delivery.for_each_moment(visit);
@@ -181,6 +182,7 @@ impl State {
             self.roster.attendance.release();
             self.cycle.plans.release();
             self.words.queue.release();
+            self.words.waking.release();
             self.quota.budget.release();
             self.quota.hourly.release();
             self.reminders.release();

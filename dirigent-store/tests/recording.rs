@@ -62,6 +62,7 @@ fn all_inputs() -> Vec<Input> {
         Input::Archive,
         Input::Stop,
         Input::EditedToStop(id),
+        Input::Deleted(id),
         Input::Hold,
         Input::Resume,
         Input::Mute(b),
@@ -122,7 +123,7 @@ fn ends_of_runs() -> Vec<Input> {
     let mut inputs = Vec::new();
     for run in [None, Some(RunId::new(u64::MAX))] {
         inputs.extend(outcomes.map(|outcome| Input::RunEnded { agent: a, run, outcome }));
-        inputs.push(Input::Replied { agent: b, run });
+        inputs.push(Input::Replied { agent: b, run, next: None });
         inputs.extend([true, false].map(|posted| Input::Undelivered { agent: b, run, posted }));
     }
     inputs

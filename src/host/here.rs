@@ -66,10 +66,9 @@ impl Here<'_> {
         message: MessageId,
     ) -> Result<(), CallError> {
         self.dirigent.live().await?;
-        if let Some(room) = self.dirigent.runtime.rooms.awake(channel) {
-            if let Some(inbox) = room.lock().room.inbox() {
-                inbox.deleted(message);
-            }
+        let runtime = &self.dirigent.runtime;
+        if let Some(room) = runtime.rooms.awake(channel) {
+            runtime.update(&room, |room, cx, now| room.deleted(cx, now, message));
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use dirigent_core::MessageId;
 use serde::{Deserialize, Serialize};
 
 use super::turn::Turn;
+use crate::AgentId;
 use crate::values::embed::Embed;
 use crate::values::extras::{AllowedMentions, Extras};
 use crate::values::reply_error::ReplyError;
@@ -110,6 +111,19 @@ impl Reply {
     #[must_use]
     pub fn to(self, message: MessageId) -> Self {
         self.with(|extras| extras.reply_to = Some(message))
+    }
+
+    /// The same, after which this agent speaks next. It begins a new cycle, in which the others follow, and counts towards
+    /// every ceiling and hourly cap. It means nothing where the reply is not posted, the other agent takes no turns here
+    /// now, or a person or an operator asked for other agents meanwhile.
+    ///
+    /// ```
+    /// let reply = dirigent::Reply::text("Over to you, historian.").then("historian");
+    /// assert_eq!(reply.check(), Ok(()));
+    /// ```
+    #[must_use]
+    pub fn then(self, agent: impl Into<AgentId>) -> Self {
+        self.with(|extras| extras.next = Some(agent.into()))
     }
 
     /// The same, which may ping these of the users and roles that its text names. By default a reply pings no account,

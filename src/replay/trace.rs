@@ -403,6 +403,7 @@ fn told_input(
         Input::Reconfigure(_) => order(None, "other rules"),
         Input::Receipt { .. }
         | Input::MessageEdited { .. }
+        | Input::Deleted(_)
         | Input::Members { .. }
         | Input::Spent { .. }
         | Input::Tick

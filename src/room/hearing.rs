@@ -1,6 +1,8 @@
 //! What is said in the channel, pushed or read: for the turn machine, and for agents that miss it.
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::config::MentionRule;
@@ -28,8 +30,31 @@ pub(super) struct Commands {
     pub(super) stops: VecDeque<MessageId>,
     /// When words of people behind webhooks counted as a person's in the last hour.
     pub(super) bridged: VecDeque<Timestamp>,
+    /// What people said and deleted after agents were told of it.
+    pub(super) deleted: VecDeque<Deleted>,
     /// Whom a person addressed last.
     pub(super) addressed: Option<Box<Addressed>>,
+}
+
+/// A person's message that was deleted.
+#[derive(Debug)]
+pub(super) struct Deleted {
+    id: MessageId,
+    at: Timestamp,
+    /// Of its text.
+    hash: u64,
+}
+
+/// For how long a webhook's copy takes the place of a deleted message, as bots do that let several people speak through one
+/// account.
+const COPIES_FOR: Duration = Duration::from_secs(10);
+/// The most deleted messages that are known of a channel.
+const DELETED_MAX: usize = 8;
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// How often in an hour words of people behind webhooks count as a person's in a channel.
@@ -49,6 +74,14 @@ impl Commands {
             self.bridged.push_back(now);
         }
         is_too_often
+    }
+
+    /// Which message that was deleted just now this one copies. Each has one copy.
+    fn copied(&mut self, message: &ChatMessage, now: Timestamp) -> Option<MessageId> {
+        self.deleted.retain(|known| now.since(known.at) <= COPIES_FOR);
+        let copied = hash(&message.content);
+        let place = self.deleted.iter().position(|known| known.hash == copied);
+        place.and_then(|place| self.deleted.remove(place)).map(|known| known.id)
     }
 
     /// This is a stop word. Returns whether that is new.
@@ -99,6 +132,15 @@ impl Hearing<'_> {
         }
         let is_hidden = author == Author::Human && message.hides_all();
         let is_aside = author == Author::Human && self.is_aside(&message, &digest);
+        let may_copy = message.author_kind == AuthorKind::Bridged
+            && digest.kind == MessageKind::Conversation
+            && !self.commands.deleted.is_empty();
+        if may_copy {
+            if let Some(original) = self.commands.copied(&message, self.now) {
+                self.take_copy(original, message, digest);
+                return None;
+            }
+        }
         if is_hidden || is_aside || self.is_echo(&message, author) {
             // It wakes, requests and counts nothing. Of what cannot be seen agents could only guess.
             digest.kind = MessageKind::System;
@@ -291,6 +333,38 @@ impl Hearing<'_> {
         if self.commands.is_new_stop(message.id) && is_recent {
             // Refused where the channel is stopped already.
             let _ = self.turns.submit(self.cx, self.now, &Input::EditedToStop(message.id));
+        }
+    }
+
+    /// A message was deleted, and the host's rules say that a question may be taken back.
+    pub(super) fn deleted(&mut self, id: MessageId) {
+        let wants = |turns: &Turns| {
+            let view = turns.view();
+            view.phase() != PhaseKind::Dormant || view.is_wake_pending()
+        };
+        let wanted = wants(self.turns);
+        let _ = self.turns.submit(self.cx, self.now, &Input::Deleted(id));
+        let is_withdrawn = wanted && !wants(self.turns);
+        let known = self.kept.inbox.texts().get(id).filter(|known| known.is_by_person());
+        if let Some(message) = known.filter(|_| !is_withdrawn) {
+            if self.commands.deleted.len() >= DELETED_MAX {
+                self.commands.deleted.pop_front();
+            }
+            self.commands.deleted.push_back(Deleted {
+                id,
+                at: self.now,
+                hash: hash(&message.content),
+            });
+        }
+        self.kept.inbox.deleted(id);
+    }
+
+    /// A message takes the place of one that was deleted, and of which agents were told: it is no news to anybody.
+    fn take_copy(&mut self, original: MessageId, mut message: ChatMessage, digest: Message) {
+        let noted = Message { author: Author::Moderator, kind: MessageKind::System, ..digest };
+        if self.turns.submit(self.cx, self.now, &Input::Message(noted)).is_ok() {
+            self.cx.directory.name_author(&mut message, Author::Human);
+            self.kept.inbox.remember_copy(original, Arc::new(message));
         }
     }
 

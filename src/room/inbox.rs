@@ -306,6 +306,18 @@ impl Inbox {
         }
     }
 
+    /// This message says again what this deleted one said: it is no news to those who were handed that.
+    pub(crate) fn remember_copy(&mut self, original: MessageId, message: Arc<ChatMessage>) {
+        let (id, before) = (message.id, self.texts.newest());
+        self.remember(message);
+        if before < Some(id) {
+            let all = self.readers.iter_mut().flat_map(Reader::all_handed);
+            for handed in all.filter(|it| it.until >= before && it.until >= Some(original)) {
+                handed.move_to(Some(id));
+            }
+        }
+    }
+
     /// A message says something else now.
     pub(crate) fn changed(&mut self, message: ChatMessage) {
         self.texts.changed(message);

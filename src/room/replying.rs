@@ -70,7 +70,9 @@ impl Replying<'_> {
             let _ = self.turns.submit(self.cx, self.now, &ended);
             return;
         }
-        let replied = Input::Replied { agent, run: Some(run) };
+        let next = outgoing.extras.as_ref().and_then(|extras| extras.next.as_ref());
+        let next = next.and_then(|next| self.cx.directory.key(next));
+        let replied = Input::Replied { agent, run: Some(run), next };
         if self.turns.submit(self.cx, self.now, &replied).is_err() {
             let extras = outgoing.extras;
             self.kept.inbox.keep_late(agent, Said { words, extras });

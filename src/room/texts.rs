@@ -171,6 +171,14 @@ impl Texts {
         self.weigh();
     }
 
+    /// The message of this id, if it is in memory.
+    pub(super) fn get(&self, message: MessageId) -> Option<&Arc<ChatMessage>> {
+        let read = self.stretches.iter().flat_map(|stretch| stretch.messages.iter());
+        let earlier = self.earlier.iter().flat_map(|earlier| earlier.messages.iter());
+        let mut all = self.recent.iter().chain(read).chain(earlier);
+        all.find(|known| known.id == message)
+    }
+
     /// A message was deleted.
     pub(super) fn deleted(&mut self, message: MessageId) {
         self.changes = self.changes.wrapping_add(1);

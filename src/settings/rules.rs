@@ -99,6 +99,8 @@ groups! {
         acknowledge,
         interrupt,
         bots_qualify,
+        settle,
+        withdraw_deleted,
     }
     OrderRules {
         shuffle_first,

@@ -4,7 +4,7 @@ use dirigent_core::MessageId;
 use serde::{Deserialize, Serialize};
 
 use super::embed::Embed;
-use super::id::{RoleId, UserId};
+use super::id::{AgentId, RoleId, UserId};
 use super::reply_error::ReplyError;
 
 /// The most embeds of a message.
@@ -30,6 +30,9 @@ pub struct Extras {
     /// The message that the first message of the reply answers.
     #[serde(with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
+    /// The agent that is to speak next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<AgentId>,
     /// Whom the reply may ping.
     #[serde(skip_serializing_if = "AllowedMentions::is_empty")]
     pub mentions: AllowedMentions,

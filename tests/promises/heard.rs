@@ -1,10 +1,11 @@
 //! What people send, and whom they address: as a person hears it.
 
+use dirigent::Config;
 use dirigent::hooks::TurnId;
 use dirigent::operate::AddressedBy;
 use dirigent::ports::{AuthorKind, ChatKind, Embed, Quoted, Shown};
 use dirigent::snapshot::Pause;
-use dirigent::{ChatMessage, MessageId, UserId};
+use dirigent::{ChatMessage, MessageId, Reply, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
@@ -166,7 +167,7 @@ fn a_forward_is_told_and_does_nothing() {
 fn an_embed_of_an_agent_reaches_the_next_one_as_text() {
     let mut stage = room();
     let embed = Embed::new().title("Build 214").description("All tests passed.");
-    stage.agent("b").then(Act::Reply(dirigent::Reply::text("").embed(embed)));
+    stage.agent("b").then(Act::Reply(Reply::text("").embed(embed)));
     stage.say("hello");
     stage.until_dormant();
     let turns = stage.agent("c").turns();
@@ -353,5 +354,212 @@ fn an_agent_is_called_so_often_at_once() {
         for room in stage.rooms().to_vec() {
             assert!(stage.words_in(room).contains(&"a1".to_owned()), "{room}");
         }
+    }
+}
+
+/// Three agents, of whom "a" says this first, with these rules.
+fn room_by(config: impl FnOnce(&mut Config)) -> Stage {
+    let setup = Setup::new().hosted("a", []).hosted("b", []).hosted("c", []);
+    let mut stage = setup.config(config).stage();
+    stage.chat();
+    stage
+}
+
+/// HR15: an agent chooses who speaks next; the others follow.
+#[test]
+fn an_agent_hands_over_to_another() {
+    let mut stage = room();
+    stage.agent("a").then(Act::Reply(Reply::text("Over to you").then("c")));
+    assert_eq!(asked_by(&mut stage, |stage| _ = stage.say("hello")), ["a", "c", "b"]);
+    // Of nobody's choice, and of one that takes no turns, nothing follows.
+    for next in ["a", "nobody"] {
+        let mut stage = room();
+        stage.agent("a").then(Act::Reply(Reply::text("Over to you").then(next)));
+        let asked = asked_by(&mut stage, |stage| _ = stage.say("hello"));
+        assert_eq!(asked[..3], NAMES, "{next}");
+    }
+    let mut stage = room();
+    stage.agent("a").then(Act::Reply(Reply::text("Over to you").then("b")));
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.channel(channel).mute(&"b".into()).await }).unwrap();
+    let asked = asked_by(&mut stage, |stage| _ = stage.say("hello"));
+    assert_eq!(asked[..2], ["a", "c"]);
+}
+
+/// HR15: two that hand over to each other for ever come to the ceiling, and a person's word goes first.
+#[test]
+fn who_hands_over_keeps_within_every_ceiling() {
+    let mut stage = room_by(|config| config.ceilings.chat.cycles = Some(5));
+    for _ in 0..20 {
+        stage.agent("a").then(Act::Reply(Reply::text("Your turn").then("b")));
+        stage.agent("b").then(Act::Reply(Reply::text("No, yours").then("a")));
+    }
+    let asked = asked_by(&mut stage, |stage| _ = stage.say("hello"));
+    assert_eq!(asked, ["a", "b", "a", "b", "a"]);
+    let mut stage = room();
+    let mention = format!("<@{}> you first", stage.agent("b").user());
+    let slow = Line::from(Act::Reply(Reply::text("Over to you").then("c"))).taking(SECOND * 5);
+    stage.agent("a").then(slow);
+    let asked = asked_by(&mut stage, |stage| {
+        stage.say("hello");
+        stage.advance(SECOND);
+        stage.say(&mention);
+    });
+    assert_eq!(asked[..2], ["a", "b"]);
+}
+
+/// HR15: a reply that is posted after a crash hands over, too.
+#[test]
+fn a_reply_hands_over_after_a_crash() {
+    let mut stage = room();
+    stage.agent("a").then(Act::Reply(Reply::text("Over to you").then("c")));
+    let user = stage.agent("a").user();
+    stage.discord().begin_outage(Outage::refused().of(user));
+    stage.say("hello");
+    stage.advance(SECOND);
+    stage.crash();
+    stage.discord().end_outages();
+    stage.restart();
+    stage.until_dormant();
+    assert_eq!(asked_since(&stage, TurnId::new(0)), ["a", "c", "b"]);
+}
+
+/// HR14: several short messages are read as one, and a stop word acts at once.
+#[test]
+fn a_wake_waits_until_people_are_quiet() {
+    let mut stage = room_by(|config| config.people.settle = SECOND * 2);
+    stage.say("Hey");
+    for words in ["are you there?", "I have a question."] {
+        stage.advance(SECOND);
+        assert!(asked_since(&stage, TurnId::new(0)).is_empty(), "before {words}");
+        stage.say(words);
+    }
+    stage.advance(SECOND);
+    assert!(asked_since(&stage, TurnId::new(0)).is_empty());
+    stage.advance(SECOND);
+    stage.until_dormant();
+    assert_eq!(asked_since(&stage, TurnId::new(0)), ["a", "b", "c"]);
+    assert_eq!(stage.agent("a").turns().last().unwrap().missed.len(), 3);
+    // Who talks on and on is answered after five seconds.
+    let before = stage.status().unwrap().turn;
+    for _ in 0..5 {
+        assert!(asked_since(&stage, before).is_empty());
+        stage.say("and");
+        stage.advance(SECOND);
+    }
+    assert!(!asked_since(&stage, before).is_empty());
+    stage.until_dormant();
+    let before = stage.status().unwrap().turn;
+    stage.say("well");
+    stage.say("stop");
+    stage.settle();
+    assert_eq!(stage.status().unwrap().rest, Some(Pause::Stopped));
+    stage.advance(MINUTE);
+    assert!(asked_since(&stage, before).is_empty());
+    stage.say("resume");
+    stage.settle();
+    assert!(!asked_since(&stage, before).is_empty(), "what was said before the stop, at once");
+}
+
+/// HR14: whom the first of several messages addresses goes first; what an operator does acts at once; a restart in between
+/// loses nothing.
+#[test]
+fn what_waits_for_quiet_is_neither_lost_nor_in_the_way() {
+    let mut stage = room_by(|config| config.people.settle = SECOND * 2);
+    let mention = format!("<@{}>", stage.agent("c").user());
+    let asked = asked_by(&mut stage, |stage| {
+        stage.say(&mention);
+        stage.advance(SECOND);
+        stage.say("what do you think?");
+        stage.crash();
+        stage.restart();
+        stage.advance(SECOND * 2);
+    });
+    assert_eq!(asked, ["c", "a", "b"]);
+    let before = stage.status().unwrap().turn;
+    let channel = stage.channel();
+    stage.say("hm");
+    stage.call(move |d| async move { d.channel(channel).wake(Some(&"b".into())).await }).unwrap();
+    stage.settle();
+    assert_eq!(asked_since(&stage, before).first(), Some(&"b"));
+}
+
+/// HR22: a question that is deleted before an agent was told of it costs nothing, if the host wants that.
+#[test]
+fn a_deleted_question_asks_for_nothing() {
+    for withdraws in [false, true] {
+        let mut stage = room_by(|config| {
+            config.people.withdraw_deleted = withdraws;
+            config.people.settle = SECOND * 2;
+        });
+        let channel = stage.channel();
+        let asked = asked_by(&mut stage, |stage| {
+            let question = stage.say("what is 2 + 2?");
+            stage.advance(SECOND);
+            stage.discord().delete_message(channel, question);
+            stage.advance(SECOND * 2);
+        });
+        assert_eq!(asked.is_empty(), withdraws);
+        // What another one waits for is answered.
+        let asked = asked_by(&mut stage, |stage| {
+            stage.say("what is 2 + 3?");
+            let second = stage.say("no, wait");
+            stage.discord().delete_message(channel, second);
+            stage.advance(SECOND * 2);
+        });
+        assert_eq!(asked, NAMES);
+        let asked = asked_by(&mut stage, |stage| {
+            let question = stage.say("what is 2 + 4?");
+            stage.advance(SECOND * 3);
+            stage.discord().delete_message(channel, question);
+        });
+        assert_eq!(asked, NAMES, "too late");
+    }
+}
+
+/// HR22, HR14: who speaks through a bot that deletes the message and posts it anew is answered, once.
+#[test]
+fn the_copy_of_a_deleted_question_takes_its_place() {
+    for (settle, withdraws, copy_first) in [
+        (0, true, false),
+        (0, false, false),
+        (2, true, false),
+        (2, false, false),
+        (2, true, true),
+        (2, false, true),
+    ] {
+        let told = format!("settle {settle}, withdraws {withdraws}, copy first {copy_first}");
+        let mut stage = room_by(|config| {
+            config.people.withdraw_deleted = withdraws;
+            config.people.settle = SECOND * settle;
+        });
+        let channel = stage.channel();
+        let webhook = stage.discord().add_webhook();
+        let copy = |stage: &Stage| {
+            let by_people = |message| ChatMessage { author_kind: AuthorKind::Bridged, ..message };
+            stage.discord().say_with(channel, webhook, "what is 2 + 2?", by_people)
+        };
+        stage.agent("a").then(Line::from("4").taking(SECOND * 5));
+        let asked = asked_by(&mut stage, |stage| {
+            let question = stage.say("what is 2 + 2?");
+            stage.advance(SECOND / 2);
+            if copy_first {
+                copy(stage);
+            }
+            stage.advance(SECOND / 10);
+            stage.discord().delete_message(channel, question);
+            stage.advance(SECOND / 10);
+            if !copy_first {
+                copy(stage);
+            }
+            stage.advance(SECOND * 2);
+        });
+        let is_once = withdraws || settle > 0;
+        let again = if is_once { 2 } else { 3 };
+        assert!(asked.starts_with(&NAMES), "{told}: {asked:?}");
+        assert_eq!(asked.len() - NAMES.len(), again, "{told}: {asked:?}");
+        let all: Vec<_> =
+            stage.agent("b").turns().iter().flat_map(|it| it.missed.clone()).collect();
+        assert_eq!(all.iter().filter(|it| it.contains("2 + 2")).count(), 1, "{told}");
     }
 }

@@ -24,6 +24,7 @@ mod outage;
 mod overdue;
 mod pending;
 mod permit;
+mod quiet;
 mod reply;
 mod rest;
 mod resting;
@@ -37,7 +38,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dirigent_core::view::{Budget, Pause};
-use dirigent_core::{AgentKey, Answer, Cause, Config, Effect, Input, Mode, Refusal, Timestamp};
+use dirigent_core::{
+    AgentKey, Answer, Cause, Config, Effect, Input, MessageId, Mode, Refusal, Timestamp,
+};
 
 pub use self::answer::{EndedTurn, ModelAnswer};
 use self::memory::Memory;
@@ -81,6 +84,10 @@ pub struct Model {
     rest: Option<Pause>,
     /// Whether a qualifying message waits for the resume or the second agent (rules 25, 26).
     kept_in_mind: bool,
+    /// Until when a wake waits for people to be quiet, and until when at the latest (rule 79).
+    settling: Option<(Timestamp, Timestamp)>,
+    /// The one message for which the channel wakes (rule 80).
+    question: Option<MessageId>,
     /// Whether a human's word woke the channel or came between turns, and no agent was granted since
     /// (rule 54).
     unheard: bool,
@@ -88,6 +95,8 @@ pub struct Model {
     held: Option<Range>,
     /// The agent that is to speak next (rule 61).
     choice: Option<AgentKey>,
+    /// To whom the agent that has the floor hands over (rule 78).
+    handed_to: Option<AgentKey>,
     /// The round that has not begun (rule 62).
     round_to_come: Option<Vec<AgentKey>>,
     /// The round that this cycle is (rule 62).
@@ -172,9 +181,12 @@ impl Model {
             closing: None,
             rest: None,
             kept_in_mind: false,
+            settling: None,
+            question: None,
             unheard: false,
             held: None,
             choice: None,
+            handed_to: None,
             round_to_come: None,
             round: None,
             cut: None,
@@ -245,7 +257,7 @@ impl Model {
             Input::Create(creation) => self.on_create(creation),
             Input::SetMode(mode) => self.on_set_mode(*mode),
             Input::RunEnded { agent, run, outcome } => self.on_run_ended(*agent, *run, outcome),
-            Input::Replied { agent, run } => self.on_replied(*agent, *run),
+            Input::Replied { agent, run, next } => self.on_replied(*agent, *run, *next),
             Input::Undelivered { agent, run, posted } => self.on_undelivered(*agent, *run, *posted),
             Input::Chat { away } => {
                 self.on_chat(*away);
@@ -277,6 +289,10 @@ impl Model {
             Input::Archive => self.on_archive(),
             Input::Stop => self.on_stop(),
             Input::EditedToStop(message) => self.on_stop_word(*message),
+            Input::Deleted(message) => {
+                self.on_deleted(*message);
+                Ok(())
+            }
             Input::Hold => self.on_hold(),
             Input::Resume => self.on_resume(None),
             Input::Mute(agent) => self.on_mute(*agent),

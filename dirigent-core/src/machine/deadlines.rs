@@ -83,6 +83,8 @@ fn of_the_phase(look: &Look<'_>, next: &mut Earliest) {
             next.consider(overdue_at(look), DeadlineReason::Overdue);
             if words.wake_pending {
                 next.consider(cap_deadline(look), DeadlineReason::Cap);
+                let settled = words.settling().map(|settling| settling.until);
+                next.consider(settled, DeadlineReason::Settle);
             }
         }
         Phase::Unknown { ask_at, .. } => next.consider(*ask_at, DeadlineReason::MembersRetry),

@@ -4,7 +4,7 @@ use crate::machine::ending::TurnEnd;
 use crate::machine::operator::Operator;
 use crate::machine::step::Step;
 use crate::state::speaker_list::AGENTS_MAX;
-use crate::state::{Phase, Purpose, Start};
+use crate::state::{Phase, Purpose, Start, State};
 use crate::values::config::{BOT_NOTICE_INTERVAL, FAREWELL, InterruptPolicy, MentionRule};
 use crate::{
     AgentKey, Author, Cause, Effect, Message, MessageId, MessageKind, Mode, Notice, Refusal, Tail,
@@ -116,7 +116,7 @@ impl Hearing<'_, '_> {
         }
         let phase = self.step.state.floor.phase;
         match phase {
-            Phase::Dormant => self.on_message_when_dormant(author, qualifies, addressed),
+            Phase::Dormant => self.on_message_when_dormant(message, qualifies, addressed),
             Phase::Disabled => {
                 self.step.keep_in_mind(qualifies);
                 self.step.members().recount();
@@ -192,10 +192,11 @@ impl Hearing<'_, '_> {
 
     fn on_message_when_dormant(
         &mut self,
-        author: Author,
+        message: &Message,
         qualifies: bool,
         addressed: Option<&[AgentKey]>,
     ) {
+        let author = message.author;
         if let (Author::Agent(agent), Some(permit)) =
             (author, self.step.state.reminders.permit_mut())
         {
@@ -206,7 +207,37 @@ impl Hearing<'_, '_> {
             }
         }
         if qualifies {
+            let words = &self.step.state.words;
+            let is_first = !words.wake_pending && !words.has_queued();
             self.step.wake_by(author, addressed);
+            if is_first && author == Author::Human {
+                self.step.keep_question(Some(message.id));
+            }
+        }
+    }
+
+    /// A message was deleted. The question for which the channel wakes asks for nothing any more, if no agent was told of
+    /// it and nothing else was said (rule 80).
+    pub(crate) fn on_deleted(&mut self, id: MessageId) {
+        let State { words, seen, floor, .. } = &*self.step.state;
+        if words.question() != Some(id) || seen.newest != Some(id) {
+            return;
+        }
+        let (phase, is_unserved) = (floor.phase, words.wake_unserved);
+        match phase {
+            Phase::Dormant => {
+                self.step.state.words.withdraw();
+                self.step.state.cycle.forget_plans();
+                self.step.tell(None, Cause::Withdrawn);
+            }
+            Phase::Refreshing(Purpose::Wake(_)) | Phase::Granted(_) if is_unserved => {
+                self.step.state.words.withdraw();
+                self.step.runs().cancel();
+                self.step.ending().break_off();
+                self.step.members().stop_reading();
+                self.step.rotation().become_dormant(Cause::Withdrawn);
+            }
+            _ => {}
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn consider(step: &mut Step<'_>, input: &Input) -> Result<Answer, Ref
             return Ok(Answer::Verdict(gate::answer(step, *agent, *run, *latest)));
         }
         Input::RunEnded { agent, run, outcome } => on_run_ended(step, *agent, *run, outcome)?,
-        Input::Replied { agent, run } => on_replied(step, *agent, *run)?,
+        Input::Replied { agent, run, next } => on_replied(step, *agent, *run, *next)?,
         Input::Undelivered { agent, run, posted } => {
             on_undelivered(step, *agent, *run, *posted)?;
         }
@@ -35,6 +35,7 @@ pub(crate) fn consider(step: &mut Step<'_>, input: &Input) -> Result<Answer, Ref
         Input::Message(message) => Hearing { step }.on_message(message, &[])?,
         Input::Addressed { message, agents } => Hearing { step }.on_addressed(message, agents)?,
         Input::MessageEdited { id, author, tail } => Hearing { step }.on_edit(*id, *author, tail),
+        Input::Deleted(message) => Hearing { step }.on_deleted(*message),
         Input::Members { ticket, agents } => Listing { step }.on_members(*ticket, agents)?,
         Input::MemberJoined(agent) => Listing { step }.on_joined(*agent),
         Input::MemberLeft(agent) => Listing { step }.on_left(*agent),
@@ -106,6 +107,7 @@ fn on_due(step: &mut Step<'_>, reason: DeadlineReason) {
             step.go_on(ended.as_ref());
         }
         DeadlineReason::Cap => step.wake(Start::First, Cause::HumanMessage),
+        DeadlineReason::Settle => step.wake_for_settled(),
         DeadlineReason::Poll => step.runs().poll(),
         DeadlineReason::Members => Listing { step }.go_on_without(Cause::MembersLate),
         DeadlineReason::MembersRetry => step.members().ask_again(),
@@ -200,12 +202,21 @@ fn on_receipt(
     Ok(())
 }
 
-fn on_replied(step: &mut Step<'_>, agent: AgentKey, run: Option<RunId>) -> Result<(), Refusal> {
+fn on_replied(
+    step: &mut Step<'_>,
+    agent: AgentKey,
+    run: Option<RunId>,
+    next: Option<AgentKey>,
+) -> Result<(), Refusal> {
     step.state.floor.phase.require_turns()?;
     if step.permits().ends(agent, run) {
         return step.permits().reply(agent);
     }
-    step.runs().on_replied(agent, run)
+    step.runs().on_replied(agent, run)?;
+    if next.is_some() {
+        step.state.cycle.plans.edit().handed_to = next;
+    }
+    Ok(())
 }
 
 fn on_undelivered(

@@ -50,9 +50,12 @@ impl NextSpeaker<'_> {
     /// Whether anybody but this agent is available and not capped.
     pub(crate) fn is_anybody_free_but(&self, but: Option<AgentKey>) -> bool {
         let mut agents = self.roster.list.slots().iter().map(|slot| slot.agent);
-        agents.any(|agent| {
-            Some(agent) != but && self.roster.is_available(agent) && !self.is_capped(agent)
-        })
+        agents.any(|agent| Some(agent) != but && self.is_free(agent))
+    }
+
+    /// Whether an agent is available and not capped.
+    pub(crate) fn is_free(&self, agent: AgentKey) -> bool {
+        self.roster.is_available(agent) && !self.is_capped(agent)
     }
 
     /// The place in the list at which a cycle starts.

@@ -76,6 +76,7 @@ impl<'o> Rotation<'_, 'o> {
     /// Grants the agent that was chosen, or the next that can be granted, or ends the cycle.
     #[inline]
     pub(crate) fn advance_after(&mut self, agent: AgentKey) {
+        let handed_to = self.cycle.take_handed_to();
         if self.standing.has_lost_patience(self.out.now, self.out.config) {
             self.cycle.cut_at(self.roster.list.behind(agent));
             return self.become_dormant(Cause::ChatAway);
@@ -90,10 +91,24 @@ impl<'o> Rotation<'_, 'o> {
             }
             return self.begin_cycle(Start::First, Cause::MentionRound);
         }
+        if let Some(next) = handed_to.filter(|next| self.may_hand_over(agent, *next)) {
+            self.roster.list.turn_behind(agent);
+            self.roster.list.put_first(&[next]);
+            return self.begin_cycle(Start::First, Cause::HandedOver);
+        }
         match self.roster.list.position(agent) {
             Some(at) => self.grant_from(at + 1, Cause::NextInList, false),
             None => self.begin_boundary(),
         }
+    }
+
+    /// Whether the agent whose turn ended chooses who is next: it spoke, and nobody asked for certain agents only.
+    fn may_hand_over(&self, agent: AgentKey, next: AgentKey) -> bool {
+        let turn = self.roster.list.slot(agent).map(|slot| slot.turn);
+        turn == Some(SeatTurn::Spoke)
+            && next != agent
+            && !self.cycle.is_round()
+            && self.next_speaker().is_free(next)
     }
 
     /// Grants the first agent that can be, from this slot on; skips those before it, having told why.
@@ -184,6 +199,7 @@ impl<'o> Rotation<'_, 'o> {
     pub(crate) fn wake(&mut self, start: Start, cause: Cause) {
         self.words.wake_unserved = self.words.wake_pending || must_be_heard(cause);
         self.words.wake_pending = false;
+        self.words.forget_waking();
         self.words.awaits_human = false;
         self.reminders.cancel();
         self.reminders.restart_count();

@@ -1,5 +1,7 @@
 //! One input on its way: the handlers of all topics, and what follows from one topic for others.
 
+use core::time::Duration;
+
 use crate::machine::caller::Caller;
 use crate::machine::ending::{Ending, TurnEnd};
 use crate::machine::interruption::{EndedRun, Interruption};
@@ -10,9 +12,14 @@ use crate::machine::permits::Permits;
 use crate::machine::reminding::Reminding;
 use crate::machine::rotation::Rotation;
 use crate::machine::runs::Runs;
-use crate::state::{CeilingCounts, InitiatorPermit, PermitRun, Phase, REMINDERS_MAX, Start, State};
+use crate::state::{
+    CeilingCounts, InitiatorPermit, PermitRun, Phase, REMINDERS_MAX, Settling, Start, State,
+};
 use crate::values::config::WakeRule;
 use crate::{AgentKey, Author, Cause, Effect, MessageId, Notice, Refusal, Timestamp};
+
+/// How long a wake waits for people to be quiet, at most.
+const SETTLE_MAX: Duration = Duration::from_secs(5);
 
 /// The channel while it considers one input. Lends each handler the fields of its topic, and carries
 /// out what follows from what a handler decided.
@@ -209,6 +216,10 @@ impl Step<'_> {
 
     /// A word that comes while the list is read counts until an agent has heard it.
     pub(crate) fn must_be_heard(&mut self) {
+        // What wakes is for more than one message now.
+        if let Some(waking) = self.state.words.waking.existing() {
+            waking.question = None;
+        }
         let reads = matches!(self.state.floor.phase, Phase::Refreshing(_));
         let is_change = reads && !core::mem::replace(&mut self.state.words.wake_unserved, true);
         self.out.changed_if(is_change);
@@ -263,8 +274,47 @@ impl Step<'_> {
             self.rotation().announce_budget();
             return false;
         }
-        self.wake_with(author, addressed);
+        if author != Author::Human || !self.settle(addressed) {
+            self.wake_with(author, addressed);
+        }
         true
+    }
+
+    /// A person's word waits until people are quiet, if the host wants that. Gives whether it does.
+    fn settle(&mut self, addressed: Option<&[AgentKey]>) -> bool {
+        let (settle, now) = (self.out.config.people.settle, self.out.now);
+        let State { floor, standing, .. } = &*self.state;
+        if settle.is_zero() || floor.phase != Phase::Dormant || standing.is_chat_away() {
+            return false;
+        }
+        self.keep_in_mind(true);
+        self.plan_round(addressed);
+        let waking = self.state.words.waking.edit();
+        let latest = waking.settling.map_or(now + SETTLE_MAX, |settling| settling.latest);
+        waking.settling = Some(Settling { until: latest.min(now + settle), latest });
+        self.out.changed();
+        true
+    }
+
+    /// People were quiet long enough.
+    pub(crate) fn wake_for_settled(&mut self) {
+        let question = self.state.words.question();
+        self.state.words.forget_waking();
+        self.out.changed();
+        if self.look().wakes_for_pending() {
+            self.wake_as_planned(Start::First, Cause::HumanMessage);
+            self.keep_question(question);
+        } else {
+            self.state.cycle.forget_plans();
+        }
+    }
+
+    /// This is the one message for which the channel wakes, where that matters.
+    pub(crate) fn keep_question(&mut self, question: Option<MessageId>) {
+        if question.is_some() && self.out.config.people.withdraw_deleted {
+            self.state.words.waking.edit().question = question;
+            self.out.changed();
+        }
     }
 
     pub(crate) fn wake_with(&mut self, author: Author, addressed: Option<&[AgentKey]>) {

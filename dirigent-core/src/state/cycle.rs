@@ -30,6 +30,8 @@ pub struct Cycle {
 pub struct Plans {
     /// Who an operator wants to speak next.
     pub chosen: Option<AgentKey>,
+    /// To whom the agent that has the floor hands over with its reply.
+    pub handed_to: Option<AgentKey>,
     /// Whom this cycle is for, ascending; empty: for all agents.
     pub round: Vec<AgentKey>,
     /// Whom a cycle to come is for, ascending; empty: none is planned.
@@ -73,10 +75,15 @@ impl Cycle {
         self.plans.existing().and_then(|plans| plans.cut.take())
     }
 
+    /// To whom the turn that ended hands over; from now on it is nobody.
+    pub(crate) fn take_handed_to(&mut self) -> Option<AgentKey> {
+        self.plans.existing().and_then(|plans| plans.handed_to.take())
+    }
+
     /// Forgets who was chosen, and the round that has not begun.
     pub(crate) fn forget_plans(&mut self) {
         if let Some(plans) = self.plans.existing() {
-            plans.chosen = None;
+            (plans.chosen, plans.handed_to) = (None, None);
             plans.next_round.clear();
         }
     }

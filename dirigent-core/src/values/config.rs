@@ -331,6 +331,13 @@ pub struct PeopleRules {
     /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false. A bot wakes the first of the
     /// list, with either [`WakeRule`].
     pub bots_qualify: bool,
+    /// How long people must be quiet before their word wakes a dormant channel; from the first word on it waits at most
+    /// 5 s. So agents read several short messages as one. What stops, and what operators do, acts at once. Default zero:
+    /// each word wakes at once.
+    pub settle: Duration,
+    /// Whether a person's message that is deleted before an agent was told of it, and before anything else was said, asks
+    /// for nothing any more. Default false.
+    pub withdraw_deleted: bool,
 }
 
 impl Default for PeopleRules {
@@ -342,6 +349,8 @@ impl Default for PeopleRules {
             acknowledge: true,
             interrupt: InterruptPolicy::RestartCycle,
             bots_qualify: false,
+            settle: Duration::ZERO,
+            withdraw_deleted: false,
         }
     }
 }

@@ -55,6 +55,8 @@ pub enum DeadlineReason {
     Overdue,
     /// An agent that has had its turns for an hour may have another, and a message waits for it.
     Cap,
+    /// People were quiet long enough: their words wake the channel.
+    Settle,
     /// A trigger message is removed.
     Cleanup,
     /// An idle channel gives its memory back.

@@ -60,6 +60,9 @@ pub enum Input {
         agent: AgentKey,
         /// Which run, where the host has names for runs.
         run: Option<RunId>,
+        /// To whom the agent hands over, if to anybody. An agent that cannot have a turn then, and a
+        /// permitted run's choice, mean nothing.
+        next: Option<AgentKey>,
     },
     /// The delivery of a reply was given up: the turn is over. Counts only after
     /// [`Input::Replied`], else it is refused as [`Refusal::StaleRun`](crate::Refusal::StaleRun).
@@ -139,6 +142,10 @@ pub enum Input {
     Stop,
     /// A person edited this message into a stop word: as [`Input::Stop`], and acknowledged as a stop word is.
     EditedToStop(MessageId),
+    /// A message was deleted. It matters only with
+    /// [`PeopleRules::withdraw_deleted`](crate::config::PeopleRules::withdraw_deleted), and only to a question that no
+    /// agent was told of.
+    Deleted(MessageId),
     /// Pauses the channel and keeps its order, until resumed.
     Hold,
     /// Ends a stop or a hold.

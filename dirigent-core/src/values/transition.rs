@@ -239,12 +239,16 @@ named! {
     AgentCapped = "agent-capped",
     /// A human's mention chose who speaks.
     MentionRound = "mention-round",
+    /// The agent before handed over to this one.
+    HandedOver = "handed-over",
     /// An operator chose who speaks.
     OperatorChoice = "operator-choice",
     /// Only the agent that spoke could answer itself: dormant.
     NoOtherAgent = "no-other-agent",
     /// The agent asked for a person: dormant until one writes.
     AwaitingHuman = "awaiting-human",
+    /// The question was deleted before an agent was told of it: dormant.
+    Withdrawn = "withdrawn",
     /// A budget is spent: dormant.
     BudgetSpent = "budget-spent",
     /// An operator let the budgets begin anew.

@@ -19,7 +19,7 @@ fn delivers(room: &mut Room, agent: AgentKey) -> Step {
 #[track_caller]
 fn finishes(room: &mut Room, agent: AgentKey, outcome: &Outcome) -> Step {
     let run = Some(room.run_of(agent));
-    room.tell(Input::Replied { agent, run });
+    room.tell(Input::Replied { agent, run, next: None });
     room.message += 1;
     let messages = vec![room.newest()];
     room.tell(Input::Receipt { agent, run, messages });
@@ -114,7 +114,7 @@ fn a_reply_that_was_not_delivered_whole_is_no_last_word() {
     delivers(&mut room, A);
     room.start(B);
     let run = Some(room.run_of(B));
-    room.tell(Input::Replied { agent: B, run });
+    room.tell(Input::Replied { agent: B, run, next: None });
     room.tell(Input::Undelivered { agent: B, run, posted: true });
     room.members();
     assert!(asks_b(&mut room));

@@ -84,7 +84,7 @@ fn a_conversation_goes_on_after_a_stop_where_it_was_cut() {
     assert_eq!(resumed(granted.clone()), from_b, "B had not finished");
     let run = Some(granted.run_of(B));
     let mut delivering = granted.clone();
-    delivering.tell(Input::Replied { agent: B, run });
+    delivering.tell(Input::Replied { agent: B, run, next: None });
     assert_eq!(resumed(delivering), from_b, "its reply was on its way, and is handed back");
     granted.ends(B, spoke("a reply that arrives"));
     assert_eq!(granted.phase(), PhaseKind::Confirming);

@@ -102,7 +102,7 @@ fn no_agent_is_granted_after_a_reply_was_given_up_for_an_outage() {
     room.start(A);
     let run = Some(room.run_of(A));
     room.tell(AWAY);
-    room.tell(Input::Replied { agent: A, run });
+    room.tell(Input::Replied { agent: A, run, next: None });
     assert!(room.wait(secs(3_600)).is_silent());
     let step = room.tell(Input::Undelivered { agent: A, run, posted: false });
     assert_eq!(step.causes(), [Cause::Undelivered, Cause::ChatAway]);

@@ -17,7 +17,7 @@ fn delivering() -> Room {
 
 fn replied(room: &mut Room) {
     let run = Some(room.run_of(A));
-    let step = room.tell(Input::Replied { agent: A, run });
+    let step = room.tell(Input::Replied { agent: A, run, next: None });
     assert_eq!(step.causes(), [Cause::Replied]);
 }
 
@@ -58,8 +58,8 @@ fn a_reply_that_is_delivered_has_no_deadline() {
 fn a_reply_is_reported_once_and_only_by_the_run_that_holds_the_floor() {
     let mut room = delivering();
     let run = Some(room.run_of(A));
-    assert_eq!(room.refusal(Input::Replied { agent: A, run }), Refusal::StaleRun);
-    assert_eq!(room.refusal(Input::Replied { agent: B, run }), Refusal::StaleRun);
+    assert_eq!(room.refusal(Input::Replied { agent: A, run, next: None }), Refusal::StaleRun);
+    assert_eq!(room.refusal(Input::Replied { agent: B, run, next: None }), Refusal::StaleRun);
     let other = Some(room.fresh_run());
     assert_eq!(
         room.refusal(Input::Undelivered { agent: A, run: other, posted: true }),
@@ -169,7 +169,7 @@ fn replies_that_are_given_up_are_no_silence() {
     for agent in [A, B] {
         room.start(agent);
         let run = Some(room.run_of(agent));
-        room.tell(Input::Replied { agent, run });
+        room.tell(Input::Replied { agent, run, next: None });
         room.tell(Input::Undelivered { agent, run, posted: false });
     }
     assert_eq!(room.members().causes(), [Cause::Unanswered]);

@@ -75,7 +75,7 @@ impl Floor {
         if let Some(agent) = self.granted.take() {
             let run = Some(RunId::new(u64::from(self.turns)));
             self.tell(now, &Input::Gate { agent: Some(agent), run, latest: None });
-            self.tell(now, &Input::Replied { agent, run });
+            self.tell(now, &Input::Replied { agent, run, next: None });
             // Which words they were is of no concern to the turn machine: it delivers nothing here.
             let outcome = Outcome::Spoke { tail: Tail::of("spoken") };
             self.tell(now, &Input::RunEnded { agent, run, outcome });

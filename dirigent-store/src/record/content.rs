@@ -77,6 +77,7 @@ structs! {
     /// What a reply has besides its text.
     struct ExtrasFile for Extras as "Extras" {
         [opt] reply_to: Option<MessageId>,
+        [opt] next: Option<AgentId>,
         [opt] mentions: AllowedMentions,
         [opt] embeds: Vec<Embed>,
     }

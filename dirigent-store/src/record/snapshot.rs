@@ -5,8 +5,8 @@ use std::time::Duration;
 use dirigent_core::snapshot::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Floor, Hourly,
     InitiatorPermit, Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent,
-    Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Situation, Slot, SpeakerList, SpokenTurn,
-    StaleTrigger, State, Words,
+    Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Settling, Situation, Slot, SpeakerList,
+    SpokenTurn, StaleTrigger, State, Waking, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn, Span};
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp};
@@ -98,6 +98,7 @@ structs! {
 
     struct PlansFile for Plans as "Plans" {
         [opt] chosen: Option<AgentKey>,
+        [opt] handed_to: Option<AgentKey>,
         [opt] round: Vec<AgentKey>,
         [opt] next_round: Vec<AgentKey>,
         [opt] cut: Option<AgentKey>,
@@ -109,6 +110,17 @@ structs! {
         [opt] cycle_requested: bool,
         [opt] awaits_human: bool,
         [opt] queue: Rare<Option<Span>>,
+        [opt] waking: Rare<Waking>,
+    }
+
+    struct WakingFile for Waking as "Waking" {
+        [opt] settling: Option<Settling>,
+        [opt] question: Option<MessageId>,
+    }
+
+    struct SettlingFile for Settling as "Settling" {
+        until: Timestamp,
+        latest: Timestamp,
     }
 
     struct SpanFile for Span as "Span" {

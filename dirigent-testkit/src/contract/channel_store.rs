@@ -404,6 +404,7 @@ fn extras() -> Extras {
             Embed::new().footer("bare").author("bare"),
         ],
         reply_to: Some(MessageId::new(u64::MAX)),
+        next: Some("next".into()),
         mentions,
     }
 }

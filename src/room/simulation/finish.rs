@@ -247,7 +247,7 @@ impl World {
         let extras = match kind {
             0 => Extras { embeds, ..Extras::default() },
             4 => Extras { reply_to, mentions, ..Extras::default() },
-            8 => Extras { embeds, reply_to, mentions },
+            8 => Extras { embeds, reply_to, mentions, next: None },
             12 => {
                 let extras = Extras { embeds, reply_to, ..Extras::default() };
                 return Said { words: Arc::default(), extras: Some(Arc::new(extras)) };

@@ -28,7 +28,7 @@ pub(super) fn write(event: &ChannelEvent, f: &mut fmt::Formatter<'_>) -> fmt::Re
 }
 
 /// Why an agent was given the floor, where the cause says no more than that.
-const WHY: [(Cause, &str); 14] = [
+const WHY: [(Cause, &str); 15] = [
     (Cause::HumanMessage, "a person wrote"),
     (Cause::AgentMessage, "another agent wrote"),
     (Cause::BotMessage, "a bot wrote"),
@@ -38,6 +38,7 @@ const WHY: [(Cause, &str); 14] = [
     (Cause::NextInList, "it is next in the list"),
     (Cause::NextCycle, "a new cycle begins"),
     (Cause::MentionRound, "a person mentioned it"),
+    (Cause::HandedOver, "the agent before handed over to it"),
     (Cause::OperatorChoice, "it was chosen to speak next"),
     (Cause::Resumed, "the channel goes on"),
     (Cause::OrchestratorAnswered, "its turn goes on"),
@@ -46,7 +47,7 @@ const WHY: [(Cause, &str); 14] = [
 ];
 
 /// What happened otherwise. `{}` stands for the agent.
-const WORDS: [(Cause, &str); 72] = [
+const WORDS: [(Cause, &str); 74] = [
     (Cause::Created, "the channel was created"),
     (Cause::ModeChanged, "the mode was changed"),
     (Cause::HumanMessage, "a person wrote"),
@@ -90,6 +91,7 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::NotMentioned, "{} was not mentioned, and is skipped"),
     (Cause::AgentCapped, "{} has had its turns for this hour"),
     (Cause::MentionRound, "a person mentioned agents"),
+    (Cause::HandedOver, "an agent handed over to another"),
     (Cause::OperatorChoice, "{} was chosen to speak next"),
     (Cause::PermitUsed, "{} has had its one run after the reminder"),
     (Cause::AgentLeft, "{} has left"),
@@ -104,6 +106,7 @@ const WORDS: [(Cause, &str); 72] = [
     (Cause::AwaitingHuman, "an agent asked for a person: the channel is dormant until one writes"),
     (Cause::CeilingReached, "the agents have talked as long as they may without a person"),
     (Cause::CeilingReset, "a person lets the agents talk on"),
+    (Cause::Withdrawn, "the question was deleted before an agent was told of it"),
     (Cause::BudgetSpent, "a budget is spent: no agent speaks until an operator resets it"),
     (Cause::BudgetReset, "an operator reset the budgets"),
     (Cause::TooFewAgents, "fewer than two agents are here: turns are not kept"),

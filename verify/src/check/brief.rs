@@ -50,8 +50,12 @@ pub(super) fn input(input: &Input) -> String {
                 or(ids, "no message")
             )
         }
-        Input::Replied { agent, run } => {
-            format!("the {} of {agent} has made its reply, which the host posts now", named(*run))
+        Input::Replied { agent, run, next } => {
+            let next = next.map_or(String::new(), |next| format!(", and hands over to {next}"));
+            format!(
+                "the {} of {agent} has made its reply, which the host posts now{next}",
+                named(*run)
+            )
         }
         Input::Undelivered { agent, run, posted } => {
             let part = if *posted { "a part of it was posted" } else { "nothing of it was posted" };
@@ -85,6 +89,7 @@ pub(super) fn input(input: &Input) -> String {
         Input::Conclude { by } => format!("{by} concludes the discussion"),
         Input::Archive => "an operator archives the channel".to_owned(),
         Input::Stop => "an operator stops the channel".to_owned(),
+        Input::Deleted(message) => format!("{message} is deleted"),
         Input::EditedToStop(message) => format!("a person edits {message} into a stop word"),
         Input::Hold => "an operator holds the channel".to_owned(),
         Input::Resume => "an operator resumes the channel".to_owned(),

@@ -183,6 +183,7 @@ fn settled_causes(effects: &[Effect]) -> impl Iterator<Item = Cause> {
                     | Cause::AgentCapped
                     | Cause::NoOtherAgent
                     | Cause::AwaitingHuman
+                    | Cause::Withdrawn
                     | Cause::BudgetSpent
                     | Cause::BudgetReset
                     | Cause::Finished

@@ -34,7 +34,7 @@ impl Walk {
             }
             Act::GateAgain => gate(Some(agent), run),
             Act::End { outcome } => Input::RunEnded { agent, run, outcome: outcome.outcome() },
-            Act::Reply => Input::Replied { agent, run },
+            Act::Reply { next } => Input::Replied { agent, run, next: *next },
             Act::GiveUp { posted } => Input::Undelivered { agent, run, posted: *posted },
             Act::SayLate { back, author, tail } => {
                 late_message(newest.saturating_sub(u64::from(*back)), *author, talk, tail)
@@ -53,6 +53,9 @@ impl Walk {
                 author,
                 tail: **tail,
             },
+            Act::Delete { back } => {
+                Input::Deleted(MessageId::new(newest.saturating_sub(u64::from(*back))))
+            }
             Act::Members { agents } => Input::Members {
                 ticket: self.pending(|effect| matches!(effect, Effect::FetchMembers { .. }), 0),
                 agents: agents.clone(),
@@ -126,7 +129,9 @@ impl Walk {
             PhaseKind::Waiting => match choice % 8 {
                 0 => Act::End { outcome: EndOutcome::Pass },
                 1 => Act::End { outcome: EndOutcome::Spoke(Box::new(self.said_so_far())) },
-                2 if choice >= 128 => Act::Reply,
+                2 if choice >= 128 => {
+                    Act::Reply { next: agents.first().copied().filter(|_| choice % 2 == 0) }
+                }
                 2 => says(),
                 3 => Act::Answer { settlement: Settlement::Failed { retry_at: None } },
                 _ => Act::Answer { settlement: Settlement::Done { message: None } },
@@ -139,7 +144,9 @@ impl Walk {
                     Act::End { outcome: EndOutcome::AwaitsHuman(Box::new(*tail)) }
                 }
                 5 => Act::End { outcome: EndOutcome::Unfinished(Box::new(*tail)) },
-                6 if choice >= 96 => Act::Reply,
+                6 if choice >= 96 => {
+                    Act::Reply { next: agents.first().copied().filter(|_| choice % 2 == 0) }
+                }
                 _ => Act::End { outcome: EndOutcome::Spoke(Box::new(*tail)) },
             },
             PhaseKind::Delivering => match choice % 8 {
@@ -158,7 +165,9 @@ impl Walk {
                 0 if running => Act::End { outcome: EndOutcome::Pass },
                 1 if running => says(),
                 2 if view.pending_reply().is_some() => Act::GiveUp { posted: choice >= 128 },
-                2 if running => Act::Reply,
+                2 if running => {
+                    Act::Reply { next: agents.first().copied().filter(|_| choice % 2 == 0) }
+                }
                 _ => Act::GateAnew,
             },
             PhaseKind::Archived if choice % 2 == 0 => says(),

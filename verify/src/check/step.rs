@@ -84,7 +84,10 @@ pub enum Act {
         outcome: EndOutcome,
     },
     /// The run that was allowed last made its reply, which is delivered from now on.
-    Reply,
+    Reply {
+        /// To whom its agent hands over.
+        next: Option<AgentKey>,
+    },
     /// The delivery of that reply is given up.
     GiveUp {
         /// Whether a part of it was posted.
@@ -119,6 +122,11 @@ pub enum Act {
         kind: MessageKind,
         /// The end of the text.
         tail: Box<Tail>,
+    },
+    /// A message is deleted.
+    Delete {
+        /// How many messages before the newest.
+        back: u8,
     },
     /// The newest message is edited by who has the floor.
     Edit {

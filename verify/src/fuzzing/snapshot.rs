@@ -5,8 +5,8 @@ use std::time::Duration;
 use dirigent_core::snapshot::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Hourly, InitiatorPermit,
     Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent, Refresh,
-    Reminders, Rng, Roster, RunFate, Seen, Situation, Slot, SpeakerList, SpokenTurn, StaleTrigger,
-    State, Words,
+    Reminders, Rng, Roster, RunFate, Seen, Settling, Situation, Slot, SpeakerList, SpokenTurn,
+    StaleTrigger, State, Waking, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn};
 use dirigent_core::{
@@ -40,6 +40,10 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
                 cycle_requested: r.flag(),
                 awaits_human: r.flag(),
                 queue: r.maybe(span).into(),
+                waking: rare(r, |r| Waking {
+                    settling: r.maybe(|r| Settling { until: r.moment(), latest: r.moment() }),
+                    question: r.maybe(message),
+                }),
             },
             quota: quota(r),
             reminders: rare(r, reminders),
@@ -88,6 +92,7 @@ fn away(r: &mut Reader<'_>) -> Away {
 fn plans(r: &mut Reader<'_>) -> Plans {
     Plans {
         chosen: r.maybe(agent),
+        handed_to: r.maybe(agent),
         round: r.list(70, agent),
         next_round: r.list(70, agent),
         cut: r.maybe(agent),

@@ -56,6 +56,11 @@ impl Observer for HumansAreHeard {
         if self.waiting.is_empty() {
             return Ok(());
         }
+        if let Input::Deleted(id) = seen.input {
+            if seen.transitions().any(|told| told.cause == Cause::Withdrawn) {
+                self.waiting.remove(id); // rule 80
+            }
+        }
         self.waiting.retain(|id, _| !is_heard(seen, *id, reached));
         self.wait_on(seen, new)
     }

@@ -52,8 +52,12 @@ impl Observer for LastIsNotFirst {
                     );
                 let mut told_of = seen.transitions();
                 // Who was chosen or addressed is put first after the shuffle.
-                let chosen = told_of
-                    .any(|told| matches!(told.cause, Cause::OperatorChoice | Cause::MentionRound));
+                let chosen = told_of.any(|told| {
+                    matches!(
+                        told.cause,
+                        Cause::OperatorChoice | Cause::MentionRound | Cause::HandedOver
+                    )
+                });
                 // An agent that is assigned in the same step goes to the end of the new order.
                 let moved = matches!(seen.input, Input::Online(_) | Input::Assign(_));
                 if !chosen && !moved && !self.addressed && seen.before.chosen.is_none() {

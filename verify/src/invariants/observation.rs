@@ -134,8 +134,10 @@ impl<'a> Observation<'a> {
 
 /// Whether a transition grants a turn. A turn that is given back after a restart is no new one.
 pub(crate) fn is_grant(told: &Transition) -> bool {
-    let moves =
-        matches!(told.cause, Cause::NextInList | Cause::OperatorChoice | Cause::MentionRound);
+    let moves = matches!(
+        told.cause,
+        Cause::NextInList | Cause::OperatorChoice | Cause::MentionRound | Cause::HandedOver
+    );
     told.to == PhaseKind::Granted
         && !is_return(told.cause)
         && (told.from != PhaseKind::Granted || (moves && told.agent.is_some()))
@@ -180,7 +182,7 @@ pub(crate) fn begins_cycle(told: &Transition) -> bool {
     let resumed = told.cause == Cause::Resumed && told.from != PhaseKind::Dormant;
     let idle = matches!(told.from, PhaseKind::Dormant | PhaseKind::Refreshing);
     let chosen = told.cause == Cause::OperatorChoice && idle;
-    let next = matches!(told.cause, Cause::NextCycle | Cause::MentionRound);
+    let next = matches!(told.cause, Cause::NextCycle | Cause::MentionRound | Cause::HandedOver);
     next || chosen || (is_wake(told.cause) && !resumed) || is_first_grant(told)
 }
 

@@ -58,7 +58,7 @@ impl Observer for StaleChangesNothing {
                 self.ended = true;
                 Ok(())
             }
-            (Input::Receipt { agent, run, .. } | Input::Replied { agent, run }, Ok(_)) => {
+            (Input::Receipt { agent, run, .. } | Input::Replied { agent, run, .. }, Ok(_)) => {
                 self.expect_allowed(*agent, *run)
             }
             _ => Ok(()),

@@ -59,7 +59,7 @@ impl Model {
         let waits = self.phase == Phase::Dormant && self.kept_in_mind && !self.is_stopped();
         let barred = self.is_any_budget_spent() || self.is_ceiling_reached();
         let hindered = barred || self.chat_away.is_some();
-        if !waits || hindered || self.awaits_human {
+        if !waits || hindered || self.awaits_human || self.settling.is_some() {
             return None;
         }
         let able = self.list.iter();

@@ -42,6 +42,8 @@ enum Due {
     Overdue,
     /// Rule 64: a capped agent may have a turn again.
     Cap,
+    /// Rule 79: people were quiet long enough.
+    Settle,
     /// Rule 42: a trigger message is removed.
     Cleanup,
     /// Rule 41: an idle channel forgets.
@@ -86,6 +88,7 @@ impl Model {
             (permit.and_then(|running| running.due), Due::Permit),
             (self.overdue_moment(), Due::Overdue),
             (self.cap_moment(), Due::Cap),
+            (self.settling.map(|(until, _)| until), Due::Settle),
             (self.stale_triggers.iter().filter_map(|one| one.due).min(), Due::Cleanup),
             (self.forget_due(), Due::Forget),
         ];
@@ -144,6 +147,7 @@ impl Model {
             Due::Permit => self.on_permit_due(),
             Due::Overdue => self.close(Cause::Overdue, Vec::new()),
             Due::Cap => self.wake(First::Front),
+            Due::Settle => self.on_settled_down(),
             Due::Cleanup => self.clean_up(),
             Due::Forget => {
                 self.memory.forget();
@@ -214,6 +218,10 @@ impl Model {
             &mut self.reminder_due,
         ];
         moments.into_iter().flatten().for_each(|at| back(at, by));
+        if let Some((until, latest)) = &mut self.settling {
+            back(until, by);
+            back(latest, by);
+        }
         if let Some(refresh) = &mut self.refresh {
             back(&mut refresh.due, by);
         }

@@ -25,9 +25,11 @@ impl Model {
             return;
         }
         self.unheard |= std::mem::take(&mut self.kept_in_mind); // rule 54
+        self.forget_waking(); // rules 79 and 80
         self.awaits_human = false; // rule 63
         self.choice = None; // rule 61
         self.round_to_come = round;
+        self.handed_to = None; // rule 78
         self.reminders = 0; // rule 36
         self.empty_cycle();
         self.forgive_passing(); // rule 59
@@ -240,6 +242,7 @@ impl Model {
     pub(super) fn advance(&mut self) {
         let speaker = self.speaker();
         let at = self.list.iter().position(|slot| Some(slot.agent) == speaker);
+        let handed_to = self.handed_to.take();
         if self.is_patience_over() {
             self.cut = speaker.and_then(|agent| self.next_behind(agent)); // rule 71
             self.sleep_without_chat();
@@ -250,12 +253,29 @@ impl Model {
             return;
         }
         if self.round.is_none() && self.round_to_come.is_some() {
-            self.turn_list_behind(at);
+            if self.put_first().is_some() {
+                self.turn_list_behind(at);
+            }
             self.empty_cycle();
             self.start_cycle(First::Front); // rule 62
             return;
         }
+        if let Some(next) = handed_to.filter(|next| self.may_hand_over(at, *next)) {
+            self.turn_list_behind(at);
+            self.move_to_front(Some(next));
+            self.empty_cycle();
+            self.start_cycle(First::Front); // rule 78
+            return;
+        }
         self.grant_from(at.map_or(0, |at| at + 1), false);
+    }
+
+    /// Rule 78: whether the agent at this place, whose turn ended, chooses who is next.
+    fn may_hand_over(&self, at: Option<usize>, next: AgentKey) -> bool {
+        let ended = at.and_then(|at| self.list.get(at));
+        let spoke = ended.is_some_and(|it| it.turn == SeatTurn::Spoke && it.agent != next);
+        let is_next_free = self.list.iter().any(|slot| slot.agent == next && self.is_free(slot));
+        spoke && is_next_free && self.round.is_none()
     }
 
     /// Rule 32: the list is read once.
@@ -376,6 +396,7 @@ impl Model {
         self.keep_unheard();
         self.choice = None;
         self.round_to_come = None;
+        self.handed_to = None; // rule 78
         self.empty_cycle();
         self.enter(Phase::Dormant);
     }
@@ -393,6 +414,7 @@ impl Model {
         self.awaits_human = false;
         self.choice = None;
         self.round_to_come = None;
+        self.handed_to = None; // rule 78
         self.empty_cycle();
         self.withdraw_permit();
         self.reminder_due = None;

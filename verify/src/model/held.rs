@@ -29,24 +29,32 @@ impl Model {
         if std::mem::take(&mut self.unheard) || self.held.is_some() {
             self.kept_in_mind = true;
         }
+        self.forget_waking(); // rules 79 and 80
     }
 
     /// What hindered is gone: what is kept in mind wakes.
     pub(super) fn wake_if_kept_in_mind(&mut self) {
-        let may = self.phase == Phase::Dormant && !self.is_stopped() && !self.is_any_budget_spent();
-        if may && self.kept_in_mind && !self.awaits_human && self.chat_away.is_none() {
+        if self.may_wake_for_mind() && self.settling.is_none() {
             self.wake(First::Front);
         }
+    }
+
+    /// Whether nothing hinders a wake for what is kept in mind.
+    pub(super) fn may_wake_for_mind(&self) -> bool {
+        let may = self.phase == Phase::Dormant && !self.is_stopped() && !self.is_any_budget_spent();
+        may && self.kept_in_mind && !self.awaits_human && self.chat_away.is_none()
     }
 
     /// A change of mode and archiving forget what was said (rules 4, 38).
     pub(super) fn forget_words(&mut self) {
         self.kept_in_mind = false;
         self.unheard = false;
+        self.forget_waking();
         self.held = None;
         self.cut = None;
         self.choice = None;
         self.round_to_come = None;
+        self.handed_to = None; // rule 78
         self.awaits_human = false;
     }
 }

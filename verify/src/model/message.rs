@@ -132,17 +132,26 @@ impl Model {
     /// Rule 25: what a qualifying message does in a channel that is not stopped.
     fn on_qualifying(&mut self, author: Author, id: MessageId, round: Option<Vec<AgentKey>>) {
         let is_human = author == Author::Human;
+        if is_human {
+            self.question = None; // rule 80
+        }
         match &mut self.phase {
             Phase::Dormant => {
                 let wakes = is_human || !(self.is_ceiling_reached() || self.awaits_human);
+                let question = self.lone_question(id).filter(|_| is_human);
                 if wakes && self.is_any_budget_spent() {
                     self.keep_in_mind(); // rule 65
                     self.say_that_budget_is_spent();
+                } else if wakes && is_human && self.waits_for_quiet() {
+                    self.keep_in_mind();
+                    self.plan_round(round);
+                    self.settle();
                 } else if wakes {
                     self.unheard |= is_human;
                     self.be_news(None);
                     self.wake_for(self.first_for(author), round);
                 }
+                self.question = question.or(self.question);
             }
             Phase::Disabled | Phase::Unknown { .. } => self.keep_in_mind(),
             Phase::Refreshing(Purpose::Boundary) => {

@@ -150,6 +150,7 @@ impl Model {
         if self.awaits_human && cause != WakeCause::Unheard {
             return Err(Refusal::AwaitingHuman);
         }
+        self.question = None; // rule 80
         match self.phase {
             Phase::Dormant => {
                 self.unheard = true; // rule 54

@@ -13,12 +13,17 @@ impl Model {
         &mut self,
         agent: AgentKey,
         run: Option<RunId>,
+        next: Option<AgentKey>,
     ) -> Result<(), Refusal> {
         self.check_runs_matter()?;
         let belongs = self.belongs(agent, run);
         self.check_end(run)?;
         match belongs {
-            Belongs::RunningTurn => self.start_delivering(),
+            Belongs::RunningTurn => {
+                self.start_delivering()?;
+                self.handed_to = next.or(self.handed_to); // rule 78
+                Ok(())
+            }
             Belongs::PermitRun => {
                 let running = self.permit.as_mut().and_then(|permit| permit.running.as_mut());
                 let running = running.filter(|running| !running.replied);

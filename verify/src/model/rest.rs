@@ -60,6 +60,7 @@ impl Model {
         self.awaits_human = false;
         self.choice = None;
         self.round_to_come = None;
+        self.handed_to = None; // rule 78
         self.withdraw_permit();
         self.reminder_due = None;
         self.forget_refresh();

@@ -45,9 +45,9 @@ impl Model {
         self.round = round.filter(|_| self.config.people.mentions == MentionRule::Only);
     }
 
-    /// After a turn, the order of those who are not addressed goes on behind the slot at this place.
+    /// After a turn, the order of those who are not put first goes on behind the slot at this place.
     pub(super) fn turn_list_behind(&mut self, at: Option<usize>) {
-        if let (Some(at), true) = (at, self.put_first().is_some()) {
+        if let Some(at) = at {
             let before: Vec<Slot> = self.list.drain(..=at).collect();
             self.list.extend(before);
         }

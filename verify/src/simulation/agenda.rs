@@ -12,6 +12,8 @@ use super::texts::Text;
 pub(super) enum Happening {
     /// A message is pushed.
     Deliver(MessageId),
+    /// The chat tells that a message was deleted.
+    Delete(MessageId),
     /// An edit is pushed.
     DeliverEdit(MessageId),
     /// An agent posts, and finishes the message later if it is a draft.

@@ -21,10 +21,17 @@ impl World {
             Happening::Deliver(id) => match self.room.get(id).copied() {
                 Some(record) => {
                     let input = self.told(&record);
-                    self.feed(&input).map(drop)
+                    self.feed(&input)?;
+                    if self.is_quiet && record.author == Author::Human && id.get() % 4 == 0 {
+                        // Its author takes it back, at once or a moment later.
+                        let at = self.time + id.get() / 4 % 3 * 150;
+                        self.agenda.add(at, Happening::Delete(id));
+                    }
+                    Ok(())
                 }
                 None => Ok(()),
             },
+            Happening::Delete(id) => self.feed(&Input::Deleted(id)).map(drop),
             Happening::DeliverEdit(id) => match self.room.get(id).copied() {
                 Some(record) => {
                     let (author, tail) = (record.author, record.text.tail());
@@ -258,7 +265,9 @@ impl World {
         ending: Ending,
     ) -> Result<(), Violation> {
         let named = self.name(agent, run);
-        self.feed(&Input::Replied { agent: agent.key, run: named })?;
+        let next = self.is_quiet.then(|| self.agent(u8::try_from(run.get() % 7).unwrap_or(0)));
+        let next = next.flatten().map(|next| next.key);
+        self.feed(&Input::Replied { agent: agent.key, run: named, next })?;
         let at = self.time + self.dice.between(50, 60_000);
         let epoch = self.epoch;
         self.agenda.add(at, Happening::End { agent: place, run, ending, epoch });

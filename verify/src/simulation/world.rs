@@ -58,8 +58,16 @@ pub struct World {
     /// Turns granted and messages handed over.
     pub(super) answers: u64,
     idle_steps: u32,
+    /// Whether the channel waits for people to be quiet, people delete what they said, and agents hand over to each other.
+    pub(super) is_quiet: bool,
     /// Every input, if it is to be told.
     story: Option<Vec<String>>,
+}
+
+/// Whether the world of this number has what [`World::is_quiet`] says. Not drawn by the dice, so that older worlds stay what
+/// they were.
+const fn is_quiet(seed: u64) -> bool {
+    matches!(seed % 10, 1 | 5 | 9)
 }
 
 impl World {
@@ -68,6 +76,7 @@ impl World {
         let mut dice = Random::new(seed);
         let config = rules::choose(&mut dice);
         let other_rules = rules::choose(&mut dice);
+        let config = if is_quiet(seed) { rules::quiet(&config, seed) } else { config };
         let channel_seed = dice.draw();
         let mut world = Self {
             watched: Watched::new(config, channel_seed).with_diligence(profile.diligence),
@@ -88,6 +97,7 @@ impl World {
             moves: 0,
             answers: 0,
             idle_steps: 0,
+            is_quiet: is_quiet(seed),
             story: None,
         };
         world.plan_crash();

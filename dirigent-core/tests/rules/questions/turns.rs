@@ -17,7 +17,7 @@ fn woken(count: usize) -> Room {
 fn is_delivered(room: &mut Room, agent: dirigent_core::AgentKey) {
     room.start(agent);
     let run = Some(room.run_of(agent));
-    room.tell(Input::Replied { agent, run });
+    room.tell(Input::Replied { agent, run, next: None });
     room.message += 1;
     let messages = vec![room.newest()];
     room.tell(Input::Receipt { agent, run, messages });

@@ -21,7 +21,7 @@ pub(super) fn act(kind: u8, after: i64, details: [u8; 5]) -> Step {
         60 | 61 => Act::Answer { settlement: words::settlement(a, b) },
         62 | 63 => Act::Gate { run: words::run(a) },
         64 | 65 => Act::GateAgain,
-        73..=75 => Act::Reply,
+        73..=75 => Act::Reply { next: (b % 2 == 0).then(|| words::agent(a)) },
         86 | 87 => Act::GiveUp { posted: a % 2 == 0 },
         99..=101 => {
             Act::SayLate { back: b % 16, author: words::author(a), tail: Box::new(words::tail(c)) }
@@ -34,6 +34,7 @@ pub(super) fn act(kind: u8, after: i64, details: [u8; 5]) -> Step {
             kind: words::kind(b),
             tail: Box::new(words::tail(c)),
         },
+        104 | 105 => Act::Delete { back: a % 2 },
         102..=105 => Act::Edit { back: a % 4, tail: Box::new(words::tail(b)) },
         106..=113 => Act::Members { agents: words::agents(a | d, b) },
         _ => Act::Settle { nth: a % 4, settlement: words::settlement(b, c) },

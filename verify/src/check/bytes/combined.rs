@@ -35,6 +35,8 @@ pub(super) fn policies(config: &mut Config, number: u64) {
     config.budget.turns = of(draw(8), None, &[Some(1), Some(3), Some(20)]);
     config.budget.cycles = of(draw(8), None, &[Some(1), Some(2), Some(10)]);
     config.people.acknowledge = draw(4) != 0;
+    config.people.withdraw_deleted = draw(3) == 0;
+    config.people.settle = millis(of(draw(4), 0, &[1, 2_000, 60_000]));
     config.budget.cost = of(draw(8), None, &[Some(1), Some(5)]);
 }
 

@@ -24,7 +24,11 @@ fn about_runs_and_messages(kind: u8, details: [u8; 5]) -> Input {
             run: words::run(b),
             latest: (c % 4 == 0).then(|| words::message_id(d)),
         },
-        17 if d < 96 => Input::Replied { agent: words::agent(a), run: words::run(b) },
+        17 if d < 96 => Input::Replied {
+            agent: words::agent(a),
+            run: words::run(b),
+            next: (c % 4 == 0).then(|| words::agent(c / 4)),
+        },
         20 if d < 96 => {
             let (agent, run) = (words::agent(a), words::run(b));
             Input::Undelivered { agent, run, posted: c % 2 == 0 }
@@ -82,6 +86,7 @@ fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
         65 => Input::Chat { away: b < 24 },
         60 if b < 64 => Input::Conclude { by: words::agent(a) },
         61 if b < 48 => Input::Archive,
+        62 if a >= 128 && a < 192 => Input::Deleted(words::message_id(b)),
         62 if a >= 192 => Input::EditedToStop(words::message_id(b)),
         62 => Input::Stop,
         64 => Input::Hold,
