@@ -39,7 +39,6 @@ pub(super) struct Commands {
 /// A person's message that was deleted.
 #[derive(Debug)]
 pub(super) struct Deleted {
-    id: MessageId,
     at: Timestamp,
     /// Of its text.
     hash: u64,
@@ -76,12 +75,12 @@ impl Commands {
         is_too_often
     }
 
-    /// Which message that was deleted just now this one copies. Each has one copy.
-    fn copied(&mut self, message: &ChatMessage, now: Timestamp) -> Option<MessageId> {
+    /// Whether this one copies a message that was deleted just now. Each has one copy.
+    fn is_copy(&mut self, message: &ChatMessage, now: Timestamp) -> bool {
         self.deleted.retain(|known| now.since(known.at) <= COPIES_FOR);
         let copied = hash(&message.content);
         let place = self.deleted.iter().position(|known| known.hash == copied);
-        place.and_then(|place| self.deleted.remove(place)).map(|known| known.id)
+        place.and_then(|place| self.deleted.remove(place)).is_some()
     }
 
     /// This is a stop word. Returns whether that is new.
@@ -136,8 +135,8 @@ impl Hearing<'_> {
             && digest.kind == MessageKind::Conversation
             && !self.commands.deleted.is_empty();
         if may_copy {
-            if let Some(original) = self.commands.copied(&message, self.now) {
-                self.take_copy(original, message, digest);
+            if self.commands.is_copy(&message, self.now) {
+                self.take_copy(message, digest);
                 return None;
             }
         }
@@ -350,21 +349,17 @@ impl Hearing<'_> {
             if self.commands.deleted.len() >= DELETED_MAX {
                 self.commands.deleted.pop_front();
             }
-            self.commands.deleted.push_back(Deleted {
-                id,
-                at: self.now,
-                hash: hash(&message.content),
-            });
+            self.commands.deleted.push_back(Deleted { at: self.now, hash: hash(&message.content) });
         }
         self.kept.inbox.deleted(id);
     }
 
     /// A message takes the place of one that was deleted, and of which agents were told: it is no news to anybody.
-    fn take_copy(&mut self, original: MessageId, mut message: ChatMessage, digest: Message) {
+    fn take_copy(&mut self, mut message: ChatMessage, digest: Message) {
         let noted = Message { author: Author::Moderator, kind: MessageKind::System, ..digest };
         if self.turns.submit(self.cx, self.now, &Input::Message(noted)).is_ok() {
             self.cx.directory.name_author(&mut message, Author::Human);
-            self.kept.inbox.remember_copy(original, Arc::new(message));
+            self.kept.inbox.remember_copy(Arc::new(message));
         }
     }
 

@@ -306,13 +306,13 @@ impl Inbox {
         }
     }
 
-    /// This message says again what this deleted one said: it is no news to those who were handed that.
-    pub(crate) fn remember_copy(&mut self, original: MessageId, message: Arc<ChatMessage>) {
+    /// This message says again what one that was deleted said: it is no news to those who were handed everything before.
+    pub(crate) fn remember_copy(&mut self, message: Arc<ChatMessage>) {
         let (id, before) = (message.id, self.texts.newest());
         self.remember(message);
         if before < Some(id) {
             let all = self.readers.iter_mut().flat_map(Reader::all_handed);
-            for handed in all.filter(|it| it.until >= before && it.until >= Some(original)) {
+            for handed in all.filter(|handed| handed.until >= before) {
                 handed.move_to(Some(id));
             }
         }

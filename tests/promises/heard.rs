@@ -563,3 +563,25 @@ fn the_copy_of_a_deleted_question_takes_its_place() {
         assert_eq!(all.iter().filter(|it| it.contains("2 + 2")).count(), 1, "{told}");
     }
 }
+
+/// HR22: what is said again later, or by a webhook that is not listed, is a question of its own or a bot's word.
+#[test]
+fn only_a_copy_that_comes_at_once_and_from_people_takes_its_place() {
+    for (kind, after, is_asked) in [
+        (AuthorKind::Bridged, SECOND * 9, false),
+        (AuthorKind::Bridged, SECOND * 11, true),
+        (AuthorKind::Webhook, SECOND, false),
+    ] {
+        let mut stage = room_by(|config| config.people.withdraw_deleted = true);
+        let (channel, webhook) = (stage.channel(), stage.discord().add_webhook());
+        let question = stage.say("what is 2 + 2?");
+        stage.until_dormant();
+        let before = stage.status().unwrap().turn;
+        stage.discord().delete_message(channel, question);
+        stage.advance(after);
+        let by = |message| ChatMessage { author_kind: kind, ..message };
+        stage.discord().say_with(channel, webhook, "what is 2 + 2?", by);
+        stage.until_dormant();
+        assert_eq!(!asked_since(&stage, before).is_empty(), is_asked, "{kind:?} after {after:?}");
+    }
+}

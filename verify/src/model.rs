@@ -165,6 +165,8 @@ pub struct Model {
     violations: Vec<String>,
     /// The machine's list after this step.
     order: Vec<AgentKey>,
+    /// Whether this step's input may put agents first after a shuffle that it found due (rule 62).
+    addresses: bool,
     /// Whom this step's input may send to the end of the list (rule 56).
     assigned: Option<AgentKey>,
 }
@@ -221,6 +223,7 @@ impl Model {
             causes: Vec::new(),
             violations: Vec::new(),
             order: Vec::new(),
+            addresses: false,
             assigned: None,
         }
     }
@@ -230,6 +233,7 @@ impl Model {
     pub fn step(&mut self, now: Timestamp, input: &Input, order: &[AgentKey]) -> ModelAnswer {
         self.order = order.to_vec();
         self.assigned = None;
+        self.addresses = matches!(input, Input::Addressed { .. });
         if let Input::Online(agent) | Input::Assign(agent) = input {
             self.assigned = Some(*agent);
         }

@@ -220,7 +220,8 @@ impl Hearing<'_, '_> {
     /// it and nothing else was said (rule 80).
     pub(crate) fn on_deleted(&mut self, id: MessageId) {
         let State { words, seen, floor, .. } = &*self.step.state;
-        if words.question() != Some(id) || seen.newest != Some(id) {
+        let is_question = words.question() == Some(id) && seen.newest == Some(id);
+        if !is_question || !self.step.out.config.people.withdraw_deleted {
             return;
         }
         let (phase, is_unserved) = (floor.phase, words.wake_unserved);

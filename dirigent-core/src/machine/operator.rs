@@ -319,6 +319,10 @@ impl Operator<'_, '_> {
             return Err(Refusal::ChatAway);
         }
         step.hear_human();
+        if step.state.floor.phase == Phase::Dormant {
+            // A round that waits for quiet was to begin with another wake.
+            step.state.cycle.forget_plans();
+        }
         step.state.cycle.plans.edit().chosen = Some(agent);
         step.out.changed();
         step.must_be_heard();

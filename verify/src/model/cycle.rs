@@ -357,7 +357,7 @@ impl Model {
             }
             return; // where it was before it was moved is not to be seen
         }
-        if self.put_first().is_some() {
+        if self.put_first().is_some() || self.addresses {
             return; // as above; whether the addressed are first is seen when the round begins
         }
         let mut able = self.list.iter().filter(|slot| self.is_free(slot));
