@@ -22,6 +22,7 @@ impl Model {
         if self.sleeps_without_chat() {
             self.kept_in_mind = true; // rule 70
             self.unheard = false;
+            self.round_to_come = None;
             return;
         }
         self.unheard |= std::mem::take(&mut self.kept_in_mind); // rule 54
