@@ -193,7 +193,7 @@ impl State {
     pub(crate) fn forget(&mut self, now: Timestamp) {
         self.seen.forget();
         self.delivery = None;
-        self.roster.list.forget_silent();
+        self.roster.list.forget_passed();
         self.roster.shrink();
         if let Some(hourly) = self.quota.hourly.existing() {
             hourly.forget(now);

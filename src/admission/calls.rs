@@ -1,4 +1,4 @@
-//! Calls of agents: so many at once in all, and of each agent.
+//! Calls of agents: how many at once, in all and of each agent.
 
 use dirigent_core::{AgentKey, Timestamp};
 use rustc_hash::FxHashMap;

@@ -134,11 +134,9 @@ impl Hearing<'_> {
         let may_copy = message.author_kind == AuthorKind::Bridged
             && digest.kind == MessageKind::Conversation
             && !self.commands.deleted.is_empty();
-        if may_copy {
-            if self.commands.is_copy(&message, self.now) {
-                self.take_copy(message, digest);
-                return None;
-            }
+        if may_copy && self.commands.is_copy(&message, self.now) {
+            self.take_copy(message, &digest);
+            return None;
         }
         if is_hidden || is_aside || self.is_echo(&message, author) {
             // It wakes, requests and counts nothing. Of what cannot be seen agents could only guess.
@@ -355,8 +353,8 @@ impl Hearing<'_> {
     }
 
     /// A message takes the place of one that was deleted, and of which agents were told: it is no news to anybody.
-    fn take_copy(&mut self, mut message: ChatMessage, digest: Message) {
-        let noted = Message { author: Author::Moderator, kind: MessageKind::System, ..digest };
+    fn take_copy(&mut self, mut message: ChatMessage, digest: &Message) {
+        let noted = Message { author: Author::Moderator, kind: MessageKind::System, ..*digest };
         if self.turns.submit(self.cx, self.now, &Input::Message(noted)).is_ok() {
             self.cx.directory.name_author(&mut message, Author::Human);
             self.kept.inbox.remember_copy(Arc::new(message));

@@ -224,21 +224,17 @@ impl Hearing<'_, '_> {
         if !is_question || !self.step.out.config.people.withdraw_deleted {
             return;
         }
-        let (phase, is_unserved) = (floor.phase, words.wake_unserved);
-        match phase {
-            Phase::Dormant => {
-                self.step.state.words.withdraw();
-                self.step.state.cycle.forget_plans();
-                self.step.tell(None, Cause::Withdrawn);
-            }
-            Phase::Refreshing(Purpose::Wake(_)) | Phase::Granted(_) if is_unserved => {
-                self.step.state.words.withdraw();
-                self.step.runs().cancel();
-                self.step.ending().break_off();
-                self.step.members().stop_reading();
-                self.step.rotation().become_dormant(Cause::Withdrawn);
-            }
-            _ => {}
+        let waits = matches!(floor.phase, Phase::Refreshing(Purpose::Wake(_)) | Phase::Granted(_));
+        if floor.phase == Phase::Dormant {
+            self.step.state.words.withdraw();
+            self.step.state.cycle.forget_plans();
+            self.step.tell(None, Cause::Withdrawn);
+        } else if waits && words.wake_unserved {
+            self.step.state.words.withdraw();
+            self.step.runs().cancel();
+            self.step.ending().break_off();
+            self.step.members().stop_reading();
+            self.step.rotation().become_dormant(Cause::Withdrawn);
         }
     }
 

@@ -102,7 +102,7 @@ impl<'o> Rotation<'_, 'o> {
         }
     }
 
-    /// Whether the agent whose turn ended chooses who is next: it spoke, and nobody asked for certain agents only.
+    /// Whether the agent whose turn ended chooses who is next: it spoke, and this cycle is not for certain agents only.
     fn may_hand_over(&self, agent: AgentKey, next: AgentKey) -> bool {
         let turn = self.roster.list.slot(agent).map(|slot| slot.turn);
         turn == Some(SeatTurn::Spoke)

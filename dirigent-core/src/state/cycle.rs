@@ -75,7 +75,7 @@ impl Cycle {
         self.plans.existing().and_then(|plans| plans.cut.take())
     }
 
-    /// To whom the turn that ended hands over; from now on it is nobody.
+    /// To whom the turn that ended hands over; from now on there is none.
     pub(crate) fn take_handed_to(&mut self) -> Option<AgentKey> {
         self.plans.existing().and_then(|plans| plans.handed_to.take())
     }
