@@ -196,6 +196,7 @@ pub(super) const fn deadline(reason: DeadlineReason) -> &'static str {
         DeadlineReason::Cap => "an agent has turns of this hour again",
         DeadlineReason::Cleanup => "a trigger message is to be deleted",
         DeadlineReason::Forget => "an effect that nobody settled is forgotten",
+        DeadlineReason::Settle => "the wait until people are quiet",
         _ => "another deadline",
     }
 }

@@ -144,6 +144,16 @@ pub(super) fn turn_timeout(config: &Config) -> Option<Duration> {
     Some(parts + continued + fixed)
 }
 
+/// The same configuration where people must be quiet for a while, and may take back what they asked.
+pub(super) fn quiet(config: &Config, seed: u64) -> Arc<Config> {
+    let settle = [0, 300, 2_000, 60_000];
+    let place = usize::try_from(seed / 10 % 4).unwrap_or(0);
+    let mut config = config.clone();
+    config.people.settle = Duration::from_millis(settle.get(place).copied().unwrap_or(0));
+    config.people.withdraw_deleted = seed / 40 % 3 != 0;
+    Arc::new(config)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,14 +163,4 @@ mod tests {
         let mut dice = Random::new(3);
         assert!((0..2_000).all(|_| choose(&mut dice).validate().is_ok()));
     }
-}
-
-/// The same configuration where people must be quiet for a while, and may take back what they asked.
-pub(super) fn quiet(config: &Config, seed: u64) -> Arc<Config> {
-    let settle = [0, 300, 2_000, 60_000];
-    let place = usize::try_from(seed / 10 % 4).unwrap_or(0);
-    let mut config = config.clone();
-    config.people.settle = Duration::from_millis(settle.get(place).copied().unwrap_or(0));
-    config.people.withdraw_deleted = seed / 40 % 3 != 0;
-    Arc::new(config)
 }

@@ -86,7 +86,7 @@ fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
         65 => Input::Chat { away: b < 24 },
         60 if b < 64 => Input::Conclude { by: words::agent(a) },
         61 if b < 48 => Input::Archive,
-        62 if a >= 128 && a < 192 => Input::Deleted(words::message_id(b)),
+        62 if (128..192).contains(&a) => Input::Deleted(words::message_id(b)),
         62 if a >= 192 => Input::EditedToStop(words::message_id(b)),
         62 => Input::Stop,
         64 => Input::Hold,
