@@ -172,7 +172,7 @@ const RULES: &[Rule] = &[
     ("nothing is planned for a channel at rest", |c| {
         let plans: Plans = c.cycle.plans.value();
         // What a word asks for that waits for quiet is kept for its wake.
-        let has_round = !plans.next_round.is_empty() && c.words.settling().is_none();
+        let has_round = !plans.next_round.is_empty() && plans.settling.is_none();
         let is_planned = plans.chosen.is_some() || plans.handed_to.is_some() || has_round;
         !c.floor.phase.is_idle() || !is_planned
     }),
@@ -188,7 +188,7 @@ const RULES: &[Rule] = &[
     ("a wake that waits for quiet is pending, in a dormant channel that may wake", |c| {
         let waits = c.floor.phase == Phase::Dormant && c.words.wake_pending;
         let is_bounded = |it: Settling| it.until <= it.latest;
-        c.words.settling().is_none_or(|it| waits && is_bounded(it) && !c.standing.is_stopped())
+        c.cycle.settling().is_none_or(|it| waits && is_bounded(it) && !c.standing.is_stopped())
     }),
     ("queued messages of an idle channel leave a wake pending", |c| {
         !c.floor.phase.is_idle() || c.words.wake_pending || !c.words.has_queued()

@@ -9,7 +9,7 @@ pub use crate::state::{
     InitiatorPermit, Pending, PendingEffect, PermitRun, Phase, Piece, Plans, Polls, Purpose, Quota,
     Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Settling, Situation, Slot,
     Snapshot, SpeakerList, SpokenTurn, StaleTrigger, Start, State, TurnRun, TurnTerms, Waiting,
-    WaitingFrom, Waking, Words,
+    WaitingFrom, Words,
 };
 
 use crate::Config;

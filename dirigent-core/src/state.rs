@@ -42,7 +42,7 @@ use alloc::boxed::Box;
 pub use attendance::{Attendance, Away};
 pub use budget::Budget;
 pub use ceiling_counts::CeilingCounts;
-pub use cycle::{Cycle, Plans};
+pub use cycle::{Cycle, Plans, Settling};
 pub use delivery::{Delivery, Piece, Polls};
 pub(crate) use delivery::{PIECES_MAX, POSTS_MAX};
 pub use floor::{Floor, TurnTerms};
@@ -66,7 +66,7 @@ pub use situation::{Archived, Pause, Situation};
 pub use span::Span;
 pub(crate) use speaker_list::AGENTS_MAX;
 pub use speaker_list::{SeatTurn, Slot, SpeakerList};
-pub use words::{Settling, Waking, Words};
+pub use words::Words;
 
 use crate::Timestamp;
 
@@ -78,7 +78,7 @@ clone_in_place! {
     Roster { list, read_at, asked_at, refresh, muted, attendance }
     SpeakerList { slots }
     Cycle { last_completer, plans }
-    Words { wake_pending, wake_unserved, cycle_requested, awaits_human, queue, waking }
+    Words { wake_pending, wake_unserved, cycle_requested, awaits_human, queue }
     Quota { limits, budget, hourly }
     Seen { horizon, newest, recent }
     Recent { messages, runs }
@@ -163,7 +163,7 @@ impl State {
         self.standing.for_each_moment(visit);
         self.floor.for_each_moment(visit);
         self.roster.for_each_moment(visit);
-        self.words.for_each_moment(visit);
+        self.cycle.for_each_moment(visit);
         self.reminders.for_each_moment(visit);
         if let Some(delivery) = &mut self.delivery {
             delivery.for_each_moment(visit);
@@ -182,7 +182,6 @@ impl State {
             self.roster.attendance.release();
             self.cycle.plans.release();
             self.words.queue.release();
-            self.words.waking.release();
             self.quota.budget.release();
             self.quota.hourly.release();
             self.reminders.release();

@@ -83,7 +83,7 @@ fn of_the_phase(look: &Look<'_>, next: &mut Earliest) {
             next.consider(overdue_at(look), DeadlineReason::Overdue);
             if words.wake_pending {
                 next.consider(cap_deadline(look), DeadlineReason::Cap);
-                let settled = words.settling().map(|settling| settling.until);
+                let settled = look.state.cycle.settling().map(|settling| settling.until);
                 next.consider(settled, DeadlineReason::Settle);
             }
         }

@@ -219,8 +219,8 @@ impl Hearing<'_, '_> {
     /// A message was deleted. The question for which the channel wakes asks for nothing any more, if no agent was told of
     /// it and nothing else was said (rule 80).
     pub(crate) fn on_deleted(&mut self, id: MessageId) {
-        let State { words, seen, floor, .. } = &*self.step.state;
-        let is_question = words.question() == Some(id) && seen.newest == Some(id);
+        let State { words, seen, floor, cycle, .. } = &*self.step.state;
+        let is_question = cycle.question() == Some(id) && seen.newest == Some(id);
         if !is_question || !self.step.out.config.people.withdraw_deleted {
             return;
         }

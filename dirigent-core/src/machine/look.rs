@@ -46,7 +46,7 @@ impl Look<'_> {
         let State { floor, words, standing, .. } = self.state;
         floor.phase == Phase::Dormant
             && words.wake_pending
-            && words.settling().is_none()
+            && self.state.cycle.settling().is_none()
             && !standing.is_stopped()
             && !words.awaits_human
             && !self.budget_spent()

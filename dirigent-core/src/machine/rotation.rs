@@ -199,7 +199,6 @@ impl<'o> Rotation<'_, 'o> {
     pub(crate) fn wake(&mut self, start: Start, cause: Cause) {
         self.words.wake_unserved = self.words.wake_pending || must_be_heard(cause);
         self.words.wake_pending = false;
-        self.words.forget_waking();
         self.words.awaits_human = false;
         self.reminders.cancel();
         self.reminders.restart_count();

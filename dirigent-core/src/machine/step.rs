@@ -217,8 +217,8 @@ impl Step<'_> {
     /// A word that comes while the list is read counts until an agent has heard it.
     pub(crate) fn must_be_heard(&mut self) {
         // What wakes is for more than one message now.
-        if let Some(waking) = self.state.words.waking.existing() {
-            waking.question = None;
+        if let Some(plans) = self.state.cycle.plans.existing() {
+            plans.question = None;
         }
         let reads = matches!(self.state.floor.phase, Phase::Refreshing(_));
         let is_change = reads && !core::mem::replace(&mut self.state.words.wake_unserved, true);
@@ -289,17 +289,18 @@ impl Step<'_> {
         }
         self.keep_in_mind(true);
         self.plan_round(addressed);
-        let waking = self.state.words.waking.edit();
-        let latest = waking.settling.map_or(now + SETTLE_MAX, |settling| settling.latest);
-        waking.settling = Some(Settling { until: latest.min(now + settle), latest });
+        let plans = self.state.cycle.plans.edit();
+        let latest = plans.settling.map_or(now + SETTLE_MAX, |settling| settling.latest);
+        plans.settling = Some(Settling { until: latest.min(now + settle), latest });
         self.out.changed();
         true
     }
 
     /// People were quiet long enough.
     pub(crate) fn wake_for_settled(&mut self) {
-        let question = self.state.words.question();
-        self.state.words.forget_waking();
+        let question = self.state.cycle.question();
+        let plans = self.state.cycle.plans.edit();
+        (plans.settling, plans.question) = (None, None);
         self.out.changed();
         if self.look().wakes_for_pending() {
             self.wake_as_planned(Start::First, Cause::HumanMessage);
@@ -312,7 +313,7 @@ impl Step<'_> {
     /// This is the one message for which the channel wakes, where that matters.
     pub(crate) fn keep_question(&mut self, question: Option<MessageId>) {
         if question.is_some() && self.out.config.people.withdraw_deleted {
-            self.state.words.waking.edit().question = question;
+            self.state.cycle.plans.edit().question = question;
             self.out.changed();
         }
     }

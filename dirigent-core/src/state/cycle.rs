@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use crate::AgentKey;
 use crate::state::rare::Rare;
 use crate::state::speaker_list::SpeakerList;
 use crate::state::words::Words;
 use crate::values::config::MentionRule;
+use crate::{AgentKey, MessageId, Timestamp};
 
 /// What is known of a cycle beyond what stands in the list.
 ///
@@ -38,6 +38,25 @@ pub struct Plans {
     pub next_round: Vec<AgentKey>,
     /// With whom the next cycle begins, where the last one was cut.
     pub cut: Option<AgentKey>,
+    /// Until when the channel waits for people to be quiet before it wakes.
+    pub settling: Option<Settling>,
+    /// The one message for which the channel wakes.
+    pub question: Option<MessageId>,
+}
+
+/// How long a dormant channel waits for people to be quiet.
+///
+/// ```
+/// use dirigent_core::{Timestamp, snapshot::Settling};
+/// let settling = Settling { until: Timestamp::from_millis(5), latest: Timestamp::from_millis(9) };
+/// assert!(settling.until <= settling.latest);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settling {
+    /// When it wakes, if nothing more is said.
+    pub until: Timestamp,
+    /// When it wakes at the latest.
+    pub latest: Timestamp,
 }
 
 impl Cycle {
@@ -75,15 +94,33 @@ impl Cycle {
         self.plans.existing().and_then(|plans| plans.cut.take())
     }
 
+    pub(crate) fn settling(&self) -> Option<Settling> {
+        self.plans.get().and_then(|plans| plans.settling)
+    }
+
+    /// The one message for which the channel wakes, or woke and no agent was told.
+    pub(crate) fn question(&self) -> Option<MessageId> {
+        self.plans.get().and_then(|plans| plans.question)
+    }
+
+    pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
+        let plans = self.plans.existing();
+        if let Some(Settling { until, latest }) = plans.and_then(|it| it.settling.as_mut()) {
+            visit(until);
+            visit(latest);
+        }
+    }
+
     /// To whom the turn that ended hands over; from now on there is none.
     pub(crate) fn take_handed_to(&mut self) -> Option<AgentKey> {
         self.plans.existing().and_then(|plans| plans.handed_to.take())
     }
 
-    /// Forgets who was chosen, and the round that has not begun.
+    /// Forgets who was chosen, the round that has not begun, and what a wake to come waits for.
     pub(crate) fn forget_plans(&mut self) {
         if let Some(plans) = self.plans.existing() {
             (plans.chosen, plans.handed_to) = (None, None);
+            (plans.settling, plans.question) = (None, None);
             plans.next_round.clear();
         }
     }

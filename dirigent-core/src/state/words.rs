@@ -4,7 +4,6 @@ use crate::state::interruption::join;
 use crate::state::rare::Rare;
 use crate::state::span::Span;
 use crate::state::speaker_list::SpeakerList;
-use crate::{MessageId, Timestamp};
 
 /// Words that are still to be heard: each is kept until an agent was told, or a person was asked for.
 ///
@@ -24,36 +23,6 @@ pub struct Words {
     pub awaits_human: bool,
     /// People's messages that the next grant hands over.
     pub queue: Rare<Option<Span>>,
-    /// What a wake to come waits for, and what it is for.
-    pub waking: Rare<Waking>,
-}
-
-/// What is known of a wake for people's words, where the host's rules ask for it.
-///
-/// ```
-/// assert_eq!(dirigent_core::snapshot::Waking::default().question, None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Waking {
-    /// Until when the channel waits for people to be quiet.
-    pub settling: Option<Settling>,
-    /// The one message for which the channel wakes.
-    pub question: Option<MessageId>,
-}
-
-/// How long a dormant channel waits for people to be quiet.
-///
-/// ```
-/// use dirigent_core::{Timestamp, snapshot::Settling};
-/// let settling = Settling { until: Timestamp::from_millis(5), latest: Timestamp::from_millis(9) };
-/// assert!(settling.until <= settling.latest);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settling {
-    /// When it wakes, if nothing more is said.
-    pub until: Timestamp,
-    /// When it wakes at the latest.
-    pub latest: Timestamp,
 }
 
 impl Words {
@@ -86,41 +55,15 @@ impl Words {
         !core::mem::replace(&mut self.cycle_requested, true) || may_start_again
     }
 
-    pub(crate) fn settling(&self) -> Option<Settling> {
-        self.waking.get().and_then(|waking| waking.settling)
-    }
-
-    /// The one message for which the channel wakes, or woke and no agent was told.
-    pub(crate) fn question(&self) -> Option<MessageId> {
-        self.waking.get().and_then(|waking| waking.question)
-    }
-
-    /// A wake is waited for no longer, or is for more than one message.
-    pub(crate) fn forget_waking(&mut self) {
-        if let Some(waking) = self.waking.existing() {
-            *waking = Waking::default();
-        }
-    }
-
     /// Nothing is to be answered any more.
     pub(crate) fn withdraw(&mut self) {
         (self.wake_pending, self.wake_unserved) = (false, false);
-        self.forget_waking();
-    }
-
-    pub(crate) fn for_each_moment(&mut self, visit: &mut impl FnMut(&mut Timestamp)) {
-        let waking = self.waking.existing();
-        if let Some(Settling { until, latest }) = waking.and_then(|it| it.settling.as_mut()) {
-            visit(until);
-            visit(latest);
-        }
     }
 
     /// Turns end for now: a word that no agent has heard makes a wake pending.
     pub(crate) fn keep_unserved(&mut self) {
         self.wake_pending |= self.wake_unserved || self.has_queued();
         self.wake_unserved = false;
-        self.forget_waking();
     }
 
     /// Forgets what people said before the mode changed or the channel was archived.

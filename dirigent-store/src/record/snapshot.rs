@@ -6,7 +6,7 @@ use dirigent_core::snapshot::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Floor, Hourly,
     InitiatorPermit, Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent,
     Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Settling, Situation, Slot, SpeakerList,
-    SpokenTurn, StaleTrigger, State, Waking, Words,
+    SpokenTurn, StaleTrigger, State, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn, Span};
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp};
@@ -102,6 +102,8 @@ structs! {
         [opt] round: Vec<AgentKey>,
         [opt] next_round: Vec<AgentKey>,
         [opt] cut: Option<AgentKey>,
+        [opt] settling: Option<Settling>,
+        [opt] question: Option<MessageId>,
     }
 
     struct WordsFile for Words as "Words" {
@@ -110,12 +112,6 @@ structs! {
         [opt] cycle_requested: bool,
         [opt] awaits_human: bool,
         [opt] queue: Rare<Option<Span>>,
-        [opt] waking: Rare<Waking>,
-    }
-
-    struct WakingFile for Waking as "Waking" {
-        [opt] settling: Option<Settling>,
-        [opt] question: Option<MessageId>,
     }
 
     struct SettlingFile for Settling as "Settling" {

@@ -120,7 +120,7 @@ impl<F, C: Fn(&Arc<Config>, u64, &[Step]) -> Option<F>> Shortest<F, C> {
 type Reset = fn(&mut Config, &Config);
 
 /// Every rule by itself.
-const RESETS: [Reset; 45] = [
+const RESETS: [Reset; 47] = [
     |to, from| *to = from.clone(),
     |to, from| to.confirmation.fingerprint_length = from.confirmation.fingerprint_length,
     |to, from| to.confirmation.delivery_timeout = from.confirmation.delivery_timeout,
@@ -166,6 +166,8 @@ const RESETS: [Reset; 45] = [
     |to, from| to.budget.cycles = from.budget.cycles,
     |to, from| to.budget.cost = from.budget.cost,
     |to, from| to.people.acknowledge = from.people.acknowledge,
+    |to, from| to.people.settle = from.people.settle,
+    |to, from| to.people.withdraw_deleted = from.people.withdraw_deleted,
 ];
 
 #[cfg(test)]

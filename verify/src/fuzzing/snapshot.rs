@@ -6,7 +6,7 @@ use dirigent_core::snapshot::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Hourly, InitiatorPermit,
     Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent, Refresh,
     Reminders, Rng, Roster, RunFate, Seen, Settling, Situation, Slot, SpeakerList, SpokenTurn,
-    StaleTrigger, State, Waking, Words,
+    StaleTrigger, State, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn};
 use dirigent_core::{
@@ -40,10 +40,6 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
                 cycle_requested: r.flag(),
                 awaits_human: r.flag(),
                 queue: r.maybe(span).into(),
-                waking: rare(r, |r| Waking {
-                    settling: r.maybe(|r| Settling { until: r.moment(), latest: r.moment() }),
-                    question: r.maybe(message),
-                }),
             },
             quota: quota(r),
             reminders: rare(r, reminders),
@@ -96,6 +92,8 @@ fn plans(r: &mut Reader<'_>) -> Plans {
         round: r.list(70, agent),
         next_round: r.list(70, agent),
         cut: r.maybe(agent),
+        settling: r.maybe(|r| Settling { until: r.moment(), latest: r.moment() }),
+        question: r.maybe(message),
     }
 }
 

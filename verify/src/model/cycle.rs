@@ -23,6 +23,7 @@ impl Model {
             self.kept_in_mind = true; // rule 70
             self.unheard = false;
             self.round_to_come = None;
+            self.forget_waking();
             return;
         }
         self.unheard |= std::mem::take(&mut self.kept_in_mind); // rule 54
