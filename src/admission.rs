@@ -26,10 +26,6 @@ use crate::settings::Pacing;
 
 pub(crate) use self::claim::{AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, Wakeup};
 
-/// How long a room that was woken may take to ask. Then the next in line is woken, so that a room
-/// that went away without a word holds nothing up.
-const ASK_WITHIN: Duration = Duration::from_secs(10);
-
 /// The limits that a host sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {

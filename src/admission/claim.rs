@@ -1,8 +1,14 @@
 //! What a room asks before it starts an action, and the answers.
 
+use std::time::Duration;
+
 use dirigent_core::{AgentKey, Timestamp};
 
 use crate::ChannelId;
+
+/// How long a room that was woken may take to ask. Then the next in line is woken, so that a room
+/// that went away without a word holds nothing up.
+pub(super) const ASK_WITHIN: Duration = Duration::from_secs(10);
 
 /// Names an action of a room for as long as the room offers it, through every wait and attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use dirigent_core::Timestamp;
 
-use super::ASK_WITHIN;
-use super::claim::{AccountKey, Waiter, Wakeup};
+use super::claim::{ASK_WITHIN, AccountKey, Waiter, Wakeup};
 use super::line::Line;
 use super::windows::SWEEP_AT;
 

@@ -3,8 +3,7 @@
 use dirigent_core::Timestamp;
 use rustc_hash::FxHashSet;
 
-use super::ASK_WITHIN;
-use super::claim::{Waiter, Wakeup};
+use super::claim::{ASK_WITHIN, Waiter, Wakeup};
 use super::line::Line;
 
 /// Places for actions that run at once, with a line before them.
