@@ -3,6 +3,7 @@
 
 mod files;
 mod hostile;
+mod people;
 mod secrets;
 mod world;
 

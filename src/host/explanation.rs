@@ -229,7 +229,9 @@ impl fmt::Display for Explanation {
                 " The run waits for a free place: as many agents as allowed are being called.",
             )?;
         }
-        if let Some(remedy) = self.remedy() {
+        // Where the channel wakes by itself, another message is not needed.
+        let wakes = self.reason == Reason::Dormant && self.within.is_some();
+        if let Some(remedy) = self.remedy().filter(|_| !wakes) {
             write!(f, " {remedy}")?;
         }
         match self.failed_calls {

@@ -135,9 +135,11 @@ impl Channel<'_> {
         let view = machine.view();
         let reason = reason_of_standing(self.standing()).unwrap_or_else(|| machine.explain(key));
         let goes_on = |deadline: dirigent_core::Deadline| {
-            // What a dormant channel waits for does not concern those who want to speak, nor when one without turns
-            // leaves memory.
-            let goes_on = view.phase() != PhaseKind::Dormant && view.mode().keeps_turns();
+            // What a dormant channel waits for does not concern those who want to speak, unless it waits for people to be
+            // quiet; nor when one without turns leaves memory.
+            let is_asleep = view.phase() == PhaseKind::Dormant;
+            let wakes = !is_asleep || deadline.reason == DeadlineReason::Settle;
+            let goes_on = wakes && view.mode().keeps_turns();
             // A look at the history changes nothing by itself: then it is the turn's end that is waited for.
             let only_looks = matches!(deadline.reason, DeadlineReason::Poll | DeadlineReason::Slow);
             let at = if only_looks { view.turn_ends_at() } else { Some(deadline.at) };

@@ -113,9 +113,12 @@ impl Reply {
         self.with(|extras| extras.reply_to = Some(message))
     }
 
-    /// The same, after which this agent speaks next. It begins a new cycle, in which the others follow, and counts towards
-    /// every ceiling and hourly cap. It means nothing where the reply is not posted, the other agent takes no turns here
-    /// now, or a person or an operator asked for other agents meanwhile.
+    /// The same, and this agent speaks next. A new cycle begins with it and the others follow, so two agents that hand over to
+    /// each other reach the ceiling of cycles. Hourly caps hold.
+    ///
+    /// The library ignores it if the reply is not posted, if the other agent takes no turns in the channel now, or if a
+    /// person or an operator asked for other agents meanwhile. It also ignores it in an orchestrator's answer, because that
+    /// ends no turn.
     ///
     /// ```
     /// let reply = dirigent::Reply::text("Over to you, historian.").then("historian");

@@ -60,8 +60,8 @@ pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<
     Some(Addressed { message: message.id, agents, by })
 }
 
-/// Whether a person's message, which addresses no agent, is for another person: it begins with the mention of one, or answers
-/// one. What answers or mentions its own author goes on with what was said to all.
+/// Whether a person's message is for another person: it addresses no agent, and begins with the mention of a person or
+/// answers one. Who answers or mentions itself goes on with what it said to all.
 pub(super) fn is_for_another(directory: &Directory, message: &ChatMessage) -> bool {
     let is_another = |user: UserId| {
         let is_ours = directory.moderator() == Some(user) || directory.of_user(user).is_some();
@@ -72,6 +72,7 @@ pub(super) fn is_for_another(directory: &Directory, message: &ChatMessage) -> bo
     let answered = answered.filter(|quoted| by_person(quoted.author_kind));
     let asked = mentioned_first(&message.content);
     asked.or(answered.and_then(|quoted| quoted.author)).is_some_and(is_another)
+        && addressed(directory, message).is_none()
 }
 
 #[cfg(test)]
@@ -138,5 +139,44 @@ mod tests {
         assert_eq!(by("@poet <@1>?", Some(3)), Some((AddressedBy::Mention, vec![0])));
         assert_eq!(by("why?", Some(8)), None, "no agent wrote what is answered");
         assert_eq!(by("why?", None), None);
+    }
+
+    #[test]
+    fn what_people_say_to_each_other_is_for_no_agent() {
+        let directory = directory();
+        let is_aside = |content: &str, answered: Option<(u64, Option<AuthorKind>)>| {
+            let quoted = answered.map(|(user, author_kind)| {
+                Box::new(Quoted { author_kind, ..Quoted::answered(UserId::new(user), None, "x") })
+            });
+            let message =
+                ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(7), content);
+            is_for_another(&directory, &ChatMessage { quoted, ..message })
+        };
+        let (human, bridged) = (Some(AuthorKind::Human), Some(AuthorKind::Bridged));
+        for text in ["<@8> lunch?", "  <@!8> lunch?"] {
+            assert!(is_aside(text, None), "{text}");
+        }
+        for text in [
+            "<@9> lunch?",
+            "<@1> lunch?",
+            "<@7> lunch?",
+            "lunch, <@8>?",
+            "`<@8>`",
+            "<@8> or <@1>?",
+            "<@&8> lunch?",
+        ] {
+            assert!(!is_aside(text, None), "{text}");
+        }
+        assert!(is_aside("so am I", Some((8, human))) && is_aside("so am I", Some((8, bridged))));
+        for answered in [
+            (8, None),
+            (8, Some(AuthorKind::Bot)),
+            (8, Some(AuthorKind::Webhook)),
+            (7, human),
+            (1, human),
+        ] {
+            assert!(!is_aside("so am I", Some(answered)), "{answered:?}");
+        }
+        assert!(!is_aside("@poet so am I", Some((8, human))));
     }
 }

@@ -1,7 +1,6 @@
 //! What is said in the channel, pushed or read: for the turn machine, and for agents that miss it.
 
 use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,18 +29,10 @@ pub(super) struct Commands {
     pub(super) stops: VecDeque<MessageId>,
     /// When words of people behind webhooks counted as a person's in the last hour.
     pub(super) bridged: VecDeque<Timestamp>,
-    /// What people said and deleted after agents were told of it.
-    pub(super) deleted: VecDeque<Deleted>,
+    /// What people said and then deleted, after agents had been handed it, and when they deleted it.
+    pub(super) deleted: VecDeque<(Timestamp, Arc<ChatMessage>)>,
     /// Whom a person addressed last.
     pub(super) addressed: Option<Box<Addressed>>,
-}
-
-/// A person's message that was deleted.
-#[derive(Debug)]
-pub(super) struct Deleted {
-    at: Timestamp,
-    /// Of its text.
-    hash: u64,
 }
 
 /// For how long a webhook's copy takes the place of a deleted message, as bots do that let several people speak through one
@@ -49,12 +40,6 @@ pub(super) struct Deleted {
 const COPIES_FOR: Duration = Duration::from_secs(10);
 /// The most deleted messages that are known of a channel.
 const DELETED_MAX: usize = 8;
-
-fn hash(text: &str) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
 
 /// How often in an hour words of people behind webhooks count as a person's in a channel.
 const BRIDGED_MAX: usize = 60;
@@ -75,12 +60,12 @@ impl Commands {
         is_too_often
     }
 
-    /// Whether this one copies a message that was deleted just now. Each has one copy.
-    fn is_copy(&mut self, message: &ChatMessage, now: Timestamp) -> bool {
-        self.deleted.retain(|known| now.since(known.at) <= COPIES_FOR);
-        let copied = hash(&message.content);
-        let place = self.deleted.iter().position(|known| known.hash == copied);
-        place.and_then(|place| self.deleted.remove(place)).is_some()
+    /// The message, deleted just now, that this one says again. Each is said again once.
+    fn copied(&mut self, message: &ChatMessage, now: Timestamp) -> Option<MessageId> {
+        self.deleted.retain(|(at, _)| now.since(*at) <= COPIES_FOR);
+        let is_same = |(_, known): &(_, Arc<ChatMessage>)| known.content == message.content;
+        let place = self.deleted.iter().position(is_same)?;
+        self.deleted.remove(place).map(|(_, known)| known.id)
     }
 
     /// This is a stop word. Returns whether that is new.
@@ -131,11 +116,11 @@ impl Hearing<'_> {
         }
         let is_hidden = author == Author::Human && message.hides_all();
         let is_aside = author == Author::Human && self.is_aside(&message, &digest);
-        let may_copy = message.author_kind == AuthorKind::Bridged
-            && digest.kind == MessageKind::Conversation
-            && !self.commands.deleted.is_empty();
-        if may_copy && self.commands.is_copy(&message, self.now) {
-            self.take_copy(message, &digest);
+        let may_copy =
+            message.author_kind == AuthorKind::Bridged && digest.kind == MessageKind::Conversation;
+        if let Some(original) = may_copy.then(|| self.commands.copied(&message, self.now)).flatten()
+        {
+            self.take_copy(original, message, &digest);
             return None;
         }
         if is_hidden || is_aside || self.is_echo(&message, author) {
@@ -191,7 +176,6 @@ impl Hearing<'_> {
         settings.reading.skip_talk_of_people
             && digest.kind == MessageKind::Conversation
             && is_for_another(directory, message)
-            && addressed(directory, message).is_none()
     }
 
     /// Whether an agent of another gateway, without the floor, says what was said before.
@@ -333,31 +317,28 @@ impl Hearing<'_> {
         }
     }
 
-    /// A message was deleted, and the host's rules say that a question may be taken back.
+    /// A message was deleted, and the host lets people take a question back.
     pub(super) fn deleted(&mut self, id: MessageId) {
-        let wants = |turns: &Turns| {
-            let view = turns.view();
-            view.phase() != PhaseKind::Dormant || view.is_wake_pending()
-        };
-        let wanted = wants(self.turns);
         let _ = self.turns.submit(self.cx, self.now, &Input::Deleted(id));
-        let is_withdrawn = wanted && !wants(self.turns);
-        let known = self.kept.inbox.texts().get(id).filter(|known| known.is_by_person());
-        if let Some(message) = known.filter(|_| !is_withdrawn) {
+        let inbox = &mut *self.kept.inbox;
+        let known = inbox.texts().get(id).filter(|it| it.is_by_person() && inbox.was_brought(id));
+        if let Some(message) = known.cloned() {
             if self.commands.deleted.len() >= DELETED_MAX {
                 self.commands.deleted.pop_front();
             }
-            self.commands.deleted.push_back(Deleted { at: self.now, hash: hash(&message.content) });
+            self.commands.deleted.push_back((self.now, message));
         }
-        self.kept.inbox.deleted(id);
+        inbox.deleted(id);
     }
 
-    /// A message takes the place of one that was deleted, and of which agents were told: it is no news to anybody.
-    fn take_copy(&mut self, mut message: ChatMessage, digest: &Message) {
+    /// A message says again what a deleted one said that agents were handed. It takes its place: it wakes no agent, because
+    /// that question is being answered or was.
+    fn take_copy(&mut self, original: MessageId, mut message: ChatMessage, digest: &Message) {
+        // The moderator's messages are no news to an agent that spoke last.
         let noted = Message { author: Author::Moderator, kind: MessageKind::System, ..*digest };
         if self.turns.submit(self.cx, self.now, &Input::Message(noted)).is_ok() {
             self.cx.directory.name_author(&mut message, Author::Human);
-            self.kept.inbox.remember_copy(Arc::new(message));
+            self.kept.inbox.remember_copy(original, Arc::new(message));
         }
     }
 

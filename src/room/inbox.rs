@@ -306,13 +306,22 @@ impl Inbox {
         }
     }
 
-    /// This message says again what one that was deleted said: it is no news to those who were handed everything before.
-    pub(crate) fn remember_copy(&mut self, message: Arc<ChatMessage>) {
+    /// Whether a turn brought this message to any agent, or brings it now.
+    pub(crate) fn was_brought(&self, message: MessageId) -> bool {
+        self.readers.iter().any(|reader| {
+            let under_way = reader.under_way.as_ref().map(|under_way| &under_way.next);
+            under_way.into_iter().chain([&reader.handed]).any(|it| it.includes(message))
+        })
+    }
+
+    /// This message says again what a deleted one said. An agent that was handed that, and everything since, is not handed
+    /// it again.
+    pub(crate) fn remember_copy(&mut self, original: MessageId, message: Arc<ChatMessage>) {
         let (id, before) = (message.id, self.texts.newest());
         self.remember(message);
         if before < Some(id) {
             let all = self.readers.iter_mut().flat_map(Reader::all_handed);
-            for handed in all.filter(|handed| handed.until >= before) {
+            for handed in all.filter(|it| it.until >= before && it.includes(original)) {
                 handed.move_to(Some(id));
             }
         }

@@ -54,9 +54,9 @@ pub struct LimitRules {
     /// Most hosted agents that run at once, and most questions to the orchestrator that are asked at once, each counted by
     /// itself: a question is often asked while an agent runs. Default 1,024; what is beyond waits.
     pub calls_max: usize,
-    /// Most calls of one hosted agent that run at once, in all channels together, at least 1: for an agent whose model or
-    /// account takes no more. What is beyond waits, the longest waiting first. Default: no limit but
-    /// [`LimitRules::calls_max`].
+    /// Most calls of one hosted agent at once, in all channels together, at least 1. Set it if your model takes no more, for
+    /// example because it runs on one graphics card. Further calls wait, and the oldest goes first. Default: only
+    /// [`LimitRules::calls_max`] limits them.
     pub agent_calls_max: Option<usize>,
 }
 

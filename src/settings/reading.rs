@@ -29,10 +29,10 @@ pub struct ReadingRules {
     /// host reports or by its messages, but stays in the channel: the library does not see it before it is posted. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
     /// differs, and answers of a few words never count. No text is kept. Default true.
     pub skip_repetitions: bool,
-    /// Whether a person's message for another person wakes no agent: it addresses none, and it begins with the mention of an
-    /// account that is neither a registered agent's nor the library's, or answers what another person said. It asks for no
-    /// turn and resets no ceiling; agents read it with what is said later. Words that stop or resume the channel act all the
-    /// same. Default false.
+    /// If you set this, agents stay silent while people talk to each other: a person's message wakes no agent if it mentions
+    /// none and is for another person, for example `<@bob> lunch?` or a reply to what Bob said. Agents read it with the next
+    /// question. It resets no ceiling, because it asks no agent. Words that stop or resume the channel still act. A
+    /// mention counts as a person's if its account is neither a registered agent's nor the library's. Default false.
     pub skip_talk_of_people: bool,
     /// A person's message that is one of these and nothing else stops the channel; see
     /// [`ReadingRules::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.

@@ -4,7 +4,7 @@ use dirigent::Config;
 use dirigent::hooks::TurnId;
 use dirigent::operate::AddressedBy;
 use dirigent::ports::{AuthorKind, ChatKind, Embed, Quoted, Shown};
-use dirigent::snapshot::Pause;
+use dirigent::snapshot::{Pause, PhaseKind};
 use dirigent::{ChatMessage, MessageId, Reply, UserId};
 use dirigent_testkit::memory_discord::{Call, Fault, Outage};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -515,6 +515,30 @@ fn a_deleted_question_asks_for_nothing() {
         });
         assert_eq!(asked, NAMES, "too late");
     }
+}
+
+/// HR22: a question is taken back also while its agent waits for a free place, and costs no call.
+#[test]
+fn a_question_is_taken_back_while_its_agent_waits_to_be_called() {
+    let slow = Line::from("a1").taking(SECOND * 5);
+    let setup = Setup::new().rooms(2).hosted("a", [slow]).hosted("b", []);
+    let setup = setup.config(|config| config.people.withdraw_deleted = true);
+    let mut stage = setup.settings(|settings| settings.limits.calls_max = 1).stage();
+    stage.chat();
+    let [busy, other] = [stage.rooms()[0], stage.rooms()[1]];
+    stage.say_in(busy, "hello");
+    let question = stage.say_in(other, "what is 2 + 2?");
+    stage.advance(SECOND);
+    assert!(stage.status_of(other).unwrap().speaker.is_some());
+    stage.discord().delete_message(other, question);
+    stage.settle();
+    assert_eq!(stage.status_of(other).unwrap().phase, PhaseKind::Dormant);
+    stage.advance(MINUTE);
+    let called = stage.agents().flat_map(|agent| agent.turns());
+    assert!(called.into_iter().all(|turn| turn.channel != Some(other)));
+    stage.say_in(other, "what is 2 + 3?");
+    stage.advance(MINUTE);
+    assert!(stage.agent("a").turns().iter().any(|turn| turn.channel == Some(other)));
 }
 
 /// HR22, HR14: who speaks through a bot that deletes the message and posts it anew is answered, once.

@@ -224,7 +224,11 @@ impl Hearing<'_, '_> {
         if !is_question || !self.step.out.config.people.withdraw_deleted {
             return;
         }
-        let waits = matches!(floor.phase, Phase::Refreshing(Purpose::Wake(_)) | Phase::Granted(_));
+        // A run may have begun whose agent is still to be told: the library waits for a place to call it.
+        let waits = matches!(
+            floor.phase,
+            Phase::Refreshing(Purpose::Wake(_)) | Phase::Granted(_) | Phase::Running { .. }
+        );
         if floor.phase == Phase::Dormant {
             self.step.state.words.withdraw();
             self.step.state.cycle.forget_plans();

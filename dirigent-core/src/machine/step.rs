@@ -217,9 +217,9 @@ impl Step<'_> {
     /// A word that comes while the list is read counts until an agent has heard it.
     pub(crate) fn must_be_heard(&mut self) {
         // What wakes is for more than one message now.
-        if let Some(plans) = self.state.cycle.plans.existing() {
-            plans.question = None;
-        }
+        let plans = self.state.cycle.plans.existing();
+        let was_alone = plans.and_then(|plans| plans.question.take()).is_some();
+        self.out.changed_if(was_alone);
         let reads = matches!(self.state.floor.phase, Phase::Refreshing(_));
         let is_change = reads && !core::mem::replace(&mut self.state.words.wake_unserved, true);
         self.out.changed_if(is_change);

@@ -331,12 +331,12 @@ pub struct PeopleRules {
     /// Whether unregistered bots and webhooks wake, interrupt and veto. Default false. A bot wakes the first of the
     /// list, with either [`WakeRule`].
     pub bots_qualify: bool,
-    /// How long people must be quiet before their word wakes a dormant channel; from the first word on it waits at most
-    /// 5 s. So agents read several short messages as one. What stops, and what operators do, acts at once. Default zero:
-    /// each word wakes at once.
+    /// How long people must be quiet before their message wakes a dormant channel. Set it, for example to 2 s, if people
+    /// write several short messages in a row, because agents then read them as one question. The channel waits at most 5 s
+    /// after the first message. Stop words and operators act at once. Default zero: each message wakes at once.
     pub settle: Duration,
-    /// Whether a person's message that is deleted before an agent was told of it, and before anything else was said, asks
-    /// for nothing any more. Default false.
+    /// If you set this, a person can take a question back: the message asks for no turn if it is deleted before an agent
+    /// was told of it and before another message came. Default false.
     pub withdraw_deleted: bool,
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 use dirigent::ports::GuildId;
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{ChannelStore as _, MemoryChannels};
-use dirigent::{Agent, AgentError, ChannelId, Dirigent, Mode, Reply, Settings, Turn, UserId};
+use dirigent::{
+    Agent, AgentError, ChannelId, Config, Dirigent, Mode, Reply, Settings, Turn, UserId,
+};
 use dirigent_discord::{BanGuard, DiscordAccount, Feed};
 use dirigent_loopback::{AlteredFile, LoopbackDiscord};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
@@ -83,6 +85,8 @@ pub(crate) struct World {
     /// From where the bot reads files.
     pub(crate) file_host: String,
     pub(crate) intents: Intents,
+    pub(crate) settings: Settings,
+    pub(crate) config: Config,
     /// Whether the gateway is reached only some time after a start.
     pub(crate) is_gateway_late: bool,
     /// The files that were asked for.
@@ -122,7 +126,8 @@ impl World {
         #[rustfmt::skip]
         let world = Self {
             clock, discord, server, guild, channel, person, moderator, monitor, agents, file_host, asked_files,
-            intents: Feed::INTENTS, is_gateway_late: false, store: Arc::default(), stage: Stage::default(), dirigent: None,
+            intents: Feed::INTENTS, settings: Settings::default().with(|it| it.inherit_parent_mode = true),
+            config: Config::default(), is_gateway_late: false, store: Arc::default(), stage: Stage::default(), dirigent: None,
             connects: watch::Sender::new(true), running: JoinSet::new(),
         };
         world
@@ -138,9 +143,9 @@ impl World {
     /// Starts the bot, as it is after a crash if it ran before.
     pub(crate) async fn start(&mut self) {
         let moderator = self.account(self.moderator);
-        let settings = Settings::default().with(|settings| settings.inherit_parent_mode = true);
         let mut builder = Dirigent::builder(Arc::clone(&moderator))
-            .settings(settings)
+            .settings(self.settings.clone())
+            .config(self.config.clone())
             .clock(self.clock.clone())
             .channels(Arc::clone(&self.store));
         for (name, bot) in NAMES.into_iter().zip(self.agents.clone()) {
@@ -248,6 +253,13 @@ impl World {
             self.clock.advance_to_next_wake().unwrap();
         }
         panic!("the channel does not come to rest: {:?}", dirigent.channel(channel).status().await);
+    }
+
+    /// So much time passes.
+    pub(crate) async fn pass(&self, time: Duration) {
+        self.settle().await;
+        self.clock.advance(time);
+        self.settle().await;
     }
 
     /// Lets everything happen that needs no time: see the soak.

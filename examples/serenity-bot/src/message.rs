@@ -67,7 +67,8 @@ fn quoted(message: &discord::Message) -> Option<Quoted> {
     let (author, name) =
         (UserId::new(other.author.id.get()), Some(other.author.display_name().into()));
     if message.kind == discord::MessageType::InlineReply {
-        Some(Quoted::answered(author, name, &other.content))
+        let kind = if other.author.bot { AuthorKind::Bot } else { AuthorKind::Human };
+        Some(Quoted::answered(author, name, &other.content).by(kind))
     } else if message.kind == discord::MessageType::ThreadStarterMessage {
         Some(Quoted::starter(author, name, &other.content))
     } else {

@@ -325,3 +325,29 @@ fn however_many_ranges_an_agent_is_owed_each_is_read_once() {
         assert_eq!(read, owed);
     }
 }
+
+/// HR22: who was handed a question is not handed its copy; who was not, is, also where the question came late.
+#[test]
+fn a_copy_is_handed_to_whom_the_original_was_not() {
+    for (comes_late, is_handed) in [(false, true), (false, false), (true, false)] {
+        let mut inbox = listening();
+        if comes_late {
+            inbox.remember(word(2));
+        } else {
+            inbox.remember(word(1));
+        }
+        if is_handed || comes_late {
+            call(&mut inbox, 1, WIDE);
+            inbox.ended_well(ONE, true);
+        }
+        if comes_late {
+            inbox.remember(word(1));
+        }
+        let original = MessageId::new(1);
+        assert_eq!(inbox.was_brought(original), is_handed);
+        inbox.deleted(original);
+        inbox.remember_copy(original, word(3));
+        let expected: &[u64] = if is_handed { &[] } else { &[3] };
+        assert_eq!(call(&mut inbox, 2, WIDE), expected, "late {comes_late}, handed {is_handed}");
+    }
+}

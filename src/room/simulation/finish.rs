@@ -248,6 +248,10 @@ impl World {
             0 => Extras { embeds, ..Extras::default() },
             4 => Extras { reply_to, mentions, ..Extras::default() },
             8 => Extras { embeds, reply_to, mentions, next: None },
+            2 | 6 | 10 if self.hands_over => {
+                let next = Some(format!("agent-{}", self.number / 16 % 5).into());
+                Extras { next, ..Extras::default() }
+            }
             12 => {
                 let extras = Extras { embeds, reply_to, ..Extras::default() };
                 return Said { words: Arc::default(), extras: Some(Arc::new(extras)) };

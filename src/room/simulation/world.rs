@@ -109,6 +109,8 @@ pub(super) struct World {
     /// Whether people send what cannot be seen, and some speak from behind a bridge. By the world's number and not drawn, so
     /// that the worlds that once failed stay what they were.
     pub(super) sends_forms: bool,
+    /// Whether hosted agents say who speaks next.
+    pub(super) hands_over: bool,
     pub(super) log: Option<Vec<String>>,
 }
 
@@ -132,8 +134,15 @@ impl World {
     pub(super) fn new(seed: u64, log: bool) -> Self {
         let mut dice = Dice::new(seed);
         let mut fixed = draw_fixed(&mut dice);
+        // No number is drawn: other worlds go as they went.
         if matches!(seed % 10, 4 | 8) {
             fixed.settings.limits.agent_calls_max = Some(1);
+        }
+        if matches!(seed % 10, 6 | 8) {
+            let mut config = Config::clone(&fixed.config);
+            config.people.settle =
+                Duration::from_millis([300, 2_000, 60_000][seed as usize / 10 % 3]);
+            fixed.config = Arc::new(config);
         }
         let nonce_kept = Duration::from_secs(150 + dice.below(450));
         Self::with(fixed, dice, seed, nonce_kept, log)
@@ -177,6 +186,7 @@ impl World {
             ticks_at: (now, 0),
             rest_up_to: None,
             sends_forms: matches!(seed % 10, 2 | 7),
+            hands_over: matches!(seed % 10, 6 | 9),
             log: log.then(Vec::new),
         };
         world.open();

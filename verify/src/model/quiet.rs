@@ -46,8 +46,10 @@ impl Model {
         if !is_newest || !is_lone {
             return;
         }
-        let is_granted =
-            self.phase.turn().is_some_and(|it| matches!(it.stage, TurnProgress::Granted { .. }));
+        let waits = |stage: &TurnProgress| {
+            matches!(stage, TurnProgress::Granted { .. } | TurnProgress::Running { .. })
+        };
+        let has_turn = self.phase.turn().is_some_and(|turn| waits(&turn.stage));
         let waking = matches!(self.phase, Phase::Refreshing(Purpose::Waking { .. }));
         if self.phase == Phase::Dormant {
             self.kept_in_mind = false;
@@ -55,7 +57,7 @@ impl Model {
             self.choice = None;
             self.round_to_come = None;
             self.causes.push(Cause::Withdrawn);
-        } else if self.unheard && (is_granted || waking) {
+        } else if self.unheard && (has_turn || waking) {
             self.unheard = false;
             self.kept_in_mind = false;
             self.cancel_floor();
