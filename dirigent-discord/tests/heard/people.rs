@@ -28,7 +28,7 @@ async fn what_people_say_to_each_other_wakes_no_agent() {
         }
         let asked = world
             .asked(way, |world| {
-                _ = world.server.say(channel, person, "What do you think?").unwrap()
+                _ = world.server.say(channel, person, "What do you think?").unwrap();
             })
             .await;
         assert_eq!(names(&asked), NAMES, "{way:?}");
