@@ -31,18 +31,20 @@
 
   // A part that is being used is replaced when that is over.
   const waiting = new Map();
+  const shown = new Map();
   let pressed = null;
   const isUsed = (element) =>
     element.contains(pressed) ||
     (element.contains(document.activeElement) && /^(SELECT|INPUT|TEXTAREA)$/.test(document.activeElement.tagName));
   const replace = (id, html) => {
     const element = document.getElementById(id);
-    if (!element) return;
+    if (!element || shown.get(id) === html) return;
     if (isUsed(element)) {
       waiting.set(id, html);
       return;
     }
     waiting.delete(id);
+    shown.set(id, html);
     const focused = element.contains(document.activeElement) ? document.activeElement.id : "";
     const wasAtEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 24;
     const at = [element.scrollLeft, element.scrollTop];
@@ -52,7 +54,70 @@
     times(element);
     if (element.dataset.end !== undefined && wasAtEnd) toEnd(element);
     else [element.scrollLeft, element.scrollTop] = at;
-    if (focused) document.getElementById(focused)?.focus();
+    // The focus stays on the thing that had it, or, if that is gone, on the part: never on what took its place.
+    if (focused) (document.getElementById(focused) ?? element).focus({ preventScroll: true });
+    title();
+  };
+  // How many channels need a person stands in the tab's title.
+  const plain = document.title.replace(/^\(\d+\) /, "");
+  let needed = null;
+  const title = () => {
+    const needs = Number(document.querySelector("[data-needs]")?.dataset.needs ?? 0);
+    document.title = needs > 0 ? `(${needs}) ${plain}` : plain;
+    if (needed !== null && needs > needed) notify(needs);
+    needed = needs;
+  };
+  // The rows of a table, as a reload would show them. What stays in its place is not touched.
+  const put = (parent, node, before) => {
+    if (node.parentNode === parent && node.nextSibling === before) return;
+    if (parent.moveBefore && node.isConnected) parent.moveBefore(node, before);
+    else parent.insertBefore(node, before);
+  };
+  const arrange = (id, groups) => {
+    const table = document.getElementById(id);
+    if (!table) return;
+    const focused = document.activeElement;
+    const hadFocus = table.contains(focused);
+    const rows = new Map();
+    for (const row of table.querySelectorAll("tbody tr[id]")) rows.set(row.id, row);
+    const bodies = new Map();
+    for (const body of table.tBodies) bodies.set(body.querySelector(".guild bdi").textContent, body);
+    const wanted = new Set(groups.flatMap((group) => group.rows));
+    for (const [row, element] of rows)
+      if (!wanted.has(row)) {
+        element.remove();
+        shown.delete(row);
+        waiting.delete(row);
+      }
+    const kept = new Set();
+    let after = table.tHead;
+    for (const { heading, rows: ids } of groups) {
+      const name = document.createElement("bdi");
+      name.innerHTML = heading;
+      let body = bodies.get(name.textContent);
+      if (!body || kept.has(body)) {
+        body = document.createElement("tbody");
+        const head = body.insertRow();
+        head.className = "guild";
+        const cell = document.createElement("th");
+        cell.scope = "rowgroup";
+        cell.colSpan = table.tHead.rows[0].cells.length;
+        cell.append(name);
+        head.append(cell);
+      }
+      kept.add(body);
+      if (body !== after.nextElementSibling) put(table, body, after.nextElementSibling);
+      after = body;
+      let last = body.rows[0];
+      for (const row of ids) {
+        const element = rows.get(row) ?? Object.assign(document.createElement("tr"), { id: row });
+        if (element !== last.nextElementSibling) put(body, element, last.nextElementSibling);
+        last = element;
+      }
+    }
+    for (const body of [...table.tBodies]) if (!kept.has(body)) body.remove();
+    table.hidden = groups.length === 0;
+    if (hadFocus && document.activeElement !== focused) (focused.isConnected ? focused : table).focus({ preventScroll: true });
   };
   const replaceWaiting = () => setTimeout(() => [...waiting].forEach(([id, html]) => replace(id, html)));
   document.addEventListener("focusout", replaceWaiting);
@@ -71,28 +136,101 @@
   // (Web Locks, over HTTPS or on this machine); each other one looks anew now and then.
   const STREAMS = 4;
   const LOOK_AGAIN = 5000;
+  // A page that nobody sees looks so often, so that its title is true; more often if it notifies.
+  const LOOK_HIDDEN = 30000;
+  const LOOK_NOTIFYING = 15000;
+  // Without a word for so long, a stream that says something every 15 s is lost.
+  const SILENCE = 40000;
+  const PAUSE_MAX = 30000;
+  const NOT_LIVE = {
+    behind: "not live: the channels cannot be read just now",
+    ended: "not live: the bot has been shut down",
+    lost: "not live: no connection; tried again by itself",
+    full: "not live: too many pages are open; tried again by itself",
+    out: "not live: signed out; reload to sign in",
+    gone: "not live: this page is no more; reload",
+  };
   let stream = null;
   let stopStream = () => {};
+  let tries = 0;
+  let retry = 0;
+  let heardAt = 0;
   const show = (text, on) => {
     if (pulse.textContent !== text) pulse.textContent = text;
     pulse.classList.toggle("on", on);
+    pulse.classList.toggle("off", text.startsWith("not live"));
   };
+  // The last state that the page has, so that it is sent only what differs.
+  let had = "";
+  const address = () => (had ? live.replace(/([?&]had=)[0-9a-f]*/, `$1${had}`) : live);
   const takeOver = (message) => {
-    for (const { id, html } of JSON.parse(message.data)) replace(id, html);
+    heardAt = Date.now();
+    had = message.lastEventId || had;
+    const parts = JSON.parse(message.data);
+    for (const { id, groups } of parts) if (groups) arrange(id, groups);
+    for (const { id, html, groups } of parts) if (!groups) replace(id, html ?? "");
+    title();
+  };
+  const stand = (message) => {
+    heardAt = Date.now();
+    tries = 0;
+    show(NOT_LIVE[message.data] ?? "live", message.data === "live");
   };
   const openStream = () => {
-    stream = new EventSource(live);
-    stream.onopen = () => show("live", true);
+    heardAt = Date.now();
+    stream = new EventSource(address());
     stream.onmessage = takeOver;
-    stream.onerror = (event) => {
-      const hasEnded = event.target.readyState === EventSource.CLOSED;
-      show(hasEnded ? "ended; reload the page" : "connecting", false);
-      if (hasEnded) stopStream();
-    };
+    stream.addEventListener("standing", stand);
+    stream.onerror = lost;
   };
   const closeStream = () => {
+    clearTimeout(retry);
+    retry = 0;
     stream?.close();
     stream = null;
+  };
+  // A stream that ends is asked for again: at once after its end, then with growing pauses, whatever a proxy answers meanwhile.
+  const lost = async () => {
+    closeStream();
+    const again = (pause) => {
+      clearTimeout(retry);
+      retry = setTimeout(() => {
+        retry = 0;
+        openStream();
+      }, pause);
+    };
+    tries += 1;
+    if (tries === 1) {
+      show("connecting", false);
+      again(300);
+      return;
+    }
+    show(NOT_LIVE.lost, false);
+    again(Math.min(PAUSE_MAX, 500 * 2 ** tries) * (0.75 + Math.random() / 2));
+    const asked = retry;
+    const status = await asksWhy();
+    // Meanwhile the page may be live again, or hidden.
+    if (retry !== asked) return;
+    if (status === 200) again(1000);
+    else if (status === 503) show(NOT_LIVE.full, false);
+    else if (status === 401 || status === 404) {
+      stopStream();
+      show(status === 401 ? NOT_LIVE.out : NOT_LIVE.gone, false);
+    }
+  };
+  // What the server answers to who asks for the stream: an EventSource does not tell. 0 without an answer of ours.
+  const asksWhy = async () => {
+    const ends = new AbortController();
+    setTimeout(() => ends.abort(), 5000);
+    try {
+      const answer = await fetch(address(), { cache: "no-store", signal: ends.signal });
+      if (answer.status === 503) return (await answer.json()).type.endsWith(":too-many-streams") ? 503 : 0;
+      return answer.status;
+    } catch {
+      return 0;
+    } finally {
+      ends.abort();
+    }
   };
   // Resolves to a function that gives the place back, or to null.
   const hold = (name, options) =>
@@ -109,12 +247,10 @@
     return hold(`dirigent-stream-${Math.floor(Math.random() * STREAMS)}`, { signal });
   };
   const look = () => {
-    const once = new EventSource(live);
+    const once = new EventSource(address());
     const end = () => once.close();
-    once.onmessage = (message) => {
-      end();
-      takeOver(message);
-    };
+    once.onmessage = takeOver;
+    once.addEventListener("standing", end);
     once.onerror = end;
     setTimeout(end, 2000);
   };
@@ -141,11 +277,44 @@
     clearInterval(looking);
     if (!stream) openStream();
   };
+  // A notification when one more channel needs a person, if the operator asks for it.
+  const NOTIFY = "dirigent-notify";
+  const isNotifying = () => "Notification" in window && Notification.permission === "granted" && localStorage.getItem(NOTIFY) === "on";
+  const notify = (needs) => {
+    if (!isNotifying() || !document.hidden) return;
+    const one = new Notification(needs === 1 ? "A channel needs a person" : `${needs} channels need a person`, { body: plain, tag: "dirigent-needs" });
+    one.onclick = () => {
+      focus();
+      one.close();
+    };
+  };
+  const asksToNotify = document.getElementById("notify");
+  if (asksToNotify && "Notification" in window) {
+    const label = () => (asksToNotify.textContent = isNotifying() ? "Do not notify me" : "Notify me when a channel needs a person");
+    asksToNotify.hidden = false;
+    label();
+    asksToNotify.addEventListener("click", async () => {
+      if (isNotifying()) localStorage.setItem(NOTIFY, "off");
+      else if ((await Notification.requestPermission()) === "granted") localStorage.setItem(NOTIFY, "on");
+      else say("This browser shows no notifications of this page: allow them in its settings.");
+      label();
+    });
+  }
+  title();
   if (live) {
+    let hiddenLook = 0;
+    setInterval(() => {
+      if (stream && Date.now() - heardAt > SILENCE) lost();
+    }, 5000);
+    addEventListener("online", () => {
+      if (!stream && !document.hidden) startStream();
+    });
     const follow = () => {
+      clearInterval(hiddenLook);
       if (document.hidden) {
         stopStream();
         show("paused", false);
+        hiddenLook = setInterval(look, isNotifying() ? LOOK_NOTIFYING : LOOK_HIDDEN);
       } else startStream();
     };
     document.addEventListener("visibilitychange", follow);
@@ -156,7 +325,7 @@
   const ORDER_WAIT = 10000;
   // Sends an order. The page's own stream gives its connection to it: that one is free at once, whatever other windows keep.
   const send = async (action, body) => {
-    const wasLive = stream !== null;
+    const wasLive = stream !== null || retry !== 0;
     closeStream();
     try {
       const signal = AbortSignal.timeout(ORDER_WAIT);

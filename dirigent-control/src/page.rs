@@ -1,7 +1,7 @@
 //! The page, its API, its live streams and its metrics.
 
 // A request passes `access` and `auth`, then `pages`, `api` or `live`. All three show plain data of `look`, which
-// `gather` asks the driver for; streams that show the same data share one drawing (`drawn`). `order` and
+// `gather` asks the driver for. `sheet` draws it in parts, once for all pages and streams that show the same (`drawn`). `order` and
 // `registry` change something. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
 // `figures` numbers for Prometheus. `ports` is what a host plugs in: the page knows no store.
 
@@ -30,6 +30,7 @@ mod registry;
 mod replays;
 mod serve;
 mod shared;
+mod sheet;
 mod slave;
 
 pub use auth::VisitorRole;

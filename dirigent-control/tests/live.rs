@@ -39,6 +39,19 @@ impl Stream {
         }
     }
 
+    /// What the stream says next of whether the page is live.
+    async fn standing(&mut self) -> String {
+        loop {
+            let frame = tokio::time::timeout(Duration::from_secs(8), self.0.frame()).await;
+            let frame = frame.expect("nothing is sent").expect("the stream ended");
+            let text = String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap();
+            if text.contains("event: standing") {
+                let data = text.lines().find_map(|line| line.strip_prefix("data: "));
+                return data.unwrap().to_owned();
+            }
+        }
+    }
+
     /// Reads on until a part has this in it.
     pub(crate) async fn until(&mut self, part: &str, text: &str) -> String {
         loop {
@@ -179,5 +192,247 @@ async fn work_under_way_is_told_to_the_page_of_its_channel_at_once() {
         let (_, regions) = page.next().await.unwrap();
         let html = regions.to_string();
         assert!(html.contains(so_far) && !html.contains("elsewhere"), "{html}");
+    }
+}
+
+/// What a page holds after what a stream sent, as the script takes it over.
+#[derive(Default)]
+struct Held {
+    groups: Vec<(String, Vec<String>)>,
+    rows: std::collections::BTreeMap<String, String>,
+    summary: String,
+}
+
+impl Held {
+    fn take(&mut self, regions: &Value) {
+        for region in regions.as_array().unwrap() {
+            let (id, html) = (region["id"].as_str().unwrap(), region["html"].as_str());
+            if let Some(groups) = region["groups"].as_array() {
+                let rows = |group: &Value| {
+                    let rows = group["rows"].as_array().unwrap();
+                    rows.iter().map(|row| row.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+                };
+                let group =
+                    |group: &Value| (group["heading"].as_str().unwrap().to_owned(), rows(group));
+                self.groups = groups.iter().map(group).collect();
+                let wanted: Vec<_> = self.groups.iter().flat_map(|(_, rows)| rows).collect();
+                self.rows.retain(|id, _| wanted.contains(&id));
+            } else if id == "summary" {
+                self.summary = html.unwrap().to_owned();
+            }
+        }
+        for region in regions.as_array().unwrap() {
+            let id = region["id"].as_str().unwrap();
+            let is_wanted = self.groups.iter().any(|(_, rows)| rows.iter().any(|row| row == id));
+            if is_wanted {
+                self.rows.insert(id.to_owned(), region["html"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+
+    /// The rows of the page as it is after a reload, in order, with their headings.
+    fn of_page(html: &str) -> Vec<(String, Vec<(String, String)>)> {
+        let bodies = html.split("<tbody>").skip(1);
+        let body = |body: &str| {
+            let heading = body.split("<bdi>").nth(1).unwrap().split("</bdi>").next().unwrap();
+            let rows = body.split("<tr id=\"").skip(1).map(|row| {
+                let (id, rest) = row.split_once("\">").unwrap();
+                (id.to_owned(), rest.split("</tr>").next().unwrap().to_owned())
+            });
+            (heading.to_owned(), rows.collect())
+        };
+        bodies.map(body).collect()
+    }
+
+    fn shown(&self) -> Vec<(String, Vec<(String, String)>)> {
+        let rows = |rows: &Vec<String>| {
+            rows.iter().map(|id| (id.clone(), self.rows[id].clone())).collect::<Vec<_>>()
+        };
+        self.groups.iter().map(|(heading, ids)| (heading.clone(), rows(ids))).collect()
+    }
+
+    /// Reads on until it shows what a reload shows.
+    async fn until_as_reloaded(&mut self, stream: &mut Stream, fixture: &Fixture, path: &str) {
+        loop {
+            let page = fixture.page(path, VIEWER).await.text;
+            if self.shown() == Self::of_page(&page) && page.contains(&self.summary) {
+                return;
+            }
+            let (_, regions) = stream.next().await.expect("the stream ended");
+            self.take(&regions);
+        }
+    }
+}
+
+/// PG4: rows come, go, move and are grouped anew, and each list shows what a reload shows.
+#[tokio::test]
+async fn an_open_list_shows_what_a_reload_shows() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("zoo").await;
+    let other = fixture.chat("den").await;
+    let lists = ["", "?show=needs", "?show=live", "?show=managed", "?find=zoo", "?mode=report"];
+    let mut open = Vec::new();
+    for list in lists {
+        let stream = Stream::open(&fixture, &format!("/dirigent/live{list}"), None).await;
+        open.push((format!("/dirigent{list}"), stream, Held::default()));
+    }
+    let all_agree = async |open: &mut Vec<(String, Stream, Held)>| {
+        for (path, stream, held) in open {
+            held.until_as_reloaded(stream, &fixture, path).await;
+        }
+    };
+    all_agree(&mut open).await;
+    let shows = |open: &[(String, Stream, Held)], at: usize| -> Vec<String> {
+        open[at].2.groups.iter().flat_map(|(_, rows)| rows.clone()).collect()
+    };
+    let (zoo, den) = (format!("c-{channel}"), format!("c-{other}"));
+    assert_eq!(shows(&open, 0), [den.clone(), zoo.clone()]);
+    assert!(shows(&open, 1).is_empty() && shows(&open, 2).is_empty());
+
+    // Somebody speaks: the row comes into one list.
+    fixture.wake(channel).await;
+    all_agree(&mut open).await;
+    assert_eq!(shows(&open, 2), [zoo.clone()]);
+    // It needs a person: it comes, moves to the front under another heading, and goes elsewhere.
+    fixture.dirigent.channel(channel).stop().await.unwrap();
+    fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
+    fixture.dirigent.channel(channel).resume().await.unwrap();
+    fixture.discord.say(channel, fixture.person, "Hello");
+    fixture
+        .until(channel, |status| {
+            (status.silence == Some(dirigent::operate::Reason::BudgetSpent)).then_some(())
+        })
+        .await;
+    all_agree(&mut open).await;
+    assert_eq!(shows(&open, 0), [zoo.clone(), den.clone()]);
+    assert!(open[0].2.groups[0].0.starts_with("Needs a person"), "{:?}", open[0].2.groups);
+    assert_eq!((shows(&open, 1), shows(&open, 2)), (vec![zoo.clone()], Vec::new()));
+    // It goes again, and comes back as it was.
+    for _ in 0..2 {
+        fixture.dirigent.channel(channel).reset_budget().await.unwrap();
+        fixture.dirigent.channel(channel).stop().await.unwrap();
+        all_agree(&mut open).await;
+        assert!(shows(&open, 1).is_empty());
+        fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
+        fixture.dirigent.channel(channel).resume().await.unwrap();
+        fixture.discord.say(channel, fixture.person, "Hello");
+        fixture
+            .until(channel, |status| {
+                (status.silence == Some(dirigent::operate::Reason::BudgetSpent)).then_some(())
+            })
+            .await;
+        all_agree(&mut open).await;
+        assert_eq!(shows(&open, 1), [zoo.clone()]);
+    }
+    fixture.dirigent.channel(other).set_mode(dirigent::Mode::Report).await.unwrap();
+    all_agree(&mut open).await;
+    assert_eq!(shows(&open, 5), [den]);
+}
+
+/// PG4: the title says how many channels need a person, for who looks at another tab.
+#[tokio::test]
+async fn the_title_counts_the_channels_that_need_a_person() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("zoo").await;
+    let title = async |path: &str| {
+        let page = fixture.page(path, VIEWER).await.text;
+        page.split("<title>").nth(1).unwrap().split("</title>").next().unwrap().to_owned()
+    };
+    let path = format!("/dirigent/channels/{channel}");
+    assert_eq!(title("/dirigent").await, "Channels · Dirigent");
+    let mut stream = Stream::open(&fixture, "/dirigent/live", None).await;
+    stream.until("summary", "data-needs=\"0\"").await;
+    fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
+    fixture.discord.say(channel, fixture.person, "Hello");
+    stream.until("summary", "data-needs=\"1\"").await;
+    assert_eq!(title("/dirigent?find=nothing").await, "(1) Channels · Dirigent");
+    assert_eq!(title(&path).await, "(1) zoo · Dirigent");
+}
+
+/// PG5: a proxy with nginx's defaults passes each event on at once, since the answer asks it to.
+#[tokio::test]
+async fn a_stream_asks_proxies_not_to_collect_it() {
+    let fixture = Fixture::open().await;
+    let answer = fixture.send(request(Method::GET, "/dirigent/live", VIEWER, Body::empty())).await;
+    assert_eq!(answer.headers()["x-accel-buffering"], "no");
+    assert_eq!(answer.headers()["content-type"], "text/event-stream");
+}
+
+/// PG5: a page that still has its connection is told when what it shows is not the present any more.
+#[tokio::test]
+async fn a_stream_says_when_the_driver_has_ended() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    for path in ["/dirigent/live".to_owned(), format!("/dirigent/live/channels/{channel}")] {
+        assert_eq!(Stream::open(&fixture, &path, None).await.standing().await, "live");
+    }
+    let mut stream = Stream::open(&fixture, "/dirigent/live", None).await;
+    assert_eq!(stream.standing().await, "live");
+    fixture.dirigent.shutdown(Duration::ZERO).await;
+    assert_eq!(stream.standing().await, "ended");
+    let mut late = Stream::open(&fixture, "/dirigent/live", None).await;
+    assert_eq!(late.standing().await, "ended");
+}
+
+/// PG5: what the script does so that a page is live again by itself. That it does, a real browser shows (`.ci/browser`).
+#[test]
+fn a_page_asks_for_its_stream_again_with_growing_pauses() {
+    let script = include_str!("../assets/control.js");
+    for part in
+        ["500 * 2 ** tries", "Date.now() - heardAt > SILENCE", "addEventListener(\"online\""]
+    {
+        assert!(script.contains(part), "{part}");
+    }
+    let lost = script.split("const lost = async").nth(1).unwrap().split("const asksWhy").next();
+    assert!(lost.unwrap().contains("again("), "an answer with an error is no end");
+}
+
+/// PG9: however many see the same, it is drawn once for a change.
+#[tokio::test]
+async fn what_many_see_is_drawn_once_for_a_change() {
+    let fixture = Fixture::open().await;
+    for at in 0..20 {
+        fixture.chat(&format!("room-{at}")).await;
+    }
+    let channel = fixture.chat("den").await;
+    let mut streams = Vec::new();
+    for _ in 0..200 {
+        let mut stream = Stream::open(&fixture, "/dirigent/live", None).await;
+        stream.next().await.unwrap();
+        streams.push(stream);
+    }
+    let before = drawings(&fixture).await;
+    fixture.dirigent.channel(channel).stop().await.unwrap();
+    let part = format!("c-{channel}");
+    let told = streams.iter_mut().map(|stream| stream.until(&part, "stopped"));
+    futures_util::future::join_all(told).await;
+    let drawn = drawings(&fixture).await - before;
+    assert!((1..=4).contains(&drawn), "{drawn} drawings for 200 pages that see the same");
+    drop(streams);
+    // Who reloads at the same moment shares, too: each waits for the next drawing at most.
+    let before = drawings(&fixture).await;
+    let reload = || fixture.page("/dirigent", VIEWER);
+    let pages = futures_util::future::join_all((0..200).map(|_| reload())).await;
+    assert!(pages.iter().all(|page| page.text == pages[0].text));
+    let drawn = drawings(&fixture).await - before;
+    assert!((1..=10).contains(&drawn), "{drawn} drawings for 200 reloads");
+}
+
+async fn drawings(fixture: &Fixture) -> u64 {
+    let metrics = fixture.get("/dirigent/metrics", VIEWER).await.text;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("dirigent_page_drawings_total "));
+    line.unwrap().parse().unwrap()
+}
+
+/// PG9: a page has at most 60 KB, also one of many channels.
+#[tokio::test]
+async fn a_page_has_at_most_sixty_kilobytes() {
+    let fixture = Fixture::open().await;
+    for at in 0..120 {
+        fixture.chat(&format!("a-room-with-a-name-of-some-length-{at}")).await;
+    }
+    for token in [OPERATOR, VIEWER] {
+        let page = fixture.page("/dirigent", token).await;
+        assert!(page.text.len() <= 60_000, "{} bytes", page.text.len());
     }
 }

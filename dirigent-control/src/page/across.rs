@@ -8,10 +8,12 @@ use std::time::Duration;
 use dirigent::ChannelId;
 use dirigent::ports::{ChannelRequest, Standing};
 
+use crate::page::drawn::Freshness;
 use crate::page::gather::is_listed;
 use crate::page::look::{ChannelFacts, ChannelLook, DriverAnswer, Overview, Query, Row};
 use crate::page::peer_rows::{PeersTold, Told};
 use crate::page::peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
+use crate::page::places::Places;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
@@ -63,6 +65,14 @@ impl fmt::Display for Unanswered {
             Self::Silent { peer, .. } => write!(f, "{peer} does not answer"),
         }
     }
+}
+
+/// Every channel in one line, with what is known of where they are.
+pub(crate) struct AllRows {
+    rows: Vec<Row>,
+    places: Arc<Places>,
+    /// The other processes that do not answer.
+    silent: Vec<String>,
 }
 
 /// What is asked of the channels of all processes.
@@ -121,7 +131,9 @@ impl Across<'_> {
                 self.shared.own_order(*channel, request, by).await.map(|()| PageAnswer::Done)
             }
             PageQuestion::RegistryChanged => {
-                match self.shared.dirigent.identities_changed().await {
+                let read = self.shared.dirigent.identities_changed().await;
+                self.shared.orders.send_modify(|orders| *orders += 1);
+                match read {
                     Ok(()) => Ok(PageAnswer::Done),
                     Err(error) => Err(error.into()),
                 }
@@ -254,7 +266,18 @@ impl Across<'_> {
     }
 
     /// Every channel that is asked for, whichever process acts for it.
-    pub(crate) async fn overview(self, query: &Query) -> Result<Overview, Problem> {
+    pub(crate) async fn overview(
+        self,
+        query: &Query,
+        freshness: Freshness,
+    ) -> Result<Overview, Problem> {
+        let all = self.shared.all_rows.get(self.shared, freshness, self.all_rows()).await?;
+        let overview = Overview::of(&all.rows, query, &all.places);
+        Ok(Overview { silent: all.silent.clone(), ..overview })
+    }
+
+    /// Every channel in one line.
+    async fn all_rows(self) -> Result<AllRows, Problem> {
         let places = self.shared.places.get(&self.shared.dirigent).await;
         let own = self.shared.rows_of_ours(&self.shared.dirigent.channels()).await?;
         let mut rows: BTreeMap<ChannelId, Row> = own.into_iter().collect();
@@ -290,8 +313,7 @@ impl Across<'_> {
             rows.insert(id, Row { owner: self.owner(id), ..row });
         }
         rows.retain(|id, row| is_listed(row, places.lists(*id)));
-        let overview = Overview::of(rows.into_values().collect(), query, &places);
-        Ok(Overview { silent, ..overview })
+        Ok(AllRows { rows: rows.into_values().collect(), places, silent })
     }
 
     /// Why there is no row of the channel, where its process does not answer or there is none.
@@ -318,6 +340,7 @@ impl Across<'_> {
 
     /// Tells the other processes that the registry has changed. One that does not answer reads it when a channel comes to it.
     pub(crate) async fn tell_registry_changed(self) {
+        self.shared.orders.send_modify(|orders| *orders += 1);
         let Some(peers) = &self.shared.peers else { return };
         let others = peers.others();
         let told = others.iter().map(|peer| async move {

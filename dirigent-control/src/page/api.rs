@@ -15,6 +15,7 @@ use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::page::drawn::Freshness;
 use crate::page::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
 use crate::page::order::Order;
 use crate::page::peers::PageQuestion;
@@ -103,7 +104,7 @@ pub(crate) fn served(document: Document) -> Router<Arc<PageContext>> {
 /// Every channel: those that need a person first, fifty a page.
 #[utoipa::path(get, path = "/channels", params(look::Query), responses((status = 200, body = Overview), Problem))]
 async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answer<Overview> {
-    shared.across().overview(&query).await.map(Json)
+    shared.across().overview(&query, Freshness::Now).await.map(Json)
 }
 
 /// One channel: who speaks, why the others do not, and what can be done.

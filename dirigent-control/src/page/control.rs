@@ -14,7 +14,7 @@ use http::request::Parts;
 use tokio::sync::{Semaphore, watch};
 
 use crate::page::auth::Auth;
-use crate::page::drawn::Drawn;
+use crate::page::drawn::{Drawn, MadeOnce};
 use crate::page::figures::Figures;
 use crate::page::memory_recorder::MemoryRecorder;
 use crate::page::order_log::OrderLog;
@@ -254,6 +254,7 @@ impl ControlBuilder {
             orders: watch::Sender::new(0),
             order_log: OrderLog::default(),
             drawn: Drawn::default(),
+            all_rows: MadeOnce::default(),
         };
         Ok(Control { shared: Arc::new(shared) })
     }

@@ -1,7 +1,8 @@
-//! Pages that were drawn just now: streams that show the same share them.
+//! Pages that were drawn just now: all who see the same share one drawing, however many they are and whenever they ask.
 
 use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dirigent::ChannelId;
@@ -10,76 +11,176 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::Serialize;
 
 use crate::page::auth::VisitorRole;
-use crate::page::look::Query;
+use crate::page::look::{Overview, Query};
+use crate::page::peers::ChannelSheet;
+use crate::page::problem::Problem;
+use crate::page::shared::PageContext;
 
-/// So long a drawn page is used again where nothing has happened since.
+/// The time for which a stream uses a drawing again if nothing has happened since.
 const DRAWN_FOR: Duration = Duration::from_secs(1);
-/// The most pages that are kept.
+/// The most drawings that are kept.
 const DRAWN_MAX: usize = 64;
 
-/// What a stream shows.
+/// What a page or a stream shows.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Shown {
     Overview(Query),
     Channel(ChannelId),
 }
 
+/// A page in parts.
+pub(crate) struct Sheet {
+    pub(crate) parts: Vec<Region>,
+    /// All parts together, as a stream names what a page has.
+    pub(crate) mark: u64,
+    pub(crate) of: Subject,
+}
+
+/// What a page is about.
+pub(crate) enum Subject {
+    Overview(Box<Overview>),
+    Channel(Box<ChannelSheet>),
+}
+
+impl Sheet {
+    pub(crate) fn new(parts: Vec<Region>, of: Subject) -> Self {
+        let fold = |all: u64, part: &Region| all.rotate_left(5) ^ part.hash;
+        Self { mark: parts.iter().fold(0, fold), parts, of }
+    }
+
+    /// What stands in the element with this id; empty if there is none.
+    pub(crate) fn part(&self, id: &str) -> &str {
+        self.parts.iter().find(|part| part.id == id).map_or("", |part| &part.html)
+    }
+
+    /// The ids of a table's rows under their headings.
+    pub(crate) fn groups(&self, id: &str) -> &[RowGroup] {
+        let part = self.parts.iter().find(|part| part.id == id);
+        part.and_then(|part| part.groups.as_deref()).unwrap_or_default()
+    }
+}
+
 /// A part of a page: the id of its element, and what stands in it.
 #[derive(Serialize)]
 pub(crate) struct Region {
     pub(crate) id: String,
-    html: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) html: String,
+    /// For a table: the ids of its rows under their headings, in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<RowGroup>>,
     #[serde(skip)]
     pub(crate) hash: u64,
 }
 
+/// The rows under one heading of a table.
+#[derive(Serialize, Hash)]
+pub(crate) struct RowGroup {
+    /// As text; sent escaped, as all that a stream sends is HTML.
+    #[serde(serialize_with = "escaped")]
+    pub(crate) heading: String,
+    pub(crate) rows: Vec<String>,
+}
+
 impl Region {
     pub(crate) fn new(id: String, html: String) -> Self {
-        let hash = FxBuildHasher.hash_one(&html);
-        Self { id, html, hash }
+        let hash = FxBuildHasher.hash_one((&id, &html));
+        Self { id, html, groups: None, hash }
+    }
+
+    /// The order of a table's rows.
+    pub(crate) fn order(id: String, groups: Vec<RowGroup>) -> Self {
+        let hash = FxBuildHasher.hash_one((&id, &groups));
+        Self { id, html: String::new(), groups: Some(groups), hash }
     }
 }
+
+fn escaped<S: serde::Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(
+        &askama::filters::escape(text, askama::filters::Html).map_err(serde::ser::Error::custom)?,
+    )
+}
+
+/// How old an answer may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// It was begun after it was asked for. Those who ask meanwhile share the next one.
+    Now,
+    /// It may be up to a second old if nothing has happened since.
+    Lately,
+}
+
+/// Something that is made at most once at a time, and shared by all who ask for it.
+pub(crate) struct MadeOnce<T> {
+    asked: AtomicU64,
+    made: tokio::sync::Mutex<Option<Made<T>>>,
+}
+
+struct Made<T> {
+    value: Result<Arc<T>, Problem>,
+    /// How many had asked when its making began: each of them may have it.
+    for_asked: u64,
+    version: u64,
+    at: Timestamp,
+}
+
+impl<T> Default for MadeOnce<T> {
+    fn default() -> Self {
+        Self { asked: AtomicU64::new(0), made: tokio::sync::Mutex::new(None) }
+    }
+}
+
+impl<T: Send + Sync> MadeOnce<T> {
+    /// What was made, or what `make` makes of it now. A problem is shared, too: a store that does not answer is not asked once for
+    /// each visitor.
+    pub(crate) async fn get(
+        &self,
+        shared: &PageContext,
+        freshness: Freshness,
+        make: impl Future<Output = Result<T, Problem>> + Send,
+    ) -> Result<Arc<T>, Problem> {
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut kept = self.made.lock().await;
+        let (version, at) = (shared.version(), shared.clock.now());
+        if let Some(made) = kept.as_ref() {
+            let is_lately = made.version == version && at.since(made.at) < DRAWN_FOR;
+            if asked <= made.for_asked || (freshness == Freshness::Lately && is_lately) {
+                return made.value.clone();
+            }
+        }
+        let for_asked = self.asked.load(Ordering::SeqCst);
+        let value = make.await.map(Arc::new);
+        *kept = Some(Made { value: value.clone(), for_asked, version, at });
+        value
+    }
+}
+
+/// A page that all who see the same share.
+type SharedSheet = Arc<MadeOnce<Sheet>>;
 
 /// The pages, by what they show and to whom.
 #[derive(Default)]
-pub(crate) struct Drawn(Mutex<FxHashMap<(Shown, VisitorRole), Sheet>>);
-
-/// A page as it was drawn, while so much had happened.
-struct Sheet {
-    version: u64,
-    at: Timestamp,
-    regions: Arc<Vec<Region>>,
+pub(crate) struct Drawn {
+    sheets: Mutex<FxHashMap<(Shown, VisitorRole), SharedSheet>>,
+    drawings: AtomicU64,
 }
 
 impl Drawn {
-    /// The page, where it was drawn a moment ago and nothing has happened since.
-    pub(crate) fn fresh(
-        &self,
-        key: &(Shown, VisitorRole),
-        version: u64,
-        now: Timestamp,
-    ) -> Option<Arc<Vec<Region>>> {
-        let drawn = self.lock();
-        let is_fresh = |sheet: &&Sheet| sheet.version == version && now.since(sheet.at) < DRAWN_FOR;
-        drawn.get(key).filter(is_fresh).map(|sheet| Arc::clone(&sheet.regions))
-    }
-
-    /// Keeps a page that was drawn while so much had happened.
-    pub(crate) fn keep(
-        &self,
-        key: (Shown, VisitorRole),
-        version: u64,
-        now: Timestamp,
-        regions: &Arc<Vec<Region>>,
-    ) {
-        let mut drawn = self.lock();
-        if drawn.len() >= DRAWN_MAX {
-            drawn.clear();
+    pub(crate) fn sheet(&self, key: (Shown, VisitorRole)) -> SharedSheet {
+        let mut sheets = self.sheets.lock().unwrap_or_else(PoisonError::into_inner);
+        if sheets.len() >= DRAWN_MAX && !sheets.contains_key(&key) {
+            // Those that are being drawn just now stay with who waits for them.
+            sheets.clear();
         }
-        drawn.insert(key, Sheet { version, at: now, regions: Arc::clone(regions) });
+        Arc::clone(sheets.entry(key).or_default())
     }
 
-    fn lock(&self) -> MutexGuard<'_, FxHashMap<(Shown, VisitorRole), Sheet>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn count(&self) {
+        self.drawings.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many pages were drawn since the process began.
+    pub(crate) fn drawings(&self) -> u64 {
+        self.drawings.load(Ordering::Relaxed)
     }
 }

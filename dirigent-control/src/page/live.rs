@@ -1,6 +1,10 @@
 //! Pages that change by themselves: a stream of server-sent events with the parts of a page that changed. A stream holds
 //! no history: after a break the page is sent what differs from what it has, whatever happened meanwhile.
+//!
+//! An event `standing` says whether the page shows the present: `live`, `behind` (what is shown cannot be read just now), or `ended`
+//! (the driver has ended). It is repeated, so that a page notices a connection that is lost without a word.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,19 +14,18 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use dirigent::operate::{Cause, EventOrLag, Events};
+use dirigent::operate::{EventOrLag, Events};
 use dirigent::ports::Timestamp;
 use futures_util::stream::{Stream, unfold};
-use http::HeaderMap;
-use rustc_hash::FxHashMap;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::page::api::{Asked, Named, channel_id};
 use crate::page::auth::VisitorRole;
-use crate::page::drawn::{Region, Shown};
+use crate::page::drawn::{Freshness, Sheet, Shown};
 use crate::page::gather::concerns;
 use crate::page::look::Query;
-use crate::page::pages::{RowCells, Summary, channel_regions, drawn};
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
@@ -34,61 +37,110 @@ const LOOK_AGAIN: Duration = Duration::from_secs(10);
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A stream ends then; the page asks for another one, and is judged again.
 const LASTS: Duration = Duration::from_secs(15 * 60);
-/// So often something is sent, so that a broken connection is noticed.
+/// How often something is sent, so that a broken connection is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How often a stream looks whether the driver has ended, which no event tells.
+const BEAT: Duration = Duration::from_secs(1);
 
 pub(crate) fn routes() -> Router<Arc<PageContext>> {
     Router::new().route("/live", get(overview)).route("/live/channels/{id}", get(channel))
+}
+
+/// What a page says that it has: it was drawn with that, or had it before a break.
+#[derive(serde::Deserialize)]
+struct Had {
+    #[serde(default)]
+    had: String,
 }
 
 async fn overview(
     State(shared): State<Arc<PageContext>>,
     Extension(role): Extension<VisitorRole>,
     Asked(query): Asked<Query>,
+    Asked(had): Asked<Had>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    stream(shared, role, Shown::Overview(query), &headers)
+    stream(shared, role, Shown::Overview(query), &had, &headers)
 }
 
 async fn channel(
     State(shared): State<Arc<PageContext>>,
     Extension(role): Extension<VisitorRole>,
     Named(id): Named<String>,
+    Asked(had): Asked<Had>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = channel_id(&id)?;
     if !shared.across().is_told_elsewhere(id) {
         shared.must_exist(id).await?;
     }
-    stream(shared, role, Shown::Channel(id), &headers)
+    stream(shared, role, Shown::Channel(id), &had, &headers)
 }
 
 fn stream(
     shared: Arc<PageContext>,
     role: VisitorRole,
     shown: Shown,
+    had: &Had,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let place = Arc::clone(&shared.streams).try_acquire_owned();
     let place = place.map_err(|_| {
         Problem::new(503, "too-many-streams", "too many pages are open; close some")
     })?;
-    let had = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let had = u64::from_str_radix(last.unwrap_or(&had.had), 16).ok();
     let now = shared.clock.now();
-    let orders = shared.orders.subscribe();
     let live = Live {
         events: shared.dirigent.events(),
-        orders,
+        orders: shared.orders.subscribe(),
         sent: FxHashMap::default(),
-        had: had.and_then(|had| u64::from_str_radix(had, 16).ok()),
-        is_first: true,
+        had,
+        next: Next::Look,
+        ready: VecDeque::new(),
+        told: None,
+        look_at: now,
         ends_at: now + LASTS,
         _place: place,
         shared,
         role,
         shown,
     };
-    Ok(Sse::new(live.stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+    let stream = Sse::new(live.stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    let mut response = stream.into_response();
+    // A proxy with nginx's defaults would collect events until its buffer is full.
+    let headers = response.headers_mut();
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Whether a page shows the present.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Currency {
+    Live,
+    /// What it shows cannot be read just now.
+    Behind,
+    /// The driver has ended.
+    Ended,
+}
+
+impl Currency {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Behind => "behind",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+/// What a stream does next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// Something may have changed: it looks.
+    Look,
+    /// It only says whether it is live.
+    Beat,
 }
 
 /// A stream under way.
@@ -102,7 +154,13 @@ struct Live {
     sent: FxHashMap<String, u64>,
     /// What the page had before a break, all together.
     had: Option<u64>,
-    is_first: bool,
+    next: Next,
+    /// What is still to be sent.
+    ready: VecDeque<Event>,
+    /// What the page was told of its currency, and when.
+    told: Option<(Currency, Timestamp)>,
+    /// When it looks again without an event.
+    look_at: Timestamp,
     ends_at: Timestamp,
     _place: OwnedSemaphorePermit,
 }
@@ -115,39 +173,70 @@ impl Live {
         })
     }
 
-    /// The next change; `None` when the stream ends.
+    /// The next event; `None` when the stream ends.
     async fn next(&mut self) -> Option<Event> {
         loop {
-            if !std::mem::take(&mut self.is_first) {
-                self.wait().await?;
-            }
-            let regions = match self.sheet().await {
-                Ok(regions) => regions,
-                // The channel is gone: the page asks once more, and the answer is 404.
-                Err(problem) if problem.status == 404 => return None,
-                // One that cannot be read now is looked at again.
-                Err(_) => continue,
-            };
-            if let Some(event) = self.changed(&regions) {
+            if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
+            if self.told.is_some() {
+                self.next = self.wait().await?;
+            }
+            let before = self.told.map(|(currency, _)| currency);
+            let currency = match self.next {
+                _ if self.shared.has_ended().await => Currency::Ended,
+                // The driver runs again, or what could not be read can be tried again.
+                Next::Beat if before == Some(Currency::Live) => Currency::Live,
+                Next::Beat | Next::Look => self.look().await?,
+            };
+            self.tell(currency);
         }
     }
 
-    /// Waits until there may be something to show.
-    async fn wait(&mut self) -> Option<()> {
+    /// Looks at what is shown, and makes ready what the page lacks.
+    async fn look(&mut self) -> Option<Currency> {
+        self.look_at = self.shared.clock.now() + self.look_again();
+        let sheet = self.shared.sheet(self.shown.clone(), self.role, Freshness::Lately).await;
+        match sheet {
+            Ok(sheet) => {
+                let changed = self.changed(&sheet);
+                self.ready.extend(changed);
+                Some(Currency::Live)
+            }
+            // The channel is gone: the page asks once more, and the answer is 404.
+            Err(problem) if problem.status == 404 => None,
+            // One that cannot be read now is looked at again.
+            Err(_) => Some(Currency::Behind),
+        }
+    }
+
+    /// Says whether the page is live, where that is new, or was said long ago.
+    fn tell(&mut self, currency: Currency) {
+        let now = self.shared.clock.now();
+        let is_old =
+            self.told.is_none_or(|(before, at)| before != currency || now.since(at) >= KEEP_ALIVE);
+        if is_old {
+            self.told = Some((currency, now));
+            self.ready.push_back(Event::default().event("standing").data(currency.as_str()));
+        }
+    }
+
+    /// Waits until there may be something to show, or to say.
+    async fn wait(&mut self) -> Option<Next> {
         let clock = Arc::clone(&self.shared.clock);
         let now = clock.now();
         if now >= self.ends_at {
             return None;
         }
-        let look_again = (now + self.look_again()).min(self.ends_at);
+        let beat = (now + BEAT).min(self.look_at).min(self.ends_at);
         loop {
             let heard = tokio::select! {
                 heard = self.events.next() => heard?,
                 // The sender lives as long as we do.
                 _ = self.orders.changed() => break,
-                () = clock.sleep_until(look_again) => return Some(()),
+                () = clock.sleep_until(beat) => {
+                    return Some(if clock.now() >= self.look_at { Next::Look } else { Next::Beat });
+                }
             };
             if self.is_about(&heard) {
                 break;
@@ -155,7 +244,7 @@ impl Live {
         }
         clock.sleep_until(clock.now() + TOGETHER).await;
         while self.events.try_next().is_some() {}
-        Some(())
+        Some(Next::Look)
     }
 
     /// How long it may be before something is looked at that changes without an event here.
@@ -174,62 +263,21 @@ impl Live {
         }
     }
 
-    /// What is shown now; drawn once for all who see the same.
-    async fn sheet(&self) -> Result<Arc<Vec<Region>>, Problem> {
-        let key = (self.shown.clone(), self.role);
-        let (version, now) = (self.version(), self.shared.clock.now());
-        let drawn = &self.shared.drawn;
-        if let Some(regions) = drawn.fresh(&key, version, now) {
-            return Ok(regions);
-        }
-        let regions = Arc::new(self.regions().await?);
-        drawn.keep(key, version, now, &regions);
-        Ok(regions)
-    }
-
-    /// Rises with whatever happens.
-    fn version(&self) -> u64 {
-        let tally = self.shared.dirigent.tally();
-        let changes: u64 = Cause::ALL.iter().map(|cause| tally.changes(*cause)).sum();
-        changes.wrapping_add(tally.reports()).wrapping_add(*self.shared.orders.borrow())
-    }
-
-    async fn regions(&self) -> Result<Vec<Region>, Problem> {
-        let (shared, may_change) = (&self.shared, self.role.may_change());
-        match &self.shown {
-            Shown::Overview(query) => {
-                let look = shared.across().overview(query).await?;
-                let mut regions =
-                    vec![Region::new("summary".to_owned(), drawn(&Summary { look: &look })?)];
-                for row in &look.channels {
-                    let html = drawn(&RowCells { base: &shared.base, row, may_change })?;
-                    regions.push(Region::new(format!("c-{}", row.id), html));
-                }
-                Ok(regions)
-            }
-            Shown::Channel(id) => {
-                let sheet = shared.across().sheet(*id).await?;
-                let regions = channel_regions(&shared.base, &sheet.look, &sheet.score, may_change)?;
-                let region = |(id, html): (&str, String)| Region::new(id.to_owned(), html);
-                Ok(regions.into_iter().map(region).collect())
-            }
-        }
-    }
-
     /// What of it the page does not have.
-    fn changed(&mut self, regions: &[Region]) -> Option<Event> {
-        let mut all = 0_u64;
+    fn changed(&mut self, sheet: &Sheet) -> Option<Event> {
+        // A row that comes back is sent again: the page has dropped it.
+        let present: FxHashSet<&str> = sheet.parts.iter().map(|part| part.id.as_str()).collect();
+        self.sent.retain(|id, _| present.contains(id.as_str()));
         let mut fresh = Vec::new();
-        for region in regions {
-            all = all.rotate_left(5) ^ region.hash;
-            if self.sent.insert(region.id.clone(), region.hash) != Some(region.hash) {
-                fresh.push(region);
+        for part in &sheet.parts {
+            if self.sent.insert(part.id.clone(), part.hash) != Some(part.hash) {
+                fresh.push(part);
             }
         }
-        if self.had.take() == Some(all) || fresh.is_empty() {
+        if self.had.take() == Some(sheet.mark) || fresh.is_empty() {
             return None;
         }
-        let event = Event::default().id(format!("{all:x}"));
+        let event = Event::default().id(format!("{:x}", sheet.mark));
         event.json_data(&fresh).ok()
     }
 }

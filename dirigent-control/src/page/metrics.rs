@@ -49,6 +49,7 @@ pub(crate) async fn metrics(State(shared): State<Arc<PageContext>>) -> Result<Re
         owned: u64::try_from(owned).unwrap_or(u64::MAX),
         budget_used,
         budget_limit,
+        drawings: shared.drawn.drawings(),
     };
     let mut registry = Registry::with_prefix("dirigent");
     registry.register_collector(Box::new(numbers));
@@ -68,6 +69,7 @@ struct Numbers {
     owned: u64,
     budget_used: u64,
     budget_limit: u64,
+    drawings: u64,
 }
 
 /// Turns by how they ended.
@@ -90,7 +92,7 @@ const TURNS: [(&str, &[Cause]); 6] = [
 
 impl Collector for Numbers {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let Self { tally, phases, needs_person, owned, budget_used, budget_limit } = self;
+        let Self { tally, phases, needs_person, owned, budget_used, budget_limit, drawings } = self;
         let causes =
             |causes: &[Cause]| causes.iter().map(|cause| tally.changes(*cause)).sum::<u64>();
         let turns = TURNS.iter().map(|(end, ends)| (*end, causes(ends)));
@@ -110,6 +112,8 @@ impl Collector for Numbers {
             ("requests", "Requests made of the chat, by kind", "kind"),
             requests,
         )?;
+        let about = "Pages that were drawn; all who see the same share one";
+        counters(&mut encoder, ("page_drawings", about, ""), [("", *drawings)])?;
         let phases = PhaseKind::ALL.iter().map(|phase| phase.as_str()).zip(phases.iter().copied());
         gauges(&mut encoder, ("channels", "Channels, by phase", "phase"), phases)?;
         gauges(
@@ -160,7 +164,9 @@ impl Collector for HostFigures {
 }
 
 /// The names of the page's own families and series, without the prefix: no figure of a host may have one of them.
-const OWN: [&str; 16] = [
+const OWN: [&str; 18] = [
+    "page_drawings",
+    "page_drawings_total",
     "turns",
     "turns_total",
     "waits",
@@ -193,7 +199,12 @@ fn counters<'a>(
 ) -> fmt::Result {
     let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
     for (value, count) in rows {
-        ConstCounter::new(count).encode(family.encode_family(&[(label, value)])?)?;
+        let counter = ConstCounter::new(count);
+        if label.is_empty() {
+            counter.encode(family)?;
+            return Ok(());
+        }
+        counter.encode(family.encode_family(&[(label, value)])?)?;
     }
     Ok(())
 }

@@ -14,9 +14,9 @@ use serde::Deserialize;
 use crate::page::access::{COOKIE, is_loopback, refuse};
 use crate::page::api::{Asked, Named, channel_id, refused};
 use crate::page::auth::VisitorRole;
+use crate::page::drawn::{Freshness, RowGroup, Sheet, Shown, Subject};
 use crate::page::look::{ChannelLook, Overview, Query, RegistryLook, Row};
 use crate::page::order::Order;
-use crate::page::peers::ChannelSheet;
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
@@ -45,6 +45,8 @@ pub(crate) struct Frame<'a> {
     at: &'static str,
     /// Where the page hears of changes; empty where it hears of none.
     live: String,
+    /// How many channels that the page is about need a person.
+    needs: usize,
     may_change: bool,
     has_replay_files: bool,
 }
@@ -61,6 +63,7 @@ impl<'a> Frame<'a> {
             title: title.into(),
             at,
             live: String::new(),
+            needs: 0,
             may_change: role.may_change(),
             has_replay_files: shared.recordings.is_some(),
         }
@@ -72,7 +75,14 @@ impl<'a> Frame<'a> {
 struct OverviewPage<'a> {
     frame: Frame<'a>,
     query: &'a Query,
-    look: &'a Overview,
+    sheet: &'a Sheet,
+}
+
+impl OverviewPage<'_> {
+    /// The rows under their headings.
+    fn groups(&self) -> &[RowGroup] {
+        self.sheet.groups("list")
+    }
 }
 
 /// A row's cells, which change by themselves.
@@ -91,12 +101,29 @@ pub(crate) struct Summary<'a> {
     pub(crate) look: &'a Overview,
 }
 
+/// What stands in place of the rows where there are none.
+#[derive(Template)]
+#[template(path = "none.html")]
+pub(crate) struct Nothing<'a> {
+    pub(crate) base: &'a str,
+    pub(crate) look: &'a Overview,
+}
+
+/// The way to the other pages of an overview.
+#[derive(Template)]
+#[template(path = "turning.html")]
+pub(crate) struct Turning<'a> {
+    pub(crate) base: &'a str,
+    pub(crate) query: &'a Query,
+    pub(crate) look: &'a Overview,
+}
+
 #[derive(Template)]
 #[template(path = "channel.html")]
 struct ChannelPage<'a> {
     frame: Frame<'a>,
     look: &'a ChannelLook,
-    regions: Vec<(&'static str, String)>,
+    sheet: &'a Sheet,
     is_recorded: bool,
 }
 
@@ -126,7 +153,7 @@ parts! {
 }
 
 /// The parts of a channel's page that change by themselves, by the ids of their elements.
-pub(crate) fn channel_regions(
+pub(crate) fn channel_parts(
     base: &str,
     look: &ChannelLook,
     score: &str,
@@ -182,7 +209,11 @@ pub(crate) struct SignIn {
 }
 
 pub(crate) fn drawn(template: &impl Template) -> Result<String, Problem> {
-    template.render().map_err(|_| Problem::new(500, "failed", "the page cannot be drawn"))
+    template.render().map_err(|_| undrawn())
+}
+
+fn undrawn() -> Problem {
+    Problem::new(500, "failed", "the page cannot be drawn")
 }
 
 fn page(template: &impl Template) -> Page {
@@ -194,10 +225,14 @@ async fn overview(
     Extension(role): Extension<VisitorRole>,
     Asked(query): Asked<Query>,
 ) -> Page {
-    let look = shared.across().overview(&query).await?;
+    let shown = Shown::Overview(query.clone());
+    let sheet = shared.sheet(shown, role, Freshness::Now).await?;
+    let Subject::Overview(look) = &sheet.of else { return Err(undrawn()) };
     let mut frame = Frame::new(&shared, role, "channels", "Channels");
-    frame.live = format!("{}/live?{}", shared.base, query.at(look.page));
-    page(&OverviewPage { frame, query: &query, look: &look })
+    let at = query.at(look.page);
+    frame.live = format!("{}/live?{at}&had={:x}", shared.base, sheet.mark);
+    frame.needs = look.need_person;
+    page(&OverviewPage { frame, query: &query, sheet: &sheet })
 }
 
 async fn channel(
@@ -206,11 +241,13 @@ async fn channel(
     Named(id): Named<String>,
 ) -> Page {
     let id = channel_id(&id)?;
-    let ChannelSheet { look, score, is_recorded } = shared.across().sheet(id).await?;
-    let mut frame = Frame::new(&shared, role, "channels", &look.channel.name);
-    frame.live = format!("{}/live/channels/{id}", shared.base);
-    let regions = channel_regions(&shared.base, &look, &score, role.may_change())?;
-    page(&ChannelPage { frame, look: &look, regions, is_recorded })
+    let sheet = shared.sheet(Shown::Channel(id), role, Freshness::Now).await?;
+    let Subject::Channel(told) = &sheet.of else { return Err(undrawn()) };
+    let mut frame = Frame::new(&shared, role, "channels", &told.look.channel.name);
+    frame.live = format!("{}/live/channels/{id}?had={:x}", shared.base, sheet.mark);
+    frame.needs = usize::from(told.look.channel.needs_person.is_some());
+    let is_recorded = told.is_recorded;
+    page(&ChannelPage { frame, look: &told.look, sheet: &sheet, is_recorded })
 }
 
 /// An order from a form. A script that sends it is answered without a page.

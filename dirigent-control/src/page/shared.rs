@@ -8,8 +8,9 @@ use dirigent::{Clock, Dirigent, IdentityStore};
 use http::request::Parts;
 use tokio::sync::{Semaphore, watch};
 
+use crate::page::across::AllRows;
 use crate::page::auth::Auth;
-use crate::page::drawn::Drawn;
+use crate::page::drawn::{Drawn, MadeOnce};
 use crate::page::figures::Figures;
 use crate::page::memory_recorder::MemoryRecorder;
 use crate::page::order_log::OrderLog;
@@ -42,8 +43,10 @@ pub(crate) struct PageContext {
     pub(crate) streams: Arc<Semaphore>,
     /// Places for recordings that are being replayed.
     pub(crate) replays: Arc<Semaphore>,
-    /// How many orders were given: some change what is shown without an event.
+    /// How many orders were given, and changes of the registry: some change what is shown without an event.
     pub(crate) orders: watch::Sender<u64>,
     pub(crate) order_log: OrderLog,
     pub(crate) drawn: Drawn,
+    /// Every channel in one line, for overviews of whatever kind.
+    pub(crate) all_rows: MadeOnce<AllRows>,
 }

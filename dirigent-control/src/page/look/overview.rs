@@ -60,17 +60,17 @@ pub struct Overview {
 }
 
 impl Overview {
-    pub(crate) fn of(mut rows: Vec<Row>, query: &Query, places: &Places) -> Self {
+    pub(crate) fn of(rows: &[Row], query: &Query, places: &Places) -> Self {
         let all = rows.len();
         let live = rows.iter().filter(|row| row.is_live).count();
         let need_person = rows.iter().filter(|row| row.needs_person.is_some()).count();
-        rows.retain(|row| query.takes(row));
-        rows.sort_by(|a, b| rank(a).cmp(&rank(b)));
-        let found = rows.len();
+        let mut taken: Vec<&Row> = rows.iter().filter(|row| query.takes(row)).collect();
+        taken.sort_by(|a, b| rank(a).cmp(&rank(b)));
+        let found = taken.len();
         let pages = found.div_ceil(PAGE).max(1);
         let page = query.page.and_then(|page| usize::try_from(page).ok()).unwrap_or(1);
         let page = page.clamp(1, pages);
-        let channels = rows.into_iter().skip((page - 1) * PAGE).take(PAGE).collect();
+        let channels = taken.into_iter().skip((page - 1) * PAGE).take(PAGE).cloned().collect();
         let (trouble, silent) = (places.trouble.clone(), Vec::new());
         Self { channels, page, pages, found, all, live, need_person, trouble, silent }
     }
