@@ -229,9 +229,10 @@ async fn weak_and_equal_tokens_are_refused() {
     }
 }
 
-/// R157: whatever the guesses are brought as, and whatever headers come with them, they count for the address together.
+/// R157, PG8: whatever the guesses are brought as, and whatever headers come with them, they count for the address together. A cookie
+/// of a token that was replaced is no guess.
 #[tokio::test]
-async fn guesses_as_bearer_as_cookie_and_at_the_form_count_together_and_for_their_address_only() {
+async fn guesses_as_bearer_and_at_the_form_count_together_and_for_their_address_only() {
     let by_header =
         |parts: &http::request::Parts| parts.headers.get("x-peer")?.to_str().ok()?.parse().ok();
     let fixture = Fixture::open_with(|builder| builder.address(by_header)).await;
@@ -245,17 +246,17 @@ async fn guesses_as_bearer_as_cookie_and_at_the_form_count_together_and_for_thei
         asked.headers_mut().insert(header::COOKIE, value.parse().unwrap());
         asked
     };
-    for _ in 0..3 {
+    let signed = from(sign_in(OPERATOR), "192.0.2.3").await;
+    let name = signed.header(header::SET_COOKIE).split('=').next().unwrap().to_owned();
+    for _ in 0..5 {
         from(request(Method::GET, "/dirigent/api/channels", "guess", Body::empty()), "192.0.2.1")
             .await;
-        from(cookie("dirigent_session=o.99999999999.AAAA"), "192.0.2.1").await;
+        for stale in [format!("{name}=o.99999999999999.AAAA"), format!("{name}=")] {
+            let answer = from(cookie(&stale), "192.0.2.1").await;
+            assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "the form, whatever was guessed");
+        }
         from(sign_in("guess"), "192.0.2.1").await;
     }
-    assert_eq!(
-        from(sign_in("guess"), "192.0.2.1").await.status,
-        StatusCode::UNAUTHORIZED,
-        "the tenth"
-    );
     for token in [OPERATOR, VIEWER, "guess"] {
         let barred = from(sign_in(token), "192.0.2.1").await;
         assert_eq!(barred.status, StatusCode::TOO_MANY_REQUESTS);
@@ -264,10 +265,14 @@ async fn guesses_as_bearer_as_cookie_and_at_the_form_count_together_and_for_thei
     let bearer = request(Method::GET, "/dirigent/api/channels", OPERATOR, Body::empty());
     assert_eq!(from(bearer, "192.0.2.1").await.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(from(sign_in(OPERATOR), "192.0.2.2").await.status, StatusCode::SEE_OTHER);
-    // Another session among the cookies is no second guess: the first one counts.
-    let mut two = cookie("dirigent_session=x; dirigent_session=y; other=z");
-    two.headers_mut().append(header::COOKIE, "dirigent_session=w".parse().unwrap());
-    assert_eq!(from(two, "192.0.2.3").await.status, StatusCode::UNAUTHORIZED);
+    let prometheus = || request(Method::GET, "/dirigent/metrics", VIEWER, Body::empty());
+    for _ in 0..30 {
+        let mut stale = cookie(&format!("{name}=x; {name}=y; other=z"));
+        stale.headers_mut().append(header::COOKIE, format!("{name}=w").parse().unwrap());
+        assert_eq!(from(stale, "192.0.2.3").await.status, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(from(prometheus(), "192.0.2.3").await.status, StatusCode::OK);
+    assert_eq!(from(sign_in(OPERATOR), "192.0.2.3").await.status, StatusCode::SEE_OTHER);
 }
 
 /// R157: every path that changes anything, by every kind of request that browsers of other sites can be made to send.
@@ -368,4 +373,137 @@ async fn a_viewer_may_replay_a_file_and_post_nothing_else() {
     }
     let nothing = request(Method::POST, "/dirigent/api/replay", "", Body::from("?"));
     assert_eq!(fixture.ask(nothing).await.status, StatusCode::UNAUTHORIZED);
+}
+
+/// The session that an answer gives, as a browser sends it along.
+fn cookie_of(answer: &crate::fixture::Answer) -> String {
+    answer.header(header::SET_COOKIE).split(';').next().unwrap().to_owned()
+}
+
+fn with_cookie(method: Method, path: &str, cookie: &str) -> Request<Body> {
+    let mut asked = request(method, path, "", Body::empty());
+    asked.headers_mut().insert(header::COOKIE, cookie.parse().unwrap());
+    asked.headers_mut().insert(header::ACCEPT, "text/html".parse().unwrap());
+    asked
+}
+
+/// PG8: a copy of the cookie opens nothing after its owner has signed out. Other sessions go on.
+#[tokio::test]
+async fn signing_out_ends_the_session() {
+    let fixture = Fixture::open().await;
+    let (ends, stays) =
+        (fixture.ask(sign_in(OPERATOR)).await, fixture.ask(sign_in(OPERATOR)).await);
+    let (ends, stays) = (cookie_of(&ends), cookie_of(&stays));
+    assert_ne!(ends, stays);
+    let status = async |cookie: &str| {
+        fixture.ask(with_cookie(Method::GET, "/dirigent", cookie)).await.status
+    };
+    assert_eq!((status(&ends).await, status(&stays).await), (StatusCode::OK, StatusCode::OK));
+    let out = fixture.ask(with_cookie(Method::POST, "/dirigent/sign-out", &ends)).await;
+    assert!(out.header(header::SET_COOKIE).contains("Max-Age=0"));
+    assert_eq!(status(&ends).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(status(&stays).await, StatusCode::OK);
+}
+
+/// PG8: browsers do not tell the ports of a machine apart, and send both cookies to both bots.
+#[tokio::test]
+async fn two_bots_on_a_machine_keep_their_own_sessions() {
+    let one = Fixture::open().await;
+    let other = Fixture::open_with(|builder| builder.operator_token("another-operator-1")).await;
+    let first = cookie_of(&one.ask(sign_in(OPERATOR)).await);
+    let second = cookie_of(&other.ask(sign_in("another-operator-1")).await);
+    assert_ne!(first.split('=').next(), second.split('=').next());
+    let both = format!("{first}; {second}");
+    for fixture in [&one, &other] {
+        let answer = fixture.ask(with_cookie(Method::GET, "/dirigent", &both)).await;
+        assert_eq!(answer.status, StatusCode::OK);
+    }
+}
+
+/// PG8: over http from elsewhere a browser would drop the session, and lead back to the form without a word.
+#[tokio::test]
+async fn over_http_from_elsewhere_the_form_says_that_it_needs_https() {
+    let fixture = Fixture::open().await;
+    let from = |origin: &str, host: &str| {
+        let mut asked = sign_in(OPERATOR);
+        asked.headers_mut().insert(header::HOST, host.parse().unwrap());
+        asked.headers_mut().insert(header::ORIGIN, origin.parse().unwrap());
+        if origin.starts_with("https") {
+            // As a browser does; nginx passes its own name as the host by default.
+            asked.headers_mut().insert("sec-fetch-site", "same-origin".parse().unwrap());
+        }
+        fixture.ask(asked)
+    };
+    let open = from("http://bot.example:8130", "bot.example:8130").await;
+    assert_eq!(open.status, StatusCode::FORBIDDEN);
+    assert!(
+        open.text.contains("needs https") && open.text.contains("action=\"/dirigent/sign-in\"")
+    );
+    assert!(open.headers.get(header::SET_COOKIE).is_none());
+    let proxied = from("https://bot.example", "127.0.0.1:8130").await;
+    assert_eq!(proxied.status, StatusCode::SEE_OTHER);
+    assert!(
+        proxied.header(header::SET_COOKIE).ends_with("; Secure"),
+        "whatever the proxy calls it"
+    );
+    let here = from("http://localhost:8130", "localhost:8130").await;
+    assert_eq!(here.status, StatusCode::SEE_OTHER);
+    assert!(!here.header(header::SET_COOKIE).contains("Secure"));
+}
+
+/// PG8, PG11: who follows a link and has to sign in first comes where the link leads, and nowhere else.
+#[tokio::test]
+async fn a_link_leads_to_its_page_after_signing_in() {
+    let fixture = Fixture::open().await;
+    let asked = fixture.page("/dirigent?show=needs&find=a%22b", "").await;
+    assert!(
+        asked.text.contains("name=\"to\" value=\"/dirigent?show=needs&#38;find=a%22b\""),
+        "{}",
+        asked.text
+    );
+    let go = async |to: &str| {
+        let mut asked = sign_in(OPERATOR);
+        let to: String = form_urlencoded::byte_serialize(to.as_bytes()).collect();
+        *asked.body_mut() = Body::from(format!("token={OPERATOR}&to={to}"));
+        fixture.ask(asked).await.header(header::LOCATION).to_owned()
+    };
+    let link = "/dirigent/channels/1?x=%2F";
+    assert_eq!(go(link).await, link);
+    for elsewhere in [
+        "https://evil.example/dirigent",
+        "//evil.example",
+        "/dirigent.evil.example",
+        "/elsewhere",
+        "/dirigent/\\evil",
+        "/dirigent/\r\nset-cookie: a=b",
+        "",
+    ] {
+        assert_eq!(go(elsewhere).await, "/dirigent", "{elsewhere:?}");
+    }
+    let wrong = {
+        let mut asked = sign_in("guess");
+        *asked.body_mut() = Body::from("token=guess&to=%2Fdirigent%2Fregistry");
+        fixture.ask(asked).await
+    };
+    assert!(wrong.text.contains("value=\"/dirigent/registry\""), "a wrong token loses no link");
+}
+
+/// PG11: a slash at the end is no other page.
+#[tokio::test]
+async fn an_address_with_a_slash_at_its_end_leads_to_the_page() {
+    let fixture = Fixture::open().await;
+    for (path, to) in [
+        ("/dirigent/", "/dirigent"),
+        ("/dirigent/?show=live", "/dirigent?show=live"),
+        ("/dirigent/registry/", "/dirigent/registry"),
+    ] {
+        let answer = fixture.page(path, VIEWER).await;
+        assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT, "{path}");
+        assert_eq!(answer.header(header::LOCATION), to);
+    }
+    let inside = fixture.page("/dirigent/registry/", "").await;
+    assert_eq!(inside.status, StatusCode::UNAUTHORIZED);
+    let odd = fixture.page("/dirigent//evil.example/", VIEWER).await;
+    assert!(odd.header(header::LOCATION).starts_with("/dirigent/"), "no other host");
+    assert_eq!(fixture.page("/dirigent/nowhere", VIEWER).await.status, StatusCode::NOT_FOUND);
 }

@@ -125,7 +125,7 @@ impl Fixture {
             .viewer_token(VIEWER)
             .recorder(recorder.clone());
         let control = change(builder).build().unwrap();
-        let router = Router::new().nest("/dirigent", control.router());
+        let router = control.at_its_path();
         Self { dirigent, discord, guild, moderator, person, accounts, identities, router, tasks }
     }
 

@@ -218,7 +218,7 @@ impl Held {
                 let wanted: Vec<_> = self.groups.iter().flat_map(|(_, rows)| rows).collect();
                 self.rows.retain(|id, _| wanted.contains(&id));
             } else if id == "summary" {
-                self.summary = html.unwrap().to_owned();
+                html.unwrap().clone_into(&mut self.summary);
             }
         }
         for region in regions.as_array().unwrap() {
@@ -292,7 +292,7 @@ async fn an_open_list_shows_what_a_reload_shows() {
     // Somebody speaks: the row comes into one list.
     fixture.wake(channel).await;
     all_agree(&mut open).await;
-    assert_eq!(shows(&open, 2), [zoo.clone()]);
+    assert_eq!(shows(&open, 2), std::slice::from_ref(&zoo));
     // It needs a person: it comes, moves to the front under another heading, and goes elsewhere.
     fixture.dirigent.channel(channel).stop().await.unwrap();
     fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
@@ -322,7 +322,7 @@ async fn an_open_list_shows_what_a_reload_shows() {
             })
             .await;
         all_agree(&mut open).await;
-        assert_eq!(shows(&open, 1), [zoo.clone()]);
+        assert_eq!(shows(&open, 1), std::slice::from_ref(&zoo));
     }
     fixture.dirigent.channel(other).set_mode(dirigent::Mode::Report).await.unwrap();
     all_agree(&mut open).await;

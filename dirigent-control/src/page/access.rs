@@ -4,9 +4,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{DefaultBodyLimit, OriginalUri, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use tower_http::csrf::CsrfLayer;
@@ -21,8 +21,6 @@ use crate::page::shared::PageContext;
 const BODY_MAX: usize = 64 * 1024;
 /// A body must have arrived by then.
 const BODY_TIME: Duration = Duration::from_secs(20);
-/// What the session's cookie is called.
-pub(crate) const COOKIE: &str = "dirigent_session";
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -47,8 +45,18 @@ pub(crate) fn guarded(shared: &Arc<PageContext>) -> Router {
         .with_state(Arc::clone(shared))
 }
 
-async fn nowhere() -> Problem {
-    Problem::not_found("page")
+/// A path with a slash at its end is that without one.
+async fn nowhere(State(shared): State<Arc<PageContext>>, request: Request) -> Response {
+    let uri = request.uri();
+    let is_asked = matches!(*request.method(), Method::GET | Method::HEAD);
+    match uri.path().strip_suffix('/').filter(|_| is_asked) {
+        // A path that begins with our own cannot lead to another host.
+        Some(path) => {
+            let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+            Redirect::permanent(&format!("{}{path}{query}", shared.base)).into_response()
+        }
+        None => Problem::not_found("page").into_response(),
+    }
 }
 
 async fn not_so() -> Problem {
@@ -70,15 +78,18 @@ async fn admit(shared: &PageContext, request: Request, next: Next) -> Result<Res
     let (mut parts, body) = request.into_parts();
     let is_sign_in = parts.method == Method::POST && parts.uri.path() == "/sign-in";
     if !is_sign_in {
-        let role = role_of(shared, &parts).await.map_err(|judged| {
-            refuse(shared, judged, wants_page(parts.uri.path(), &parts.headers))
+        let visitor = visitor_of(shared, &parts).await.map_err(|judged| {
+            let to = wants_page(parts.uri.path(), &parts.headers).then(|| asked_for(&parts));
+            refuse(shared, judged, to.as_deref())
         })?;
+        let role = visitor.role;
         if changes_something(&parts) && !role.may_change() {
             let problem =
                 Problem::new(403, "read-only", "a viewer sees everything and changes nothing");
             return Err(problem.into_response());
         }
         parts.extensions.insert(role);
+        parts.extensions.insert(visitor);
     }
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
@@ -91,21 +102,44 @@ fn changes_something(parts: &Parts) -> bool {
     !is_safe && !is_harmless
 }
 
-async fn role_of(shared: &PageContext, parts: &Parts) -> Result<VisitorRole, Judgement> {
-    let credential = credential(&parts.headers);
-    let judged = {
+/// Who asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Visitor {
+    pub(crate) role: VisitorRole,
+    /// The name, for the log of orders.
+    pub(crate) name: Arc<str>,
+}
+
+async fn visitor_of(shared: &PageContext, parts: &Parts) -> Result<Visitor, Judgement> {
+    let credential = credential(shared, &parts.headers);
+    let (judged, name) = {
         let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
-        auth.judge(shared.clock.now(), (shared.address)(parts), credential)
+        let judged = auth.judge(shared.clock.now(), (shared.address)(parts), credential);
+        let is_known = matches!(judged, Judgement::Admitted(_));
+        (judged, is_known.then(|| auth.name_of(credential)).flatten())
     };
     match (judged, &shared.check) {
-        (Judgement::Admitted(role), _) => Ok(role),
-        (Judgement::Unknown, Some(check)) => check.role(parts).await.ok_or(judged),
+        (Judgement::Admitted(role), _) => {
+            Ok(Visitor { role, name: name.unwrap_or_else(|| "operator".into()) })
+        }
+        (Judgement::Unknown, Some(check)) => {
+            let role = check.role(parts).await.ok_or(judged)?;
+            let name = check.name(parts).await.filter(|name| dirigent::host::plain::is_name(name));
+            Ok(Visitor { role, name: name.map_or_else(|| "operator".into(), Arc::from) })
+        }
         (judged, _) => Err(judged),
     }
 }
 
+/// Where a visitor wanted to go, as the browser named it.
+fn asked_for(parts: &Parts) -> String {
+    let uri = parts.extensions.get::<OriginalUri>().filter(|_| parts.method == Method::GET);
+    let asked = uri.and_then(|OriginalUri(uri)| uri.path_and_query());
+    asked.map(ToString::to_string).unwrap_or_default()
+}
+
 /// A bearer's token counts before a session.
-fn credential(headers: &HeaderMap) -> Credential<'_> {
+fn credential<'a>(shared: &PageContext, headers: &'a HeaderMap) -> Credential<'a> {
     let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let bearer = bearer.and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
@@ -114,14 +148,18 @@ fn credential(headers: &HeaderMap) -> Credential<'_> {
     if let Some(token) = bearer {
         return Credential::Bearer(token);
     }
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|value| value.split(';'));
-    let session = pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
-    session.map_or(Credential::Nothing, Credential::Session)
+    session(shared, headers).map_or(Credential::Nothing, Credential::Session)
 }
 
-/// The answer to who is not let in.
-pub(crate) fn refuse(shared: &PageContext, judged: Judgement, wants_page: bool) -> Response {
+/// The session that a browser brings along.
+pub(crate) fn session<'a>(shared: &PageContext, headers: &'a HeaderMap) -> Option<&'a str> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|value| value.split(';'));
+    pairs.find_map(|pair| pair.trim().strip_prefix(&*shared.cookie)?.strip_prefix('='))
+}
+
+/// The answer to who is not let in. A person who wanted to go somewhere gets the sign-in form, which leads there.
+pub(crate) fn refuse(shared: &PageContext, judged: Judgement, to: Option<&str>) -> Response {
     let (problem, wait) = match judged {
         Judgement::TooMany { wait } => {
             let detail = "too many attempts from your address; wait a minute";
@@ -132,9 +170,10 @@ pub(crate) fn refuse(shared: &PageContext, judged: Judgement, wants_page: bool) 
             (Problem::new(401, "unauthorized", detail), None)
         }
     };
-    let mut response = if wants_page {
+    let mut response = if let Some(to) = to {
         let said = (problem.status == 429).then(|| problem.detail.clone());
-        pages::sign_in_page(shared, problem.status_code(), &SignIn { said })
+        let to = to.to_owned();
+        pages::sign_in_page(shared, problem.status_code(), &SignIn { said, to })
     } else {
         problem.into_response()
     };
@@ -173,11 +212,34 @@ fn protect(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a visitor asks on this machine, where browsers keep a cookie without TLS.
-pub(crate) fn is_loopback(headers: &HeaderMap) -> bool {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+/// How a browser reaches the page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// On this machine, where browsers keep a session without TLS.
+    Here,
+    /// With TLS, as far as is known.
+    Secure,
+    /// Without TLS from elsewhere, where a browser keeps no session that others on the way must not see.
+    Open,
+}
+
+impl Way {
+    /// The browser's own word counts first: behind a proxy the name of the host is often the proxy's.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        match text(header::ORIGIN).and_then(|origin| origin.split_once("://")) {
+            Some(("http", host)) if is_here(host) => Self::Here,
+            Some(("http", _)) => Self::Open,
+            None if is_here(text(header::HOST).unwrap_or_default()) => Self::Here,
+            Some(_) | None => Self::Secure,
+        }
+    }
+}
+
+/// Whether a host is this machine, as browsers see it.
+fn is_here(host: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, port)| {
         if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }
     });
-    matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]") || name.ends_with(".localhost")
 }

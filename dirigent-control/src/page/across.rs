@@ -252,9 +252,10 @@ impl Across<'_> {
         self,
         channel: ChannelId,
         request: ChannelRequest,
+        by: &str,
     ) -> Result<(), Problem> {
         let at = self.shared.peers.as_ref().map(|peers| format!(" at {}", peers.me()));
-        let by = format!("operator{}", at.unwrap_or_default());
+        let by = format!("{by}{}", at.unwrap_or_default());
         let given = self.ask_owner(channel, &PageQuestion::Order { channel, request, by }).await;
         self.shared.orders.send_modify(|orders| *orders += 1);
         match given {

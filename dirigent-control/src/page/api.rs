@@ -6,7 +6,7 @@ use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use dirigent::ChannelId;
 use http::{StatusCode, header};
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::page::access::Visitor;
 use crate::page::drawn::Freshness;
 use crate::page::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
 use crate::page::order::Order;
@@ -118,11 +119,12 @@ async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<Channel
     request_body = Order, responses((status = 200, body = Done), Problem))]
 async fn order(
     State(shared): Ctl,
+    Extension(visitor): Extension<Visitor>,
     Named(id): Named<String>,
     Sent(order): Sent<Order>,
 ) -> Answer<Done> {
     let id = channel_id(&id)?;
-    shared.across().order(id, order.request()?).await?;
+    shared.across().order(id, order.request()?, &visitor.name).await?;
     Ok(Json(Done { done: true }))
 }
 

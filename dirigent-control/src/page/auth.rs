@@ -4,7 +4,9 @@
 mod attempts;
 mod session;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent::ports::Timestamp;
@@ -56,33 +58,76 @@ pub(crate) enum Judgement {
     },
 }
 
+/// The most sessions that were ended and are remembered: those that last longest.
+const ENDED_MAX: usize = 10_000;
+
 /// The tokens, and what they open.
 pub(crate) struct Auth {
     accounts: Vec<Account>,
     attempts: Attempts,
+    /// When the newest session is over.
+    newest: u64,
+    /// The sessions that visitors ended, by when they would be over, with their accounts.
+    ended: BTreeSet<(u64, usize)>,
 }
 
 struct Account {
     role: VisitorRole,
+    /// Who has the token, for people.
+    name: Arc<str>,
     /// The token's digest: comparing digests takes the same time whatever the lengths are.
     digest: [u8; 32],
     key: SessionKey,
 }
 
 impl Auth {
-    pub(crate) fn new(operator: &str, viewer: Option<&str>) -> Self {
-        let account = |role, token: &str| Account {
+    /// The operators' names and tokens, the first of which names the cookie, and the viewer's token.
+    pub(crate) fn new<'a>(
+        operators: impl IntoIterator<Item = (&'a str, &'a str)>,
+        viewer: Option<&str>,
+    ) -> Self {
+        let account = |role, name: &str, token: &str| Account {
             role,
+            name: name.into(),
             digest: Sha256::digest(token).into(),
             key: SessionKey::of(token),
         };
-        let operator = account(VisitorRole::Operator, operator);
-        let viewer = viewer.map(|token| account(VisitorRole::Viewer, token));
-        let accounts = std::iter::once(operator).chain(viewer).collect();
-        Self { accounts, attempts: Attempts::default() }
+        let operators =
+            operators.into_iter().map(|(name, token)| account(VisitorRole::Operator, name, token));
+        let viewer = viewer.map(|token| account(VisitorRole::Viewer, "viewer", token));
+        let accounts = operators.chain(viewer).collect();
+        Self { accounts, attempts: Attempts::default(), newest: 0, ended: BTreeSet::new() }
     }
 
-    /// Judges a request. A session that is valid is admitted whatever others do at its address.
+    /// What the cookie of a session is called.
+    pub(crate) fn cookie(&self) -> String {
+        let label = self.accounts.first().map(|account| account.key.label());
+        format!("dirigent_session_{}", label.unwrap_or_default())
+    }
+
+    /// Who brings this credential, for people, if it is known.
+    pub(crate) fn name_of(&self, credential: Credential<'_>) -> Option<Arc<str>> {
+        let at = match credential {
+            Credential::Nothing => None,
+            Credential::Bearer(token) => self.with_token(token),
+            Credential::Session(text) => self.with_session(&Session::parse(text)?),
+        };
+        at.and_then(|at| self.accounts.get(at)).map(|account| Arc::clone(&account.name))
+    }
+
+    /// Ends a session: its cookie opens nothing any more.
+    pub(crate) fn sign_out(&mut self, now: Timestamp, text: &str) {
+        let Some(session) = Session::parse(text) else { return };
+        let Some(account) = self.with_session(&session) else { return };
+        self.ended = self.ended.split_off(&(now.as_millis(), 0));
+        self.ended.insert((session.expires, account));
+        if self.ended.len() > ENDED_MAX {
+            self.ended.pop_first();
+        }
+    }
+
+    /// Judges a request. A session that is valid is admitted whatever others do at its address. One that is not is no failed attempt:
+    /// nobody can guess a signature, and a browser goes on sending the cookie of a token that was replaced.
     pub(crate) fn judge(
         &mut self,
         now: Timestamp,
@@ -92,10 +137,8 @@ impl Auth {
         match credential {
             Credential::Nothing => Judgement::Unknown,
             Credential::Bearer(token) => self.try_token(now, address, token),
-            Credential::Session(text) => match Session::parse(text) {
-                Some(session) => self.try_session(now, address, &session),
-                None => self.failed(now, address),
-            },
+            Credential::Session(text) => Session::parse(text)
+                .map_or(Judgement::Unknown, |session| self.try_session(now, &session)),
         }
     }
 
@@ -108,8 +151,10 @@ impl Auth {
     ) -> Result<String, Judgement> {
         match self.try_token(now, address, token) {
             Judgement::Admitted(role) => {
-                let account = self.accounts.iter().find(|account| account.role == role);
-                let session = account.map(|account| Session::begin(role, now, &account.key));
+                self.newest = (self.newest + 1).max(now.as_millis() + SESSION_SECONDS * 1_000);
+                let account = self.with_token(token).and_then(|at| self.accounts.get(at));
+                let session =
+                    account.map(|account| Session::begin(role, self.newest, &account.key));
                 session.ok_or(Judgement::Unknown)
             }
             refused @ (Judgement::Unknown | Judgement::TooMany { .. }) => Err(refused),
@@ -120,32 +165,40 @@ impl Auth {
         if let Some(wait) = self.attempts.barred_for(now, address) {
             return Judgement::TooMany { wait };
         }
-        let digest: [u8; 32] = Sha256::digest(token).into();
-        let mut found = None;
-        // All are compared, so that the time does not tell which one it was.
-        for account in &self.accounts {
-            if bool::from(account.digest.ct_eq(&digest)) {
-                found = found.or(Some(account.role));
-            }
-        }
-        match found {
-            Some(role) => Judgement::Admitted(role),
+        match self.with_token(token).and_then(|at| self.accounts.get(at)) {
+            Some(account) => Judgement::Admitted(account.role),
             None => self.failed(now, address),
         }
     }
 
-    fn try_session(
-        &mut self,
-        now: Timestamp,
-        address: Option<IpAddr>,
-        session: &Session<'_>,
-    ) -> Judgement {
-        let account = self.accounts.iter().find(|account| account.role == session.role);
-        match account.filter(|account| session.is_signed_with(&account.key)) {
-            Some(_) if session.is_over(now) => Judgement::Unknown,
-            Some(account) => Judgement::Admitted(account.role),
+    /// The account with this token. All are compared, so that the time does not tell which one it was.
+    fn with_token(&self, token: &str) -> Option<usize> {
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        let mut found = None;
+        for (at, account) in self.accounts.iter().enumerate() {
+            if bool::from(account.digest.ct_eq(&digest)) {
+                found = found.or(Some(at));
+            }
+        }
+        found
+    }
+
+    /// The account whose token the session was begun with.
+    fn with_session(&self, session: &Session<'_>) -> Option<usize> {
+        let is_its = |account: &Account| {
+            account.role == session.role && session.is_signed_with(&account.key)
+        };
+        self.accounts.iter().position(is_its)
+    }
+
+    fn try_session(&self, now: Timestamp, session: &Session<'_>) -> Judgement {
+        match self.with_session(session) {
+            Some(at) if session.is_over(now) || self.ended.contains(&(session.expires, at)) => {
+                Judgement::Unknown
+            }
+            Some(_) => Judgement::Admitted(session.role),
             // Signed with a token that was replaced since, or forged.
-            None => self.failed(now, address),
+            None => Judgement::Unknown,
         }
     }
 
@@ -169,7 +222,7 @@ mod tests {
     const NOON: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
     fn auth() -> Auth {
-        Auth::new(OPERATOR, Some(VIEWER))
+        Auth::new([("operator", OPERATOR)], Some(VIEWER))
     }
 
     fn after(seconds: u64) -> Timestamp {
@@ -186,7 +239,7 @@ mod tests {
         {
             assert_eq!(bearer(wrong), Judgement::Unknown, "{wrong:?}");
         }
-        let mut alone = Auth::new(OPERATOR, None);
+        let mut alone = Auth::new([("operator", OPERATOR)], None);
         assert_eq!(alone.judge(NOON, HOME, Credential::Bearer(VIEWER)), Judgement::Unknown);
     }
 
@@ -203,7 +256,7 @@ mod tests {
     #[test]
     fn a_session_dies_with_its_token() {
         let session = auth().sign_in(NOON, HOME, OPERATOR).unwrap();
-        let mut other = Auth::new("another secret", Some(VIEWER));
+        let mut other = Auth::new([("operator", "another secret")], Some(VIEWER));
         assert_eq!(other.judge(NOON, HOME, Credential::Session(&session)), Judgement::Unknown);
     }
 
@@ -245,7 +298,6 @@ mod tests {
             "not compared"
         );
         assert_eq!(auth.sign_in(after(10), HOME, OPERATOR), Err(barred));
-        assert_eq!(auth.judge(after(10), HOME, Credential::Session("o.1.forged")), barred);
         let admitted = Judgement::Admitted(VisitorRole::Operator);
         assert_eq!(auth.judge(after(10), HOME, Credential::Session(&session)), admitted);
         assert_eq!(auth.judge(after(10), AWAY, Credential::Bearer(OPERATOR)), admitted);
@@ -254,6 +306,49 @@ mod tests {
             admitted,
             "a minute later"
         );
+    }
+
+    /// PG8
+    #[test]
+    fn a_cookie_of_another_token_is_no_failed_attempt() {
+        let stale = auth().sign_in(NOON, HOME, OPERATOR).unwrap();
+        let mut auth = Auth::new([("operator", "another secret")], None);
+        for text in std::iter::repeat_n(stale.as_str(), 100).chain(["", "o.1.forged", "v.."]) {
+            assert_eq!(auth.judge(NOON, HOME, Credential::Session(text)), Judgement::Unknown);
+        }
+        let admitted = Judgement::Admitted(VisitorRole::Operator);
+        assert_eq!(auth.judge(NOON, HOME, Credential::Bearer("another secret")), admitted);
+    }
+
+    /// PG8: the session that was ended, and no other one that began at the same moment.
+    #[test]
+    fn a_session_that_was_ended_opens_nothing() {
+        let mut auth = Auth::new([("anna", OPERATOR), ("ben", "ben's own secret")], Some(VIEWER));
+        let tokens = [OPERATOR, OPERATOR, "ben's own secret", VIEWER];
+        let sessions = tokens.map(|token| auth.sign_in(NOON, HOME, token).unwrap());
+        let name = |auth: &Auth, text| auth.name_of(Credential::Session(text)).unwrap().to_string();
+        assert_eq!(
+            (name(&auth, &sessions[0]), name(&auth, &sessions[2])),
+            ("anna".into(), "ben".into())
+        );
+        for (at, ended) in sessions.iter().enumerate() {
+            auth.sign_out(after(1), ended);
+            auth.sign_out(after(1), "o.1.forged");
+            for (other, session) in sessions.iter().enumerate() {
+                let judged = auth.judge(after(2), HOME, Credential::Session(session));
+                assert_eq!(judged == Judgement::Unknown, other <= at, "{at} {other}");
+            }
+        }
+        auth.sign_out(after(20 * 3_600), &sessions[0]);
+        assert_eq!(auth.ended.len(), 1, "those that are over are forgotten");
+    }
+
+    /// PG8
+    #[test]
+    fn two_bots_on_a_machine_do_not_share_a_cookie() {
+        let other = Auth::new([("operator", "another secret")], Some(VIEWER));
+        assert_ne!(auth().cookie(), other.cookie());
+        assert_eq!(auth().cookie(), auth().cookie(), "it survives a restart");
     }
 
     #[test]

@@ -1,15 +1,19 @@
 //! The page's parts, and how a host puts them together.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::extract::ConnectInfo;
+use axum::response::Redirect;
+use axum::routing::get;
 use dirigent::host::IntoShared;
 use dirigent::ports::GuildApi;
 use dirigent::tools::Tools;
 use dirigent::{Clock, Dirigent, IdentityStore, SystemClock};
+use http::Uri;
 use http::request::Parts;
 use tokio::sync::{Semaphore, watch};
 
@@ -54,7 +58,7 @@ pub struct ControlBuilder {
     chat: Arc<dyn GuildApi>,
     identities: Arc<dyn IdentityStore>,
     clock: Arc<dyn Clock>,
-    operator: Option<String>,
+    operators: Vec<(String, String)>,
     viewer: Option<String>,
     check: Option<Arc<dyn Check>>,
     ego: Option<Arc<dyn EgoFile>>,
@@ -82,9 +86,14 @@ pub enum ControlBuildError {
     /// A token is too short.
     #[error("a token must have at least 16 characters, or it can be guessed")]
     ShortToken,
-    /// Both tokens are the same.
-    #[error("the viewer's token must differ from the operator's")]
+    /// Two tokens are the same.
+    #[error("each operator and the viewer need a token of their own")]
     SameToken,
+    /// An operator's name is none.
+    #[error(
+        "an operator's name must be 1 to 100 characters in one line, without control characters"
+    )]
+    BadName,
     /// The path is not one.
     #[error(
         "the path must begin with a slash, end without one, and have letters, digits, - and _ between"
@@ -104,7 +113,7 @@ impl Control {
             chat,
             identities: identities.into_shared(),
             clock: Arc::new(SystemClock::new()),
-            operator: None,
+            operators: Vec::new(),
             viewer: None,
             check: None,
             ego: None,
@@ -123,6 +132,26 @@ impl Control {
         crate::page::access::guarded(&self.shared)
     }
 
+    /// The page at its path, with and without a slash at the end, to be merged into a host's own router or served alone. A router that
+    /// is only [nested](Self::router) does not answer with that slash.
+    ///
+    /// ```no_run
+    /// # use dirigent_control::Control;
+    /// # fn host(control: &Control) -> axum::Router {
+    /// axum::Router::new().merge(control.at_its_path())
+    /// # }
+    /// ```
+    pub fn at_its_path(&self) -> Router {
+        let base = self.shared.base.clone();
+        let without_slash = move |uri: Uri| {
+            let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+            std::future::ready(Redirect::permanent(&format!("{base}{query}")))
+        };
+        Router::new()
+            .nest(&self.shared.base, self.router())
+            .route(&format!("{}/", self.shared.base), get(without_slash))
+    }
+
     /// Answers another process's page, for the channels of this process only. To be called for processes that act for
     /// channels themselves and are trusted with every channel: an order is carried out without asking whose it is. The log says
     /// who gave it.
@@ -136,9 +165,17 @@ impl Control {
 }
 
 impl ControlBuilder {
-    /// Who has this token sees and steers everything. At least 16 characters.
-    pub fn operator_token(mut self, token: impl Into<String>) -> Self {
-        self.operator = Some(token.into());
+    /// Who has this token sees and steers everything, and is called `operator` in the log of orders. At least 16 characters.
+    pub fn operator_token(self, token: impl Into<String>) -> Self {
+        self.operator("operator", token)
+    }
+
+    /// Adds an operator with a name and a token of at least 16 characters, who sees and steers everything. The name stands in the log of
+    /// orders: 1 to 100 characters in one line. May be given several times; of one name the last token counts.
+    pub fn operator(mut self, name: impl Into<String>, token: impl Into<String>) -> Self {
+        let (name, token) = (name.into(), token.into());
+        self.operators.retain(|(known, _)| *known != name);
+        self.operators.push((name, token));
         self
     }
 
@@ -222,24 +259,33 @@ impl ControlBuilder {
     ///
     /// What is missing or unfit.
     pub fn build(self) -> Result<Control, ControlBuildError> {
-        let operator = self.operator.ok_or(ControlBuildError::NoToken)?;
-        let tokens = std::iter::once(&operator).chain(&self.viewer);
-        if tokens.clone().any(|token| token.chars().count() < TOKEN_MIN) {
+        if self.operators.is_empty() {
+            return Err(ControlBuildError::NoToken);
+        }
+        if self.operators.iter().any(|(name, _)| !is_name(name)) {
+            return Err(ControlBuildError::BadName);
+        }
+        let tokens: Vec<_> =
+            self.operators.iter().map(|(_, token)| token).chain(&self.viewer).collect();
+        if tokens.iter().any(|token| token.chars().count() < TOKEN_MIN) {
             return Err(ControlBuildError::ShortToken);
         }
-        if self.viewer.as_ref() == Some(&operator) {
+        if tokens.iter().collect::<HashSet<_>>().len() < tokens.len() {
             return Err(ControlBuildError::SameToken);
         }
         if !is_path(&self.base) {
             return Err(ControlBuildError::BadPath);
         }
+        let operators = self.operators.iter().map(|(name, token)| (&**name, &**token));
+        let auth = Auth::new(operators, self.viewer.as_deref());
         let shared = PageContext {
+            cookie: auth.cookie(),
             tools: Tools::new(self.dirigent.clone(), Arc::clone(&self.chat)),
             places: PlacesCache::new(self.chat, Arc::clone(&self.clock)),
             dirigent: self.dirigent,
             identities: self.identities,
             clock: self.clock,
-            auth: Mutex::new(Auth::new(&operator, self.viewer.as_deref())),
+            auth: Mutex::new(auth),
             check: self.check,
             ego: self.ego,
             recordings: self.recordings,
@@ -258,6 +304,10 @@ impl ControlBuilder {
         };
         Ok(Control { shared: Arc::new(shared) })
     }
+}
+
+fn is_name(name: &str) -> bool {
+    name.chars().count() <= 100 && dirigent::host::plain::is_name(name)
 }
 
 fn is_path(path: &str) -> bool {

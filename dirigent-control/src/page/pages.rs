@@ -11,7 +11,7 @@ use dirigent::ChannelId;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
-use crate::page::access::{COOKIE, is_loopback, refuse};
+use crate::page::access::{Visitor, Way, refuse, session};
 use crate::page::api::{Asked, Named, channel_id, refused};
 use crate::page::auth::VisitorRole;
 use crate::page::drawn::{Freshness, RowGroup, Sheet, Shown, Subject};
@@ -202,10 +202,14 @@ struct SignInPage<'a> {
     base: &'a str,
     style: &'static str,
     said: Option<&'a str>,
+    /// Where a visitor goes who has signed in.
+    to: &'a str,
 }
 
 pub(crate) struct SignIn {
     pub(crate) said: Option<String>,
+    /// Where the visitor wanted to go; empty for the overview.
+    pub(crate) to: String,
 }
 
 pub(crate) fn drawn(template: &impl Template) -> Result<String, Problem> {
@@ -253,13 +257,14 @@ async fn channel(
 /// An order from a form. A script that sends it is answered without a page.
 async fn order(
     State(shared): Ctl,
+    Extension(visitor): Extension<Visitor>,
     Named(id): Named<String>,
     headers: HeaderMap,
     form: Result<Form<Order>, axum::extract::rejection::FormRejection>,
 ) -> Page {
     let id: ChannelId = channel_id(&id)?;
     let Form(order) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
-    shared.across().order(id, order.request()?).await?;
+    shared.across().order(id, order.request()?, &visitor.name).await?;
     Ok(done(&headers, &format!("{}/channels/{id}", shared.base)))
 }
 
@@ -340,50 +345,72 @@ fn done(headers: &HeaderMap, to: &str) -> Response {
 #[derive(Deserialize)]
 struct Token {
     token: String,
+    #[serde(default)]
+    to: String,
 }
+
+/// What is said to who signs in over a connection that others can read.
+const NEEDS_TLS: &str = "This page needs https: over http a browser keeps no session, since others could read it. Put a proxy \
+                         with TLS in front, or open the page on its own machine, for example through ssh -L.";
 
 async fn sign_in(State(shared): Ctl, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let address = (shared.address)(&parts);
-    let is_local = is_loopback(&parts.headers);
+    let way = Way::of(&parts.headers);
     let request = Request::from_parts(parts, body);
-    let Ok(Form(Token { token })) = axum::RequestExt::extract::<Form<Token>, _>(request).await
-    else {
-        let said = Some("Give a token.".to_owned());
-        return sign_in_page(&shared, StatusCode::BAD_REQUEST, &SignIn { said });
+    let form = axum::RequestExt::extract::<Form<Token>, _>(request).await;
+    let Ok(Form(Token { token, to })) = form else {
+        let (said, to) = (Some("Give a token.".to_owned()), String::new());
+        return sign_in_page(&shared, StatusCode::BAD_REQUEST, &SignIn { said, to });
     };
+    if way == Way::Open {
+        let said = Some(NEEDS_TLS.to_owned());
+        return sign_in_page(&shared, StatusCode::FORBIDDEN, &SignIn { said, to });
+    }
     let signed = {
         let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
         auth.sign_in(shared.clock.now(), address, token.trim())
     };
     match signed {
         Ok(session) => {
-            let mut response = Redirect::to(&shared.base).into_response();
-            set_cookie(&mut response, &shared, &session, is_local);
+            let to = own_place(&shared, &to).unwrap_or(&shared.base);
+            let mut response = Redirect::to(to).into_response();
+            set_cookie(&mut response, &shared, &session, way);
             response
         }
         Err(crate::page::auth::Judgement::Unknown) => {
             let said = Some("This token is not known.".to_owned());
-            sign_in_page(&shared, StatusCode::UNAUTHORIZED, &SignIn { said })
+            sign_in_page(&shared, StatusCode::UNAUTHORIZED, &SignIn { said, to })
         }
-        Err(judged) => refuse(&shared, judged, true),
+        Err(judged) => refuse(&shared, judged, Some(&to)),
     }
 }
 
+/// The address if it is one of this page: a form leads nowhere else.
+fn own_place<'a>(shared: &PageContext, to: &'a str) -> Option<&'a str> {
+    let rest = to.strip_prefix(&*shared.base)?;
+    let is_plain =
+        to.len() <= 2_000 && to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    (is_plain && (rest.is_empty() || rest.starts_with(['/', '?']))).then_some(to)
+}
+
 async fn sign_out(State(shared): Ctl, headers: HeaderMap) -> Response {
+    if let Some(session) = session(&shared, &headers) {
+        let mut auth = shared.auth.lock().unwrap_or_else(PoisonError::into_inner);
+        auth.sign_out(shared.clock.now(), session);
+    }
     let mut response = Redirect::to(&shared.base).into_response();
-    set_cookie(&mut response, &shared, "", is_loopback(&headers));
+    set_cookie(&mut response, &shared, "", Way::of(&headers));
     response
 }
 
 /// An empty session ends the one there is.
-fn set_cookie(response: &mut Response, shared: &PageContext, session: &str, is_local: bool) {
+fn set_cookie(response: &mut Response, shared: &PageContext, session: &str, way: Way) {
     let age = if session.is_empty() { 0 } else { crate::page::auth::SESSION_SECONDS };
-    let secure = if is_local { "" } else { "; Secure" };
-    let path = &shared.base;
-    let cookie = format!(
-        "{COOKIE}={session}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}"
-    );
+    let secure = if way == Way::Here { "" } else { "; Secure" };
+    let (name, path) = (&shared.cookie, &shared.base);
+    let cookie =
+        format!("{name}={session}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}");
     if let Ok(value) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, value);
     }
@@ -393,7 +420,8 @@ fn set_cookie(response: &mut Response, shared: &PageContext, session: &str, is_l
 pub(crate) fn sign_in_page(shared: &PageContext, status: StatusCode, sign_in: &SignIn) -> Response {
     let style = crate::page::assets::sign_in_style();
     let said = sign_in.said.as_deref();
-    let html = drawn(&SignInPage { base: &shared.base, style, said }).unwrap_or_default();
+    let to = own_place(shared, &sign_in.to).unwrap_or_default();
+    let html = drawn(&SignInPage { base: &shared.base, style, said, to }).unwrap_or_default();
     let policy = format!(
         "default-src 'none'; style-src {}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         crate::page::assets::source_of(style)

@@ -29,6 +29,13 @@ use crate::page::auth::VisitorRole;
 pub trait Check: Send + Sync + 'static {
     /// What this visitor may do; `None` answers 401. Changes are checked for their origin all the same.
     async fn role(&self, request: &Parts) -> Option<VisitorRole>;
+
+    /// Who this visitor is, for the log of orders: 1 to 100 characters in one line. It is asked after [`role`](Self::role) let the
+    /// visitor in. Default: `None`, which the log names `operator`.
+    async fn name(&self, request: &Parts) -> Option<String> {
+        let _ = request;
+        None
+    }
 }
 
 /// The file `ego.json` of padded-cell, from which the registry can be filled. `dirigent-store` reads it; an

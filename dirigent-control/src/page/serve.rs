@@ -41,7 +41,7 @@ impl Control {
     ///
     /// When the listener fails.
     pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
-        let app = Router::new().nest(&self.shared.base, self.router());
+        let app = self.at_its_path();
         let most = connections_max(CONNECTIONS_MAX);
         leave_room(&self.shared.streams, most);
         let mut connections = JoinSet::new();

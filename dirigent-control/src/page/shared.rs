@@ -33,6 +33,8 @@ pub(crate) struct PageContext {
     pub(crate) peers: Option<Arc<dyn Peers>>,
     pub(crate) peer_rows: PeerRows,
     pub(crate) auth: Mutex<Auth>,
+    /// What the cookie of a session is called.
+    pub(crate) cookie: String,
     pub(crate) check: Option<Arc<dyn Check>>,
     pub(crate) ego: Option<Arc<dyn EgoFile>>,
     pub(crate) recordings: Option<Arc<dyn ReadRecording>>,

@@ -1,4 +1,4 @@
-//! A session: what the cookie holds. It is signed, and the server remembers none.
+//! A session: what the cookie holds. It is signed, so the server remembers none but those that were ended before their time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,6 +19,15 @@ impl SessionKey {
         let mut from = keyed(token.as_bytes());
         from.update(b"dirigent-control session, first form");
         Self(keyed(&from.finalize().into_bytes()))
+    }
+
+    /// Tells the sessions of this token from those of another bot on the same machine, whose cookies the browser sends along:
+    /// it does not tell ports apart. 32 bits, which say nothing of use about a token.
+    pub(super) fn label(&self) -> String {
+        let mut mac = self.0.clone();
+        mac.update(b"name of the cookie");
+        let bytes = mac.finalize().into_bytes();
+        bytes.iter().take(4).fold(String::new(), |label, byte| format!("{label}{byte:02x}"))
     }
 
     fn signing(&self, role: VisitorRole, expires: u64) -> Hmac<Sha256> {
@@ -47,14 +56,14 @@ const fn letter(role: VisitorRole) -> char {
 /// A session as it was presented.
 pub(super) struct Session<'a> {
     pub(super) role: VisitorRole,
-    expires: u64,
+    /// When it is over, in milliseconds of Unix time. No two sessions that a process began end in the same millisecond.
+    pub(super) expires: u64,
     signature: &'a str,
 }
 
 impl<'a> Session<'a> {
-    /// The cookie's text for a session that begins now.
-    pub(super) fn begin(role: VisitorRole, now: Timestamp, key: &SessionKey) -> String {
-        let expires = now.as_millis() / 1_000 + SESSION_SECONDS;
+    /// The cookie's text for a session until then.
+    pub(super) fn begin(role: VisitorRole, expires: u64, key: &SessionKey) -> String {
         let signature = key.signing(role, expires).finalize().into_bytes();
         format!("{}.{expires}.{}", letter(role), URL_SAFE_NO_PAD.encode(signature))
     }
@@ -67,7 +76,7 @@ impl<'a> Session<'a> {
             "o" => VisitorRole::Operator,
             _ => return None,
         };
-        let is_plain = expires.len() <= 12 && expires.bytes().all(|byte| byte.is_ascii_digit());
+        let is_plain = expires.len() <= 15 && expires.bytes().all(|byte| byte.is_ascii_digit());
         let expires = expires.parse().ok().filter(|_| is_plain && !expires.starts_with('0'))?;
         parts.next().is_none().then_some(Self { role, expires, signature })
     }
@@ -81,6 +90,6 @@ impl<'a> Session<'a> {
     }
 
     pub(super) const fn is_over(&self, now: Timestamp) -> bool {
-        now.as_millis() / 1_000 >= self.expires
+        now.as_millis() >= self.expires
     }
 }
