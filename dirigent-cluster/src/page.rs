@@ -158,6 +158,7 @@ pub(crate) mod tests {
                 channel,
                 request: ChannelRequest::Mute { agent: "poet".into() },
                 by: "operator at bot-1".to_owned(),
+                reason: None,
             },
             PageQuestion::RegistryChanged,
         ];

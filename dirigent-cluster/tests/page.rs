@@ -356,7 +356,8 @@ async fn only_peers_ask_a_page() {
     let peers = PagePeers::new(client, Arc::clone(&fleet.table) as _);
     let request = ChannelRequest::Stop;
     let by = "operator at slave".to_owned();
-    let question = dirigent_control::PageQuestion::Order { channel: fleet.channel, request, by };
+    let question =
+        dirigent_control::PageQuestion::Order { channel: fleet.channel, request, by, reason: None };
     let answer = dirigent_control::Peers::ask(&peers, "a", &question).await;
     assert_eq!(answer.unwrap_err(), dirigent_control::PeerError::NoPage);
     let status = a.process.dirigent.channel(fleet.channel).status().await.unwrap().unwrap();

@@ -4,8 +4,10 @@
   "use strict";
   const said = document.getElementById("said");
   let hiding = 0;
-  const say = (text) => {
+  document.documentElement.classList.add("js");
+  const say = (text, isGood = false) => {
     if (!said) return;
+    said.classList.toggle("good", isGood);
     said.textContent = text;
     said.hidden = false;
     clearTimeout(hiding);
@@ -35,7 +37,8 @@
   let pressed = null;
   const isUsed = (element) =>
     element.contains(pressed) ||
-    (element.contains(document.activeElement) && /^(SELECT|INPUT|TEXTAREA)$/.test(document.activeElement.tagName));
+    (element.contains(document.activeElement) && document.activeElement.matches("select, textarea, input:not([type=checkbox])")) ||
+    element.querySelector("form.changed") !== null;
   const replace = (id, html) => {
     const element = document.getElementById(id);
     if (!element || shown.get(id) === html) return;
@@ -49,7 +52,9 @@
     const wasAtEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 24;
     const at = [element.scrollLeft, element.scrollTop];
     const open = [...element.querySelectorAll("details[open]")].map((details) => details.id);
+    const checked = [...element.querySelectorAll("input[type=checkbox]:checked")].map((box) => box.id);
     element.innerHTML = html;
+    for (const box of checked) document.getElementById(box)?.setAttribute("checked", "");
     for (const details of element.querySelectorAll("details")) details.open = open.includes(details.id);
     times(element);
     if (element.dataset.end !== undefined && wasAtEnd) toEnd(element);
@@ -341,20 +346,39 @@
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     const button = event.submitter;
-    if (button?.dataset.ask && !confirm(button.dataset.ask)) {
-      event.preventDefault();
-      return;
+    if (button?.dataset.ask) {
+      if (!confirm(button.dataset.ask)) {
+        event.preventDefault();
+        return;
+      }
+      if (!form.elements.sure) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "sure", value: "yes" }));
     }
     if (form.dataset.order === undefined) return;
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, button));
     try {
-      const answer = await send(form.action, body);
+      let answer = await send(form.action, body);
+      // What costs money, cuts a turn or cannot be taken back is asked for first.
+      if (answer.status === 428) {
+        const { detail } = await answer.json();
+        if (!confirm(detail)) {
+          settle(form);
+          return;
+        }
+        body.append("sure", "yes");
+        answer = await send(form.action, body);
+      }
+      if (answer.ok) say(`${button?.getAttribute("aria-label") ?? button?.textContent ?? "Order"}: done.`, true);
       if (!answer.ok) {
         const problem = await answer.json().catch(() => ({}));
         say(problem.detail ? problem.detail[0].toUpperCase() + problem.detail.slice(1) + "." : `It was refused (${answer.status}).`);
-        form.reset();
-      } else if (!live) location.reload();
+        settle(form);
+      } else {
+        form.classList.remove("changed");
+        for (const field of form.querySelectorAll("input[name=reason]")) field.value = "";
+        if (!live) location.reload();
+      }
+      replaceWaiting();
     } catch (error) {
       say(
         error.name === "TimeoutError"
@@ -363,11 +387,22 @@
       );
     }
   });
+  // A choice of a mode is sent by its button alone: an arrow key only chooses. Who leaves the form leaves the choice.
+  const settle = (form) => {
+    form.reset();
+    form.classList.remove("changed");
+    replaceWaiting();
+  };
   document.addEventListener("change", (event) => {
-    if (event.target.dataset.send !== undefined) {
-      event.target.blur();
-      if (!event.target.form.querySelector("[data-ask]")) event.target.form.requestSubmit();
+    const form = event.target.closest("form[data-order]");
+    if (form && event.target.tagName === "SELECT") {
+      const isSame = [...event.target.options].every((option) => option.selected === option.defaultSelected);
+      form.classList.toggle("changed", !isSame);
     }
+  });
+  document.addEventListener("focusout", (event) => {
+    const form = event.target.closest?.("form.changed");
+    if (form && !form.contains(event.relatedTarget) && !form.contains(pressed)) settle(form);
   });
 
   const replayed = document.getElementById("replay");

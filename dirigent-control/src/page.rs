@@ -16,9 +16,11 @@ mod figures;
 mod gather;
 mod live;
 mod look;
+mod many;
 mod memory_recorder;
 mod metrics;
 mod order;
+mod order_file;
 mod order_log;
 mod pages;
 mod peer_rows;
@@ -37,12 +39,13 @@ pub use auth::VisitorRole;
 pub use control::{Control, ControlBuildError, ControlBuilder};
 pub use figures::{Figure, Figures};
 pub use look::{
-    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, OrderLook,
-    OutboxLook, Overview, RegistryLook, Row, WorkLook,
+    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, LoggedOrder,
+    OrderLook, OutboxLook, Overview, RegistryLook, Row, WorkLook,
 };
 pub use memory_recorder::MemoryRecorder;
 pub use order::Order;
+pub use order_file::OrderFile;
 pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
-pub use ports::{Check, EgoFile, ReadRecording, RecordingFile, ScanReport};
+pub use ports::{Check, EgoFile, OrderStore, ReadRecording, RecordingFile, ScanReport};
 pub use problem::Problem;
 pub use slave::on_slave;

@@ -331,7 +331,7 @@ async fn a_form_that_is_sent_twice_does_no_more_than_once() {
         asked.headers_mut().insert(header::CONTENT_TYPE, kind);
         fixture.ask(asked).await.status
     };
-    for form in ["order=mute&agent=poet", "order=hold", "order=archive"] {
+    for form in ["order=mute&agent=poet", "order=hold", "order=archive&sure=yes"] {
         assert_eq!(send(form).await, StatusCode::SEE_OTHER);
         let once = fixture.dirigent.channel(channel).status().await.unwrap();
         let twice = send(form).await;

@@ -18,6 +18,7 @@ mod escaping;
 mod fixture;
 mod live;
 mod metrics;
+mod orders;
 mod pages;
 mod peers;
 mod slave;

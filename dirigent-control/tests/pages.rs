@@ -163,16 +163,21 @@ async fn a_form_works_without_a_script_and_comes_back_to_its_page() {
         fixture.ask(asked)
     };
     let answer = send("order=set-mode&mode=report", "text/html").await;
+    let to = format!("{path}?done=set-mode");
     assert_eq!(
         (answer.status, answer.header(header::LOCATION)),
-        (StatusCode::SEE_OTHER, path.as_str())
+        (StatusCode::SEE_OTHER, to.as_str())
     );
+    let page = fixture.page(&to, OPERATOR).await.text;
+    assert!(page.contains("role=\"status\">set-mode: done."), "its success is confirmed");
+    let other = fixture.page(&format!("{path}?done=%3Cb%3E"), OPERATOR).await.text;
+    assert!(!other.contains(": done."), "only of what there is");
     assert_eq!(
         fixture.dirigent.channel(channel).status().await.unwrap().unwrap().mode,
         Mode::Report
     );
     assert_eq!(
-        send("order=set-mode&mode=chat", "application/json").await.status,
+        send("order=set-mode&mode=chat&sure=yes", "application/json").await.status,
         StatusCode::NO_CONTENT
     );
     let refused = send("order=resume", "text/html").await;
@@ -251,4 +256,115 @@ async fn a_long_recording_is_shortened_and_still_ends_in_the_rooms_state() {
         again.handle(*at, input, &mut Vec::new()).unwrap();
     }
     assert_eq!(again.snapshot(), machine.snapshot());
+}
+
+/// An order from a form, as a browser without a script sends it, or as the script does.
+async fn form(fixture: &Fixture, path: &str, form: &str, accept: &str) -> crate::fixture::Answer {
+    let mut asked = request(Method::POST, path, OPERATOR, Body::from(form.to_owned()));
+    let kind = "application/x-www-form-urlencoded".parse().unwrap();
+    asked.headers_mut().insert(header::CONTENT_TYPE, kind);
+    asked.headers_mut().insert(header::ACCEPT, accept.parse().unwrap());
+    fixture.ask(asked).await
+}
+
+/// PG6, PG11: what costs money, cuts a turn or is for good is asked for first, with a script and without one.
+#[tokio::test]
+async fn what_costs_money_cuts_a_turn_or_is_for_good_is_asked_for_first() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.room("den");
+    let path = format!("/dirigent/channels/{channel}");
+    let mode = async || {
+        fixture.dirigent.channel(channel).status().await.unwrap().map(|status| status.mode)
+    };
+    let asks = async |order: &str, part: &str| {
+        let before = mode().await;
+        let script = form(&fixture, &path, order, "application/json").await;
+        assert_eq!(script.status, StatusCode::PRECONDITION_REQUIRED, "{order}");
+        assert!(script.json()["detail"].as_str().unwrap().contains(part), "{}", script.text);
+        let page = form(&fixture, &path, order, "text/html").await;
+        assert_eq!(page.status, StatusCode::OK);
+        assert!(page.text.contains("Are you sure?") && page.text.contains(part), "{}", page.text);
+        assert_eq!(mode().await, before, "nothing was done yet");
+        // The page's own form carries the order on.
+        let fields: Vec<_> = page.text.split("<input type=\"hidden\" name=\"").skip(1).collect();
+        let fields = fields.iter().map(|field| {
+            let (name, rest) = field.split_once("\" value=\"").unwrap();
+            format!("{name}={}", rest.split('"').next().unwrap())
+        });
+        let again = fields.collect::<Vec<_>>().join("&");
+        let done = form(&fixture, &path, &again, "text/html").await;
+        assert_eq!(done.status, StatusCode::SEE_OTHER, "{again}: {}", done.text);
+    };
+    asks("order=set-mode&mode=chat", "costs money").await;
+    assert_eq!(mode().await, Some(Mode::Chat));
+    fixture.wake(channel).await;
+    asks("order=set-mode&mode=report", "its turn is cut").await;
+    assert_eq!(mode().await, Some(Mode::Report));
+    for harmless in
+        ["order=set-mode&mode=none", "order=set-mode&mode=report", "order=set-mode&mode=report"]
+    {
+        let done = form(&fixture, &path, harmless, "application/json").await;
+        assert_eq!(done.status, StatusCode::NO_CONTENT, "{harmless}");
+    }
+    asks("order=archive", "for good").await;
+}
+
+/// PG6: an arrow key in a list of modes only chooses: no script sends a form because of it, and each has a button.
+#[tokio::test]
+async fn a_mode_is_sent_by_a_button_alone() {
+    let script = include_str!("../assets/control.js");
+    assert!(
+        !script.contains("requestSubmit") && !script.contains(".submit()"),
+        "no form is sent by itself"
+    );
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    for path in ["/dirigent".to_owned(), format!("/dirigent/channels/{channel}")] {
+        let page = fixture.page(&path, OPERATOR).await.text;
+        let form =
+            page.split("value=\"set-mode\"").nth(1).unwrap().split("</form>").next().unwrap();
+        assert!(form.contains("<button class=\"set\""), "{path}: {form}");
+    }
+}
+
+/// PG6: the focus goes with the agent: its buttons are known by it, and not by their place.
+#[tokio::test]
+async fn buttons_are_known_by_their_agent() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.wake(channel).await;
+    let ids = async || {
+        let page = fixture.page(&format!("/dirigent/channels/{channel}"), OPERATOR).await.text;
+        page.contains("id=\"mute-poet\"") && page.contains("id=\"mute-critic\"")
+    };
+    assert!(ids().await);
+    fixture
+        .order(channel, OPERATOR, &serde_json::json!({ "order": "mute", "agent": "poet" }))
+        .await;
+    assert!(ids().await, "also when it has another meaning");
+}
+
+/// PG11: without a script times are times.
+#[tokio::test]
+async fn times_are_times_without_a_script() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    fixture.wake(channel).await;
+    fixture.dirigent.channel(channel).progress("research", "reads");
+    fixture
+        .order(channel, OPERATOR, &serde_json::json!({ "order": "mute", "agent": "poet" }))
+        .await;
+    for path in [
+        format!("/dirigent/channels/{channel}"),
+        "/dirigent".to_owned(),
+        "/dirigent/orders".to_owned(),
+    ] {
+        let page = fixture.page(&path, OPERATOR).await.text;
+        let times: Vec<_> = page.split("<time").skip(1).collect();
+        assert!(!times.is_empty(), "{path}");
+        for time in times {
+            let shown = time.split_once('>').unwrap().1.split('<').next().unwrap();
+            assert!(shown.ends_with(" UTC") && shown.contains(':'), "{path}: {shown:?}");
+        }
+    }
 }

@@ -288,7 +288,7 @@ async fn an_order_says_who_gave_it_and_what_the_owner_refuses_is_passed_on() {
     let (channel, by) = (pair.theirs, "operator at bot-1".to_owned());
     assert_eq!(
         pair.other.asked(),
-        [PageQuestion::Order { channel, request: ChannelRequest::Stop, by }]
+        [PageQuestion::Order { channel, request: ChannelRequest::Stop, by, reason: None }]
     );
     let problem = Problem::new(409, "archived", "it is archived");
     pair.other.play(|played| played.problem = Some(problem));
@@ -302,7 +302,8 @@ async fn an_order_says_who_gave_it_and_what_the_owner_refuses_is_passed_on() {
     let mut form = request(Method::POST, &path, OPERATOR, Body::from("order=hold"));
     let kind = "application/x-www-form-urlencoded".parse().unwrap();
     form.headers_mut().insert(header::CONTENT_TYPE, kind);
-    assert_eq!(pair.fixture.ask(form).await.header(header::LOCATION), path);
+    let to = format!("{path}?done=hold");
+    assert_eq!(pair.fixture.ask(form).await.header(header::LOCATION), to);
     assert_eq!(pair.other.asked().len(), 1);
 }
 
@@ -473,6 +474,7 @@ async fn rows_are_answered_five_hundred_at_once_and_those_of_other_processes_nev
             channel: id(3),
             request: ChannelRequest::Stop,
             by: "operator".to_owned(),
+            reason: None,
         },
     ] {
         assert_eq!(control.answer(&question).await, PageAnswer::Elsewhere, "{question:?}");

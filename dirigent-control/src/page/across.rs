@@ -127,8 +127,9 @@ impl Across<'_> {
             PageQuestion::Replay { channel } => {
                 self.shared.own_replay(*channel).await.map(PageAnswer::File)
             }
-            PageQuestion::Order { channel, request, by } => {
-                self.shared.own_order(*channel, request, by).await.map(|()| PageAnswer::Done)
+            PageQuestion::Order { channel, request, by, reason } => {
+                let given = self.shared.own_order(*channel, request, (by, reason.as_deref())).await;
+                given.map(|()| PageAnswer::Done)
             }
             PageQuestion::RegistryChanged => {
                 let read = self.shared.dirigent.identities_changed().await;
@@ -253,10 +254,12 @@ impl Across<'_> {
         channel: ChannelId,
         request: ChannelRequest,
         by: &str,
+        reason: Option<String>,
     ) -> Result<(), Problem> {
         let at = self.shared.peers.as_ref().map(|peers| format!(" at {}", peers.me()));
         let by = format!("{by}{}", at.unwrap_or_default());
-        let given = self.ask_owner(channel, &PageQuestion::Order { channel, request, by }).await;
+        let question = PageQuestion::Order { channel, request, by, reason };
+        let given = self.ask_owner(channel, &question).await;
         self.shared.orders.send_modify(|orders| *orders += 1);
         match given {
             Ok(PageAnswer::Done) => Ok(()),
@@ -275,6 +278,12 @@ impl Across<'_> {
         let all = self.shared.all_rows.get(self.shared, freshness, self.all_rows()).await?;
         let overview = Overview::of(&all.rows, query, &all.places);
         Ok(Overview { silent: all.silent.clone(), ..overview })
+    }
+
+    /// Every channel in one line, by id.
+    pub(crate) async fn rows(self, freshness: Freshness) -> Result<Vec<Row>, Problem> {
+        let all = self.shared.all_rows.get(self.shared, freshness, self.all_rows()).await?;
+        Ok(all.rows.clone())
     }
 
     /// Every channel in one line.

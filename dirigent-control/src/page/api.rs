@@ -18,7 +18,8 @@ use utoipa_axum::routes;
 use crate::page::access::Visitor;
 use crate::page::drawn::Freshness;
 use crate::page::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
-use crate::page::order::Order;
+use crate::page::many;
+use crate::page::order::{GivenOrder, reason_of};
 use crate::page::peers::PageQuestion;
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
@@ -78,6 +79,7 @@ pub(crate) fn routes() -> (Router<Arc<PageContext>>, Document) {
         .routes(routes!(channels))
         .routes(routes!(channel))
         .routes(routes!(order))
+        .routes(routes!(many::logged, many::order_many))
         .routes(routes!(score))
         .routes(routes!(replay))
         .routes(routes!(identities))
@@ -116,15 +118,16 @@ async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<Channel
 
 /// Gives a channel an order.
 #[utoipa::path(post, path = "/channels/{id}/orders", params(("id" = String, Path, description = "The channel")),
-    request_body = Order, responses((status = 200, body = Done), Problem))]
+    request_body = GivenOrder, responses((status = 200, body = Done), Problem))]
 async fn order(
     State(shared): Ctl,
     Extension(visitor): Extension<Visitor>,
     Named(id): Named<String>,
-    Sent(order): Sent<Order>,
+    Sent(given): Sent<GivenOrder>,
 ) -> Answer<Done> {
     let id = channel_id(&id)?;
-    shared.across().order(id, order.request()?, &visitor.name).await?;
+    let reason = reason_of(given.reason.as_deref())?;
+    shared.across().order(id, given.order.request()?, &visitor.name, reason).await?;
     Ok(Json(Done { done: true }))
 }
 

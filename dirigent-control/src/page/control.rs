@@ -25,7 +25,7 @@ use crate::page::order_log::OrderLog;
 use crate::page::peer_rows::PeerRows;
 use crate::page::peers::{PageAnswer, PageQuestion, Peers};
 use crate::page::places::PlacesCache;
-use crate::page::ports::{Check, EgoFile, ReadRecording};
+use crate::page::ports::{Check, EgoFile, OrderStore, ReadRecording};
 use crate::page::shared::{PageContext, ReadAddress};
 
 /// The shortest token, in characters: shorter ones can be guessed.
@@ -66,6 +66,7 @@ pub struct ControlBuilder {
     recorder: Option<MemoryRecorder>,
     peers: Option<Arc<dyn Peers>>,
     figures: Vec<Arc<dyn Figures>>,
+    order_store: Option<Arc<dyn OrderStore>>,
     address: ReadAddress,
     base: String,
     streams_max: usize,
@@ -121,6 +122,7 @@ impl Control {
             recorder: None,
             peers: None,
             figures: Vec::new(),
+            order_store: None,
             address: Arc::new(peer),
             base: BASE.to_owned(),
             streams_max: STREAMS_MAX,
@@ -217,6 +219,12 @@ impl ControlBuilder {
         self
     }
 
+    /// Where orders are logged for good. Default: nowhere, and the page shows those since the process began.
+    pub fn order_log(mut self, store: impl OrderStore) -> Self {
+        self.order_store = Some(Arc::new(store));
+        self
+    }
+
     /// More numbers for `/metrics`, beside those of the library. May be given several times; of figures of one name the first
     /// counts. Default: none.
     pub fn figures(mut self, figures: impl Figures) -> Self {
@@ -298,7 +306,7 @@ impl ControlBuilder {
             streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),
             replays: Arc::new(Semaphore::new(REPLAYS_MAX)),
             orders: watch::Sender::new(0),
-            order_log: OrderLog::default(),
+            order_log: OrderLog::new(self.order_store),
             drawn: Drawn::default(),
             all_rows: MadeOnce::default(),
         };

@@ -112,7 +112,7 @@ impl PageContext {
             None => Vec::new(),
         };
         let workers = channel.workers();
-        let given = self.order_log.of(id);
+        let given = self.order_log.of(id).await;
         let facts = ChannelFacts { status, explanations, discussion, workers, history, given };
         Ok(ChannelLook::of(row, &facts, &names, &places))
     }
@@ -148,22 +148,21 @@ impl PageContext {
         &self,
         id: ChannelId,
         request: &ChannelRequest,
-        by: &str,
+        (by, reason): (&str, Option<&str>),
     ) -> Result<(), Problem> {
         self.must_exist(id).await?;
         let answer = self.dirigent.request_here(id, request, TIME_LIMIT).await;
         let given = answer.and_then(ChannelAnswer::into_result).map(drop).map_err(Problem::from);
-        self.record_order(id, request.name(), by, &given);
+        self.record_order((id, request), (by, reason), &given).await;
         self.orders.send_modify(|orders| *orders += 1);
         given
     }
 
     /// Writes down who gave an order, in the log and for the page. One that another process is given instead is its matter.
-    fn record_order(
+    async fn record_order(
         &self,
-        id: ChannelId,
-        named: &'static str,
-        by: &str,
+        (id, request): (ChannelId, &ChannelRequest),
+        (by, reason): (&str, Option<&str>),
         given: &Result<(), Problem>,
     ) {
         if given.as_ref().is_err_and(|problem| self.across().changes_hands(problem)) {
@@ -171,8 +170,22 @@ impl PageContext {
         }
         let refused = given.as_ref().err().map(|problem| problem.name().to_owned());
         let at = self.clock.now().as_millis();
-        let order = OrderLook { at, order: named.into(), by: by.to_owned(), refused };
-        self.order_log.add(id, order);
+        let named = request.name();
+        let known = self.names().await.unwrap_or_default();
+        let order = OrderLook {
+            at,
+            order: named.into(),
+            agent: agent_of(request).map(|agent| known.of(agent)),
+            mode: if let ChannelRequest::SetMode { mode } = request {
+                Some(mode.as_str().into())
+            } else {
+                None
+            },
+            by: by.to_owned(),
+            reason: reason.map(ToOwned::to_owned),
+            refused,
+        };
+        self.order_log.add(id, order).await;
         match given {
             Ok(()) => tracing::info!(channel = %id, order = named, by, "an order was carried out"),
             Err(problem) => {
@@ -204,6 +217,19 @@ impl PageContext {
             ) => Ok(DriverAnswer::Unusable(error)),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// The agent that an order is about.
+fn agent_of(request: &ChannelRequest) -> Option<&AgentId> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are about the channel")]
+    match request {
+        ChannelRequest::Wake { first } => first.as_ref(),
+        ChannelRequest::SpeakNext { agent }
+        | ChannelRequest::Mute { agent }
+        | ChannelRequest::Unmute { agent }
+        | ChannelRequest::Assign { agent } => Some(agent),
+        _ => None,
     }
 }
 

@@ -8,12 +8,15 @@ mod row;
 mod words;
 
 pub(crate) use channel::ChannelFacts;
-pub use channel::{AgentLook, BudgetLook, ChangeLook, ChannelLook, OrderLook, WorkLook};
+pub use channel::{
+    AgentLook, BudgetLook, ChangeLook, ChannelLook, LoggedOrder, OrderLook, WorkLook,
+};
 pub use discussion::{DiscussionLook, OutboxLook};
 pub use overview::Overview;
 pub(crate) use overview::Query;
 pub use row::Row;
 pub(crate) use row::{DriverAnswer, Names};
+pub(crate) use words::{time_of_day, utc};
 
 use serde::Serialize;
 use utoipa::ToSchema;

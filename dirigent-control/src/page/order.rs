@@ -5,7 +5,11 @@ use dirigent::{AgentId, Mode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::page::look::Row;
 use crate::page::problem::Problem;
+
+/// The longest reason, in characters.
+const REASON_MAX: usize = 200;
 
 /// What an operator tells a channel.
 ///
@@ -65,7 +69,56 @@ pub enum Order {
     Archive,
 }
 
+/// An order with what goes along with it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+pub(crate) struct GivenOrder {
+    #[serde(flatten)]
+    pub(crate) order: Order,
+    /// Why it is given: at most 200 characters, which stand in the log of orders and on the channel's page.
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+}
+
+/// The reason as it is logged: in one line; `None` where there is none.
+pub(crate) fn reason_of(text: Option<&str>) -> Result<Option<String>, Problem> {
+    let words: Vec<_> = text.unwrap_or_default().split_whitespace().collect();
+    let line = words.join(" ");
+    if line.chars().count() > REASON_MAX || line.chars().any(char::is_control) {
+        let detail = format!("a reason must be at most {REASON_MAX} characters");
+        return Err(Problem::invalid(detail));
+    }
+    Ok(Some(line).filter(|line| !line.is_empty()))
+}
+
 impl Order {
+    /// What a person is asked before it is carried out, where it costs money, cuts a turn or cannot be taken back.
+    pub(crate) fn question(&self, row: &Row) -> Option<String> {
+        let name = &row.name;
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the others can be taken back")]
+        match self {
+            Self::Archive => Some(format!("Archive {name}? That is for good.")),
+            Self::SetMode { .. } if row.turns == "unknown" => {
+                Some(format!("Begin {name} anew? What it stood at is lost."))
+            }
+            Self::SetMode { mode } if *mode != row.mode => {
+                let speaker = row.speaker.as_deref().filter(|_| row.is_live);
+                let cuts = speaker
+                    .map(|speaker| format!(" {speaker} has the floor, and its turn is cut."));
+                let costs = (mode == "chat")
+                    .then_some(" In chat its agents take turns by themselves, which costs money.");
+                let from = &row.mode;
+                (cuts.is_some() || costs.is_some()).then(|| {
+                    let cuts = cuts.unwrap_or_default();
+                    format!(
+                        "Change {name} from {from} to {mode}?{cuts}{}",
+                        costs.unwrap_or_default()
+                    )
+                })
+            }
+            _ => None,
+        }
+    }
+
     /// Returns what the channel is asked.
     pub(crate) fn request(self) -> Result<ChannelRequest, Problem> {
         let agent = |name: String| AgentId::from(name);

@@ -1,34 +1,96 @@
-//! Who gave which order, kept in memory for the page.
+//! Who gave which order: the newest in memory for the page, all of them in the host's store.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dirigent::ChannelId;
+use rustc_hash::FxHashMap;
+use tokio::sync::OnceCell;
 
-use crate::page::look::OrderLook;
+use crate::page::look::{LoggedOrder, OrderLook};
+use crate::page::ports::OrderStore;
 
-/// The most orders that are kept, of all channels.
-const KEPT: usize = 500;
+/// The most orders that are shown of all channels.
+const OF_ALL: usize = 500;
 /// The most that are shown of one channel.
-const SHOWN: usize = 10;
+const OF_ONE: usize = 10;
+/// The most that are read from the store.
+const READ: usize = 20_000;
 
 /// The newest orders that this process carried out, or refused.
+pub(crate) struct OrderLog {
+    store: Option<Arc<dyn OrderStore>>,
+    read: OnceCell<()>,
+    newest: Mutex<Newest>,
+}
+
+/// Each with the newest at its end.
 #[derive(Default)]
-pub(crate) struct OrderLog(Mutex<VecDeque<(ChannelId, OrderLook)>>);
+struct Newest {
+    of_all: VecDeque<LoggedOrder>,
+    of_one: FxHashMap<ChannelId, VecDeque<OrderLook>>,
+}
+
+impl Newest {
+    fn add(&mut self, logged: LoggedOrder) {
+        let Ok(channel) = logged.channel.parse() else { return };
+        let of_one = self.of_one.entry(channel).or_default();
+        push(of_one, logged.order.clone(), OF_ONE);
+        push(&mut self.of_all, logged, OF_ALL);
+    }
+}
+
+fn push<T>(to: &mut VecDeque<T>, one: T, most: usize) {
+    if to.len() >= most {
+        to.pop_front();
+    }
+    to.push_back(one);
+}
 
 impl OrderLog {
-    pub(crate) fn add(&self, channel: ChannelId, order: OrderLook) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT {
-            kept.pop_front();
+    pub(crate) fn new(store: Option<Arc<dyn OrderStore>>) -> Self {
+        Self { store, read: OnceCell::new(), newest: Mutex::default() }
+    }
+
+    pub(crate) async fn add(&self, channel: ChannelId, order: OrderLook) {
+        self.read().await;
+        let logged = LoggedOrder::new(channel.to_string(), order);
+        if let Some(store) = &self.store
+            && let Err(error) = store.add(&logged).await
+        {
+            tracing::warn!(%channel, error, "an order could not be logged for good");
         }
-        kept.push_back((channel, order));
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner).add(logged);
     }
 
     /// The newest of one channel, the newest first.
-    pub(crate) fn of(&self, channel: ChannelId) -> Vec<OrderLook> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = kept.iter().rev().filter(|(of, _)| *of == channel);
-        of.take(SHOWN).map(|(_, order)| order.clone()).collect()
+    pub(crate) async fn of(&self, channel: ChannelId) -> Vec<OrderLook> {
+        self.read().await;
+        let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_one = newest.of_one.get(&channel);
+        of_one.map(|orders| orders.iter().rev().cloned().collect()).unwrap_or_default()
+    }
+
+    /// The newest of all channels, the newest first.
+    pub(crate) async fn of_all(&self) -> Vec<LoggedOrder> {
+        self.read().await;
+        let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        newest.of_all.iter().rev().cloned().collect()
+    }
+
+    /// Reads what was logged before this process began, once.
+    async fn read(&self) {
+        let Some(store) = &self.store else { return };
+        let read = async {
+            let orders = store.newest(READ).await?;
+            let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+            for order in orders {
+                newest.add(order);
+            }
+            Ok::<(), String>(())
+        };
+        if let Err(error) = self.read.get_or_try_init(|| read).await {
+            tracing::warn!(error, "the log of orders cannot be read");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use askama::Template;
-use axum::extract::{Form, Request, State};
+use axum::extract::{Form, RawForm, Request, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
@@ -15,8 +15,9 @@ use crate::page::access::{Visitor, Way, refuse, session};
 use crate::page::api::{Asked, Named, channel_id, refused};
 use crate::page::auth::VisitorRole;
 use crate::page::drawn::{Freshness, RowGroup, Sheet, Shown, Subject};
-use crate::page::look::{ChannelLook, Overview, Query, RegistryLook, Row};
-use crate::page::order::Order;
+use crate::page::look::{ChannelLook, LoggedOrder, Overview, Query, RegistryLook, Row};
+use crate::page::many::{ManyDone, ManyOrder, OrderMany};
+use crate::page::order::{GivenOrder, Order, reason_of};
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
@@ -30,6 +31,7 @@ pub(crate) fn routes() -> Router<Arc<PageContext>> {
         .route("/channels/{id}", get(channel).post(order))
         .route("/channels/{id}/replay", get(replay))
         .route("/replay", get(replay_file))
+        .route("/orders", get(orders).post(order_many))
         .route("/registry", get(registry).post(change_registry))
         .route("/sign-in", post(sign_in))
         .route("/sign-out", post(sign_out))
@@ -125,7 +127,31 @@ struct ChannelPage<'a> {
     look: &'a ChannelLook,
     sheet: &'a Sheet,
     is_recorded: bool,
+    /// The order that was just carried out.
+    done: Option<String>,
 }
+
+/// What an address says was just done.
+#[derive(Deserialize)]
+struct Done {
+    done: Option<String>,
+}
+
+/// The orders whose success is confirmed.
+const ORDERS: [&str; 12] = [
+    "set-mode",
+    "stop",
+    "hold",
+    "resume",
+    "finish",
+    "wake",
+    "speak-next",
+    "mute",
+    "unmute",
+    "assign",
+    "reset-budget",
+    "archive",
+];
 
 /// What the parts of a channel's page are drawn of.
 struct Part<'a> {
@@ -187,6 +213,37 @@ struct RegistryPage<'a> {
     report: Option<ScanReport>,
 }
 
+/// A question before something is done.
+#[derive(Template)]
+#[template(path = "question.html")]
+struct QuestionPage<'a> {
+    base: &'a str,
+    /// Where the form is sent again.
+    to: &'a str,
+    /// Where who says no goes.
+    back: &'a str,
+    question: &'a str,
+    pairs: &'a [(String, String)],
+}
+
+/// What came of an order for many channels.
+#[derive(Template)]
+#[template(path = "many.html")]
+struct ManyPage<'a> {
+    frame: Frame<'a>,
+    verb: &'static str,
+    outcome: &'a ManyDone,
+}
+
+/// The log of orders, with the names of the channels.
+#[derive(Template)]
+#[template(path = "orders.html")]
+struct OrdersPage<'a> {
+    frame: Frame<'a>,
+    rows: Vec<(String, LoggedOrder)>,
+    has_peers: bool,
+}
+
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemPage<'a> {
@@ -243,6 +300,7 @@ async fn channel(
     State(shared): Ctl,
     Extension(role): Extension<VisitorRole>,
     Named(id): Named<String>,
+    Asked(asked): Asked<Done>,
 ) -> Page {
     let id = channel_id(&id)?;
     let sheet = shared.sheet(Shown::Channel(id), role, Freshness::Now).await?;
@@ -251,7 +309,8 @@ async fn channel(
     frame.live = format!("{}/live/channels/{id}?had={:x}", shared.base, sheet.mark);
     frame.needs = usize::from(told.look.channel.needs_person.is_some());
     let is_recorded = told.is_recorded;
-    page(&ChannelPage { frame, look: &told.look, sheet: &sheet, is_recorded })
+    let done = asked.done.filter(|done| ORDERS.contains(&done.as_str()));
+    page(&ChannelPage { frame, look: &told.look, sheet: &sheet, is_recorded, done })
 }
 
 /// An order from a form. A script that sends it is answered without a page.
@@ -260,12 +319,128 @@ async fn order(
     Extension(visitor): Extension<Visitor>,
     Named(id): Named<String>,
     headers: HeaderMap,
-    form: Result<Form<Order>, axum::extract::rejection::FormRejection>,
+    form: Result<RawForm, axum::extract::rejection::RawFormRejection>,
 ) -> Page {
     let id: ChannelId = channel_id(&id)?;
-    let Form(order) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
-    shared.across().order(id, order.request()?, &visitor.name).await?;
-    Ok(done(&headers, &format!("{}/channels/{id}", shared.base)))
+    let pairs = pairs_of(form)?;
+    let fields = pairs.iter().map(|(name, value)| (name.clone(), value.clone().into()));
+    let given = serde_json::from_value::<GivenOrder>(serde_json::Value::Object(fields.collect()));
+    let given = given.map_err(|error| Problem::new(422, "bad-form", error.to_string()))?;
+    let (order, reason) = (given.order, reason_of(given.reason.as_deref())?);
+    let request = order.clone().request()?;
+    let asks = matches!(order, Order::Archive | Order::SetMode { .. }) && !is_sure(&pairs);
+    if asks {
+        let sheet = shared.across().sheet(id).await?;
+        if let Some(question) = order.question(&sheet.look.channel) {
+            let to = format!("{}/channels/{id}", shared.base);
+            return ask(&shared, &headers, (&to, &to), question, &pairs);
+        }
+    }
+    let named = request.name();
+    shared.across().order(id, request, &visitor.name, reason).await?;
+    Ok(done(&headers, &format!("{}/channels/{id}?done={named}", shared.base)))
+}
+
+/// What a form holds, in its order.
+type Pairs = Vec<(String, String)>;
+
+fn pairs_of(
+    form: Result<RawForm, axum::extract::rejection::RawFormRejection>,
+) -> Result<Pairs, Problem> {
+    let RawForm(form) =
+        form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
+    Ok(form_urlencoded::parse(&form).into_owned().collect())
+}
+
+/// Whether who sends the form was asked, and is sure.
+fn is_sure(pairs: &Pairs) -> bool {
+    pairs.iter().any(|(name, value)| name == "sure" && value == "yes")
+}
+
+/// Asks before anything is done: a script with a problem, a person with a page that sends the same form again.
+fn ask(
+    shared: &PageContext,
+    headers: &HeaderMap,
+    (to, back): (&str, &str),
+    question: String,
+    pairs: &Pairs,
+) -> Page {
+    if accepts_json(headers) {
+        return Err(Problem::new(428, "question", question));
+    }
+    page(&QuestionPage { base: &shared.base, to, back, question: &question, pairs })
+}
+
+/// Stops, holds or resumes the channels that were chosen, or all of them.
+async fn order_many(
+    State(shared): Ctl,
+    Extension(visitor): Extension<Visitor>,
+    Asked(asked): Asked<std::collections::BTreeMap<String, String>>,
+    headers: HeaderMap,
+    form: Result<RawForm, axum::extract::rejection::RawFormRejection>,
+) -> Page {
+    let mut pairs = pairs_of(form)?;
+    if asked.contains_key("all") {
+        pairs.push(("all".to_owned(), "yes".to_owned()));
+    }
+    let first =
+        |name: &str| pairs.iter().find(|(named, _)| named == name).map(|(_, value)| value.as_str());
+    let order = match first("order") {
+        Some("stop") => ManyOrder::Stop,
+        Some("hold") => ManyOrder::Hold,
+        Some("resume") => ManyOrder::Resume,
+        _ => return Err(Problem::invalid("stop, hold and resume can be given to many channels")),
+    };
+    let channels = pairs.iter().filter(|(name, _)| name == "channel");
+    let many = OrderMany {
+        order,
+        channels: channels.map(|(_, value)| value.clone()).collect(),
+        all: first("all").is_some(),
+        reason: first("reason").map(ToOwned::to_owned),
+    };
+    let chosen = shared.chosen(&many).await?;
+    reason_of(many.reason.as_deref())?;
+    if !is_sure(&pairs) && !chosen.is_empty() {
+        let (to, back) = (format!("{}/orders", shared.base), shared.base.clone());
+        return ask(&shared, &headers, (&to, &back), question_of(&many, &chosen), &pairs);
+    }
+    let outcome = shared.give_many(&many, chosen, &visitor).await?;
+    let frame = Frame::new(&shared, visitor.role, "channels", order.verb());
+    page(&ManyPage { frame, verb: order.verb(), outcome: &outcome })
+}
+
+fn question_of(many: &OrderMany, chosen: &[Row]) -> String {
+    let (verb, live) = (many.order.verb(), chosen.iter().filter(|row| row.is_live).count());
+    let names = chosen.iter().take(10).map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
+    let more =
+        if chosen.len() > 10 { format!(" and {} more", chosen.len() - 10) } else { String::new() };
+    let what = match (many.all, chosen.len()) {
+        (true, count) => format!("{verb} everything, {count} channels"),
+        (false, 1) => format!("{verb} {names}"),
+        (false, count) => format!("{verb} {count} channels, {names}{more}"),
+    };
+    let cut = match (many.order, live) {
+        (ManyOrder::Stop, 1) => {
+            " In one of them an agent has the floor, and its turn is cut.".to_owned()
+        }
+        (ManyOrder::Stop, live) if live > 0 => {
+            format!(" In {live} of them an agent has the floor, and its turn is cut.")
+        }
+        _ => String::new(),
+    };
+    format!("{what}?{cut}")
+}
+
+async fn orders(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> Page {
+    let orders = shared.order_log.of_all().await;
+    let places = shared.places.get(&shared.dirigent).await;
+    let name = |id: &str| {
+        let info = id.parse().ok().and_then(|id| places.channels.get(&id));
+        info.map_or_else(|| id.to_owned(), |info| info.name.clone())
+    };
+    let rows = orders.into_iter().map(|logged| (name(&logged.channel), logged)).collect();
+    let has_peers = shared.peers.is_some();
+    page(&OrdersPage { frame: Frame::new(&shared, role, "orders", "Orders"), rows, has_peers })
 }
 
 async fn replay(
@@ -332,10 +507,14 @@ async fn change_registry(
     Ok(done(&headers, &format!("{}/registry", shared.base)))
 }
 
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accepts.is_some_and(|accepts| accepts.contains("application/json"))
+}
+
 /// Back to the page; a script gets no page.
 fn done(headers: &HeaderMap, to: &str) -> Response {
-    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    if accepts.is_some_and(|accepts| accepts.contains("application/json")) {
+    if accepts_json(headers) {
         StatusCode::NO_CONTENT.into_response()
     } else {
         Redirect::to(to).into_response()

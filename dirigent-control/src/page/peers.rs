@@ -138,8 +138,11 @@ pub enum PageQuestion {
         channel: ChannelId,
         /// The order.
         request: ChannelRequest,
-        /// Who gave it, for people: `operator at bot-1`.
+        /// Who gave it, for people: `anna at bot-1`.
         by: String,
+        /// Why, in the words of who gave it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// The registry of agents has changed.
     RegistryChanged,

@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::page::auth::VisitorRole;
+use crate::page::look::LoggedOrder;
 
 /// A host's own check of who may come in, asked where a request brings no token of ours.
 ///
@@ -51,6 +52,25 @@ pub trait EgoFile: Send + Sync + 'static {
     ///
     /// Why nothing was scanned, as a sentence for people.
     async fn scan(&self) -> Result<ScanReport, String>;
+}
+
+/// Keeps the log of orders, so that it outlasts the process; given to
+/// [`ControlBuilder::order_log`](crate::ControlBuilder::order_log). [`OrderFile`](crate::OrderFile) is one.
+#[async_trait]
+pub trait OrderStore: Send + Sync + 'static {
+    /// Adds an order, which was carried out or refused already. Durable when it returns.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not added, as a sentence for people. The library's log then says so, and the order stays given.
+    async fn add(&self, order: &LoggedOrder) -> Result<(), String>;
+
+    /// The newest orders, at most so many, the oldest first. Asked once, at the first look.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be read, as a sentence for people. They are asked for again at the next look.
+    async fn newest(&self, most: usize) -> Result<Vec<LoggedOrder>, String>;
 }
 
 /// What a scan of `ego.json` did, in lines for people.

@@ -102,12 +102,19 @@ async fn overview(visitor: &Visitor, server: &Server) -> Result {
 async fn change_a_mode(visitor: &Visitor, server: &Server) -> Result {
     visitor.go(&server.page).await?;
     let choose = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'quiet-corner'); \
-                  const select = row.querySelector('select'); select.focus(); select.value = 'report'; \
-                  select.dispatchEvent(new Event('change', { bubbles: true })); return select.options.length";
+                  const select = row.querySelector('select'); select.focus(); select.id = 'chosen'; select.form.querySelector('button').id = 'set'; return select.options.length";
     let offered = visitor.js(choose, Vec::new()).await?;
     if offered != json!(3) {
         return Err(format!("{offered} modes are offered").into());
     }
+    // A key only chooses.
+    let select = visitor.client.find(Locator::Css("#chosen")).await?;
+    select.send_keys("r").await?;
+    visitor.until("a way to set it", "return document.getElementById('set').offsetWidth > 0").await?;
+    let unsent = "const row = document.getElementById('chosen').closest('tr'); \
+                  return row.querySelector('.turns').textContent !== 'dead'";
+    visitor.until("the mode as it was", unsent).await?;
+    visitor.click("#set").await?;
     let dead = "const row = [...document.querySelectorAll('tr')].find((row) => row.querySelector('.who a')?.textContent === 'quiet-corner'); \
                 return row.querySelector('.turns').textContent === 'dead'";
     visitor.until("the new mode, live", dead).await?;
@@ -246,7 +253,7 @@ async fn mend(visitor: &Visitor, server: &Server) -> Result {
         )
         .await?;
     visitor.is_accessible("a damaged channel").await?;
-    let choose = "const select = document.getElementById('mode'); select.value = 'chat'; select.dispatchEvent(new Event('change', { bubbles: true }))";
+    let choose = "const select = document.getElementById('mode'); select.focus(); select.value = 'chat'; select.dispatchEvent(new Event('change', { bubbles: true }))";
     visitor.js(choose, Vec::new()).await?;
     visitor.click("#begin-anew").await?;
     visitor.client.accept_alert().await?;

@@ -49,7 +49,8 @@ pub struct ChannelLook {
     pub workers: Vec<WorkLook>,
     /// Its newest changes, the newest first.
     pub changes: Vec<ChangeLook>,
-    /// The newest orders that it was given on a page since its process began, the newest first; at most 10.
+    /// The newest orders that it was given on a page, the newest first, at most 10: since its process began, or longer with an
+    /// [`OrderStore`](crate::OrderStore).
     #[serde(default)]
     pub given: Vec<OrderLook>,
     /// The orders that can be given to it now, as [`Order`](crate::Order) names them.
@@ -71,10 +72,52 @@ pub struct OrderLook {
     pub at: u64,
     /// Which, as [`Order`](crate::Order) names it.
     pub order: Cow<'static, str>,
-    /// Who gave it: `operator`, and where there are several processes on whose page: `operator at bot-1`.
+    /// The agent that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The mode that it gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Cow<'static, str>>,
+    /// Who gave it, by name, and where there are several processes on whose page: `anna at bot-1`.
     pub by: String,
+    /// Why, in the words of who gave it: at most 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Why it was not carried out, as the problem's `type` ends.
     pub refused: Option<String>,
+}
+
+/// An order, and the channel that was given it.
+///
+/// ```
+/// let line = r#"{ "channel": "7", "at": 0, "order": "stop", "by": "anna", "refused": null }"#;
+/// let logged: dirigent_control::LoggedOrder = serde_json::from_str(line)?;
+/// assert_eq!(logged.order.by, "anna");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LoggedOrder {
+    /// The channel's id.
+    pub channel: String,
+    /// The order.
+    #[serde(flatten)]
+    pub order: OrderLook,
+}
+
+impl LoggedOrder {
+    pub(crate) const fn new(channel: String, order: OrderLook) -> Self {
+        Self { channel, order }
+    }
+}
+
+impl OrderLook {
+    /// The order with what it is about.
+    pub(crate) fn told(&self) -> String {
+        let about = self.agent.as_deref().or(self.mode.as_deref());
+        about.map_or_else(|| self.order.to_string(), |about| format!("{} {about}", self.order))
+    }
 }
 
 /// One agent in a channel.
@@ -107,6 +150,13 @@ pub struct AgentLook {
     pub is_unassigned: bool,
     /// Whether it is in the speaker list.
     pub is_listed: bool,
+}
+
+impl AgentLook {
+    /// The agent in the id of an element: the focus stays with the agent wherever its row moves.
+    pub(crate) fn key(&self) -> String {
+        form_urlencoded::byte_serialize(self.id.as_bytes()).collect()
+    }
 }
 
 /// What something that works for a channel has done so far: an agent whose answer takes long, or a program that it uses.
@@ -241,6 +291,17 @@ impl ChannelLook {
             (None, None) => ("no agent speaks".to_owned(), doing),
         };
         Ring { seats: seats.collect(), middle, below: below.to_owned() }.svg()
+    }
+
+    /// The order that the channel rests by, if it was given on a page.
+    pub(crate) fn rests_by(&self) -> Option<&OrderLook> {
+        let rests = match self.channel.pause.as_deref()? {
+            "stopped" => "stop",
+            "on hold" => "hold",
+            _ => "finish",
+        };
+        let carried_out = self.given.iter().find(|order| order.refused.is_none());
+        carried_out.filter(|order| order.order == rests)
     }
 
     /// The order that lets agents speak again, where one does.

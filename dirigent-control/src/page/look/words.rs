@@ -1,7 +1,22 @@
 //! Causes, phases and deadlines in words.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use dirigent::operate::{Cause, Reason};
 use dirigent::snapshot::{AgentState, DeadlineReason, Pause, PhaseKind};
+
+/// A moment for who has no script that shows it as the visitor's own: `2026-11-29 06:41:07 UTC`.
+pub(crate) fn utc(at: impl std::borrow::Borrow<u64>) -> String {
+    let at = UNIX_EPOCH.checked_add(Duration::from_millis(*at.borrow())).unwrap_or(UNIX_EPOCH);
+    let text = humantime::format_rfc3339_seconds(at).to_string();
+    text.replace('T', " ").replace('Z', " UTC")
+}
+
+/// The same without its day.
+pub(crate) fn time_of_day(at: impl std::borrow::Borrow<u64>) -> String {
+    let all = utc(at);
+    all.split_once(' ').map_or(all.clone(), |(_, time)| time.to_owned())
+}
 
 /// Why something changed.
 pub(super) fn cause(cause: Cause) -> String {

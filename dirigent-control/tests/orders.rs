@@ -1,0 +1,184 @@
+//! Who tells channels what, one or many, and the log of that.
+
+use axum::body::Body;
+use dirigent::snapshot::Pause;
+use dirigent_control::OrderFile;
+use http::{Method, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::fixture::{Answer, Fixture, OPERATOR, VIEWER, request};
+
+const ANNA: &str = "the token of anna";
+
+async fn form(fixture: &Fixture, path: &str, form: &str) -> Answer {
+    let mut asked = request(Method::POST, path, ANNA, Body::from(form.to_owned()));
+    let kind = "application/x-www-form-urlencoded".parse().unwrap();
+    asked.headers_mut().insert(header::CONTENT_TYPE, kind);
+    asked.headers_mut().insert(header::ACCEPT, "text/html".parse().unwrap());
+    fixture.ask(asked).await
+}
+
+async fn rest(fixture: &Fixture, channel: dirigent::ChannelId) -> Option<Pause> {
+    fixture.dirigent.channel(channel).status().await.unwrap().unwrap().rest
+}
+
+/// PG10: the log tells who, when, to which channel, about which agent or mode, and why; and it outlasts the process.
+#[tokio::test]
+async fn the_log_of_orders_tells_who_what_and_why_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orders.jsonl");
+    let open = async || {
+        let file = OrderFile::open(&path).unwrap();
+        Fixture::open_with(|builder| builder.operator("anna", ANNA).order_log(file)).await
+    };
+    let fixture = open().await;
+    let channel = fixture.chat("den").await;
+    let mute = json!({ "order": "mute", "agent": "poet" });
+    fixture.order(channel, ANNA, &mute).await;
+    fixture.order(channel, OPERATOR, &json!({ "order": "set-mode", "mode": "work" })).await;
+    let stopped = form(
+        &fixture,
+        &format!("/dirigent/channels/{channel}"),
+        "order=stop&reason=It+repeats+%3Cb%3Eitself",
+    )
+    .await;
+    assert_eq!(stopped.status, StatusCode::SEE_OTHER, "{}", stopped.text);
+    let told = |look: &Value| {
+        let of = |name: &str| look[name].as_str().unwrap_or_default().to_owned();
+        ["order", "by", "agent", "mode", "reason", "refused"].map(of)
+    };
+    let expected = [
+        ["stop", "anna", "", "", "It repeats <b>itself", ""],
+        ["set-mode", "operator", "", "work", "", "creation-only"],
+        ["mute", "anna", "Poet", "", "", ""],
+    ];
+    let page = fixture.page(&format!("/dirigent/channels/{channel}"), VIEWER).await.text;
+    let reason = "<q><bdi>It repeats &#60;b&#62;itself</bdi></q>";
+    let state = page.split("id=\"state\"").nth(1).unwrap().split("id=\"orders\"").next().unwrap();
+    assert!(state.contains("That was anna") && state.contains(reason), "{state}");
+    drop(fixture);
+
+    // A crash cut the newest line short.
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    text.push_str("{\"channel\":\"1");
+    std::fs::write(&path, text).unwrap();
+    let again = open().await;
+    let orders = again.get("/dirigent/api/orders", VIEWER).await.json()["orders"].clone();
+    let orders = orders.as_array().unwrap();
+    assert_eq!(orders.iter().map(told).collect::<Vec<_>>(), expected);
+    assert!(orders.iter().all(|order| order["channel"] == channel.to_string()));
+    assert!(orders.iter().all(|order| order["at"].as_u64() > Some(1_700_000_000_000)));
+    let other = again.chat("another").await;
+    again.order(other, ANNA, &json!({ "order": "hold", "reason": "lunch" })).await;
+    let page = again.page("/dirigent/orders", VIEWER).await.text;
+    for part in [
+        "mute Poet",
+        "set-mode work",
+        "refused, creation-only",
+        "lunch",
+        "anna",
+        reason.split("bdi>").nth(1).unwrap().trim_end_matches("</"),
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let lines = std::fs::read_to_string(&path).unwrap();
+    let whole = lines.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).count();
+    assert_eq!(whole, 4, "{lines}");
+}
+
+struct ByHeader;
+
+#[dirigent::async_trait]
+impl dirigent_control::Check for ByHeader {
+    async fn role(&self, _: &http::request::Parts) -> Option<dirigent_control::VisitorRole> {
+        Some(dirigent_control::VisitorRole::Operator)
+    }
+
+    async fn name(&self, request: &http::request::Parts) -> Option<String> {
+        Some(request.headers.get("x-user")?.to_str().ok()?.to_owned())
+    }
+}
+
+/// PG10
+#[tokio::test]
+async fn a_hosts_own_check_names_who_gave_an_order() {
+    let fixture = Fixture::open_with(|builder| builder.check(ByHeader)).await;
+    let channel = fixture.chat("den").await;
+    for (user, by) in [("ben@example.org", "ben@example.org"), ("", "operator")] {
+        let path = format!("/dirigent/api/channels/{channel}/orders");
+        let mut asked =
+            request(Method::POST, &path, "", Body::from(r#"{"order":"mute","agent":"poet"}"#));
+        asked.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+        asked.headers_mut().insert("x-user", user.parse().unwrap());
+        assert_eq!(fixture.ask(asked).await.status, StatusCode::OK);
+        let orders = fixture.get("/dirigent/api/orders", VIEWER).await.json();
+        assert_eq!(orders["orders"][0]["by"], by);
+    }
+}
+
+/// PG10: a reason is one line of at most 200 characters.
+#[tokio::test]
+async fn a_reason_is_one_short_line() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    let order = async |reason: String| {
+        fixture.order(channel, OPERATOR, &json!({ "order": "stop", "reason": reason })).await.status
+    };
+    assert_eq!(order("é".repeat(201)).await, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(rest(&fixture, channel).await, None, "nothing was done");
+    assert_eq!(order(format!("a\n\t b{}", "é".repeat(197))).await, StatusCode::OK);
+    let orders = fixture.get("/dirigent/api/orders", VIEWER).await.json();
+    assert!(orders["orders"][0]["reason"].as_str().unwrap().starts_with("a b"));
+}
+
+/// PG10: many channels are stopped, held and resumed at once, after a question; a viewer stops none.
+#[tokio::test]
+async fn many_channels_are_stopped_and_resumed_at_once() {
+    let fixture = Fixture::open_with(|builder| builder.operator("anna", ANNA)).await;
+    let mut channels = Vec::new();
+    for name in ["one", "two", "three"] {
+        channels.push(fixture.chat(name).await);
+    }
+    let [one, two, three] = channels[..] else { unreachable!() };
+    fixture.wake(one).await;
+    let chosen = format!("order=stop&channel={one}&channel={two}&reason=quiet");
+    let asked = form(&fixture, "/dirigent/orders", &chosen).await.text;
+    assert!(
+        asked.contains("Stop 2 channels, one, two?") && asked.contains("its turn is cut"),
+        "{asked}"
+    );
+    let everything = form(&fixture, "/dirigent/orders?all=yes", "order=stop").await.text;
+    assert!(everything.contains("Stop everything, 3 channels?"), "{everything}");
+    assert!(everything.contains("name=\"all\" value=\"yes\""), "{everything}");
+    for channel in [one, two, three] {
+        assert_eq!(rest(&fixture, channel).await, None, "it was only asked");
+    }
+    let done = form(&fixture, "/dirigent/orders", &format!("{chosen}&sure=yes")).await.text;
+    assert!(done.contains("2 channels have carried it out."), "{done}");
+    let rests = [rest(&fixture, one).await, rest(&fixture, two).await, rest(&fixture, three).await];
+    assert_eq!(rests, [Some(Pause::Stopped), Some(Pause::Stopped), None]);
+    let logged = fixture.get("/dirigent/api/orders", VIEWER).await.json();
+    let (by, why) = (&logged["orders"][0]["by"], &logged["orders"][1]["reason"]);
+    assert_eq!((by, why), (&json!("anna"), &json!("quiet")));
+
+    let path = "/dirigent/api/orders";
+    let many =
+        async |token: &str, body: Value| fixture.send_json(Method::POST, path, token, &body).await;
+    let all = json!({ "order": "stop", "all": true });
+    assert_eq!(many(VIEWER, all.clone()).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(rest(&fixture, three).await, None);
+    assert_eq!(many(OPERATOR, all).await.json(), json!({ "done": 1, "refused": [] }));
+    assert_eq!(rest(&fixture, three).await, Some(Pause::Stopped));
+    let resumed = many(OPERATOR, json!({ "order": "resume", "channels": [one.to_string()] })).await;
+    assert_eq!(resumed.json()["done"], 1);
+    let twice = json!({ "order": "resume", "channels": [one.to_string(), two.to_string()] });
+    let twice = many(OPERATOR, twice).await.json();
+    assert_eq!((&twice["done"], &twice["refused"][0]["name"]), (&json!(1), &json!("one")));
+    for wrong in [
+        json!({ "order": "stop" }),
+        json!({ "order": "stop", "channels": ["7"] }),
+        json!({ "order": "archive", "all": true }),
+    ] {
+        assert!(many(OPERATOR, wrong.clone()).await.status.is_client_error(), "{wrong}");
+    }
+}
