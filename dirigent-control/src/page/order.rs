@@ -96,6 +96,9 @@ impl Order {
         let name = &row.name;
         #[expect(clippy::wildcard_enum_match_arm, reason = "the others can be taken back")]
         match self {
+            // What is refused anyway needs no answer first.
+            Self::SetMode { .. } if row.is_locked => None,
+            Self::SetMode { .. } | Self::Archive if row.turns == "archived" => None,
             Self::Archive => Some(format!("Archive {name}? That is for good.")),
             Self::SetMode { .. } if row.turns == "unknown" => {
                 Some(format!("Begin {name} anew? What it stood at is lost."))

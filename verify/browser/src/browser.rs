@@ -98,6 +98,19 @@ impl Visitor {
         self.on(css, async |element| element.click().await).await
     }
 
+    /// Says yes to a question, when it comes.
+    pub(crate) async fn say_yes(&self) -> Result {
+        for _ in 0..100 {
+            match self.client.accept_alert().await {
+                Err(error) if error.is_no_such_alert() => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                done => return Ok(done?),
+            }
+        }
+        Err("no question was asked".into())
+    }
+
     pub(crate) async fn fill(&self, css: &str, text: &str) -> Result {
         self.on(css, async |field| {
             field.clear().await?;

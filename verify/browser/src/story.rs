@@ -256,7 +256,7 @@ async fn mend(visitor: &Visitor, server: &Server) -> Result {
     let choose = "const select = document.getElementById('mode'); select.focus(); select.value = 'chat'; select.dispatchEvent(new Event('change', { bubbles: true }))";
     visitor.js(choose, Vec::new()).await?;
     visitor.click("#begin-anew").await?;
-    visitor.client.accept_alert().await?;
+    visitor.say_yes().await?;
     visitor
         .until(
             "a channel that begins anew",
@@ -291,7 +291,7 @@ async fn registry(visitor: &Visitor, server: &Server) -> Result {
         .await?;
     visitor.is_accessible("the registry").await?;
     visitor.click("button[aria-label='Delete apprentice']").await?;
-    visitor.client.accept_alert().await?;
+    visitor.say_yes().await?;
     visitor.until("it is gone", &row.replace("return ", "return !")).await?;
     Ok(())
 }
