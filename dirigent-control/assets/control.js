@@ -19,6 +19,12 @@
     if (seconds < 120) return `${seconds} s`;
     return seconds < 7200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
   };
+  const passed = (since) => {
+    const seconds = Math.max(0, Math.floor((Date.now() - since) / 1000));
+    if (seconds < 120) return `${seconds} s`;
+    if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+    return seconds < 172800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} days`;
+  };
   const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
   const today = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
   const times = (root) => {
@@ -27,6 +33,7 @@
       time.dateTime = at.toISOString();
       time.textContent = (at.toDateString() === new Date().toDateString() ? today : clock).format(at);
     }
+    for (const time of root.querySelectorAll("time[data-since]")) time.textContent = `for ${passed(Number(time.dataset.since))}`;
     for (const time of root.querySelectorAll("time[data-until]")) time.textContent = left(Number(time.dataset.until));
   };
   const toEnd = (sheet) => (sheet.scrollLeft = sheet.scrollWidth);
@@ -403,6 +410,33 @@
   document.addEventListener("focusout", (event) => {
     const form = event.target.closest?.("form.changed");
     if (form && !form.contains(event.relatedTarget) && !form.contains(pressed)) settle(form);
+  });
+
+  // A filter counts at once.
+  const filter = document.querySelector("form.filter");
+  filter?.addEventListener("change", (event) => {
+    if (event.target.tagName === "SELECT") location.search = new URLSearchParams(new FormData(filter)).toString();
+  });
+  // Keys, for who wants them: they can be turned off in the list that ? shows.
+  const KEYS = "dirigent-keys";
+  const keys = document.getElementById("keys");
+  const turns = document.getElementById("keys-off");
+  const areOn = () => localStorage.getItem(KEYS) !== "off";
+  const label = () => (turns.textContent = areOn() ? "Turn the keys off" : "Turn the keys on");
+  if (keys) label();
+  turns?.addEventListener("click", () => {
+    localStorage.setItem(KEYS, areOn() ? "off" : "on");
+    label();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input, select, textarea")) return;
+    if (!keys || keys.open || (!areOn() && event.key !== "?")) return;
+    const find = document.querySelector("input[name=find]");
+    if (event.key === "?") keys.showModal();
+    else if (event.key === "/" && find) find.focus();
+    else if ("cao".includes(event.key)) document.querySelector(`nav [data-key=${event.key}]`)?.click();
+    else return;
+    event.preventDefault();
   });
 
   const replayed = document.getElementById("replay");

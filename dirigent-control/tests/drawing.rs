@@ -52,6 +52,62 @@ fn bars_of_one_agent_do_not_overlap_and_speech_takes_its_time() {
     }
 }
 
+/// PG11: programs without custom properties draw what they do not know black.
+#[test]
+fn a_saved_score_has_plain_colours() {
+    let file = score().file();
+    assert!(!file.contains("var(") && !file.contains("--") && !file.contains("@media"), "{file}");
+    for rule in [".speech rect { fill: #0a6871", ".paper { fill: #ffffff", "font-size: 11px"] {
+        assert!(file.contains(rule), "{rule}: {file}");
+    }
+}
+
+/// PG11: at 3 and at 100 messages each label has at least 11 px, and none lies over another one.
+#[test]
+fn labels_of_a_score_never_overlap() {
+    use dirigent::ports::Timestamp;
+    use dirigent_control::drawing::{Barline, Note};
+    let sizes = include_str!("../assets/score.css").split("font-size: ").skip(1);
+    for size in sizes.map(|size| size.split("px").next().unwrap().parse::<f64>().unwrap()) {
+        assert!(size >= 11.0, "{size}");
+    }
+    for count in [3_u64, 100] {
+        let mut score = score();
+        let at = |millis: u64| Timestamp::from_millis(1_800_000_000_000 + millis);
+        for (row, stave) in (0_u64..).zip(&mut score.staves) {
+            let note = |turn: u64| {
+                let from =
+                    turn * 700 + row * 300 + if turn.is_multiple_of(9) { turn * 40_000 } else { 0 };
+                let kind = NoteKind::Rest("its reply was not delivered".into());
+                Note { from: at(from), to: at(from + 250), kind }
+            };
+            stave.notes = (0..count).map(note).collect();
+        }
+        let why = || "the member list is unknown".to_owned();
+        let line = |turn: u64| Barline { at: at(turn * 1_500), is_end: true, why: why() };
+        score.barlines = (0..count).map(line).collect();
+        let svg = score.svg();
+        let mut rows = std::collections::BTreeMap::<String, Vec<(f64, f64)>>::new();
+        for text in svg.split("<text ").skip(1).filter(|text| text.contains("\"middle\"")) {
+            let of = |name: &str| {
+                text.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap()
+            };
+            let label = text.split_once('>').unwrap().1.split('<').next().unwrap();
+            // What a browser needs for 11 px in a wide typeface.
+            let half = label.chars().map(|_| 6.4).sum::<f64>() / 2.0;
+            let middle: f64 = of("x").parse().unwrap();
+            rows.entry(of("y").to_owned()).or_default().push((middle - half, middle + half));
+        }
+        assert!(rows.len() >= 3, "{rows:?}");
+        for (y, labels) in rows {
+            assert!(
+                labels.windows(2).all(|pair| pair[0].1 < pair[1].0),
+                "{count} at {y}: {labels:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn an_svg_is_the_same_text_each_time_and_needs_nothing_from_elsewhere() {
     let (page, file) = (score().svg(), score().file());

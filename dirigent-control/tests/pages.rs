@@ -368,3 +368,143 @@ async fn times_are_times_without_a_script() {
         }
     }
 }
+
+/// PG7: what the registry refuses stands beside the field that was filled, for a person, with what was typed; success is confirmed.
+#[tokio::test]
+async fn what_the_registry_refuses_stands_beside_its_field_with_what_was_typed() {
+    let fixture = Fixture::open().await;
+    let [poet, critic] = fixture.accounts;
+    let spare = fixture.discord.add_bot();
+    fixture.discord.guild(fixture.guild).add_member(spare);
+    let send = async |text: &str| form(&fixture, "/dirigent/registry", text, "text/html").await;
+    for (account, words) in [
+        ("12".to_owned(), "15 to 20 decimal digits"),
+        (critic.to_string(), "This account belongs to critic already."),
+        (fixture.person.to_string(), "the account of a person"),
+        (fixture.moderator.to_string(), "the moderator’s bot"),
+        ("123456789012345678".to_owned(), "in no guild in which the moderator"),
+    ] {
+        let new =
+            send(&format!("do=put&new=yes&agent=editor&account={account}&name=The+%22Editor"))
+                .await;
+        let own = send(&format!(
+            "do=put&agent=poet&was_account={poet}&was_name=Poet&account={account}&name=Bard"
+        ))
+        .await;
+        for (answer, field, name) in
+            [(new, "Account of the new agent", "The &#34;Editor"), (own, "Account of poet", "Bard")]
+        {
+            assert!(answer.status.is_client_error(), "{}", answer.status);
+            let input = answer.text.split(&format!("aria-label=\"{field}\"")).nth(1).unwrap();
+            let cell = input.split("</td>").next().unwrap();
+            assert!(cell.contains("aria-invalid=\"true\"") && cell.contains(words), "{cell}");
+            assert!(!cell.contains("your own"), "these words are for an agent: {cell}");
+            assert!(answer.text.contains(&format!("value=\"{account}\"")), "{account}");
+            assert!(answer.text.contains(&format!("value=\"{name}\"")), "{name}");
+        }
+    }
+    let added = send(&format!("do=put&new=yes&agent=editor&account={spare}&name=Editor")).await;
+    assert_eq!(added.header(header::LOCATION), "/dirigent/registry?saved=editor");
+    let page = fixture.page("/dirigent/registry?saved=editor", OPERATOR).await.text;
+    assert!(page.contains("role=\"status\">editor is saved."), "{page}");
+    let remove = format!("do=remove&agent=editor&was_account={spare}&was_name=Editor");
+    assert!(send(&remove).await.text.contains("Delete editor?"), "it asks without a script");
+    let gone = send(&format!("{remove}&sure=yes")).await;
+    assert_eq!(gone.header(header::LOCATION), "/dirigent/registry?deleted=editor");
+    let page = fixture.page("/dirigent/registry?deleted=editor", OPERATOR).await.text;
+    assert!(page.contains("editor is deleted."));
+    let page = fixture.page("/dirigent/registry?deleted=poet&saved=nobody", OPERATOR).await.text;
+    assert!(!page.contains(" is deleted.") && !page.contains(" is saved."), "only what is so");
+}
+
+/// PG7: a form that was made from what is not so any more moves no agent and brings none back.
+#[tokio::test]
+async fn a_stale_form_of_the_registry_is_refused_with_what_changed() {
+    let fixture = Fixture::open().await;
+    let [poet, critic] = fixture.accounts;
+    let spare = fixture.discord.add_bot();
+    fixture.discord.guild(fixture.guild).add_member(spare);
+    let all = async || {
+        let mut all = dirigent::IdentityStore::all(&fixture.identities).await.unwrap();
+        all.sort_by_key(|own| own.agent_id.clone());
+        all.into_iter()
+            .map(|own| (own.agent_id.to_string(), own.discord_user_id))
+            .collect::<Vec<_>>()
+    };
+    let before = all().await;
+    let refused = async |text: String, part: &str| {
+        let answer = form(&fixture, "/dirigent/registry", &text, "text/html").await;
+        assert_eq!(answer.status, StatusCode::CONFLICT, "{text}");
+        assert!(answer.text.contains(part), "{part}: {}", answer.text);
+        answer.text
+    };
+    let page = refused(
+        format!("do=put&new=yes&agent=poet&account={spare}&name=x"),
+        "There is an agent poet already",
+    )
+    .await;
+    assert!(page.contains(&poet.to_string()) && page.contains(&format!("value=\"{spare}\"")));
+    refused(format!("do=put&agent=poet&account={spare}&name=x"), "was changed meanwhile").await;
+    let stale =
+        format!("do=put&agent=poet&was_account={spare}&was_name=Poet&account={spare}&name=x");
+    let page = refused(stale, &format!("its account is {poet}, and its name Poet")).await;
+    assert!(
+        page.contains(&format!("name=\"was_account\" value=\"{poet}\"")),
+        "the next one is from now"
+    );
+    refused(
+        format!("do=remove&agent=critic&was_account={critic}&was_name=Old&sure=yes"),
+        "was changed meanwhile",
+    )
+    .await;
+    assert_eq!(all().await, before);
+    let gone = format!("do=put&agent=ghost&was_account={spare}&was_name=G&account={spare}&name=G");
+    refused(gone, "ghost was deleted meanwhile").await;
+    assert_eq!(all().await, before, "it is not brought back");
+}
+
+/// PG10, R159: a guild is listed although it has no private channel.
+#[tokio::test]
+async fn a_guild_without_private_channels_is_listed() {
+    let fixture = Fixture::open().await;
+    fixture.chat("den").await;
+    let guild = fixture.discord.add_guild(fixture.person);
+    fixture.discord.guild(guild).add_member(fixture.moderator);
+    let strange = fixture.discord.add_guild(fixture.person);
+    fixture.discord.guild(strange).add_member(fixture.moderator);
+    for (id, name) in [(guild, "The Empty House"), (strange, "Not Ours")] {
+        fixture.discord.world().places.guilds.get_mut(&id).unwrap().name = name.to_owned();
+    }
+    fixture.discord.guild(guild).set_administrator(fixture.moderator, true);
+    fixture.discord.add_open_channel(guild, "lobby");
+    let page = fixture.page("/dirigent", VIEWER).await.text;
+    assert!(page.contains("<bdi>The Empty House</bdi>") && !page.contains("Not Ours"), "{page}");
+    let listed = fixture.get("/dirigent/api/channels", VIEWER).await.json();
+    assert_eq!(listed["guildsWithout"], serde_json::json!(["The Empty House"]));
+}
+
+/// PG11: what failed stands out with its class, and the page says since when it is as it is.
+#[tokio::test]
+async fn failures_stand_out_and_the_page_says_since_when() {
+    let broken = dirigent::agent_fn(async |_: dirigent::Turn| Err("no model".into()));
+    let fixture = Fixture::open().await;
+    for agent in ["poet", "critic"] {
+        let account = fixture.discord.account(fixture.accounts[usize::from(agent == "critic")]);
+        fixture.dirigent.unhost(&agent.into());
+        fixture.dirigent.host(agent, broken, account);
+    }
+    let channel = fixture.chat("den").await;
+    fixture.discord.say(channel, fixture.person, "Hello");
+    fixture
+        .until(channel, |status| (status.turn.get() >= 1 && status.speaker.is_none()).then_some(()))
+        .await;
+    let path = format!("/dirigent/channels/{channel}");
+    let page = fixture.page(&path, VIEWER).await.text;
+    assert!(
+        page.contains("class=\"failed\"") && page.contains("<span class=\"tag\">run failed</span>"),
+        "{page}"
+    );
+    let look = fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
+    assert!(look["since"].as_u64().is_some_and(|since| since > 1_700_000_000_000), "{look}");
+    assert!(page.contains("data-since="));
+}

@@ -14,12 +14,15 @@ const RIGHT: f64 = 28.0;
 const TOP: f64 = 26.0;
 /// From one stave to the next.
 const STAVE: f64 = 46.0;
-const BOTTOM: f64 = 30.0;
+/// Below the last line stand two rows of labels: ends, and below them waits.
+const BOTTOM: f64 = 40.0;
 const NAME_COLUMNS: usize = 16;
 /// The name of the line with the words of people.
 pub(crate) const PEOPLE: &str = "People";
 /// What a character of a small text needs.
-const SMALL_CHAR: f64 = 5.4;
+const SMALL_CHAR: f64 = 6.6;
+/// The least room between two labels of a row.
+const APART: f64 = 6.0;
 
 /// A number with one digit behind the point, so that the same score is always the same text.
 #[derive(Clone, Copy)]
@@ -110,19 +113,22 @@ fn summary(score: &Score) -> String {
 }
 
 fn folds(svg: &mut Svg, axis: &Axis, last: f64) {
+    let mut row = LabelRow::default();
     for (place, wait) in &axis.folds {
         let x = MARGIN + place;
         let label = long(*wait);
-        svg.text(
-            "text",
-            &[
-                ("class", &"fold"),
-                ("x", &Px(x)),
-                ("y", &Px(last + 22.0)),
-                ("text-anchor", &"middle"),
-            ],
-            &label,
-        );
+        if row.takes(x, &label) {
+            svg.text(
+                "text",
+                &[
+                    ("class", &"fold"),
+                    ("x", &Px(x)),
+                    ("y", &Px(last + 30.0)),
+                    ("text-anchor", &"middle"),
+                ],
+                &label,
+            );
+        }
         for off in [-2.0, 2.0] {
             svg.empty(
                 "line",
@@ -147,7 +153,7 @@ fn long(millis: u64) -> String {
 }
 
 fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
-    let mut free_from = f64::MIN;
+    let mut row = LabelRow::default();
     for line in &score.barlines {
         let x = MARGIN + axis.place(line.at);
         svg.open("g", &[("class", &(if line.is_end { "end" } else { "bar" }))]);
@@ -164,11 +170,9 @@ fn barlines(svg: &mut Svg, score: &Score, axis: &Axis, last: f64) {
                 ],
             );
         }
-        let needs = small_width(&line.why) / 2.0;
         // The names lie over what would stand left of the lines.
-        let middle = x.max(LABELS_FROM + needs);
-        if line.is_end && middle - needs > free_from {
-            free_from = middle + needs + 6.0;
+        let middle = x.max(LABELS_FROM + small_width(&line.why) / 2.0);
+        if line.is_end && row.takes(middle, &line.why) {
             svg.text(
                 "text",
                 &[("x", &Px(middle)), ("y", &Px(last + 14.0)), ("text-anchor", &"middle")],
@@ -197,15 +201,44 @@ fn draw_stave(svg: &mut Svg, stave: &Stave, axis: &Axis, y: f64, width: f64) {
     hairline(svg, y, width);
     let mut notes: Vec<&Note> = stave.notes.iter().collect();
     notes.sort_by_key(|note| note.from);
-    for (at, note) in notes.iter().enumerate() {
+    let mut row = LabelRow::default();
+    for note in notes {
         let x = MARGIN + axis.place(note.from);
         let end = MARGIN + axis.place(note.to);
-        let next = notes.get(at + 1).map_or(width, |next| MARGIN + axis.place(next.from));
-        draw_note(svg, stave, note, (x, end, next), y);
+        draw_note(svg, &stave.name, note, (x, end, y), (&mut row, width));
     }
 }
 
-fn draw_note(svg: &mut Svg, stave: &Stave, note: &Note, (x, end, next): (f64, f64, f64), y: f64) {
+/// A row of labels, from left to right, none of which lies over another one.
+struct LabelRow {
+    free_from: f64,
+}
+
+impl Default for LabelRow {
+    fn default() -> Self {
+        Self { free_from: LABELS_FROM }
+    }
+}
+
+impl LabelRow {
+    /// Whether there is room for the label around this place; then it is taken.
+    fn takes(&mut self, middle: f64, label: &str) -> bool {
+        let half = small_width(label) / 2.0;
+        let has_room = middle - half >= self.free_from;
+        if has_room {
+            self.free_from = middle + half + APART;
+        }
+        has_room
+    }
+}
+
+fn draw_note(
+    svg: &mut Svg,
+    name: &str,
+    note: &Note,
+    (x, end, y): (f64, f64, f64),
+    (row, width): (&mut LabelRow, f64),
+) {
     let class = match note.kind {
         NoteKind::Speech => "speech",
         NoteKind::Running => "running",
@@ -213,7 +246,7 @@ fn draw_note(svg: &mut Svg, stave: &Stave, note: &Note, (x, end, next): (f64, f6
         NoteKind::Denied(_) => "denied",
     };
     svg.open("g", &[("class", &class)]);
-    svg.text("title", &[], &format!("{} {}", stave.name, note.kind.words()));
+    svg.text("title", &[], &format!("{name} {}", note.kind.words()));
     match &note.kind {
         NoteKind::Speech | NoteKind::Running => {
             let width = (end - x).max(5.0);
@@ -229,11 +262,10 @@ fn draw_note(svg: &mut Svg, stave: &Stave, note: &Note, (x, end, next): (f64, f6
             svg.empty("rect", &[
                 ("x", &Px(middle - 6.0)), ("y", &Px(y - 6.0)), ("width", &"12"), ("height", &"6"), ("rx", &"1"),
             ]);
-            let needs = small_width(why);
-            if next - middle > needs / 2.0 + 10.0 && middle - needs / 2.0 > LABELS_FROM {
+            if middle + small_width(why) / 2.0 <= width && row.takes(middle, why) {
                 svg.text(
                     "text",
-                    &[("x", &Px(middle)), ("y", &Px(y + 15.0)), ("text-anchor", &"middle")],
+                    &[("x", &Px(middle)), ("y", &Px(y + 19.0)), ("text-anchor", &"middle")],
                     why,
                 );
             }

@@ -173,9 +173,10 @@ impl Score {
         std::iter::once(crate::drawing::draw::PEOPLE).chain(agents)
     }
 
-    /// The SVG as a file: it brings its own style, which follows the viewer's choice of light or dark.
+    /// The SVG as a file: it brings its own style, in plain colours on white, so that it looks the same in a browser and in programs
+    /// that know no custom properties.
     pub fn file(&self) -> String {
-        crate::drawing::draw::svg(self, &self.axis(), Some(crate::drawing::style::FILE_STYLE))
+        crate::drawing::draw::svg(self, &self.axis(), Some(&crate::drawing::style::file_style()))
     }
 
     /// Where in the SVG a moment is, from the left.

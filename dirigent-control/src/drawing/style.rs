@@ -13,6 +13,12 @@ pub const STYLE: &str = concat!(
 /// The script that shows a replay: `showReplay(element, replay)`, with the replay as JSON.
 pub const SCRIPT: &str = include_str!("../../assets/replay.js");
 
-/// The style of a score that is a file of its own.
-pub(crate) const FILE_STYLE: &str =
-    concat!(include_str!("../../assets/tokens.css"), include_str!("../../assets/score.css"));
+/// The style of a score that is a file of its own: with the light colours themselves in place of their names.
+pub(crate) fn file_style() -> String {
+    let light = TOKENS.split('}').next().unwrap_or_default();
+    let values = light.lines().filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "));
+    let named = include_str!("../../assets/score.css").to_owned();
+    values.fold(named, |style, (name, value)| {
+        style.replace(&format!("var(--{name})"), value.trim_end_matches(';'))
+    })
+}

@@ -183,7 +183,8 @@ async fn register(
     Sent(registration): Sent<Registration>,
 ) -> Answer<IdentityLook> {
     let Registration { discord_user_id, agent_name } = registration;
-    shared.register(&agent, &discord_user_id, agent_name).await?;
+    let registered = shared.register(&agent, &discord_user_id, agent_name).await;
+    registered.map_err(|rejection| rejection.problem)?;
     let identities = shared.registry().await?.identities;
     let own = identities.into_iter().find(|identity| identity.agent_id == agent.trim());
     own.map(Json).ok_or_else(|| Problem::not_found("agent in the registry"))

@@ -5,7 +5,7 @@ mod channel;
 mod discussion;
 mod overview;
 mod row;
-mod words;
+pub(crate) mod words;
 
 pub(crate) use channel::ChannelFacts;
 pub use channel::{

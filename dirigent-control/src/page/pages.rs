@@ -20,6 +20,7 @@ use crate::page::many::{ManyDone, ManyOrder, OrderMany};
 use crate::page::order::{GivenOrder, Order, reason_of};
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
+use crate::page::registry::Seen;
 use crate::page::shared::PageContext;
 
 type Ctl = State<Arc<PageContext>>;
@@ -211,6 +212,32 @@ struct RegistryPage<'a> {
     frame: Frame<'a>,
     look: &'a RegistryLook,
     report: Option<ScanReport>,
+    /// What was typed and refused.
+    typed: Option<Typed>,
+    /// What was just done.
+    done: Option<String>,
+}
+
+/// What a visitor typed that was refused, and why.
+struct Typed {
+    agent: String,
+    account: String,
+    name: String,
+    is_new: bool,
+    /// The field that is wrong.
+    field: &'static str,
+    said: String,
+}
+
+impl RegistryPage<'_> {
+    /// What was typed for this agent, or, without one, for a new agent.
+    fn typed(&self, agent: Option<&str>) -> Option<&Typed> {
+        let is_its = |typed: &&Typed| match agent {
+            Some(agent) => !typed.is_new && typed.agent == agent,
+            None => typed.is_new,
+        };
+        self.typed.as_ref().filter(is_its)
+    }
 }
 
 /// A question before something is done.
@@ -463,10 +490,31 @@ async fn replay_file(State(shared): Ctl, Extension(role): Extension<VisitorRole>
     })
 }
 
-async fn registry(State(shared): Ctl, Extension(role): Extension<VisitorRole>) -> Page {
+async fn registry(
+    State(shared): Ctl,
+    Extension(role): Extension<VisitorRole>,
+    Asked(changed): Asked<Changed>,
+) -> Page {
     let look = shared.registry().await?;
+    let is_there = |agent: &str| look.identities.iter().any(|own| own.agent_id == agent);
+    let done = match changed {
+        Changed { saved: Some(agent), .. } if is_there(&agent) => {
+            Some(format!("{agent} is saved."))
+        }
+        Changed { deleted: Some(agent), .. } if !agent.is_empty() && !is_there(&agent) => {
+            Some(format!("{agent} is deleted."))
+        }
+        _ => None,
+    };
     let frame = Frame::new(&shared, role, "registry", "Agents");
-    page(&RegistryPage { frame, look: &look, report: None })
+    page(&RegistryPage { frame, look: &look, report: None, typed: None, done })
+}
+
+/// What an address says was just changed.
+#[derive(Deserialize)]
+struct Changed {
+    saved: Option<String>,
+    deleted: Option<String>,
 }
 
 /// A change of the registry, from a form.
@@ -478,9 +526,21 @@ enum Change {
         account: String,
         #[serde(default)]
         name: String,
+        /// For an agent that is to be added.
+        #[serde(default)]
+        new: Option<String>,
+        /// What the visitor saw.
+        #[serde(default)]
+        was_account: String,
+        #[serde(default)]
+        was_name: String,
     },
     Remove {
         agent: String,
+        #[serde(default)]
+        was_account: String,
+        #[serde(default)]
+        was_name: String,
     },
     Scan,
 }
@@ -489,22 +549,76 @@ async fn change_registry(
     State(shared): Ctl,
     Extension(role): Extension<VisitorRole>,
     headers: HeaderMap,
-    form: Result<Form<Change>, axum::extract::rejection::FormRejection>,
+    form: Result<RawForm, axum::extract::rejection::RawFormRejection>,
 ) -> Page {
-    let Form(change) = form.map_err(|error| refused(error.status(), "form", &error.body_text()))?;
-    match change {
-        Change::Put { agent, account, name } => {
-            shared.register(&agent, &account, Some(name)).await?;
+    let pairs = pairs_of(form)?;
+    let fields = pairs.iter().map(|(name, value)| (name.clone(), value.clone().into()));
+    let change = serde_json::from_value::<Change>(serde_json::Value::Object(fields.collect()));
+    let change = change.map_err(|error| Problem::new(422, "bad-form", error.to_string()))?;
+    let at = format!("{}/registry", shared.base);
+    let (mut typed, done_at, changed) = match change {
+        Change::Put { agent, account, name, new, was_account, was_name } => {
+            let seen = match new {
+                Some(_) => Seen::Nothing,
+                None => Seen::Entry { account: was_account, name: was_name },
+            };
+            let changed = match shared.must_be_as_seen(&agent, &seen).await {
+                Ok(()) => shared.register(&agent, &account, Some(name.clone())).await,
+                Err(rejection) => Err(rejection),
+            };
+            let agent = agent.trim().to_owned();
+            let done_at = format!("{at}?saved={}", in_address(&agent));
+            let is_new = matches!(seen, Seen::Nothing);
+            (
+                Typed { agent, account, name, is_new, field: "", said: String::new() },
+                done_at,
+                changed,
+            )
         }
-        Change::Remove { agent } => shared.remove(&agent).await?,
+        Change::Remove { agent, was_account, was_name } => {
+            if !is_sure(&pairs) {
+                let question =
+                    format!("Delete {agent}? Where it has the floor, its turn is skipped.");
+                return ask(&shared, &headers, (&at, &at), question, &pairs);
+            }
+            let seen = Seen::Entry { account: was_account.clone(), name: was_name.clone() };
+            let changed = match shared.must_be_as_seen(&agent, &seen).await {
+                Ok(()) => shared.remove(&agent).await.map_err(Into::into),
+                Err(rejection) => Err(rejection),
+            };
+            let done_at = format!("{at}?deleted={}", in_address(&agent));
+            let (account, name) = (was_account, was_name);
+            (
+                Typed { agent, account, name, is_new: false, field: "", said: String::new() },
+                done_at,
+                changed,
+            )
+        }
         Change::Scan => {
             let report = shared.scan().await?;
             let look = shared.registry().await?;
             let frame = Frame::new(&shared, role, "registry", "Agents");
-            return page(&RegistryPage { frame, look: &look, report: Some(report) });
+            let report = Some(report);
+            return page(&RegistryPage { frame, look: &look, report, typed: None, done: None });
         }
+    };
+    let Err(rejection) = changed else { return Ok(done(&headers, &done_at)) };
+    if accepts_json(&headers) || rejection.problem.status >= 500 {
+        return Err(rejection.problem);
     }
-    Ok(done(&headers, &format!("{}/registry", shared.base)))
+    let look = shared.registry().await?;
+    // What was typed for an agent that is gone stands where agents are added.
+    typed.is_new |= !look.identities.iter().any(|own| own.agent_id == typed.agent);
+    (typed.field, typed.said) = (rejection.field, rejection.said);
+    let status = rejection.problem.status_code();
+    let frame = Frame::new(&shared, role, "registry", "Agents");
+    let drawn =
+        page(&RegistryPage { frame, look: &look, report: None, typed: Some(typed), done: None })?;
+    Ok((status, drawn).into_response())
+}
+
+fn in_address(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn accepts_json(headers: &HeaderMap) -> bool {

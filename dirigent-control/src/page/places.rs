@@ -27,6 +27,17 @@ impl Places {
         self.channels.get(&channel).is_some_and(|info| self.is_private_text(info))
     }
 
+    /// The names of the listed guilds in which none of these channels is.
+    pub(crate) fn guilds_without<'a>(
+        &self,
+        channels: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
+        let guild_of = |id: &str| self.channels.get(&id.parse().ok()?)?.guild;
+        let with: std::collections::BTreeSet<_> = channels.filter_map(guild_of).collect();
+        let without = self.guilds.iter().filter(|(guild, _)| !with.contains(guild));
+        without.map(|(_, name)| name.clone()).collect()
+    }
+
     fn is_private_text(&self, info: &ChannelInfo) -> bool {
         let is_listed = info.guild.is_some_and(|guild| self.guilds.contains_key(&guild));
         is_listed && info.kind == ChannelKind::Text && info.private

@@ -60,7 +60,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(options: Options) -> Result {
-    let server = Server::start(&options.control, &options.driver).await?;
+    let mut server = Server::start(&options.control, &options.driver).await?;
     let axe = options.axe.as_ref().map(std::fs::read_to_string).transpose()?;
     if axe.is_none() {
         println!("skipped: axe-core, as its script was not given");
@@ -71,7 +71,10 @@ async fn run(options: Options) -> Result {
     told?;
     let visitor = Visitor::arrive(&server, Look::Light, None).await?;
     visitor.sign_in(&server, server::OPERATOR).await?;
-    let told = tabs::all(&visitor, &server).await;
+    let mut told = tabs::all(&visitor, &server).await;
+    if told.is_ok() {
+        told = tabs::outlive_a_restart(&visitor, &mut server).await;
+    }
     visitor.leave().await?;
     told?;
     let visitor = Visitor::arrive(&server, Look::Phone, axe.clone()).await?;

@@ -66,7 +66,23 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
     visitor.is_accessible(&format!("the replay, {}", look.name())).await?;
     visitor.go(&format!("{}/registry", server.page)).await?;
     picture(visitor, &taken("registry")).await?;
-    visitor.is_accessible(&format!("the registry, {}", look.name())).await
+    visitor.is_accessible(&format!("the registry, {}", look.name())).await?;
+    visitor.fill("input[aria-label='Account of critic']", "12").await?;
+    visitor.click("button[aria-label='Save critic']").await?;
+    visitor.until("the refusal", "return document.getElementById('wrong')?.textContent").await?;
+    picture(visitor, &taken("refused")).await?;
+    visitor.is_accessible(&format!("a refusal of the registry, {}", look.name())).await?;
+    visitor.open(server, "incident-42").await?;
+    visitor.click("#order-resume").await?;
+    visitor.until("a way to hold it", "return document.getElementById('order-hold')").await?;
+    visitor.fill("#reason", "The customer is on the phone").await?;
+    visitor.click("#order-hold").await?;
+    visitor.until("the reason", "return document.querySelector('#state q')?.textContent").await?;
+    picture(visitor, &taken("reason")).await?;
+    visitor.is_accessible(&format!("a channel on hold, {}", look.name())).await?;
+    visitor.go(&format!("{}/orders", server.page)).await?;
+    picture(visitor, &taken("orders")).await?;
+    visitor.is_accessible(&format!("the log of orders, {}", look.name())).await
 }
 
 async fn picture(visitor: &Visitor, to: &Path) -> Result {

@@ -1,6 +1,6 @@
 //! The example and the browser's driver, as long as the check runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -19,19 +19,14 @@ pub(crate) struct Server {
     pub(crate) spare: String,
     /// Where the driver of the browser listens.
     pub(crate) driver: String,
-    _processes: [Child; 2],
+    control: PathBuf,
+    process: Child,
+    _driver: Child,
 }
 
 impl Server {
     pub(crate) async fn start(control: &Path, driver: &Path) -> Result<Self> {
-        let arguments = ["--port", "0", "--token", OPERATOR, "--viewer-token", VIEWER];
-        let mut page = Command::new(control)
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
-        let spare = line(&mut page, "an account without an agent: ").await?;
-        let at = line(&mut page, "http").await?;
+        let (process, spare, at) = serve(control, "0").await?;
         let mut driver = Command::new(driver)
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -40,8 +35,31 @@ impl Server {
             .spawn()?;
         let port = line(&mut driver, "ChromeDriver was started successfully on port ").await?;
         let driver_at = format!("http://127.0.0.1:{}", port.trim_end_matches('.'));
-        Ok(Self { page: format!("http{at}"), spare, driver: driver_at, _processes: [page, driver] })
+        let (page, control) = (format!("http{at}"), control.to_owned());
+        Ok(Self { page, spare, driver: driver_at, control, process, _driver: driver })
     }
+
+    /// Ends the bot, as a crash does.
+    pub(crate) async fn stop(&mut self) -> Result {
+        Ok(self.process.kill().await?)
+    }
+
+    /// Begins it again at the same address, with the same tokens.
+    pub(crate) async fn start_again(&mut self) -> Result {
+        let port = self.page.rsplit(':').next().and_then(|rest| rest.split('/').next());
+        let (process, spare, _) = serve(&self.control, port.ok_or("no port")?).await?;
+        (self.process, self.spare) = (process, spare);
+        Ok(())
+    }
+}
+
+async fn serve(control: &Path, port: &str) -> Result<(Child, String, String)> {
+    let arguments = ["--port", port, "--token", OPERATOR, "--viewer-token", VIEWER];
+    let mut process =
+        Command::new(control).args(arguments).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+    let spare = line(&mut process, "an account without an agent: ").await?;
+    let at = line(&mut process, "http").await?;
+    Ok((process, spare, at))
 }
 
 /// What a process prints behind these words. The rest of what it prints is read by nobody, which is fine for a few lines.

@@ -110,7 +110,9 @@ async fn change_a_mode(visitor: &Visitor, server: &Server) -> Result {
     // A key only chooses.
     let select = visitor.client.find(Locator::Css("#chosen")).await?;
     select.send_keys("r").await?;
-    visitor.until("a way to set it", "return document.getElementById('set').offsetWidth > 0").await?;
+    visitor
+        .until("a way to set it", "return document.getElementById('set').offsetWidth > 0")
+        .await?;
     let unsent = "const row = document.getElementById('chosen').closest('tr'); \
                   return row.querySelector('.turns').textContent !== 'dead'";
     visitor.until("the mode as it was", unsent).await?;
@@ -280,7 +282,7 @@ async fn registry(visitor: &Visitor, server: &Server) -> Result {
     visitor.until("the new name", "return document.querySelector(\"input[aria-label='Name of apprentice']\")?.defaultValue === 'The Apprentice'").await?;
     visitor.fill("input[aria-label='Account of apprentice']", "12").await?;
     visitor.click("button[aria-label='Save apprentice']").await?;
-    visitor.until("the refusal of a bad account", "return document.querySelector('.lead')?.textContent.includes('15 to 20 decimal digits')").await?;
+    visitor.until("the refusal of a bad account", "return document.querySelector(\"input[aria-label='Account of apprentice']\")?.parentNode.textContent.includes('15 to 20 decimal digits')").await?;
     visitor.go(&page).await?;
     visitor.click("button[value=scan]").await?;
     visitor

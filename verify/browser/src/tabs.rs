@@ -21,7 +21,44 @@ pub(crate) async fn all(visitor: &Visitor, server: &Server) -> Result {
     println!("a page that is not seen has no stream, and is live again when it is seen");
     be_hidden(visitor, server).await?;
     println!("an order that is not answered says so");
-    be_unanswered(visitor, server).await
+    be_unanswered(visitor, server).await?;
+    println!("an open list gets and loses rows, and its title counts");
+    see_rows_come_and_go(visitor, server).await
+}
+
+/// In the list of channels in which somebody speaks rows come and go by themselves.
+async fn see_rows_come_and_go(visitor: &Visitor, server: &Server) -> Result {
+    visitor.go(&format!("{}?show=live", server.page)).await?;
+    settled(visitor).await?;
+    let remember = "window.notReloaded = true; \
+                    window.rows = () => [...document.querySelectorAll('.who a')].map((a) => a.textContent).sort().join(); \
+                    window.before = rows()";
+    visitor.js(remember, Vec::new()).await?;
+    visitor.until("other rows", "return window.notReloaded && rows() !== window.before").await?;
+    let whole = "return [...document.querySelectorAll('#list tr[id]')].every((row) => row.cells.length === 4) && \
+                 [...document.querySelectorAll('#list tbody')].every((group) => group.rows.length > 1)";
+    visitor.until("rows that are whole, under headings", whole).await?;
+    let counts = "return document.title.startsWith(`(${document.querySelector('[data-needs]').dataset.needs}) `)";
+    visitor.until("a title that counts", counts).await?;
+    Ok(())
+}
+
+/// The bot ends and begins again: the page says that it is not live, and is live again by itself.
+pub(crate) async fn outlive_a_restart(visitor: &Visitor, server: &mut Server) -> Result {
+    println!("after a restart of the bot a page is live again by itself");
+    visitor.go(&server.page).await?;
+    settled(visitor).await?;
+    visitor.js("window.notReloaded = true", Vec::new()).await?;
+    server.stop().await?;
+    let lost = "return document.getElementById('pulse').textContent.startsWith('not live')";
+    visitor.until("that it is not live", lost).await?;
+    server.start_again().await?;
+    let live =
+        "return window.notReloaded && document.getElementById('pulse').textContent === 'live'";
+    visitor.until("a page that is live again", live).await?;
+    let rows = "return document.querySelectorAll('#list tr[id]').length > 5";
+    visitor.until("the channels of the new process", rows).await?;
+    Ok(())
 }
 
 async fn order_in_one_of(visitor: &Visitor, server: &Server, count: usize, is_tab: bool) -> Result {

@@ -29,6 +29,10 @@ pub struct ChannelLook {
     pub channel: Row,
     /// How it came to be quiet, in a sentence, where it waits for a person and the change is known.
     pub because: Option<String>,
+    /// Since when it is in its phase, in milliseconds of Unix time, where its history tells: for how long an agent has been thinking,
+    /// for example.
+    #[serde(default)]
+    pub since: Option<u64>,
     /// What would let agents speak, in a sentence, where none may.
     pub advice: Option<Cow<'static, str>>,
     /// Its agents, in speaking order.
@@ -216,6 +220,9 @@ pub struct ChangeLook {
     pub sentence: String,
     /// The cause, as the core names it.
     pub cause: String,
+    /// Whether something failed, or was late: its cause is the class of the failure.
+    #[serde(default)]
+    pub is_failure: bool,
     /// The phase afterwards.
     pub phase: Cow<'static, str>,
     /// The turn.
@@ -258,6 +265,7 @@ impl ChannelLook {
             changes: changes(&facts.history, names, CHANGES),
             given: facts.given.clone(),
             orders: orders(&channel, status).into_iter().map(Cow::Borrowed).collect(),
+            since: status.and_then(|status| since(status, &facts.history)),
             because: status.and_then(|status| because(status, &facts.history, names)),
             advice: advice(&channel, status).map(Cow::Borrowed),
             channel,
@@ -384,6 +392,7 @@ fn changes(history: &[ChannelEvent], names: &Names, most: usize) -> Vec<ChangeLo
         agent: event.agent.as_ref().map(|agent| names.of(agent)),
         sentence: sentence_of(event, names),
         cause: words::cause(event.transition.cause),
+        is_failure: words::is_failure(event.transition.cause),
         phase: event.transition.to.as_str().into(),
         turn: event.transition.turn.get(),
     };
@@ -395,6 +404,13 @@ fn sentence_of(event: &ChannelEvent, names: &Names) -> String {
     let mut event = event.clone();
     event.agent = event.agent.map(|agent| AgentId::from(names.of(&agent)));
     words::sentence(&event.to_string())
+}
+
+/// When the channel came into its phase.
+fn since(status: &Status, history: &[ChannelEvent]) -> Option<u64> {
+    let newest = history.iter().rev().map(|event| event.transition);
+    let came = newest.clone().find(|change| change.from != change.to)?;
+    (came.to == status.phase).then(|| came.at.as_millis())
 }
 
 /// The change with which the channel fell quiet.

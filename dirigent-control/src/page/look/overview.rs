@@ -57,6 +57,8 @@ pub struct Overview {
     pub trouble: Option<String>,
     /// The other processes that do not answer: their channels are shown as they told last.
     pub silent: Vec<String>,
+    /// The guilds in which the moderator is an administrator and no channel is listed, by name.
+    pub guilds_without: Vec<String>,
 }
 
 impl Overview {
@@ -72,7 +74,20 @@ impl Overview {
         let page = page.clamp(1, pages);
         let channels = taken.into_iter().skip((page - 1) * PAGE).take(PAGE).cloned().collect();
         let (trouble, silent) = (places.trouble.clone(), Vec::new());
-        Self { channels, page, pages, found, all, live, need_person, trouble, silent }
+        let mut guilds_without = places.guilds_without(rows.iter().map(|row| row.id.as_str()));
+        guilds_without.sort_unstable();
+        Self {
+            channels,
+            page,
+            pages,
+            found,
+            all,
+            live,
+            need_person,
+            trouble,
+            silent,
+            guilds_without,
+        }
     }
 }
 
@@ -87,7 +102,11 @@ impl Overview {
     pub(crate) fn groups(&self) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
         for row in &self.channels {
-            let guild = if row.guild.is_empty() { "Elsewhere" } else { &row.guild };
+            let guild = if row.guild.is_empty() {
+                "Where the moderator is no administrator"
+            } else {
+                &row.guild
+            };
             let needs = if row.needs_person.is_some() { "Needs a person · " } else { "" };
             let heading = format!("{needs}{guild}");
             match groups.last_mut().filter(|group| group.heading == heading) {
@@ -132,6 +151,11 @@ impl Query {
         let is_found = find.is_empty()
             || texts.into_iter().flatten().any(|text| text.to_lowercase().contains(&find));
         is_shown && is_found && (self.mode.is_empty() || self.mode == row.mode)
+    }
+
+    /// Whether nothing is left out.
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.find.is_empty() && self.mode.is_empty() && self.show.is_empty()
     }
 
     /// The same for another page, as it stands in an address.

@@ -23,6 +23,25 @@ pub(super) fn cause(cause: Cause) -> String {
     cause.as_str().replace('-', " ")
 }
 
+/// Whether something failed, or was late.
+pub(super) const fn is_failure(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::RunFailed
+            | Cause::RunLost
+            | Cause::RunTimedOut
+            | Cause::StartTimedOut
+            | Cause::SignalMissing
+            | Cause::Undelivered
+            | Cause::DeliveryTimedOut
+            | Cause::MembersFailed
+            | Cause::MembersUnknown
+            | Cause::ChatAway
+            | Cause::OrchestratorFailed
+            | Cause::OrchestratorLate
+    )
+}
+
 /// What a channel is doing.
 pub(super) const fn phase(phase: PhaseKind) -> &'static str {
     match phase {
@@ -81,7 +100,7 @@ pub(super) const fn doing(state: AgentState) -> &'static str {
 }
 
 /// A clause as a sentence.
-pub(super) fn sentence(clause: &str) -> String {
+pub(crate) fn sentence(clause: &str) -> String {
     let mut chars = clause.chars();
     let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     let end = if clause.ends_with('.') { "" } else { "." };
