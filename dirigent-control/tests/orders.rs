@@ -55,7 +55,7 @@ async fn the_log_of_orders_tells_who_what_and_why_after_a_restart() {
     let page = fixture.page(&format!("/dirigent/channels/{channel}"), VIEWER).await.text;
     let reason = "<q><bdi>It repeats &#60;b&#62;itself</bdi></q>";
     let state = page.split("id=\"state\"").nth(1).unwrap().split("id=\"orders\"").next().unwrap();
-    assert!(state.contains("That was anna") && state.contains(reason), "{state}");
+    assert!(state.contains("By anna") && state.contains(reason), "{state}");
     drop(fixture);
 
     // A crash cut the newest line short.

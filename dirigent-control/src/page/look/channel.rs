@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::drawing::{Ring, RingSeat, SeatMark};
 use dirigent::AgentId;
-use dirigent::operate::{ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
+use dirigent::operate::{Cause, ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
 use dirigent::snapshot::{AgentState, PhaseKind, Seat, SeatTurn};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -406,10 +406,16 @@ fn sentence_of(event: &ChannelEvent, names: &Names) -> String {
     words::sentence(&event.to_string())
 }
 
-/// When the channel came into its phase.
+/// When the channel was paused, or came into its phase.
 fn since(status: &Status, history: &[ChannelEvent]) -> Option<u64> {
-    let newest = history.iter().rev().map(|event| event.transition);
-    let came = newest.clone().find(|change| change.from != change.to)?;
+    let mut newest = history.iter().rev().map(|event| event.transition);
+    if status.rest.is_some() {
+        // A pause changes no phase.
+        let pauses = [Cause::Stopped, Cause::Held, Cause::Concluded];
+        let paused = newest.find(|change| pauses.contains(&change.cause));
+        return paused.map(|change| change.at.as_millis());
+    }
+    let came = newest.find(|change| change.from != change.to)?;
     (came.to == status.phase).then(|| came.at.as_millis())
 }
 
