@@ -124,6 +124,8 @@ pub use feed::{Feed, FeedBuilder, FeedWork, ShardFeed};
 pub use message::chat_message;
 pub use rest_error::RestError;
 pub use setup_issue::{GatewayCloseReason, NeededIntent, NeededPermission, SetupIssue};
+/// Twilight's name of a shard, for [`Feed::shard`].
+pub use twilight_model::gateway::ShardId;
 
 /// The code of the README runs.
 #[cfg(doctest)]

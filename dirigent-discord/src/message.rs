@@ -128,7 +128,9 @@ fn referred(referenced: Value) -> Option<ChatMessage> {
 
 /// The message that is forwarded. Discord does not tell whose it is.
 fn forwarded(snapshots: &Value) -> Option<Quoted> {
-    let message = snapshots.get(0)?.get("message")?;
+    let first = snapshots.get(0)?;
+    // Serenity, which takes it out of "message", writes it back without that.
+    let message = first.get("message").unwrap_or(first);
     let files: Option<Vec<wire::Attachment>> =
         message.get("attachments").and_then(|files| serde_json::from_value(files.clone()).ok());
     let part = |name: &str| message.get(name).unwrap_or(&Value::Null);

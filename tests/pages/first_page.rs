@@ -17,6 +17,27 @@ fn the_code_of_the_readme_stands_as_it_compiles() {
     }
 }
 
+/// EZ3: what is shown is what is run.
+#[test]
+fn the_code_for_the_bot_you_have_is_that_of_programs_that_run() {
+    let page = fs::read_to_string(source::root().join("examples/your-bot.md")).unwrap();
+    let sections: Vec<_> = page.split("\n## ").collect();
+    for (heading, program) in
+        [("serenity", "serenity-bot"), ("poise", "poise-bot"), ("twilight", "quickstart")]
+    {
+        let section = sections.iter().find(|it| it.starts_with(heading)).unwrap();
+        let file = source::root().join("examples").join(program).join("src/main.rs");
+        // Parts of a function stand on the page without its indentation.
+        let bare = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+        let (program, block) = (
+            bare(&fs::read_to_string(file).unwrap()),
+            section.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap(),
+        );
+        assert!(block.lines().count() > 10, "{heading}");
+        assert!(program.contains(&bare(block.trim_end())), "{heading} differs");
+    }
+}
+
 /// N16
 #[test]
 fn what_blocks_the_drivers_task_is_documented_where_agents_are_written() {

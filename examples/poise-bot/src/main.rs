@@ -1,149 +1,117 @@
-//! A bot on poise: the one on serenity beside it (`serenity-bot/src/bot.rs`), with the slash commands in poise's way.
-//!
-//! ```text
-//! cargo run -p poise-bot                            on this machine, without a token
-//! DISCORD_TOKEN=... OPTIMIST_TOKEN=... SCEPTIC_TOKEN=... HISTORIAN_TOKEN=... cargo run -p poise-bot
-//! ```
+//! A bot on poise whose agents speak in turn, with a command of its own: that of `serenity-bot`, and what poise adds.
+use std::{env, sync::Arc, time::Duration};
 
-use std::time::Duration;
+use dirigent::command::SlashCommand;
+use dirigent::prelude::*;
+use dirigent_discord::{DiscordAccount, Feed, ShardFeed, ShardId};
+use poise::serenity_prelude::{
+    ClientBuilder, ConnectionStage, Context, Event, EventHandler, GatewayIntents, HttpBuilder,
+    RawEventHandler, ShardStageUpdateEvent, User,
+};
+use poise::{Framework, FrameworkError, FrameworkOptions, builtins};
 
-use clap::Command;
-use dirigent::command::{CommandAnswer, Invoker, SlashCommand};
-use dirigent::ports::GuildId;
-use dirigent::{AgentError, ChannelId, Dirigent};
-use poise::serenity_prelude::UserId;
-use practice::{Options, Result};
-
-/// How long the library may take once Discord was told to wait.
-const WITHIN: Duration = Duration::from_secs(10);
-
-/// Sets how agents take turns in this channel
-#[poise::command(
-    slash_command,
-    ephemeral,
-    guild_only,
-    rename = "set-channel-mode",
-    default_member_permissions = "MANAGE_CHANNELS"
-)]
-async fn set_channel_mode(
-    context: poise::ApplicationContext<'_, Dirigent, AgentError>,
-    #[description = "none: no rules; chat: one after the other; report: no agent is woken"]
-    #[choices("none", "chat", "report")]
-    mode: &'static str,
-) -> Result {
-    carry_out(context, SlashCommand::SetChannelMode, mode).await
-}
-
-/// Stops the agents in this channel until it is resumed
-#[poise::command(
-    slash_command,
-    ephemeral,
-    guild_only,
-    default_member_permissions = "SEND_MESSAGES"
-)]
-async fn stop(context: poise::ApplicationContext<'_, Dirigent, AgentError>) -> Result {
-    carry_out(context, SlashCommand::Stop, "").await
-}
-
-/// Lets the agents in this channel take turns again
-#[poise::command(
-    slash_command,
-    ephemeral,
-    guild_only,
-    default_member_permissions = "SEND_MESSAGES"
-)]
-async fn resume(context: poise::ApplicationContext<'_, Dirigent, AgentError>) -> Result {
-    carry_out(context, SlashCommand::Resume, "").await
-}
-
-/// Shows whose turn it is in this channel, and who follows
-#[poise::command(
-    slash_command,
-    ephemeral,
-    guild_only,
-    default_member_permissions = "SEND_MESSAGES"
-)]
-async fn status(context: poise::ApplicationContext<'_, Dirigent, AgentError>) -> Result {
-    carry_out(context, SlashCommand::Status, "").await
-}
-
-/// Says why an agent may or may not speak now
-#[poise::command(
-    slash_command,
-    ephemeral,
-    guild_only,
-    default_member_permissions = "SEND_MESSAGES"
-)]
-async fn why(
-    context: poise::ApplicationContext<'_, Dirigent, AgentError>,
-    #[description = "Which agent; all that take turns here unless one is named"] agent: Option<
-        UserId,
-    >,
-) -> Result {
-    let agent = agent.map_or_else(String::new, |agent| agent.to_string());
-    carry_out(context, SlashCommand::Why, &agent).await
-}
-
-/// Chooses which agent speaks next
-#[poise::command(
-    slash_command,
-    ephemeral,
-    guild_only,
-    default_member_permissions = "SEND_MESSAGES"
-)]
-async fn next(
-    context: poise::ApplicationContext<'_, Dirigent, AgentError>,
-    #[description = "Which agent is to speak next"] agent: UserId,
-) -> Result {
-    carry_out(context, SlashCommand::Next, &agent.to_string()).await
-}
-
-/// Carries a command out. Answers at once that the result will follow, since Discord gives up after three seconds.
-async fn carry_out(
-    context: poise::ApplicationContext<'_, Dirigent, AgentError>,
-    command: SlashCommand,
-    input: &str,
-) -> Result {
-    context.defer_response(true).await?;
-    let used = context.interaction;
-    let permissions = used.member.as_ref().and_then(|member| member.permissions);
-    let invoker = Invoker {
-        guild: used.guild_id.map(|guild| GuildId::new(guild.get())),
-        permissions: permissions.map_or(0, |permissions| permissions.bits()),
-        host_word: None,
-    };
-    let channel = ChannelId::new(used.channel_id.get());
-    let CommandAnswer { text, .. } =
-        context.data().channel(channel).command(command, invoker, input, WITHIN).await;
-    poise::say_reply(context.into(), text).await?;
+/// Greets an account
+#[poise::command(slash_command)]
+async fn greet(
+    context: poise::Context<'_, Dirigent, AgentError>,
+    #[description = "Whom"] whom: User,
+) -> Result<(), AgentError> {
+    context.say(format!("Hello, {}!", whom.name)).await?;
     Ok(())
 }
 
-/// Poise with the commands, which it registers in the bot's guilds.
-fn framework(dirigent: Dirigent) -> poise::Framework<Dirigent, AgentError> {
-    let options = poise::FrameworkOptions {
-        commands: vec![set_channel_mode(), stop(), resume(), status(), why(), next()],
-        ..poise::FrameworkOptions::default()
-    };
-    let builder = poise::Framework::builder().options(options).initialize_owners(false);
-    builder
-        .setup(|context, ready, framework| {
+/// Poise with the bot's own commands. Dirigent registers and answers `/stop`, `/why` and so on by itself.
+fn framework(dirigent: Dirigent) -> Framework<Dirigent, AgentError> {
+    let options = FrameworkOptions {
+        commands: vec![greet()],
+        on_error: |error| {
             Box::pin(async move {
-                for guild in &ready.guilds {
-                    let commands = &framework.options().commands;
-                    poise::builtins::register_in_guild(context, commands, guild.id).await?;
+                if let FrameworkError::UnknownInteraction { interaction, .. } = &error
+                    && SlashCommand::named(&interaction.data.name).is_some()
+                {
+                    return; // Dirigent answers it
                 }
+                let _ = builtins::on_error(error).await;
+            })
+        },
+        ..FrameworkOptions::default()
+    };
+    let builder = Framework::builder().options(options);
+    builder
+        .setup(|context, _, framework| {
+            Box::pin(async move {
+                // In all guilds: to register in one replaces what Dirigent has there.
+                builtins::register_globally(context, &framework.options().commands).await?;
                 Ok(dirigent)
             })
         })
         .build()
 }
 
+/// Answers a person. Ask your model here.
+fn voice(words: &'static str) -> impl Agent {
+    agent_fn(move |turn: Turn| async move {
+        Ok(if turn.is_asked() { words.into() } else { Reply::Pass })
+    })
+}
+
+fn account(token: &str) -> Result<Arc<DiscordAccount>, AgentError> {
+    let token = env::var(token).map_err(|_| format!("{token} is not set"))?;
+    let account = DiscordAccount::builder(token, SystemClock::new());
+    let proxy = env::var("DISCORD_PROXY_URL"); // set by a Discord on this machine
+    Ok(Arc::new(if let Ok(address) = proxy { account.proxy(address) } else { account }.build()?))
+}
+
+/// Tells Dirigent what serenity's connection hears, beside your own handlers.
+#[derive(Clone)]
+struct Relay(ShardFeed);
+
+#[dirigent::async_trait]
+impl RawEventHandler for Relay {
+    async fn raw_event(&self, _: Context, event: Event) {
+        let mut written = serde_json::to_value(&event).unwrap_or_default();
+        let data = written.get_mut("d").and_then(|data| data.as_object_mut());
+        if let (Event::InteractionCreate(used), Some(data)) = (event, data) {
+            data.insert("type".to_owned(), u8::from(used.interaction.kind()).into()); // serenity drops it
+        }
+        self.0.text(&written.to_string());
+    }
+}
+
+#[dirigent::async_trait]
+impl EventHandler for Relay {
+    async fn shard_stage_update(&self, _: Context, update: ShardStageUpdateEvent) {
+        if update.old == ConnectionStage::Connected {
+            let _ = self.0.closed(None); // nothing is heard until it is connected again
+        }
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result {
-    let options = Options::read(
-        Command::new("poise-bot")
-            .about("A bot on poise: as the one on serenity, with the slash commands in its way"),
-    );
-    serenity_bot::run(&options, |client, dirigent| client.framework(framework(dirigent))).await
+async fn main() -> Result<(), AgentError> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init(); // what is wrong is said in the log
+    let moderator = account("DISCORD_TOKEN")?;
+    let (dirigent, driver) = Dirigent::builder(moderator.clone())
+        .host("developer", voice("I could write that."), account("DEVELOPER_TOKEN")?)
+        .host("reviewer", voice("I would read it first."), account("REVIEWER_TOKEN")?)
+        .host("tester", voice("And I try it."), account("TESTER_TOKEN")?)
+        .build()?;
+    let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
+    let relay = Relay(feed.shard(ShardId::ONE));
+
+    let http = HttpBuilder::new(env::var("DISCORD_TOKEN")?);
+    let proxy = env::var("DISCORD_PROXY_URL").into_iter();
+    let http = proxy.fold(http, |http, url| http.proxy(url).ratelimiter_disabled(true)).build();
+    let intents = GatewayIntents::from_bits_retain(Feed::INTENTS.bits()); // and your own
+    let client = ClientBuilder::new_with_http(http, intents).framework(framework(dirigent.clone()));
+    let mut client = client.raw_event_handler(relay.clone()).event_handler(relay).await?;
+
+    let (mut driver, _work) = (tokio::spawn(driver.run()), tokio::spawn(work.run()));
+    tokio::select! {
+        ended = client.start() => ended?, // Discord closed the connection for good
+        _ = tokio::signal::ctrl_c() => {}
+        ended = &mut driver => return Ok(ended??), // it could not start: a token is wrong, or used twice
+    }
+    dirigent.shutdown(Duration::from_secs(5)).await;
+    Ok(driver.await??)
 }

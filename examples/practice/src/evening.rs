@@ -56,11 +56,8 @@ impl Watch<'_> {
     async fn give_mode(&self) -> Result {
         let Practice { server, clock, channel, moderator, person, .. } = self.practice;
         let patience = clock.now() + PATIENCE;
-        // Poise numbers what can be chosen.
-        let number = command::SlashCommand::MODES.iter().position(|mode| *mode == Mode::Chat);
-        let mut value = json!(Mode::Chat.as_str());
+        let options = [("mode", json!(Mode::Chat.as_str()))];
         let used = loop {
-            let options = [("mode", value.clone())];
             match server.use_command(
                 *channel,
                 *person,
@@ -70,7 +67,6 @@ impl Watch<'_> {
             ) {
                 Ok(used) => break used,
                 Err(CommandError::NoCommand) if clock.now() < patience => self.wait().await,
-                Err(CommandError::BadValue(_)) if value.is_string() => value = json!(number),
                 Err(error) => return Err(error.into()),
             }
         };

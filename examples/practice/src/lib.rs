@@ -1,4 +1,4 @@
-//! What the three bots beside it share: agents that need no model, and where the bot is: at Discord, or
+//! What discord-bot needs to be tried: agents that need no model, and where the bot is: at Discord, or
 //! at a Discord on this machine on which it can be tried without a token.
 //!
 //! Nothing of it is needed by a bot of your own.

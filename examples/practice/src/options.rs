@@ -1,4 +1,4 @@
-//! The flags of the bots.
+//! The flags of the bot.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use dirigent_llm::Endpoint;
@@ -8,7 +8,7 @@ use dirigent_llm::Endpoint;
 pub struct Options(ArgMatches);
 
 impl Options {
-    /// Reads the flags that all bots take, and those of this one. `--help` is answered on standard output,
+    /// Reads the flags that are for trying it, and those of the bot. `--help` is answered on standard output,
     /// and a flag that is not known ends the process with 2.
     pub fn read(bot: Command) -> Self {
         let fast = flag("fast", "Twenty times as fast, on this machine");

@@ -1,22 +1,77 @@
-//! A bot on serenity: a moderator, and three agents that speak in turn.
-//!
-//! ```text
-//! cargo run -p serenity-bot                         on this machine, without a token
-//! DISCORD_TOKEN=... OPTIMIST_TOKEN=... SCEPTIC_TOKEN=... HISTORIAN_TOKEN=... cargo run -p serenity-bot
-//! ```
-//!
-//! `bot.rs` is the bot from top to bottom.
+//! A bot on serenity whose agents speak in turn; README.md says how to run it.
+use std::{env, sync::Arc, time::Duration};
 
-use clap::Command;
-use practice::{Options, Result};
-use serenity_bot::SlashCommands;
+use dirigent::prelude::*;
+use dirigent_discord::{DiscordAccount, Feed, ShardFeed, ShardId};
+use serenity::all::{
+    ClientBuilder, ConnectionStage, Context, Event, EventHandler, GatewayIntents, HttpBuilder,
+    RawEventHandler, ShardStageUpdateEvent,
+};
+
+/// Answers a person. Ask your model here.
+fn voice(words: &'static str) -> impl Agent {
+    agent_fn(move |turn: Turn| async move {
+        Ok(if turn.is_asked() { words.into() } else { Reply::Pass })
+    })
+}
+
+fn account(token: &str) -> Result<Arc<DiscordAccount>, AgentError> {
+    let token = env::var(token).map_err(|_| format!("{token} is not set"))?;
+    let account = DiscordAccount::builder(token, SystemClock::new());
+    let proxy = env::var("DISCORD_PROXY_URL"); // set by a Discord on this machine
+    Ok(Arc::new(if let Ok(address) = proxy { account.proxy(address) } else { account }.build()?))
+}
+
+/// Tells Dirigent what serenity's connection hears, beside your own handlers.
+#[derive(Clone)]
+pub(crate) struct Relay(pub(crate) ShardFeed);
+
+#[dirigent::async_trait]
+impl RawEventHandler for Relay {
+    async fn raw_event(&self, _: Context, event: Event) {
+        let mut written = serde_json::to_value(&event).unwrap_or_default();
+        let data = written.get_mut("d").and_then(|data| data.as_object_mut());
+        if let (Event::InteractionCreate(used), Some(data)) = (event, data) {
+            data.insert("type".to_owned(), u8::from(used.interaction.kind()).into()); // serenity drops it
+        }
+        self.0.text(&written.to_string());
+    }
+}
+
+#[dirigent::async_trait]
+impl EventHandler for Relay {
+    async fn shard_stage_update(&self, _: Context, update: ShardStageUpdateEvent) {
+        if update.old == ConnectionStage::Connected {
+            let _ = self.0.closed(None); // nothing is heard until it is connected again
+        }
+    }
+}
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result {
-    let options = Options::read(
-        Command::new("serenity-bot")
-            .about("A bot on serenity: a moderator, and three agents that speak in turn"),
-    );
-    serenity_bot::run(&options, |client, dirigent| client.event_handler(SlashCommands(dirigent)))
-        .await
+async fn main() -> Result<(), AgentError> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init(); // what is wrong is said in the log
+    let moderator = account("DISCORD_TOKEN")?;
+    let (dirigent, driver) = Dirigent::builder(moderator.clone())
+        .host("developer", voice("I could write that."), account("DEVELOPER_TOKEN")?)
+        .host("reviewer", voice("I would read it first."), account("REVIEWER_TOKEN")?)
+        .host("tester", voice("And I try it."), account("TESTER_TOKEN")?)
+        .build()?;
+    let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
+    let relay = Relay(feed.shard(ShardId::ONE));
+
+    let http = HttpBuilder::new(env::var("DISCORD_TOKEN")?);
+    let proxy = env::var("DISCORD_PROXY_URL").into_iter();
+    let http = proxy.fold(http, |http, url| http.proxy(url).ratelimiter_disabled(true)).build();
+    let intents = GatewayIntents::from_bits_retain(Feed::INTENTS.bits()); // and your own
+    let client = ClientBuilder::new_with_http(http, intents);
+    let mut client = client.raw_event_handler(relay.clone()).event_handler(relay).await?;
+
+    let (mut driver, _work) = (tokio::spawn(driver.run()), tokio::spawn(work.run()));
+    tokio::select! {
+        ended = client.start() => ended?, // Discord closed the connection for good
+        _ = tokio::signal::ctrl_c() => {}
+        ended = &mut driver => return Ok(ended??), // it could not start: a token is wrong, or used twice
+    }
+    dirigent.shutdown(Duration::from_secs(5)).await;
+    Ok(driver.await??)
 }
