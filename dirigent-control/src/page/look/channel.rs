@@ -411,8 +411,8 @@ fn since(status: &Status, history: &[ChannelEvent]) -> Option<u64> {
     let mut newest = history.iter().rev().map(|event| event.transition);
     if status.rest.is_some() {
         // A pause changes no phase.
-        let pauses = [Cause::Stopped, Cause::Held, Cause::Concluded];
-        let paused = newest.find(|change| pauses.contains(&change.cause));
+        let causes = [Cause::Stopped, Cause::Held, Cause::Concluded];
+        let paused = newest.find(|change| causes.contains(&change.cause));
         return paused.map(|change| change.at.as_millis());
     }
     let came = newest.find(|change| change.from != change.to)?;
