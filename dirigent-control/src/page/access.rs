@@ -1,80 +1,28 @@
-//! The door: who asks is judged before anything is done, and every answer leaves with the headers that protect it.
+//! Who asks is judged before anything is done, and every answer leaves with the headers that protect it.
 
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
-use axum::Router;
-use axum::extract::{DefaultBodyLimit, OriginalUri, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::extract::{OriginalUri, Request};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use tower_http::csrf::CsrfLayer;
-use tower_http::timeout::RequestBodyDeadlineLayer;
 
-use crate::page::auth::{Credential, Judgement, VisitorRole};
-use crate::page::pages::{self, SignIn};
+use crate::page::auth::{Credential, Judgement};
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
-
-/// The largest body of a request that is no recording, in bytes.
-const BODY_MAX: usize = 64 * 1024;
-/// A body must have arrived by then.
-const BODY_TIME: Duration = Duration::from_secs(20);
+use crate::page::sign_in::{SignIn, sign_in_page};
+use crate::page::visitor::Visitor;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// All routes behind the door.
-pub(crate) fn guarded(shared: &Arc<PageContext>) -> Router {
-    let (api, document) = crate::page::api::routes();
-    let document = crate::page::api::served(document);
-    let routes = Router::new()
-        .merge(pages::routes())
-        .merge(crate::page::live::routes())
-        .nest("/api", api.merge(document))
-        .fallback(nowhere)
-        .method_not_allowed_fallback(not_so);
-    routes
-        .layer(DefaultBodyLimit::max(BODY_MAX))
-        .layer(RequestBodyDeadlineLayer::new(BODY_TIME))
-        .layer(CsrfLayer::new().with_rejection_response(|_| {
-            Problem::new(403, "cross-site", "the request comes from another site").into_response()
-        }))
-        .layer(from_fn_with_state(Arc::clone(shared), door))
-        .with_state(Arc::clone(shared))
-}
-
-/// A path with a slash at its end is that without one.
-async fn nowhere(State(shared): State<Arc<PageContext>>, request: Request) -> Response {
-    let uri = request.uri();
-    let is_asked = matches!(*request.method(), Method::GET | Method::HEAD);
-    match uri.path().strip_suffix('/').filter(|_| is_asked) {
-        // A path that begins with our own cannot lead to another host.
-        Some(path) => {
-            let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-            Redirect::permanent(&format!("{}{path}{query}", shared.base)).into_response()
-        }
-        None => Problem::not_found("page").into_response(),
-    }
-}
-
-async fn not_so() -> Problem {
-    Problem::new(405, "method-not-allowed", "this cannot be asked for in that way")
-}
-
-/// Judges a request, and lets it in with its role.
-async fn door(State(shared): State<Arc<PageContext>>, request: Request, next: Next) -> Response {
-    let wants_page = wants_page(request.uri().path(), request.headers());
-    let mut response = admit(&shared, request, next).await.unwrap_or_else(|refused| refused);
-    if wants_page && response.extensions().get::<Problem>().is_some() {
-        response = pages::problem_page(&shared, response);
-    }
-    protect(response.headers_mut());
-    response
-}
-
-async fn admit(shared: &PageContext, request: Request, next: Next) -> Result<Response, Response> {
+/// Lets a request in with its visitor, or refuses it.
+pub(crate) async fn admit(
+    shared: &PageContext,
+    request: Request,
+    next: Next,
+) -> Result<Response, Response> {
     let (mut parts, body) = request.into_parts();
     let is_sign_in = parts.method == Method::POST && parts.uri.path() == "/sign-in";
     if !is_sign_in {
@@ -100,14 +48,6 @@ fn changes_something(parts: &Parts) -> bool {
     let is_harmless =
         parts.method == Method::POST && matches!(parts.uri.path(), "/sign-out" | "/api/replay");
     !is_safe && !is_harmless
-}
-
-/// Who asks.
-#[derive(Clone, Debug)]
-pub(crate) struct Visitor {
-    pub(crate) role: VisitorRole,
-    /// The name, for the log of orders.
-    pub(crate) name: Arc<str>,
 }
 
 async fn visitor_of(shared: &PageContext, parts: &Parts) -> Result<Visitor, Judgement> {
@@ -173,7 +113,7 @@ pub(crate) fn refuse(shared: &PageContext, judged: Judgement, to: Option<&str>) 
     let mut response = if let Some(to) = to {
         let said = (problem.status == 429).then(|| problem.detail.clone());
         let to = to.to_owned();
-        pages::sign_in_page(shared, problem.status_code(), &SignIn { said, to })
+        sign_in_page(shared, problem.status_code(), &SignIn { said, to })
     } else {
         problem.into_response()
     };
@@ -190,13 +130,13 @@ pub(crate) fn refuse(shared: &PageContext, judged: Judgement, to: Option<&str>) 
 }
 
 /// Whether a person asks with a browser, and not a program.
-fn wants_page(path: &str, headers: &HeaderMap) -> bool {
+pub(crate) fn wants_page(path: &str, headers: &HeaderMap) -> bool {
     let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     !path.starts_with("/api/") && accepts.is_some_and(|accepts| accepts.contains("text/html"))
 }
 
 /// Headers of every answer. A page that brings its own style says so in a policy of its own.
-fn protect(headers: &mut HeaderMap) {
+pub(crate) fn protect(headers: &mut HeaderMap) {
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
@@ -210,36 +150,4 @@ fn protect(headers: &mut HeaderMap) {
     {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-}
-
-/// How a browser reaches the page.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// On this machine, where browsers keep a session without TLS.
-    Here,
-    /// With TLS, as far as is known.
-    Secure,
-    /// Without TLS from elsewhere, where a browser keeps no session that others on the way must not see.
-    Open,
-}
-
-impl Way {
-    /// The browser's own word counts first: behind a proxy the name of the host is often the proxy's.
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        match text(header::ORIGIN).and_then(|origin| origin.split_once("://")) {
-            Some(("http", host)) if is_here(host) => Self::Here,
-            Some(("http", _)) => Self::Open,
-            None if is_here(text(header::HOST).unwrap_or_default()) => Self::Here,
-            Some(_) | None => Self::Secure,
-        }
-    }
-}
-
-/// Whether a host is this machine, as browsers see it.
-fn is_here(host: &str) -> bool {
-    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
-        if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }
-    });
-    matches!(name, "localhost" | "127.0.0.1" | "[::1]") || name.ends_with(".localhost")
 }

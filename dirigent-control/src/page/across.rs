@@ -8,9 +8,8 @@ use std::time::Duration;
 use dirigent::ChannelId;
 use dirigent::ports::{ChannelRequest, Standing};
 
-use crate::page::drawn::Freshness;
-use crate::page::gather::is_listed;
 use crate::page::look::{ChannelFacts, ChannelLook, DriverAnswer, Overview, Query, Row};
+use crate::page::made_once::Freshness;
 use crate::page::peer_rows::{PeersTold, Told};
 use crate::page::peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 use crate::page::places::Places;
@@ -275,15 +274,18 @@ impl Across<'_> {
         query: &Query,
         freshness: Freshness,
     ) -> Result<Overview, Problem> {
-        let all = self.shared.all_rows.get(self.shared, freshness, self.all_rows()).await?;
+        let all = self.all(freshness).await?;
         let overview = Overview::of(&all.rows, query, &all.places);
         Ok(Overview { silent: all.silent.clone(), ..overview })
     }
 
     /// Every channel in one line, by id.
     pub(crate) async fn rows(self, freshness: Freshness) -> Result<Vec<Row>, Problem> {
-        let all = self.shared.all_rows.get(self.shared, freshness, self.all_rows()).await?;
-        Ok(all.rows.clone())
+        Ok(self.all(freshness).await?.rows.clone())
+    }
+
+    async fn all(self, freshness: Freshness) -> Result<Arc<AllRows>, Problem> {
+        self.shared.all_rows.get(freshness, || self.shared.moment(), self.all_rows()).await
     }
 
     /// Every channel in one line.
@@ -322,7 +324,7 @@ impl Across<'_> {
             let row = Row::of(id, (&known, &names), &places, now);
             rows.insert(id, Row { owner: self.owner(id), ..row });
         }
-        rows.retain(|id, row| is_listed(row, places.lists(*id)));
+        rows.retain(|id, row| row.is_listed(places.lists(*id)));
         Ok(AllRows { rows: rows.into_values().collect(), places, silent })
     }
 

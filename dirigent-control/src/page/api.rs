@@ -2,28 +2,27 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, State};
+use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
-use dirigent::ChannelId;
-use http::{StatusCode, header};
+use http::header;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::OpenApi as Document;
 use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::page::access::Visitor;
-use crate::page::drawn::Freshness;
+use crate::page::extract::{Asked, Named, Sent, channel_id};
 use crate::page::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
+use crate::page::made_once::Freshness;
 use crate::page::many;
 use crate::page::order::{GivenOrder, reason_of};
 use crate::page::peers::PageQuestion;
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
+use crate::page::visitor::Visitor;
 
 /// The largest recording that is read, in bytes.
 const RECORDING_MAX: usize = 8 * 1024 * 1024;
@@ -202,49 +201,4 @@ async fn remove(State(shared): Ctl, Named(agent): Named<String>) -> Answer<Done>
 #[utoipa::path(post, path = "/identities-scan", responses((status = 200, body = ScanReport), Problem))]
 async fn scan(State(shared): Ctl) -> Answer<ScanReport> {
     shared.scan().await.map(Json)
-}
-
-pub(crate) fn channel_id(text: &str) -> Result<ChannelId, Problem> {
-    text.parse().map_err(|_| Problem::not_found("channel"))
-}
-
-/// Extractors whose refusals are problems.
-macro_rules! extractor {
-    ($(#[$doc:meta])* $name:ident($inner:ident, $rejection:ident): $trait:ident($from:ty) :: $call:ident, $kind:literal) => {
-        $(#[$doc])*
-        pub(crate) struct $name<T>(pub(crate) T);
-
-        impl<T> $trait<Arc<PageContext>> for $name<T>
-        where
-            $inner<T>: $trait<Arc<PageContext>, Rejection = $rejection>,
-        {
-            type Rejection = Problem;
-
-            async fn $call(from: $from, shared: &Arc<PageContext>) -> Result<Self, Problem> {
-                match $inner::<T>::$call(from, shared).await {
-                    Ok($inner(value)) => Ok(Self(value)),
-                    Err(error) => Err(refused(error.status(), $kind, &error.body_text())),
-                }
-            }
-        }
-    };
-}
-
-extractor! {
-    /// A body.
-    Sent(Json, JsonRejection): FromRequest(axum::extract::Request)::from_request, "body"
-}
-extractor! {
-    /// A part of the path.
-    Named(Path, PathRejection): FromRequestParts(&mut http::request::Parts)::from_request_parts, "path"
-}
-extractor! {
-    /// What stands behind the question mark.
-    Asked(Query, QueryRejection): FromRequestParts(&mut http::request::Parts)::from_request_parts, "query"
-}
-
-/// A request that cannot be read: what it holds is not repeated.
-pub(crate) fn refused(status: StatusCode, what: &str, why: &str) -> Problem {
-    let why = why.lines().next().unwrap_or_default().to_owned();
-    Problem::new(status.as_u16(), &format!("bad-{what}"), why)
 }

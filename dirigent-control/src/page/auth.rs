@@ -127,7 +127,7 @@ impl Auth {
     }
 
     /// Judges a request. A session that is valid is admitted whatever others do at its address. One that is not is no failed attempt:
-    /// nobody can guess a signature, and a browser goes on sending the cookie of a token that was replaced.
+    /// a signature cannot be guessed, and a browser goes on sending the cookie of a token that was replaced.
     pub(crate) fn judge(
         &mut self,
         now: Timestamp,

@@ -18,8 +18,9 @@ use http::request::Parts;
 use tokio::sync::{Semaphore, watch};
 
 use crate::page::auth::Auth;
-use crate::page::drawn::{Drawn, MadeOnce};
+use crate::page::drawn::Drawn;
 use crate::page::figures::Figures;
+use crate::page::made_once::MadeOnce;
 use crate::page::memory_recorder::MemoryRecorder;
 use crate::page::order_log::OrderLog;
 use crate::page::peer_rows::PeerRows;
@@ -131,7 +132,7 @@ impl Control {
 
     /// The routes, to be nested at the path that the builder was given.
     pub fn router(&self) -> Router {
-        crate::page::access::guarded(&self.shared)
+        crate::page::routes::guarded(&self.shared)
     }
 
     /// The page at its path, with and without a slash at the end, to be merged into a host's own router or served alone. A router that

@@ -3,21 +3,16 @@
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use dirigent::ChannelId;
-use dirigent::ports::Timestamp;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::Serialize;
 
 use crate::page::auth::VisitorRole;
 use crate::page::look::{Overview, Query};
+use crate::page::made_once::MadeOnce;
 use crate::page::peers::ChannelSheet;
-use crate::page::problem::Problem;
-use crate::page::shared::PageContext;
 
-/// The time for which a stream uses a drawing again if nothing has happened since.
-const DRAWN_FOR: Duration = Duration::from_secs(1);
 /// The most drawings that are kept.
 const DRAWN_MAX: usize = 64;
 
@@ -99,60 +94,6 @@ fn escaped<S: serde::Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(
         &askama::filters::escape(text, askama::filters::Html).map_err(serde::ser::Error::custom)?,
     )
-}
-
-/// How old an answer may be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Freshness {
-    /// It was begun after it was asked for. Those who ask meanwhile share the next one.
-    Now,
-    /// It may be up to a second old if nothing has happened since.
-    Lately,
-}
-
-/// Something that is made at most once at a time, and shared by all who ask for it.
-pub(crate) struct MadeOnce<T> {
-    asked: AtomicU64,
-    made: tokio::sync::Mutex<Option<Made<T>>>,
-}
-
-struct Made<T> {
-    value: Result<Arc<T>, Problem>,
-    /// How many had asked when its making began: each of them may have it.
-    for_asked: u64,
-    version: u64,
-    at: Timestamp,
-}
-
-impl<T> Default for MadeOnce<T> {
-    fn default() -> Self {
-        Self { asked: AtomicU64::new(0), made: tokio::sync::Mutex::new(None) }
-    }
-}
-
-impl<T: Send + Sync> MadeOnce<T> {
-    /// What was made, or what `make` makes of it now. A problem is shared, too: a store that does not answer is not asked once for
-    /// each visitor.
-    pub(crate) async fn get(
-        &self,
-        shared: &PageContext,
-        freshness: Freshness,
-        make: impl Future<Output = Result<T, Problem>> + Send,
-    ) -> Result<Arc<T>, Problem> {
-        let asked = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
-        let mut kept = self.made.lock().await;
-        let (version, at) = (shared.version(), shared.clock.now());
-        if let Some(made) = kept.as_ref() {
-            let is_lately = made.version == version && at.since(made.at) < DRAWN_FOR;
-            if asked <= made.for_asked || (freshness == Freshness::Lately && is_lately) {
-                return made.value.clone();
-            }
-        }
-        let for_asked = self.asked.load(Ordering::SeqCst);
-        let value = make.await.map(Arc::new);
-        *kept = Some(Made { value: value.clone(), for_asked, version, at });
-        value
-    }
 }
 
 /// A page that all who see the same share.

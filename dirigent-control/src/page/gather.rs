@@ -240,11 +240,6 @@ fn newest<T>(entries: &[T]) -> &[T] {
     entries.get(entries.len().saturating_sub(DRAWN)..).unwrap_or_default()
 }
 
-/// A channel that was given the mode none is nothing to list where it is public.
-pub(crate) fn is_listed(row: &Row, is_private: bool) -> bool {
-    row.mode != "none" || row.needs_person.is_some() || is_private
-}
-
 pub(crate) fn unreadable(error: dirigent::snapshot::RestoreError) -> Problem {
     Problem::new(409, "recording-unusable", error.to_string())
 }

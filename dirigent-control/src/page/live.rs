@@ -21,11 +21,12 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use crate::page::api::{Asked, Named, channel_id};
 use crate::page::auth::VisitorRole;
-use crate::page::drawn::{Freshness, Sheet, Shown};
+use crate::page::drawn::{Sheet, Shown};
+use crate::page::extract::{Asked, Named, channel_id};
 use crate::page::gather::concerns;
 use crate::page::look::Query;
+use crate::page::made_once::Freshness;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 

@@ -11,13 +11,13 @@ use futures_util::stream::{self, StreamExt as _};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::page::access::Visitor;
-use crate::page::api::Sent;
-use crate::page::drawn::Freshness;
+use crate::page::extract::Sent;
 use crate::page::look::{LoggedOrder, Row};
+use crate::page::made_once::Freshness;
 use crate::page::order::reason_of;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
+use crate::page::visitor::Visitor;
 
 /// The number of channels that are given an order at once.
 const AT_ONCE: usize = 16;

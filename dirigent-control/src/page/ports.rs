@@ -65,7 +65,7 @@ pub trait OrderStore: Send + Sync + 'static {
     /// Why it was not added, as a sentence for people. The library's log then says so, and the order stays given.
     async fn add(&self, order: &LoggedOrder) -> Result<(), String>;
 
-    /// The newest orders, at most so many, the oldest first. Asked once, at the first look.
+    /// The newest orders, at most `most`, the oldest first. Asked once, at the first look.
     ///
     /// # Errors
     ///

@@ -144,7 +144,7 @@ impl PageContext {
                     return Ok(());
                 }
                 stale(format!(
-                    "{agent} was changed meanwhile: its account is {}, and its name {}. Save once more if yours shall count.",
+                    "{agent} was changed meanwhile: its account is {}, and its name {}. Save once more to replace it.",
                     own.discord_user_id, own.agent_name
                 ))
             }

@@ -10,8 +10,9 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::page::across::AllRows;
 use crate::page::auth::Auth;
-use crate::page::drawn::{Drawn, MadeOnce};
+use crate::page::drawn::Drawn;
 use crate::page::figures::Figures;
+use crate::page::made_once::MadeOnce;
 use crate::page::memory_recorder::MemoryRecorder;
 use crate::page::order_log::OrderLog;
 use crate::page::peer_rows::PeerRows;

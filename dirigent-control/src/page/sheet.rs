@@ -4,8 +4,9 @@ use dirigent::operate::Cause;
 use dirigent::{CallError, ChannelId};
 
 use crate::page::auth::VisitorRole;
-use crate::page::drawn::{Freshness, Region, RowGroup, Sheet, Shown, Subject};
+use crate::page::drawn::{Region, RowGroup, Sheet, Shown, Subject};
 use crate::page::look::Query;
+use crate::page::made_once::{Freshness, Moment};
 use crate::page::pages::{Nothing, RowCells, Summary, Turning, channel_parts, drawn};
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
@@ -19,14 +20,15 @@ impl PageContext {
         freshness: Freshness,
     ) -> Result<std::sync::Arc<Sheet>, Problem> {
         let once = self.drawn.sheet((shown.clone(), role));
-        once.get(self, freshness, self.draw(&shown, role, freshness)).await
+        once.get(freshness, || self.moment(), self.draw(&shown, role, freshness)).await
     }
 
-    /// Rises with whatever happens.
-    pub(crate) fn version(&self) -> u64 {
+    /// The time, and how much has happened.
+    pub(crate) fn moment(&self) -> Moment {
         let tally = self.dirigent.tally();
         let changes: u64 = Cause::ALL.iter().map(|cause| tally.changes(*cause)).sum();
-        changes.wrapping_add(tally.reports()).wrapping_add(*self.orders.borrow())
+        let version = changes.wrapping_add(tally.reports()).wrapping_add(*self.orders.borrow());
+        Moment { version, at: self.clock.now() }
     }
 
     /// Whether the driver has ended, so that nothing that is shown changes any more.

@@ -95,6 +95,11 @@ impl Names {
 }
 
 impl Row {
+    /// A channel that was given the mode none is nothing to list where it is public.
+    pub(crate) fn is_listed(&self, is_private: bool) -> bool {
+        self.mode != "none" || self.needs_person.is_some() || is_private
+    }
+
     pub(crate) fn of(
         id: ChannelId,
         (known, names): (&DriverAnswer, &Names),

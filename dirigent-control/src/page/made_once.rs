@@ -1,0 +1,73 @@
+//! What is made at most once at a time, and shared by all who ask for it: drawings, and the list of all channels.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use dirigent::ports::Timestamp;
+
+use crate::page::problem::Problem;
+
+/// The time for which what was made is used again for a stream if nothing has happened since.
+const MADE_FOR: Duration = Duration::from_secs(1);
+/// When something was made.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    /// Rises with whatever happens.
+    pub(crate) version: u64,
+    pub(crate) at: Timestamp,
+}
+
+/// How old an answer may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// It was begun after it was asked for. Those who ask meanwhile share the next one.
+    Now,
+    /// It may be up to a second old if nothing has happened since.
+    Lately,
+}
+
+/// Something that is made at most once at a time, and shared by all who ask for it.
+pub(crate) struct MadeOnce<T> {
+    asked: AtomicU64,
+    made: tokio::sync::Mutex<Option<Made<T>>>,
+}
+
+struct Made<T> {
+    value: Result<Arc<T>, Problem>,
+    /// How many had asked when its making began: each of them may have it.
+    for_asked: u64,
+    moment: Moment,
+}
+
+impl<T> Default for MadeOnce<T> {
+    fn default() -> Self {
+        Self { asked: AtomicU64::new(0), made: tokio::sync::Mutex::new(None) }
+    }
+}
+
+impl<T: Send + Sync> MadeOnce<T> {
+    /// What was made, or what `make` makes of it now. A problem is shared, too: a store that does not answer is not asked once for
+    /// each visitor.
+    pub(crate) async fn get(
+        &self,
+        freshness: Freshness,
+        now: impl Fn() -> Moment + Send,
+        make: impl Future<Output = Result<T, Problem>> + Send,
+    ) -> Result<Arc<T>, Problem> {
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut kept = self.made.lock().await;
+        let moment = now();
+        if let Some(made) = kept.as_ref() {
+            let is_lately =
+                made.moment.version == moment.version && moment.at.since(made.moment.at) < MADE_FOR;
+            if asked <= made.for_asked || (freshness == Freshness::Lately && is_lately) {
+                return made.value.clone();
+            }
+        }
+        let for_asked = self.asked.load(Ordering::SeqCst);
+        let value = make.await.map(Arc::new);
+        *kept = Some(Made { value: value.clone(), for_asked, moment });
+        value
+    }
+}

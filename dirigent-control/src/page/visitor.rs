@@ -1,0 +1,47 @@
+//! Who visits the page, and how the browser reaches it.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, header};
+
+use crate::page::auth::VisitorRole;
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Visitor {
+    pub(crate) role: VisitorRole,
+    /// The name, for the log of orders.
+    pub(crate) name: Arc<str>,
+}
+
+/// How a browser reaches the page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// On this machine, where browsers keep a session without TLS.
+    Here,
+    /// With TLS, as far as is known.
+    Secure,
+    /// Without TLS from elsewhere, where a browser keeps no session that others on the way must not see.
+    Open,
+}
+
+impl Way {
+    /// The browser's own word counts first: behind a proxy the name of the host is often the proxy's.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        match text(header::ORIGIN).and_then(|origin| origin.split_once("://")) {
+            Some(("http", host)) if is_here(host) => Self::Here,
+            Some(("http", _)) => Self::Open,
+            None if is_here(text(header::HOST).unwrap_or_default()) => Self::Here,
+            Some(_) | None => Self::Secure,
+        }
+    }
+}
+
+/// Whether a host is this machine, as browsers see it.
+fn is_here(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
+        if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }
+    });
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]") || name.ends_with(".localhost")
+}
