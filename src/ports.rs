@@ -29,7 +29,7 @@ pub(crate) mod turn_link;
 pub(crate) mod waker;
 
 pub use crate::values::embed::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
-pub use crate::values::error::{ApiError, Certainty, ErrorKind};
+pub use crate::values::error::{ApiError, Certainty, ErrorKind, PostFailure};
 pub use crate::values::extras::{AllowedMentions, Extras};
 pub use crate::values::id::{BadSnowflake, GuildId, RoleId};
 pub use crate::values::lines::Lines;

@@ -84,6 +84,9 @@ fn with_code(code: Option<u64>) -> String {
             ": this account lacks a permission (to post Send Messages, in threads Send Messages in Threads, with embeds \
              Embed Links; to create channels Manage Channels and Manage Roles)"
         }
+        20_009 => ": the content filter blocked it",
+        200_000 => ": AutoMod blocked it",
+        240_000 => ": it holds a link that Discord takes for harmful",
         _ => "",
     };
     format!(", code {code}{meaning}")
@@ -102,13 +105,22 @@ impl RestError {
             Self::RouteRefused | Self::Lacks(_) => (ErrorKind::Forbidden, Certainty::NotDone),
             Self::NotAcceptable => (ErrorKind::Invalid, Certainty::NotDone),
         };
-        ApiError::new(kind).with_certainty(certainty).with_source(self)
+        let error = ApiError::new(kind).with_certainty(certainty);
+        match self {
+            Self::Refused { code: Some(code), .. } => error.with_code(code).with_source(self),
+            _ => error.with_source(self),
+        }
     }
 
     /// The same, and until when to wait.
     pub(crate) fn report_until(self, wait: Duration) -> ApiError {
         self.report().with_retry_after(wait)
     }
+}
+
+/// Whether Discord's code is about what a message says: its content filter, the guild's `AutoMod`, a harmful link.
+pub(crate) const fn is_for_words(code: u64) -> bool {
+    matches!(code, 20_009 | 200_000 | 240_000)
 }
 
 /// What a status means. What is no success and no refusal leaves doubt: a gateway in between may have
@@ -128,6 +140,10 @@ fn kind_of(status: u16, code: Option<u64>) -> (ErrorKind, Certainty) {
                 ) =>
         {
             (ErrorKind::Unavailable, Certainty::Unknown)
+        }
+        // Whatever the status: it is what the message says that is not taken.
+        Some(status) if status.is_client_error() && code.is_some_and(is_for_words) => {
+            (ErrorKind::Invalid, Certainty::NotDone)
         }
         Some(StatusCode::UNAUTHORIZED) => (ErrorKind::Unauthorized, Certainty::NotDone),
         Some(StatusCode::FORBIDDEN) => (ErrorKind::Forbidden, Certainty::NotDone),

@@ -9,6 +9,7 @@ use http::{HeaderMap, StatusCode};
 use crate::limit_headers::{LimitHeaders, Scope, TooMany};
 use crate::pace::{Outcome, Pace, Seat};
 use crate::refusals::{Refusals, Resting};
+use crate::rest_error::is_for_words;
 use crate::route::RouteKey;
 use crate::wire::Refused;
 use crate::{BanGuard, RestError};
@@ -112,8 +113,10 @@ impl Permit<'_> {
         self.is_open = false;
         let mut state = self.traffic.state();
         state.pace.came_back(now, self.route, &self.seat, &outcome);
-        // What stands before Discord knows nothing of this token and its permissions.
-        if status.is_success() || Refused::code_in(body).is_some() {
+        // What stands before Discord knows nothing of this token and its permissions, and a text that is refused for what
+        // it says tells nothing of them.
+        let is_of_rights = Refused::code_in(body).is_some_and(|code| !is_for_words(code));
+        if status.is_success() || is_of_rights {
             state.refusals.answered(now, self.route, status);
         }
         too_many

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::hooks::TurnId;
-use dirigent::ports::Embed;
+use dirigent::ports::{Embed, PostFailure};
 use dirigent::{Agent, AgentError, AgentId, ChannelId, Clock, Dirigent, Reply, Turn, UserId};
 
 use crate::MemoryDiscord;
@@ -120,6 +120,8 @@ pub struct SeenTurn {
     pub late_answer: Option<String>,
     /// The embeds that it was handed back with it.
     pub late_embeds: Vec<Embed>,
+    /// Why the chat did not take that answer.
+    pub post_failure: Option<PostFailure>,
     /// Whether it was told that its newest reply repeated what was said.
     pub repeated: bool,
 }
@@ -303,6 +305,7 @@ impl ScriptedAgent {
             lines,
             late_answer: turn.late_answer().map(str::to_owned),
             late_embeds: turn.late_embeds().to_vec(),
+            post_failure: turn.post_failure(),
             repeated: turn.is_repeated(),
             ..SeenTurn::default()
         });

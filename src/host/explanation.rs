@@ -8,6 +8,7 @@ use dirigent_core::Reason;
 
 use crate::AgentId;
 use crate::room::addressing::AddressedBy;
+use crate::values::error::PostFailure;
 
 /// Why an agent may, or may not, speak now, and what would change that. `Display` says it in
 /// words; [`Explanation::reason`] is for programs.
@@ -48,6 +49,9 @@ pub struct Explanation {
     /// not call, and once its failures have taken it offline. A turn whose call fails counts as passing, and what the agent was given is
     /// given again with its next turn.
     pub failed_calls: u32,
+    /// How the chat refused the agent's newest reply in this channel, where it did: the reply is not there, or not all of it. After a
+    /// restart this is not known.
+    pub refused: Option<PostFailure>,
     /// By what a person's message addressed the agent, where it has not had its turn since. After a restart this is not known.
     pub addressed_by: Option<AddressedBy>,
     /// Whether people's messages come to this channel without anything in them, because the bot lacks the message-content
@@ -123,6 +127,7 @@ impl Explanation {
             waits_for_call: false,
             unrecognised: None,
             failed_calls: 0,
+            refused: None,
             addressed_by: None,
             sees_no_content: false,
             owner: None,
@@ -238,6 +243,9 @@ impl fmt::Display for Explanation {
             0 => {}
             1 => f.write_str(" Its last call failed.")?,
             calls => write!(f, " Its last {calls} calls failed.")?,
+        }
+        if let Some(failure) = self.refused {
+            write!(f, " Its last reply was not posted: {failure}.")?;
         }
         match self.unrecognised {
             Some(replies) => write!(

@@ -160,6 +160,7 @@ impl Channel<'_> {
             unrecognised: self.dirigent.runtime.recognition.unrecognised(key),
             failed_calls: self.dirigent.runtime.presence.failures(key),
             addressed_by: state.room.look().addressed_by(key),
+            refused: state.room.look().post_failure(key),
             sees_no_content: self.dirigent.runtime.sight.is_blind(),
             ..why(reason)
         })

@@ -12,7 +12,7 @@ use super::surroundings::{Around, Surroundings, TRANSCRIPT_MAX, briefing};
 use super::turn_control::{TurnControl, TurnSource, TurnWatch};
 use super::turn_link::TurnLink;
 use crate::values::embed::Embed;
-use crate::values::error::{ApiError, ErrorKind};
+use crate::values::error::{ApiError, ErrorKind, PostFailure};
 use crate::values::extras::Extras;
 use crate::values::lines::Lines;
 use crate::values::mentions::with_mentions;
@@ -40,7 +40,7 @@ pub struct Turn {
     missed: Vec<Arc<ChatMessage>>,
     /// How many messages of people, and of others, are not among them.
     left_out: (usize, usize),
-    late: Option<Box<Said>>,
+    late: Option<Box<Late>>,
     repeated: bool,
     link: Arc<TurnLink>,
     around: Around,
@@ -57,6 +57,20 @@ impl Said {
     /// These words and nothing else.
     pub(crate) fn words(words: &str) -> Self {
         Self { words: words.into(), extras: None }
+    }
+}
+
+/// What is handed back to the agent that said it, since it is not in the channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Late {
+    pub(crate) said: Said,
+    /// Why the chat did not take it; `None` where it came too late.
+    pub(crate) failure: Option<PostFailure>,
+}
+
+impl From<Said> for Late {
+    fn from(said: Said) -> Self {
+        Self { said, failure: None }
     }
 }
 
@@ -80,7 +94,7 @@ impl Turn {
         agent: AgentId,
         turn: Option<TurnId>,
         (newest, missed, left_out): (Option<MessageId>, Vec<Arc<ChatMessage>>, (usize, usize)),
-        late: Option<Box<Said>>,
+        late: Option<Box<Late>>,
         link: Arc<TurnLink>,
         around: Weak<dyn Surroundings>,
     ) -> Self {
@@ -128,7 +142,16 @@ impl Turn {
     /// The same, with an answer that came too late in an earlier turn.
     #[must_use]
     pub fn with_late_answer(mut self, late: Option<Arc<str>>) -> Self {
-        self.late = late.map(|words| Box::new(Said { words, extras: None }));
+        self.late = late.map(|words| Box::new(Late::from(Said { words, extras: None })));
+        self
+    }
+
+    /// The same, with why the chat did not take that answer.
+    #[must_use]
+    pub fn with_post_failure(mut self, failure: Option<PostFailure>) -> Self {
+        if let Some(late) = &mut self.late {
+            late.failure = failure;
+        }
         self
     }
 
@@ -136,8 +159,8 @@ impl Turn {
     #[must_use]
     pub fn with_late_embeds(mut self, embeds: Vec<Embed>) -> Self {
         if !embeds.is_empty() {
-            let late = self.late.get_or_insert_with(|| Box::new(Said::words("")));
-            late.extras = Some(Arc::new(Extras { embeds, ..Extras::default() }));
+            let late = self.late.get_or_insert_with(|| Box::new(Late::from(Said::words(""))));
+            late.said.extras = Some(Arc::new(Extras { embeds, ..Extras::default() }));
         }
         self
     }
@@ -515,16 +538,22 @@ impl Turn {
     }
 
     /// What this agent answered in an earlier turn and what was not posted: the turn had been taken away from
-    /// it by then, the chat could not be reached for too long, or it was beyond
+    /// it by then, the chat refused it ([`post_failure`](Self::post_failure)) or could not be reached for too long, or it was beyond
     /// [`LimitRules::reply_parts_max`](crate::settings::LimitRules::reply_parts_max). Given once, with the next turn. The agent
     /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept.
     pub fn late_answer(&self) -> Option<&str> {
-        self.late.as_deref().map(|late| &*late.words).filter(|words| !words.is_empty())
+        self.late.as_deref().map(|late| &*late.said.words).filter(|words| !words.is_empty())
+    }
+
+    /// Why the chat did not take the answer that is handed back; `None` where it came too late. What was refused for its
+    /// words is handed back once: if the agent says the same again, and it is refused again, it is not.
+    pub fn post_failure(&self) -> Option<PostFailure> {
+        self.late.as_deref().and_then(|late| late.failure)
     }
 
     /// The embeds of the answer that is handed back. An answer of embeds alone has no [`late_answer`](Self::late_answer).
     pub fn late_embeds(&self) -> &[Embed] {
-        let extras = self.late.as_deref().and_then(|late| late.extras.as_deref());
+        let extras = self.late.as_deref().and_then(|late| late.said.extras.as_deref());
         extras.map_or(&[], |extras| &extras.embeds)
     }
 }

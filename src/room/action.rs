@@ -9,12 +9,12 @@ use super::inbox::Brought;
 use crate::ChatMessage;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::store::Commit;
-use crate::ports::turn::Said;
+use crate::ports::turn::{Late, Said};
 use crate::ports::waker::WakeOutcome;
 use crate::record::channel::{ReplyEnd, Revision, StoredChannel};
 use crate::record::outbox::OutboxKind;
 use crate::values::deferral_key::DeferralKey;
-use crate::values::error::ErrorKind;
+use crate::values::error::PostFailure;
 use crate::values::extras::Extras;
 
 pub(crate) use crate::admission::{AccountKey as Account, ActionId};
@@ -66,7 +66,7 @@ pub(crate) struct CallRequest {
     pub(crate) attempt: u8,
     pub(crate) newest: Option<MessageId>,
     pub(crate) brought: Brought,
-    pub(crate) late: Option<Box<Said>>,
+    pub(crate) late: Option<Box<Late>>,
     /// Whether its newest reply said nothing new.
     pub(crate) repeated: bool,
     /// Whether the turn waits already.
@@ -219,7 +219,7 @@ pub(crate) struct Lost {
     pub(crate) posted: usize,
     pub(crate) parts: usize,
     /// How the last attempt failed.
-    pub(crate) kind: Option<ErrorKind>,
+    pub(crate) failure: Option<PostFailure>,
 }
 
 /// An action without duration: performed by the caller of the room, at once and in order.

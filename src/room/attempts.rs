@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dirigent_core::{Settlement, Timestamp};
 
-use crate::values::error::{Certainty, ErrorKind};
+use crate::values::error::{Certainty, ErrorKind, PostFailure};
 
 /// How long after it was started a post may still arrive in the channel.
 pub(crate) const LANDS_WITHIN: Duration = Duration::from_secs(15);
@@ -28,6 +28,8 @@ pub(crate) fn aged(used: Timestamp, by: Duration) -> Timestamp {
 pub(crate) struct Failure {
     /// What kind of failure it was.
     pub(crate) kind: ErrorKind,
+    /// The chat's own number for it.
+    pub(crate) code: Option<u64>,
     /// Whether the request may have been carried out.
     pub(crate) certainty: Certainty,
     /// How long to wait before the next attempt, where the other side said so.
@@ -51,6 +53,10 @@ pub(crate) enum Trouble {
 }
 
 impl Failure {
+    pub(crate) const fn post_failure(&self) -> PostFailure {
+        PostFailure { kind: self.kind, code: self.code }
+    }
+
     pub(crate) fn trouble(&self) -> Trouble {
         match self.kind {
             ErrorKind::RateLimited => Trouble::Limited(self.retry_after.unwrap_or(FIRST_WAIT)),
@@ -176,7 +182,7 @@ mod tests {
     }
 
     fn failure(kind: ErrorKind, retry_after: Option<Duration>) -> Failure {
-        Failure { kind, certainty: Certainty::NotDone, retry_after, began: NOW }
+        Failure { kind, code: None, certainty: Certainty::NotDone, retry_after, began: NOW }
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::view::Span;
-use dirigent_core::{AgentKey, MessageId, TurnId};
+use dirigent_core::{AgentKey, MessageId, Tail, TurnId};
 
 use super::talk::Talk;
 use super::texts::Texts;
-use crate::ports::turn::Said;
+use crate::ports::turn::{Late, Said};
 use crate::record::channel::Outgoing;
 use crate::record::handed::{Handed, next};
+use crate::values::error::PostFailure;
 use crate::{ChatMessage, UserId};
 
 /// The longest late answer that is kept, in bytes.
@@ -33,7 +34,9 @@ pub(crate) struct Inbox {
     /// Up to where an agent that reads the channel itself had it before it when its newest turn began.
     read: Option<MessageId>,
     /// What agents answered too late; of each agent the newest.
-    late: Vec<(AgentKey, Box<Said>)>,
+    late: Vec<(AgentKey, Box<Late>)>,
+    /// Whose newest reply the chat did not take, and which it was.
+    refused: Vec<(AgentKey, PostFailure, Tail)>,
     pub(super) talk: Talk,
 }
 
@@ -353,6 +356,7 @@ impl Inbox {
     pub(crate) fn forget(&mut self) {
         self.begin(None);
         self.late.clear();
+        self.refused.clear();
         self.talk = Talk::default();
     }
 
@@ -802,15 +806,25 @@ impl Inbox {
 impl Inbox {
     /// Keeps what an agent said too late for its next turn. An answer beyond 32 KiB is dropped.
     pub(crate) fn keep_late(&mut self, agent: AgentKey, said: Said) {
+        self.hand_back(agent, said.into());
+    }
+
+    fn hand_back(&mut self, agent: AgentKey, late: Late) {
         self.take_late(agent);
-        if said.words.len() <= LATE_MAX && self.late.len() < AGENTS_MAX {
-            self.late.push((agent, Box::new(said)));
+        if late.said.words.len() <= LATE_MAX && self.late.len() < AGENTS_MAX {
+            self.late.push((agent, Box::new(late)));
         }
     }
 
     /// Keeps what of a reply did not get into the channel: of its messages those that were not posted, without the
-    /// `notice` that it was cut, and the `rest` that was in none of them, if there is room for it.
-    pub(crate) fn keep_late_reply(&mut self, reply: &Outgoing, rest: &str, notice: &str) {
+    /// `notice` that it was cut, and the `rest` that was in none of them, if there is room for it. What the chat refused twice
+    /// for its words is not kept: its agent would say it again (a review saw five calls and five refusals of one text).
+    pub(crate) fn keep_late_reply(
+        &mut self,
+        reply: &Outgoing,
+        (rest, notice): (&str, &str),
+        failure: Option<PostFailure>,
+    ) {
         let unposted = reply.parts.iter().filter(|part| part.posted.is_none());
         let words = unposted.map(|part| &*part.content).filter(|words| *words != notice);
         let mut words: Vec<&str> = words.collect();
@@ -822,11 +836,35 @@ impl Inbox {
             words.push(rest);
         }
         if !words.is_empty() || extras.is_some() {
-            self.keep_late(reply.agent, Said { words: words.join("\n").into(), extras });
+            let said = Said { words: words.join("\n").into(), extras };
+            if failure.is_none_or(|failure| self.is_new_failure(reply.agent, failure, &said)) {
+                self.hand_back(reply.agent, Late { said, failure });
+            }
         }
     }
 
-    pub(crate) fn take_late(&mut self, agent: AgentKey) -> Option<Box<Said>> {
+    /// Notes that the chat did not take it. Returns whether it is to be handed back.
+    fn is_new_failure(&mut self, agent: AgentKey, failure: PostFailure, said: &Said) -> bool {
+        let tail = Tail::of(&said.words);
+        let before = self.refused.iter().position(|(known, ..)| *known == agent);
+        let before = before.map(|at| self.refused.swap_remove(at));
+        self.refused.push((agent, failure, tail));
+        let is_same =
+            |(_, before, words): (_, PostFailure, _)| before.is_for_its_words() && words == tail;
+        !(failure.is_for_its_words() && before.is_some_and(is_same))
+    }
+
+    /// A reply of the agent is in the channel.
+    pub(crate) fn reply_taken(&mut self, agent: AgentKey) {
+        self.refused.retain(|(known, ..)| *known != agent);
+    }
+
+    /// How the chat refused the agent's newest reply, where it did.
+    pub(crate) fn post_failure(&self, agent: AgentKey) -> Option<PostFailure> {
+        self.refused.iter().find(|(known, ..)| *known == agent).map(|(_, failure, _)| *failure)
+    }
+
+    pub(crate) fn take_late(&mut self, agent: AgentKey) -> Option<Box<Late>> {
         let at = self.late.iter().position(|(known, _)| *known == agent)?;
         Some(self.late.swap_remove(at).1)
     }

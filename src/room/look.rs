@@ -15,6 +15,7 @@ use super::replying::{given_up_at, waiting_agent};
 use super::turns::Turns;
 use crate::record::discussion::Discussion;
 use crate::record::outbox::OutboxKind;
+use crate::values::error::PostFailure;
 
 /// What can be seen of a room.
 pub(crate) struct Look<'a> {
@@ -79,6 +80,11 @@ impl Look<'_> {
         let waits =
             addressed.agents.contains(&agent) && !active.inbox.was_handed(agent, addressed.message);
         waits.then_some(addressed.by)
+    }
+
+    /// How the chat refused the agent's newest reply here, where it did; unknown after a restart.
+    pub(crate) fn post_failure(&self, agent: AgentKey) -> Option<PostFailure> {
+        self.active.and_then(|active| active.inbox.post_failure(agent))
     }
 
     /// Whose reply is made, and waits until the chat takes it.

@@ -25,7 +25,7 @@ use crate::ChatMessage;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::turn::Said;
 use crate::record::channel::ReplyEnd;
-use crate::values::error::ErrorKind;
+use crate::values::error::{ErrorKind, PostFailure};
 
 /// Delivers what a hosted agent says.
 pub(super) struct Replying<'a> {
@@ -120,7 +120,10 @@ impl Replying<'_> {
                     }
                     Some(offer) => offer,
                     None => {
-                        self.give_up(Some(ErrorKind::RateLimited));
+                        self.give_up(Some(PostFailure {
+                            kind: ErrorKind::RateLimited,
+                            code: None,
+                        }));
                         Offer::Over
                     }
                 }
@@ -143,7 +146,7 @@ impl Replying<'_> {
             return self.end_lost();
         };
         if !self.is_current(reply) {
-            self.hand_back();
+            self.hand_back(None);
             return true;
         }
         let is_over = given_up_at(self.turns, reply).is_some_and(|at| at <= self.now);
@@ -167,7 +170,7 @@ impl Replying<'_> {
 
     /// What of the reply is not in the channel becomes the agent's late answer. While a part is on its way,
     /// it is not known yet what that is.
-    fn hand_back(&mut self) -> Option<ReplyDelivery> {
+    fn hand_back(&mut self, failure: Option<PostFailure>) -> Option<ReplyDelivery> {
         let reply = self.reply.take()?;
         let is_head = self.voice.head() == Some(VoiceItem::Reply);
         let under_way = self.voice.under_way().filter(|_| is_head);
@@ -178,7 +181,7 @@ impl Replying<'_> {
             *self.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
         } else {
             let notice = &self.cx.settings.texts.cut_notice;
-            self.kept.inbox.keep_late_reply(reply.stored(), reply.rest(), notice);
+            self.kept.inbox.keep_late_reply(reply.stored(), (reply.rest(), notice), failure);
         }
         self.turns.commit.change();
         Some(reply)
@@ -195,18 +198,19 @@ impl Replying<'_> {
         }
         if let Some(withdrawn) = self.withdrawn.take_if(|withdrawn| withdrawn.is_request(id)) {
             let (reply, rest) = withdrawn.ended(arrived);
-            self.kept.inbox.keep_late_reply(&reply, &rest, &self.cx.settings.texts.cut_notice);
+            let notice = &self.cx.settings.texts.cut_notice;
+            self.kept.inbox.keep_late_reply(&reply, (&rest, notice), None);
         }
     }
 
     /// The reply cannot be delivered: its turn is over, and its agent is handed the rest back.
-    fn give_up(&mut self, kind: Option<ErrorKind>) {
-        let Some(reply) = self.hand_back() else {
+    fn give_up(&mut self, failure: Option<PostFailure>) {
+        let Some(reply) = self.hand_back(failure) else {
             return;
         };
         let (agent, run) = (reply.stored().agent, reply.stored().run);
         let (posted, parts) = (reply.posted_messages().count(), reply.stored().parts.len());
-        self.signals.push_back(Signal::ReplyLost(Lost { agent, run, posted, parts, kind }));
+        self.signals.push_back(Signal::ReplyLost(Lost { agent, run, posted, parts, failure }));
         let undelivered = Input::Undelivered { agent, run: Some(run), posted: reply.is_posted() };
         let _ = self.turns.submit(self.cx, self.now, &undelivered);
     }
@@ -219,6 +223,7 @@ impl Replying<'_> {
         self.voice.withdraw(VoiceItem::Reply);
         let stored = reply.stored();
         let (agent, run) = (stored.agent, Some(stored.run));
+        self.kept.inbox.reply_taken(agent);
         let mut messages = std::mem::take(self.receipt);
         messages.clear();
         messages.extend(reply.posted_messages());
@@ -282,9 +287,9 @@ impl Replying<'_> {
         let after = reply.failed(self.now, failure);
         let waits = reply.stored().waiting_since;
         if after == AfterFailure::GiveUp {
-            let (channel, kind) = (self.turns.channel, failure.kind);
-            tracing::warn!(%channel, ?kind, why = kind.describe(), "a reply was not posted");
-            return self.give_up(Some(kind));
+            let (channel, failure) = (self.turns.channel, failure.post_failure());
+            tracing::warn!(%channel, why = %failure, "a reply was not posted");
+            return self.give_up(Some(failure));
         }
         if was != waits {
             self.turns.commit.change();

@@ -14,7 +14,7 @@ use futures_util::stream::{Stream, StreamExt, unfold};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::values::error::{ApiError, ErrorKind};
+use crate::values::error::PostFailure;
 use crate::{AgentId, ChannelId};
 
 /// A transition with its channel and its agent's name. Its `Display` is a sentence for people; with `{:#}` it is the phases and
@@ -128,7 +128,7 @@ pub struct LostReply {
     /// How many it has.
     pub parts: usize,
     /// How the last attempt failed; `None` where the reply was given up without one.
-    pub kind: Option<ErrorKind>,
+    pub failure: Option<PostFailure>,
 }
 
 impl fmt::Display for LostReply {
@@ -138,8 +138,8 @@ impl fmt::Display for LostReply {
             f,
             "the reply of {agent} was given up: {posted} of its {parts} messages are in the channel"
         )?;
-        match self.kind {
-            Some(kind) => write!(f, "; the last attempt failed: {}", ApiError::new(kind)),
+        match self.failure {
+            Some(failure) => write!(f, "; the last attempt failed: {failure}"),
             None => Ok(()),
         }
     }

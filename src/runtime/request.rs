@@ -180,6 +180,7 @@ fn failed(channel: ChannelId, what: &'static str, error: &ApiError, limits: &Lim
 fn failure(error: &ApiError, limits: &Limits) -> Outcome {
     Outcome::Failed(Failure {
         kind: error.kind(),
+        code: error.post_failure().code,
         certainty: error.certainty(),
         retry_after: error.retry_after(),
         began: limits.began,

@@ -137,9 +137,9 @@ impl Signals<'_> {
     }
 
     fn tell_lost(&self, channel: ChannelId, directory: &Directory, lost: &Lost) {
-        let Lost { agent, run, posted, parts, kind } = *lost;
+        let Lost { agent, run, posted, parts, failure } = *lost;
         let agent = directory.name(agent).cloned().unwrap_or_else(|| "unknown".into());
-        let lost = LostReply { channel, agent, run, posted, parts, kind };
+        let lost = LostReply { channel, agent, run, posted, parts, failure };
         // It is no error when the host has no listener.
         let _ = self.events.send(EventOrLag::ReplyLost(lost));
     }

@@ -79,6 +79,46 @@ pub enum Certainty {
     Unknown,
 }
 
+/// How an attempt at the chat failed, for who wants to know why something is not in the channel.
+///
+/// ```
+/// use dirigent::ports::{ErrorKind, PostFailure};
+///
+/// let failure = PostFailure { kind: ErrorKind::Invalid, code: Some(200_000) };
+/// assert_eq!(failure.to_string(), "the chat does not take what it says (code 200000)");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "a kind and a number")]
+pub struct PostFailure {
+    /// What kind of failure it was.
+    pub kind: ErrorKind,
+    /// The chat's own number for the reason, where it has one: Discord's error code. 200000 is a text that the guild's
+    /// `AutoMod` blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<u64>,
+}
+
+impl PostFailure {
+    /// Whether the chat refused it for what it says: said again, it would be refused again.
+    pub const fn is_for_its_words(&self) -> bool {
+        matches!(self.kind, ErrorKind::Invalid)
+    }
+}
+
+impl fmt::Display for PostFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            ErrorKind::Invalid => "the chat does not take what it says",
+            kind => kind.describe(),
+        })?;
+        match self.code {
+            Some(code) => write!(f, " (code {code})"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A failed attempt at the chat or the store.
 ///
 /// ```
@@ -101,6 +141,8 @@ pub struct ApiError {
         skip_serializing_if = "Option::is_none"
     )]
     retry_after: Option<Duration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<u64>,
     #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -118,7 +160,7 @@ impl ApiError {
             | ErrorKind::Invalid
             | ErrorKind::Unsupported => Certainty::NotDone,
         };
-        Self { kind, certainty, retry_after: None, source: None }
+        Self { kind, certainty, retry_after: None, code: None, source: None }
     }
 
     /// Says what is certain, where the implementation knows better.
@@ -132,6 +174,13 @@ impl ApiError {
     #[must_use]
     pub const fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
+        self
+    }
+
+    /// Says by which number the chat names its reason, such as Discord's error codes.
+    #[must_use]
+    pub const fn with_code(mut self, code: u64) -> Self {
+        self.code = Some(code);
         self
     }
 
@@ -150,6 +199,11 @@ impl ApiError {
     /// What may be concluded.
     pub const fn certainty(&self) -> Certainty {
         self.certainty
+    }
+
+    /// What was refused, and by which of the chat's own numbers.
+    pub const fn post_failure(&self) -> PostFailure {
+        PostFailure { kind: self.kind, code: self.code }
     }
 
     /// How long to wait before asking again, where the other side said so.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent::hooks::RunReport;
 use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, Reason};
-use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, Posted};
+use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, PostFailure, Posted};
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{
@@ -13,7 +13,7 @@ use dirigent::{
     MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn, UserId, agent_fn,
 };
 use dirigent_testkit::memory_discord::{Call, Fault};
-use dirigent_testkit::scripted_agent::Act;
+use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::{Log, ManualClock, MemoryDiscord};
 use dirigent_verify::stage::{Setup, Stage};
 use futures_util::StreamExt as _;
@@ -225,7 +225,57 @@ fn a_listener_is_told_of_a_reply_that_could_not_be_posted() {
         .find_map(|heard| if let EventOrLag::ReplyLost(lost) = heard { Some(lost) } else { None });
     let lost = lost.expect("it was told");
     assert_eq!((lost.agent.as_str(), lost.posted, lost.parts), ("a", 0, 1));
-    assert_eq!(lost.kind, Some(ErrorKind::Forbidden));
+    assert_eq!(lost.failure.map(|failure| failure.kind), Some(ErrorKind::Forbidden));
+}
+
+/// WY4
+#[test]
+fn a_reply_that_is_refused_keeps_its_cause_and_comes_back_once() {
+    let blocked = PostFailure { kind: ErrorKind::Invalid, code: Some(200_000) };
+    let words = "a text that is\nnot wanted";
+    let says = |words: &str| Line::from(Reply::text(words));
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    let mut events = stage.dirigent().events();
+    stage.chat();
+    let (account, channel) = (stage.agent("a").user(), stage.channel());
+    let mut ask = |stage: &mut Stage, words: &str, fault: Option<Fault>| {
+        stage.agent("a").then(says(words));
+        if let Some(fault) = fault {
+            stage.discord().inject(|faults| faults.next_by(account, Call::Post, fault));
+        }
+        stage.say("Hello");
+        stage.until_dormant();
+        let why = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
+        let heard = std::iter::from_fn(|| events.try_next()).filter_map(|heard| match heard {
+            EventOrLag::ReplyLost(lost) => Some(lost.to_string()),
+            _ => None,
+        });
+        (why.unwrap(), heard.collect::<Vec<_>>())
+    };
+    let (why, lost) = ask(&mut stage, words, Some(Fault::Blocked { code: 200_000 }));
+    assert_eq!(why.refused, Some(blocked));
+    let told = "the chat does not take what it says (code 200000)";
+    assert!(why.to_string().ends_with(&format!("Its last reply was not posted: {told}.")), "{why}");
+    assert!(matches!(&lost[..], [lost] if lost.ends_with(told)), "{lost:?}");
+    // It comes back with its cause. What is said again, and refused again, does not.
+    ask(&mut stage, "a text that is not wanted", Some(Fault::Blocked { code: 200_000 }));
+    ask(&mut stage, "a text  that is not wanted", Some(Fault::Blocked { code: 200_000 }));
+    let back = |stage: &Stage| -> Vec<_> {
+        let turns = stage.agent("a").turns().into_iter();
+        turns.filter_map(|turn| Some((turn.late_answer?, turn.post_failure))).collect()
+    };
+    ask(&mut stage, words, None);
+    let first = (words.to_owned(), Some(blocked));
+    assert_eq!(back(&stage), [first]);
+    let (why, _) = ask(&mut stage, "fine", None);
+    assert_eq!(why.refused, None, "a reply is in the channel");
+    // A right that is missing says nothing of the words: they come back each time.
+    for _ in 0..3 {
+        ask(&mut stage, "again", Some(Fault::Forbidden));
+    }
+    ask(&mut stage, "fine", None);
+    let forbidden = PostFailure { kind: ErrorKind::Forbidden, code: None };
+    assert_eq!(back(&stage)[1..], vec![("again".to_owned(), Some(forbidden)); 3]);
 }
 
 /// N9

@@ -211,6 +211,7 @@ impl<'c> Carrying<'c> {
             others_left_out: turn.others_left_out(),
             late_answer: turn.late_answer().map(str::to_owned),
             late_embeds: turn.late_embeds().to_vec(),
+            post_failure: turn.post_failure(),
             is_repeated: turn.is_repeated(),
             // An agent that is not registered any more has no account.
             me: Some(turn.me()).filter(|me| me.discord_user_id.get() != 0),

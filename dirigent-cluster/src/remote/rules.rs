@@ -3,7 +3,9 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use dirigent::ports::{ApiError, Embed, HistoryRequest, Identity, Post, Posted, Timestamp};
+use dirigent::ports::{
+    ApiError, Embed, HistoryRequest, Identity, Post, PostFailure, Posted, Timestamp,
+};
 use dirigent::{AgentId, ChannelId, ChatMessage, MessageId, Reply, UserId};
 use dirigent_relay::{HostId, RelayQuestion};
 use serde::{Deserialize, Serialize};
@@ -113,6 +115,9 @@ pub(crate) struct GivenTurn {
     pub(crate) others_left_out: usize,
     pub(crate) late_answer: Option<String>,
     pub(crate) late_embeds: Vec<Embed>,
+    /// Why the chat did not take that answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) post_failure: Option<PostFailure>,
     pub(crate) is_repeated: bool,
     pub(crate) me: Option<Identity>,
     pub(crate) others: Vec<Identity>,

@@ -9,7 +9,7 @@ use dirigent::operate::{CreatedChannel, Opening, Refusal, ResultPost, Summary};
 use dirigent::ports::{
     AllowedMentions, ApiError, Attachment, AuthorKind, Certainty, ChannelAnswer, ChannelRequest,
     ChatKind, Embed, EmbedAuthor, EmbedFooter, ErrorKind, ExplainAnswer, GatewayEvent, GuildId,
-    HistoryRequest, Identity, Mentions, Nonce, Post, Posted, RoleId, Timestamp,
+    HistoryRequest, Identity, Mentions, Nonce, Post, PostFailure, Posted, RoleId, Timestamp,
 };
 use dirigent::store::Discussion;
 use dirigent::tools::Caller;
@@ -340,6 +340,7 @@ pub(super) fn begin_calls() -> Vec<BeginCall> {
         others_left_out: 1,
         late_answer: Some("Later.".to_owned()),
         late_embeds: vec![embed()],
+        post_failure: Some(PostFailure { kind: ErrorKind::Invalid, code: Some(200_000) }),
         is_repeated: true,
         me: Some(identity()),
         others: vec![identity()],
@@ -354,6 +355,7 @@ pub(super) fn begin_calls() -> Vec<BeginCall> {
         others_left_out: 0,
         late_answer: None,
         late_embeds: Vec::new(),
+        post_failure: None,
         is_repeated: false,
         me: None,
         others: Vec::new(),

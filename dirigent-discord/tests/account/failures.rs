@@ -48,6 +48,23 @@ async fn every_status_is_told_apart() {
     assert_eq!(cause(&page), RestError::Refused { status: 502, code: None });
 }
 
+/// WY4: what the message says is not taken, whatever the status. It is no missing right, so the route does not rest.
+#[tokio::test]
+async fn a_text_that_is_refused_for_what_it_says_is_named_by_its_code() {
+    for (status, code) in [(400, 200_000), (403, 20_009), (403, 240_000)] {
+        let body = format!(r#"{{"message":"confidential","code":{code}}}"#);
+        let error = posted(Reply::status(status, &body)).await;
+        assert_eq!((error.kind(), error.certainty()), (ErrorKind::Invalid, Certainty::NotDone));
+        assert_eq!(error.post_failure().code, Some(code));
+        let replies = std::iter::repeat_with(|| Reply::status(status, &body)).take(5);
+        let stage = AccountStage::with(replies.collect::<Vec<_>>()).await;
+        for number in 0..5 {
+            let _ = stage.account.post(post("confidential", number)).await.unwrap_err();
+        }
+        assert_eq!(stage.server.count(), 5, "{status}");
+    }
+}
+
 /// WY5: what stands before Discord refuses in its own words. It knows nothing of the token, of permissions or of the
 /// message: that is an outage, after which the reply is posted, and no reason to let the route or the token rest.
 #[tokio::test]

@@ -369,9 +369,17 @@ fn system(turn: &Turn, persona: &str) -> String {
     }
     text.push_str(&turn.briefing());
     if let Some(late) = turn.late_answer() {
-        text.push_str(
-            "\nYour last answer came too late and was not posted. Say it now if it still holds, or what of it does:\n",
-        );
+        text.push_str("\n");
+        text.push_str(&match turn.post_failure() {
+            None => "Your last answer came too late and was not posted. Say it now if it still holds, or what of it does:".to_owned(),
+            Some(failure) if failure.is_for_its_words() => format!(
+                "Your last answer was not posted: {failure}. If it still holds, say it in other words. It was:"
+            ),
+            Some(failure) => format!(
+                "Your last answer was not posted: {failure}. Say it now if it still holds, or what of it does:"
+            ),
+        });
+        text.push_str("\n");
         text.push_str(late);
     }
     text

@@ -42,6 +42,11 @@ pub enum Fault {
     },
     /// 403: the request is refused for lack of permission.
     Forbidden,
+    /// 400 with this code of the chat's own: what the message says is not taken. Discord's `AutoMod` has 200000.
+    Blocked {
+        /// The chat's number for the reason.
+        code: u64,
+    },
     /// 404: the channel or message does not exist.
     Gone,
     /// 401: the token is not accepted.
@@ -72,6 +77,7 @@ impl Fault {
             | Self::Refused
             | Self::LandsLate { .. }
             | Self::Forbidden
+            | Self::Blocked { .. }
             | Self::Gone
             | Self::Unauthorized => false,
         }
@@ -87,6 +93,9 @@ impl Fault {
             }
             Self::ServerErrorApplied | Self::ServerErrorNotApplied => ErrorKind::Unavailable,
             Self::Forbidden => ErrorKind::Forbidden,
+            Self::Blocked { code } => {
+                return Some(ApiError::new(ErrorKind::Invalid).with_code(code));
+            }
             Self::Gone => ErrorKind::Gone,
             Self::Unauthorized => ErrorKind::Unauthorized,
             Self::RateLimited { retry_after } => return Some(rate_limited(retry_after)),

@@ -30,7 +30,7 @@ fn begin(commit: &mut CommitState, now: Timestamp) -> Option<CommitTerms> {
 }
 
 fn failure(kind: ErrorKind) -> Failure {
-    Failure { kind, certainty: Certainty::NotDone, retry_after: None, began: NOW }
+    Failure { kind, code: None, certainty: Certainty::NotDone, retry_after: None, began: NOW }
 }
 
 #[test]

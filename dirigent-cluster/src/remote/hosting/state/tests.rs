@@ -96,6 +96,7 @@ impl HostingStage {
                 others_left_out: 0,
                 left_out: 0,
                 late_answer: None,
+                post_failure: None,
                 late_embeds: Vec::new(),
                 is_repeated: false,
                 me: None,
