@@ -18,6 +18,7 @@ pub use crate::room::outbox::entry::{OutboxEntry, PostState};
 pub use crate::runtime::events::{
     AgentFailure, AgentFault, ChannelEvent, EventOrLag, Events, LostReply, Progress,
 };
+pub use crate::runtime::presence::FailedCalls;
 pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
 pub use crate::runtime::workers::Work;
 pub use crate::values::call_error::DriverEnd;

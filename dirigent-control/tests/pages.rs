@@ -1,7 +1,7 @@
 //! What people see.
 
 use axum::body::Body;
-use dirigent::Mode;
+use dirigent::{Mode, agent_fn};
 use http::{Method, StatusCode, header};
 
 use crate::fixture::{Fixture, OPERATOR, VIEWER, request};
@@ -486,7 +486,7 @@ async fn a_guild_without_private_channels_is_listed() {
 /// PG11: what failed stands out with its class, and the page says since when it is as it is.
 #[tokio::test]
 async fn failures_stand_out_and_the_page_says_since_when() {
-    let broken = dirigent::agent_fn(async |_: dirigent::Turn| Err("no model".into()));
+    let broken = agent_fn(async |_: dirigent::Turn| Err("no model".into()));
     let fixture = Fixture::open().await;
     for agent in ["poet", "critic"] {
         let account = fixture.discord.account(fixture.accounts[usize::from(agent == "critic")]);
@@ -511,4 +511,21 @@ async fn failures_stand_out_and_the_page_says_since_when() {
     fixture.dirigent.channel(channel).hold().await.unwrap();
     let look = fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
     assert!(look["since"].as_u64() >= Some(before), "a pause changes no phase: {look}");
+}
+
+/// WY8
+#[tokio::test]
+async fn an_agent_that_fails_needs_a_person() {
+    let fixture = Fixture::open().await;
+    let channel = fixture.chat("den").await;
+    let account = fixture.discord.account(fixture.accounts[0]);
+    let fails = agent_fn(|_: dirigent::Turn| async { Err("a secret".into()) });
+    fixture.dirigent.host("poet", fails, account);
+    fixture.discord.say(channel, fixture.person, "Speak now");
+    fixture.until(channel, |status| (!status.failing.is_empty()).then_some(())).await;
+    let list = fixture.page("/dirigent?show=needs", VIEWER).await.text;
+    assert!(list.contains("Poet fails") && !list.contains("a secret"), "{list}");
+    let page = fixture.page(&format!("/dirigent/channels/{channel}"), VIEWER).await.text;
+    let is_told = page.contains("Its last call failed.") || page.contains(" calls failed.");
+    assert!(is_told && !page.contains("a secret"), "{page}");
 }

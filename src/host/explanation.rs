@@ -8,6 +8,7 @@ use dirigent_core::Reason;
 
 use crate::AgentId;
 use crate::room::addressing::AddressedBy;
+use crate::runtime::presence::FailedCalls;
 use crate::values::error::PostFailure;
 
 /// Why an agent may, or may not, speak now, and what would change that. `Display` says it in
@@ -45,10 +46,10 @@ pub struct Explanation {
     /// How many of the agent's replies in a row, three or more, were not recognised in what was posted:
     /// what its host reports differs from what it posts, and each turn waits until the agent is quiet.
     pub unrecognised: Option<u32>,
-    /// How many calls of the agent failed in a row, in any channel of this process; 0 also for an agent that the library does
+    /// The agent's calls that failed in a row, in any channel of this process; `None` also for an agent that the library does
     /// not call, and once its failures have taken it offline. A turn whose call fails counts as passing, and what the agent was given is
     /// given again with its next turn.
-    pub failed_calls: u32,
+    pub failed_calls: Option<FailedCalls>,
     /// How the chat refused the agent's newest reply in this channel, where it did: the reply is not there, or not all of it. After a
     /// restart this is not known.
     pub refused: Option<PostFailure>,
@@ -126,7 +127,7 @@ impl Explanation {
             record_refused_for: None,
             waits_for_call: false,
             unrecognised: None,
-            failed_calls: 0,
+            failed_calls: None,
             refused: None,
             addressed_by: None,
             sees_no_content: false,
@@ -239,10 +240,8 @@ impl fmt::Display for Explanation {
         if let Some(remedy) = self.remedy().filter(|_| !wakes) {
             write!(f, " {remedy}")?;
         }
-        match self.failed_calls {
-            0 => {}
-            1 => f.write_str(" Its last call failed.")?,
-            calls => write!(f, " Its last {calls} calls failed.")?,
+        if let Some(failed) = &self.failed_calls {
+            write!(f, " {failed}.")?;
         }
         if let Some(failure) = self.refused {
             write!(f, " Its last reply was not posted: {failure}.")?;
@@ -383,8 +382,15 @@ mod tests {
     #[test]
     fn failed_calls_are_said() {
         let mut why = Explanation::new("poet".into(), Reason::Dormant);
-        for (failed, said) in [(1, "call failed"), (3, "3 calls failed")] {
-            why.failed_calls = failed;
+        for (number, class, said) in [
+            (1, None, "call failed"),
+            (
+                3,
+                Some("no connection came about".into()),
+                "3 calls failed: no connection came about",
+            ),
+        ] {
+            why.failed_calls = Some(FailedCalls { number, class });
             assert_eq!(
                 why.to_string(),
                 format!(

@@ -13,6 +13,7 @@ use crate::ports::ownership::Standing;
 use crate::room::Room;
 use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
+use crate::runtime::presence::FailedCalls;
 use crate::runtime::tally::Tally;
 use crate::values::load_error::Barred;
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
@@ -74,6 +75,8 @@ pub struct Status {
     /// from what it posts. Each such turn waits until the agent is quiet, or for
     /// [`Confirmation::delivery_timeout`](crate::settings::Confirmation::delivery_timeout).
     pub unrecognised: Vec<(AgentId, u32)>,
+    /// The listed agents whose last calls failed, in any channel of this process.
+    pub failing: Vec<(AgentId, FailedCalls)>,
     /// Whether people's messages come to this process without anything in them, because the bot lacks the message-content
     /// intent: they wake no agent.
     pub sees_no_content: bool,
@@ -260,6 +263,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         let replies = runtime.recognition.unrecognised(seat.agent)?;
         Some((name(seat.agent), replies))
     };
+    let failing = |seat: Seat| Some((name(seat.agent), runtime.presence.failures(seat.agent)?));
     Status {
         mode: view.mode(),
         turn_state: view.turn_state(),
@@ -282,6 +286,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         record_refused_since: room.look().commit().refused.since(),
         waiting_reply: room.look().waiting_reply().map(name),
         unrecognised: view.list().filter_map(unrecognised).collect(),
+        failing: view.list().filter_map(failing).collect(),
         sees_no_content: runtime.sight.is_blind(),
         given_up: room.look().given_up(),
     }

@@ -53,8 +53,16 @@ pub trait Agent: Send + Sync + 'static {
     /// ([`Turn::missed`](crate::Turn::missed)) is given again with its next turn; an agent that can repeat its request
     /// within [`Turn::time_left`](crate::Turn::time_left) answers sooner. People are not told: a host does that, with
     /// [`Builder::on_agent_error`](crate::host::Builder::on_agent_error). `explain` and `/why` say that calls failed. The
-    /// error's text is not logged, since it may hold a secret.
+    /// error's text is not logged, since it may hold a secret; [`failure_class`](Self::failure_class) says what may be.
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError>;
+
+    /// What kind of failure an error of this agent is, in a few words that people may read: no key, no address, and nothing that
+    /// was said. The log, `/why` and the control page show it, for example "the endpoint refuses the request (status 401)".
+    /// The default says nothing, because an error's own text may hold anything.
+    fn failure_class(&self, error: &AgentError) -> Option<String> {
+        let _ = error;
+        None
+    }
 }
 
 /// Whatever went wrong inside an agent.

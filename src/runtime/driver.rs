@@ -367,7 +367,7 @@ impl<'p> Loop<'p> {
                     let (agent, run, channel) = (request.agent, request.run, room.id);
                     // The process may have stood still since the room asked for it.
                     let outcome = if runtime.standing(channel).acts() {
-                        let returned = |fault| runtime.call_ended(channel, agent, run, fault);
+                        let returned = |failed| runtime.call_ended(channel, agent, run, failed);
                         let shared = Arc::clone(&link);
                         let call = performer.call(&room, request, shared, returned);
                         // What an agent's call drops at its end is the host's, too.

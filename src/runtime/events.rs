@@ -73,6 +73,8 @@ pub struct AgentFailure {
     pub run: RunId,
     /// What went wrong.
     pub fault: AgentFault,
+    /// What kind of failure it is, as far as people may read it ([`Agent::failure_class`](crate::Agent::failure_class)).
+    pub class: Option<Arc<str>>,
 }
 
 impl fmt::Display for AgentFailure {

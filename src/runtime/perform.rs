@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use super::events::AgentFault;
 use super::host_code::no_answer;
 use super::pastes::Pastes;
+use super::presence::Failed;
 use super::registry::{Hosted, Registry};
 use super::request::{Asked, STORE, Spare};
 use super::room_table::RoomRef;
@@ -149,7 +150,7 @@ impl Performer {
         room: &RoomRef,
         request: CallRequest,
         link: Arc<TurnLink>,
-        returned: impl FnOnce(Option<AgentFault>),
+        returned: impl FnOnce(Option<Failed>),
     ) -> Outcome {
         let (agent, run) = (request.agent, request.run);
         let Some((name, hosted)) = self.registry.hosted(agent) else {
@@ -184,16 +185,19 @@ impl Performer {
             Ok(Ok(Reply::Say(text))) => Ok(self.say(&text, None)),
             Ok(Ok(Reply::Rich(text, extras))) => self.say_richly(&text, extras),
             Ok(Ok(Reply::Pass)) => Ok(AgentAnswer::Pass),
-            Ok(Err(error)) => Err(AgentFault::Error(error.into())),
-            Err(_) => Err(AgentFault::Panic),
+            Ok(Err(error)) => {
+                let class = hosted.agent.failure_class(&error).map(Arc::from);
+                Err(Failed { fault: AgentFault::Error(error.into()), class })
+            }
+            Err(_) => Err(Failed { fault: AgentFault::Panic, class: Some("it panicked".into()) }),
         };
         // An agent may end a call with an error because it was cancelled.
         if answer.is_ok() || !link.is_cancelled() {
             returned(answer.as_ref().err().cloned());
         }
-        let answer = answer.unwrap_or_else(|_| {
+        let answer = answer.unwrap_or_else(|Failed { class, .. }| {
             let agent = self.registry.log_name(agent);
-            tracing::warn!(channel = %room.id, %agent, run = run.get(), "a hosted agent failed");
+            tracing::warn!(channel = %room.id, %agent, run = run.get(), class = class.as_deref(), "a hosted agent failed");
             AgentAnswer::Failed
         });
         answered(answer, took_all)
@@ -215,10 +219,11 @@ impl Performer {
 
     /// What of a reply is delivered, or what of it the chat would refuse.
     #[cold]
-    fn say_richly(&self, text: &str, extras: Box<Extras>) -> Result<AgentAnswer, AgentFault> {
+    fn say_richly(&self, text: &str, extras: Box<Extras>) -> Result<AgentAnswer, Failed> {
         if let Err(error) = extras.check() {
             tracing::warn!(%error, "a reply cannot be posted");
-            return Err(AgentFault::Error(Arc::new(error)));
+            let class = Some(error.to_string().into());
+            return Err(Failed { fault: AgentFault::Error(Arc::new(error)), class });
         }
         let extras = Some(extras).filter(|extras| !extras.is_empty());
         Ok(self.say(text, extras.map(Arc::from)))

@@ -5,10 +5,13 @@ mod board;
 mod calls;
 
 pub(crate) use self::board::PresenceBoard;
+pub(crate) use self::calls::Failed;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
@@ -35,8 +38,38 @@ pub(crate) struct Presence {
     signs: BTreeMap<AgentKey, Timestamp>,
     /// The same, oldest sign first.
     by_age: BTreeSet<(Timestamp, AgentKey)>,
-    /// How many calls of each agent failed since one succeeded.
-    failures: BTreeMap<AgentKey, u32>,
+    /// The calls of each agent that failed since one succeeded.
+    failures: BTreeMap<AgentKey, FailedCalls>,
+}
+
+/// The calls of an agent that failed since one succeeded.
+///
+/// ```
+/// use dirigent::operate::FailedCalls;
+///
+/// let failed = FailedCalls { number: 3, class: Some("the endpoint cannot be reached".into()) };
+/// assert_eq!(failed.to_string(), "Its last 3 calls failed: the endpoint cannot be reached");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a number and its kind")]
+pub struct FailedCalls {
+    /// How many.
+    pub number: u32,
+    /// What kind of failure the newest was, where the agent says it ([`Agent::failure_class`](crate::Agent::failure_class)).
+    pub class: Option<Arc<str>>,
+}
+
+impl fmt::Display for FailedCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            1 => f.write_str("Its last call failed")?,
+            number => write!(f, "Its last {number} calls failed")?,
+        }
+        match &self.class {
+            Some(class) => write!(f, ": {class}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What is known of an agent: the epochs in which it last went offline, came online and was registered, 0 where that
@@ -85,20 +118,26 @@ impl Presence {
         self.known.entry(agent).or_default().new_at = self.epoch;
     }
 
-    /// How many calls of the agent failed since one succeeded.
-    pub(super) fn failures(&self, agent: AgentKey) -> u32 {
-        self.failures.get(&agent).copied().unwrap_or_default()
+    /// The calls of the agent that failed since one succeeded.
+    pub(super) fn failures(&self, agent: AgentKey) -> Option<FailedCalls> {
+        self.failures.get(&agent).cloned()
     }
 
     /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.
-    pub(super) fn call_ended(&mut self, agent: AgentKey, failed: bool, most: Option<u32>) -> bool {
-        if !failed {
+    pub(super) fn call_ended(
+        &mut self,
+        agent: AgentKey,
+        failed: Option<&Failed>,
+        most: Option<u32>,
+    ) -> bool {
+        let Some(failed) = failed else {
             self.failures.remove(&agent);
             return false;
-        }
+        };
         let failures = self.failures.entry(agent).or_default();
-        *failures = failures.saturating_add(1);
-        let is_offline = most.is_some_and(|most| *failures >= most);
+        *failures =
+            FailedCalls { number: failures.number.saturating_add(1), class: failed.class.clone() };
+        let is_offline = most.is_some_and(|most| failures.number >= most);
         if is_offline {
             self.failures.remove(&agent);
             self.offline(agent);

@@ -108,9 +108,10 @@ impl PostFailure {
 
 impl fmt::Display for PostFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.kind {
-            ErrorKind::Invalid => "the chat does not take what it says",
-            kind => kind.describe(),
+        f.write_str(if self.is_for_its_words() {
+            "the chat does not take what it says"
+        } else {
+            self.kind.describe()
         })?;
         match self.code {
             Some(code) => write!(f, " (code {code})"),

@@ -61,6 +61,13 @@ impl Agent for RemoteAgent {
             Ended::Lost(error) => Err(error.into()),
         }
     }
+
+    fn failure_class(&self, error: &AgentError) -> Option<String> {
+        match error.downcast_ref::<RemoteCallError>()? {
+            RemoteCallError::Agent { .. } => Some("it failed in its own process".to_owned()),
+            error => Some(error.to_string()),
+        }
+    }
 }
 
 impl RemoteAgent {

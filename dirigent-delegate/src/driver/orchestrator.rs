@@ -102,6 +102,10 @@ impl Agent for RouterAgent {
             Err(Off) => self.behind.speak(turn).await,
         }
     }
+
+    fn failure_class(&self, error: &AgentError) -> Option<String> {
+        self.behind.failure_class(error)
+    }
 }
 
 /// A turn's time but for what is needed to hand over and to post the answer.

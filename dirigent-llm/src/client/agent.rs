@@ -215,6 +215,11 @@ impl Agent for ChatAgent {
             Either::Right(_) => Err(ChatError::Cancelled.into()),
         }
     }
+
+    /// The words of a [`ChatError`], which hold nothing that is secret.
+    fn failure_class(&self, error: &AgentError) -> Option<String> {
+        error.downcast_ref::<ChatError>().map(ToString::to_string)
+    }
 }
 
 /// Shows neither the persona nor what tools there are.

@@ -1,6 +1,7 @@
 //! What a model reads: the briefing, the channel's messages, and the rounds of tools of this turn.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use dirigent::ports::Lines;
@@ -369,17 +370,17 @@ fn system(turn: &Turn, persona: &str) -> String {
     }
     text.push_str(&turn.briefing());
     if let Some(late) = turn.late_answer() {
-        text.push_str("\n");
-        text.push_str(&match turn.post_failure() {
-            None => "Your last answer came too late and was not posted. Say it now if it still holds, or what of it does:".to_owned(),
-            Some(failure) if failure.is_for_its_words() => format!(
-                "Your last answer was not posted: {failure}. If it still holds, say it in other words. It was:"
-            ),
-            Some(failure) => format!(
-                "Your last answer was not posted: {failure}. Say it now if it still holds, or what of it does:"
-            ),
-        });
-        text.push_str("\n");
+        let why = match turn.post_failure() {
+            None => "came too late and was not posted".to_owned(),
+            Some(failure) => format!("was not posted: {failure}"),
+        };
+        let again = match turn.post_failure() {
+            Some(failure) if failure.is_for_its_words() => {
+                "If it still holds, say it in other words. It was"
+            }
+            _ => "Say it now if it still holds, or what of it does",
+        };
+        let _ = write!(text, "\nYour last answer {why}. {again}:\n");
         text.push_str(late);
     }
     text

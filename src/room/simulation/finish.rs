@@ -86,7 +86,7 @@ impl World {
     fn outcome(&mut self, flight: &mut Flight) -> Outcome {
         let began = flight.began;
         let failed = |kind, certainty, retry_after| {
-            Outcome::Failed(Failure { kind, certainty, retry_after, began })
+            Outcome::Failed(Failure { kind, code: None, certainty, retry_after, began })
         };
         let is_answer = matches!(flight.what, What::Call { .. } | What::Consult);
         if is_answer {

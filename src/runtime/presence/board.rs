@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use super::Presence;
+use super::calls::Failed;
+use super::{FailedCalls, Presence};
 use crate::Clock;
 use crate::settings::Heartbeat;
 
@@ -44,8 +45,13 @@ impl PresenceBoard {
     }
 
     /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.
-    pub(super) fn call_ended(&self, agent: AgentKey, failed: bool, most: Option<u32>) -> bool {
-        if failed {
+    pub(super) fn call_ended(
+        &self,
+        agent: AgentKey,
+        failed: Option<&Failed>,
+        most: Option<u32>,
+    ) -> bool {
+        if failed.is_some() {
             self.has_failed.store(true, Ordering::Release);
         }
         self.lock().call_ended(agent, failed, most)
@@ -64,8 +70,8 @@ impl PresenceBoard {
         self.has_failed.load(Ordering::Acquire)
     }
 
-    /// How many calls of the agent failed since one succeeded, in any channel of this process.
-    pub(crate) fn failures(&self, agent: AgentKey) -> u32 {
+    /// The calls of the agent that failed since one succeeded, in any channel of this process.
+    pub(crate) fn failures(&self, agent: AgentKey) -> Option<FailedCalls> {
         self.lock().failures(agent)
     }
 

@@ -12,6 +12,14 @@ use crate::runtime::cell::RoomCell;
 use crate::runtime::events::{AgentFailure, AgentFault, EventOrLag};
 use crate::{AgentId, ChannelId};
 
+/// How a call failed.
+#[derive(Clone)]
+pub(crate) struct Failed {
+    pub(crate) fault: AgentFault,
+    /// What people may read of it.
+    pub(crate) class: Option<Arc<str>>,
+}
+
 impl Runtime {
     /// Marks the agents offline whose heartbeats are missing.
     pub(crate) fn miss_heartbeats(self: &Arc<Self>, now: Timestamp) {
@@ -30,18 +38,18 @@ impl Runtime {
         channel: ChannelId,
         agent: AgentKey,
         run: RunId,
-        fault: Option<AgentFault>,
+        failed: Option<Failed>,
     ) {
-        let failed = fault.is_some();
-        if !failed && !self.presence.has_failed() {
+        if failed.is_none() && !self.presence.has_failed() {
             return; // The usual case.
         }
-        if let Some(fault) = fault {
-            let agent = self.registry.log_name(agent);
-            self.tell_failure(AgentFailure { channel, agent, run, fault });
-        }
         let most = self.settings.hooks.offline_after_failures;
-        if self.presence.call_ended(agent, failed, most) {
+        let is_offline = self.presence.call_ended(agent, failed.as_ref(), most);
+        if let Some(Failed { fault, class }) = failed {
+            let agent = self.registry.log_name(agent);
+            self.tell_failure(AgentFailure { channel, agent, run, fault, class });
+        }
+        if is_offline {
             tracing::warn!(agent = %self.registry.log_name(agent), "the calls of an agent fail: it is offline");
             self.tell_all();
         }

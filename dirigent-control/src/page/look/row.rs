@@ -191,7 +191,7 @@ impl Row {
             until: deadline.map(|due| due.at.as_millis()),
             until_what: deadline.map(|due| words::deadline(due.reason).into()),
             why,
-            needs_person: needs_person(status),
+            needs_person: needs_person(status, names),
             is_live,
             speaker,
             ..self
@@ -199,8 +199,26 @@ impl Row {
     }
 }
 
+/// Which agents fail, with the kind of failure where there is one agent.
+fn failing(status: &Status, names: &Names) -> Option<String> {
+    match &status.failing[..] {
+        [] => None,
+        [(agent, failed)] => Some(match &failed.class {
+            Some(class) => format!("{} fails: {class}", names.of(agent)),
+            None => format!("{} fails", names.of(agent)),
+        }),
+        several => {
+            let names: Vec<_> = several.iter().map(|(agent, _)| names.of(agent)).collect();
+            Some(format!("{} fail", names.join(", ")))
+        }
+    }
+}
+
 /// Why a person is needed, if one is.
-fn needs_person(status: &Status) -> Option<String> {
+fn needs_person(status: &Status, names: &Names) -> Option<String> {
+    if let Some(failing) = failing(status, names).filter(|_| status.mode.keeps_turns()) {
+        return Some(failing);
+    }
     let told = if status.record_refused_since.is_some() {
         "The store refuses its record"
     } else if status.chat_away_since.is_some() {

@@ -2,7 +2,7 @@
 
 use dirigent::ChannelId;
 use dirigent::hooks::TurnId;
-use dirigent::ports::{Attachment, AuthorKind, Identity};
+use dirigent::ports::{Attachment, AuthorKind, ErrorKind, Identity, PostFailure};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -80,7 +80,12 @@ fn the_persona_stands_before_the_briefing() {
     let late = turn().with_late_answer(Some("The sea is wide.".into()));
     let told = Prompt::from_messages(&late, "", &[], &Limits::default());
     assert!(told.system.starts_with("You are poet"), "{}", told.system);
-    assert!(told.system.ends_with("The sea is wide."), "{}", told.system);
+    assert!(told.system.ends_with("what of it does:\nThe sea is wide."), "{}", told.system);
+    let blocked = PostFailure { kind: ErrorKind::Invalid, code: Some(200_000) };
+    let refused =
+        Prompt::from_messages(&late.with_post_failure(Some(blocked)), "", &[], &Limits::default());
+    let end = "was not posted: the chat does not take what it says (code 200000). If it still holds, say it in other words. It was:\nThe sea is wide.";
+    assert!(refused.system.ends_with(end), "{}", refused.system);
 }
 
 #[test]
