@@ -67,7 +67,7 @@ fn main() {
             let channel = discord.add_channel(guild, &format!("room-{number}"), &users);
             loop {
                 match dirigent.channel(channel).set_mode(Mode::Chat).await {
-                    Ok(()) => break,
+                    Ok(_) => break,
                     Err(dirigent::CallError::NotRunning) => tokio::task::yield_now().await,
                     Err(error) => panic!("{error}"),
                 }

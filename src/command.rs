@@ -163,10 +163,15 @@ async fn change_mode(channel: Channel<'_>, input: &str) -> CommandAnswer {
         Err(bad) => return CommandAnswer::unchanged(bad.to_string()),
     };
     match channel.set_mode(mode).await {
-        Ok(()) => CommandAnswer {
-            text: format!("The mode of this channel is now {mode}."),
-            changed: mode != before,
-        },
+        Ok(here) => {
+            let directory = channel.dirigent.runtime.registry.directory();
+            let here = here.with_names(|agent| look::name(&directory, agent));
+            let mut text = format!("The mode of this channel is now {mode}.");
+            if mode.keeps_turns() {
+                text = look::cut(format!("{text} {here}"));
+            }
+            CommandAnswer { text, changed: mode != before }
+        }
         Err(error) => refusal(&error),
     }
 }

@@ -18,6 +18,7 @@ pub(crate) mod gateway;
 pub(crate) mod handle;
 mod here;
 pub(crate) mod operate;
+pub(crate) mod participants;
 pub(crate) mod permit;
 pub(crate) mod presence;
 mod request;

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | learn why an agent may or may not speak | [`Channel::explain`](crate::Channel::explain), [`Explanation`], [`Reason`] |
 //! | see how a channel stands | [`Channel::status`](crate::Channel::status), [`Status`] |
+//! | see who takes turns, and who is missing | [`Channel::participants`](crate::Channel::participants), [`Participants`] |
 //! | hear of all that happens | [`Dirigent::events`](crate::Dirigent::events), [`EventOrLag`] |
 //! | count what happens, for metrics | [`Dirigent::tally`](crate::Dirigent::tally), [`Tally`] |
 //! | steer a channel | [`Channel::stop`](crate::Channel::stop), [`Channel::speak_next`](crate::Channel::speak_next), [`Channel::mute`](crate::Channel::mute) and the like |
@@ -11,6 +12,7 @@
 
 pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
 pub use crate::host::explanation::{Explanation, OutageNote};
+pub use crate::host::participants::{Missing, OwnLacks, Participants};
 pub use crate::host::status::Status;
 pub use crate::ports::creation::{CreatedChannel, Opening};
 pub use crate::room::addressing::AddressedBy;

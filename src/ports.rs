@@ -27,6 +27,7 @@ pub(crate) mod turn;
 pub(crate) mod turn_control;
 pub(crate) mod turn_link;
 pub(crate) mod waker;
+pub(crate) mod write_bar;
 
 pub use crate::values::embed::{Embed, EmbedAuthor, EmbedField, EmbedFooter};
 pub use crate::values::error::{ApiError, Certainty, ErrorKind, PostFailure};
@@ -43,6 +44,7 @@ pub use discord::{
 };
 pub use identity::{Identity, RegisterError};
 pub use ownership::Standing;
+pub use write_bar::WriteBar;
 
 // What only several processes on one store need: `dirigent-cluster` documents it.
 #[doc(hidden)]

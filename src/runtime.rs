@@ -11,7 +11,7 @@
 //! | `signals` | perform what takes no time, under the room's lock |
 //! | `schedule`, `timers` | one queue with the deadlines of all channels |
 //! | `lost`, `connections`, `catch_up`, `backfill` | lost gateway connections, and what is read afterwards |
-//! | `registry`, `registry_news`, `presence`, `recognition` | who is registered, hosted and online |
+//! | `registry`, `registry_news`, `presence`, `rights`, `recognition` | who is registered, hosted and online, and who may write |
 //! | `ownership`, `arrivals`, `leaving`, `carry` | channels of several processes that come, go and are elsewhere |
 //! | `events`, `tally`, `workers`, `run_error` | what listeners and metrics see |
 //! | `creations`, `texts`, `surroundings`, `host_code` | limits of tools, texts in memory, what a turn may ask, calls of the host's code |
@@ -42,6 +42,7 @@ pub(crate) mod registry;
 mod registry_news;
 mod request;
 pub(crate) mod retry;
+pub(crate) mod rights;
 pub(crate) mod room_table;
 pub(crate) mod run_error;
 mod schedule;

@@ -32,6 +32,7 @@ mod registry;
 mod replies;
 mod replies_in_doubt;
 mod rich_replies;
+mod rights;
 mod shutdown;
 mod stored_first;
 mod surroundings;

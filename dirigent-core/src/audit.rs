@@ -44,7 +44,8 @@ const RULES: &[Rule] = &[
     ("the speaker can be given the floor", |c| {
         // A reply that is made still goes out when its agent is away, and is waited for.
         let away = c.floor.has_replied() || matches!(c.floor.phase, Phase::Confirming { .. });
-        let may_stay = |agent| away && c.roster.is_present(agent) && !c.roster.is_muted(agent);
+        let is_silenced = |agent| c.roster.is_muted(agent) || !c.roster.may_write(agent);
+        let may_stay = |agent| away && c.roster.is_present(agent) && !is_silenced(agent);
         c.floor.speaker().is_none_or(|agent| c.roster.is_available(agent) || may_stay(agent))
     }),
     ("the speaker's turn is not over", |c| {
@@ -160,6 +161,9 @@ const RULES: &[Rule] = &[
     ("ranges of messages do not end before they begin", |c| {
         let waiting = c.floor.waiting.iter().flat_map(|waiting| waiting.everything_open());
         waiting.chain([c.words.queued()]).flatten().all(|span| span.first <= span.last)
+    }),
+    ("those who may not write ascend", |c| {
+        c.roster.may_not_write().is_sorted_by(|a, b| a.agent < b.agent)
     }),
     ("those who are away ascend", |c| {
         c.roster.attendance.value().away.is_sorted_by(|a, b| a.agent < b.agent)

@@ -25,3 +25,4 @@ pub(crate) mod reminding;
 pub(crate) mod rotation;
 pub(crate) mod runs;
 pub(crate) mod step;
+pub(crate) mod writing;

@@ -6,10 +6,10 @@ use core::fmt;
 pub use crate::audit::Breach;
 pub use crate::state::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Floor, Grant, Hourly,
-    InitiatorPermit, Pending, PendingEffect, PermitRun, Phase, Piece, Plans, Polls, Purpose, Quota,
-    Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Settling, Situation, Slot,
-    Snapshot, SpeakerList, SpokenTurn, StaleTrigger, Start, State, TurnRun, TurnTerms, Waiting,
-    WaitingFrom, Words,
+    InitiatorPermit, MayNotWrite, Pending, PendingEffect, PermitRun, Phase, Piece, Plans, Polls,
+    Purpose, Quota, Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Settling,
+    Situation, Slot, Snapshot, SpeakerList, SpokenTurn, StaleTrigger, Start, State, TurnRun,
+    TurnTerms, Waiting, WaitingFrom, Words,
 };
 
 use crate::Config;
@@ -99,6 +99,7 @@ fn check_size(snapshot: &Snapshot) -> Result<(), RestoreError> {
         ),
         ("list", roster.list.len(), AGENTS_MAX),
         ("muted", roster.muted().len(), AGENTS_MAX),
+        ("mayNotWrite", roster.may_not_write().len(), AGENTS_MAX),
         ("messages", recent.map_or(0, |recent| recent.messages.len()), MESSAGES_MAX),
         ("runs", recent.map_or(0, |recent| recent.runs.as_slice().len()), RUNS_MAX),
         ("pending", pending.effects.len(), PENDING_MAX),

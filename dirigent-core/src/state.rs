@@ -39,7 +39,7 @@ pub(crate) mod words;
 
 use alloc::boxed::Box;
 
-pub use attendance::{Attendance, Away};
+pub use attendance::{Attendance, Away, MayNotWrite};
 pub use budget::Budget;
 pub use ceiling_counts::CeilingCounts;
 pub use cycle::{Cycle, Plans, Settling};

@@ -1,7 +1,7 @@
 //! A look at a channel from outside: what a [`View`] shows, and how an agent stands in it.
 
 use crate::machine::gate::silence;
-pub use crate::state::{Away, Budget, Pause, SeatTurn, Span};
+pub use crate::state::{Away, Budget, MayNotWrite, Pause, SeatTurn, Span};
 use crate::state::{InitiatorPermit, Phase, State, TurnRun};
 use crate::turn_machine::TurnMachine;
 use crate::{
@@ -120,6 +120,7 @@ impl<'a> View<'a> {
             turn: slot.turn,
             left: slot.left,
             muted: roster.is_muted(slot.agent),
+            may_not_write: !roster.may_write(slot.agent),
             away: roster.away(slot.agent).is_some(),
             nothing_new: look.has_nothing_new(slot),
         })
@@ -264,6 +265,20 @@ impl<'a> View<'a> {
         self.channel.snapshot.state.roster.all_away()
     }
 
+    /// Who may not write here, by ascending key, listed or not.
+    ///
+    /// ```
+    /// use dirigent_core::{AgentKey, TurnMachine, Config, Input, Timestamp};
+    /// let mut channel = TurnMachine::new(Config::default().into(), 1);
+    /// let refused = Input::MayNotWrite { agent: AgentKey::new(1), until: None };
+    /// channel.handle(Timestamp::from_millis(1), &refused, &mut Vec::new())?;
+    /// assert_eq!(channel.view().may_not_write().len(), 1);
+    /// # Ok::<(), dirigent_core::Refusal>(())
+    /// ```
+    pub fn may_not_write(&self) -> &'a [MayNotWrite] {
+        self.channel.snapshot.state.roster.may_not_write()
+    }
+
     /// Who an operator wants to speak next.
     ///
     /// ```
@@ -368,7 +383,8 @@ pub struct PendingReply {
 /// use dirigent_core::AgentKey;
 ///
 /// let (agent, turn) = (AgentKey::new(1), SeatTurn::Ahead);
-/// let seat = Seat { agent, turn, left: false, muted: false, away: false, nothing_new: false };
+/// let [left, muted, may_not_write, away, nothing_new] = [false; 5];
+/// let seat = Seat { agent, turn, left, muted, may_not_write, away, nothing_new };
 /// assert!(seat.is_available());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -383,6 +399,8 @@ pub struct Seat {
     pub left: bool,
     /// It is muted.
     pub muted: bool,
+    /// The chat surely refuses what it writes here ([`Input::MayNotWrite`](crate::Input::MayNotWrite)).
+    pub may_not_write: bool,
     /// It is offline, or came back and was not assigned.
     pub away: bool,
     /// Another agent has the floor, and this one spoke last: it is not asked until something is said
@@ -393,7 +411,7 @@ pub struct Seat {
 impl Seat {
     /// Whether the agent can be given the floor.
     pub const fn is_available(&self) -> bool {
-        !self.left && !self.muted && !self.away
+        !self.left && !self.muted && !self.may_not_write && !self.away
     }
 }
 

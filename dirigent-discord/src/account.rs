@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dirigent::ports::Timestamp;
 use dirigent::ports::{ApiError, AuthorKind};
-use dirigent::{ChatMessage, Clock, MessageId, UserId};
+use dirigent::{ChannelId, ChatMessage, Clock, MessageId, UserId};
 use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 use twilight_http::routing::Route;
@@ -88,6 +88,11 @@ impl DiscordAccount {
             guild_cache: GuildCache::default(),
             application: OnceLock::new(),
         }
+    }
+
+    /// No route of these channels rests any more.
+    pub(crate) fn ask_again_in(&self, channels: &[ChannelId]) {
+        self.traffic.rights_changed(channels);
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
-use dirigent::ports::{ApiError, Attachment, HistoryRequest, Mentions, Post, Posted};
+use dirigent::ports::{ApiError, Attachment, HistoryRequest, Mentions, Post, Posted, WriteBar};
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use serde::Serialize;
 use twilight_http::routing::Route;
@@ -149,6 +149,16 @@ impl DiscordApi for DiscordAccount {
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
         let wanted = Permissions::VIEW_CHANNEL | Permissions::READ_MESSAGE_HISTORY;
         self.guild_cache.may(channel, wanted, self.clock().now())
+    }
+
+    /// Known only while a [`Feed`](crate::Feed) tells of the channel, and of what was asked of the accounts: for an hour with the
+    /// Server Members Intent, else for a minute.
+    fn write_bars(&self, channel: ChannelId, among: &[UserId]) -> Vec<(UserId, WriteBar)> {
+        self.guild_cache.write_bars(channel, among, self.clock().now())
+    }
+
+    fn rights_changed(&self, channels: &[ChannelId]) {
+        self.ask_again_in(channels);
     }
 
     /// Up to 64 accounts are asked for one by one, as far as the gateway has not told of them; that takes no

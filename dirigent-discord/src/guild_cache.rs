@@ -6,7 +6,7 @@ mod guild;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dirigent::ports::Timestamp;
+use dirigent::ports::{Timestamp, WriteBar};
 use dirigent::{ChannelId, ChatMessage, UserId};
 use twilight_model::gateway::{Intents, ShardId};
 use twilight_model::guild::Permissions;
@@ -347,6 +347,34 @@ impl GuildCache {
         let mut inner = self.inner();
         let me = inner.me?;
         inner.believed(channel.get())?.may(channel.get(), me, wanted, now)
+    }
+
+    /// What keeps these accounts from writing in a channel, for each that is surely kept from it.
+    pub(crate) fn write_bars(
+        &self,
+        channel: ChannelId,
+        among: &[UserId],
+        now: Timestamp,
+    ) -> Vec<(UserId, WriteBar)> {
+        let mut inner = self.inner();
+        let me = inner.me;
+        let Some(guild) = inner.believed(channel.get()) else {
+            return Vec::new();
+        };
+        let bar = |user: &UserId| Some((*user, guild.write_bar(channel.get(), *user, me, now)?));
+        among.iter().filter_map(bar).collect()
+    }
+
+    /// Whether this is the account that the cache belongs to.
+    pub(crate) fn is_me(&self, user: UserId) -> bool {
+        self.inner().me == Some(user)
+    }
+
+    /// The channels and threads of a guild; with a channel, only that and the threads that hang from it.
+    pub(crate) fn channels_of(&self, guild: u64, channel: Option<u64>) -> Vec<ChannelId> {
+        let inner = self.inner();
+        let guild = inner.guilds.get(&guild);
+        guild.map(|guild| guild.channels_at(channel)).unwrap_or_default()
     }
 
     /// What this cache's own account may do in a guild, and in each of its channels: for a

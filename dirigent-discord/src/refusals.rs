@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use dirigent::ChannelId;
 use dirigent::ports::Timestamp;
 
 use crate::route::RouteKey;
@@ -13,9 +14,14 @@ const TOKEN_REST: Duration = Duration::from_secs(300);
 /// After this number of 403 in a row, a route pauses.
 const FORBIDDEN_MAX: u32 = 3;
 
-/// How long a forbidden route rests. The first request afterwards is a try: one more 403, and it
-/// rests again.
-const ROUTE_REST: Duration = Duration::from_secs(300);
+/// How long a row of 403 is remembered that is not long enough for a rest.
+const ROW_KEPT: Duration = Duration::from_secs(300);
+
+/// How long a forbidden route rests first. The first request afterwards is a try: one more 403, and it rests twice as long.
+const REST_MIN: Duration = Duration::from_secs(10);
+
+/// How long it rests at most.
+const REST_MAX: Duration = Duration::from_secs(300);
 
 /// How many routes are remembered before those that rest no more are dropped.
 const SWEEP_AT: usize = 4_096;
@@ -64,6 +70,14 @@ impl Refusals {
         }
     }
 
+    /// What this account may do in these channels may have changed: no route of theirs rests.
+    pub(crate) fn rights_changed(&mut self, channels: &[ChannelId]) {
+        if !self.routes.is_empty() {
+            self.routes
+                .retain(|route, _| !channels.iter().any(|channel| route.concerns(channel.get())));
+        }
+    }
+
     fn forbidden(&mut self, now: Timestamp, route: RouteKey) {
         if self.routes.len() >= SWEEP_AT {
             self.routes.retain(|_, forbidden| now < forbidden.until);
@@ -79,7 +93,10 @@ impl Refusals {
             }
             Some(_) | None => 1,
         };
-        self.routes.insert(route, Forbidden { in_a_row, until: now + ROUTE_REST });
+        let row = in_a_row.checked_sub(FORBIDDEN_MAX);
+        let rest = |row: u32| REST_MIN.saturating_mul(1 << row.min(8)).min(REST_MAX);
+        let until = now + row.map_or(ROW_KEPT, rest);
+        self.routes.insert(route, Forbidden { in_a_row, until });
     }
 }
 
@@ -116,10 +133,27 @@ mod tests {
         refusals.answered(NOW, POST, StatusCode::FORBIDDEN);
         assert_eq!(refusals.check(NOW, POST), Some(Resting::Route));
         assert_eq!(refusals.check(NOW, RouteKey::new("create message", 8)), None);
-        let later = NOW + ROUTE_REST;
-        assert_eq!(refusals.check(later, POST), None, "one try");
-        refusals.answered(later, POST, StatusCode::FORBIDDEN);
-        assert_eq!(refusals.check(later, POST), Some(Resting::Route), "at once again");
+        let mut now = NOW;
+        for rest in [10, 20, 40, 80, 160, 300, 300].map(Duration::from_secs) {
+            let before = now + (rest - Duration::from_millis(1));
+            assert_eq!(refusals.check(before, POST), Some(Resting::Route), "{rest:?}");
+            now = now + rest;
+            assert_eq!(refusals.check(now, POST), None, "one try");
+            refusals.answered(now, POST, StatusCode::FORBIDDEN);
+            assert_eq!(refusals.check(now, POST), Some(Resting::Route), "at once again");
+        }
+    }
+
+    #[test]
+    fn a_rest_ends_when_rights_change_in_its_channel() {
+        let mut refusals = Refusals::default();
+        for _ in 0..3 {
+            refusals.answered(NOW, POST, StatusCode::FORBIDDEN);
+        }
+        refusals.rights_changed(&[ChannelId::new(8)]);
+        assert_eq!(refusals.check(NOW, POST), Some(Resting::Route));
+        refusals.rights_changed(&[ChannelId::new(8), ChannelId::new(7)]);
+        assert_eq!(refusals.check(NOW, POST), None);
     }
 
     /// F22: now and then a refusal is no reason to stop.

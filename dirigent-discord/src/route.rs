@@ -20,6 +20,11 @@ impl RouteKey {
     pub(crate) const fn new(name: &'static str, major: u64) -> Self {
         Self { name, major }
     }
+
+    /// Whether it is a route of this channel.
+    pub(crate) const fn concerns(&self, channel: u64) -> bool {
+        self.major == channel
+    }
 }
 
 /// One request, ready to be sent.

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dirigent::ChannelId;
 use dirigent::ports::ApiError;
 use dirigent::ports::Timestamp;
 use http::{HeaderMap, StatusCode};
@@ -73,6 +74,11 @@ impl Traffic {
             self.guard.turn_away(now + wait);
         }
         too_many
+    }
+
+    /// What the account may do in these channels may have changed.
+    pub(crate) fn rights_changed(&self, channels: &[ChannelId]) {
+        self.state().refusals.rights_changed(channels);
     }
 
     fn state(&self) -> MutexGuard<'_, PaceAndRefusals> {

@@ -219,6 +219,14 @@ pub(crate) struct Channel {
     pub(crate) recipients: Option<Vec<User>>,
     #[serde(default)]
     pub(crate) last_message_id: Option<Number>,
+    #[serde(default)]
+    thread_metadata: Option<ThreadMetadata>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct ThreadMetadata {
+    #[serde(default)]
+    locked: bool,
 }
 
 /// Of a guild, only what it is called.
@@ -228,6 +236,11 @@ pub(crate) struct Named {
 }
 
 impl Channel {
+    /// Whether only those who manage threads may write in it.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.thread_metadata.is_some_and(|thread| thread.locked)
+    }
+
     pub(crate) fn overwrites(&self) -> Vec<permission::Overwrite> {
         self.permission_overwrites.iter().flatten().filter_map(Overwrite::read).collect()
     }
@@ -257,7 +270,7 @@ impl Overwrite {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Guild {
-    id: Number,
+    pub(crate) id: Number,
     owner_id: Number,
     roles: Vec<Role>,
 }

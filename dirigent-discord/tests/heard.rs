@@ -4,6 +4,7 @@
 mod files;
 mod hostile;
 mod people;
+mod rights;
 mod secrets;
 mod world;
 

@@ -60,7 +60,7 @@ fn main() {
     }
 }
 
-/// Lets so many channels rest. Returns how many megabytes that takes.
+/// Lets this number of channels rest. Returns how many megabytes that takes.
 async fn rest(channels: usize, agents: usize, store: Arc<dyn ChannelStore>) -> f64 {
     let clock = ManualClock::new();
     let discord = MemoryDiscord::new(Arc::new(clock.clone()));

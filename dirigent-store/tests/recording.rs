@@ -129,6 +129,17 @@ fn ends_of_runs() -> Vec<Input> {
     inputs
 }
 
+/// Inputs that the recording that was written before does not have.
+fn newer_inputs() -> [Input; 3] {
+    let agent = AgentKey::new(1);
+    let until = Some(Timestamp::from_millis(9));
+    [
+        Input::MayNotWrite { agent, until: None },
+        Input::MayNotWrite { agent, until },
+        Input::MayWrite(agent),
+    ]
+}
+
 /// As this version writes it.
 #[test]
 fn a_recording_that_was_written_before_is_read_and_written_again_to_the_byte() {
@@ -149,7 +160,7 @@ fn a_recording_that_was_written_before_is_read_and_written_again_to_the_byte() {
 fn every_input_comes_back_as_it_was() {
     let mut recorded = RecordedChannel::new(Arc::new(Config::message_flow()), Snapshot::default());
     let times = (1..).map(Timestamp::from_millis);
-    recorded.inputs = times.zip(all_inputs()).collect();
+    recorded.inputs = times.zip(all_inputs().into_iter().chain(newer_inputs())).collect();
     let agents = vec!["a".into(), "b\n; #1".into()];
     let recording = ChannelRecording::new(ChannelId::new(7), agents, recorded.clone());
     let folder = tempfile::tempdir().unwrap();

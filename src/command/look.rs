@@ -33,8 +33,17 @@ impl CommandCall<'_> {
                 let status =
                     self.channel.status().await?.filter(|status| status.mode != Mode::None);
                 let directory = self.channel.dirigent.runtime.registry.directory();
-                let told =
-                    status.map_or_else(|| FREE.to_owned(), |status| told(&status, &directory));
+                let told = match status {
+                    None => FREE.to_owned(),
+                    Some(status) => {
+                        let here = self.channel.participants().await?;
+                        let here = here.with_names(|agent| name(&directory, agent));
+                        let more = [here.missing_in_words(), here.moderator.to_string()];
+                        let lines = std::iter::once(told(&status, &directory));
+                        let more = more.into_iter().filter(|more| !more.is_empty());
+                        lines.chain(more).collect::<Vec<_>>().join("\n")
+                    }
+                };
                 Ok(CommandAnswer::unchanged(told))
             },
             TOO_LATE,
@@ -45,7 +54,7 @@ impl CommandCall<'_> {
     pub(super) async fn why(&self, input: &str) -> CommandAnswer {
         self.answer(
             async {
-                let agents = if input.trim().is_empty() {
+                let agents: Vec<AgentId> = if input.trim().is_empty() {
                     let status = self.channel.status().await?;
                     let Some(status) = status.filter(|status| status.mode != Mode::None) else {
                         return Ok(CommandAnswer::unchanged(FREE.to_owned()));
@@ -64,6 +73,13 @@ impl CommandCall<'_> {
                 for agent in &agents {
                     let explanation = self.channel.explain(agent).await?;
                     lines.push(explanation.with_names(|agent| name(&directory, agent)).to_string());
+                }
+                if input.trim().is_empty() {
+                    let mut here = self.channel.participants().await?;
+                    here.missing.retain(|missing| !agents.contains(&missing.agent));
+                    let here = here.with_names(|agent| name(&directory, agent));
+                    let missing = here.missing_in_words();
+                    lines.extend(Some(missing).filter(|missing| !missing.is_empty()));
                 }
                 Ok(CommandAnswer::unchanged(fitting(&lines)))
             },
@@ -203,7 +219,7 @@ fn fitting(lines: &[String]) -> String {
 }
 
 /// The text as far as it fits into a message.
-fn cut(text: String) -> String {
+pub(super) fn cut(text: String) -> String {
     if text.chars().count() <= ANSWER_CHARS_MAX {
         return text;
     }

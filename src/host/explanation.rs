@@ -7,6 +7,8 @@ use std::time::Duration;
 use dirigent_core::Reason;
 
 use crate::AgentId;
+use crate::host::participants::{NOT_SEEN, OwnLacks};
+use crate::ports::write_bar::WriteBar;
 use crate::room::addressing::AddressedBy;
 use crate::runtime::presence::FailedCalls;
 use crate::values::error::PostFailure;
@@ -60,6 +62,15 @@ pub struct Explanation {
     pub sees_no_content: bool,
     /// The process that acts for the channel, where it is another one and its name is known.
     pub owner: Option<Arc<str>>,
+    /// Whether the channel keeps turns and the agent was not among those that see it when that was read last: then the library
+    /// does not call it, also where the gate would let it speak.
+    pub is_absent: bool,
+    /// What surely keeps the agent from writing here, where that is known.
+    pub bar: Option<WriteBar>,
+    /// After what time that ends by itself, if no event ends it before.
+    pub bar_ends_in: Option<Duration>,
+    /// What the library's own account lacks here: it tells agents of their turns.
+    pub moderator: OwnLacks,
 }
 
 /// That the chat does not answer a channel, and what waits for it.
@@ -132,12 +143,36 @@ impl Explanation {
             addressed_by: None,
             sees_no_content: false,
             owner: None,
+            is_absent: false,
+            bar: None,
+            bar_ends_in: None,
+            moderator: OwnLacks::NONE,
         }
     }
 
     /// Whether the agent may speak.
     pub const fn allows(&self) -> bool {
-        self.reason.allows()
+        self.reason.allows() && !self.is_absent
+    }
+
+    /// Whether what is in its way is that it is not here, or may not write here.
+    const fn is_kept_out(&self) -> bool {
+        let is_absence =
+            matches!(self.reason, Reason::TooFewAgents | Reason::NotListed | Reason::Dormant);
+        self.is_absent && is_absence || matches!(self.reason, Reason::MayNotWrite)
+    }
+
+    /// What keeps it out, with what to do about it.
+    fn tell_bar(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bar {
+            Some(bar) => write!(f, "{bar}.")?,
+            None if self.is_absent => write!(f, "{NOT_SEEN}.")?,
+            None => write!(f, "{}.", self.reason)?,
+        }
+        match self.bar_ends_in {
+            Some(left) => write!(f, " It ends within {}.", Spoken(left)),
+            None => Ok(()),
+        }
     }
 
     /// The same with other names of the agents.
@@ -180,6 +215,7 @@ impl Explanation {
             Reason::LeaseEnding => "Then agents go on, in this process or in another.",
             Reason::LeaseLapsed => "When the database answers again, agents go on.",
             Reason::Muted => "An operator can unmute it.",
+            Reason::MayNotWrite => "It has turns again once it may write.",
             Reason::NotListed => {
                 "If it can see the channel and one of the 64 places is free, it is listed in the next cycle."
             }
@@ -202,7 +238,11 @@ impl fmt::Display for Explanation {
                 let owner = self.owner.as_deref().unwrap_or_default();
                 write!(f, "{owner} acts for this channel.")?;
             }
+            _ if self.is_kept_out() => self.tell_bar(f)?,
             _ => write!(f, "{}.", self.reason)?,
+        }
+        if self.moderator != OwnLacks::NONE {
+            write!(f, " {}", self.moderator)?;
         }
         let goes_on = !self.allows() && self.reason != Reason::Archived;
         match (&self.outage, self.within.filter(|_| goes_on)) {
@@ -237,7 +277,7 @@ impl fmt::Display for Explanation {
         }
         // Where the channel wakes by itself, another message is not needed.
         let wakes = self.reason == Reason::Dormant && self.within.is_some();
-        if let Some(remedy) = self.remedy().filter(|_| !wakes) {
+        if let Some(remedy) = self.remedy().filter(|_| !wakes && !self.is_kept_out()) {
             write!(f, " {remedy}")?;
         }
         if let Some(failed) = &self.failed_calls {
@@ -278,7 +318,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Reason; 31] = [
+    const ALL: [Reason; 32] = [
         Reason::Unmanaged,
         Reason::TooFewAgents,
         Reason::YourTurn,
@@ -309,6 +349,7 @@ mod tests {
         Reason::LeaseEnding,
         Reason::LeaseLapsed,
         Reason::Muted,
+        Reason::MayNotWrite,
         Reason::NotListed,
     ];
 

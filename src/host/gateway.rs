@@ -181,6 +181,14 @@ impl Dirigent {
         Here { dirigent: self }.tell(event).await
     }
 
+    /// Who may do what in these channels may have changed: a role, an overwrite, a member or a thread did. Agents that
+    /// surely may not write there have no turns while that is so
+    /// ([`DiscordApi::write_bars`](crate::DiscordApi::write_bars)), and those that may again are asked again at once; accounts that rested
+    /// after refusals try again. Returns at once. Told too often, it does no harm.
+    pub fn rights_changed(&self, channels: &[ChannelId]) {
+        self.runtime.rights_changed(channels);
+    }
+
     /// The accounts of the registered agents, in ascending order.
     pub fn agent_accounts(&self) -> Vec<UserId> {
         self.runtime.registry.accounts()

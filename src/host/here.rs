@@ -143,7 +143,7 @@ impl Here<'_> {
         }
         self.dirigent.live().await?;
         match self.inherited(parent).await? {
-            Some(mode) => self.dirigent.channel(thread).set_mode(mode).await,
+            Some(mode) => self.dirigent.channel(thread).give_mode(mode).await,
             None => Ok(()),
         }
     }

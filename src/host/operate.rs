@@ -1,25 +1,49 @@
 //! What operators and tools tell a channel. All of it is stored for good before the call returns.
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use dirigent_core::{Config, Input, Mode, WakeCause};
 
+use crate::host::participants::{OwnLacks, Participants};
 use crate::host::storing::Storing;
 use crate::ports::creation::CreatedChannel;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::request::{ChannelAnswer, ChannelRequest};
+use crate::runtime::cell::Awaited;
 use crate::runtime::connections::Connections;
 use crate::values::summary::{ResultPost, Summary};
 use crate::{AgentId, CallError, Channel, Dirigent};
 
+/// How long a new mode's answer waits for the member list: people wait for it.
+const LIST_WAIT: Duration = Duration::from_secs(1);
+
 impl Channel<'_> {
-    /// Gives a channel another mode: none, chat or report. Stored for good when it returns.
+    /// Gives a channel another mode: none, chat or report. Stored for good when it returns. Returns who takes turns there, and
+    /// who is missing and why, as [`participants`](Self::participants) does: the member list is waited for, for a second at
+    /// most. If an agent is missing, the log says so, too.
     ///
     /// # Errors
     ///
     /// [`Refusal::ModeLocked`](crate::operate::Refusal::ModeLocked),
     /// [`Refusal::CreationOnly`](crate::operate::Refusal::CreationOnly), or as the store fails.
-    pub async fn set_mode(self, mode: Mode) -> Result<(), CallError> {
+    pub async fn set_mode(self, mode: Mode) -> Result<Participants, CallError> {
+        self.give_mode(mode).await?;
+        let runtime = &self.dirigent.runtime;
+        let room = self.known_room().await?;
+        // Without the list in time it says that it is not known yet.
+        let _ = runtime.within(LIST_WAIT, room.wait_for(Awaited::Members)).await;
+        let here = self.participants().await?;
+        if mode.keeps_turns() && !(here.missing.is_empty() && here.moderator == OwnLacks::NONE) {
+            tracing::warn!(channel = %self.id, %mode, "{here}");
+        } else if mode.keeps_turns() {
+            tracing::info!(channel = %self.id, %mode, "{here}");
+        }
+        Ok(here)
+    }
+
+    /// Gives a channel another mode, stored for good when it returns.
+    pub(crate) async fn give_mode(self, mode: Mode) -> Result<(), CallError> {
         self.dirigent.live().await?;
         let runtime = &self.dirigent.runtime;
         let room = runtime.room_or_new(self.id).await?;

@@ -106,7 +106,7 @@ impl Requested<'_> {
                 let answer = channel.command_here((*command, *invoker), input, within).await?;
                 return Ok(ChannelAnswer::Command(answer));
             }
-            ChannelRequest::SetMode { mode } => channel.set_mode(*mode).await,
+            ChannelRequest::SetMode { mode } => channel.give_mode(*mode).await,
             ChannelRequest::Stop => channel.stop().await,
             ChannelRequest::Hold => channel.hold().await,
             ChannelRequest::Resume => channel.resume().await,

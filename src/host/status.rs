@@ -9,7 +9,9 @@ use dirigent_core::{
 };
 
 use crate::host::explanation::{Explanation, OutageNote};
+use crate::host::participants::OwnLacks;
 use crate::ports::ownership::Standing;
+use crate::ports::write_bar::WriteBar;
 use crate::room::Room;
 use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
@@ -137,6 +139,11 @@ impl Channel<'_> {
         let machine = state.room.look().machine();
         let view = machine.view();
         let reason = reason_of_standing(self.standing()).unwrap_or_else(|| machine.explain(key));
+        let runtime = &self.dirigent.runtime;
+        let keeps_turns = view.mode().keeps_turns();
+        let bar = runtime.write_bar(self.id, runtime.registry.directory().user(key));
+        let bar = bar.filter(|_| keeps_turns);
+        let moderator = if keeps_turns { runtime.own_lacks(self.id) } else { OwnLacks::NONE };
         let goes_on = |deadline: dirigent_core::Deadline| {
             // What a dormant channel waits for does not concern those who want to speak, unless it waits for people to be
             // quiet; nor when one without turns leaves memory.
@@ -165,6 +172,10 @@ impl Channel<'_> {
             addressed_by: state.room.look().addressed_by(key),
             refused: state.room.look().post_failure(key),
             sees_no_content: self.dirigent.runtime.sight.is_blind(),
+            is_absent: is_absent(machine, key),
+            bar,
+            bar_ends_in: bar.and_then(WriteBar::until).map(|until| until.since(now)),
+            moderator,
             ..why(reason)
         })
     }
@@ -201,6 +212,14 @@ impl Channel<'_> {
         };
         Ok(kept.into_iter().map(event).collect())
     }
+}
+
+/// Whether the agent was not among those that see a channel with turns when that was read last.
+fn is_absent(machine: &dirigent_core::TurnMachine, agent: AgentKey) -> bool {
+    let view = machine.view();
+    let is_read = machine.snapshot().state.roster.read_at.is_some();
+    let is_there = view.list().any(|seat| seat.agent == agent && !seat.left);
+    view.mode().keeps_turns() && is_read && !is_there
 }
 
 /// The reason that holds for every agent of the channel, registered or not, as the gate has it.

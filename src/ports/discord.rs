@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use dirigent_core::{MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::ports::write_bar::WriteBar;
 use crate::values::embed::Embed;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::extras::AllowedMentions;
@@ -62,6 +63,25 @@ pub trait DiscordApi: Send + Sync + 'static {
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
         let _ = channel;
         None
+    }
+
+    /// What keeps these accounts from writing in the channel, for each that is surely kept from it; known without
+    /// asking, and at once. An account that is not named may write, or nothing is known of it. The default knows
+    /// nothing.
+    ///
+    /// An agent that is named, and sees the channel, has no turns there while it is: no model is called for a reply that
+    /// cannot be posted. The driver looks when it has read the member list, and when the host says that rights changed
+    /// ([`Dirigent::rights_changed`](crate::Dirigent::rights_changed)).
+    fn write_bars(&self, channel: ChannelId, among: &[UserId]) -> Vec<(UserId, WriteBar)> {
+        let _ = (channel, among);
+        Vec::new()
+    }
+
+    /// What this account may do in these channels may have changed, as another account's gateway tells: an
+    /// implementation that asks nothing for a while after refusals asks again. It must return at once. The default
+    /// does nothing.
+    fn rights_changed(&self, channels: &[ChannelId]) {
+        let _ = channels;
     }
 
     /// Returns those of these accounts that can see the channel, each once and in any order. An account that

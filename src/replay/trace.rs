@@ -389,6 +389,8 @@ fn told_input(
         Input::Finish => order(None, "finish"),
         Input::Mute(agent) => order(Some(*agent), "mute"),
         Input::Unmute(agent) => order(Some(*agent), "unmute"),
+        Input::MayNotWrite { agent, .. } => order(Some(*agent), "may not write"),
+        Input::MayWrite(agent) => order(Some(*agent), "may write"),
         Input::SpeakNext(agent) => order(Some(*agent), "speak next"),
         Input::Offline(agent) => order(Some(*agent), "offline"),
         Input::Online(agent) => order(Some(*agent), "online"),

@@ -11,6 +11,7 @@ use super::commit::CommitState;
 use super::marks::Marks;
 use super::outbox::FirstAttempt;
 use super::outbox::entry::{OutboxEntry, PostState};
+use super::reads::ReadKind;
 use super::replying::{given_up_at, waiting_agent};
 use super::turns::Turns;
 use crate::record::discussion::Discussion;
@@ -128,6 +129,17 @@ impl Look<'_> {
         self.active.is_some_and(|active| {
             active.calls.is_waiting() && active.requests.claims.waits(Lane::Call)
         })
+    }
+
+    /// Whether the member list is being asked for now: what waits for a later attempt, or for its place in a line, may take
+    /// long.
+    pub(crate) fn reads_members(&self) -> bool {
+        let is_wanted = self.turns.machine.snapshot().state.roster.refresh.is_some();
+        let is_put_off = self.active.is_some_and(|active| {
+            let waits = active.requests.claims.waits(Lane::Read(ReadKind::Members));
+            waits || active.reads.is_put_off(ReadKind::Members)
+        });
+        is_wanted && !is_put_off
     }
 
     /// Whether the record is damaged, and no operator has given the channel a mode yet.

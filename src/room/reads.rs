@@ -184,6 +184,13 @@ impl Reads {
         slot.wanted.as_ref().map(|wanted| wanted.read)
     }
 
+    /// Whether a read of this kind failed, and is tried again later.
+    pub(crate) fn is_put_off(&self, kind: ReadKind) -> bool {
+        let slot = self.slots.iter().find(|slot| slot.kind == kind);
+        let waits = slot.filter(|slot| slot.under_way.is_none());
+        waits.and_then(|slot| slot.wanted.as_ref()).is_some_and(|it| it.attempts.failed() > 0)
+    }
+
     pub(crate) fn forget(&mut self, kind: ReadKind) {
         if let Some(slot) = self.slot(kind) {
             slot.wanted = None;

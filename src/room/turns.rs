@@ -261,6 +261,7 @@ pub(super) const fn takes_turn_away(cause: Cause) -> bool {
             | Cause::ModeChanged
             | Cause::AgentLeft
             | Cause::AgentMuted
+            | Cause::AgentMayNotWrite
             | Cause::AgentOffline
     )
 }

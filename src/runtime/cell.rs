@@ -66,6 +66,8 @@ pub(crate) enum Awaited {
     FirstAttempt(OutboxKind),
     /// What was missed is read.
     NoGap,
+    /// The member list that is asked for has come, or will not come soon.
+    Members,
 }
 
 impl RoomCell {
@@ -112,6 +114,7 @@ impl CellState {
             Awaited::Stored(stamp) => room.look().commit().is_committed(stamp),
             Awaited::FirstAttempt(kind) => room.look().is_attempted(kind),
             Awaited::NoGap => !room.look().has_gap(),
+            Awaited::Members => !room.look().reads_members(),
         };
         if room.look().commit().is_taken_over() {
             self.waiters.retain(|(awaited, _)| is_met(*awaited));

@@ -483,6 +483,10 @@ impl<'p> Loop<'p> {
                 .then(|| Context { stage: runtime.stage_for(standing), ..*cx });
             let cx = restrained.as_ref().unwrap_or(cx);
             if let Some((id, outcome)) = done {
+                if matches!(outcome, Outcome::Members(_)) {
+                    // Before the list may give an agent a turn.
+                    runtime.look_at_rights(&mut state, cx, now);
+                }
                 let report = report_of(&outcome, now);
                 if let Some(claim) = state.room.done(cx, now, id, outcome) {
                     wakeups.extend(admission.report(now, &claim, report));

@@ -66,6 +66,7 @@ calls! {
     newest_message_of_thread: |d, c| {
         d.newest_message_of_thread(ChannelId::new(99), c, MessageId::new(u64::MAX / 2))
     };
+    participants: |d, c| d.channel(c).participants();
     reconfigure: |d, _c| d.reconfigure(Config::default());
     reconnected: |d, _c| d.reconnected();
     reconnected_here: |d, _c| d.reconnected_here();

@@ -46,9 +46,9 @@ impl Halt {
             Self::Finish => stage.call(move |d| async move { d.channel(channel).finish().await }),
             Self::Hold => stage.call(move |d| async move { d.channel(channel).hold().await }),
             Self::Archive => stage.call(move |d| async move { d.channel(channel).archive().await }),
-            Self::ModeChange => {
-                stage.call(move |d| async move { d.channel(channel).set_mode(Mode::Report).await })
-            }
+            Self::ModeChange => stage.call(move |d| async move {
+                d.channel(channel).set_mode(Mode::Report).await.map(drop)
+            }),
             Self::StopWord => {
                 stage.say("stop");
                 Ok(())

@@ -502,7 +502,7 @@ async fn a_driver_that_cannot_go_on_ends_with_an_error_that_every_call_returns_a
         let dirigent = &world.dirigent;
         let ended = [
             dirigent.channel(one).stop().await,
-            dirigent.channel(one).set_mode(Mode::Chat).await,
+            dirigent.channel(one).set_mode(Mode::Chat).await.map(drop),
             dirigent.channel(one).wake(None).await,
             dirigent.identities_changed().await,
             dirigent.agent_online(&"a".into()).await,

@@ -38,7 +38,7 @@ impl Taking {
                 Self::Halt(Halt::Stop) => d.channel(channel).stop().await,
                 Self::Halt(Halt::Finish) => d.channel(channel).finish().await,
                 Self::Halt(Halt::Archive) => d.channel(channel).archive().await,
-                Self::Halt(_) => d.channel(channel).set_mode(Mode::Report).await,
+                Self::Halt(_) => d.channel(channel).set_mode(Mode::Report).await.map(drop),
                 Self::Mute => d.channel(channel).mute(&"a".into()).await,
                 Self::Offline => d.agent_offline(&"a".into()).await,
                 Self::Leave => d.member_left(channel, user).await,

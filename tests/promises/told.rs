@@ -347,8 +347,8 @@ fn an_explanation_says_what_the_gate_says_in_every_state() {
             stage.call(move |d| async move {
                 let here = d.channel(channel);
                 let _ = match what {
-                    0 | 1 => here.set_mode(Mode::Chat).await,
-                    2 => here.set_mode(Mode::Report).await,
+                    0 | 1 => here.set_mode(Mode::Chat).await.map(drop),
+                    2 => here.set_mode(Mode::Report).await.map(drop),
                     3 => here.stop().await,
                     4 => here.hold().await,
                     5 => here.finish().await,

@@ -153,7 +153,8 @@ fn a_success_names_the_new_mode() {
     let channel = stage.channel();
     for word in ["chat", "report", "none", "report", "chat"] {
         let answer = set(&mut stage, channel, word);
-        assert_eq!(answer.text, format!("The mode of this channel is now {word}."));
+        let here = if word == "chat" { " a, b, c take turns here." } else { "" };
+        assert_eq!(answer.text, format!("The mode of this channel is now {word}.{here}"));
         assert!(answer.changed);
         assert_eq!(mode(&mut stage, channel).map(Mode::as_str), Some(word));
     }
@@ -169,7 +170,7 @@ fn the_present_mode_again_succeeds_and_keeps_the_turn() {
     assert_eq!(before.phase, PhaseKind::Running);
     let channel = stage.channel();
     let answer = set(&mut stage, channel, "chat");
-    assert_eq!(answer.text, "The mode of this channel is now chat.");
+    assert_eq!(answer.text, "The mode of this channel is now chat. a, b take turns here.");
     assert!(!answer.changed);
     assert_eq!(stage.status().unwrap(), before);
     assert!(!stage.agent("a").turns()[0].cancelled);

@@ -288,8 +288,8 @@ impl DriverWorld {
             match order {
                 "stop" => d.channel(room).stop().await,
                 "hold" => d.channel(room).hold().await,
-                "report" => d.channel(room).set_mode(Mode::Report).await,
-                "chat" => d.channel(room).set_mode(Mode::Chat).await,
+                "report" => d.channel(room).set_mode(Mode::Report).await.map(drop),
+                "chat" => d.channel(room).set_mode(Mode::Chat).await.map(drop),
                 "mute bob" => d.channel(room).mute(&"bob".into()).await,
                 "unmute bob" => d.channel(room).unmute(&"bob".into()).await,
                 "wake" => d.channel(room).wake(None).await,

@@ -33,6 +33,7 @@ mod run;
 mod state;
 mod unknown;
 mod waiting;
+mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -123,6 +124,8 @@ pub struct Model {
     list_read: Option<Timestamp>,
     /// The muted agents, listed or not.
     muted: BTreeSet<AgentKey>,
+    /// Who may not write, listed or not, and until when where that is known (rule 81).
+    may_not_write: BTreeMap<AgentKey, Option<Timestamp>>,
     /// What became of the cycle so far.
     cycle: Cycle,
     /// The outstanding refresh.
@@ -202,6 +205,7 @@ impl Model {
             list: Vec::new(),
             list_read: None,
             muted: BTreeSet::new(),
+            may_not_write: BTreeMap::new(),
             cycle: Cycle::default(),
             refresh: None,
             refresh_asked: None,
@@ -302,6 +306,11 @@ impl Model {
             Input::Mute(agent) => self.on_mute(*agent),
             Input::Unmute(agent) => {
                 self.on_unmute(*agent);
+                Ok(())
+            }
+            Input::MayNotWrite { agent, until } => self.on_may_not_write(*agent, *until),
+            Input::MayWrite(agent) => {
+                self.on_may_write(*agent);
                 Ok(())
             }
             Input::SpeakNext(agent) => self.on_speak_next(*agent),

@@ -59,6 +59,8 @@ pub struct Portrait {
     pub kept_in_mind: bool,
     /// Who is away, ascending, and whether it is offline.
     pub away: Vec<(AgentKey, bool)>,
+    /// Who may not write, ascending, and until when.
+    pub may_not_write: Vec<(AgentKey, Option<Timestamp>)>,
     /// The agent that is to speak next.
     pub chosen: Option<AgentKey>,
     /// The agents that this cycle is for, ascending; empty: for all.
@@ -103,6 +105,7 @@ impl Default for Portrait {
             asked: None,
             kept_in_mind: false,
             away: Vec::new(),
+            may_not_write: Vec::new(),
             chosen: None,
             round: Vec::new(),
             awaits_human: false,
@@ -150,6 +153,8 @@ impl Portrait {
         self.held = view.queued().map(|span| (span.first, span.last));
         self.asked = view.asked().map(|span| (span.first, span.last));
         self.kept_in_mind = view.is_wake_pending();
+        self.may_not_write.clear();
+        self.may_not_write.extend(view.may_not_write().iter().map(|it| (it.agent, it.until)));
         self.away.clear();
         self.away.extend(view.away().iter().map(|away| (away.agent, away.offline)));
         self.chosen = view.chosen();

@@ -232,6 +232,9 @@ const fn seat_of(seat: Seat) -> &'static str {
     if seat.muted {
         return "muted";
     }
+    if seat.may_not_write {
+        return "may not write";
+    }
     match seat.turn {
         SeatTurn::Ahead => "to come",
         SeatTurn::Passed => "passed",

@@ -308,6 +308,7 @@ const fn is_rest_without_run(cause: Cause) -> bool {
             | Cause::AgentPassed
             | Cause::AgentLeft
             | Cause::AgentMuted
+            | Cause::AgentMayNotWrite
             | Cause::AgentOffline
             | Cause::StartTimedOut
     )

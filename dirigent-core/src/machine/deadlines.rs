@@ -38,6 +38,9 @@ pub(crate) fn next_deadline(look: &Look<'_>) -> Option<Deadline> {
     if standing.is_chat_away() && waits_for_chat {
         next.consider(standing.patience_ends_at(look.config), DeadlineReason::Outage);
     }
+    if floor.phase != Phase::Archived {
+        next.consider(roster.next_allowed_at(), DeadlineReason::MayWrite);
+    }
     let stale = look.pending.stale().iter().filter_map(|trigger| trigger.due).min();
     next.consider(stale, DeadlineReason::Cleanup);
     if floor.phase.is_idle() && (!look.state.seen.is_forgotten() || look.state.delivery.is_some()) {

@@ -88,6 +88,9 @@ fn of_the_silent(look: &Look<'_>, agent: AgentKey) -> Reason {
     if roster.is_muted(agent) {
         return Reason::Muted;
     }
+    if !roster.may_write(agent) {
+        return Reason::MayNotWrite;
+    }
     match roster.away(agent) {
         Some(true) => return Reason::Offline,
         Some(false) => return Reason::Unassigned,

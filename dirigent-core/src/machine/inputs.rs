@@ -9,6 +9,7 @@ use crate::machine::listing::Listing;
 use crate::machine::operator::Operator;
 use crate::machine::outage::Outages;
 use crate::machine::step::Step;
+use crate::machine::writing::Writing;
 use crate::state::{Phase, Start, State};
 use crate::{
     AgentKey, Answer, Cause, Deadline, DeadlineReason, Effect, Input, MessageId, Outcome, Refusal,
@@ -55,6 +56,8 @@ pub(crate) fn consider(step: &mut Step<'_>, input: &Input) -> Result<Answer, Ref
         Input::Resume => Operator { step }.resume(None)?,
         Input::Mute(agent) => Operator { step }.mute(*agent)?,
         Input::Unmute(agent) => Operator { step }.unmute(*agent),
+        Input::MayNotWrite { agent, until } => Writing { step }.on_refused(*agent, *until)?,
+        Input::MayWrite(agent) => Writing { step }.on_allowed(*agent),
         Input::SpeakNext(agent) => Operator { step }.speak_next(*agent)?,
         Input::Finish => Operator { step }.finish()?,
         Input::Spent { cost } => Operator { step }.spend(*cost)?,
@@ -118,6 +121,7 @@ fn on_due(step: &mut Step<'_>, reason: DeadlineReason) {
             // Only a channel that is not archived is overdue.
             let _ = Operator { step }.archive(None, Cause::Overdue);
         }
+        DeadlineReason::MayWrite => Writing { step }.on_due(),
         DeadlineReason::Cleanup => {
             let now = step.out.now;
             step.out.remove_stale(|trigger| trigger.due.is_some_and(|due| due <= now));

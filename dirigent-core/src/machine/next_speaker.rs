@@ -22,6 +22,8 @@ impl NextSpeaker<'_> {
             Some(Cause::AgentLeft)
         } else if self.roster.is_muted(agent) {
             Some(Cause::AgentMuted)
+        } else if !self.roster.may_write(agent) {
+            Some(Cause::AgentMayNotWrite)
         } else if self.roster.away(agent).is_some() {
             Some(Cause::AgentOffline)
         } else if self.cycle.chosen() == Some(agent) {
@@ -84,6 +86,7 @@ impl NextSpeaker<'_> {
             let Slot { agent, left, .. } = **slot;
             !left
                 && !self.roster.is_muted(agent)
+                && self.roster.may_write(agent)
                 && self.roster.away(agent).is_none()
                 && !self.is_capped(agent)
         };

@@ -306,6 +306,9 @@ impl Operator<'_, '_> {
         if state.roster.is_muted(agent) {
             return Err(Refusal::Muted);
         }
+        if !state.roster.may_write(agent) {
+            return Err(Refusal::MayNotWrite);
+        }
         if state.roster.away(agent).is_some() {
             return Err(Refusal::AgentOffline);
         }

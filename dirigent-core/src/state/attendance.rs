@@ -1,9 +1,10 @@
-//! Agents that crashed or disconnected, and those that came back and were not assigned (rule 56).
+//! Agents that crashed or disconnected, those that came back and were not assigned (rule 56), and those that may not
+//! write (rule 81).
 
 use alloc::vec::Vec;
 
-use crate::AgentKey;
 use crate::state::speaker_list::AGENTS_MAX;
+use crate::{AgentKey, Timestamp};
 
 /// An agent that is away.
 ///
@@ -21,15 +22,34 @@ pub struct Away {
     pub offline: bool,
 }
 
-/// Who is away, by ascending key. All others attend.
+/// An agent whose messages the chat surely refuses in this channel.
+///
+/// ```
+/// use dirigent_core::view::MayNotWrite;
+/// use dirigent_core::AgentKey;
+/// let for_good = MayNotWrite { agent: AgentKey::new(1), until: None };
+/// assert_eq!(for_good.until, None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plain data that tests compare")]
+pub struct MayNotWrite {
+    /// Who may not write.
+    pub agent: AgentKey,
+    /// When it may write again by itself, where that is known.
+    pub until: Option<Timestamp>,
+}
+
+/// Who is away, and who may not write, each by ascending key.
 ///
 /// ```
 /// assert!(dirigent_core::snapshot::Attendance::default().away.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Attendance {
-    /// At most 64.
+    /// Who is away; at most 64.
     pub away: Vec<Away>,
+    /// Who may not write; at most 64.
+    pub may_not_write: Vec<MayNotWrite>,
 }
 
 impl Attendance {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::state::attendance::{Attendance, Away};
+use crate::state::attendance::{Attendance, Away, MayNotWrite};
 use crate::state::rare::Rare;
 use crate::state::speaker_list::AGENTS_MAX;
 use crate::state::speaker_list::SpeakerList;
@@ -41,8 +41,18 @@ pub struct Roster {
     pub refresh: Option<Refresh>,
     /// Who has no turns, ascending.
     pub muted: Rare<Vec<AgentKey>>,
-    /// Who is away.
+    /// Who is away, and who may not write.
     pub attendance: Rare<Attendance>,
+}
+
+/// What it changes that an agent may not write.
+pub(crate) enum Forbidden {
+    /// It might write before.
+    New,
+    /// It might not, until another moment.
+    Moved,
+    /// That was known.
+    Known,
 }
 
 impl Roster {
@@ -75,6 +85,58 @@ impl Roster {
         true
     }
 
+    pub(crate) fn may_not_write(&self) -> &[MayNotWrite] {
+        self.attendance.get().map_or(&[], |attendance| &attendance.may_not_write)
+    }
+
+    fn place_of_forbidden(&self, agent: AgentKey) -> Result<usize, usize> {
+        self.may_not_write().binary_search_by_key(&agent, |it| it.agent)
+    }
+
+    pub(crate) fn may_write(&self, agent: AgentKey) -> bool {
+        self.attendance.get().is_none() || self.place_of_forbidden(agent).is_err()
+    }
+
+    /// The agent may not write until then. Gives what that changes; `None` where too many may not.
+    pub(crate) fn forbid(
+        &mut self,
+        agent: AgentKey,
+        until: Option<Timestamp>,
+    ) -> Option<Forbidden> {
+        match self.place_of_forbidden(agent) {
+            Ok(at) => {
+                let known = self.attendance.edit().may_not_write.get_mut(at)?;
+                let was = core::mem::replace(&mut known.until, until);
+                Some(if was == until { Forbidden::Known } else { Forbidden::Moved })
+            }
+            Err(_) if self.may_not_write().len() >= AGENTS_MAX => None,
+            Err(at) => {
+                self.attendance.edit().may_not_write.insert(at, MayNotWrite { agent, until });
+                Some(Forbidden::New)
+            }
+        }
+    }
+
+    /// The agent may write; `false` where it might before.
+    pub(crate) fn allow(&mut self, agent: AgentKey) -> bool {
+        let Ok(at) = self.place_of_forbidden(agent) else {
+            return false;
+        };
+        self.attendance.edit().may_not_write.remove(at);
+        true
+    }
+
+    /// When the next agent may write by itself.
+    pub(crate) fn next_allowed_at(&self) -> Option<Timestamp> {
+        self.attendance.get()?.may_not_write.iter().filter_map(|it| it.until).min()
+    }
+
+    /// An agent that may write by now.
+    pub(crate) fn allowed_by(&self, now: Timestamp) -> Option<AgentKey> {
+        let mut over = self.may_not_write().iter();
+        over.find(|it| it.until.is_some_and(|until| until <= now)).map(|it| it.agent)
+    }
+
     /// Who is away, ascending.
     pub(crate) fn all_away(&self) -> &[Away] {
         self.attendance.get().map_or(&[], |attendance| &attendance.away)
@@ -92,7 +154,10 @@ impl Roster {
 
     /// Whether the agent can be given the floor.
     pub(crate) fn is_available(&self, agent: AgentKey) -> bool {
-        self.is_present(agent) && !self.is_muted(agent) && self.away(agent).is_none()
+        self.is_present(agent)
+            && !self.is_muted(agent)
+            && self.may_write(agent)
+            && self.away(agent).is_none()
     }
 
     /// Gives memory back that is not needed.
@@ -103,6 +168,7 @@ impl Roster {
         }
         if let Some(attendance) = self.attendance.existing() {
             attendance.away.shrink_to_fit();
+            attendance.may_not_write.shrink_to_fit();
         }
         self.muted.release();
     }
@@ -112,6 +178,9 @@ impl Roster {
         slots.filter_map(|slot| slot.grace_from.as_mut()).for_each(&mut *visit);
         [&mut self.read_at, &mut self.asked_at].into_iter().flatten().for_each(&mut *visit);
         self.refresh.iter_mut().for_each(|refresh| visit(&mut refresh.until));
+        let attendance = self.attendance.existing().into_iter();
+        let forbidden = attendance.flat_map(|attendance| &mut attendance.may_not_write);
+        forbidden.filter_map(|it| it.until.as_mut()).for_each(visit);
     }
 }
 

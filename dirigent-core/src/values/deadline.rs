@@ -57,6 +57,8 @@ pub enum DeadlineReason {
     Cap,
     /// People were quiet long enough: their words wake the channel.
     Settle,
+    /// An agent may write again.
+    MayWrite,
     /// A trigger message is removed.
     Cleanup,
     /// An idle channel gives its memory back.

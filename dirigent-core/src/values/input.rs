@@ -154,6 +154,16 @@ pub enum Input {
     Mute(AgentKey),
     /// The agent has turns again.
     Unmute(AgentKey),
+    /// The chat surely refuses what the agent writes in this channel: it keeps its place, and has no turns until it may write.
+    /// Told again, it changes only the end.
+    MayNotWrite {
+        /// Who may not write.
+        agent: AgentKey,
+        /// When it may write again by itself, where that is known, as of a time-out.
+        until: Option<Timestamp>,
+    },
+    /// The agent may write in this channel again, or nothing is known to the contrary.
+    MayWrite(AgentKey),
     /// An operator chooses who speaks next; counts as a human's word.
     SpeakNext(AgentKey),
     /// The work is done: no agent is active until the channel is resumed.

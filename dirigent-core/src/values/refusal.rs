@@ -93,6 +93,8 @@ refusals! {
     NotListed = "not-listed": "the agent is not in the channel's speaker list",
     /// The agent is muted.
     Muted = "muted": "the agent is muted; unmute it first",
+    /// The agent may not write in the channel.
+    MayNotWrite = "may-not-write": "the agent may not write in the channel; give its account the permission first",
     /// The agent is offline, or was not assigned since.
     AgentOffline = "agent-offline": "the agent is offline or not assigned; assign it when it is back",
     /// The agent has the floor already.

@@ -176,6 +176,10 @@ named! {
     AgentMuted = "agent-muted",
     /// The agent may speak again.
     AgentUnmuted = "agent-unmuted",
+    /// The chat surely refuses what the agent writes here: it has no turns until it may write.
+    AgentMayNotWrite = "agent-may-not-write",
+    /// The agent may write here again.
+    AgentMayWrite = "agent-may-write",
     /// Everybody who completed a turn had nothing to say: dormant.
     AllPassed = "all-passed",
     /// No agent completed a turn: dormant.

@@ -120,6 +120,8 @@ pub enum Reason {
     LeaseLapsed,
     /// Denied: the agent is muted.
     Muted,
+    /// Denied: the chat surely refuses what the agent writes in this channel.
+    MayNotWrite,
     /// Denied: the agent is not in the speaker list of this cycle.
     NotListed,
 }
@@ -167,6 +169,7 @@ impl Reason {
             Self::LeaseEnding => "lease-ending",
             Self::LeaseLapsed => "lease-lapsed",
             Self::Muted => "muted",
+            Self::MayNotWrite => "may-not-write",
             Self::NotListed => "not-listed",
         }
     }
@@ -209,6 +212,7 @@ impl fmt::Display for Reason {
                 "this process could not renew its lease, and another one may act for the channel"
             }
             Self::Muted => "it is muted in this channel",
+            Self::MayNotWrite => "its account may not write in this channel",
             Self::NotListed => "it is not in the speaker list of this cycle",
         })
     }

@@ -47,3 +47,4 @@ mod unheard;
 mod unknown_members;
 mod wake;
 mod words;
+mod writing;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dirigent::command::SlashCommand;
 use dirigent::ports::Standing;
-use dirigent::{ChannelId, ChatMessage, DiscordApi as _, MessageId, Settings};
+use dirigent::{ChannelId, ChatMessage, DiscordApi as _, MessageId, Settings, UserId};
 use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{Intents, ShardId};
 
@@ -113,7 +113,10 @@ impl ShardFeed {
             | News::Member(_)
             | News::MemberRemoved(_) => {}
         }
+        let place = place_of(&news);
         let moves = self.apply(news);
+        // Before what follows from coming and going: who may not write is given no turn.
+        self.rights_changed(place);
         for (channel, user) in moves.joined {
             self.tell(channel, ChannelEvent::Joined(user));
         }
@@ -122,6 +125,24 @@ impl ShardFeed {
         }
         for channel in moves.regained {
             self.tell(channel, ChannelEvent::Newest(UNHEARD, None));
+        }
+    }
+
+    /// Tells the driver that rights may have changed, in the channels that are kept in order.
+    fn rights_changed(&self, place: Option<Changed>) {
+        let Some(Changed { guild, channel, user }) = place else {
+            return;
+        };
+        let FeedParts { dirigent, account, .. } = &*self.shared;
+        let concerns =
+            |user| account.guild_cache.is_me(user) || dirigent.agent_accounts().contains(&user);
+        if user.is_some_and(|user| !concerns(user)) {
+            return;
+        }
+        let mut channels = account.guild_cache.channels_of(guild, channel);
+        channels.retain(|channel| self.concerns(*channel));
+        if !channels.is_empty() {
+            dirigent.rights_changed(&channels);
         }
     }
 
@@ -219,7 +240,7 @@ impl ShardFeed {
 
     /// A new session: what happened before it is not pushed any more. With the guilds comes what their
     /// channels' newest messages are; without them everything is looked through.
-    fn ready(&self, me: dirigent::UserId) {
+    fn ready(&self, me: UserId) {
         let FeedParts { dirigent, account, intents, tasks, .. } = &*self.shared;
         account.guild_cache.session_began(self.shard, me);
         account.know_me(me);
@@ -234,6 +255,7 @@ impl ShardFeed {
     fn guild(&self, guild: &PushedGuild) {
         let FeedParts { account, tasks, registers, .. } = &*self.shared;
         account.guild_cache.guild(self.shard, guild, account.clock().now());
+        self.rights_changed(Some(Changed { guild: guild.id.0, channel: None, user: None }));
         if guild.unavailable == Some(true) || guild.owner_id.is_none() {
             return;
         }
@@ -322,4 +344,38 @@ impl fmt::Debug for ShardFeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ShardFeed").field("shard", &self.shard).finish_non_exhaustive()
     }
+}
+
+/// Where rights may have changed.
+struct Changed {
+    guild: u64,
+    /// Only in this channel and its threads.
+    channel: Option<u64>,
+    /// Only those of this account.
+    user: Option<UserId>,
+}
+
+/// Where rights may have changed by this.
+fn place_of(news: &News) -> Option<Changed> {
+    let (guild, channel, user) = match news {
+        News::GuildUpdated(guild) => (guild.id, None, None),
+        News::Role(role) => (role.guild_id, None, None),
+        News::RoleDeleted(gone) => (gone.guild_id, None, None),
+        News::Channel(channel) => (channel.guild_id?, Some(channel.id.0), None),
+        News::Threads(list) => (list.guild_id, None, None),
+        News::Member(pushed) => (pushed.guild_id, None, Some(pushed.member.user())),
+        News::MemberRemoved(gone) => (gone.guild_id, None, Some(gone.user.id.user())),
+        News::Created(_)
+        | News::Updated(_)
+        | News::Deleted(..)
+        | News::Reaction(_)
+        | News::Ready(_)
+        | News::Resumed
+        | News::Guild(_)
+        | News::GuildDeleted(_)
+        | News::ChannelDeleted(_)
+        | News::ThreadMembers(_)
+        | News::Interaction(_) => return None,
+    };
+    Some(Changed { guild: guild.0, channel, user })
 }

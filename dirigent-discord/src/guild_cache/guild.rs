@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use dirigent::ports::Timestamp;
+use dirigent::ports::{Timestamp, WriteBar};
 use dirigent::{ChannelId, UserId};
 use twilight_model::guild::Permissions;
 
@@ -66,6 +66,8 @@ struct Place {
     kind: u8,
     parent: Option<u64>,
     overwrites: Vec<Overwrite>,
+    /// Whether it is a thread in which only those write who manage threads.
+    is_locked: bool,
 }
 
 /// A member, and until when it is in a time-out.
@@ -129,7 +131,8 @@ impl Guild {
 
     pub(super) fn save_channel(&mut self, channel: &wire::Channel) {
         let parent = channel.parent_id.map(|parent| parent.0);
-        let place = Place { kind: channel.kind, parent, overwrites: channel.overwrites() };
+        let (overwrites, is_locked) = (channel.overwrites(), channel.is_locked());
+        let place = Place { kind: channel.kind, parent, overwrites, is_locked };
         self.channels.insert(channel.id.0, place);
     }
 
@@ -342,6 +345,56 @@ impl Guild {
         let is_certain =
             place.kind != PRIVATE_THREAD || allowed.contains(Permissions::MANAGE_THREADS);
         (!is_allowed || is_certain).then_some(is_allowed)
+    }
+
+    /// What surely keeps an account from writing in a channel.
+    pub(super) fn write_bar(
+        &mut self,
+        channel: u64,
+        user: UserId,
+        me: Option<UserId>,
+        now: Timestamp,
+    ) -> Option<WriteBar> {
+        let is_known = self.knows(user, now);
+        let is_mine = Some(user) == me;
+        let (place, overwrites) = self.overwrites(channel)?;
+        let (is_thread, is_locked) = (is_thread(place.kind), place.is_locked);
+        let Some(known) = self.members.get(&user) else {
+            // Of its own account the gateway tells in any case.
+            return is_known.then_some(WriteBar::NotInGuild);
+        };
+        if !is_known && !is_mine {
+            return None;
+        }
+        let timed_out = known.until.filter(|until| now < *until);
+        let member = Member { timed_out: false, ..known.member.clone() };
+        let allowed = self.rules.in_channel(overwrites, &member);
+        let (sends, lacks) = if is_thread {
+            (Permissions::SEND_MESSAGES_IN_THREADS, WriteBar::NoSendInThreads)
+        } else {
+            (Permissions::SEND_MESSAGES, WriteBar::NoSend)
+        };
+        if !allowed.contains(Permissions::VIEW_CHANNEL) {
+            return Some(WriteBar::NoView);
+        }
+        if !allowed.contains(sends) {
+            return Some(lacks);
+        }
+        if is_locked && !allowed.contains(Permissions::MANAGE_THREADS) {
+            return Some(WriteBar::Locked);
+        }
+        // Owners and administrators do not feel a time-out.
+        let feels = !allowed.contains(Permissions::ADMINISTRATOR);
+        timed_out.filter(|_| feels).map(|until| WriteBar::TimedOut { until })
+    }
+
+    /// Its channels and threads; with one of them, only that and the threads that hang from it.
+    pub(super) fn channels_at(&self, channel: Option<u64>) -> Vec<ChannelId> {
+        let is_there = |(id, place): &(&u64, &Place)| {
+            channel.is_none_or(|channel| **id == channel || place.parent == Some(channel))
+        };
+        let there = self.channels.iter().filter(is_there);
+        there.map(|(id, _)| ChannelId::new(*id)).collect()
     }
 
     /// Which of the watched channels this account reads: it sees them, and their histories. `None` where it is not known what

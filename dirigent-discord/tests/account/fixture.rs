@@ -23,6 +23,8 @@ pub(crate) const B: UserId = UserId::new(32);
 /// View, send and read the history, as Discord writes it.
 pub(crate) const ALL: &str = "68608";
 pub(crate) const VIEW: &str = "1024";
+/// View Channels and Send Messages.
+const TALK: &str = "3072";
 
 /// An id of the clock's first minute.
 pub(crate) const MESSAGE: u64 = 1_383_825_040_998_400_000;
@@ -233,7 +235,7 @@ pub(crate) fn everybody() -> Vec<Value> {
 pub(crate) fn den(own: &str) -> Value {
     json!({"id": "700", "type": 0, "name": "den", "guild_id": "1", "permission_overwrites": [
         {"id": "1", "type": 0, "allow": "0", "deny": VIEW},
-        {"id": "20", "type": 0, "allow": VIEW, "deny": "0"},
+        {"id": "20", "type": 0, "allow": TALK, "deny": "0"},
         {"id": "500", "type": 1, "allow": own, "deny": "0"},
     ]})
 }

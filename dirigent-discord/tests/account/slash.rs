@@ -195,7 +195,7 @@ async fn a_use_is_answered_at_once_and_only_to_who_asked() {
     let answer = answered(&fixture, 1).await;
     assert_eq!(
         answer,
-        json!({"type": 4, "data": {"content": "The mode of this channel is now chat.", "flags": 64,
+        json!({"type": 4, "data": {"content": "The mode of this channel is now chat. a, b take turns here.", "flags": 64,
             "allowed_mentions": {"parse": []}}})
     );
     assert_eq!(fixture.status().await.mode, Mode::Chat);
@@ -350,7 +350,7 @@ async fn a_slow_store_is_waited_for_after_a_first_answer() {
     let asked = fixture.server.asked();
     let last = &asked.iter().find(|asked| asked.line.starts_with("PATCH")).unwrap().body;
     let last: Value = serde_json::from_str(last).unwrap();
-    assert_eq!(last["content"], "The mode of this channel is now chat.");
+    assert_eq!(last["content"], "The mode of this channel is now chat. a, b take turns here.");
     assert_eq!(
         (fixture.count(CALLBACK), last["allowed_mentions"]["parse"].clone()),
         (1, json!([]))

@@ -133,7 +133,7 @@ impl World {
         world
     }
 
-    fn account(&self, bot: UserId) -> Arc<DiscordAccount> {
+    pub(crate) fn account(&self, bot: UserId) -> Arc<DiscordAccount> {
         let builder = DiscordAccount::builder(self.server.token(bot), self.clock.clone());
         let builder = builder.proxy(format!("http://{}", self.server.address()));
         let builder = builder.files(&self.file_host).ban_guard(&BanGuard::new(1_000));
@@ -281,8 +281,13 @@ impl World {
 
     /// What `/why` says to the person.
     pub(crate) async fn why(&self) -> String {
-        let (channel, person, bot) = (self.channel, self.person, self.moderator);
-        let used = self.server.use_command(channel, person, bot, "why", &[]).unwrap();
+        self.used(self.person, "why").await
+    }
+
+    /// What this command without an option says to the person.
+    pub(crate) async fn used(&self, person: UserId, command: &str) -> String {
+        let (channel, bot) = (self.channel, self.moderator);
+        let used = self.server.use_command(channel, person, bot, command, &[]).unwrap();
         self.settle().await;
         let answers = self.server.answers(used);
         answers.first().map(|answer| answer.content.clone()).unwrap_or_default()

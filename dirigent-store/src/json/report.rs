@@ -120,7 +120,12 @@ impl ChannelReport {
     }
 
     fn seat(&self, seat: Seat, state: &str) -> String {
-        let marks = [(seat.muted, "muted"), (seat.away, "away"), (seat.left, "left")];
+        let marks = [
+            (seat.muted, "muted"),
+            (seat.may_not_write, "may not write"),
+            (seat.away, "away"),
+            (seat.left, "left"),
+        ];
         let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark);
         let said: Vec<_> = std::iter::once(state).chain(marks).collect();
         format!("{} ({})", self.name(seat.agent), said.join(", "))

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use dirigent_core::snapshot::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Floor, Hourly,
-    InitiatorPermit, Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent,
-    Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Settling, Situation, Slot, SpeakerList,
-    SpokenTurn, StaleTrigger, State, Words,
+    InitiatorPermit, MayNotWrite, Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota,
+    Rare, Recent, Refresh, Reminders, Rng, Roster, RunFate, Runs, Seen, Settling, Situation, Slot,
+    SpeakerList, SpokenTurn, StaleTrigger, State, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn, Span};
 use dirigent_core::{AgentKey, MessageId, Mode, RunId, Snapshot, Tail, Ticket, Timestamp};
@@ -68,6 +68,11 @@ structs! {
         [opt] attendance: Rare<Attendance>,
     }
 
+    struct MayNotWriteFile for MayNotWrite as "MayNotWrite" {
+        agent: AgentKey,
+        [opt] until: Option<Timestamp>,
+    }
+
     struct SlotFile for Slot as "Slot" {
         agent: AgentKey,
         turn: SeatTurn,
@@ -84,6 +89,7 @@ structs! {
 
     struct AttendanceFile for Attendance as "Attendance" {
         away: Vec<Away>,
+        [opt] may_not_write: Vec<MayNotWrite>,
     }
 
     struct AwayFile for Away as "Away" {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent::ports::{
     Access, ApiError, Attachment, AuthorKind, ChannelInfo, ErrorKind, GuildApi, GuildId,
-    HistoryRequest, NewChannel, Post, Posted,
+    HistoryRequest, NewChannel, Post, Posted, WriteBar,
 };
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
@@ -110,6 +110,13 @@ impl MemoryAccount {
     /// of a guild or a thread through the loopback server, and hears of no comings and goings.
     pub fn set_members_hidden(&self, is_hidden: bool) {
         self.change(|account| account.members_hidden = is_hidden);
+    }
+
+    /// Lets the account know without asking who may not write in a channel, and why
+    /// ([`write_bars`](DiscordApi::write_bars)), as an adapter does whose gateway keeps it current; or ends that. At first it
+    /// knows nothing. Tell the driver of changes with [`Dirigent::rights_changed`](dirigent::Dirigent::rights_changed).
+    pub fn set_rights_known(&self, is_known: bool) {
+        self.change(|account| account.rights_known = is_known);
     }
 
     /// Makes its token invalid, or valid again.
@@ -237,6 +244,15 @@ impl DiscordApi for MemoryAccount {
     async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
         let channel = Some(request.channel);
         self.ask(Call::History, channel, |world, me| world.history(me, request)).await
+    }
+
+    fn write_bars(&self, channel: ChannelId, among: &[UserId]) -> Vec<(UserId, WriteBar)> {
+        let world = self.world.lock();
+        if !world.accounts.get(self.user).is_some_and(|account| account.rights_known) {
+            return Vec::new();
+        }
+        let bar = |user: &UserId| Some((*user, world.places.write_bar(channel, *user)?));
+        among.iter().filter_map(bar).collect()
     }
 
     async fn members(

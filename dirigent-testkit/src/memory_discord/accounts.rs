@@ -21,11 +21,14 @@ pub struct Account {
     pub content_hidden: bool,
     /// Whether it lacks the guild-members intent.
     pub members_hidden: bool,
+    /// Whether its adapter knows without asking who may write where.
+    pub rights_known: bool,
 }
 
 impl Account {
     const fn new(name: Arc<str>, kind: AuthorKind) -> Self {
-        Self { name, kind, revoked: false, content_hidden: false, members_hidden: false }
+        let [revoked, content_hidden, members_hidden, rights_known] = [false; 4];
+        Self { name, kind, revoked, content_hidden, members_hidden, rights_known }
     }
 }
 

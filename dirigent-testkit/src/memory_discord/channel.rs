@@ -63,6 +63,22 @@ impl MemoryChannel {
         self.set_right(user, post, !is_read_only);
     }
 
+    /// Locks a thread, or unlocks it: only those who manage threads post in one that is locked. Means nothing for a channel.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dirigent_testkit::{ManualClock, MemoryDiscord};
+    ///
+    /// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+    /// let owner = discord.add_human();
+    /// let channel = discord.add_channel(discord.add_guild(owner), "round-table", &[owner]);
+    /// let thread = discord.channel(channel).add_public_thread("aside");
+    /// discord.channel(thread).set_locked(true);
+    /// ```
+    pub fn set_locked(&self, is_locked: bool) {
+        self.world.lock().change_room(self.id, |room| room.locked = is_locked && room.is_thread());
+    }
+
     /// Takes an account's right to read the history, or gives it back. Discord then answers with an
     /// empty list and no error.
     pub fn set_history_hidden(&self, user: UserId, is_hidden: bool) {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dirigent::ports::Timestamp;
-use dirigent::ports::{ApiError, ErrorKind, GuildId};
+use dirigent::ports::{ApiError, ErrorKind, GuildId, WriteBar};
 use dirigent::{ChannelId, Clock, UserId};
 
 use super::event::Earshot;
@@ -178,10 +178,28 @@ impl Places {
 
     fn rights_in(&self, room: &Room, user: UserId) -> Option<Rights> {
         let allowed = self.permissions_in(room, user);
+        let is_shut = room.locked && !allowed.contains(Permissions::MANAGE_THREADS);
         allowed.contains(Permissions::VIEW_CHANNEL).then(|| Rights {
-            write: allowed.contains(room.right_to_post()),
+            write: allowed.contains(room.right_to_post()) && !is_shut,
             read_history: allowed.contains(Permissions::READ_MESSAGE_HISTORY),
         })
+    }
+
+    /// What keeps an account from writing in a channel.
+    pub fn write_bar(&self, channel: ChannelId, user: UserId) -> Option<WriteBar> {
+        let room = self.rooms.get(&channel)?;
+        let member = self.guilds.get(&room.guild?).map(|guild| guild.members.get(&user));
+        let Some(member) = member? else { return Some(WriteBar::NotInGuild) };
+        match self.rights_in(room, user) {
+            None => Some(WriteBar::NoView),
+            Some(rights) if rights.write => None,
+            Some(_) if room.locked => Some(WriteBar::Locked),
+            Some(_) => Some(match member.timed_out_until {
+                Some(until) => WriteBar::TimedOut { until },
+                None if room.is_thread() => WriteBar::NoSendInThreads,
+                None => WriteBar::NoSend,
+            }),
+        }
     }
 
     /// Whether an account may hear of what happens there.

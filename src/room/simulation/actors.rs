@@ -64,7 +64,13 @@ impl World {
             4..=13 => (Input::Resume, true),
             14 => (Input::Finish, true),
             15 => (Input::Mute(agent), true),
-            16..=19 => (Input::Unmute(agent), true),
+            16..=18 => (Input::Unmute(agent), true),
+            19 => {
+                let until = self.now + Duration::from_secs(self.dice.below(600));
+                let until = self.dice.chance(700).then_some(until);
+                (Input::MayNotWrite { agent, until }, false)
+            }
+            33 | 34 => (Input::MayWrite(agent), false),
             20 => (Input::SpeakNext(agent), true),
             21 => (Input::Offline(agent), false),
             22..=24 => (Input::Online(agent), false),
@@ -84,7 +90,7 @@ impl World {
                 );
                 return self.after();
             }
-            32..=35 => return self.comes_or_goes(agent),
+            32 | 35 => return self.comes_or_goes(agent),
             _ => (wake, false),
         };
         let accepted = self.input(&input, for_good).is_some();

@@ -464,6 +464,9 @@ impl World {
         if self.room.look().machine().view().pause().is_some() {
             self.input(&Input::Resume, true);
         }
+        for agent in 0..self.fixed.agents {
+            self.input(&Input::MayWrite(AgentKey::new(agent)), false);
+        }
         for flight in &mut self.flights {
             if flight.is_call() || matches!(flight.what, What::Consult) {
                 flight.ready_at = Some(flight.ready_at.map_or(self.now, |at| at.min(self.now)));

@@ -47,7 +47,7 @@ const WHY: [(Cause, &str); 15] = [
 ];
 
 /// What happened otherwise. `{}` stands for the agent.
-const WORDS: [(Cause, &str); 74] = [
+const WORDS: [(Cause, &str); 76] = [
     (Cause::Created, "the channel was created"),
     (Cause::ModeChanged, "the mode was changed"),
     (Cause::HumanMessage, "a person wrote"),
@@ -97,6 +97,8 @@ const WORDS: [(Cause, &str); 74] = [
     (Cause::AgentLeft, "{} has left"),
     (Cause::AgentMuted, "{} is muted"),
     (Cause::AgentUnmuted, "{} may speak again"),
+    (Cause::AgentMayNotWrite, "{} may not write in this channel: it has no turns until it may"),
+    (Cause::AgentMayWrite, "{} may write in this channel again"),
     (Cause::AgentOffline, "{} is offline"),
     (Cause::AgentOnline, "{} is back, and waits to be assigned"),
     (Cause::AgentAssigned, "{} takes turns again"),

@@ -95,6 +95,11 @@ pub(super) fn input(input: &Input) -> String {
         Input::Resume => "an operator resumes the channel".to_owned(),
         Input::Mute(agent) => format!("an operator mutes {agent}"),
         Input::Unmute(agent) => format!("an operator unmutes {agent}"),
+        Input::MayNotWrite { agent, until: None } => format!("{agent} may not write"),
+        Input::MayNotWrite { agent, until: Some(until) } => {
+            format!("{agent} may not write until {} ms", until.as_millis())
+        }
+        Input::MayWrite(agent) => format!("{agent} may write"),
         Input::SpeakNext(agent) => format!("an operator lets {agent} speak next"),
         Input::Finish => "an operator says that the work is finished".to_owned(),
         Input::Offline(agent) => format!("{agent} goes offline"),

@@ -121,6 +121,7 @@ pub(super) fn ends(effects: &[Effect]) -> impl Iterator<Item = EndedTurn> {
                 | Cause::RunTimedOut
                 | Cause::AgentLeft
                 | Cause::AgentMuted
+                | Cause::AgentMayNotWrite
                 | Cause::AgentOffline
                 | Cause::SignalMissing
                 | Cause::Undelivered
@@ -211,7 +212,10 @@ fn ended(effects: &[Effect], predicted: &[EndedTurn]) -> Result<(), String> {
     for end in &theirs {
         if next == Some(end) {
             next = awaited.next();
-        } else if !matches!(end.cause, Cause::AgentLeft | Cause::AgentMuted | Cause::AgentOffline) {
+        } else if !matches!(
+            end.cause,
+            Cause::AgentLeft | Cause::AgentMuted | Cause::AgentMayNotWrite | Cause::AgentOffline
+        ) {
             return same("ended turns", &theirs.as_slice(), &predicted);
         }
     }

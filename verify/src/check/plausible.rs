@@ -1,5 +1,7 @@
 //! What fits the moment.
 
+use std::time::Duration;
+
 use dirigent_core::{
     AgentKey, Author, Effect, Input, Message, MessageId, MessageKind, PhaseKind, RunId, Settlement,
     Tail, Ticket,
@@ -66,6 +68,10 @@ impl Walk {
             Act::Choose { place } => Input::SpeakNext(self.seat(*place)),
             Act::Crash { place: Some(place) } => Input::Offline(self.seat(*place)),
             Act::Crash { place: None } => Input::Offline(speaker.unwrap_or(agent)),
+            Act::Forbid { place, millis } => Input::MayNotWrite {
+                agent: place.map_or(speaker.unwrap_or(agent), |place| self.seat(place)),
+                until: millis.map(|millis| self.now + Duration::from_millis(millis.into())),
+            },
             Act::Return { assigned: true, agent } => Input::Assign(*agent),
             Act::Return { assigned: false, agent } => Input::Online(*agent),
             Act::Answer { settlement } => Input::Settled {

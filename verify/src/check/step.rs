@@ -156,6 +156,13 @@ pub enum Act {
         /// Which place; `None`: who has the floor.
         place: Option<u8>,
     },
+    /// Who has the floor, or the agent at this place of the list, may not write.
+    Forbid {
+        /// Which place; `None`: who has the floor.
+        place: Option<u8>,
+        /// For how long; `None`: until it may.
+        millis: Option<u16>,
+    },
     /// An agent that is offline comes back, or one that is back is assigned.
     Return {
         /// Whether it is assigned.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use dirigent_core::snapshot::{
     Archived, Attendance, CeilingCounts, ChatOutage, Cycle, Delivery, Hourly, InitiatorPermit,
-    Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent, Refresh,
-    Reminders, Rng, Roster, RunFate, Seen, Settling, Situation, Slot, SpeakerList, SpokenTurn,
-    StaleTrigger, State, Words,
+    MayNotWrite, Pending, PendingEffect, PermitRun, Piece, Plans, Polls, Quota, Rare, Recent,
+    Refresh, Reminders, Rng, Roster, RunFate, Seen, Settling, Situation, Slot, SpeakerList,
+    SpokenTurn, StaleTrigger, State, Words,
 };
 use dirigent_core::view::{Away, Budget, Pause, SeatTurn};
 use dirigent_core::{
@@ -31,7 +31,10 @@ pub(super) fn read(r: &mut Reader<'_>) -> Snapshot {
                 asked_at: r.maybe(Reader::moment),
                 refresh: r.maybe(|r| Refresh { ticket: ticket(r), until: r.moment() }),
                 muted: r.list(70, agent).into(),
-                attendance: rare(r, |r| Attendance { away: r.list(70, away) }),
+                attendance: rare(r, |r| Attendance {
+                    away: r.list(70, away),
+                    may_not_write: r.list(70, may_not_write),
+                }),
             },
             cycle: Cycle { last_completer: r.maybe(agent), plans: rare(r, plans) },
             words: Words {
@@ -83,6 +86,10 @@ fn standing(r: &mut Reader<'_>) -> Situation {
 
 fn away(r: &mut Reader<'_>) -> Away {
     Away { agent: agent(r), offline: r.flag() }
+}
+
+fn may_not_write(r: &mut Reader<'_>) -> MayNotWrite {
+    MayNotWrite { agent: agent(r), until: r.maybe(Reader::moment) }
 }
 
 fn plans(r: &mut Reader<'_>) -> Plans {

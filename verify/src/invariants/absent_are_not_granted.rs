@@ -1,8 +1,8 @@
 //! N1: who may not speak is not asked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dirigent_core::{AgentKey, Answer, Cause, Input, Reason, Transition, Verdict};
+use dirigent_core::{AgentKey, Answer, Cause, Input, Reason, Timestamp, Transition, Verdict};
 
 use super::observation::is_reply;
 use super::{Glance, Invariant, Observation, Observer};
@@ -10,8 +10,8 @@ use super::{Glance, Invariant, Observation, Observer};
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "N1",
     promise: 1,
-    requirements: "R186, R270, R271, R274, R275, F06, F08, F09, M14, M16, M17, rules 29, 56, 59, 62, 64",
-    sentence: "an agent that is away or muted is never granted or allowed, one that is capped or not addressed only when chosen, and only who passed is passed over",
+    requirements: "R186, R270, R271, R274, R275, F06, F08, F09, M14, M16, M17, rules 29, 56, 59, 62, 64, 81",
+    sentence: "an agent that is away, muted or may not write is never granted or allowed, one that is capped or not addressed only when chosen, and only who passed is passed over",
     observer: || Box::new(AbsentAreNotGranted::default()),
 };
 
@@ -20,6 +20,8 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct AbsentAreNotGranted {
     away: BTreeSet<AgentKey>,
     muted: BTreeSet<AgentKey>,
+    /// Those who may not write, each with its end.
+    forbidden: BTreeMap<AgentKey, Option<Timestamp>>,
     passed: BTreeSet<AgentKey>,
 }
 
@@ -38,7 +40,7 @@ impl Observer for AbsentAreNotGranted {
         for grant in seen.grants() {
             let agent = grant.agent.unwrap_or_default();
             if was_barred(self, agent) && self.is_barred(agent) {
-                return Err(format!("{agent} was granted and is away or muted"));
+                return Err(format!("{agent} was granted and is away, muted or may not write"));
             }
             expect_in_turn(seen, grant, agent)?;
         }
@@ -50,7 +52,7 @@ impl Observer for AbsentAreNotGranted {
         };
         let turn = matches!(reason, Reason::YourTurn | Reason::InitiatorPermit);
         if turn && was_barred(self, *agent) {
-            return Err(format!("{agent} was allowed and is away or muted"));
+            return Err(format!("{agent} was allowed and is away, muted or may not write"));
         }
         Ok(())
     }
@@ -61,19 +63,34 @@ impl Observer for AbsentAreNotGranted {
         let muted = now.seats.iter().filter(|seat| seat.muted);
         self.muted.retain(|agent| now.seat(*agent).is_none());
         self.muted.extend(muted.map(|seat| seat.agent));
+        self.forbidden = now.may_not_write.iter().copied().collect();
     }
 }
 
 impl AbsentAreNotGranted {
     fn barred(&self) -> Vec<AgentKey> {
-        self.away.iter().chain(&self.muted).copied().collect()
+        self.away.iter().chain(&self.muted).chain(self.forbidden.keys()).copied().collect()
     }
 
     fn is_barred(&self, agent: AgentKey) -> bool {
-        self.away.contains(&agent) || self.muted.contains(&agent)
+        self.away.contains(&agent)
+            || self.muted.contains(&agent)
+            || self.forbidden.contains_key(&agent)
     }
 
     fn follow(&mut self, seen: &Observation<'_>) {
+        // Ends pass before an input, and a clock that goes back takes them along.
+        let ends = seen.after.may_not_write.iter().copied();
+        self.forbidden.retain(|agent, until| {
+            let known = ends.clone().find(|(one, _)| one == agent);
+            match known {
+                Some((_, known)) => {
+                    *until = known;
+                    true
+                }
+                None => until.is_none_or(|until| until > seen.now),
+            }
+        });
         if seen.answer.is_err() {
             return;
         }
@@ -86,6 +103,16 @@ impl AbsentAreNotGranted {
             if requeued && !seen.after.away.iter().any(|(one, _)| one == agent) {
                 self.away.remove(agent);
             }
+        }
+        if let Input::MayNotWrite { agent, until } = seen.input {
+            if until.is_none_or(|until| until > seen.now) {
+                self.forbidden.insert(*agent, *until);
+            } else {
+                self.forbidden.remove(agent);
+            }
+        }
+        if let Input::MayWrite(agent) = seen.input {
+            self.forbidden.remove(agent);
         }
         if let Input::Mute(agent) = seen.input {
             self.muted.insert(*agent);
@@ -154,10 +181,32 @@ mod tests {
         let offline = Forged { input: Input::Offline(A), ..Forged::default() };
         offline.accepted(observer.as_mut());
         granting(B, Cause::HumanMessage).accepted(observer.as_mut());
-        granting(A, Cause::HumanMessage).rejected(observer.as_mut(), "away or muted");
+        granting(A, Cause::HumanMessage).rejected(observer.as_mut(), "away, muted");
         let assigned = Forged { input: Input::Assign(A), ..Forged::default() };
         assigned.accepted(observer.as_mut());
         granting(A, Cause::HumanMessage).accepted(observer.as_mut());
+    }
+
+    #[test]
+    fn a_grant_of_an_agent_that_may_not_write_is_caught_until_its_time_out_is_over() {
+        let mut observer = fresh(&INVARIANT);
+        let now = Forged::default().now;
+        let until = Some(Timestamp::from_millis(now + 5_000));
+        let input = Input::MayNotWrite { agent: A, until };
+        let mut refused = Forged { input, ..Forged::default() };
+        refused.after.may_not_write = vec![(A, until)];
+        refused.accepted(observer.as_mut());
+        let mut granted = granting(A, Cause::NextInList);
+        granted.after.may_not_write = vec![(A, until)];
+        granted.rejected(observer.as_mut(), "may not write");
+        let mut later = granting(A, Cause::NextInList);
+        later.now = now + 5_000;
+        later.accepted(observer.as_mut());
+        Forged { input: Input::MayNotWrite { agent: A, until: None }, ..Forged::default() }
+            .accepted(observer.as_mut());
+        granting(A, Cause::NextInList).rejected(observer.as_mut(), "may not write");
+        Forged { input: Input::MayWrite(A), ..Forged::default() }.accepted(observer.as_mut());
+        granting(A, Cause::NextInList).accepted(observer.as_mut());
     }
 
     #[test]

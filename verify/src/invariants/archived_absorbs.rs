@@ -46,6 +46,8 @@ fn is_afterlife(effect: &Effect) -> bool {
                 told.cause,
                 Cause::AgentMuted
                     | Cause::AgentUnmuted
+                    | Cause::AgentMayNotWrite
+                    | Cause::AgentMayWrite
                     | Cause::AgentOffline
                     | Cause::AgentOnline
                     | Cause::ChatAway

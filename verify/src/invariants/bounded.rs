@@ -6,7 +6,7 @@ use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::snapshot::{
     Delivery, PendingEffect, Piece, Recent, Slot, SpokenTurn, StaleTrigger, State,
 };
-use dirigent_core::view::Away;
+use dirigent_core::view::{Away, MayNotWrite};
 use dirigent_core::{AgentKey, MessageId, Snapshot, TurnMachine};
 
 use super::{Invariant, Observation, Observer};
@@ -66,6 +66,7 @@ fn agents_bytes(state: &State) -> usize {
     let spoken = quota.hourly.get().map_or(0, |hourly| hourly.spoken.len());
     agents * size_of::<AgentKey>()
         + roster.attendance.get().map_or(0, |it| it.away.len()) * size_of::<Away>()
+        + roster.attendance.get().map_or(0, |it| it.may_not_write.len()) * size_of::<MayNotWrite>()
         + spoken * size_of::<SpokenTurn>()
 }
 

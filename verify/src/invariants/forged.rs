@@ -119,7 +119,8 @@ impl Forged {
 
 /// A seat of an available agent.
 pub(super) const fn seat(agent: AgentKey, turn: SeatTurn) -> Seat {
-    Seat { agent, turn, left: false, muted: false, away: false, nothing_new: false }
+    let [left, muted, may_not_write, away, nothing_new] = [false; 5];
+    Seat { agent, turn, left, muted, may_not_write, away, nothing_new }
 }
 
 /// A fresh observer of an invariant.

@@ -48,6 +48,8 @@ impl Observer for LastIsNotFirst {
                             | Input::MemberJoined(_)
                             | Input::Mute(_)
                             | Input::Unmute(_)
+                            | Input::MayNotWrite { .. }
+                            | Input::MayWrite(_)
                             | Input::Offline(_)
                     );
                 let mut told_of = seen.transitions();

@@ -160,6 +160,7 @@ pub(crate) const fn is_skip(cause: Cause) -> bool {
         cause,
         Cause::AgentLeft
             | Cause::AgentMuted
+            | Cause::AgentMayNotWrite
             | Cause::AgentOffline
             | Cause::AgentPassed
             | Cause::NothingNew

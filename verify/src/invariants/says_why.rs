@@ -102,6 +102,7 @@ fn derive_for(glance: &Glance, rules: &Config, now: Timestamp, agent: AgentKey) 
         Some(speaker) if speaker == agent => Reason::YourTurn,
         _ if glance.permit == Some(agent) => Reason::InitiatorPermit,
         _ if seat.is_some_and(|seat| seat.muted) => Reason::Muted,
+        _ if glance.may_not_write.iter().any(|(one, _)| *one == agent) => Reason::MayNotWrite,
         _ if away == Some(true) => Reason::Offline,
         _ if away == Some(false) => Reason::Unassigned,
         None if glance.phase == PhaseKind::Refreshing => Reason::Refreshing,
@@ -147,6 +148,7 @@ mod tests {
             step.rejected(fresh(&INVARIANT).as_mut(), "the rules say");
         };
         dormant(|after| after.away.push((A, true)));
+        dormant(|after| after.may_not_write.push((A, None)));
         dormant(|after| after.away.push((A, false)));
         dormant(|after| after.budget_spent = true);
         dormant(|after| after.awaits_human = true);

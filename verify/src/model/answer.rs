@@ -64,6 +64,7 @@ impl Model {
             turn: slot.turn,
             left: slot.left,
             muted: self.muted.contains(&slot.agent),
+            may_not_write: self.may_not_write.contains_key(&slot.agent),
             away: self.away.contains_key(&slot.agent),
             nothing_new: self.has_nothing_new(slot.agent)
                 && self.speaker().is_some_and(|speaker| speaker != slot.agent),
@@ -92,6 +93,11 @@ impl Model {
             asked: self.waiting().map(|waiting| (waiting.asked.first, waiting.asked.last)),
             kept_in_mind: self.kept_in_mind,
             away: away.collect(),
+            may_not_write: self
+                .may_not_write
+                .iter()
+                .map(|(agent, until)| (*agent, *until))
+                .collect(),
             chosen: self.chosen(),
             round,
             awaits_human: self.awaits_human,

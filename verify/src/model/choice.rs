@@ -49,6 +49,9 @@ impl Model {
         if self.muted.contains(&agent) {
             return Err(Refusal::Muted);
         }
+        if self.may_not_write.contains_key(&agent) {
+            return Err(Refusal::MayNotWrite);
+        }
         if self.away.contains_key(&agent) {
             return Err(Refusal::AgentOffline);
         }

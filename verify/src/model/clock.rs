@@ -44,6 +44,8 @@ enum Due {
     Cap,
     /// Rule 79: people were quiet long enough.
     Settle,
+    /// Rule 81: a time-out is over.
+    MayWrite,
     /// Rule 42: a trigger message is removed.
     Cleanup,
     /// Rule 41: an idle channel forgets.
@@ -89,6 +91,7 @@ impl Model {
             (self.overdue_moment(), Due::Overdue),
             (self.cap_moment(), Due::Cap),
             (self.settling.map(|(until, _)| until), Due::Settle),
+            (self.may_write_moment(), Due::MayWrite),
             (self.stale_triggers.iter().filter_map(|one| one.due).min(), Due::Cleanup),
             (self.forget_due(), Due::Forget),
         ];
@@ -148,6 +151,7 @@ impl Model {
             Due::Overdue => self.close(Cause::Overdue, Vec::new()),
             Due::Cap => self.wake(First::Front),
             Due::Settle => self.on_settled_down(),
+            Due::MayWrite => self.on_may_write_due(),
             Due::Cleanup => self.clean_up(),
             Due::Forget => {
                 self.memory.forget();
@@ -222,6 +226,8 @@ impl Model {
             back(until, by);
             back(latest, by);
         }
+        let timed_out = self.may_not_write.values_mut().flatten();
+        timed_out.for_each(|until| back(until, by));
         if let Some(refresh) = &mut self.refresh {
             back(&mut refresh.due, by);
         }

@@ -119,8 +119,13 @@ impl Model {
             if let Some(slot) = self.list.get_mut(at) {
                 slot.turn = if passes { SeatTurn::Passed } else { SeatTurn::Skipped };
             }
-            let is_named =
-                !matches!(hindrance, Cause::AgentLeft | Cause::AgentMuted | Cause::AgentOffline);
+            let is_named = !matches!(
+                hindrance,
+                Cause::AgentLeft
+                    | Cause::AgentMuted
+                    | Cause::AgentMayNotWrite
+                    | Cause::AgentOffline
+            );
             self.causes.extend(is_named.then_some(hindrance));
         }
         self.on_boundary();
@@ -464,6 +469,9 @@ impl Model {
         if self.muted.contains(&slot.agent) {
             return Some(Cause::AgentMuted);
         }
+        if self.may_not_write.contains_key(&slot.agent) {
+            return Some(Cause::AgentMayNotWrite);
+        }
         if self.away.contains_key(&slot.agent) {
             return Some(Cause::AgentOffline);
         }
@@ -479,10 +487,16 @@ impl Model {
         self.is_slot_capped(slot).then_some(Cause::AgentCapped)
     }
 
-    /// Rule 29: whether the slot's agent is neither gone, muted nor away.
+    /// Rule 29: whether the slot's agent has not left, is not muted, may write, and is not away.
     pub(super) fn is_available(&self, slot: &Slot) -> bool {
-        let barred = self.muted.contains(&slot.agent) || self.away.contains_key(&slot.agent);
-        !slot.left && !barred
+        !slot.left && !self.is_barred(slot.agent)
+    }
+
+    /// Rules 37, 56 and 81: whether the agent has no turns, wherever it is.
+    pub(super) fn is_barred(&self, agent: AgentKey) -> bool {
+        self.muted.contains(&agent)
+            || self.may_not_write.contains_key(&agent)
+            || self.away.contains_key(&agent)
     }
 
     /// Rule 29: whether the agent at this place is available.

@@ -107,6 +107,9 @@ impl Model {
         if self.muted.contains(&agent) {
             return Reason::Muted;
         }
+        if self.may_not_write.contains_key(&agent) {
+            return Reason::MayNotWrite;
+        }
         match self.away.get(&agent) {
             Some(Away::Offline) => return Reason::Offline,
             Some(Away::Unassigned) => return Reason::Unassigned,

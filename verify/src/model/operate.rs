@@ -215,7 +215,7 @@ impl Model {
     }
 
     /// Rules 36 and 37: an agent that is gone loses the floor and the permit.
-    fn lose(&mut self, agent: AgentKey, cause: Cause) {
+    pub(super) fn lose(&mut self, agent: AgentKey, cause: Cause) {
         self.lose_permit(agent);
         if self.speaker() == Some(agent) {
             self.cancel_turn_run();

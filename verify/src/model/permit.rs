@@ -40,7 +40,7 @@ impl Model {
         self.reminders += 1;
         if self.is_present(initiator) {
             self.emit_reminder(initiator, ReminderPlace::Discussion);
-            let able = !self.muted.contains(&initiator) && !self.away.contains_key(&initiator);
+            let able = !self.is_barred(initiator);
             self.permit = able.then_some(Permit { agent: initiator, running: None });
         } else {
             self.emit_reminder(initiator, ReminderPlace::Callback);

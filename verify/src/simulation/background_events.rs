@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dirigent_core::{
-    Author, Creation, Input, MessageKind, Mode, PhaseKind, Settlement, Ticket, WakeCause,
+    Author, Creation, Input, MessageKind, Mode, PhaseKind, Settlement, Ticket, Timestamp, WakeCause,
 };
 
 use super::agenda::Happening;
@@ -122,7 +122,13 @@ impl World {
             6..=13 => Input::Hold,
             14..=45 if resting => Input::Resume,
             14..=15 => Input::Resume,
-            16..=30 => return self.mute_or_unmute(),
+            16..=22 => return self.mute_or_unmute(),
+            23..=30 => {
+                let until = self.time + self.dice.between(1, 120_000);
+                let until = self.dice.hits(600_000).then_some(Timestamp::from_millis(until));
+                let refused = Input::MayNotWrite { agent: someone, until };
+                if self.dice.hits(500_000) { refused } else { Input::MayWrite(someone) }
+            }
             31..=60 => {
                 let first = self.dice.hits(500_000).then_some(someone);
                 let own = [WakeCause::Guide, WakeCause::Result, WakeCause::Unheard];

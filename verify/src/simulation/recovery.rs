@@ -59,6 +59,7 @@ impl World {
             self.feed(&Input::Online(key))?;
             self.feed(&Input::Assign(key))?;
             self.feed(&Input::Unmute(key))?;
+            self.feed(&Input::MayWrite(key))?;
             self.feed(&Input::MemberJoined(key))?;
         }
         let answers = self.answers;

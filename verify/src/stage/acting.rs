@@ -182,8 +182,9 @@ impl Stage {
     #[track_caller]
     pub fn chat(&mut self) {
         for room in self.place.rooms.clone() {
-            let given =
-                self.insist(move |d| async move { d.channel(room).set_mode(Mode::Chat).await });
+            let given = self.insist(move |d| async move {
+                d.channel(room).set_mode(Mode::Chat).await.map(drop)
+            });
             assert_eq!(given, Ok(()));
         }
     }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use dirigent::ports::{ApiError, Attachment, HistoryRequest, Nonce, Post, Posted};
+use dirigent::ports::{ApiError, Attachment, HistoryRequest, Nonce, Post, Posted, WriteBar};
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use dirigent_core::Effect;
 use dirigent_core::snapshot::PendingEffect;
@@ -167,6 +167,10 @@ impl DiscordApi for StageAccount {
 
     fn reads_history(&self, _channel: ChannelId) -> Option<bool> {
         self.reads_history
+    }
+
+    fn write_bars(&self, channel: ChannelId, among: &[UserId]) -> Vec<(UserId, WriteBar)> {
+        self.account.write_bars(channel, among)
     }
 
     async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError> {

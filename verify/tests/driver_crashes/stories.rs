@@ -249,7 +249,8 @@ fn from_guide_to_result(stage: &mut Stage) {
 
 fn to_a_chat_and_back(stage: &mut Stage) {
     let callback = callback_of(stage);
-    let _ = stage.insist(move |d| async move { d.channel(callback).set_mode(Mode::Chat).await });
+    let _ = stage
+        .insist(move |d| async move { d.channel(callback).set_mode(Mode::Chat).await.map(drop) });
     stage.advance(SECOND);
     from_guide_to_result(stage);
     stage.advance(SECOND * 60);

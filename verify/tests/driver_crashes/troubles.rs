@@ -148,9 +148,11 @@ fn words(stage: &mut Stage) {
 fn change_mode(stage: &mut Stage) {
     begin(stage);
     let channel = stage.channel();
-    let _ = stage.insist(move |d| async move { d.channel(channel).set_mode(Mode::Report).await });
+    let _ = stage
+        .insist(move |d| async move { d.channel(channel).set_mode(Mode::Report).await.map(drop) });
     stage.advance(SECOND * 10);
-    let _ = stage.insist(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await });
+    let _ = stage
+        .insist(move |d| async move { d.channel(channel).set_mode(Mode::Chat).await.map(drop) });
     stage.say("human: again");
     end(stage);
 }

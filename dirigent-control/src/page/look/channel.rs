@@ -354,6 +354,7 @@ fn turn_of(seat: Option<Seat>, speaks: bool) -> &'static str {
         _ if seat.left || seat.away => "away",
         _ if speaks => "has the floor",
         _ if seat.muted => "muted",
+        _ if seat.may_not_write => "may not write",
         SeatTurn::Passed => "passed",
         SeatTurn::Spoke => "spoke",
         SeatTurn::Skipped => "skipped",

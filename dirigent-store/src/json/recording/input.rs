@@ -43,6 +43,8 @@ enums! {
         Resume,
         Mute(agent: AgentKey),
         Unmute(agent: AgentKey),
+        MayNotWrite { agent: AgentKey, [opt] until: Option<Timestamp>, },
+        MayWrite(agent: AgentKey),
         SpeakNext(agent: AgentKey),
         Finish,
         Offline(agent: AgentKey),

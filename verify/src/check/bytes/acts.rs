@@ -36,7 +36,11 @@ pub(super) fn act(kind: u8, after: i64, details: [u8; 5]) -> Step {
         },
         104 | 105 => Act::Delete { back: a % 2 },
         102..=105 => Act::Edit { back: a % 4, tail: Box::new(words::tail(b)) },
-        106..=113 => Act::Members { agents: words::agents(a | d, b) },
+        113 => Act::Forbid {
+            place: (b % 4 != 0).then_some(a),
+            millis: (c < 160).then_some(u16::from(d) * 16),
+        },
+        106..=112 => Act::Members { agents: words::agents(a | d, b) },
         _ => Act::Settle { nth: a % 4, settlement: words::settlement(b, c) },
     };
     Step::act(after, act)

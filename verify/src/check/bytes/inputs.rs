@@ -90,7 +90,12 @@ fn about_people_and_modes(kind: u8, details: [u8; 5]) -> Input {
         62 if a >= 192 => Input::EditedToStop(words::message_id(b)),
         62 => Input::Stop,
         64 => Input::Hold,
-        66..=70 => Input::Resume,
+        66..=69 => Input::Resume,
+        70 if d < 128 => {
+            let until = (b < 160).then(|| words::moment(b, c));
+            Input::MayNotWrite { agent: words::agent(a), until }
+        }
+        70 => Input::MayWrite(words::agent(a)),
         71 | 72 => Input::Mute(words::agent(a)),
         73..=75 => Input::Unmute(words::agent(a)),
         76..=78 => Input::RunsLost { rerun: a % 2 == 0 },

@@ -12,6 +12,11 @@ const TEXTS: [&str; 8] =
 /// Near the checks' beginning, in milliseconds.
 const ABOUT_NOW: u64 = 1_750_000_000_000;
 
+/// A moment within some minutes from the checks' beginning.
+pub(super) fn moment(unit: u8, amount: u8) -> Timestamp {
+    Timestamp::from_millis(ABOUT_NOW + u64::from(unit) * u64::from(amount) * 10)
+}
+
 /// Milliseconds between two steps, most of them few, some of them negative.
 pub(super) fn delay(unit: u8, amount: u8) -> i64 {
     let amount = i64::from(amount);

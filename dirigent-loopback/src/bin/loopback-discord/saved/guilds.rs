@@ -59,6 +59,7 @@ impl SavedAccount {
             revoked: self.revoked,
             content_hidden: self.content_hidden,
             members_hidden: self.members_hidden,
+            rights_known: false,
         };
         world.accounts.restore(UserId::new(self.id), account);
     }

@@ -1,0 +1,211 @@
+//! Who takes turns in a channel, who is missing, and why.
+
+use std::fmt;
+
+use dirigent_core::view::Seat;
+
+use crate::ports::write_bar::WriteBar;
+use crate::room::Room;
+use crate::room::directory::Directory;
+use crate::runtime::Runtime;
+use crate::{AgentId, CallError, Channel};
+
+/// The most missing agents that `Display` names.
+const NAMED_MAX: usize = 10;
+
+/// Who takes turns in a channel at one moment, and who is missing. `Display` says it in sentences, with what to do.
+///
+/// ```
+/// use dirigent::operate::{Missing, Participants};
+/// use dirigent::ports::WriteBar;
+///
+/// let mut here = Participants::default();
+/// here.is_read = true;
+/// here.taking_turns = vec!["poet".into()];
+/// here.missing = vec![Missing::new("critic".into(), Some(WriteBar::NoSend))];
+/// assert_eq!(
+///     here.to_string(),
+///     "Only poet takes turns here: a second agent is needed. Missing: critic (its bot may not write here: give it Send Messages)."
+/// );
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Participants {
+    /// Whether the channel's mode keeps turns, and its member list was read; else it is not known who takes turns and who is missing.
+    pub is_read: bool,
+    /// The agents that take turns, in order.
+    pub taking_turns: Vec<AgentId>,
+    /// The registered agents that take none, since they do not see the channel or may not write in it.
+    pub missing: Vec<Missing>,
+    /// What the library's own account lacks here.
+    pub moderator: OwnLacks,
+}
+
+/// What the library's own account, the moderator, surely may not do in a channel; by default nothing is known. `Display` says it
+/// in sentences, with what to do, and nothing where nothing is known.
+///
+/// ```
+/// use dirigent::operate::OwnLacks;
+/// use dirigent::ports::WriteBar;
+///
+/// let mut lacks = OwnLacks::default();
+/// assert_eq!(lacks.to_string(), "");
+/// lacks.write_bar = Some(WriteBar::NoSend);
+/// assert!(lacks.to_string().starts_with("The moderator may not write here, and can tell no agent of its turn"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OwnLacks {
+    /// What keeps it from writing: it posts triggers and notices.
+    pub write_bar: Option<WriteBar>,
+    /// Whether it may not read the history.
+    pub is_history_hidden: bool,
+}
+
+impl OwnLacks {
+    /// Nothing is known to be missing.
+    pub(crate) const NONE: Self = Self { write_bar: None, is_history_hidden: false };
+}
+
+impl fmt::Display for OwnLacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(bar) = self.write_bar {
+            let (what, remedy) = (bar.what(), bar.remedy());
+            write!(f, "The moderator {what}, and can tell no agent of its turn: {remedy}.")?;
+        }
+        if !self.is_history_hidden {
+            return Ok(());
+        }
+        let space = if self.write_bar.is_some() { " " } else { "" };
+        write!(
+            f,
+            "{space}The moderator may not read what was said here: give it Read Message History."
+        )
+    }
+}
+
+/// A registered agent that takes no turns in a channel.
+///
+/// ```
+/// use dirigent::operate::Missing;
+/// let missing = Missing::new("critic".into(), None);
+/// assert!(missing.to_string().starts_with("critic (its bot is not in this channel: invite it"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Missing {
+    /// Who is missing.
+    pub agent: AgentId,
+    /// Why, where that is known; else its account was not among those that see the channel when that was read last.
+    pub why: Option<WriteBar>,
+}
+
+impl Missing {
+    /// An agent that is missing for this reason.
+    pub const fn new(agent: AgentId, why: Option<WriteBar>) -> Self {
+        Self { agent, why }
+    }
+}
+
+/// Why an agent is missing, where nothing more is known.
+pub(crate) const NOT_SEEN: &str =
+    "its bot is not in this channel: invite it, and give it View Channels here";
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.why {
+            Some(why) => write!(f, "{} ({why})", self.agent),
+            None => write!(f, "{} ({NOT_SEEN})", self.agent),
+        }
+    }
+}
+
+impl Participants {
+    /// The same with other names of the agents.
+    pub(crate) fn with_names(mut self, name: impl Fn(&AgentId) -> String) -> Self {
+        let missing = self.missing.iter_mut().map(|missing| &mut missing.agent);
+        for agent in self.taking_turns.iter_mut().chain(missing) {
+            *agent = AgentId::from(name(agent));
+        }
+        self
+    }
+
+    /// Who is missing, in a sentence; empty where no agent is.
+    pub(crate) fn missing_in_words(&self) -> String {
+        let named: Vec<_> = self.missing.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+        match self.missing.len() {
+            0 => String::new(),
+            all if all > NAMED_MAX => {
+                format!("Missing: {}, and {} more.", named.join(", "), all - NAMED_MAX)
+            }
+            _ => format!("Missing: {}.", named.join(", ")),
+        }
+    }
+
+    pub(crate) fn of(runtime: &Runtime, room: &Room, directory: &Directory) -> Self {
+        let view = room.look().machine().view();
+        let roster = &room.look().machine().snapshot().state.roster;
+        if !view.mode().keeps_turns() {
+            return Self::default();
+        }
+        let accounts = directory.accounts();
+        let bars = runtime.write_bars(room.id(), &accounts);
+        let bar_of = |user| bars.iter().find(|(one, _)| *one == user).map(|(_, bar)| *bar);
+        let id_of = |key| directory.name(key).cloned();
+        let takes_turns = |seat: &Seat| !seat.left && !seat.may_not_write;
+        let seats: Vec<_> = view.list().collect();
+        let is_missing = |key| {
+            let seat = seats.iter().find(|seat| seat.agent == key);
+            !seat.is_some_and(takes_turns)
+        };
+        let missing = accounts.iter().filter_map(|user| {
+            let key = directory.of_user(*user).filter(|key| is_missing(*key))?;
+            Some(Missing::new(id_of(key)?, bar_of(*user)))
+        });
+        let is_read = roster.read_at.is_some();
+        Self {
+            is_read,
+            taking_turns: seats
+                .iter()
+                .filter(|seat| takes_turns(seat))
+                .filter_map(|seat| id_of(seat.agent))
+                .collect(),
+            missing: if is_read { missing.collect() } else { Vec::new() },
+            moderator: runtime.own_lacks(room.id()),
+        }
+    }
+}
+
+impl fmt::Display for Participants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let taking: Vec<_> = self.taking_turns.iter().map(AgentId::as_str).collect();
+        match taking.as_slice() {
+            _ if !self.is_read => f.write_str("Who is here is not known yet: /status tells it.")?,
+            [] => f.write_str("No agent takes turns here: two are needed.")?,
+            [one] => write!(f, "Only {one} takes turns here: a second agent is needed.")?,
+            several => write!(f, "{} take turns here.", several.join(", "))?,
+        }
+        for more in [self.missing_in_words(), self.moderator.to_string()] {
+            if !more.is_empty() {
+                write!(f, " {more}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Channel<'_> {
+    /// Who takes turns in the channel, who of the registered agents is missing, and why; as of the member list that was read
+    /// last.
+    ///
+    /// # Errors
+    ///
+    /// A channel without a record, or one that cannot be read.
+    pub async fn participants(self) -> Result<Participants, CallError> {
+        let room = self.known_room().await?;
+        let runtime = &self.dirigent.runtime;
+        let directory = runtime.registry.directory();
+        let state = room.lock();
+        Ok(Participants::of(runtime, &state.room, &directory))
+    }
+}

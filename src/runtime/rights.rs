@@ -1,0 +1,99 @@
+//! Who may write in a channel, as the chat's adapter knows it without asking.
+
+use std::sync::Arc;
+
+use dirigent_core::{AgentKey, Input, Timestamp};
+
+use crate::host::participants::OwnLacks;
+use crate::ports::write_bar::WriteBar;
+use crate::room::context::{ChatFacts as _, Context};
+use crate::runtime::Runtime;
+use crate::runtime::cell::{CellState, RoomCell};
+use crate::runtime::host_code::caught;
+use crate::{AgentId, ChannelId, UserId};
+
+impl Runtime {
+    /// What surely keeps these accounts from writing in the channel.
+    pub(crate) fn write_bars(
+        &self,
+        channel: ChannelId,
+        among: &[UserId],
+    ) -> Vec<(UserId, WriteBar)> {
+        let bars = || self.discord.write_bars(channel, among);
+        caught("who may not write", bars).unwrap_or_default()
+    }
+
+    /// What the library's own account surely may not do in the channel.
+    pub(crate) fn own_lacks(&self, channel: ChannelId) -> OwnLacks {
+        let write_bar = self.write_bar(channel, self.registry.moderator());
+        let sees = write_bar.is_none_or(WriteBar::sees_channel);
+        let is_history_hidden = sees && self.reads_history(channel) == Some(false);
+        OwnLacks { write_bar, is_history_hidden }
+    }
+
+    /// What surely keeps this account from writing in the channel.
+    pub(crate) fn write_bar(&self, channel: ChannelId, user: Option<UserId>) -> Option<WriteBar> {
+        let user = user?;
+        let bars = self.write_bars(channel, &[user]);
+        bars.into_iter().find(|(one, _)| *one == user).map(|(_, bar)| bar)
+    }
+
+    /// Rights in these channels may have changed: accounts that ask nothing for a while ask again, and channels look anew.
+    /// What is not in memory looks when it is loaded; where something waits for an agent, that is now.
+    pub(crate) fn rights_changed(&self, channels: &[ChannelId]) {
+        let hosts = self.registry.hosts().into_iter().map(|(_, discord)| discord);
+        for account in hosts.chain([Arc::clone(&self.discord)]) {
+            caught("changed rights", || account.rights_changed(channels));
+        }
+        for room in channels.iter().filter_map(|channel| self.rooms.awake(*channel)) {
+            self.tell_rights(&room);
+        }
+        let waits = |channel: &ChannelId| channels.contains(channel);
+        self.catch_up.call(self.rooms.awaiting_agents().into_iter().filter(waits));
+    }
+
+    /// Tells a channel in memory who may not write there.
+    pub(crate) fn tell_rights(&self, cell: &Arc<RoomCell>) {
+        self.update_cell(cell, None, |state, cx, now| self.look_at_rights(state, cx, now));
+    }
+
+    /// The same, under the cell's lock: what reaches the room later is newer.
+    pub(super) fn look_at_rights(&self, state: &mut CellState, cx: &Context<'_>, now: Timestamp) {
+        let channel = state.room.id();
+        if !state.room.look().machine().view().mode().keeps_turns() {
+            return;
+        }
+        let bars = self.write_bars(channel, &cx.directory.accounts());
+        let barred = |(user, bar): (UserId, WriteBar)| {
+            // Who does not see the channel is not in its list.
+            let key = cx.directory.of_user(user).filter(|_| bar.sees_channel());
+            key.map(|key| (key, bar))
+        };
+        let barred: Vec<(AgentKey, WriteBar)> = bars.into_iter().filter_map(barred).collect();
+        let known = state.room.look().machine().view().may_not_write().to_vec();
+        let name = |agent| cx.directory.name(agent).map(AgentId::as_str);
+        for agent in known.iter().map(|known| known.agent) {
+            if barred.iter().all(|(one, _)| *one != agent) {
+                tracing::info!(%channel, agent = name(agent), "an agent may write again");
+                submit(state, cx, now, &Input::MayWrite(agent));
+            }
+        }
+        for (agent, bar) in barred {
+            let until = bar.until();
+            let was = known.iter().find(|known| known.agent == agent);
+            if was.is_none() {
+                tracing::warn!(%channel, agent = name(agent), "an agent has no turns here for now: {bar}");
+            }
+            if was.is_none_or(|was| was.until != until) {
+                submit(state, cx, now, &Input::MayNotWrite { agent, until });
+            }
+        }
+    }
+}
+
+fn submit(state: &mut CellState, cx: &Context<'_>, now: Timestamp, input: &Input) {
+    if let (Err(refusal), _) = state.room.input(cx, now, input, false) {
+        let channel = state.room.id();
+        tracing::warn!(%channel, %refusal, "a channel refused to take in who may write");
+    }
+}
