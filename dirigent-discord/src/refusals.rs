@@ -134,10 +134,10 @@ mod tests {
         assert_eq!(refusals.check(NOW, POST), Some(Resting::Route));
         assert_eq!(refusals.check(NOW, RouteKey::new("create message", 8)), None);
         let mut now = NOW;
-        for rest in [10, 20, 40, 80, 160, 300, 300].map(Duration::from_secs) {
-            let before = now + (rest - Duration::from_millis(1));
-            assert_eq!(refusals.check(before, POST), Some(Resting::Route), "{rest:?}");
-            now = now + rest;
+        for rest in [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000] {
+            let before = now + Duration::from_millis(rest - 1);
+            assert_eq!(refusals.check(before, POST), Some(Resting::Route), "{rest}");
+            now = now + Duration::from_millis(rest);
             assert_eq!(refusals.check(now, POST), None, "one try");
             refusals.answered(now, POST, StatusCode::FORBIDDEN);
             assert_eq!(refusals.check(now, POST), Some(Resting::Route), "at once again");

@@ -309,10 +309,8 @@ impl Model {
                 Ok(())
             }
             Input::MayNotWrite { agent, until } => self.on_may_not_write(*agent, *until),
-            Input::MayWrite(agent) => {
-                self.on_may_write(*agent);
-                Ok(())
-            }
+            // As an end that is now (rule 81).
+            Input::MayWrite(agent) => self.on_may_not_write(*agent, Some(self.now)),
             Input::SpeakNext(agent) => self.on_speak_next(*agent),
             Input::Finish => self.on_finish(),
             Input::Offline(agent) => self.on_offline(*agent),

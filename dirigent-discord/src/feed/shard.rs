@@ -347,6 +347,7 @@ impl fmt::Debug for ShardFeed {
 }
 
 /// Where rights may have changed.
+#[derive(Clone, Copy)]
 struct Changed {
     guild: u64,
     /// Only in this channel and its threads.

@@ -222,19 +222,19 @@ async fn a_route_rests_no_more_once_rights_change() {
     let poet = world.agent("poet");
     world.discord.channel(world.channel).set_read_only(poet, true);
     let account = world.account(poet);
-    let post = |number| {
+    let sent = |number| {
         let nonce = dirigent::ports::Nonce::from_parts(world.channel.get(), 0, number);
         account.post(dirigent::ports::Post::new(world.channel, "hello", nonce))
     };
     for number in 0..4 {
-        assert!(post(number).await.is_err());
+        assert!(sent(number).await.is_err());
     }
     let refused = world.server.traffic().answered(RestRoute::CreateMessage, 403);
     assert_eq!(refused, 3, "the fourth was not sent");
     world.discord.channel(world.channel).set_read_only(poet, false);
-    assert!(post(5).await.is_err(), "nobody told the account");
+    assert!(sent(5).await.is_err(), "the account does not know it yet");
     account.rights_changed(&[world.channel]);
-    assert!(post(6).await.is_ok());
+    assert!(sent(6).await.is_ok());
 }
 
 /// WY2: a hosted account has no gateway; the moderator's tells it.

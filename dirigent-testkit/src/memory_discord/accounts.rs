@@ -10,6 +10,7 @@ use super::hash::IdMap;
 
 /// An account.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent facts of one account")]
 pub struct Account {
     /// What others call it.
     pub name: Arc<str>,

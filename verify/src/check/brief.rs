@@ -95,9 +95,9 @@ pub(super) fn input(input: &Input) -> String {
         Input::Resume => "an operator resumes the channel".to_owned(),
         Input::Mute(agent) => format!("an operator mutes {agent}"),
         Input::Unmute(agent) => format!("an operator unmutes {agent}"),
-        Input::MayNotWrite { agent, until: None } => format!("{agent} may not write"),
-        Input::MayNotWrite { agent, until: Some(until) } => {
-            format!("{agent} may not write until {} ms", until.as_millis())
+        Input::MayNotWrite { agent, until } => {
+            let until = until.map(|until| format!(" until {}", seconds(until)));
+            format!("{agent} may not write{}", until.unwrap_or_default())
         }
         Input::MayWrite(agent) => format!("{agent} may write"),
         Input::SpeakNext(agent) => format!("an operator lets {agent} speak next"),
@@ -202,6 +202,7 @@ pub(super) const fn deadline(reason: DeadlineReason) -> &'static str {
         DeadlineReason::Cleanup => "a trigger message is to be deleted",
         DeadlineReason::Forget => "an effect that nobody settled is forgotten",
         DeadlineReason::Settle => "the wait until people are quiet",
+        DeadlineReason::MayWrite => "an agent may write again",
         _ => "another deadline",
     }
 }
