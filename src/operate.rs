@@ -12,9 +12,10 @@
 
 pub use crate::host::discussion::{DiscussionState, DiscussionStatus};
 pub use crate::host::explanation::{Explanation, OutageNote};
-pub use crate::host::participants::{Missing, OwnLacks, Participants};
+pub use crate::host::participants::{Missing, Participants};
 pub use crate::host::status::Status;
 pub use crate::ports::creation::{CreatedChannel, Opening};
+pub use crate::ports::write_bar::OwnLacks;
 pub use crate::room::addressing::AddressedBy;
 pub use crate::room::outbox::entry::{OutboxEntry, PostState};
 pub use crate::runtime::events::{

@@ -7,8 +7,8 @@ use std::time::Duration;
 use dirigent_core::Reason;
 
 use crate::AgentId;
-use crate::host::participants::{NOT_SEEN, OwnLacks};
-use crate::ports::write_bar::WriteBar;
+use crate::host::participants::NOT_SEEN;
+use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::addressing::AddressedBy;
 use crate::runtime::presence::FailedCalls;
 use crate::values::error::PostFailure;

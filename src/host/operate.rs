@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use dirigent_core::{Config, Input, Mode, WakeCause};
 
-use crate::host::participants::{OwnLacks, Participants};
+use crate::host::participants::Participants;
 use crate::host::storing::Storing;
 use crate::ports::creation::CreatedChannel;
 use crate::ports::orchestrator::Orchestrator;
 use crate::ports::request::{ChannelAnswer, ChannelRequest};
+use crate::ports::write_bar::OwnLacks;
 use crate::runtime::cell::Awaited;
 use crate::runtime::connections::Connections;
 use crate::values::summary::{ResultPost, Summary};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use dirigent_core::view::Seat;
 
-use crate::ports::write_bar::WriteBar;
+use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::Room;
 use crate::room::directory::Directory;
 use crate::runtime::Runtime;
@@ -39,49 +39,6 @@ pub struct Participants {
     pub missing: Vec<Missing>,
     /// What the library's own account lacks here.
     pub moderator: OwnLacks,
-}
-
-/// What the library's own account, the moderator, surely may not do in a channel; by default nothing is known. `Display` says it
-/// in sentences, with what to do, and nothing where nothing is known.
-///
-/// ```
-/// use dirigent::operate::OwnLacks;
-/// use dirigent::ports::WriteBar;
-///
-/// let mut lacks = OwnLacks::default();
-/// assert_eq!(lacks.to_string(), "");
-/// lacks.write_bar = Some(WriteBar::NoSend);
-/// assert!(lacks.to_string().starts_with("The moderator may not write here, and can tell no agent of its turn"));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct OwnLacks {
-    /// What keeps it from writing: it posts triggers and notices.
-    pub write_bar: Option<WriteBar>,
-    /// Whether it may not read the history.
-    pub is_history_hidden: bool,
-}
-
-impl OwnLacks {
-    /// Nothing is known to be missing.
-    pub(crate) const NONE: Self = Self { write_bar: None, is_history_hidden: false };
-}
-
-impl fmt::Display for OwnLacks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(bar) = self.write_bar {
-            let (what, remedy) = (bar.what(), bar.remedy());
-            write!(f, "The moderator {what}, and can tell no agent of its turn: {remedy}.")?;
-        }
-        if !self.is_history_hidden {
-            return Ok(());
-        }
-        let space = if self.write_bar.is_some() { " " } else { "" };
-        write!(
-            f,
-            "{space}The moderator may not read what was said here: give it Read Message History."
-        )
-    }
 }
 
 /// A registered agent that takes no turns in a channel.

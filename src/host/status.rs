@@ -9,9 +9,8 @@ use dirigent_core::{
 };
 
 use crate::host::explanation::{Explanation, OutageNote};
-use crate::host::participants::OwnLacks;
 use crate::ports::ownership::Standing;
-use crate::ports::write_bar::WriteBar;
+use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::Room;
 use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use crate::host::participants::OwnLacks;
-use crate::ports::write_bar::WriteBar;
+use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::context::{ChatFacts as _, Context};
 use crate::runtime::Runtime;
 use crate::runtime::cell::{CellState, RoomCell};

@@ -69,8 +69,9 @@ impl NoLoop {
         self.missed &= !ended.any(|told| is_answer(told.cause)) || seen.after.held.is_some();
         // What a lost run was given is for another one.
         self.missed |= seen.transitions().any(|told| {
-            let is_offline = told.cause == Cause::AgentOffline && told.from == PhaseKind::Running;
-            told.cause == Cause::RunLost || is_offline && told.agent == seen.before.speaker
+            let loses_run = matches!(told.cause, Cause::AgentOffline | Cause::AgentMayNotWrite);
+            let is_lost = loses_run && told.from == PhaseKind::Running;
+            told.cause == Cause::RunLost || is_lost && told.agent == seen.before.speaker
         });
         self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
         // What was posted of a reply that broke off is a message, and what a receipt names is.
@@ -256,6 +257,25 @@ mod tests {
             let messages = vec![MessageId::new(1)];
             permitted(Input::Receipt { agent: A, run: None, messages }).accepted(observer.as_mut());
             step.accepted(observer.as_mut());
+        }
+    }
+
+    #[test]
+    fn what_a_run_was_given_that_ends_with_the_right_to_write_may_wake_later() {
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
+        let wake = Forged { input: Input::MayWrite(A), ..Forged::default() }.telling(&told);
+        for (from, may_wake) in [(PhaseKind::Running, true), (PhaseKind::Granted, false)] {
+            let lost = [(from, PhaseKind::Dormant, A, Cause::AgentMayNotWrite)];
+            let input = Input::MayNotWrite { agent: A, until: None };
+            let mut loss = Forged { input, ..Forged::default() }.telling(&lost);
+            loss.before.speaker = Some(A);
+            let mut observer = fresh(&INVARIANT);
+            loss.accepted(observer.as_mut());
+            if may_wake {
+                wake.accepted(observer.as_mut());
+            } else {
+                wake.rejected(observer.as_mut(), "without a message");
+            }
         }
     }
 
