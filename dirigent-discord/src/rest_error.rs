@@ -106,10 +106,9 @@ impl RestError {
             Self::NotAcceptable => (ErrorKind::Invalid, Certainty::NotDone),
         };
         let error = ApiError::new(kind).with_certainty(certainty);
-        match self {
-            Self::Refused { code: Some(code), .. } => error.with_code(code).with_source(self),
-            _ => error.with_source(self),
-        }
+        let code = if let Self::Refused { code, .. } = self { code } else { None };
+        let error = code.into_iter().fold(error, ApiError::with_code);
+        error.with_source(self)
     }
 
     /// The same, and until when to wait.

@@ -63,10 +63,9 @@ impl Agent for RemoteAgent {
     }
 
     fn failure_class(&self, error: &AgentError) -> Option<String> {
-        match error.downcast_ref::<RemoteCallError>()? {
-            RemoteCallError::Agent { .. } => Some("it failed in its own process".to_owned()),
-            error => Some(error.to_string()),
-        }
+        let error = error.downcast_ref::<RemoteCallError>()?;
+        let is_its_own = matches!(error, RemoteCallError::Agent { .. });
+        Some(if is_its_own { "it failed in its own process".to_owned() } else { error.to_string() })
     }
 }
 
