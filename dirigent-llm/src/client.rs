@@ -9,6 +9,7 @@ mod agent;
 mod ask;
 mod body;
 mod chat;
+mod code;
 mod endpoint;
 mod json;
 mod limits;

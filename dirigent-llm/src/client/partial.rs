@@ -262,6 +262,7 @@ mod tests {
             r#"{"choices": [{"delta": {"reasoning": "Well.", "content": ""}}]}"#,
             r#"{"choices": [{"delta": {"content": "Good "}, "finish_reason": null}]}"#,
             r#"{"choices": [{"delta": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "So"}]}, {"type": "text", "text": "morning"}]}}]}"#,
+            r#"{"choices": [{"delta": {"content": [{"type": "text", "text": "So", "thought": true}, {"type": "reasoning_text", "text": "So"}]}}]}"#,
             r#"{"choices": [{"delta": {}, "finish_reason": "stop"}]}"#,
             r#"{"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}, "model": "small-2"}"#,
         ];

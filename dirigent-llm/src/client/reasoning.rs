@@ -1,22 +1,77 @@
 //! Reasoning that a model wrote into its answer. It is never posted: where it is not sure what is reasoning, less is said.
+//!
+//! Marks are known by a word in their name, `<think>`, `<seed:think>`, `[THINK]`, `<|END_THINKING|>`, and some by the whole token.
+//! A block at the very beginning is reasoning whatever its name is, unless it is one of HTML's or of those that hold an answer.
+//! Marks that a text only speaks of stay: in quotation marks, in code, in the middle of a clause.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-/// What stands in the marks of reasoning.
-const WORDS: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
+use crate::client::code::Code;
+
+/// Words in the names of marks.
+const WORDS: [&str; 6] = ["think", "thinking", "thought", "thoughts", "reasoning", "antthinking"];
+/// What parts the words of a mark's name.
+const BETWEEN_WORDS: [char; 4] = [':', '_', '.', '▁'];
 /// What marks stand in: `<think>`, `[THINK]`, `◁think▷`.
 const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('◁', '▷')];
+/// Marks without such a word, and whether they open: Gemma's, Apertus' and `MedGemma`'s.
+const TOKENS: [(&str, bool); 6] = [
+    ("<|channel>", true),
+    ("<channel|>", false),
+    ("<|inner_prefix|>", true),
+    ("<|inner_suffix|>", false),
+    ("<unused94>", true),
+    ("<unused95>", false),
+];
 
 /// Marks with which some models begin the part that is said, and end it.
 const SAID: &str = "<|channel|>final<|message|>";
 const CHANNEL: &str = "<|channel|>";
 const ENDS: [&str; 3] = ["<|return|>", "<|end|>", "<|start|>"];
 
+/// Tokens that servers should take off the beginning and the end of an answer, and some do not.
+const FRAME_BEGINS: [&str; 9] = [
+    "<|im_start|>assistant",
+    "<|start_header_id|>assistant<|end_header_id|>",
+    "<|start|>assistant<|message|>",
+    "<|begin_of_text|>",
+    "<|assistant|>",
+    "<|begin_of_solution|>",
+    "<|begin_of_box|>",
+    "<|START_RESPONSE|>",
+    "<start_of_turn>model",
+];
+const FRAME_ENDS: [&str; 10] = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<end_of_turn>",
+    "<|end_of_solution|>",
+    "<|end_of_box|>",
+    "<|END_RESPONSE|>",
+    "<|return|>",
+    "</s>",
+];
+
+/// Names of tags that hold no reasoning: an answer, or HTML.
+const ANSWERS: &str = "answer response final final_answer output reply message solution speech say said text result \
+    conclusion assistant";
+const HTML: &str = "a abbr article aside audio b blockquote body br button canvas center code dd del details div dl \
+    dt em font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label li \
+    link main mark meta nav ol option p pre q s script section small span strong style sub sup table \
+    u ul";
+/// What the name of an unknown tag begins with if Discord shows it as something else: `<a:wave:1>`, `<t:1>`, `<id:customize>`.
+const DISCORD: [&str; 4] = ["a", "t", "id", "sound"];
+
 /// A mark of reasoning in a text.
-struct Mark {
-    start: usize,
-    end: usize,
-    opens: bool,
+pub(crate) struct Mark<'a> {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) opens: bool,
+    /// What stands in the brackets; nothing for the tokens of a model.
+    name: &'a str,
 }
 
 /// How often what is left is looked through again; what still has marks then is not said at all.
@@ -24,100 +79,326 @@ const PASSES_MAX: usize = 8;
 
 /// Returns the text without reasoning and without white space around it, and whether any reasoning was there.
 ///
-/// Reasoning is what stands between `<think>` and `</think>`, all that stands before a `</think>` that nothing opened, and all
-/// that follows a `<think>` that nothing closes. A mark in backticks of its own is a word like any other.
+/// Reasoning is what stands between `<think>` and `</think>`, all that stands before a `</think>` that nothing opened, all that
+/// follows a `<think>` that nothing closes, and a block of any other name at the very beginning.
 pub(crate) fn without_reasoning(text: &str) -> (Cow<'_, str>, bool) {
-    let (text, has_channels) = said_part(text);
-    let Some(mut said) = without_marked(text) else {
-        return (Cow::Borrowed(text.trim()), has_channels);
-    };
+    let (mut said, mut any) = (Cow::Borrowed(without_frame(text)), false);
     // What is left can make another mark.
-    for _ in 0..PASSES_MAX {
-        match without_marked(&said) {
-            Some(less) => said = less,
-            None => return (Cow::Owned(said.trim().to_owned()), true),
-        }
+    for _ in 0..=PASSES_MAX {
+        let Some(less) = with_less(&said) else {
+            return (said, any);
+        };
+        (said, any) = (Cow::Owned(without_frame(&less).to_owned()), true);
     }
     (Cow::Borrowed(""), true)
 }
 
-/// Returns the text without a block of `<think>` at its beginning, as reasoning models write it when their server does not
-/// take it out, and whether one was there. One that is not closed leaves nothing. Other marks stay.
+/// The text without some of its reasoning, if it has any.
+fn with_less(text: &str) -> Option<String> {
+    match said_part(text) {
+        (said, true) => Some(said.to_owned()),
+        (_, false) => after_leading_block(text).map(str::to_owned).or_else(|| without_marked(text)),
+    }
+}
+
+/// Returns the text without reasoning that a model writes by itself when its server does not take it out: a block of `<think>`, or
+/// of a model's own tokens, at its beginning. One that is not closed leaves nothing. Tags that a caller asks for stay, such as
+/// `<thinking>`.
 pub(crate) fn without_leading_think(text: &str) -> (Cow<'_, str>, bool) {
-    let text = text.trim();
-    match text.strip_prefix("<think>") {
-        None => (Cow::Borrowed(text), false),
-        Some(reasoning) => {
-            let said = reasoning.split_once("</think>").map_or("", |(_, said)| said.trim());
-            (Cow::Borrowed(said), true)
+    let (mut text, mut any) = said_part(without_frame(text));
+    let is_models = |mark: &Mark<'_>| {
+        let name = mark.name.to_ascii_lowercase();
+        !matches!(&*name, "thinking" | "thought" | "thoughts" | "reasoning")
+    };
+    while let Some(mark) = mark_at(text, 0).filter(|mark| mark.opens && is_models(mark)) {
+        let closes = |other: &Mark<'_>| !other.opens && other.name.eq_ignore_ascii_case(mark.name);
+        let close = marks(text).find(closes);
+        (text, any) = (close.map_or("", |close| trimmed(from(text, close.end))), true);
+    }
+    // One that was opened in the prompt.
+    let mut own = marks(text).filter(is_models);
+    if let Some(close) = own.next().filter(|first| !first.opens) {
+        if !is_quoted(text, &close) && !Code::of(text).holds(&close) {
+            (text, any) = (trimmed(from(text, close.end)), true);
         }
     }
+    (Cow::Borrowed(text), any)
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+fn from(text: &str, at: usize) -> &str {
+    text.get(at..).unwrap_or_default()
+}
+
+/// The text without white space and without the tokens of a chat template around it.
+fn without_frame(text: &str) -> &str {
+    let mut text = trimmed(text);
+    while let Some(rest) = FRAME_BEGINS.iter().find_map(|token| text.strip_prefix(token)) {
+        text = trimmed(rest);
+    }
+    while let Some(rest) = FRAME_ENDS.iter().find_map(|token| text.strip_suffix(token)) {
+        text = trimmed(rest);
+    }
+    text
 }
 
 /// The text without what is marked, if anything is.
 fn without_marked(text: &str) -> Option<String> {
-    if !text.contains(BRACKETS.map(|(open, _)| open)) {
-        return None;
-    }
+    marks(text).next()?;
+    let code = Code::of(text);
+    let closing = marks(text).filter(|mark| !mark.opens && !is_quoted(text, mark));
+    let last_plain = closing.last().map(|mark| mark.start);
     let mut said = String::new();
-    let (mut at, mut is_open, mut any) = (0, false, false);
-    while let Some(mark) = next_mark(text, at, is_open) {
-        if !mark.opens {
-            if !is_open {
-                said.clear();
+    let (mut at, mut is_open, mut any, mut spoke_of_one) = (0, false, false, false);
+    for mark in marks(text) {
+        if is_open {
+            // Reasoning may speak of marks, and quote them; but `"so"</think>"Yes"` ends it where nothing else does.
+            let is_spoken_of = mark.opens
+                || is_in_backticks(text, &mark)
+                || (is_quoted(text, &mark) && last_plain.is_some_and(|last| last > mark.start));
+            if !is_spoken_of {
+                (is_open, at) = (false, mark.end);
             }
-            is_open = false;
-        } else if !is_open {
-            said.push_str(text.get(at..mark.start).unwrap_or_default());
-            is_open = true;
+            continue;
+        }
+        // One that closes, in a clause, belongs to one that opens and of which the text spoke.
+        let is_spoken_of = is_quoted(text, &mark)
+            || code.holds(&mark)
+            || (is_in_a_clause(text, &mark) && (mark.opens || spoke_of_one));
+        if is_spoken_of {
+            spoke_of_one |= mark.opens;
+            continue;
         }
         any = true;
-        at = mark.end;
+        if mark.opens {
+            said.push_str(text.get(at..mark.start).unwrap_or_default());
+        } else {
+            // Nothing opened it: all before it is reasoning.
+            said.clear();
+        }
+        (is_open, at) = (mark.opens, mark.end);
     }
     if !is_open {
-        said.push_str(text.get(at..).unwrap_or_default());
+        said.push_str(from(text, at));
     }
     any.then_some(said)
 }
 
-/// Of an answer in channels the final one.
+/// Whether words stand before the mark, and words that go on or the clause's end after it, each with a space between: `models
+/// write <think> before they answer`. No model opens or closes its reasoning there.
+fn is_in_a_clause(text: &str, mark: &Mark<'_>) -> bool {
+    let before = text.get(..mark.start).unwrap_or_default();
+    let words = before.strip_suffix(' ').and_then(|words| words.chars().next_back());
+    let mut after = from(text, mark.end).chars();
+    let goes_on = match after.next() {
+        None | Some('.' | ',' | ';' | ':' | '!' | '?' | ')') => true,
+        Some(' ') => after.next().is_some_and(|c| c.is_alphanumeric() && !c.is_uppercase()),
+        Some(_) => false,
+    };
+    goes_on && words.is_some_and(char::is_alphanumeric)
+}
+
+/// Whether the mark stands in quotation marks or brackets of its own.
+pub(crate) fn is_quoted(text: &str, mark: &Mark<'_>) -> bool {
+    let before = text.get(..mark.start).and_then(|before| before.chars().next_back());
+    let after = from(text, mark.end).chars().next();
+    matches!(
+        (before, after),
+        (Some('`'), Some('`'))
+            | (Some('"'), Some('"'))
+            | (Some('\''), Some('\''))
+            | (Some('('), Some(')'))
+            | (Some('“'), Some('”'))
+            | (Some('‘'), Some('’'))
+            | (Some('«'), Some('»'))
+            | (Some('„'), Some('“'))
+            | (Some('「'), Some('」'))
+    )
+}
+
+fn is_in_backticks(text: &str, mark: &Mark<'_>) -> bool {
+    text.get(..mark.start).is_some_and(|before| before.ends_with('`'))
+        && from(text, mark.end).starts_with('`')
+}
+
+/// Of an answer in channels the final one, also where a server has taken the tokens out and left the words; and whether there were
+/// channels, or a plan in so many words before the answer.
 fn said_part(text: &str) -> (&str, bool) {
-    if !text.contains(CHANNEL) {
+    if let Some(said) = after_plain_channels(text) {
+        return (trimmed(said), true);
+    }
+    if !text.contains(CHANNEL) || speaks_of_channels(text) {
         return (text, false);
     }
     let Some((_, said)) = text.rsplit_once(SAID) else {
         return ("", true);
     };
     let end = ENDS.iter().filter_map(|end| said.find(end)).min().unwrap_or(said.len());
-    (said.get(..end).unwrap_or(said), true)
+    (trimmed(said.get(..end).unwrap_or(said)), true)
 }
 
-/// The next mark. One that opens is of no interest within reasoning, which may speak of it.
-fn next_mark(text: &str, from: usize, is_open: bool) -> Option<Mark> {
-    let mut at = from;
-    loop {
-        let rest = text.get(at..)?;
-        let (offset, open) = rest.char_indices().find(|(_, c)| is_bracket(*c))?;
-        let start = at + offset;
-        at = start + open.len_utf8();
-        let Some(mark) = mark_at(text, start, open).filter(|mark| !(is_open && mark.opens)) else {
-            continue;
-        };
-        let is_quoted = text.get(..start).is_some_and(|before| before.ends_with('`'))
-            && text.get(mark.end..).is_some_and(|after| after.starts_with('`'));
-        if !is_quoted {
-            return Some(mark);
+/// Whether each token of a channel stands in code.
+fn speaks_of_channels(text: &str) -> bool {
+    let code = Code::of(text);
+    text.match_indices(CHANNEL).all(|(at, token)| code.spans(&(at..at + token.len())))
+}
+
+/// The answer of an output whose tokens were taken out: `analysisThe user … assistantfinalYes.`, `thought` on a line of its own
+/// (Gemma's, of which no end is left), and Granite's two headings.
+fn after_plain_channels(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix("analysis") {
+        // Glued to a capital it is no word.
+        if rest.starts_with(char::is_uppercase) {
+            return Some(rest.rsplit_once("assistantfinal").map_or("", |(_, said)| said));
         }
+    }
+    if text == "thought" || text.starts_with("thought\n") || text.starts_with("thought\r\n") {
+        return Some("");
+    }
+    let plans = ["Here is my thought process:", "Here's my thought process:"];
+    let answers = ["Here is my response:", "Here's my response:"];
+    let rest = plans.iter().find_map(|plan| text.strip_prefix(plan))?;
+    answers.iter().find_map(|answer| rest.split_once(answer)).map(|(_, said)| said)
+}
+
+/// What follows a block of an unknown name at the very beginning; nothing of it where its end is not known.
+fn after_leading_block(text: &str) -> Option<&str> {
+    match text.chars().next()? {
+        _ if mark_at(text, 0).is_some() => None,
+        '<' => after_leading_tag(text),
+        '[' => {
+            let (name, rest) = text.strip_prefix('[')?.split_once(']')?;
+            let is_loud =
+                name.len() > 1 && name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_');
+            let close = format!("[/{name}]");
+            rest.split_once(&close).filter(|_| is_loud).map(|(_, said)| said)
+        }
+        '◁' => {
+            let (name, rest) = text.strip_prefix('◁')?.split_once('▷')?;
+            let close = format!("◁/{name}▷");
+            Some(rest.split_once(&close).map_or("", |(_, said)| said))
+        }
+        _ => None,
     }
 }
 
-fn is_bracket(c: char) -> bool {
-    BRACKETS.iter().any(|(open, _)| *open == c)
+fn after_leading_tag(text: &str) -> Option<&str> {
+    let tag = Tag::at(text, 0).filter(|tag| !tag.closes)?;
+    let name = tag.name.to_ascii_lowercase();
+    let rest = from(text, tag.end);
+    if tag.is_token {
+        let closes = [
+            format!("<{}|>", tag.name),
+            format!("<|/{}|>", tag.name),
+            format!("</{}>", tag.name),
+            format!("<|end_{}|>", tag.name),
+        ];
+        let end = closes.iter().filter_map(|close| Some(rest.find(close)? + close.len())).min();
+        return Some(end.map_or("", |end| from(rest, end)));
+    }
+    let first = name.split(':').next().unwrap_or_default();
+    let is_discords = name.contains(':') && DISCORD.contains(&first);
+    let is_about_reasoning =
+        ["reason", "think", "thought"].iter().any(|word| tag.rest.contains(word));
+    let mut known = ANSWERS.split(' ').chain(HTML.split(' '));
+    let is_known = known.any(|known| known == name);
+    if is_discords || tag.rest.ends_with('/') || (is_known && !is_about_reasoning) {
+        return None;
+    }
+    let close = format!("</{name}>");
+    if let Some(end) = rest.to_ascii_lowercase().rfind(&close) {
+        return Some(from(rest, end + close.len()));
+    }
+    // `<name> is what you write there`, where no line of its own and no word says that it is a block.
+    let is_block = name.contains(':') || is_about_reasoning || rest.starts_with(['\n', '\r']);
+    is_block.then_some("")
 }
 
-fn mark_at(text: &str, start: usize, open: char) -> Option<Mark> {
+/// What stands in angle brackets: `<think>`, `</seed:think>`, `<|END_THINKING|>`.
+struct Tag<'a> {
+    end: usize,
+    name: &'a str,
+    /// What follows the name before the bracket.
+    rest: &'a str,
+    closes: bool,
+    is_token: bool,
+}
+
+impl<'a> Tag<'a> {
+    fn at(text: &'a str, start: usize) -> Option<Self> {
+        let inner = from(text, start).strip_prefix('<')?;
+        let (inner, begins_as_token) = match inner.strip_prefix(['|', '｜']) {
+            Some(inner) => (inner, true),
+            None => (inner, false),
+        };
+        let (inner, closes) = match inner.strip_prefix('/') {
+            Some(inner) => (inner, true),
+            None => (inner, false),
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || BETWEEN_WORDS.contains(&c) || c == '-';
+        let length = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
+        let name = inner.get(..length)?;
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return None;
+        }
+        let after = from(inner, length);
+        let close = after.find(['>', '<', '\n'])?;
+        let rest = after.get(..close)?;
+        let end = from(after, close).strip_prefix('>')?;
+        let ends_as_token = rest.ends_with(['|', '｜']);
+        let rest = rest.trim_end_matches(['|', '｜']).trim();
+        // `<think>`, `<think >`, `<details type="reasoning">`, `<br/>`; but not `<think of it>`.
+        if !(rest.is_empty() || rest == "/" || rest.contains('=')) {
+            return None;
+        }
+        let is_token = begins_as_token || ends_as_token;
+        let closes =
+            closes || (is_token && name.get(..3).is_some_and(|it| it.eq_ignore_ascii_case("end")));
+        Some(Self { end: text.len() - end.len(), name, rest, closes, is_token })
+    }
+}
+
+/// The marks of a text, in order.
+pub(crate) fn marks(text: &str) -> impl Iterator<Item = Mark<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at + from(text, at).find(BRACKETS.map(|(open, _)| open))?;
+            match mark_at(text, start) {
+                Some(mark) => {
+                    at = mark.end;
+                    return Some(mark);
+                }
+                None => at = start + from(text, start).chars().next().map_or(1, char::len_utf8),
+            }
+        }
+    })
+}
+
+fn mark_at(text: &str, start: usize) -> Option<Mark<'_>> {
+    let here = from(text, start);
+    for (token, opens) in TOKENS {
+        if here.starts_with(token) {
+            return Some(Mark { start, end: start + token.len(), opens, name: "" });
+        }
+    }
+    let open = here.chars().next()?;
+    if open == '<' {
+        let tag = Tag::at(text, start)?;
+        let is_known = |word: &str| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
+        let name = if tag.is_token { "" } else { tag.name };
+        return tag.name.split(BETWEEN_WORDS).any(is_known).then_some(Mark {
+            start,
+            end: tag.end,
+            opens: !tag.closes,
+            name,
+        });
+    }
     let (_, close) = BRACKETS.into_iter().find(|(bracket, _)| *bracket == open)?;
-    let inner = text.get(start + open.len_utf8()..)?;
+    let inner = from(here, open.len_utf8());
     let (body, opens) = match inner.strip_prefix('/') {
         Some(body) => (body, false),
         None => (inner, true),
@@ -127,9 +408,15 @@ fn mark_at(text: &str, start: usize, open: char) -> Option<Mark> {
     WORDS.iter().find(|known| known.eq_ignore_ascii_case(word))?;
     // `[thought]` is a word in brackets; the models that use these brackets write in capitals.
     let is_loud = open != '[' || word.bytes().all(|letter| letter.is_ascii_uppercase());
-    let after = body.get(letters..)?.trim_start_matches(' ');
-    let rest = after.strip_prefix(close).filter(|_| is_loud)?;
-    Some(Mark { start, end: text.len() - rest.len(), opens })
+    let rest =
+        from(body, letters).trim_start_matches(' ').strip_prefix(close).filter(|_| is_loud)?;
+    Some(Mark { start, end: text.len() - rest.len(), opens, name: "" })
+}
+
+impl Mark<'_> {
+    pub(crate) const fn range(&self) -> Range<usize> {
+        self.start..self.end
+    }
 }
 
 #[cfg(test)]
@@ -162,6 +449,112 @@ mod tests {
             assert!(without_reasoning(text).1, "{text}");
         }
         assert_eq!(said("Yes, <think>hm</think>of course."), "Yes, of course.");
+        let late = "Let me see. <think> The user wants words. </think> Here they are.";
+        assert_eq!(said(late), "Let me see.  Here they are.");
+    }
+
+    /// LM2: the marks of all models whose makers document them.
+    #[test]
+    fn the_marks_of_all_known_models_are_known() {
+        for text in [
+            "<|channel>thought\nHm.<channel|>Yes.",
+            "<|channel>thought\n<channel|>Yes.",
+            "<seed:think>Hm.<seed:cot_budget_reflect>2 of 5</seed:cot_budget_reflect> So.</seed:think>Yes.",
+            "<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>Yes.<|END_RESPONSE|>",
+            "<|begin_of_thought|>Hm.<|end_of_thought|>\n<|begin_of_solution|>Yes.<|end_of_solution|>",
+            "<|inner_prefix|>Hm.<|inner_suffix|>Yes.",
+            "<unused94>thought\nHm.<unused95>Yes.",
+            "<antThinking>Hm.</antThinking>Yes.",
+            "<ant_thinking>Hm.</ant_thinking>Yes.",
+            "<longcat_think>Hm.</longcat_think>Yes.",
+            "<mm:think>Hm.</mm:think>Yes.",
+            "<|think|>Hm.<|/think|>Yes.",
+            "<think type=\"deep\">Hm.</think>Yes.",
+            "analysisThe user says hello.assistantfinalYes.",
+            "Here is my thought process: Hm. Here is my response: Yes.",
+            "<details type=\"reasoning\" done=\"true\"><summary>Thought</summary>Hm.</details>Yes.",
+            "<|im_start|>assistant\n<think>Hm.</think>Yes.<|im_end|>",
+            "Hm.<channel|>Yes.",
+            "Hm.<|END_THINKING|>Yes.",
+        ] {
+            assert_eq!(without_reasoning(text), (Cow::Borrowed("Yes."), true), "{text}");
+        }
+        for text in [
+            "<|channel>thought\nHm",
+            "<seed:think>Hm",
+            "analysisThe user",
+            "thought\nThe user",
+            "<|START_THINKING|>Hm",
+        ] {
+            assert_eq!(without_reasoning(text), (Cow::Borrowed(""), true), "{text}");
+        }
+        assert_eq!(without_reasoning("Yes.<|eot_id|>"), (Cow::Borrowed("Yes."), false));
+    }
+
+    /// LM2: what a block at the beginning is called does not matter.
+    #[test]
+    fn an_unknown_block_at_the_beginning_is_held_back() {
+        for text in [
+            "<musing>Hm.</musing>Yes.",
+            "<scratch_pad>Hm.</scratch_pad>\nYes.",
+            "<x:plan>Hm.</x:plan>Yes.",
+            "<|ponder>Hm.<ponder|>Yes.",
+            "<|ponder|>Hm.<|end_ponder|>Yes.",
+            "[PLAN]Hm.[/PLAN]Yes.",
+            "◁plan▷Hm.◁/plan▷Yes.",
+            "<think>Hm.</think><musing>Hm.</musing>Yes.",
+        ] {
+            assert_eq!(without_reasoning(text), (Cow::Borrowed("Yes."), true), "{text}");
+        }
+        for text in [
+            "<musing>Hm.</musing>",
+            "<musing>\nHm.",
+            "<x:plan>Hm.",
+            "<|ponder|>Hm. Yes.",
+            "◁plan▷Hm.",
+        ] {
+            assert_eq!(without_reasoning(text), (Cow::Borrowed(""), true), "{text}");
+        }
+        for text in [
+            "<b>Yes</b>, of course.",
+            "<answer>Yes.</answer>",
+            "<a:wave:123> Hello.",
+            "<t:1700000000:R> it began.",
+            "<@123> Hello.",
+            "<:wave:123> Hello.",
+            "<https://example.org>",
+            "<T> is a parameter of the type.",
+            "<br/>Yes.",
+            "[note] and [/note]",
+            "Yes: <musing>Hm.</musing>",
+        ] {
+            assert_eq!(without_reasoning(text), (Cow::Borrowed(text), false));
+        }
+    }
+
+    /// LM2: code in an answer may hold marks, and code in reasoning does not save the reasoning.
+    #[test]
+    fn marks_in_code_are_code_and_code_does_not_hide_an_end_of_reasoning() {
+        for text in [
+            "Take them off:\n```python\nre.sub(r'<think>.*?</think>', '', text)\n```\nThat is all.",
+            "```xml\n<think>\nHm.\n</think>\n```",
+            "Split at `text.split(\"</think>\")[1]`, then trim.",
+            "It begins with `<think>Hm` and goes on.",
+            "```\nif text.startswith('<think>'):\n    pass\n```\nIt is that simple.",
+            "The models write ``<|channel|>analysis<|message|>`` first.",
+            "Both \"<think>\" and \"</think>\" are marks.",
+        ] {
+            assert_eq!(without_reasoning(text), (Cow::Borrowed(text), false));
+        }
+        for text in [
+            "Hm: ```\ncode\n</think>\nYes.",
+            "Hm, `a\n</think>Yes.",
+            "Hm: `x` and `</think>Yes.",
+            "```\nHm\n</think>\n```\n</think>Yes.",
+        ] {
+            assert_eq!(said(text), "Yes.", "{text}");
+        }
+        assert!(!said("```\nHm\n</think>\nYes:\n```\ncode\n```").contains("Hm"));
     }
 
     #[test]
@@ -181,11 +574,21 @@ mod tests {
 
     #[test]
     fn a_leading_think_is_left_out_and_the_tags_of_others_stay() {
-        let written = |text| without_leading_think(text).0.into_owned();
+        fn written(text: &str) -> String {
+            without_leading_think(text).0.into_owned()
+        }
         let tags = "<thinking>Hm.</thinking>\n<speech>Yes.</speech>";
         assert_eq!(written(tags), tags);
         assert_eq!(written(&format!("<think>\nSo.\n</think>\n\n{tags}\n")), tags);
         assert_eq!(without_leading_think("<think>So. And"), (Cow::Borrowed(""), true));
+        for own in [
+            "<|channel>thought\nSo.<channel|>",
+            "<seed:think>So.</seed:think>",
+            "So.</think>",
+            "[THINK]So.[/THINK]",
+        ] {
+            assert_eq!(written(&format!("{own}{tags}")), tags, "{own}");
+        }
         assert_eq!(without_reasoning(tags).0, "<speech>Yes.</speech>", "which is why");
     }
 
@@ -206,6 +609,8 @@ mod tests {
         for text in [
             "I think so.",
             "The mark is `<think>`, and `</think>` ends it.",
+            "Models write <think> before they answer, and </think> after it.",
+            "The first token is <think>.",
             "a < b > c, [thought] and [x]",
             "<thinker>",
             "A <b>thought</b>.",
@@ -225,6 +630,50 @@ mod tests {
             let text = parts.concat();
             let (said, _) = without_reasoning(&text);
             prop_assert_eq!(without_reasoning(&said), (Cow::Borrowed(&*said), false), "{:?}", text);
+        }
+    }
+
+    proptest! {
+        /// LM2: whatever stands in reasoning, none of it is said, whether its mark is in the answer or in the prompt.
+        #[test]
+        fn nothing_of_reasoning_is_said_whatever_stands_in_it(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "secret", " ", "\n", "`", "\n```\n", "<think>", "the tag <think> opens", "\"</think>\"", "`</think>`",
+                    "<b>", "[x]", "(", "é", ".",
+                ]),
+                0..20,
+            ),
+            (open, close) in prop::sample::select(vec![
+                ("<think>", "</think>"), ("", "</think>"), ("<seed:think>", "</seed:think>"), ("<|channel>thought\n", "<channel|>"),
+                ("", "<channel|>"), ("<musing>", "</musing>"), ("[THINK]", "[/THINK]"),
+            ]),
+            answer in prop::sample::select(vec!["Yes.", "Yes:\n```\ncode\n```\nDone.", "Use `x`.", ""]),
+        ) {
+            // Where the prompt opened it, a mark that opens in it begins it once more.
+            let is_open = |part: &&&str| **part != "<think>" || !open.is_empty();
+            let reasoning: String = parts.iter().filter(is_open).copied().collect();
+            let text = format!("{open}{reasoning}\n{close}\n{answer}");
+            let (said, _) = without_reasoning(&text);
+            prop_assert!(!said.contains("secret"), "{:?} leaves {:?}", text, said);
+        }
+    }
+
+    #[test]
+    fn a_long_text_of_marks_costs_little() {
+        for part in [
+            "a <think> b ",
+            "`<think>` ",
+            "`<think></think>`",
+            "<a",
+            "<think ",
+            "\"</think>\" ",
+            "```\n<think>\n```\n",
+        ] {
+            let text = part.repeat(256 * 1_024 / part.len());
+            let time = cpu_time::ThreadTime::now();
+            let _ = without_reasoning(&text);
+            assert!(time.elapsed().as_secs() < 5, "{part:?}: {:?}", time.elapsed());
         }
     }
 

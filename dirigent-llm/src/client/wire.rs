@@ -210,8 +210,14 @@ fn part_of(part: Value, text: &mut String) -> bool {
         Value::String(words) => text.push_str(&words),
         Value::Object(mut fields) => {
             let kind = fields.get("type").and_then(Value::as_str).unwrap_or("text");
+            let is_about_reasoning =
+                ["think", "thought", "reason"].iter().any(|word| kind.contains(word));
             if !matches!(kind, "text" | "output_text") {
-                return matches!(kind, "thinking" | "reasoning");
+                return is_about_reasoning;
+            }
+            // Gemini marks its thoughts so.
+            if fields.get("thought") == Some(&Value::Bool(true)) {
+                return true;
             }
             if let Some(Value::String(words)) = fields.remove("text") {
                 text.push_str(&words);
