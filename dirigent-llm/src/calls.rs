@@ -2,7 +2,9 @@
 //! no JSON.
 
 use std::fmt;
+use std::sync::Arc;
 
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -22,12 +24,27 @@ pub struct ModelToolCall {
     pub name: String,
     /// The arguments; `None` where the model wrote no JSON object.
     pub arguments: Option<Value>,
+    /// What came with it.
+    pub(crate) kept: Option<Arc<Kept>>,
+}
+
+/// What came with a call and goes back with it unread, because some models refuse a conversation without it: signatures and
+/// reasoning.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Kept {
+    /// Fields of the call, and of its function.
+    pub(crate) of_call: Map<String, Value>,
+    pub(crate) of_function: Map<String, Value>,
+    /// Fields of the message; those of an answer's first call hold.
+    pub(crate) of_message: Map<String, Value>,
+    /// Which endpoint and model sent them: they go to no other.
+    pub(crate) from: Arc<str>,
 }
 
 impl ModelToolCall {
     /// Creates a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Option<Value>) -> Self {
-        Self { id: id.into(), name: name.into(), arguments }
+        Self { id: id.into(), name: name.into(), arguments, kept: None }
     }
 
     /// The arguments as a text. Those that were no JSON are left out: some endpoints refuse a request with them.
@@ -36,23 +53,33 @@ impl ModelToolCall {
     }
 }
 
+impl Kept {
+    /// How many bytes it has, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        [&self.of_call, &self.of_function, &self.of_message].map(size_of_fields).iter().sum()
+    }
+}
+
 impl Serialize for ModelToolCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Echo<'a> {
-            id: &'a str,
-            r#type: &'static str,
-            function: Function<'a>,
-        }
-
         #[derive(Serialize)]
         struct Function<'a> {
             name: &'a str,
             arguments: String,
+            #[serde(flatten)]
+            others: Option<&'a Map<String, Value>>,
         }
 
-        let function = Function { name: &self.name, arguments: self.arguments_text() };
-        Echo { id: &self.id, r#type: "function", function }.serialize(serializer)
+        let others = self.kept.as_ref().map(|kept| &kept.of_function);
+        let function = Function { name: &self.name, arguments: self.arguments_text(), others };
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("id", &self.id)?;
+        fields.serialize_entry("type", "function")?;
+        fields.serialize_entry("function", &function)?;
+        for (name, value) in self.kept.iter().flat_map(|kept| &kept.of_call) {
+            fields.serialize_entry(name, value)?;
+        }
+        fields.end()
     }
 }
 
@@ -82,12 +109,19 @@ struct Fragments {
     id: String,
     name: String,
     arguments: String,
+    /// The other fields that came with it, and in its function.
+    others: Map<String, Value>,
+    in_function: Map<String, Value>,
+    /// How often its name came again.
+    repeats: usize,
 }
 
 /// The most calls of one answer; what comes beyond them is left aside.
 const CALLS_MAX: usize = 64;
 const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
+/// Fields that say which call it is, and do not go back by themselves.
+const OF_PLACE: [&str; 4] = ["index", "id", "type", "function"];
 
 impl Calls {
     /// Takes a call, or a fragment of one.
@@ -110,7 +144,12 @@ impl Calls {
             _ => String::new(),
         };
         let arguments = take(&ARGUMENTS);
-        let bytes = id.len() + name.len() + arguments.as_ref().map_or(0, length);
+        // What is left goes back as it came, where it came.
+        for fields in [&mut outer, &mut inner] {
+            fields.retain(|name, value| !value.is_null() && !OF_PLACE.contains(&name.as_str()));
+        }
+        let of_others = size_of_fields(&outer) + size_of_fields(&inner);
+        let bytes = id.len() + name.len() + of_others + arguments.as_ref().map_or(0, length);
         let Some(fragments) = self.place(index, &id, &name) else {
             self.left_out += bytes;
             return;
@@ -120,6 +159,11 @@ impl Calls {
         }
         if fragments.name.is_empty() {
             fragments.name = name;
+        }
+        for (kept, new) in [(&mut fragments.others, outer), (&mut fragments.in_function, inner)] {
+            for (name, value) in new {
+                kept.entry(name).or_insert(value);
+            }
         }
         match arguments {
             Some(Value::String(piece)) => fragments.arguments.push_str(&piece),
@@ -139,7 +183,11 @@ impl Calls {
             None => name.is_empty(),
         };
         let continues_last = index.is_none() && id.is_empty() && name.is_empty();
-        match self.kept.iter().rposition(is_it) {
+        let by_id = |call: &Fragments| name.is_empty() && !id.is_empty() && call.id == id;
+        let found = self.kept.iter().rposition(is_it).or_else(|| self.kept.iter().rposition(by_id));
+        // Others give all calls one number and no id, or one id: then order alone tells them apart.
+        let begins = found.and_then(|at| self.kept.get_mut(at)).is_some_and(|it| it.is_over(name));
+        match found.filter(|_| !begins) {
             Some(_) if continues_last && self.is_full => None,
             Some(at) => self.kept.get_mut(at),
             None if self.kept.len() >= CALLS_MAX => {
@@ -155,15 +203,24 @@ impl Calls {
 
     /// How many bytes they have, or would have.
     pub(crate) fn bytes(&self) -> usize {
-        let bytes = |call: &Fragments| call.id.len() + call.name.len() + call.arguments.len();
+        let bytes = |call: &Fragments| {
+            let others = size_of_fields(&call.others) + size_of_fields(&call.in_function);
+            call.id.len() + call.name.len() + call.arguments.len() + others
+        };
         self.left_out + self.kept.iter().map(bytes).sum::<usize>()
     }
 
-    /// The calls, each with an id of its own. In an answer that `is_cut` a call without arguments has lost them, and is none without
-    /// arguments.
-    pub(crate) fn into_calls(self, is_cut: bool) -> Vec<ModelToolCall> {
+    /// The calls, each with an id of its own and with what came beside it; the first has what came in the fields of the message. In an
+    /// answer that `is_cut` a call without arguments has lost them, and is none without arguments.
+    pub(crate) fn into_calls(
+        self,
+        is_cut: bool,
+        mut of_message: Map<String, Value>,
+        from: &Arc<str>,
+    ) -> Vec<ModelToolCall> {
         let mut calls: Vec<ModelToolCall> = Vec::new();
-        for (at, Fragments { id, name, arguments, .. }) in self.kept.into_iter().enumerate() {
+        for (at, fragments) in self.kept.into_iter().enumerate() {
+            let Fragments { id, name, arguments, others, in_function, .. } = fragments;
             if name.is_empty() && arguments.is_empty() {
                 continue;
             }
@@ -171,10 +228,49 @@ impl Calls {
             let id = if is_used { format!("call_{at}") } else { id };
             let is_lost = is_cut && arguments.trim().is_empty();
             let arguments = if is_lost { None } else { object(&arguments) };
-            calls.push(ModelToolCall { id, name, arguments });
+            let kept = Kept {
+                of_call: others,
+                of_function: in_function,
+                of_message: std::mem::take(&mut of_message),
+                from: Arc::clone(from),
+            };
+            let kept = (kept.bytes() > 0).then(|| Arc::new(kept));
+            calls.push(ModelToolCall { id, name, arguments, kept });
         }
         calls
     }
+}
+
+/// The most often that a repeated name is looked at.
+const REPEATS_MAX: usize = CALLS_MAX;
+
+impl Fragments {
+    /// Whether a fragment with this name, at the place of this call, begins another: it has another name, or this call's arguments
+    /// are complete. Some endpoints repeat the name in every fragment.
+    fn is_over(&mut self, name: &str) -> bool {
+        if name.is_empty() || self.name.is_empty() {
+            return false;
+        }
+        self.repeats += 1;
+        name != self.name
+            || (self.repeats <= REPEATS_MAX
+                && self.arguments.trim_end().ends_with('}')
+                && object(&self.arguments).is_some())
+    }
+}
+
+/// How many bytes a value has as JSON, roughly.
+pub(crate) fn size_of(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(parts) => 2 + parts.iter().map(size_of).sum::<usize>(),
+        Value::Object(fields) => 2 + size_of_fields(fields),
+    }
+}
+
+pub(crate) fn size_of_fields(fields: &Map<String, Value>) -> usize {
+    fields.iter().map(|(name, value)| name.len() + size_of(value)).sum()
 }
 
 /// How many bytes arguments have, roughly where they are no text.
@@ -206,7 +302,7 @@ mod tests {
         let mut all = Calls::default();
         calls.iter().cloned().for_each(|call| all.add(call));
         let fields = |call: ModelToolCall| (call.id, call.name, call.arguments);
-        all.into_calls(false).into_iter().map(fields).collect()
+        all.into_calls(false, Map::new(), &Arc::default()).into_iter().map(fields).collect()
     }
 
     fn call(id: &str, name: &str, arguments: &Value) -> (String, String, Option<Value>) {
@@ -251,6 +347,54 @@ mod tests {
         assert_eq!(calls_of(&calls), expected);
     }
 
+    /// LM8: neither index nor id says that they are two.
+    #[test]
+    fn calls_with_one_index_and_one_id_or_none_are_told_apart_by_order() {
+        let call_of = |id: &str, name: &str, arguments: &str| {
+            let function = json!({"name": name, "arguments": arguments});
+            json!({"index": 0, "id": id, "function": function})
+        };
+        let two = [call_of("", "roll", "{\"n\":1}"), call_of("", "roll", "{\"n\":2}")];
+        let expected =
+            [call("call_0", "roll", &json!({"n": 1})), call("call_1", "roll", &json!({"n": 2}))];
+        assert_eq!(calls_of(&two), expected);
+        let other =
+            [call_of("", "roll", ""), call_of("", "draw", "{\"n\":"), call_of("", "", "2}")];
+        let expected =
+            [call("call_0", "roll", &json!({})), call("call_1", "draw", &json!({"n": 2}))];
+        assert_eq!(calls_of(&other), expected);
+        let one_id = [
+            json!({"id": "x", "function": {"name": "roll", "arguments": "{}"}}),
+            json!({"id": "x", "function": {"name": "roll", "arguments": "{}"}}),
+        ];
+        let ids: Vec<String> = calls_of(&one_id).into_iter().map(|(id, ..)| id).collect();
+        assert_eq!(ids, ["x", "call_1"]);
+        let repeated =
+            [call_of("x", "roll", ""), call_of("x", "roll", "{\"n\""), call_of("x", "roll", ":1}")];
+        assert_eq!(calls_of(&repeated), [call("x", "roll", &json!({"n": 1}))]);
+        let by_id = [
+            json!({"index": 0, "id": "x", "function": {"name": "roll", "arguments": "{\"n\""}}),
+            json!({"index": 1, "id": "x", "function": {"arguments": ":1}"}}),
+        ];
+        assert_eq!(calls_of(&by_id), [call("x", "roll", &json!({"n": 1}))]);
+    }
+
+    #[test]
+    fn a_name_that_comes_again_and_again_costs_little() {
+        let mut calls = Calls::default();
+        calls.add(call_json("{\"n\":\""));
+        let time = cpu_time::ThreadTime::now();
+        for _ in 0..20_000 {
+            calls.add(call_json("xxxxxxxx}"));
+        }
+        assert!(time.elapsed().as_secs() < 2, "{:?}", time.elapsed());
+        assert_eq!(calls.kept.len(), 1);
+    }
+
+    fn call_json(arguments: &str) -> Value {
+        json!({"index": 0, "function": {"name": "roll", "arguments": arguments}})
+    }
+
     #[test]
     fn other_names_of_fields_missing_ids_and_doubled_ids_are_taken() {
         let calls = [
@@ -285,11 +429,18 @@ mod tests {
             let call = json!({"id": "a", "function": {"name": "delete", "arguments": arguments}});
             let mut calls = Calls::default();
             calls.add(call);
-            assert_eq!(calls.into_calls(true)[0].arguments, None, "{arguments}");
+            assert_eq!(
+                calls.into_calls(true, Map::new(), &Arc::default())[0].arguments,
+                None,
+                "{arguments}"
+            );
         }
         let mut calls = Calls::default();
         calls.add(json!({"id": "a", "function": {"name": "list", "arguments": "{}"}}));
-        assert_eq!(calls.into_calls(true)[0].arguments, Some(json!({})));
+        assert_eq!(
+            calls.into_calls(true, Map::new(), &Arc::default())[0].arguments,
+            Some(json!({}))
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod agent;
 mod ask;
+mod beside;
 mod body;
 mod chat;
 mod code;
@@ -23,6 +24,8 @@ mod shape;
 #[cfg(feature = "tls")]
 mod tls;
 mod tokens;
+mod told;
+mod unsaid;
 mod wire;
 
 pub use agent::ChatAgent;

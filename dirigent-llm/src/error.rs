@@ -38,10 +38,11 @@ pub enum ChatError {
         /// For how long, where the endpoint says so.
         retry_after: Option<Duration>,
     },
-    /// Any other status: a wrong key, an unknown model, a request that the endpoint does not take, or no credit left.
+    /// Any other status: a wrong key, an unknown model, a request that the endpoint does not take, or no credit left. Also such an
+    /// error within an answer; the status is then the one that the error names, or 200.
     #[error("the endpoint refuses the request (status {status}{})", Named(code))]
     Refused {
-        /// The HTTP status.
+        /// The HTTP status, or the one that the error within an answer names.
         status: u16,
         /// The error's code in the answer, such as `model_not_found`, where it is a plain word.
         code: Option<Box<str>>,
@@ -71,7 +72,7 @@ pub enum ChatError {
     /// The answer is not JSON, or is no chat completion.
     #[error("the endpoint's answer is no chat completion")]
     NotChat,
-    /// The endpoint reported an error within an answer that had begun well.
+    /// The endpoint reported an error within an answer that had begun well, and did not say that it is for good.
     #[error("the endpoint reported an error within its answer{}", Named(code))]
     Reported {
         /// The error's code, where it is a plain word.
@@ -87,6 +88,9 @@ pub enum ChatError {
     /// no end of it, or one that is not known.
     #[error("the model's answer was withheld or cut before its first word")]
     Withheld,
+    /// The model repeated what it was told about its turn, word for word, and gave no answer of its own.
+    #[error("the model repeated its instructions and gave no answer")]
+    Parroted,
     /// The answer is longer than [`Limits::answer_bytes`](crate::Limits::answer_bytes).
     #[error("the endpoint's answer is longer than {most} bytes")]
     TooLong {
@@ -136,6 +140,7 @@ impl ChatError {
             | Self::Reported { .. }
             | Self::OnlyReasoning { .. }
             | Self::Withheld
+            | Self::Parroted
             | Self::TooSlow { .. }
             | Self::TooLong { .. }
             | Self::ToolRounds { .. }
@@ -191,6 +196,7 @@ mod tests {
             ChatError::TooSlow { after },
             ChatError::OnlyReasoning { is_cut: true },
             ChatError::Withheld,
+            ChatError::Parroted,
             ChatError::TooLong { most: 1 },
             ChatError::ToolRounds { rounds: 1 },
             ChatError::Cancelled,

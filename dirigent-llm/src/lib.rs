@@ -28,7 +28,7 @@
 //! | let it call tools of your own | [`Toolbox`] |
 //! | pay for tokens | [`Prices`], [`ChatAgent::on_usage`], [`BudgetRules::cost`](dirigent::settings::BudgetRules::cost) |
 //! | have a slow model, or one with a small context | [`Limits`] |
-//! | want to know why an agent failed | [`ChatError`] |
+//! | want to know why an agent failed | [`ChatError`], [`ChatAgent::on_refusal`] |
 //! | ask a model outside a turn | [`Chat`], [`Question`] |
 //! | test without a model | `script::LoopbackLlm`, with the feature `script` |
 //!
@@ -50,7 +50,8 @@
 //! 3. **A failure** is a [`ChatError`]. One that may pass is repeated after the time that the endpoint asks for, as long as the
 //!    turn's deadline allows; then the next endpoint is asked; then the turn fails, and the next agent has the floor.
 //! 4. **Calls of tools** are carried out one after the other, and the model is asked again with the answers and with what people
-//!    said meanwhile. The model reads what is wrong with a call.
+//!    said meanwhile. The model reads what is wrong with a call. What came with a call goes back with it to the same model, unread:
+//!    signatures and reasoning.
 //! 5. **The reply** is the answer without reasoning (fields of its own, `<think>` in the text) and without names before it.
 //!    Whether it is silence is decided by [`ReadingRules::silence`](dirigent::settings::ReadingRules::silence). Reasoning without an answer is an
 //!    error and no silence.
@@ -70,6 +71,8 @@ mod client;
 mod error;
 mod message;
 mod question;
+#[cfg(feature = "client")]
+mod refusal;
 #[cfg(feature = "script")]
 pub mod script;
 mod toolbox;
@@ -81,6 +84,8 @@ pub use client::{Chat, ChatAgent, Endpoint, Limits};
 pub use error::ChatError;
 pub use message::{Image, ModelMessage};
 pub use question::{ChatAnswer, Question, Thinking};
+#[cfg(feature = "client")]
+pub use refusal::Refusal;
 pub use toolbox::{DirigentTools, Tool, Toolbox};
 pub use usage::{Price, Prices, Usage};
 

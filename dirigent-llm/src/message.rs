@@ -122,6 +122,10 @@ impl Serialize for ModelMessage<'_> {
                 let text = Some(text).filter(|text| !text.is_empty());
                 fields.serialize_entry("content", &text)?;
                 fields.serialize_entry("tool_calls", calls)?;
+                let kept = calls.iter().filter_map(|call| call.kept.as_ref());
+                for (name, value) in kept.flat_map(|kept| &kept.of_message) {
+                    fields.serialize_entry(name, value)?;
+                }
             }
             Self::Tool { call, text } => {
                 fields.serialize_entry("content", text)?;

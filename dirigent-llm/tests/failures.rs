@@ -79,6 +79,81 @@ async fn what_will_not_pass_is_not_asked_again() {
     assert_eq!(fixture.model.requests().len(), 1);
 }
 
+/// LM8: a permanent error is one wherever it stands.
+#[tokio::test]
+async fn what_will_not_pass_is_not_asked_again_wherever_it_is_told() {
+    let error = r#"{"error": {"message": "No.", "type": "invalid_request_error", "code": "model_not_found"}}"#;
+    let bare = r#"{"code": 404, "message": "No."}"#;
+    let events = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    let worlds = [
+        (200, Vec::new(), error.to_owned()),
+        (200, Vec::new(), format!("[{error}]")),
+        (200, Vec::new(), bare.to_owned()),
+        (200, events.clone(), error.to_owned()),
+        (200, events.clone(), format!("data: {error}\n\ndata: [DONE]\n\n")),
+        (200, events.clone(), format!("event: error\ndata: {error}\n\n")),
+        (200, events, format!("event: stream_error\ndata: {bare}\n\n")),
+        (500, Vec::new(), error.to_owned()),
+    ];
+    for (status, headers, body) in worlds {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hook = Arc::clone(&heard);
+        let fixture = Fixture::new().await.with(|agent| {
+            agent.on_refusal(move |turn, refusal| {
+                assert_eq!(turn.agent().as_str(), "poet");
+                hook.lock().unwrap().push(refusal.clone());
+            })
+        });
+        let shown = body.clone();
+        let body = Some(body);
+        fixture.model.cycle([ScriptedAnswer {
+            status,
+            headers,
+            body,
+            ..ScriptedAnswer::default()
+        }]);
+        let failed = fixture.speak_in_time().await;
+        assert!(matches!(failed, Err(ChatError::Refused { .. })), "{shown}: {failed:?}");
+        assert_eq!(fixture.model.requests().len(), 1, "{shown}");
+        let heard = heard.lock().unwrap();
+        let refusal = &heard[0];
+        assert_eq!(heard.len(), 1, "{shown}");
+        assert_eq!((refusal.status, &*refusal.model), (status, "small"));
+        assert_eq!(Err(refusal.error.clone()), failed);
+        assert!(refusal.body.contains("No."), "{shown}");
+    }
+}
+
+/// LM8: JSON is read as JSON, whatever it is called.
+#[tokio::test]
+async fn an_answer_as_a_whole_under_the_name_of_a_stream_is_an_answer() {
+    let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    let answer = r#"{"choices": [{"message": {"content": "Hi."}, "finish_reason": "stop"}]}"#;
+    for before in ["", "\n\n ", "\u{feff}"] {
+        let fixture = once().await;
+        let body = Some(format!("{before}{answer}"));
+        let headers = headers.clone();
+        fixture.model.script([ScriptedAnswer { headers, body, ..ScriptedAnswer::default() }]);
+        assert_eq!(fixture.speak().await, say("Hi."), "{before:?}");
+    }
+}
+
+/// LM8: what the library told the model is no answer of the model's, and a pass with a remark is a pass.
+#[tokio::test]
+async fn a_briefing_is_not_posted_and_a_pass_with_a_remark_is_a_pass() {
+    let fixture = Fixture::new().await;
+    let briefing = turn().briefing();
+    fixture.model.script([
+        ScriptedAnswer::text(briefing),
+        ScriptedAnswer::text("NO_REPLY (nothing to add)"),
+        ScriptedAnswer::text("poet: **NO_REPLY** (nothing to add)"),
+    ]);
+    assert_eq!(fixture.speak().await, Err(ChatError::Parroted));
+    assert_eq!(fixture.speak().await, Ok(Reply::Pass));
+    assert_eq!(fixture.speak().await, Ok(Reply::Pass));
+    assert_eq!(fixture.model.requests().len(), 3);
+}
+
 #[tokio::test]
 async fn an_endpoint_that_stays_away_is_asked_three_times() {
     let fixture = Fixture::new().await;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use dirigent::{Agent as _, ChannelId, ChatMessage, MessageId, Turn, UserId};
-use dirigent_llm::script::{ScriptedAnswer, ScriptedCall};
+use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer, ScriptedCall};
 use dirigent_llm::{ChatError, Tool, Toolbox};
 use serde_json::{Value, json};
 
@@ -95,6 +95,81 @@ async fn odd_calls_are_understood() {
     let ids: Vec<_> =
         called.iter().filter_map(|message| message["tool_call_id"].as_str()).collect();
     assert_eq!(ids, ["call_0"; 4], "an id where there was none");
+}
+
+/// A call with a signature, after reasoning, as Gemini and thinking models send it.
+fn signed_call() -> ScriptedAnswer {
+    let function = json!({ "name": "roll", "arguments": "{}", "signature": "in-function" });
+    let signature = json!({ "google": { "thought_signature": "c2ln" } });
+    let call = json!({ "index": 0, "id": "a", "type": "function", "function": function, "extra_content": signature });
+    ScriptedAnswer {
+        reasoning: "hidden thoughts".to_owned(),
+        deltas: vec![json!({ "tool_calls": [call] })],
+        finish: Some("tool_calls".to_owned()),
+        ..ScriptedAnswer::default()
+    }
+}
+
+/// LM3: without it the next request is refused, by Gemini and by thinking models.
+#[tokio::test]
+async fn what_came_with_a_call_goes_back_with_it() {
+    let dice = Dice::default();
+    let fixture = fixture(&dice).await;
+    fixture.model.script([signed_call(), ScriptedAnswer::text("A four.")]);
+    assert_eq!(fixture.speak().await, say("A four."));
+    let called = &round(&fixture)[0];
+    assert_eq!(called["reasoning_content"], "hidden thoughts");
+    let call = &called["tool_calls"][0];
+    assert_eq!(call["extra_content"]["google"]["thought_signature"], "c2ln");
+    assert_eq!(call["function"]["signature"], "in-function");
+    assert_eq!((&call["index"], &call["type"]), (&Value::Null, &json!("function")));
+}
+
+/// LM3: reasoning is told to none but the model whose it is.
+#[tokio::test]
+async fn what_came_with_a_call_is_told_to_no_other_endpoint() {
+    let dice = Dice::default();
+    let fixture = fixture(&dice).await;
+    let other = LoopbackLlm::start().await.unwrap();
+    other.script([ScriptedAnswer::text("A four.")]);
+    let second = crate::fixture::endpoint(&other);
+    let fixture = fixture.with(|agent| agent.fall_back_on(second));
+    fixture.model.script([signed_call(), ScriptedAnswer::refusal(401)]);
+    assert_eq!(fixture.speak().await, say("A four."));
+    let told = other.requests()[0].body.to_string();
+    assert!(told.contains("tool_calls"), "{told}");
+    for kept in ["hidden thoughts", "c2ln", "in-function"] {
+        assert!(!told.contains(kept), "{told}");
+    }
+}
+
+/// LM3: Groq and Mistral send reasoning and refuse to be sent it.
+#[tokio::test]
+async fn an_endpoint_that_refuses_its_own_reasoning_is_asked_without_it_from_then_on() {
+    for status in [400, 422] {
+        let dice = Dice::default();
+        let fixture = fixture(&dice).await;
+        fixture.model.script([
+            signed_call(),
+            ScriptedAnswer::refusal(status),
+            ScriptedAnswer::text("A four."),
+            signed_call(),
+            ScriptedAnswer::text("Another."),
+        ]);
+        assert_eq!(fixture.speak().await, say("A four."));
+        assert_eq!(fixture.speak().await, say("Another."), "it is remembered");
+        let has_it: Vec<bool> = fixture
+            .model
+            .requests()
+            .iter()
+            .map(|request| request.body.to_string().contains("hidden thoughts"))
+            .collect();
+        assert_eq!(has_it, [false, true, false, false, false]);
+        // Without it the refusal has another reason.
+        fixture.model.script([signed_call(), ScriptedAnswer::refusal(status)]);
+        let refused = ChatError::Refused { status, code: Some("refused".into()) };
+        assert_eq!(fixture.speak().await, Err(refused));
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use dirigent::{Agent as _, Reply};
+use dirigent::{Agent as _, Clock as _, Reply};
 use dirigent_llm::{ChatAgent, ChatError, Endpoint};
 use dirigent_testkit::ManualClock;
 
@@ -231,6 +231,68 @@ async fn an_answer_with_a_known_end_is_said_whatever_its_letter_case() {
     assert_eq!(whole(EVENTS, ended.as_bytes()).await, say("Not yet."));
 }
 
+/// LM4: an answer with its finish is whole, however its connection ends; one without is not.
+#[tokio::test]
+async fn an_answer_with_its_finish_is_taken_although_the_connection_is_cut() {
+    let hi = r#"data: {"choices":[{"delta":{"content":"Hi."}}]}"#;
+    let stop = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+    let both = r#"data: {"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}"#;
+    let half = r#"data: {"choices":[],"usa"#;
+    let stream = |events: &[&str]| events.join("\n\n") + "\n\n";
+    let worlds = [
+        ("text/event-stream", stream(&[hi, stop]), say("Hi.")),
+        ("text/event-stream", stream(&[both]), say("Hi.")),
+        ("text/event-stream", stream(&[hi, stop]) + half, say("Hi.")),
+        ("application/json", stream(&[hi, stop]), say("Hi.")),
+        ("application/json", message(r#"{"content":"Hi."}"#), say("Hi.")),
+        ("text/event-stream", stream(&[hi]), Err(ChatError::Broken)),
+        ("text/event-stream", stream(&[both, hi]), Err(ChatError::Broken)),
+        ("application/json", stream(&[hi]), Err(ChatError::Broken)),
+        (
+            "application/json",
+            message(r#"{"content":"Hi."}"#).replace("stop", "abort"),
+            Err(ChatError::Broken),
+        ),
+    ];
+    for (kind, body, expected) in worlds {
+        let answer = format!("{}{:x}\r\n{body}\r\n", chunked_head(kind), body.len());
+        let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = std::sync::Arc::clone(&asked);
+        let url = serve(move |stream| {
+            count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            stream.write_all(answer.as_bytes())
+        });
+        assert_eq!(speak(&agent(&url)).await, expected, "{kind}: {body}");
+        assert_eq!(asked.load(std::sync::atomic::Ordering::Relaxed), 1, "{kind}: {body}");
+    }
+}
+
+/// LM4: signs of life after the finish are no answer that goes on, and words after it are.
+#[tokio::test]
+async fn an_answer_with_its_finish_is_taken_although_the_connection_stays_open() {
+    const STOP: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    const BOTH: &str =
+        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\n";
+    for (pieces, seconds) in [
+        (&[STOP, ": alive\n\n", ": alive\n\n"] as &'static [&'static str], 2),
+        (&[BOTH, ": alive\n\n", ": alive\n\n"], 30),
+    ] {
+        let (url, demand) = on_demand(pieces);
+        let clock = ManualClock::new();
+        let began = clock.now();
+        let agent = agent(&url).clock(clock.clone());
+        let (reply, ()) = tokio::join!(speak(&agent), async {
+            for passed in [seconds / 2, seconds - seconds / 2] {
+                pause().await;
+                let _ = demand.send(());
+                pause().await;
+                clock.advance(SECOND * passed);
+            }
+        });
+        assert_eq!((reply, clock.now().since(began)), (say("Hi."), SECOND * seconds));
+    }
+}
+
 /// LM1: an error after the first words is no end of the answer, in whichever form it is told.
 #[tokio::test]
 async fn an_error_in_the_middle_of_a_stream_is_never_the_end_of_an_answer() {
@@ -238,7 +300,7 @@ async fn an_error_in_the_middle_of_a_stream_is_never_the_end_of_an_answer() {
     let limited = ChatError::RateLimited { retry_after: None };
     let down = ChatError::Unavailable { status: 503, retry_after: None };
     let errors = [
-        (r#"data: {"object":"error","message":"No.","code":400}"#, reported(None)),
+        (r#"data: {"object":"error","message":"No.","code":40001}"#, reported(None)),
         (r#"data: {"object":"error","type":"server_error"}"#, reported(Some("server_error"))),
         (r#"data: {"object":"Error","message":"No.","code":503}"#, down.clone()),
         (r#"data: {"type":"error","message":"No."}"#, reported(None)),

@@ -16,12 +16,15 @@ use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::client::prompt::Prompt;
 use crate::client::tokens::estimate;
+use crate::client::unsaid::{Briefing, passes_with_a_remark};
 use crate::error::ChatError;
 use crate::question::Question;
+use crate::refusal::Refusal;
 use crate::toolbox::{Tool, Toolbox};
 use crate::usage::{Prices, Usage};
 
 type UsageHook = Arc<dyn Fn(&Turn, &Usage) + Send + Sync>;
+type RefusalHook = Arc<dyn Fn(&Turn, &Refusal) + Send + Sync>;
 
 /// A hosted agent that asks a language model. See the [crate](crate) for what it does in a turn.
 ///
@@ -38,12 +41,14 @@ pub struct ChatAgent {
     persona: String,
     toolboxes: Vec<Arc<dyn Toolbox>>,
     on_usage: Option<UsageHook>,
+    on_refusal: Option<RefusalHook>,
 }
 
 /// An agent that asks this chat, with its endpoints, limits, prices, clock and hook.
 impl From<Chat> for ChatAgent {
     fn from(chat: Chat) -> Self {
-        Self { chat, persona: String::new(), toolboxes: Vec::new(), on_usage: None }
+        let (persona, toolboxes) = (String::new(), Vec::new());
+        Self { chat, persona, toolboxes, on_usage: None, on_refusal: None }
     }
 }
 
@@ -104,6 +109,14 @@ impl ChatAgent {
         self
     }
 
+    /// Calls this with what an endpoint says each time it refuses a request, also one that is repeated then. It must not block, and
+    /// is where the words stay: no log has them.
+    #[must_use]
+    pub fn on_refusal(mut self, hook: impl Fn(&Turn, &Refusal) + Send + Sync + 'static) -> Self {
+        self.on_refusal = Some(Arc::new(hook));
+        self
+    }
+
     /// Sets where time comes from. Default: the [`SystemClock`](dirigent::SystemClock).
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
@@ -119,7 +132,11 @@ impl ChatAgent {
         let of_tool = |tool| serde_json::to_string(tool).map_or(0, |json| estimate(&json));
         let tool_tokens = tools.iter().map(of_tool).sum();
         let report = |usage: &Usage| self.report(turn, usage);
-        let asking = Asking { chat: &self.chat, turn: Some(turn), report: &report };
+        let refused =
+            |refusal: &Refusal| self.on_refusal.iter().for_each(|hook| hook(turn, refusal));
+        let asking =
+            Asking { chat: &self.chat, turn: Some(turn), report: &report, refused: &refused };
+        let briefing = Briefing::of(turn);
         let mut prompt = Prompt::of(turn, &self.persona, limits).await;
         for round in 0..=limits.tool_rounds {
             turn.resumed().await;
@@ -132,7 +149,12 @@ impl ChatAgent {
             let answer = asking.ask(&question).await?;
             // In the last round what it says is its answer, whatever it calls.
             if answer.calls.is_empty() || (!may_call && !answer.text.is_empty()) {
-                return Ok(prompt.names.take_off(&answer.text).trim().to_owned());
+                let said = prompt.names.take_off(&answer.text).trim();
+                if briefing.is_repeated_by(said) {
+                    return Err(ChatError::Parroted);
+                }
+                let said = if passes_with_a_remark(said) { "" } else { said };
+                return Ok(said.to_owned());
             }
             if may_call {
                 let mut answers = Vec::with_capacity(answer.calls.len());

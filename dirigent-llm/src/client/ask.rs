@@ -7,6 +7,7 @@ use bytes::Bytes;
 use dirigent::Turn;
 use serde_json::{Map, Value};
 
+use crate::calls::ModelToolCall;
 use crate::client::chat::Chat;
 use crate::client::endpoint::Endpoint;
 use crate::client::json;
@@ -17,6 +18,7 @@ use crate::client::wire::{Request, StreamOptions};
 use crate::error::ChatError;
 use crate::message::{Image, ModelMessage};
 use crate::question::{ChatAnswer, Question, Thinking};
+use crate::refusal::Refusal;
 use crate::usage::Usage;
 
 /// Asks a chat's endpoints.
@@ -26,11 +28,44 @@ pub(crate) struct Asking<'a> {
     pub(crate) turn: Option<&'a Turn>,
     /// Told what each answer used, beside the chat's own hook.
     pub(crate) report: &'a (dyn Fn(&Usage) + Send + Sync),
+    /// Told what an endpoint says that refuses, beside the chat's own hook.
+    pub(crate) refused: &'a (dyn Fn(&Refusal) + Send + Sync),
 }
 
-impl Question<'_> {
-    /// The body of a request with these messages, as JSON.
-    fn body(&self, endpoint: &Endpoint, messages: &[u8]) -> Result<Bytes, ChatError> {
+impl<'q> Question<'q> {
+    /// The messages, with what came with calls if this endpoint sent it and `keeps` it, and whether any of that is there.
+    fn messages_for(
+        &self,
+        endpoint: &Endpoint,
+        keeps: bool,
+    ) -> (Cow<'_, [ModelMessage<'q>]>, bool) {
+        let (mut messages, identity) =
+            (Cow::Borrowed(self.messages.as_slice()), endpoint.identity());
+        let mut has_kept = false;
+        for (at, message) in self.messages.iter().enumerate() {
+            let ModelMessage::Assistant { calls, .. } = message else {
+                continue;
+            };
+            let goes = |call: &ModelToolCall| {
+                call.kept.as_ref().is_none_or(|kept| keeps && kept.from == identity)
+            };
+            if calls.iter().all(goes) {
+                has_kept |= calls.iter().any(|call| call.kept.is_some());
+                continue;
+            }
+            if let Some(ModelMessage::Assistant { calls, .. }) = messages.to_mut().get_mut(at) {
+                for call in calls.to_mut().iter_mut().filter(|call| !goes(call)) {
+                    call.kept = None;
+                }
+            }
+        }
+        (messages, has_kept)
+    }
+
+    /// The body of a request, as JSON, and whether it holds what came with calls.
+    fn body(&self, endpoint: &Endpoint, keeps: bool) -> Result<(Bytes, bool), ChatError> {
+        let (messages, has_kept) = self.messages_for(endpoint, keeps);
+        let messages = json::of_messages(&messages).map_err(|_| ChatError::BadEndpoint)?;
         let is_streaming = endpoint.is_streaming();
         let is_forbidden = !self.may_call && !self.tools.is_empty();
         let request = Request {
@@ -46,9 +81,9 @@ impl Question<'_> {
         // Before its end.
         body.pop();
         body.extend_from_slice(b",\"messages\":");
-        body.extend_from_slice(messages);
+        body.extend_from_slice(&messages);
         body.push(b'}');
-        Ok(body.into())
+        Ok((body.into(), has_kept))
     }
 
     /// The fields of the endpoint, with how much is to be thought.
@@ -84,11 +119,10 @@ impl Asking<'_> {
     /// The last endpoint's last failure.
     pub(crate) async fn ask(&self, question: &Question<'_>) -> Result<ChatAnswer, ChatError> {
         let endpoints = &self.chat.endpoints;
-        let messages = json::of_messages(&question.messages).map_err(|_| ChatError::BadEndpoint)?;
         let mut failed = ChatError::BadEndpoint;
         for (at, endpoint) in endpoints.iter().enumerate() {
             let has_others = at + 1 < endpoints.len();
-            match self.ask_one(endpoint, question, &messages, has_others).await {
+            match self.ask_one(endpoint, question, has_others).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => failed = error,
             }
@@ -100,13 +134,12 @@ impl Asking<'_> {
         &self,
         endpoint: &Endpoint,
         question: &Question<'_>,
-        messages: &[u8],
         has_others: bool,
     ) -> Result<ChatAnswer, ChatError> {
         let Chat { clock, limits, .. } = self.chat;
         let sender = Sender { clock, limits, keeps_tags: question.keeps_tags };
-        let body = question.body(endpoint, messages)?;
-        let mut attempt = 0;
+        let (mut body, mut has_kept) = question.body(endpoint, endpoint.takes_kept())?;
+        let (mut attempt, mut was_refused) = (0, false);
         loop {
             let mut outcome = sender.send(endpoint, body.clone()).await;
             if let Some(usage) = &mut outcome.usage {
@@ -116,10 +149,23 @@ impl Asking<'_> {
                 self.chat.count(usage, endpoint.model());
                 (self.report)(usage);
             }
+            if let Some(refusal) = &outcome.refusal {
+                self.tell(refusal);
+            }
             let error = match outcome.answer {
-                Ok(answer) => return Ok(ChatAnswer { usage: outcome.usage, ..answer }),
+                Ok(answer) => {
+                    if was_refused {
+                        endpoint.refuse_kept();
+                    }
+                    return Ok(ChatAnswer { usage: outcome.usage, ..answer });
+                }
                 Err(error) => error,
             };
+            // Some endpoints send reasoning, and refuse to be sent it: it is another request without it.
+            if has_kept && matches!(error, ChatError::Refused { status: 400 | 422, .. }) {
+                ((body, has_kept), was_refused) = (question.body(endpoint, false)?, true);
+                continue;
+            }
             let wait = self.wait_after(limits, &error, attempt, has_others);
             let next = if wait.is_some() { "it is asked again" } else { "it is not asked again" };
             tracing::warn!(
@@ -133,6 +179,13 @@ impl Asking<'_> {
             clock.sleep_until(clock.now() + wait).await;
             attempt += 1;
         }
+    }
+
+    fn tell(&self, refusal: &Refusal) {
+        if let Some(hook) = &self.chat.on_refusal {
+            hook(refusal);
+        }
+        (self.refused)(refusal);
     }
 
     /// How long is waited before the request is repeated, if it is.

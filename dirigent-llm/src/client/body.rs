@@ -60,6 +60,8 @@ pub(crate) struct PacedBody<'a> {
     end: Timestamp,
     left: usize,
     event: EventBytes,
+    /// What was read to see how it begins.
+    beginning: Option<Bytes>,
 }
 
 /// How many bytes the event that comes may still have: one that never ends would be kept until memory is full.
@@ -114,6 +116,7 @@ impl<'a> PacedBody<'a> {
             end,
             left: usize::MAX,
             event: EventBytes::default(),
+            beginning: None,
         }
     }
 
@@ -124,14 +127,37 @@ impl<'a> PacedBody<'a> {
         (self, event)
     }
 
-    /// Reads all of it, at most `most` bytes.
-    pub(crate) async fn read_all(&mut self, most: usize) -> Result<Vec<u8>, BodyError> {
+    /// Reads all of it, at most `most` bytes. With an error before its end, what came before that is returned, too.
+    pub(crate) async fn read_all(&mut self, most: usize) -> (Vec<u8>, Result<(), BodyError>) {
         self.left = most;
         let mut all = Vec::new();
         while let Some(piece) = self.next().await {
-            all.extend(piece?);
+            match piece {
+                Ok(piece) => all.extend(piece),
+                Err(error) => return (all, Err(error)),
+            }
         }
-        Ok(all)
+        (all, Ok(()))
+    }
+
+    /// Whether it begins as JSON does, after white space and a mark of the byte order. All of it is still there to be read.
+    pub(crate) async fn begins_as_json(&mut self) -> Result<bool, BodyError> {
+        let mut beginning = Vec::new();
+        loop {
+            let words =
+                beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&beginning).trim_ascii_start();
+            // Not the beginning of the mark alone.
+            let first = words.first().filter(|first| **first != 0xef || words.len() > 2).copied();
+            let next = match first {
+                Some(_) => None,
+                None => self.next().await,
+            };
+            let Some(piece) = next else {
+                self.beginning = Some(Bytes::from(beginning));
+                return Ok(matches!(first, Some(b'{' | b'[')));
+            };
+            beginning.extend(piece?);
+        }
     }
 }
 
@@ -140,6 +166,9 @@ impl Stream for PacedBody<'_> {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let body = &mut *self;
+        if let Some(beginning) = body.beginning.take() {
+            return Poll::Ready(Some(Ok(beginning)));
+        }
         if let Poll::Ready(piece) = body.pieces.poll_next_unpin(context) {
             if let Some(Ok(piece)) = &piece {
                 if !body.has_begun {

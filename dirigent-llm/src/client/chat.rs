@@ -11,9 +11,11 @@ use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::ChatError;
 use crate::question::{ChatAnswer, Question};
+use crate::refusal::Refusal;
 use crate::usage::{Prices, Usage};
 
 type UsageHook = Arc<dyn Fn(&Usage) + Send + Sync>;
+type RefusalHook = Arc<dyn Fn(&Refusal) + Send + Sync>;
 
 /// A model that is asked with messages of the caller's: by a [`ChatAgent`](crate::ChatAgent) in its turns, and by code that is no
 /// agent in a room: an actor, a router, a judge, a summary. It has the endpoints, the failures, the repetitions and the limits; it
@@ -36,6 +38,7 @@ pub struct Chat {
     pub(crate) prices: Prices,
     pub(crate) clock: Arc<dyn Clock>,
     on_usage: Option<UsageHook>,
+    pub(crate) on_refusal: Option<RefusalHook>,
 }
 
 impl Chat {
@@ -47,6 +50,7 @@ impl Chat {
             prices: Prices::default(),
             clock: Arc::new(SystemClock::new()),
             on_usage: None,
+            on_refusal: None,
         }
     }
 
@@ -78,6 +82,14 @@ impl Chat {
         self
     }
 
+    /// Calls this with what an endpoint says each time it refuses a request, also one that is repeated then. It must not block, and
+    /// is where the words stay: no log has them.
+    #[must_use]
+    pub fn on_refusal(mut self, hook: impl Fn(&Refusal) + Send + Sync + 'static) -> Self {
+        self.on_refusal = Some(Arc::new(hook));
+        self
+    }
+
     /// Sets where time comes from. Default: the [`SystemClock`].
     #[must_use]
     pub fn clock(mut self, clock: impl IntoShared<dyn Clock>) -> Self {
@@ -95,7 +107,7 @@ impl Chat {
     ///
     /// Dropping the future ends the request.
     pub async fn ask(&self, question: &Question<'_>) -> Result<ChatAnswer, ChatError> {
-        Asking { chat: self, turn: None, report: &|_| () }.ask(question).await
+        Asking { chat: self, turn: None, report: &|_| (), refused: &|_| () }.ask(question).await
     }
 
     /// Counts what an answer used: gives it its cost, and tells the host of it.

@@ -1,6 +1,7 @@
 //! Where a model is.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -30,6 +31,8 @@ pub struct Endpoint {
     has_bad_header: bool,
     fields: Map<String, Value>,
     is_streaming: bool,
+    /// Whether it was seen to refuse what came with its own calls.
+    refuses_kept: Arc<AtomicBool>,
     client: Arc<OnceLock<Result<Client, ChatError>>>,
 }
 
@@ -48,6 +51,7 @@ impl Endpoint {
             has_bad_header: false,
             fields: Map::new(),
             is_streaming: true,
+            refuses_kept: Arc::default(),
             client: Arc::default(),
         }
     }
@@ -103,12 +107,27 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn with_model(&self, model: impl Into<String>) -> Self {
-        Self { model: model.into(), ..self.clone() }
+        Self { model: model.into(), refuses_kept: Arc::default(), ..self.clone() }
     }
 
     /// Where it is, for a log: an address may hold a password.
     pub(crate) fn host(&self) -> Option<&str> {
         self.url.as_ref().and_then(Url::host_str)
+    }
+
+    /// Which endpoint and model it is. Never shown: an address may hold a password.
+    pub(crate) fn identity(&self) -> Arc<str> {
+        format!("{} {}", self.model, self.url.as_ref().map_or("", Url::as_str)).into()
+    }
+
+    /// Whether it takes back what came with its calls.
+    pub(crate) fn takes_kept(&self) -> bool {
+        !self.refuses_kept.load(Ordering::Relaxed)
+    }
+
+    /// It answered without what came with its calls, and not with it.
+    pub(crate) fn refuse_kept(&self) {
+        self.refuses_kept.store(true, Ordering::Relaxed);
     }
 
     /// Returns the model's name, as the endpoint calls it.

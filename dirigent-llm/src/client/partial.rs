@@ -1,17 +1,21 @@
 //! An answer, put together from its chunks.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::calls::Calls;
+use crate::client::beside::Beside;
 use crate::client::reasoning::{without_leading_think, without_reasoning};
 use crate::client::shape::{Place, Shape};
 use crate::client::tokens::estimate;
+use crate::client::told::reported;
 use crate::client::wire::{Choice, Completion, Delta, Field};
-use crate::error::{ChatError, plain_code};
+use crate::error::ChatError;
 use crate::question::ChatAnswer;
 use crate::usage::Usage;
 
-/// What came of an answer so far. Reasoning is not kept.
+/// What came of an answer so far.
 #[derive(Default)]
 pub(crate) struct Partial {
     text: String,
@@ -22,7 +26,11 @@ pub(crate) struct Partial {
     choice: Option<u64>,
     is_refused: bool,
     calls: Calls,
+    /// What goes back with the calls.
+    beside: Beside,
     finish: Option<Finish>,
+    /// How many bytes it had when a finish came by itself, without words and after all of them.
+    closed_at: Option<usize>,
     /// How many bytes it had when the finish came. With more of them, the finish alone does not say that the answer is over.
     finished_at: usize,
     usage: Option<Usage>,
@@ -31,6 +39,9 @@ pub(crate) struct Partial {
     shape: Shape,
 }
 
+/// The fields that hold reasoning.
+const REASONING: [&str; 5] =
+    ["reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_blocks"];
 /// The longest name of a model that is taken over from an endpoint, in bytes.
 const MODEL_MAX: usize = 200;
 
@@ -110,11 +121,14 @@ impl Partial {
         let Some(choice) = choices.find(|choice| self.reads(choice)) else {
             return Ok(());
         };
+        let before = self.bytes();
         for delta in [choice.delta, choice.message].into_iter().flatten() {
             self.take(delta);
         }
         let finish = choice.finish_reason.as_ref().and_then(Field::as_str);
         if let Some(finish) = finish.filter(|finish| !finish.is_empty()) {
+            let went_on = self.finish.is_some() && self.closed_at != Some(before);
+            self.closed_at = Some(before).filter(|_| before == self.bytes() && !went_on);
             (self.finish, self.finished_at) = (Some(Finish::of(finish)), self.bytes());
         }
         Ok(())
@@ -126,14 +140,24 @@ impl Partial {
         *self.choice.get_or_insert(index) == index
     }
 
-    fn take(&mut self, delta: Delta<'_>) {
+    fn take(&mut self, mut delta: Delta<'_>) {
         self.has_message = true;
-        let Delta { reasoning_content, reasoning, reasoning_details, thinking, .. } = delta;
-        let reasoning = [reasoning_content, reasoning, reasoning_details, thinking];
-        self.has_reasoning |= reasoning.into_iter().any(|words| words.0);
         self.is_refused |= delta.refusal.0;
-        if let Some(content) = delta.content {
-            self.has_reasoning |= content.add_to(&mut self.text);
+        let is_thought = delta.is_thought();
+        for (name, field) in delta.take_beside() {
+            let Some(field) = field else {
+                continue;
+            };
+            self.has_reasoning |= REASONING.contains(&name) && field.has_words();
+            // Of a thought that is no call's, the mark says nothing.
+            if !(is_thought && name == "extra_content") {
+                self.beside.add(name, field);
+            }
+        }
+        match delta.content {
+            Some(content) if is_thought => self.has_reasoning |= content.has_words(),
+            Some(content) => self.has_reasoning |= content.add_to(&mut self.text),
+            None => {}
         }
         if let Some(Value::Array(calls)) = delta.tool_calls {
             for call in calls {
@@ -160,15 +184,21 @@ impl Partial {
         self.finish.is_some() && self.finished_at == self.bytes()
     }
 
+    /// Whether nothing but numbers can follow: the finish came by itself.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_finished() && self.closed_at == Some(self.bytes())
+    }
+
     /// What the answer used, or an estimate of its own part without the prompt's; and the whole answer, without its usage. One that
     /// keeps its tags loses only a leading block of `<think>`.
     ///
     /// An answer whose end the endpoint did not name, or named with a word that is not known, is no whole answer: half a sentence must
-    /// not be posted, and half a call must not be carried out.
+    /// not be posted, and half a call must not be carried out. `from` says which endpoint it is.
     pub(crate) fn into_answer(
         self,
         model: &str,
         keeps_tags: bool,
+        from: &Arc<str>,
     ) -> (Usage, Result<ChatAnswer, ChatError>) {
         let mut usage = self.usage.unwrap_or_else(|| Usage {
             reply_tokens: estimate(&self.text) as u64,
@@ -182,7 +212,7 @@ impl Partial {
             without_reasoning(&self.text)
         };
         let is_cut = self.finish == Some(Finish::Cut);
-        let calls = self.calls.into_calls(is_cut);
+        let calls = self.calls.into_calls(is_cut, self.beside.into_fields(), from);
         let is_empty = text.is_empty() && calls.is_empty();
         let answer = match self.finish {
             Some(Finish::Failed) => Err(ChatError::Broken),
@@ -205,28 +235,6 @@ impl Partial {
     }
 }
 
-/// What an event of the kind `error` reports, whatever it holds.
-pub(crate) fn reported_event(data: &str) -> ChatError {
-    let data: Value = serde_json::from_str(data).unwrap_or_default();
-    reported(data.get("error").unwrap_or(&data))
-}
-
-/// What an endpoint reports inside an answer.
-pub(crate) fn reported(error: &Value) -> ChatError {
-    let status = ["/code", "/status"].iter().find_map(|path| error.pointer(path)?.as_u64());
-    match status.and_then(|status| u16::try_from(status).ok()) {
-        Some(429) => ChatError::RateLimited { retry_after: None },
-        Some(status @ 500..=599) => ChatError::Unavailable { status, retry_after: None },
-        _ => ChatError::Reported { code: code_of(error) },
-    }
-}
-
-/// An error's code, as far as it is one.
-pub(crate) fn code_of(error: &Value) -> Option<Box<str>> {
-    let mut texts = ["/code", "/type"].iter().filter_map(|path| error.pointer(path)?.as_str());
-    texts.find_map(plain_code)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -247,7 +255,7 @@ mod tests {
         for chunk in chunks {
             partial.add(serde_json::from_str(chunk).unwrap())?;
         }
-        let (usage, answer) = partial.ended().into_answer("small", false);
+        let (usage, answer) = partial.ended().into_answer("small", false, &Arc::default());
         answer.map(|answer| (usage, answer.text))
     }
 
@@ -350,7 +358,7 @@ mod tests {
             );
             let mut partial = Partial::default();
             partial.add_chunk(&chunk).unwrap();
-            let answer = partial.into_answer("small", false).1.unwrap();
+            let answer = partial.into_answer("small", false, &Arc::default()).1.unwrap();
             assert_eq!(answer.calls[0].arguments, expected, "{finish}");
         }
     }
@@ -377,7 +385,7 @@ mod tests {
             partial.add_chunk(&chunk(text, finish)).unwrap();
             assert_eq!(partial.is_finished(), is_finished, "{text}");
         }
-        let text = partial.into_answer("small", false).1.unwrap().text;
+        let text = partial.into_answer("small", false, &Arc::default()).1.unwrap().text;
         assert_eq!(text, "One two three four five six seven");
     }
 
@@ -416,6 +424,8 @@ mod tests {
         assert_eq!(reported(r#"{"code": 502}"#), down);
         assert_eq!(reported(r#"{"code": "bad_gateway", "status": 502}"#), down);
         assert_eq!(reported(r#""overloaded""#), ChatError::Reported { code: None });
+        let refused = ChatError::Refused { status: 401, code: None };
+        assert_eq!(text_of(&[r#"{"code": 401, "message": "No."}"#]), Err(refused));
         assert_eq!(text_of(&[r#"{"error": null}"#]), Ok(String::new()));
     }
 
@@ -436,7 +446,7 @@ mod tests {
         }
         assert!(partial.has_reasoning);
         assert_eq!(
-            partial.ended().into_answer("small", false).1.unwrap().text,
+            partial.ended().into_answer("small", false, &Arc::default()).1.unwrap().text,
             "One two \"three\" four"
         );
         let mut partial = Partial::default();
@@ -459,7 +469,7 @@ mod tests {
         for chunk in [chunk(0, 1), chunk(1, 9), chunk(0, 1)] {
             partial.add_chunk(&chunk).unwrap();
         }
-        let (usage, answer) = partial.ended().into_answer("small", false);
+        let (usage, answer) = partial.ended().into_answer("small", false, &Arc::default());
         assert_eq!((usage.prompt_tokens, &*answer.unwrap().text), (1, "aa"));
     }
 
@@ -470,7 +480,10 @@ mod tests {
         for chunk in [chunk, chunk] {
             partial.add_chunk(chunk).unwrap();
         }
-        assert_eq!(partial.ended().into_answer("small", false).1.unwrap().calls.len(), 2);
+        assert_eq!(
+            partial.ended().into_answer("small", false, &Arc::default()).1.unwrap().calls.len(),
+            2
+        );
     }
 
     /// Any JSON, of the names that are read.
@@ -525,7 +538,7 @@ mod tests {
                 slow.add(serde_json::from_str(&chunk).unwrap()).unwrap();
             }
             prop_assert_eq!(quick.bytes(), slow.bytes());
-            prop_assert_eq!(quick.ended().into_answer("small", false), slow.ended().into_answer("small", false));
+            prop_assert_eq!(quick.ended().into_answer("small", false, &Arc::default()), slow.ended().into_answer("small", false, &Arc::default()));
         }
 
         #[test]
@@ -542,7 +555,7 @@ mod tests {
                     let _ = partial.add(completion);
                 }
             }
-            if let (_, Ok(answer)) = partial.into_answer("small", false) {
+            if let (_, Ok(answer)) = partial.into_answer("small", false, &Arc::default()) {
                 prop_assert!(answer.calls.iter().all(|call| !call.id.is_empty()));
             }
         }

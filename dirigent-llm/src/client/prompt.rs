@@ -159,7 +159,12 @@ impl Prompt {
         answers: Vec<String>,
     ) {
         let of_calls = |call: &ModelToolCall| {
-            estimate(&call.name) + estimate(&call.arguments_text()) + OF_A_CALL + OF_A_MESSAGE
+            let kept = call.kept.as_ref().map_or(0, |kept| kept.bytes() / 4);
+            estimate(&call.name)
+                + estimate(&call.arguments_text())
+                + kept
+                + OF_A_CALL
+                + OF_A_MESSAGE
         };
         let of_answers = |answer: &String| estimate(answer) + OF_A_MESSAGE;
         let tokens = estimate(&text)

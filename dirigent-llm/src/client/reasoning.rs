@@ -225,7 +225,7 @@ fn is_in_backticks(text: &str, mark: &Mark<'_>) -> bool {
 }
 
 /// Of an answer in channels the final one, also where a server has taken the tokens out and left the words; and whether there were
-/// channels, or a plan in so many words before the answer.
+/// channels, or a heading for the plan and one for the answer.
 fn said_part(text: &str) -> (&str, bool) {
     if let Some(said) = after_plain_channels(text) {
         return (trimmed(said), true);

@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dirigent::Clock;
+use dirigent::ports::Timestamp;
 use futures_util::future::{Either, select};
 use futures_util::{Stream, StreamExt as _};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
-use serde_json::Value;
-use sse_stream::SseByteStream;
+use sse_stream::{Sse, SseByteStream};
 
 use crate::client::body::{BodyError, EventBytes, PacedBody};
 use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
-use crate::client::partial::{Partial, code_of, reported_event};
+use crate::client::partial::Partial;
+use crate::client::told::{refusal, reported_event};
 use crate::client::wire::Completion;
 use crate::error::ChatError;
 use crate::question::ChatAnswer;
+use crate::refusal::Refusal;
 use crate::usage::Usage;
 
 /// The longest body of a refusal that is read.
@@ -35,6 +37,8 @@ const STREAM_FACTOR: usize = 512;
 
 /// How long a stream may stay open after its last event.
 const END_WAIT: Duration = Duration::from_millis(100);
+/// How long numbers are waited for after a finish that came by itself.
+const NUMBERS_WAIT: Duration = Duration::from_secs(2);
 
 /// Sends requests.
 pub(crate) struct Sender<'a> {
@@ -44,15 +48,36 @@ pub(crate) struct Sender<'a> {
     pub(crate) keeps_tags: bool,
 }
 
-/// What came of a request: what the answer used, if one came, and the answer.
+/// What came of a request: what the answer used, if one came; what the endpoint said if it refused; and the answer.
 pub(crate) struct Outcome {
     pub(crate) usage: Option<Usage>,
+    pub(crate) refusal: Option<Refusal>,
     pub(crate) answer: Result<ChatAnswer, ChatError>,
 }
 
-impl From<ChatError> for Outcome {
+/// Why no answer came, and the words of an endpoint that refused.
+struct Failure {
+    error: ChatError,
+    said: Option<(StatusCode, Vec<u8>)>,
+}
+
+impl Failure {
+    /// An error that the endpoint told in these words. Any other is no refusal.
+    fn told(error: ChatError, status: StatusCode, words: &[u8]) -> Self {
+        let is_told = matches!(
+            error,
+            ChatError::Refused { .. }
+                | ChatError::RateLimited { .. }
+                | ChatError::Unavailable { .. }
+                | ChatError::Reported { .. }
+        );
+        Self { error, said: is_told.then(|| (status, words.to_vec())) }
+    }
+}
+
+impl From<ChatError> for Failure {
     fn from(error: ChatError) -> Self {
-        Self { usage: None, answer: Err(error) }
+        Self { error, said: None }
     }
 }
 
@@ -61,14 +86,20 @@ impl Sender<'_> {
     pub(crate) async fn send(&self, endpoint: &Endpoint, body: Bytes) -> Outcome {
         match self.receive(endpoint, body).await {
             Ok(partial) => {
-                let (usage, answer) = partial.into_answer(endpoint.model(), self.keeps_tags);
-                Outcome { usage: Some(usage), answer }
+                let from = endpoint.identity();
+                let (usage, answer) = partial.into_answer(endpoint.model(), self.keeps_tags, &from);
+                Outcome { usage: Some(usage), refusal: None, answer }
             }
-            Err(error) => error.into(),
+            Err(Failure { error, said }) => {
+                let refusal = said.map(|(status, words)| {
+                    Refusal::new(endpoint.model(), status.as_u16(), error.clone(), &words)
+                });
+                Outcome { usage: None, refusal, answer: Err(error) }
+            }
         }
     }
 
-    async fn receive(&self, endpoint: &Endpoint, body: Bytes) -> Result<Partial, ChatError> {
+    async fn receive(&self, endpoint: &Endpoint, body: Bytes) -> Result<Partial, Failure> {
         let (url, headers, client) = endpoint.target()?;
         let began = self.clock.now();
         let end = began + self.limits.whole_answer;
@@ -83,53 +114,72 @@ impl Sender<'_> {
         let response = match select(sent, self.clock.sleep_until(until)).await {
             Either::Left((Ok(response), _)) => response,
             Either::Left((Err(error), _)) if error.is_builder() => {
-                return Err(ChatError::BadEndpoint);
+                return Err(ChatError::BadEndpoint.into());
             }
             Either::Left((Err(error), _)) if error.is_connect() => {
-                return Err(ChatError::Unreachable);
+                return Err(ChatError::Unreachable.into());
             }
-            Either::Left((Err(_), _)) => return Err(ChatError::Broken),
-            Either::Right(_) => return Err(self.body_error(BodyError::late(false, until, end))),
+            Either::Left((Err(_), _)) => return Err(ChatError::Broken.into()),
+            Either::Right(_) => {
+                return Err(self.body_error(BodyError::late(false, until, end)).into());
+            }
         };
         let is_stream = content_type(&response).contains("event-stream");
         let (status, headers) = (response.status(), response.headers().clone());
         let pieces = response.bytes_stream();
         if !status.is_success() {
-            // What a refusal says beyond its status is of little use: a body that does not come changes nothing.
+            // A body that does not come changes nothing.
             let until = end.min(self.clock.now() + REFUSAL_WAIT);
             let mut body = PacedBody::new(pieces, self.clock, (until, until), REFUSAL_WAIT);
-            let words = body.read_all(REFUSAL_MAX).await.unwrap_or_default();
-            return Err(refusal(status, &headers, &words, self.clock.as_ref()));
+            let (words, _) = body.read_all(REFUSAL_MAX).await;
+            let error = refusal(status, &headers, &words, self.clock.as_ref());
+            return Err(Failure { error, said: Some((status, words)) });
         }
         let body = PacedBody::new(pieces, self.clock, (until, end), self.limits.between_bytes);
         if is_stream { self.read_stream(body).await } else { self.read_whole(body).await }
     }
 
-    async fn read_whole(&self, mut body: PacedBody<'_>) -> Result<Partial, ChatError> {
+    async fn read_whole(&self, mut body: PacedBody<'_>) -> Result<Partial, Failure> {
         let most = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR);
-        let bytes = body.read_all(most).await.map_err(|error| self.body_error(error))?;
+        let (bytes, ended) = body.read_all(most).await;
+        // One that is complete is taken although its connection did not end well.
+        if let Err(error @ BodyError::TooLong) = ended {
+            return Err(self.body_error(error).into());
+        }
         // Some endpoints begin with a mark of the byte order.
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        let completion: Completion<'_> = match serde_json::from_slice(json) {
-            Ok(completion) => completion,
+        // Some report an error as a list of one.
+        let read = serde_json::from_slice(json)
+            .or_else(|_| serde_json::from_slice(json).map(|(only,): (Completion<'_>,)| only));
+        let completion: Completion<'_> = match (read, ended) {
+            (Ok(completion), _) => completion,
             // A stream under another name.
-            Err(_) if is_event_stream(&bytes) => {
-                let bytes = std::future::ready(Ok(Bytes::from(bytes)));
-                let stream = futures_util::stream::once(bytes);
+            (Err(_), ended) if is_event_stream(&bytes) => {
+                let pieces = [Ok(Bytes::from(bytes)), ended.map(|()| Bytes::new())];
+                let stream = futures_util::stream::iter(pieces);
                 return self.read_events(stream, &EventBytes::default()).await;
             }
-            Err(_) => return Err(ChatError::NotChat),
+            (Err(_), Err(error)) => return Err(self.body_error(error).into()),
+            (Err(_), Ok(())) => return Err(ChatError::NotChat.into()),
         };
         let mut partial = Partial::default();
-        partial.add(completion)?;
+        partial.add(completion).map_err(|error| Failure::told(error, StatusCode::OK, json))?;
         self.check_size(&partial)?;
-        if partial.is_chat() { Ok(partial) } else { Err(ChatError::NotChat) }
+        match ended {
+            Err(error) if !partial.is_finished() => Err(self.body_error(error).into()),
+            _ if partial.is_chat() => Ok(partial),
+            _ => Err(ChatError::NotChat.into()),
+        }
     }
 
-    async fn read_stream(&self, body: PacedBody<'_>) -> Result<Partial, ChatError> {
+    async fn read_stream(&self, body: PacedBody<'_>) -> Result<Partial, Failure> {
         let most = self.limits.answer_bytes.saturating_mul(STREAM_FACTOR);
         let event = self.limits.answer_bytes.saturating_mul(WHOLE_FACTOR).max(EVENT_MIN);
-        let (body, event) = body.bounded(most, event);
+        let (mut body, event) = body.bounded(most, event);
+        // Some endpoints report an error so, or answer as a whole although they were asked for a stream.
+        if body.begins_as_json().await.map_err(|error| self.body_error(error))? {
+            return self.read_whole(body).await;
+        }
         self.read_events(body, &event).await
     }
 
@@ -137,7 +187,7 @@ impl Sender<'_> {
         &self,
         body: impl Stream<Item = Result<Bytes, BodyError>> + Send,
         of_event: &EventBytes,
-    ) -> Result<Partial, ChatError> {
+    ) -> Result<Partial, Failure> {
         // Some endpoints leave out the empty line that ends the last event.
         let is_over = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&is_over);
@@ -147,34 +197,75 @@ impl Sender<'_> {
         });
         let mut events = SseByteStream::new(Box::pin(body.chain(last_line)));
         let mut partial = Partial::default();
-        while let Some(event) = events.next().await {
-            let event = event.map_err(|error| self.stream_error(&error))?;
+        // Until when what may follow a finish is waited for; signs of life do not count.
+        let mut until = None;
+        while let Some(event) = self.next_event(&mut events, until).await {
+            let event = match event {
+                Ok(event) => event,
+                // All was said: how the connection ends is of no interest.
+                Err(_) if partial.is_finished() => break,
+                Err(error) => return Err(self.stream_error(&error).into()),
+            };
             of_event.renew();
-            let is_error = event.event.is_some_and(|kind| kind.eq_ignore_ascii_case("error"));
             let data = event.data.unwrap_or_default();
             let data = data.trim();
-            if is_error {
-                return Err(reported_event(data));
+            let kind = event.event.unwrap_or_default().to_ascii_lowercase();
+            if kind.contains("error") {
+                return Err(Failure::told(reported_event(data), StatusCode::OK, data.as_bytes()));
             }
             if data == "[DONE]" {
                 self.read_end(events).await;
-                return if partial.is_chat() { Ok(partial) } else { Err(ChatError::NotChat) };
+                return if partial.is_chat() {
+                    Ok(partial)
+                } else {
+                    Err(ChatError::NotChat.into())
+                };
             }
             if data.is_empty() {
                 continue;
             }
-            if let Err(error) = partial.add_chunk(data) {
+            let before = partial.bytes();
+            match partial.add_chunk(data) {
+                Ok(()) => {}
+                // An event of a kind that is not known, or what follows an answer: it says nothing.
+                Err(ChatError::NotChat) if is_other_kind(&kind) || partial.is_finished() => {
+                    continue;
+                }
                 // At the very end it is an event that was cut.
-                let is_cut = error == ChatError::NotChat && is_over.load(Ordering::Relaxed);
-                return Err(if is_cut { ChatError::Broken } else { error });
+                Err(ChatError::NotChat) if is_over.load(Ordering::Relaxed) => {
+                    return Err(ChatError::Broken.into());
+                }
+                Err(error) => return Err(Failure::told(error, StatusCode::OK, data.as_bytes())),
             }
             self.check_size(&partial)?;
+            if !partial.is_finished() {
+                until = None;
+            } else if until.is_none() || partial.bytes() != before {
+                let wait = self.limits.between_bytes;
+                let wait = if partial.is_closed() { wait.min(NUMBERS_WAIT) } else { wait };
+                until = Some(self.clock.now() + wait);
+            }
         }
         // Some endpoints end without saying so once the answer is whole.
         if partial.is_finished() && partial.is_chat() {
             Ok(partial)
         } else {
-            Err(ChatError::Broken)
+            Err(ChatError::Broken.into())
+        }
+    }
+
+    /// The next event; none at the end, and after `until`.
+    async fn next_event(
+        &self,
+        events: &mut (impl Stream<Item = Result<Sse, sse_stream::Error>> + Unpin + Send),
+        until: Option<Timestamp>,
+    ) -> Option<Result<Sse, sse_stream::Error>> {
+        let Some(until) = until else {
+            return events.next().await;
+        };
+        match select(events.next(), self.clock.sleep_until(until)).await {
+            Either::Left((event, _)) => event,
+            Either::Right(_) => None,
         }
     }
 
@@ -209,6 +300,11 @@ impl Sender<'_> {
     }
 }
 
+/// Whether an event has a kind that this protocol does not have.
+fn is_other_kind(kind: &str) -> bool {
+    !matches!(kind, "" | "message" | "data" | "completion" | "chunk")
+}
+
 /// Whether a body that is no JSON begins as a stream of events does.
 fn is_event_stream(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
@@ -220,27 +316,8 @@ fn content_type(response: &Response) -> String {
     kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// What a status other than success means.
-fn refusal(status: StatusCode, headers: &HeaderMap, words: &[u8], clock: &dyn Clock) -> ChatError {
-    let retry_after = retry_after(headers, clock);
-    let told: Option<Value> = serde_json::from_slice(words).ok();
-    let code = told.as_ref().and_then(|told| {
-        // Some endpoints answer with a list of one.
-        let inner = told.get(0).unwrap_or(told);
-        code_of(inner.get("error").unwrap_or(inner))
-    });
-    let status = status.as_u16();
-    // No waiting helps where there is no credit left.
-    let is_out_of_credit = matches!(code.as_deref(), Some("insufficient_quota"));
-    match status {
-        429 if !is_out_of_credit => ChatError::RateLimited { retry_after },
-        408 | 409 | 425 | 500..=599 => ChatError::Unavailable { status, retry_after },
-        _ => ChatError::Refused { status, code },
-    }
-}
-
 /// How long the endpoint asks to be left alone: in milliseconds, in seconds, or until a date.
-fn retry_after(headers: &HeaderMap, clock: &dyn Clock) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap, clock: &dyn Clock) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let number = |name: &str| {
         let number = text(name)?.trim().parse::<f64>().ok()?;
@@ -289,32 +366,5 @@ mod tests {
         for none in ["soon", "-1", "NaN", "1e300", ""] {
             assert_eq!(read(&[("retry-after", none)]), None, "{none}");
         }
-    }
-
-    #[test]
-    fn a_refusal_is_told_by_its_status_and_a_plain_code() {
-        let read = |status: u16, words: &str| {
-            let status = StatusCode::from_u16(status).unwrap();
-            refusal(status, &HeaderMap::new(), words.as_bytes(), &ManualClock::new())
-        };
-        let refused = |status, code: &str| ChatError::Refused { status, code: Some(code.into()) };
-        let unavailable = |status| ChatError::Unavailable { status, retry_after: None };
-        assert_eq!(read(429, "slow down"), ChatError::RateLimited { retry_after: None });
-        let no_credit = r#"{"error": {"message": "Pay", "code": "insufficient_quota"}}"#;
-        assert_eq!(read(429, no_credit), refused(429, "insufficient_quota"));
-        assert_eq!(
-            read(404, r#"[{"error": {"code": 5}}]"#),
-            ChatError::Refused { status: 404, code: None }
-        );
-        assert_eq!(
-            read(404, r#"{"error": {"code": "model_not_found"}}"#),
-            refused(404, "model_not_found")
-        );
-        for status in [408, 409, 425, 500, 529] {
-            assert_eq!(read(status, "<html>"), unavailable(status));
-        }
-        let key = r#"{"error": {"code": "sk-proj-abc", "type": "sk_proj_4"}}"#;
-        assert_eq!(read(401, key), ChatError::Refused { status: 401, code: None });
-        assert_eq!(read(302, ""), ChatError::Refused { status: 302, code: None });
     }
 }

@@ -56,7 +56,8 @@ impl Place {
         };
         // A finish counts where it stands, and not with the words after it.
         let is_finish = choice.finish_reason.as_ref().and_then(Field::as_str).is_some();
-        if is_finish || delta.tool_calls.is_some() || delta.function_call.is_some() {
+        let has_calls = delta.tool_calls.is_some() || delta.function_call.is_some();
+        if is_finish || has_calls || delta.has_beside() {
             return None;
         }
         let start = words.as_ptr().addr().checked_sub(data.as_ptr().addr())?;

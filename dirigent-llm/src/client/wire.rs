@@ -52,6 +52,8 @@ pub(crate) struct Completion<'a> {
     /// Of an error that is the whole chunk.
     #[serde(default)]
     code: Option<Value>,
+    #[serde(default)]
+    status: Option<Value>,
 }
 
 impl Completion<'_> {
@@ -63,12 +65,19 @@ impl Completion<'_> {
         let kind = self.kind.as_ref().and_then(Field::as_str);
         let object = self.object.as_ref().and_then(Field::as_str);
         let is_error = |name: &str| name.eq_ignore_ascii_case("error");
+        // `{"code": 401, "message": …}` of gateways.
+        let says_nothing = self.choices.0.is_empty() && self.usage.is_none();
+        let mut statuses =
+            [&self.code, &self.status].into_iter().flatten().filter_map(Value::as_u64);
+        let is_bare = says_nothing && statuses.any(|status| (400..600).contains(&status));
         let kind_of_error = kind.filter(|kind| !is_error(kind));
         [object, kind]
             .into_iter()
             .flatten()
             .any(is_error)
-            .then(|| json!({ "code": self.code, "type": kind_of_error }))
+            .then_some(())
+            .or_else(|| is_bare.then_some(()))
+            .map(|()| json!({ "code": self.code, "status": self.status, "type": kind_of_error }))
     }
 }
 
@@ -107,14 +116,22 @@ impl Choice<'_> {
 pub(crate) struct Delta<'a> {
     #[serde(borrow, default)]
     pub(crate) content: Option<Field<'a>>,
-    #[serde(default)]
-    pub(crate) reasoning_content: Words,
-    #[serde(default)]
-    pub(crate) reasoning: Words,
-    #[serde(default)]
-    pub(crate) reasoning_details: Words,
-    #[serde(default)]
-    pub(crate) thinking: Words,
+    #[serde(borrow, default)]
+    reasoning_content: Option<Field<'a>>,
+    #[serde(borrow, default)]
+    reasoning: Option<Field<'a>>,
+    #[serde(borrow, default)]
+    reasoning_details: Option<Field<'a>>,
+    #[serde(borrow, default)]
+    thinking: Option<Field<'a>>,
+    #[serde(borrow, default)]
+    thinking_blocks: Option<Field<'a>>,
+    #[serde(borrow, default)]
+    extra_content: Option<Field<'a>>,
+    #[serde(borrow, default)]
+    thought_signature: Option<Field<'a>>,
+    #[serde(borrow, default)]
+    provider_specific_fields: Option<Field<'a>>,
     /// In the place of an answer.
     #[serde(default)]
     pub(crate) refusal: Words,
@@ -122,6 +139,45 @@ pub(crate) struct Delta<'a> {
     pub(crate) tool_calls: Option<Value>,
     #[serde(default)]
     pub(crate) function_call: Option<Value>,
+}
+
+impl<'a> Delta<'a> {
+    /// The fields beside the answer that go back with its calls, by their names.
+    pub(crate) fn take_beside(&mut self) -> [(&'static str, Option<Field<'a>>); 8] {
+        [
+            ("reasoning_content", self.reasoning_content.take()),
+            ("reasoning", self.reasoning.take()),
+            ("reasoning_details", self.reasoning_details.take()),
+            ("thinking", self.thinking.take()),
+            ("thinking_blocks", self.thinking_blocks.take()),
+            ("extra_content", self.extra_content.take()),
+            ("thought_signature", self.thought_signature.take()),
+            ("provider_specific_fields", self.provider_specific_fields.take()),
+        ]
+    }
+
+    /// Whether it says anything beside the answer.
+    pub(crate) fn has_beside(&self) -> bool {
+        let beside = [
+            &self.reasoning_content,
+            &self.reasoning,
+            &self.reasoning_details,
+            &self.thinking,
+            &self.thinking_blocks,
+            &self.extra_content,
+            &self.thought_signature,
+            &self.provider_specific_fields,
+        ];
+        beside.into_iter().flatten().any(|field| field.as_str() != Some(""))
+    }
+
+    /// Whether its content is a thought: Gemini says so beside it.
+    pub(crate) fn is_thought(&self) -> bool {
+        let Some(Field::Other(Value::Object(makers))) = &self.extra_content else {
+            return false;
+        };
+        makers.values().any(|maker| maker.get("thought") == Some(&Value::Bool(true)))
+    }
 }
 
 /// A field that is a text, and at some endpoints something else. A text is borrowed where it can be: there are as many of them
@@ -137,6 +193,16 @@ impl Field<'_> {
         match self {
             Self::Text(text) => Some(text),
             Self::Other(_) => None,
+        }
+    }
+
+    /// Whether it holds any words. Which they are is of no interest.
+    pub(crate) fn has_words(&self) -> bool {
+        match self {
+            Self::Text(words) => !words.trim().is_empty(),
+            Self::Other(Value::Array(parts)) => !parts.is_empty(),
+            Self::Other(Value::Object(fields)) => !fields.is_empty(),
+            Self::Other(_) => false,
         }
     }
 
@@ -165,12 +231,7 @@ pub(crate) struct Words(pub(crate) bool);
 
 impl<'de> Deserialize<'de> for Words {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match Field::deserialize(deserializer)? {
-            Field::Text(words) => !words.trim().is_empty(),
-            Field::Other(Value::Array(parts)) => !parts.is_empty(),
-            Field::Other(Value::Object(fields)) => !fields.is_empty(),
-            Field::Other(_) => false,
-        }))
+        Field::deserialize(deserializer).map(|field| Self(field.has_words()))
     }
 }
 
