@@ -9,6 +9,7 @@
 mod agent;
 mod budget;
 mod chat;
+mod corpus;
 mod examples;
 mod failures;
 mod fixture;
