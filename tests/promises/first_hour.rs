@@ -246,9 +246,8 @@ fn a_reply_that_is_refused_keeps_its_cause_and_comes_back_once() {
         stage.say("Hello");
         stage.until_dormant();
         let why = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
-        let heard = std::iter::from_fn(|| events.try_next()).filter_map(|heard| match heard {
-            EventOrLag::ReplyLost(lost) => Some(lost.to_string()),
-            _ => None,
+        let heard = std::iter::from_fn(|| events.try_next()).filter_map(|heard| {
+            if let EventOrLag::ReplyLost(lost) = heard { Some(lost.to_string()) } else { None }
         });
         (why.unwrap(), heard.collect::<Vec<_>>())
     };
@@ -308,9 +307,8 @@ fn an_agent_that_fails_is_named_with_the_kind_of_failure_and_never_with_its_text
     });
     let told = log.lines().join("\n");
     assert!(told.contains(kind) && !told.contains("a secret"), "{told}");
-    let heard = std::iter::from_fn(|| events.try_next()).find_map(|heard| match heard {
-        EventOrLag::AgentFailed(failure) => failure.class,
-        _ => None,
+    let heard = std::iter::from_fn(|| events.try_next()).find_map(|heard| {
+        if let EventOrLag::AgentFailed(failure) = heard { failure.class } else { None }
     });
     assert_eq!(heard.as_deref(), Some(kind));
     let channel = stage.channel();

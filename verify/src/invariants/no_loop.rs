@@ -267,10 +267,10 @@ mod tests {
         for (from, may_wake) in [(PhaseKind::Running, true), (PhaseKind::Granted, false)] {
             let lost = [(from, PhaseKind::Dormant, A, Cause::AgentMayNotWrite)];
             let input = Input::MayNotWrite { agent: A, until: None };
-            let mut loss = Forged { input, ..Forged::default() }.telling(&lost);
-            loss.before.speaker = Some(A);
+            let mut forged = Forged { input, ..Forged::default() }.telling(&lost);
+            forged.before.speaker = Some(A);
             let mut observer = fresh(&INVARIANT);
-            loss.accepted(observer.as_mut());
+            forged.accepted(observer.as_mut());
             if may_wake {
                 wake.accepted(observer.as_mut());
             } else {
