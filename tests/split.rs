@@ -6,11 +6,11 @@ use proptest::prelude::*;
 
 const LIMIT: usize = 2_000;
 
-/// What `Tail` looks at, without its limit: no white space, no lines that are only fences.
+/// What `Tail` looks at, without its limit: no white space, no marks, no lines that are only fences.
 fn content<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     let is_fence = |line: &&str| !Tail::of(line).is_empty() || !line.contains("```");
     let lines = texts.into_iter().flat_map(|text| text.split('\n')).filter(is_fence);
-    lines.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect()
+    lines.flat_map(str::chars).filter(|c| !c.is_whitespace() && !"*_~|>-`".contains(*c)).collect()
 }
 
 #[track_caller]
@@ -269,6 +269,19 @@ fn a_megabyte_of_anything_is_well_split() {
         "\u{200d}",
         "a\n\n",
         "```\ncode\n```\n",
+        "**",
+        "*a",
+        "**a ",
+        "***a***",
+        "> a\n",
+        "> ```\n> a\n",
+        ">>> ",
+        "_a_ ||b|| ",
+        "\\\\",
+        "<a",
+        "<a> ",
+        "http://",
+        "https://_ ",
     ];
     let ends = [("", ""), ("x", "x"), ("```rust\n", "\n```"), ("```\nx", "x"), ("x```", "y")];
     for piece in pieces {
@@ -296,12 +309,252 @@ fn huge_replies_are_split_in_linear_time() {
         "```\n".to_owned() + &"x\n".repeat(SIZE / 2),
         "```".to_owned() + &"x".repeat(SIZE) + " y",
         format!("a```{spaces}b```{spaces}c"),
+        format!("**{}**", "word ".repeat(SIZE / 5).trim_end()),
+        "*a ".repeat(SIZE / 3),
+        "**a** ".repeat(SIZE / 6),
+        "`a``".repeat(SIZE / 4),
+        ">>> ".repeat(SIZE / 4),
+        "<".repeat(SIZE),
+        "<a".repeat(SIZE / 2),
+        "http://".repeat(SIZE / 7),
+        "http://__ ".repeat(SIZE / 10),
+        "> a\n".repeat(SIZE / 4),
     ];
     for text in huge {
         let start = std::time::Instant::now();
         assert!(!split_reply(&text).is_empty());
         assert!(start.elapsed().as_secs() < 15, "{:?} …", &text[..8]);
     }
+}
+
+/// A part for each of these texts, each a text of words in the marks.
+#[track_caller]
+fn assert_parts<S: AsRef<str>>(text: &str, ends: &[(S, S)]) {
+    let parts = assert_well_split(text);
+    assert_eq!(parts.len(), ends.len(), "{parts:?}");
+    for (part, (front, back)) in parts.iter().zip(ends) {
+        let (front, back) = (front.as_ref(), back.as_ref());
+        assert!(part.starts_with(front), "{front:?}: {part}");
+        assert!(part.ends_with(back), "{back:?}: {part}");
+    }
+}
+
+/// HR18
+#[test]
+fn emphasis_is_closed_at_a_cut_and_opened_again() {
+    let words = "word ".repeat(600);
+    let words = words.trim_end();
+    for mark in ["**", "*", "__", "_", "~~", "||", "***", "___"] {
+        let (open, close) = (format!("{mark}word"), format!("word{mark}"));
+        let whole = (open.as_str(), close.as_str());
+        assert_parts(&format!("{mark}{words}{mark}"), &[whole, whole]);
+        let closed = format!("{close}, done.");
+        let text = format!("Look: {mark}{words}{mark}, done.");
+        assert_parts(&text, &[("Look: ", &*close), (&*open, &*closed)]);
+    }
+    let text = format!("__**a ~~{words}~~ b** c__ {words}");
+    let parts = assert_well_split(&text);
+    assert!(parts[0].starts_with("__**a ~~word") && parts[0].ends_with("word~~**__"), "{parts:?}");
+    assert!(parts[1].starts_with("__**~~word") && parts[1].contains("word~~ b** c__ word"));
+    assert!(parts[2..].iter().all(|part| part.starts_with("word") && part.ends_with("word")));
+    // An address ends before the marks behind it.
+    let text = format!("**https://a.b/c_d {words} https://a.b/_c/_**");
+    assert_parts(&text, &[("**https://a.b/c_d", "word**"), ("**word", "https://a.b/_c/_**")]);
+    // Which of three is the inner one is known where one is closed.
+    let front = "in ".repeat(700);
+    let text = format!("***{}** {words}*", front.trim_end());
+    assert_parts(&text, &[("***in", "in***"), ("***in", "word*"), ("*word", "word*")]);
+    let text = format!("***{}* {words}**", front.trim_end());
+    assert_parts(&text, &[("***in", "in***"), ("***in", "word**"), ("**word", "word**")]);
+}
+
+/// HR18
+#[test]
+fn what_is_no_mark_is_not_repeated() {
+    let words = "word ".repeat(600);
+    for stray in [
+        "**",
+        "* ",
+        "5*3 ",
+        "2**8 ",
+        "snake_case ",
+        "a * b ",
+        "\\*x",
+        "`*x` ",
+        "``_x`` ",
+        "~~~x",
+        "~x~ ",
+        "****x",
+        "**a **",
+        "* item\n* ",
+        "_",
+        "*** ",
+        "a || b ",
+        "| a || b ||\n",
+        "https://a.b/_c ",
+        "https://a.b/_c/**d ",
+        "<https://a.b/*c> ",
+        "<:_e:12> ",
+    ] {
+        let text = format!("{stray}{words}{stray}");
+        let parts = assert_well_split(&text);
+        assert!(parts[0].ends_with("word") && parts[1].starts_with("word"), "{stray}: {parts:?}");
+    }
+    // No pair reaches over code.
+    let text = format!("**{words}\n```\ncode\n```\n{words}**");
+    assert_well_split(&text)
+        .windows(2)
+        .for_each(|two| assert!(!two[1].starts_with("**"), "{two:?}"));
+    // Nor is one looked for in code.
+    let code = "x = **a\n".repeat(400);
+    for part in assert_well_split(&format!("```py\n{code}```")) {
+        assert!(part.starts_with("```py\nx = **a") && part.ends_with("x = **a\n```"), "{part}");
+    }
+}
+
+/// HR18
+#[test]
+fn no_cut_leaves_an_empty_pair_or_half_a_mark() {
+    for front in 1_990..2_002 {
+        let text = format!("{}**bold**{}", "漢".repeat(front), "字".repeat(2_500));
+        for part in assert_well_split(&text) {
+            assert!(
+                !part.contains("****") && part.matches('*').count() % 4 == 0,
+                "{front}: {part}"
+            );
+        }
+    }
+}
+
+/// HR18
+#[test]
+fn a_quote_goes_on_in_the_next_part() {
+    let words = "word ".repeat(600);
+    let words = words.trim_end();
+    assert_parts(&format!("> {words}\nanswer"), &[("> word", "word"), ("> word", "word\nanswer")]);
+    assert_parts(&format!("  > **{words}**"), &[("> **word", "word**"), ("> **word", "word**")]);
+    // Lines of their own, and a quote that is over.
+    let lines = format!("> {}\n", "word ".repeat(20).trim_end()).repeat(25);
+    let parts = assert_well_split(&format!("{lines}**{words}**"));
+    assert!(parts[1].contains("\n**word"), "{parts:?}");
+    assert!(parts[1].starts_with("> word") && parts[1].ends_with("word**"), "{parts:?}");
+    assert!(parts[2].starts_with("**word"), "{parts:?}");
+    let lines = format!("> {}\n", "word ".repeat(20).trim_end()).repeat(40);
+    let parts = assert_well_split(&lines.replacen("> ", "> **", 1).replace("word\n", "word**\n"));
+    assert!(parts[1].starts_with("> word"), "{parts:?}");
+    let bold = format!("> **{}**", &lines[2..lines.len() - 1]);
+    assert_parts(&bold, &[("> **word", "word**"); 3]);
+    // To the end, with code in it.
+    let code = "let x = 1;\n".repeat(300);
+    let text = format!("Ann:\n>>> {words}\n```rust\n{code}```\nend\n> no more");
+    let parts = assert_well_split(&text);
+    assert!(parts[0].starts_with("Ann:\n>>> word"));
+    for part in &parts[1..] {
+        assert!(part.starts_with(">>> word") || part.starts_with(">>> ```rust\nlet x"), "{part}");
+        assert_eq!(part.matches("```").count() % 2, 0, "{part}");
+    }
+    // A line that looks like a quote in code is none.
+    let code = "> let x = 1;\n>>> x\n".repeat(200);
+    for part in assert_well_split(&format!("```\n{code}```")) {
+        assert!(part.starts_with("```\n>"), "{part}");
+    }
+}
+
+/// HR18
+#[test]
+fn code_in_a_quote_stays_in_it() {
+    for line in ["let x = 1;", "    if x {", ""] {
+        let code = format!("> {line} ok\n").repeat(400);
+        let parts = assert_well_split(&format!("> ```rust\n{code}> ```\nafter"));
+        for part in &parts {
+            assert!(part.starts_with("> ```rust\n> "), "{part}");
+            assert!(part.ends_with("ok\n> ```") || part.ends_with("ok\n> ```\nafter"), "{part}");
+            let inner = part.lines().filter(|line| !line.contains("```") && *line != "after");
+            for quoted in inner {
+                assert_eq!(quoted, format!("> {line} ok"));
+            }
+        }
+    }
+    for lines in 145..160 {
+        let code = "> println ok\n".repeat(lines);
+        let text = format!("> ```rust\n{code}> ```\n{}", paragraph(1_000));
+        for part in assert_well_split(&text) {
+            assert!(!part.contains("> ```rust\n> ```"), "{lines} lines: {part}");
+        }
+    }
+    assert_well_split(&format!("> ```{}\n> code\n> ```", "l".repeat(5_000)));
+    assert_well_split(&format!("> ```\n> {}\n> ```", "l ".repeat(2_500)));
+    for length in 1_970..2_000 {
+        assert_well_split(&format!("> ```\n> {}\n> ```\n> more", "l".repeat(length)));
+    }
+}
+
+/// HR18
+#[test]
+fn tables_stay_as_they_are() {
+    let row = "| **Ann** | 3 || ok |\n";
+    let parts = assert_well_split(&format!("| Name | Age |\n|---|---|\n{}", row.repeat(200)));
+    assert!(parts.len() > 2 && parts[0].starts_with("| Name | Age |\n|---|---|\n| **Ann**"));
+    for part in &parts[1..] {
+        assert_eq!(part.lines().find(|line| *line != row.trim_end()), None, "{part}");
+    }
+}
+
+/// HR18
+#[test]
+fn a_reply_with_every_mark_is_cut_as_written_here() {
+    let a = "alpha ".repeat(300);
+    let b = "beta ".repeat(300);
+    let text =
+        format!("> **{a}\n> {b}**\n\n||{b}||\n| a | b |\n|---|---|\n| 1 | 2 |\n>>> _{a}_ end");
+    let (a, b) = (a.trim_end(), b.trim_end());
+    let parts = assert_well_split(
+        &text
+            .replace(" **\n", "**\n")
+            .replace(" ||\n", "||\n")
+            .replace(" _ end", "_ end")
+            .replace(" \n", "\n"),
+    );
+    assert_eq!(
+        parts,
+        [
+            format!("> **{a}**"),
+            format!("> **{b}**"),
+            format!("||{b}||\n| a | b |\n|---|---|\n| 1 | 2 |"),
+            format!(">>> _{a}_ end"),
+        ]
+    );
+}
+
+/// Text of words in marks, nested, each mark at most once at a place.
+fn marked() -> impl Strategy<Value = String> {
+    let words = prop_oneof![
+        ("[a-z]{1,9}", 1..300_usize)
+            .prop_map(|(word, times)| format!("{word} ").repeat(times).trim_end().to_owned()),
+        "[a-z]{1,900}",
+        ("[a-z ]{1,60}[a-z]", 1..20_usize).prop_map(|(line, times)| vec![
+            format!("x{line}");
+            times
+        ]
+        .join("\n")),
+    ];
+    let emphasis = |text: BoxedStrategy<String>, marks: &'static [&'static str]| {
+        let one = (prop::sample::select(marks), text.clone(), prop::bool::ANY).prop_map(
+            |(mark, text, marks)| if marks { format!("{mark}{text}{mark}") } else { text },
+        );
+        prop::collection::vec(one, 1..4).prop_map(|texts| texts.join(", ")).boxed()
+    };
+    let inner = emphasis(words.boxed(), &["||", "~~"]);
+    let middle = emphasis(inner, &["**", "*"]);
+    emphasis(middle, &["__"])
+}
+
+/// Whether there is an even number of each mark.
+fn is_balanced(text: &str) -> bool {
+    let bold = text.matches("**").count();
+    let rest = text.replace("**", "");
+    let others = ["*", "__", "~~", "||"].map(|mark| rest.matches(mark).count());
+    bold % 2 == 0 && others.iter().all(|count| count % 2 == 0)
 }
 
 fn piece() -> impl Strategy<Value = String> {
@@ -329,6 +582,20 @@ fn piece() -> impl Strategy<Value = String> {
         "漢字。",
         "🇩🇪",
         "🔚",
+        "**",
+        "*",
+        "_",
+        "__",
+        "~~",
+        "||",
+        "***",
+        "\\\\",
+        "\n> ",
+        "\n>>> ",
+        "\n> ```rust\n> ",
+        "|---|",
+        "https://a.b/_c",
+        "<:_e:1>",
     ]);
     prop_oneof![
         6 => fixed.prop_map(str::to_owned),
@@ -344,6 +611,22 @@ proptest! {
     #[test]
     fn any_reply_arrives_whole(pieces in prop::collection::vec(piece(), 0..40)) {
         assert_well_split(&pieces.concat());
+    }
+
+    /// HR18
+    #[test]
+    fn marks_that_balance_in_the_whole_balance_in_each_part(
+        texts in prop::collection::vec(marked(), 1..6), quote in prop::sample::select(vec!["", "> ", ">>> "])
+    ) {
+        let lines = texts.iter().flat_map(|text| text.split('\n'));
+        let lines = lines.map(|line| if quote == "> " { format!("> {line}") } else { line.to_owned() });
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let text = if quote == ">>> " { format!(">>> {text}") } else { text };
+        for part in assert_well_split(&text) {
+            prop_assert!(is_balanced(&part), "{part}");
+            prop_assert!(part.starts_with(quote), "{part}");
+            prop_assert!(quote != "> " || part.lines().all(|line| line.starts_with(quote)), "{part}");
+        }
     }
 
     #[test]

@@ -4,10 +4,12 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::ClassUnicode;
 
-use self::fence::{Block, Head, blocks};
+use self::fence::{Block, Head, blocks, line_start, quote_mark};
+use self::marks::Marks;
 use super::unicode::{class, is_in};
 
 mod fence;
+mod marks;
 
 /// The longest message, in UTF-16 code units.
 ///
@@ -18,6 +20,12 @@ const LIMIT: usize = 2_000;
 
 /// What closes a fence that a cut leaves open.
 const CLOSING: &str = "\n```";
+/// The same in a quote.
+const CLOSING_QUOTED: &str = "\n> ```";
+/// What begins a line of a quote.
+const QUOTE: &str = "> ";
+/// What begins a quote that goes on to the end of the message.
+const QUOTE_TO_THE_END: &str = ">>> ";
 
 /// Splits a reply into messages of at most 2,000 UTF-16 code units, in order, none of them blank.
 /// A blank reply gives none, and a short one is only trimmed.
@@ -31,6 +39,10 @@ const CLOSING: &str = "\n```";
 /// possible; the fence is closed at the end of one message and reopened, with its language, at the
 /// start of the next, whose indentation stays. What is a code block is what Discord takes for one:
 /// from any three backticks to the next three.
+///
+/// Emphasis (`**`, `*`, `__`, `_`, `~~`, `||`) that is open at a cut is closed there and opened again, and a quote (`> `,
+/// `>>> `) goes on. What is open is what has a partner outside of code and addresses, with no code block between. Tables
+/// are cut as any lines.
 ///
 /// The [`Tail`](dirigent_core::Tail)s of the messages join to the tail of the reply, so delivery
 /// can be recognised. The work is linear in the length of the reply.
@@ -63,7 +75,7 @@ pub(crate) fn split_up_to(text: &str, most: usize) -> (Vec<String>, &str) {
     if text.len() <= LIMIT && most > 0 {
         return ((!text.is_empty()).then(|| text.to_owned()).into_iter().collect(), "");
     }
-    let mut cutter = Cutter { text, blocks: blocks(text), at: 0, parts: Vec::new() };
+    let mut cutter = Cutter::new(text);
     while cutter.at < text.len() {
         let (at, made) = (cutter.at, cutter.parts.len());
         if made < most {
@@ -84,8 +96,18 @@ struct Cutter<'a> {
     text: &'a str,
     /// Its code blocks.
     blocks: Vec<Block<'a>>,
+    /// Its marks of emphasis.
+    marks: Marks<'a>,
+    /// From where on everything is quoted.
+    quoted_from: Option<usize>,
     /// Where the next message begins; not before white space, but for the indentation of code.
     at: usize,
+    /// Where the line begins in which that is.
+    line: usize,
+    /// What the next message begins with, for what is open there.
+    opening: String,
+    /// Where the text goes on behind that.
+    body: usize,
     /// The finished messages.
     parts: Vec<String>,
 }
@@ -114,25 +136,83 @@ struct Window {
 }
 
 impl<'a> Cutter<'a> {
+    fn new(text: &'a str) -> Self {
+        let blocks = blocks(text);
+        let marks = Marks::of(text, &blocks);
+        let (opening, parts) = (String::new(), Vec::new());
+        let mut cutter = Self {
+            text,
+            blocks,
+            marks,
+            quoted_from: None,
+            at: 0,
+            line: 0,
+            opening,
+            body: 0,
+            parts,
+        };
+        let begins_line = |at: &usize| {
+            let before = text.get(..*at).unwrap_or_default().trim_end_matches(' ');
+            before.is_empty() || before.ends_with('\n')
+        };
+        let quotes = text.match_indices(QUOTE_TO_THE_END).map(|(at, _)| at);
+        let mut quotes = quotes.filter(|at| begins_line(at) && cutter.block_around(*at).is_none());
+        let quoted_from = quotes.next();
+        cutter.quoted_from = quoted_from;
+        cutter
+    }
+
     /// Finishes the next message, or the messages of a line that cannot be cut like others.
     fn cut(&mut self) {
-        let open = self.open_block(self.at);
-        let opening = open.map(|block| format!("```{}\n", block.language)).unwrap_or_default();
-        let closing = if open.is_some_and(Block::is_unclosed) { CLOSING } else { "" };
-        let budget = LIMIT - units(&opening);
-        let rest = self.from(self.at);
-        let window = Window { budget, end: self.at + fitting(rest, budget) };
+        let is_unclosed = |block: &&Block<'_>| block.is_unclosed();
+        let unclosed = self.open_block(self.at).filter(is_unclosed);
+        let closing = unclosed.map_or("", Block::closing);
+        let budget = LIMIT - units(&self.opening);
+        let rest = self.from(self.body);
+        let window = Window { budget, end: self.body + fitting(rest, budget) };
         if fitting(rest, budget - closing.len()) == rest.len() {
-            self.parts.push(format!("{opening}{rest}{closing}"));
+            self.parts.push(format!("{}{rest}{closing}", self.opening));
             self.at = self.text.len();
         } else if let Some(cut) = self.best_cut(&window) {
-            let (next, closing) = self.resume(cut);
-            let part = self.text.get(self.at..cut).unwrap_or_default().trim_end();
-            self.parts.push(format!("{opening}{part}{closing}"));
-            self.at = next;
+            let part = self.text.get(self.body..cut).unwrap_or_default().trim_end();
+            let next = self.resume(cut);
+            let mut message = format!("{}{part}", self.opening);
+            match self.open_block(cut) {
+                Some(block) => message.push_str(block.closing()),
+                None => self.marks.open_at(cut).for_each(|mark| message.push_str(mark)),
+            }
+            self.parts.push(message);
+            self.go_on(next);
         } else {
             self.spell_out_fence_line();
         }
+    }
+
+    /// The next message begins here, with what is open there.
+    fn go_on(&mut self, next: usize) {
+        self.line = line_start(self.text, self.line, self.at..next);
+        (self.at, self.body) = (next, next);
+        let fence = self.open_block(next).map(|block| format!("```{}\n", block.language));
+        let quoted = self.from(self.line);
+        let mark = quote_mark(quoted);
+        let is_quoted = mark > 0 && self.block_around(next).is_none_or(|block| block.is_quoted);
+        let quote = if self.quoted_from.is_some_and(|from| from < next) {
+            QUOTE_TO_THE_END
+        } else if is_quoted {
+            self.body = next.max(self.line + mark);
+            QUOTE
+        } else {
+            ""
+        };
+        let mut opening = quote.to_owned();
+        if let Some(fence) = fence {
+            opening += &fence;
+            opening += if quote == QUOTE { QUOTE } else { "" };
+        } else {
+            let marks: Vec<_> = self.marks.open_at(next).collect();
+            opening.extend(marks.into_iter().rev());
+        }
+        self.opening = opening;
     }
 
     fn from(&self, at: usize) -> &'a str {
@@ -151,31 +231,32 @@ impl<'a> Cutter<'a> {
         self.block_around(at).filter(|block| block.has_code_at(at))
     }
 
-    /// Where the message after a cut begins, and what the one before it has to be closed with.
-    fn resume(&self, cut: usize) -> (usize, &'static str) {
+    /// Where the message after a cut begins.
+    fn resume(&self, cut: usize) -> usize {
         let next_word = |at| self.text.len() - self.from(at).trim_start().len();
         let next = next_word(cut);
         let Some(block) = self.open_block(cut) else {
-            return (next, "");
+            return next;
         };
         let mark = self.from(block.code_end);
         let closes = Head::of(mark).is_some_and(|head| head.is_whole_line);
-        if next == block.code_end && closes && mark.get(3..).is_some_and(is_blank_line) {
-            return (next_word(block.end), CLOSING); // the closing line stands for the text's own
+        let quote = if block.is_quoted { quote_mark(self.from(next)) } else { 0 };
+        if next + quote == block.code_end && closes && mark.get(3..).is_some_and(is_blank_line) {
+            return next_word(block.end); // the closing line stands for the text's own
         }
         let dropped = self.text.get(cut..next).unwrap_or_default();
         let indented = dropped.rfind('\n').map_or(next, |line| cut + line + 1);
-        (if next - indented > LIMIT / 4 { next } else { indented }, CLOSING)
+        if next - indented > LIMIT / 4 { next } else { indented }
     }
 
     /// The best place to end the message, if there is any.
     fn best_cut(&self, window: &Window) -> Option<usize> {
         let mut best = None;
-        let mut line = Line::at(self, self.at);
+        let mut line = Line::at(self, self.body);
         let mut used = 0;
         let mut previous = None;
-        for (offset, next) in self.from(self.at).char_indices() {
-            let cut = self.at + offset;
+        for (offset, next) in self.from(self.body).char_indices() {
+            let cut = self.body + offset;
             if used > window.budget {
                 break;
             }
@@ -207,8 +288,14 @@ impl<'a> Cutter<'a> {
             return None;
         }
         let place = match self.block_around(cut) {
-            None => place,
-            Some(_) if used + CLOSING.len() > window.budget => return None,
+            None => {
+                let closing: usize = self.marks.open_at(cut).map(str::len).sum();
+                if used + closing > window.budget || !self.marks.may_be_cut(cut) {
+                    return None;
+                }
+                if between.0 == '\\' { place.min(Place::Forced) } else { place }
+            }
+            Some(block) if used + block.closing().len() > window.budget => return None,
             Some(block) if self.must_be_cut(block, cut, window) => place,
             Some(_) => Place::Forced,
         };
@@ -219,15 +306,19 @@ impl<'a> Cutter<'a> {
     /// Whether a block has to be cut somewhere, and there is code before and after this place.
     fn must_be_cut(&self, block: &Block<'_>, cut: usize, window: &Window) -> bool {
         let fits_here = block.end <= window.end;
-        let fits_next = block.start >= self.at && block.units <= LIMIT;
-        let code = self.text.get(block.code_start.max(self.at)..cut).unwrap_or_default();
+        let is_quoted = block.is_quoted || self.quoted_from.is_some_and(|from| from < block.start);
+        let quote = if is_quoted { QUOTE_TO_THE_END.len() } else { 0 };
+        let fits_next = block.start >= self.body && block.units + quote <= LIMIT;
+        let code = self.text.get(block.code_start.max(self.body)..cut).unwrap_or_default();
         !fits_here && !fits_next && cut < block.code_end && !code.trim_start().is_empty()
     }
 
     /// Cuts a line that is one fence with a language longer than a message. Each piece is made a
     /// fence again: `Tail` drops the line as a whole, so it has to drop the pieces too.
     fn spell_out_fence_line(&mut self) {
-        let line = self.from(self.at).trim_start();
+        let text = self.from(self.body);
+        let line = text.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
+        let behind = self.text.len() - line.len();
         let line = line.split('\n').next().unwrap_or_default();
         let mut rest = line.trim_end().strip_prefix("```").unwrap_or(line);
         while !rest.is_empty() {
@@ -235,8 +326,8 @@ impl<'a> Cutter<'a> {
             self.parts.push(format!("```{piece}"));
             rest = behind;
         }
-        let behind = self.from(self.at).trim_start().strip_prefix(line).unwrap_or_default();
-        self.at = self.text.len() - behind.trim_start().len();
+        let behind = self.from(behind + line.len()).trim_start();
+        self.go_on(self.text.len() - behind.len());
     }
 }
 

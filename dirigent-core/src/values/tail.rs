@@ -3,13 +3,14 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-/// The last scalars of a text without white space and fence-only lines, at most [`Tail::MAX`], the
-/// length of the whole text counted in the same way, and whether its message has an attachment.
+/// The last scalars of a text without white space, marks of Markdown (`*`, `_`, `~`, `|`, `>`, `-`,
+/// backticks) and fence-only lines, at most [`Tail::MAX`], the length of the whole text counted in
+/// the same way, and whether its message has an attachment.
 ///
-/// A host cuts a reply into several messages, trims each, closes and reopens code fences. Comparing
-/// tails is immune to all of that: joining the tails of the pieces gives the tail of the whole, with
-/// its length. The length tells a reply that a host rewrote on its way from one that has not arrived
-/// completely. `Debug` shows only numbers: the words of a conversation never reach a log.
+/// A host cuts a reply into several messages, trims each, closes and reopens code fences, quotes and
+/// emphasis, and draws tables anew. Comparing tails is immune to all of that: joining the tails of
+/// the pieces gives the tail of the whole, with its length. The length tells a reply that a host
+/// rewrote on its way from one that has not arrived completely. `Debug` shows only numbers: the words of a conversation never reach a log.
 ///
 /// ```
 /// use dirigent_core::Tail;
@@ -48,7 +49,7 @@ impl Tail {
         let mut buffer = ['\0'; Self::MAX];
         let mut kept = 0;
         let lines = text.rsplit('\n').filter(|line| !is_fence(line));
-        let mut scalars = lines.flat_map(|line| line.chars().rev()).filter(|c| !c.is_whitespace());
+        let mut scalars = lines.flat_map(|line| line.chars().rev()).filter(|c| is_compared(*c));
         for (slot, scalar) in buffer.iter_mut().zip(scalars.by_ref()) {
             *slot = scalar;
             kept += 1;
@@ -61,7 +62,7 @@ impl Tail {
 
     /// Puts a digest together from what was stored of it. `length` is `None` where it was not stored.
     /// It is never less than the number of scalars in `end`. `end` is taken as it stands, without a
-    /// look for code fences; of more than [`Tail::MAX`] scalars the last are kept.
+    /// look for code fences and marks; of more than [`Tail::MAX`] scalars the last are kept.
     ///
     /// ```
     /// use dirigent_core::Tail;
@@ -96,8 +97,8 @@ impl Tail {
         self.attached
     }
 
-    /// How many scalars the whole text has, without white space and fence-only lines; `None` where
-    /// that is unknown. Saturates at [`u32::MAX`].
+    /// How many scalars the whole text has, without white space, marks and fence-only lines; `None`
+    /// where that is unknown. Saturates at [`u32::MAX`].
     ///
     /// ```
     /// use dirigent_core::Tail;
@@ -165,7 +166,7 @@ impl Tail {
         self.scalars as usize
     }
 
-    /// Whether nothing was kept: the text was blank, or only fences.
+    /// Whether nothing was kept: the text was blank, or only marks and fences.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -235,9 +236,23 @@ impl fmt::Debug for Tail {
     }
 }
 
-/// Whether a line only opens or closes a code fence.
+/// How many `>` may stand before a fence.
+const QUOTES_MAX: usize = 8;
+
+/// Whether a scalar counts. White space and the marks of Markdown do not: hosts put them in and take
+/// them out.
+fn is_compared(scalar: char) -> bool {
+    !scalar.is_whitespace() && !matches!(scalar, '*' | '_' | '~' | '|' | '>' | '-' | '`')
+}
+
+/// Whether a line only opens or closes a code fence, in a quote or not.
 fn is_fence(line: &str) -> bool {
-    let Some(rest) = line.trim().strip_prefix("```") else {
+    let mut line = line.trim();
+    for _ in 0..QUOTES_MAX {
+        let Some(quoted) = line.strip_prefix('>') else { break };
+        line = quoted.trim_start();
+    }
+    let Some(rest) = line.strip_prefix("```") else {
         return false;
     };
     rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '+' | '-' | '#' | '_' | '.'))
@@ -249,13 +264,27 @@ mod tests {
 
     #[test]
     fn joined_pieces_have_the_tail_of_the_whole() {
-        let text = "first line\nsecond line with ümlauts and 漢字 and 🎼\nthird";
+        let text = "first **line**\n> second line with ümlauts and 漢字 and 🎼\n| third |\n|---|";
         for cut in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
             let (front, back) = text.split_at(cut);
             let mut joined = Tail::of(front);
             joined.join(&Tail::of(back));
             assert_eq!(joined, Tail::of(text), "cut at {cut}");
         }
+    }
+
+    /// HR18
+    #[test]
+    fn marks_that_a_host_puts_in_or_takes_out_make_no_difference() {
+        let plain = Tail::of("Name Age Ann 3 the end");
+        for marked in [
+            "| Name | Age |\n|---|---|\n| Ann | 3 |\n> **the __end__**",
+            ">>> ~~Name~~ ||Age|| *Ann* 3\n>>> > ```rust\n_the_ `end`\n```",
+        ] {
+            assert_eq!(Tail::of(marked), plain, "{marked}");
+        }
+        assert!(Tail::of("*** --- ||").is_empty());
+        assert_ne!(Tail::of("> ```rust and more"), Tail::EMPTY);
     }
 
     #[test]

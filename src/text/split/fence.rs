@@ -4,6 +4,9 @@
 /// out, so that little of a message is spent on it.
 const LANGUAGE_MAX: usize = 32;
 
+/// How many `>` may stand before a fence; as many as for `Tail`.
+const QUOTES_MAX: usize = 8;
+
 /// A fenced block: its opening and closing marks and what is between them, as byte positions.
 ///
 /// For Discord any run of three backticks or more is a mark, wherever it stands in a line, and
@@ -21,6 +24,8 @@ pub(super) struct Block<'a> {
     pub(super) end: usize,
     /// The language to repeat when the fence is reopened.
     pub(super) language: &'a str,
+    /// Whether the block stands in a quote: `> ` begins its lines.
+    pub(super) is_quoted: bool,
     /// The length of the whole block in UTF-16 code units.
     pub(super) units: usize,
 }
@@ -29,6 +34,11 @@ impl Block<'_> {
     /// Whether an end of the text cuts the block off.
     pub(super) fn is_unclosed(&self) -> bool {
         self.code_end == self.end
+    }
+
+    /// What closes the block where a cut leaves it open.
+    pub(super) const fn closing(&self) -> &'static str {
+        if self.is_quoted { super::CLOSING_QUOTED } else { super::CLOSING }
     }
 
     /// Whether `at` lies in the code, its borders included.
@@ -43,7 +53,10 @@ impl Block<'_> {
 pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut found = Vec::new();
     let mut marks = marks(text);
+    let (mut read, mut line) = (0, 0);
     while let Some((start, after)) = marks.next() {
+        line = line_start(text, line, read..start);
+        read = start;
         let (code_end, end) = match marks.next() {
             Some(close) => close,
             None if is_line_start(text, start) => (text.len(), text.len()),
@@ -51,12 +64,25 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
         };
         let (language, code_start) = language(text, after);
         let units = text.get(start..end).map_or(0, |block| block.encode_utf16().count());
-        found.push(Block { start, code_start, code_end, end, language, units });
+        let is_quoted = quote_mark(text.get(line..start).unwrap_or_default()) > 0;
+        found.push(Block { start, code_start, code_end, end, language, is_quoted, units });
     }
     found
 }
 
-/// The start of a line that begins with a fence.
+/// How long the mark of a quote is with which a line begins, in bytes: `> `, also behind spaces.
+pub(super) fn quote_mark(line: &str) -> usize {
+    let rest = line.trim_start_matches(' ').strip_prefix("> ");
+    rest.map_or(0, |rest| line.len() - rest.len())
+}
+
+/// Where the line begins in which `read` ends, if it began at `line` where `read` begins.
+pub(super) fn line_start(text: &str, line: usize, read: std::ops::Range<usize>) -> usize {
+    let start = read.start;
+    text.get(read).and_then(|read| read.rfind('\n')).map_or(line, |feed| start + feed + 1)
+}
+
+/// The start of a line that begins with a fence, in a quote or not.
 ///
 /// `Tail` drops lines that are nothing but a fence, so no cut may make or unmake such a line; this
 /// is what has to be known of a line for that. Positions count from the start of the line.
@@ -73,7 +99,11 @@ pub(super) struct Head {
 impl Head {
     /// Looks at the first line of `text`, no further than its fence goes.
     pub(super) fn of(text: &str) -> Option<Self> {
-        let indented = text.trim_start_matches(is_blank);
+        let mut indented = text.trim_start_matches(is_blank);
+        for _ in 0..QUOTES_MAX {
+            let Some(quoted) = indented.strip_prefix('>') else { break };
+            indented = quoted.trim_start_matches(is_blank);
+        }
         let named = indented.strip_prefix("```")?;
         let spaced = named.trim_start_matches(is_language);
         let rest = spaced.trim_start_matches(is_blank);
