@@ -393,8 +393,10 @@ pub(super) fn digest(
     Message { id: message.id, author, kind, tail: tail_of(cx, message), backfilled }
 }
 
-/// The end of what the message says; files say something, too.
+/// The end of what the message says; files say something, too, and so do embeds where no words do: beside words they
+/// may be previews of links.
 pub(super) fn tail_of(cx: &Context<'_>, message: &ChatMessage) -> Tail {
     let tail = cx.settings.reading.tail(&message.content);
-    if message.attachments.is_empty() { tail } else { tail.with_attachment() }
+    let shows = message.embeds > 0 && message.content.trim().is_empty();
+    if shows || !message.attachments.is_empty() { tail.with_attachment() } else { tail }
 }

@@ -121,6 +121,31 @@ fn a_reply_that_became_a_picture_with_a_short_text_confirms_when_its_author_is_q
     }
 }
 
+/// WY17
+#[test]
+fn a_reply_that_became_an_embed_or_a_small_table_drawn_anew_confirms_when_its_author_is_quiet() {
+    let table = "| Name | Age |\n|------|-----|\n| Ann  | 31  |\n| Bob  | 5   |";
+    let other = "| Name | Age |\n|------|-----|\n| Ann  | 31  |";
+    for (content, embeds, confirms) in [
+        ("", 1, true),
+        // A preview of a link is no reply.
+        ("See", 1, false),
+        ("**Ann**\n• Age: 31\n\n**Bob**\n• Age: 5", 0, true),
+        ("Ann (Name), 31 (Age); Bob, 5", 0, true),
+        ("```\nName   Age\nAnn    31\nBob    5\n```", 0, true),
+        (other, 0, false),
+    ] {
+        let mut stage = confirming(table);
+        let (channel, user) = (stage.channel(), stage.agent("a").user());
+        let id = stage.discord().say(channel, user, "what arrives");
+        let shown = ChatMessage { embeds, ..message(&stage, id, content) };
+        stage.call(move |d| async move { d.message_created(shown).await }).unwrap();
+        stage.advance(SECOND * 2);
+        let next = if confirms { "b" } else { "a" };
+        assert_eq!(speaker(&mut stage).as_deref(), Some(next), "{content}");
+    }
+}
+
 /// R106
 #[test]
 fn polls_read_the_newest_20_one_at_a_time_until_the_reply_is_there() {
