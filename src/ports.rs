@@ -36,6 +36,7 @@ pub use crate::values::id::{BadSnowflake, GuildId, RoleId};
 pub use crate::values::lines::Lines;
 pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
 pub use crate::values::reply_error::ReplyError;
+pub use crate::values::reply_file::ReplyFile;
 pub use crate::values::shown::{Quoted, QuotedAs, Shown};
 #[doc(no_inline)]
 pub use dirigent_core::Timestamp;

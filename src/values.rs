@@ -14,6 +14,7 @@ pub(crate) mod load_error;
 pub(crate) mod mentions;
 pub(crate) mod message;
 pub(crate) mod reply_error;
+pub(crate) mod reply_file;
 pub(crate) mod shown;
 pub(crate) mod stage;
 pub(crate) mod summary;

@@ -10,6 +10,7 @@ mod commands;
 mod damage;
 mod discussions;
 mod erasure;
+mod files;
 mod first_hour;
 mod gaps;
 mod heard;

@@ -1,9 +1,12 @@
 //! The chatting half.
 
 use std::collections::{BTreeSet, HashMap};
+use std::error::Error as _;
 
 use async_trait::async_trait;
-use dirigent::ports::{ApiError, Attachment, HistoryRequest, Mentions, Post, Posted, WriteBar};
+use dirigent::ports::{
+    ApiError, Attachment, ErrorKind, HistoryRequest, Mentions, Post, Posted, WriteBar,
+};
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use serde::Serialize;
 use twilight_http::routing::Route;
@@ -91,6 +94,17 @@ impl<'a> PostBody<'a> {
     }
 }
 
+/// Whoever refuses files for their size, Discord or what stands before it, refuses them again.
+fn for_its_size(error: ApiError) -> ApiError {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<RestError>()).copied();
+    match cause {
+        Some(cause @ RestError::Refused { status: 413, .. }) => {
+            ApiError::new(ErrorKind::Invalid).with_source(cause)
+        }
+        _ => error,
+    }
+}
+
 #[async_trait]
 impl DiscordApi for DiscordAccount {
     async fn me(&self) -> Result<UserId, ApiError> {
@@ -99,14 +113,26 @@ impl DiscordApi for DiscordAccount {
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
         let length = post.content.chars().count();
-        let shows_nothing = post.embeds.is_empty() && post.content.trim().is_empty();
+        let is_bare = post.embeds.is_empty() && post.files.is_empty();
+        let shows_nothing = is_bare && post.content.trim().is_empty();
         let body = PostBody::new(&post).filter(|_| length <= CONTENT_CHARS_MAX && !shows_nothing);
         let body = body.ok_or_else(|| RestError::NotAcceptable.report())?;
         let channel_id = post.channel.get();
         let route = Route::CreateMessage { channel_id };
-        let ask = Ask::with_body("create message", channel_id, &route, &body, None)?;
-        let id = MessageId::new(self.read::<wire::WithId>(ask).await?.id.0);
+        let ask = if post.files.is_empty() {
+            Ask::with_body("create message", channel_id, &route, &body, None)?
+        } else {
+            Ask::with_files("create message", channel_id, &route, &body, &post.files)?
+        };
+        let posted = self.read::<wire::WithId>(ask).await;
+        let posted =
+            posted.map_err(|error| if post.files.is_empty() { error } else { for_its_size(error) });
+        let id = MessageId::new(posted?.id.0);
         Ok(Posted { id, deduplicated: self.was_posted(id) })
+    }
+
+    fn sends_files(&self) -> bool {
+        true
     }
 
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {

@@ -82,7 +82,7 @@ fn with_code(code: Option<u64>) -> String {
         50_001 => ": this account is not let into the channel (View Channels)",
         50_013 => {
             ": this account lacks a permission (to post Send Messages, in threads Send Messages in Threads, with embeds \
-             Embed Links; to create channels Manage Channels and Manage Roles)"
+             Embed Links, with files Attach Files; to create channels Manage Channels and Manage Roles)"
         }
         20_009 => ": the content filter blocked it",
         200_000 => ": AutoMod blocked it",

@@ -2,10 +2,10 @@
 
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
-use twilight_http::request::Request;
+use twilight_http::request::{Form, Request};
 use twilight_http::routing::Route;
 
-use dirigent::ports::{ApiError, ErrorKind};
+use dirigent::ports::{ApiError, ErrorKind, ReplyFile};
 
 /// A route: what is asked, and the channel or guild of which. Discord limits each of them on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +51,26 @@ impl Ask {
         let built = Request::builder(route).json(body).headers(reason.into_iter()).build();
         // What twilight says of it could show the body.
         let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        Ok(Self { key: RouteKey::new(name, major), request })
+    }
+
+    /// A request with a form: a JSON body, and files.
+    pub(crate) fn with_files(
+        name: &'static str,
+        major: u64,
+        route: &Route<'_>,
+        body: &(impl Serialize + Sync),
+        files: &[ReplyFile],
+    ) -> Result<Self, ApiError> {
+        let invalid = || ApiError::new(ErrorKind::Invalid);
+        let body = serde_json::to_vec(body).map_err(|_| invalid())?;
+        let mut form = Form::new().json_part(b"payload_json", &body);
+        for (number, file) in files.iter().enumerate() {
+            let field = format!("files[{number}]");
+            // A file's name has no sign that would end it here.
+            form = form.file_part(field.as_bytes(), file.name().as_bytes(), file.bytes());
+        }
+        let request = Request::builder(route).form(form).build().map_err(|_| invalid())?;
         Ok(Self { key: RouteKey::new(name, major), request })
     }
 

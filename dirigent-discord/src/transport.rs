@@ -168,20 +168,26 @@ impl Transport {
 
     fn http_request(&self, request: &Request) -> Result<http::Request<Full<Bytes>>, RestError> {
         let unacceptable = |_| RestError::NotAcceptable;
+        let (body, content_type) = match (request.form(), request.body()) {
+            (Some(form), _) => (Some(form.clone().build().into()), form.content_type()),
+            (None, body) => (body.map(Bytes::copy_from_slice), b"application/json".to_vec()),
+        };
+        let length = body.as_ref().map(Bytes::len);
         let mut built = http::Request::builder()
             .method(request.method().name())
             .uri(format!("{}{}", self.base, request.path()))
-            .body(request.body().map(Bytes::copy_from_slice).unwrap_or_default().into())
+            .body(Full::new(body.unwrap_or_default()))
             .map_err(unacceptable)?;
         let headers = built.headers_mut();
         if request.use_authorization_token() {
             headers.insert(AUTHORIZATION, self.authorization.clone());
         }
         headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
-        match request.body() {
-            Some(body) => {
-                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        match length {
+            Some(length) => {
+                let content_type = HeaderValue::from_bytes(&content_type);
+                headers.insert(CONTENT_TYPE, content_type.map_err(|_| RestError::NotAcceptable)?);
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
             }
             // Some servers insist on a length where a body is usual.
             None if matches!(request.method().name(), "POST" | "PUT" | "PATCH") => {

@@ -8,12 +8,14 @@ mod rights;
 mod secrets;
 mod world;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dirigent::DiscordApi as _;
 use dirigent::ports::{Embed, Nonce, Post};
 use dirigent_discord::{BanGuard, DiscordAccount, Feed};
 use dirigent_loopback::{RestRoute, Said};
+use dirigent_testkit::memory_discord::Permissions;
 use serde_json::json;
 use twilight_gateway::Intents;
 
@@ -198,6 +200,73 @@ async fn embeds_and_components_of_bots_are_told() {
         assert_eq!(asked[0].transcript, told, "{way:?}");
         assert_eq!(asked[1].agent, "sceptic");
         assert_eq!(asked[1].missed.last().unwrap(), "poet: [embed: Build 214]");
+    }
+}
+
+/// HR17: the file of an agent's reply comes with its last message, once, also where an answer is lost, and is told.
+#[tokio::test]
+async fn a_file_of_an_agents_reply_arrives_and_is_told() {
+    for way in WAYS {
+        let mut world = World::new().await;
+        let (channel, poet) = (world.channel, world.agent("poet"));
+        let bytes: Vec<u8> = (0..300_000_u32).map(|at| at.to_le_bytes()[0]).collect();
+        let words = ["x".repeat(2_000), "y".repeat(10)].concat();
+        world.next("poet", dirigent::Reply::text(words).file("the data.bin", bytes.clone()));
+        let lost = AtomicU64::new(0);
+        world.server.alter().answers(move |answer| {
+            let is_last = answer.endpoint == RestRoute::CreateMessage
+                && answer.account == Some(poet)
+                && lost.fetch_add(1, Ordering::Relaxed) == 1;
+            if is_last {
+                answer.status = 502;
+            }
+        });
+        let asked = world.asked(way, |w| _ = w.discord.say(w.channel, w.person, "Please")).await;
+        assert_eq!(asked[1].agent, "sceptic");
+        let told = asked[1].missed.last().unwrap();
+        assert!(told.ends_with("yyyyyyyyyy [file: the_data.bin]"), "{told}");
+        let messages = world.discord.messages(channel);
+        let said: Vec<_> = messages.iter().filter(|message| message.author == poet).collect();
+        assert_eq!(said.len(), 2, "{way:?}");
+        assert!(said[0].attachments.is_empty());
+        let files = world.discord.channel(channel).files(said[1].id).unwrap();
+        assert_eq!((files.len(), files[0].bytes().to_vec()), (1, bytes), "{way:?}");
+        // Where it is is known, too, to those who look at it.
+        let asked = world.asked(way, |w| _ = w.discord.say(w.channel, w.person, "And?")).await;
+        assert!(asked[0].transcript.iter().any(|line| line == told), "{way:?}");
+    }
+}
+
+/// HR17: what Discord refuses because of its file is posted without it.
+#[tokio::test]
+async fn words_arrive_where_discord_refuses_the_file() {
+    let refusals = [None, Some((413, json!({ "code": 40_005 }))), Some((413, json!("too large")))];
+    for refusal in refusals {
+        let mut world = World::new().await;
+        let poet = world.agent("poet");
+        let posts = Arc::new(AtomicU64::new(0));
+        let (counted, changed) = (Arc::clone(&posts), refusal.clone());
+        world.server.alter().answers(move |answer| {
+            let is_ours =
+                answer.endpoint == RestRoute::CreateMessage && answer.account == Some(poet);
+            let is_first = is_ours && counted.fetch_add(1, Ordering::Relaxed) == 0;
+            if let Some((status, body)) = changed.clone().filter(|_| is_first) {
+                (answer.status, answer.body) = (status, body);
+            }
+        });
+        if refusal.is_none() {
+            let channel = world.discord.channel(world.channel);
+            channel.set_member_overwrite(poet, Permissions::TALK, Permissions::ATTACH_FILES);
+        }
+        world.next("poet", dirigent::Reply::text("see there").file("a.txt", *b"a"));
+        let say = |w: &World| _ = w.discord.say(w.channel, w.person, "Please");
+        let asked = world.asked(Way::Pushed, say).await;
+        assert_eq!(posts.load(Ordering::Relaxed), 2, "{refusal:?}");
+        let messages = world.discord.messages(world.channel);
+        assert_eq!(messages.iter().filter(|message| message.author == poet).count(), 1);
+        let told = asked[1].missed.last().unwrap();
+        assert!(told.starts_with("poet: see there"), "{refusal:?}: {told}");
+        assert!(refusal.is_some() || told == "poet: see there", "{told}");
     }
 }
 

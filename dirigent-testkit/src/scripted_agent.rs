@@ -122,6 +122,8 @@ pub struct SeenTurn {
     pub late_embeds: Vec<Embed>,
     /// Why the chat did not take that answer.
     pub post_failure: Option<PostFailure>,
+    /// The names of the files that were not posted with an earlier reply.
+    pub late_files: Vec<String>,
     /// Whether it was told that its newest reply repeated what was said.
     pub repeated: bool,
 }
@@ -306,6 +308,7 @@ impl ScriptedAgent {
             late_answer: turn.late_answer().map(str::to_owned),
             late_embeds: turn.late_embeds().to_vec(),
             post_failure: turn.post_failure(),
+            late_files: turn.late_files().map(str::to_owned).collect(),
             repeated: turn.is_repeated(),
             ..SeenTurn::default()
         });

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use dirigent_core::MessageId;
@@ -12,6 +13,7 @@ use crate::AgentId;
 use crate::values::embed::Embed;
 use crate::values::extras::{AllowedMentions, Extras};
 use crate::values::reply_error::ReplyError;
+use crate::values::reply_file::ReplyFile;
 
 /// A hosted agent: the host says what it answers, the library when.
 ///
@@ -68,11 +70,11 @@ pub trait Agent: Send + Sync + 'static {
 /// Whatever went wrong inside an agent.
 pub type AgentError = Box<dyn Error + Send + Sync>;
 
-/// What an agent answers: a text, and if need be embeds, a reference to the message that it answers, and whom it may
-/// ping. `Debug` shows no text.
+/// What an agent answers: a text, and if need be embeds, files, a reference to the message that it answers, and whom it
+/// may ping. `Debug` shows no text.
 ///
 /// A text beyond 2,000 characters becomes several messages. The first of them answers the message that is referred to,
-/// the last one shows the embeds, and all of them may ping the same users.
+/// the last one shows the embeds and has the files, and all of them may ping the same users.
 ///
 /// ```
 /// use dirigent::ports::{AllowedMentions, Embed};
@@ -95,7 +97,7 @@ pub enum Reply {
     /// This text, unless the silence policy takes it for silence.
     Say(String),
     /// This text, which may be empty, and more. A text that the silence policy takes for silence is not posted, its
-    /// embeds are. Without text and embeds it is [`Reply::Pass`].
+    /// embeds and files are. Without any of them it is [`Reply::Pass`].
     Rich(String, Box<Extras>),
     /// Nothing to say.
     Pass,
@@ -111,6 +113,24 @@ impl Reply {
     #[must_use]
     pub fn embed(self, embed: Embed) -> Self {
         self.with(|extras| extras.embeds.push(embed))
+    }
+
+    /// The same with one more file, at most 10 with 10 MiB together. A file needs no text: `Reply::Pass.file(…)` is a reply,
+    /// and no pass. How a name is made plain says [`ReplyFile::new`].
+    ///
+    /// The reply is posted whatever becomes of its files: a file beyond the limits is left out, and if the chat refuses the
+    /// files or takes none, the message is posted without them. The bytes are kept in memory until the message is posted, and
+    /// nowhere else, so after a restart the reply is posted without its files. Each is logged, and
+    /// [`Turn::late_files`] names those files in the agent's next turn.
+    ///
+    /// ```
+    /// let reply = dirigent::Reply::text("Here are the numbers.").file("numbers.csv", "a,b\n1,2\n");
+    /// assert_eq!(reply.check(), Ok(()));
+    /// ```
+    #[must_use]
+    pub fn file(self, name: impl AsRef<str>, bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes: Arc<[u8]> = bytes.into().into();
+        self.with(|extras| extras.files.push(ReplyFile::new(name, bytes)))
     }
 
     /// The same in answer to this message, which is in the same channel. Where it does not exist there (any more), the
@@ -146,7 +166,8 @@ impl Reply {
 
     /// Whether the chat can take it. The library asks this of every reply: one that exceeds a limit is not posted, not even
     /// in part; the agent's call counts as failed, and [`Builder::on_agent_error`](crate::host::Builder::on_agent_error)
-    /// and listeners are told of the error.
+    /// and listeners are told of the error. Only where a file exceeds a limit, the rest of the reply is posted, if there
+    /// is any.
     ///
     /// # Errors
     ///

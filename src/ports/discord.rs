@@ -12,6 +12,7 @@ use crate::values::error::{ApiError, ErrorKind};
 use crate::values::extras::AllowedMentions;
 use crate::values::id::GuildId;
 use crate::values::message::{Attachment, DISCORD_EPOCH, Nonce, TIME_SHIFT, snowflake_time};
+use crate::values::reply_file::ReplyFile;
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// The chatting half: all that turn keeping needs. A chat that is not Discord implements only this.
@@ -33,7 +34,7 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// [`ErrorKind::Unauthorized`](crate::ports::ErrorKind::Unauthorized) for a bad token, or as transport fails.
     async fn me(&self) -> Result<UserId, ApiError>;
 
-    /// Posts a message: 1 to 2,000 characters that are not all white space, or embeds with or without them. The same
+    /// Posts a message: 1 to 2,000 characters that are not all white space, or embeds or files with or without them. The same
     /// nonce within a few minutes must not make a second message but return the first. What is posted pings those
     /// whom [`Post::mentions`] allows, and no other account.
     ///
@@ -42,6 +43,12 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// `Invalid`, `Gone`, `Forbidden`, `RateLimited`, `Unsupported` for embeds in a chat that has none, or with [`Certainty::Unknown`](crate::ports::Certainty::Unknown) when the
     /// answer was lost.
     async fn post(&self, post: Post) -> Result<Posted, ApiError>;
+
+    /// Whether [`post`](Self::post) takes files. Optional; by default it does not. Then the library posts the replies of this
+    /// account's agent without them, and tells the agent.
+    fn sends_files(&self) -> bool {
+        false
+    }
 
     /// Deletes a message of this account.
     ///
@@ -243,7 +250,7 @@ pub trait GuildApi: DiscordApi {
 pub struct Post {
     /// The channel to post in.
     pub channel: ChannelId,
-    /// At most 2,000 characters. Only with embeds may it be empty.
+    /// At most 2,000 characters. Only with embeds or files may it be empty.
     pub content: Arc<str>,
     /// Makes a repetition harmless.
     pub nonce: Nonce,
@@ -256,13 +263,18 @@ pub struct Post {
     /// What it shows besides its text, at most 10 embeds that [`Reply::check`](crate::Reply::check) accepts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub embeds: Vec<Embed>,
+    /// What it brings, at most 10 files with 10 MiB together, none of them empty. Only where
+    /// [`DiscordApi::sends_files`] says so. They are not written with it.
+    #[serde(skip)]
+    pub files: Vec<ReplyFile>,
 }
 
 impl Post {
-    /// A text that pings no account and answers no message, without embeds.
+    /// A text that pings no account and answers no message, without embeds and files.
     pub fn new(channel: ChannelId, content: impl Into<Arc<str>>, nonce: Nonce) -> Self {
         let (content, mentions) = (content.into(), Mentions::None);
-        Self { channel, content, nonce, mentions, reply_to: None, embeds: Vec::new() }
+        let (reply_to, embeds, files) = (None, Vec::new(), Vec::new());
+        Self { channel, content, nonce, mentions, reply_to, embeds, files }
     }
 }
 
@@ -275,6 +287,7 @@ impl std::fmt::Debug for Post {
             .field("mentions", &self.mentions)
             .field("reply_to", &self.reply_to)
             .field("embeds", &self.embeds.len())
+            .field("files", &self.files.len())
             .finish()
     }
 }

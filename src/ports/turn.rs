@@ -17,6 +17,7 @@ use crate::values::extras::Extras;
 use crate::values::lines::Lines;
 use crate::values::mentions::with_mentions;
 use crate::values::message::Attachment;
+use crate::values::reply_file::ReplyFile;
 use crate::{AgentId, ChannelId, ChatMessage, UserId};
 
 /// A turn that an agent is given.
@@ -160,7 +161,22 @@ impl Turn {
     pub fn with_late_embeds(mut self, embeds: Vec<Embed>) -> Self {
         if !embeds.is_empty() {
             let late = self.late.get_or_insert_with(|| Box::new(Late::from(Said::words(""))));
-            late.said.extras = Some(Arc::new(Extras { embeds, ..Extras::default() }));
+            let mut extras = late.said.extras.as_deref().cloned().unwrap_or_default();
+            extras.embeds = embeds;
+            late.said.extras = Some(Arc::new(extras));
+        }
+        self
+    }
+
+    /// The same, with the names of files that were not posted with an earlier reply.
+    #[must_use]
+    pub fn with_late_files(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        let files: Vec<ReplyFile> = names.into_iter().map(ReplyFile::from).collect();
+        if !files.is_empty() {
+            let late = self.late.get_or_insert_with(|| Box::new(Late::from(Said::words(""))));
+            let mut extras = late.said.extras.as_deref().cloned().unwrap_or_default();
+            extras.files = files;
+            late.said.extras = Some(Arc::new(extras));
         }
         self
     }
@@ -555,6 +571,14 @@ impl Turn {
     pub fn late_embeds(&self) -> &[Embed] {
         let extras = self.late.as_deref().and_then(|late| late.said.extras.as_deref());
         extras.map_or(&[], |extras| &extras.embeds)
+    }
+
+    /// The names of the files of an earlier reply that were not posted, as far as is known: with an answer that is handed
+    /// back, or because they exceeded a limit, the chat did not take them, or the process was restarted. Then the rest of
+    /// the reply was posted.
+    pub fn late_files(&self) -> impl Iterator<Item = &str> {
+        let extras = self.late.as_deref().and_then(|late| late.said.extras.as_deref());
+        extras.into_iter().flat_map(|extras| extras.files.iter().map(ReplyFile::name))
     }
 }
 

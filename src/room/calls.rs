@@ -90,15 +90,29 @@ impl Consult {
     }
 
     /// What the next part of the answer has besides its text: the first one answers a message, the last one shows the
-    /// embeds.
+    /// embeds and has the files.
     pub(crate) fn beside(&self) -> Beside {
         let extras = self.extras.as_deref();
         let answered = extras.and_then(|extras| extras.reply_to).unwrap_or(self.last);
         let is_last = self.posted + 1 == self.parts.len();
+        let files = extras.filter(|_| is_last).map(|extras| extras.files.iter());
+        let at_hand = files.into_iter().flatten().filter(|file| file.is_at_hand());
         Beside {
             reply_to: (self.posted == 0).then_some(answered),
             extras: self.extras.clone().filter(|_| is_last),
+            files: at_hand.cloned().collect(),
         }
+    }
+
+    /// Takes the files from the part that is to be posted next. Returns whether it had some, and has more than these.
+    pub(crate) fn do_without_files(&mut self) -> bool {
+        let has_files = !self.beside().files.is_empty();
+        let has_words = self.parts.get(self.posted).is_some_and(|words| !words.is_empty());
+        let Some(extras) = self.extras.as_mut().filter(|_| has_files).map(Arc::make_mut) else {
+            return false;
+        };
+        extras.files.clear();
+        has_words || extras.shows()
     }
 }
 

@@ -17,7 +17,7 @@ use super::doorway::{Doorway, Offer};
 use super::handing::Handing;
 use super::marks::Marks;
 use super::recollection::{Recollection, own_message};
-use super::reply::messages_of;
+use super::reply::{is_of_files, messages_of};
 use super::requests::{Ask, Requests};
 use super::speaking::Saying;
 use super::turns::Turns;
@@ -118,6 +118,7 @@ impl<'a> Consulting<'a> {
             reply_to: beside.reply_to,
             mentions: mentions.unwrap_or(Mentions::None),
             embeds: beside.embeds().to_vec(),
+            files: beside.files,
             ..Post::new(channel, content, nonce)
         };
         let (cx, now) = (self.cx(), self.now());
@@ -142,8 +143,8 @@ impl<'a> Consulting<'a> {
             ConsultAnswer::Say { text, extras } => {
                 consult.parts = answer_parts(cx, &text);
                 consult.extras = extras;
-                let has_embeds = |extras: &Extras| !extras.embeds.is_empty();
-                if consult.parts.is_empty() && consult.extras.as_deref().is_some_and(has_embeds) {
+                if consult.parts.is_empty() && consult.extras.as_deref().is_some_and(Extras::shows)
+                {
                     consult.parts.push(Arc::default());
                 }
                 if consult.parts.is_empty() {
@@ -199,6 +200,11 @@ impl<'a> Consulting<'a> {
         self.voice.attempts().back_off(self.handing.now, failure.retry_after);
         if !failure.is_final() {
             return;
+        }
+        let consult = self.consult.as_mut().filter(|_| is_of_files(failure.kind));
+        if consult.is_some_and(|consult| consult.do_without_files()) {
+            tracing::warn!(channel = %self.turns.channel, kind = ?failure.kind, "the files of an answer were not posted");
+            return self.voice.attempts().retry_now();
         }
         tracing::warn!(channel = %self.turns.channel, kind = ?failure.kind, "an answer was not posted");
         let answer = self.consult.as_ref().and_then(|consult| consult.answer);

@@ -10,7 +10,8 @@ use super::marks::Marks;
 use super::turns::Turns;
 use crate::values::embed::Embed;
 use crate::values::extras::Extras;
-use crate::values::message::{AuthorKind, ChatKind};
+use crate::values::message::{Attachment, AuthorKind, ChatKind};
+use crate::values::reply_file::ReplyFile;
 use crate::values::shown::Shown;
 use crate::{ChannelId, ChatMessage, UserId};
 
@@ -57,6 +58,8 @@ pub(crate) struct Beside {
     pub(crate) reply_to: Option<MessageId>,
     /// Whose embeds it shows.
     pub(crate) extras: Option<Arc<Extras>>,
+    /// What it brings.
+    pub(crate) files: Vec<ReplyFile>,
 }
 
 impl Beside {
@@ -85,6 +88,12 @@ pub(super) fn own_message(
         let embeds = beside.embeds();
         message.embeds = u8::try_from(embeds.len()).unwrap_or(u8::MAX);
         message.shown = embeds.iter().map(Shown::embed).collect();
+        message.attachments = beside.files.iter().map(attachment).collect();
     }
     message
+}
+
+/// A file of ours. Where it can be fetched is known once an event tells of it.
+fn attachment(file: &ReplyFile) -> Attachment {
+    Attachment::new(file.name(), "", u64::try_from(file.bytes().len()).unwrap_or(u64::MAX))
 }

@@ -18,10 +18,11 @@ use super::recollection::Beside;
 use crate::ports::discord::{Mentions, Post};
 use crate::record::channel::{Outgoing, OutgoingPart, ReplyEnd};
 use crate::text::split::{is_one_message, split_up_to};
-use crate::values::error::Certainty;
+use crate::values::error::{Certainty, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::message::Nonce;
-use crate::{ChannelId, Settings};
+use crate::values::reply_file::ReplyFile;
+use crate::{ChannelId, ChatMessage, Settings};
 
 /// Keeps the nonces of replies apart from those of effects.
 const REPLIES: u64 = 1 << 35;
@@ -42,6 +43,10 @@ pub(crate) struct ReplyDelivery {
     search: Option<Search>,
     /// What of its agent's words is in no part, since the reply was cut. Not known after a restart.
     rest: Arc<str>,
+    /// The files that go with the last part, or went with it. Their bytes are nowhere else.
+    files: Box<[ReplyFile]>,
+    /// How many attempts at the part with them ended without an answer.
+    unanswered: u8,
     /// The message of the last part. With it the reply is over: the record does not have it any more.
     last: Option<MessageId>,
 }
@@ -60,12 +65,18 @@ pub(crate) enum ReplyStep {
 pub(crate) enum AfterFailure {
     /// It is tried again.
     Retry,
+    /// It is tried again without its files.
+    WithoutFiles,
     /// It cannot be delivered.
     GiveUp,
 }
 
 /// From when on a reply is late.
 const LATE: Duration = Duration::from_secs(180);
+
+/// How many attempts at a part with files may end without an answer: a line may be too slow for them, and then the words
+/// go without.
+const UNANSWERED_MAX: u8 = 3;
 
 /// Most parts of a reply, the notice aside. Nonces have numbers for more.
 const PARTS_MAX: usize = 1_000;
@@ -105,7 +116,8 @@ pub(crate) fn compose(
     for (content, number) in messages.zip(0_u64..1 << PART_BITS) {
         parts.push(part(content, number));
     }
-    if parts.is_empty() && extras.as_ref().is_some_and(|extras| !extras.embeds.is_empty()) {
+    let shows = |extras: &Arc<Extras>| !extras.embeds.is_empty() || !extras.files.is_empty();
+    if parts.is_empty() && extras.as_ref().is_some_and(shows) {
         parts.push(part(Arc::default(), 0));
     }
     let (after, composed_at, doubt_since, waiting_since) = (newest, Some(now), None, None);
@@ -124,10 +136,28 @@ pub(crate) fn compose(
 }
 
 impl ReplyDelivery {
-    pub(crate) fn new(outgoing: Outgoing, rest: &str, stamp: Stamp) -> Self {
-        let (stored, attempts) = (Arc::new(outgoing), Attempts::default());
+    pub(crate) fn new(
+        outgoing: Outgoing,
+        files: Box<[ReplyFile]>,
+        rest: &str,
+        stamp: Stamp,
+    ) -> Self {
         let rest = if rest.is_empty() { Arc::default() } else { rest.into() };
-        Self { stored, stamp, attempts, lands_until: None, search: None, rest, last: None }
+        Self { rest, files, ..Self::of(Arc::new(outgoing), stamp) }
+    }
+
+    fn of(stored: Arc<Outgoing>, stamp: Stamp) -> Self {
+        Self {
+            stored,
+            stamp,
+            attempts: Attempts::default(),
+            lands_until: None,
+            search: None,
+            rest: Arc::default(),
+            files: Box::default(),
+            unanswered: 0,
+            last: None,
+        }
     }
 
     /// A reply that an earlier process was delivering. Its next part may have arrived unseen. `anchor`: the
@@ -141,12 +171,9 @@ impl ReplyDelivery {
         let outgoing = Arc::make_mut(&mut stored);
         outgoing.after = outgoing.after.or(anchor);
         outgoing.doubt_since.get_or_insert(stored_at);
-        let (stamp, attempts) = (Stamp::default(), Attempts::default());
         // The process that ended may have made an attempt just before.
         let lands_until = Some(now + LANDS_WITHIN);
-        let rest = Arc::default();
-        let mut reply =
-            Self { stored, stamp, attempts, lands_until, search: None, rest, last: None };
+        let mut reply = Self { lands_until, ..Self::of(stored, Stamp::default()) };
         reply.begin_search();
         reply
     }
@@ -221,7 +248,42 @@ impl ReplyDelivery {
             if next.is_some_and(|part| self.stored.embeds(part) > 0) {
                 post.embeds.clone_from(&extras.embeds);
             }
+            if self.carries_files() {
+                post.files = self.files.to_vec();
+            }
         }
+    }
+
+    /// Whether the next part goes with files.
+    fn carries_files(&self) -> bool {
+        let next = self.next_part().filter(|_| !self.files.is_empty());
+        next.is_some_and(|part| self.stored.is_last(part))
+    }
+
+    /// The names of the files that did not go with the last part, as files without bytes.
+    pub(crate) fn lost_files(&self) -> Vec<ReplyFile> {
+        let named = self.stored.extras.iter().flat_map(|extras| &extras.files);
+        let mut went: Vec<&str> = self.files.iter().map(ReplyFile::name).collect();
+        let mut lost: Vec<ReplyFile> = named.cloned().collect();
+        lost.retain(|file| match went.iter().position(|name| *name == file.name()) {
+            Some(at) => {
+                went.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        lost
+    }
+
+    /// The last part was found in the channel as this message.
+    fn found_last(&mut self, message: &ChatMessage) {
+        let Some(extras) = self.stored.extras.as_ref().filter(|it| !it.files.is_empty()) else {
+            return;
+        };
+        // A chat may write their names in another way.
+        let has_all = message.attachments.len() >= extras.files.len();
+        let has = |file: &&ReplyFile| message.attachments.iter().any(|it| *it.name == *file.name());
+        self.files = extras.files.iter().filter(|file| has_all || has(file)).cloned().collect();
     }
 
     /// What the part that is in the channel as this message has besides its text.
@@ -230,8 +292,10 @@ impl ReplyDelivery {
         let mut posted = self.stored.parts.iter().filter(|part| part.posted == Some(id));
         let last = self.stored.parts.last().filter(|_| self.last == Some(id));
         let part = last.or_else(|| posted.next())?;
-        let extras = self.stored.extras.clone().filter(|_| self.stored.is_last(part));
-        Some(Beside { reply_to: self.stored.reply_to(part), extras })
+        let is_last = self.stored.is_last(part);
+        let extras = self.stored.extras.clone().filter(|_| is_last);
+        let files = if is_last { self.files.to_vec() } else { Vec::new() };
+        Some(Beside { reply_to: self.stored.reply_to(part), extras, files })
     }
 
     /// The next part is in the channel. Returns what it says.
@@ -266,6 +330,10 @@ impl ReplyDelivery {
             stored.doubt_since.get_or_insert(failure.began);
             self.lands_until = self.lands_until.max(Some(failure.began + LANDS_WITHIN));
         }
+        if self.search.is_none() && self.does_without_files(failure) {
+            (self.files, self.attempts) = (Box::default(), Attempts::default());
+            return AfterFailure::WithoutFiles;
+        }
         if failure.is_final() {
             return AfterFailure::GiveUp;
         }
@@ -274,6 +342,17 @@ impl ReplyDelivery {
         }
         self.attempts.back_off(now, failure.retry_after);
         AfterFailure::Retry
+    }
+
+    /// Whether the part that failed so is tried without its files: the chat refused it, perhaps because of them, or takes
+    /// too long to take them. Not where it has nothing else.
+    fn does_without_files(&mut self, failure: &Failure) -> bool {
+        let shows = |part: &OutgoingPart| !part.content.is_empty() || self.stored.embeds(part) > 0;
+        if !self.carries_files() || !self.next_part().is_some_and(shows) {
+            return false;
+        }
+        self.unanswered += u8::from(failure.kind == ErrorKind::NoAnswer);
+        self.unanswered >= UNANSWERED_MAX || is_of_files(failure.kind)
     }
 
     /// The chat answers again: the next attempt may be made at once.
@@ -311,6 +390,11 @@ impl ReplyDelivery {
         }
         stored.doubt_since = stored.doubt_since.map(|since| aged(since, by));
     }
+}
+
+/// Whether a chat may refuse a post so because of its files.
+pub(crate) const fn is_of_files(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Invalid | ErrorKind::Forbidden | ErrorKind::Unsupported)
 }
 
 impl Outgoing {
@@ -398,9 +482,9 @@ impl WithdrawnReply {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::UserId;
     use crate::room::context::ChatFacts;
     use crate::values::message::AuthorKind;
-    use crate::{ChatMessage, UserId};
 
     const AUTHOR: UserId = UserId::new(7);
 

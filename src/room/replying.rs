@@ -26,6 +26,7 @@ use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::turn::Said;
 use crate::record::channel::ReplyEnd;
 use crate::values::error::{ErrorKind, PostFailure};
+use crate::values::extras::Extras;
 
 /// Delivers what a hosted agent says.
 pub(super) struct Replying<'a> {
@@ -50,6 +51,9 @@ impl Replying<'_> {
         let of = (agent, turn.unwrap_or_default(), run);
         let newest = self.turns.view().newest();
         let Said { words, extras } = said;
+        let next = extras.as_ref().and_then(|extras| extras.next.as_ref());
+        let next = next.and_then(|next| self.cx.directory.key(next));
+        let (extras, files) = extras.map_or_else(Default::default, Extras::split);
         let (messages, rest) = messages_of(&words, self.cx.settings);
         let channel = self.turns.channel;
         let outgoing = compose(channel, of, messages, extras, end, (newest, self.now));
@@ -61,8 +65,10 @@ impl Replying<'_> {
             let _ = self.turns.submit(self.cx, self.now, &ended);
             return;
         }
-        // What embeds show is not compared.
-        let is_text = outgoing.extras.as_ref().is_none_or(|extras| extras.embeds.is_empty());
+        // What embeds and files show is not compared.
+        let shows_more =
+            |extras: &Arc<Extras>| !extras.embeds.is_empty() || !extras.files.is_empty();
+        let is_text = !outgoing.extras.as_ref().is_some_and(shows_more);
         let skips = self.cx.settings.reading.skip_repetitions && is_text;
         let names = self.cx.directory.name_words();
         if skips && self.kept.inbox.talk.repeats(agent, &words, names) {
@@ -70,8 +76,6 @@ impl Replying<'_> {
             let _ = self.turns.submit(self.cx, self.now, &ended);
             return;
         }
-        let next = outgoing.extras.as_ref().and_then(|extras| extras.next.as_ref());
-        let next = next.and_then(|next| self.cx.directory.key(next));
         let replied = Input::Replied { agent, run: Some(run), next };
         if self.turns.submit(self.cx, self.now, &replied).is_err() {
             let extras = outgoing.extras;
@@ -80,7 +84,7 @@ impl Replying<'_> {
         }
         self.turns.commit.change();
         let stamp = self.turns.commit.newest();
-        *self.reply = Some(ReplyDelivery::new(outgoing, rest, stamp));
+        *self.reply = Some(ReplyDelivery::new(outgoing, files, rest, stamp));
         self.voice.push(VoiceItem::Reply);
     }
 
@@ -111,6 +115,11 @@ impl Replying<'_> {
             Some(ReplyStep::Post { content, nonce, not_after }) => {
                 let mut post = Post::new(room, content, nonce);
                 reply.complete(&mut post, now);
+                if post.content.is_empty() && post.embeds.is_empty() && post.files.is_empty() {
+                    // A reply of files alone, and a restart.
+                    self.give_up(None);
+                    return Offer::Over;
+                }
                 let account = Account::Agent(agent);
                 let saying = Saying { cx, now, room, voice: self.voice, requests: self.requests };
                 match saying.offer(account, post, None, door) {
@@ -227,8 +236,15 @@ impl Replying<'_> {
         let mut messages = std::mem::take(self.receipt);
         messages.clear();
         messages.extend(reply.posted_messages());
-        if !reply.rest().is_empty() {
-            self.kept.inbox.keep_late(agent, Said::words(reply.rest()));
+        let files = reply.lost_files();
+        if !files.is_empty() {
+            let (channel, files) = (self.turns.channel, files.len());
+            tracing::warn!(%channel, files, "a reply was posted without files of it, which its agent is told");
+        }
+        if !reply.rest().is_empty() || !files.is_empty() {
+            let extras = Some(Extras { files, ..Extras::default() });
+            let extras = extras.filter(|extras| !extras.is_empty()).map(Arc::new);
+            self.kept.inbox.keep_late(agent, Said { words: Arc::clone(reply.rest()), extras });
         }
         // The receipt confirms; nothing is compared any more.
         let tail = Tail::EMPTY;
@@ -286,8 +302,11 @@ impl Replying<'_> {
         let was = reply.stored().waiting_since;
         let after = reply.failed(self.now, failure);
         let waits = reply.stored().waiting_since;
+        let (channel, failure) = (self.turns.channel, failure.post_failure());
+        if after == AfterFailure::WithoutFiles {
+            tracing::warn!(%channel, why = %failure, "the files of a reply were not posted");
+        }
         if after == AfterFailure::GiveUp {
-            let (channel, failure) = (self.turns.channel, failure.post_failure());
             tracing::warn!(%channel, why = %failure, "a reply was not posted");
             return self.give_up(Some(failure));
         }

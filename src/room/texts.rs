@@ -77,7 +77,11 @@ impl Texts {
             self.recent.push_back(message);
         } else {
             let at = self.place(id);
-            if self.recent.get(at).is_some_and(|known| known.id == id) {
+            if let Some(known) = self.recent.get_mut(at).filter(|known| known.id == id) {
+                // Where the files of a post of ours are is known once an event tells of it.
+                if known.attachments.iter().any(|file| file.url.is_empty()) {
+                    *known = message;
+                }
                 return false;
             }
             self.recent.insert(at, message);

@@ -32,6 +32,7 @@ use crate::room::inbox::Brought;
 use crate::values::error::{ApiError, Certainty, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::load_error::LoadError;
+use crate::values::reply_error::ReplyError;
 use crate::{AgentError, AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
 
 /// Performs what rooms decide: asks the chat, the store, the host's waker, agents and the orchestrator.
@@ -72,7 +73,11 @@ impl Performer {
                 self.counts.asked(Asks::Post);
                 let chat = self.chat_of(account);
                 Asked::other("a post", spare, async move {
-                    Ok(Outcome::Posted(chat?.post(post).await?.id))
+                    let chat = chat?;
+                    if !post.files.is_empty() && !chat.sends_files() {
+                        return Err(ApiError::new(ErrorKind::Unsupported));
+                    }
+                    Ok(Outcome::Posted(chat.post(post).await?.id))
                 })
             }
             Action::Delete(message) => {
@@ -219,21 +224,32 @@ impl Performer {
 
     /// What of a reply is delivered, or what of it the chat would refuse.
     #[cold]
-    fn say_richly(&self, text: &str, extras: Box<Extras>) -> Result<AgentAnswer, Failed> {
-        if let Err(error) = extras.check() {
+    fn say_richly(&self, text: &str, mut extras: Box<Extras>) -> Result<AgentAnswer, Failed> {
+        if let Err(error) = extras.check_shown() {
             tracing::warn!(%error, "a reply cannot be posted");
-            let class = Some(error.to_string().into());
-            return Err(Failed { fault: AgentFault::Error(Arc::new(error)), class });
+            return Err(unpostable(error));
         }
+        let limited = extras.limit_files();
         let extras = Some(extras).filter(|extras| !extras.is_empty());
-        Ok(self.say(text, extras.map(Arc::from)))
+        match (self.say(text, extras.map(Arc::from)), limited) {
+            (AgentAnswer::Pass, Err(error)) => {
+                tracing::warn!(%error, "the files of a reply without words cannot be posted");
+                Err(unpostable(error))
+            }
+            (answer, limited) => {
+                if let Err(error) = limited {
+                    tracing::warn!(%error, "a reply is posted without a file");
+                }
+                Ok(answer)
+            }
+        }
     }
 
     /// What of a reply is delivered.
     #[inline]
     fn say(&self, text: &str, extras: Option<Arc<Extras>>) -> AgentAnswer {
-        let has_embeds = extras.as_ref().is_some_and(|extras| !extras.embeds.is_empty());
-        match self.settings.reading.reply(text, has_embeds) {
+        let has_more = extras.as_ref().is_some_and(|extras| extras.shows());
+        match self.settings.reading.reply(text, has_more) {
             Some((words, end)) => {
                 AgentAnswer::Say { said: Said { words: words.into(), extras }, end }
             }
@@ -276,7 +292,10 @@ impl Performer {
         .catch_unwind();
         Outcome::Consulted(match link.unless_dropped(pin!(answering)).await {
             Some(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
-            Some(Ok(Ok(Reply::Rich(text, extras)))) if extras.check().is_ok() => {
+            Some(Ok(Ok(Reply::Rich(text, mut extras)))) if extras.check_shown().is_ok() => {
+                if let Err(error) = extras.limit_files() {
+                    tracing::warn!(%channel, %error, "an answer is posted without a file");
+                }
                 ConsultAnswer::Say { text, extras: Some(Arc::from(extras)) }
             }
             Some(Ok(Ok(Reply::Pass))) => ConsultAnswer::Pass,
@@ -298,6 +317,13 @@ impl Performer {
 }
 
 /// The account has no connection to the chat any more.
+/// A reply that the chat would refuse.
+#[cold]
+fn unpostable(error: ReplyError) -> Failed {
+    let class = Some(error.to_string().into());
+    Failed { fault: AgentFault::Error(Arc::new(error)), class }
+}
+
 fn unknown_account() -> ApiError {
     ApiError::new(ErrorKind::Unauthorized)
 }

@@ -72,11 +72,11 @@ impl ReadingRules {
 
     /// What of a hosted agent's text is posted, and what becomes of its turn then; nothing when it has
     /// nothing to say.
-    pub(crate) fn reply<'a>(&self, text: &'a str, has_embeds: bool) -> Option<(&'a str, ReplyEnd)> {
+    pub(crate) fn reply<'a>(&self, text: &'a str, has_more: bool) -> Option<(&'a str, ReplyEnd)> {
         let text::Reading { delivered, is_complete } = self.completion.read(self.silence, text);
         let asks = |mark: &HumanMarker| mark.asks(&self.completion, delivered);
         let end = match is_complete {
-            _ if delivered.is_empty() && !has_embeds => return None,
+            _ if delivered.is_empty() && !has_more => return None,
             _ if self.human_marker.as_ref().is_some_and(asks) => ReplyEnd::AwaitsHuman,
             true => ReplyEnd::Finished,
             false => ReplyEnd::Unfinished,

@@ -50,7 +50,7 @@ impl ErrorKind {
             Self::Gone => "it does not exist any more",
             Self::Forbidden => {
                 "the account lacks a permission there (to post: View Channels and Send Messages, in threads Send Messages \
-                 in Threads, with embeds Embed Links)"
+                 in Threads, with embeds Embed Links, with files Attach Files)"
             }
             Self::Unauthorized => "the account's token is not valid",
             Self::RateLimited => "too many requests",

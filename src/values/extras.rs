@@ -1,11 +1,14 @@
 //! What a reply has besides its text.
 
+use std::sync::Arc;
+
 use dirigent_core::MessageId;
 use serde::{Deserialize, Serialize};
 
 use super::embed::Embed;
 use super::id::{AgentId, RoleId, UserId};
 use super::reply_error::ReplyError;
+use super::reply_file::{FILE_BYTES_MAX, FILES_MAX, ReplyFile};
 
 /// The most embeds of a message.
 const EMBEDS_MAX: usize = 10;
@@ -27,6 +30,9 @@ pub struct Extras {
     /// Shown with the last message of the reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub embeds: Vec<Embed>,
+    /// Posted with the last message of the reply.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ReplyFile>,
     /// The message that the first message of the reply answers.
     #[serde(with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
@@ -114,8 +120,58 @@ impl Extras {
         *self == Self::default()
     }
 
+    /// Whether it is something without a text.
+    pub(crate) fn shows(&self) -> bool {
+        !self.embeds.is_empty() || self.files.iter().any(ReplyFile::is_at_hand)
+    }
+
     /// Whether a chat would take it.
     pub(crate) fn check(&self) -> Result<(), ReplyError> {
+        self.check_shown()?;
+        self.check_files()
+    }
+
+    /// Takes the bytes from the files that a chat would refuse: those that are too many, and those that are too large
+    /// beside the ones in front of them. Returns the error, if there are any.
+    pub(crate) fn limit_files(&mut self) -> Result<(), ReplyError> {
+        let checked = self.check_files();
+        let mut left = FILE_BYTES_MAX;
+        for (number, file) in self.files.iter_mut().enumerate() {
+            match left.checked_sub(file.bytes().len()).filter(|_| number < FILES_MAX) {
+                Some(rest) => left = rest,
+                None => *file = file.named(),
+            }
+        }
+        checked
+    }
+
+    fn check_files(&self) -> Result<(), ReplyError> {
+        let bytes = self.files.iter().map(|file| file.bytes().len()).sum();
+        let empty = self.files.iter().position(|file| !file.is_at_hand());
+        if self.files.len() > FILES_MAX {
+            Err(ReplyError::TooManyFiles(self.files.len()))
+        } else if bytes > FILE_BYTES_MAX {
+            Err(ReplyError::FilesTooLarge(bytes))
+        } else {
+            empty.map_or(Ok(()), |number| Err(ReplyError::EmptyFile(number)))
+        }
+    }
+
+    /// What is kept of it in a record, and what is posted besides. The machine knows who speaks next.
+    pub(crate) fn split(mut self: Arc<Self>) -> (Option<Arc<Self>>, Box<[ReplyFile]>) {
+        if self.files.is_empty() && self.next.is_none() {
+            return (Some(self), Box::default());
+        }
+        let kept = Arc::make_mut(&mut self);
+        kept.next = None;
+        let named = kept.files.iter().map(ReplyFile::named).collect();
+        let mut files = std::mem::replace(&mut kept.files, named);
+        files.retain(ReplyFile::is_at_hand);
+        (Some(self).filter(|kept| !kept.is_empty()), files.into())
+    }
+
+    /// Whether a chat would take it, but for its files.
+    pub(crate) fn check_shown(&self) -> Result<(), ReplyError> {
         if self.embeds.len() > EMBEDS_MAX {
             return Err(ReplyError::TooManyEmbeds(self.embeds.len()));
         }

@@ -17,6 +17,15 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyError {
+    /// More than 10 files. The first 10 are posted, and the rest of the reply.
+    #[error("a reply has {0} files; 10 are the most")]
+    TooManyFiles(usize),
+    /// Files have more than 10 MiB together. Those that fit are posted, in order, and the rest of the reply.
+    #[error("the files of a reply have {0} bytes together; 10 MiB are the most")]
+    FilesTooLarge(usize),
+    /// A file, counted from 0, has no bytes. It is not posted, but the rest of the reply is.
+    #[error("file {0} of a reply is empty")]
+    EmptyFile(usize),
     /// More than 10 embeds.
     #[error("a reply has {0} embeds; 10 is the most")]
     TooManyEmbeds(usize),

@@ -24,7 +24,8 @@ const INJECTED_MAX: usize = QUESTION_MAX / 4;
 
 /// An agent that lives in another process, as the library calls it. Made by [`Guests::agent`](crate::Guests::agent).
 ///
-/// All that a [`Turn`] tells crosses, and what comes while it runs; so does the reply with all that it has. Who else is here,
+/// All that a [`Turn`] tells crosses, and what comes while it runs; so does the reply with all that it has but its files, of which only
+/// the names cross. Who else is here,
 /// and what a discussion is about, crosses as it is when the call begins. Everything that was missed crosses before the agent is
 /// called: it takes several requests if it is more than half a MiB. Costs that are reported cross within a second.
 ///
@@ -218,6 +219,7 @@ impl<'c> Carrying<'c> {
             late_answer: turn.late_answer().map(str::to_owned),
             late_embeds: turn.late_embeds().to_vec(),
             post_failure: turn.post_failure(),
+            late_files: turn.late_files().map(str::to_owned).collect(),
             is_repeated: turn.is_repeated(),
             // An agent that is not registered any more has no account.
             me: Some(turn.me()).filter(|me| me.discord_user_id.get() != 0),

@@ -118,6 +118,8 @@ pub(crate) struct GivenTurn {
     /// Why the chat did not take that answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) post_failure: Option<PostFailure>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) late_files: Vec<String>,
     pub(crate) is_repeated: bool,
     pub(crate) me: Option<Identity>,
     pub(crate) others: Vec<Identity>,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dirigent::ports::{
-    AllowedMentions, Embed, EmbedAuthor, EmbedField, EmbedFooter, Extras, GuildId, Nonce, RoleId,
+    AllowedMentions, Embed, EmbedAuthor, EmbedField, EmbedFooter, Extras, GuildId, Nonce,
+    ReplyFile, RoleId,
 };
 use dirigent::store::{
     ChannelRecord, Discussion, GapFrom, Handed, OutboxKind, OutboxMessage, Outgoing, OutgoingPart,
@@ -80,6 +81,7 @@ structs! {
         [opt] next: Option<AgentId>,
         [opt] mentions: AllowedMentions,
         [opt] embeds: Vec<Embed>,
+        [opt] files: Vec<ReplyFile>,
     }
 
     struct MentionsFile for AllowedMentions as "AllowedMentions" {

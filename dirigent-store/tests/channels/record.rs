@@ -107,7 +107,7 @@ fn extras() -> impl Strategy<Value = Extras> {
                 everyone: flags.0,
                 replied_user: flags.1,
             };
-            Extras { embeds, reply_to: reply_to.map(MessageId::new), mentions, next: None }
+            Extras { embeds, reply_to: reply_to.map(MessageId::new), mentions, ..Extras::default() }
         },
     )
 }

@@ -93,7 +93,7 @@ fn record(random: &mut Random) -> ChannelRecord {
                 let mentions = AllowedMentions::new().user(UserId::new(random.draw()));
                 let embed = Embed::new().title("\u{0} \"quoted\"").field("'", "東京\n", true);
                 let reply_to = Some(MessageId::new(random.draw()));
-                Arc::new(Extras { embeds: vec![embed; 3], reply_to, mentions, next: None })
+                Arc::new(Extras { embeds: vec![embed; 3], reply_to, mentions, ..Extras::default() })
             }),
         }));
     }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use dirigent::hooks::{RunId, TurnId};
 use dirigent::operate::{Cause, Transition};
 use dirigent::ports::{
-    AllowedMentions, Embed, EmbedAuthor, EmbedFooter, Extras, GuildId, Nonce, RoleId,
+    AllowedMentions, Embed, EmbedAuthor, EmbedFooter, Extras, GuildId, Nonce, ReplyFile, RoleId,
 };
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{
@@ -406,6 +406,7 @@ fn extras() -> Extras {
         reply_to: Some(MessageId::new(u64::MAX)),
         next: Some("next".into()),
         mentions,
+        files: vec![ReplyFile::from("a.txt".to_owned())],
     }
 }
 

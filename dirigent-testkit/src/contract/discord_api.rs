@@ -21,6 +21,7 @@ use doubt::{
 use embeds::{
     chosen_mentions_are_no_obstacle, embeds_are_shown_beside_the_text_or_the_post_is_refused,
     embeds_need_no_text_and_a_known_nonce_shows_them_once,
+    files_come_with_the_post_and_a_known_nonce_brings_them_once,
 };
 use posting::{
     a_deleted_message_is_gone, a_known_nonce_makes_no_second_message,
@@ -57,6 +58,7 @@ pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<ContractReport,
         a_reply_is_marked_and_survives_a_lost_original,
         embeds_are_shown_beside_the_text_or_the_post_is_refused,
         embeds_need_no_text_and_a_known_nonce_shows_them_once,
+        files_come_with_the_post_and_a_known_nonce_brings_them_once,
         chosen_mentions_are_no_obstacle,
         posts_at_the_same_time_all_arrive,
         a_deleted_message_is_gone,

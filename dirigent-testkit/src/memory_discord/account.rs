@@ -237,6 +237,10 @@ impl DiscordApi for MemoryAccount {
         self.attempt(Call::Post, channel, applied).await
     }
 
+    fn sends_files(&self) -> bool {
+        true
+    }
+
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
         self.ask(Call::Delete, Some(channel), |world, me| world.delete(me, channel, message)).await
     }

@@ -18,6 +18,17 @@ pub struct Attachment {
 }
 
 impl Attachment {
+    /// The file of a post.
+    pub(crate) fn of_post(id: u64, file: &ports::ReplyFile) -> Self {
+        Self {
+            id,
+            filename: file.name().to_owned(),
+            description: None,
+            content_type: "application/octet-stream".to_owned(),
+            bytes: Arc::clone(file.bytes()),
+        }
+    }
+
     /// The file in the form that the driver takes. It has no address outside a server.
     pub(crate) fn told(&self) -> ports::Attachment {
         let size = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);

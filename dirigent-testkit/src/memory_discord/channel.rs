@@ -1,8 +1,9 @@
 //! A channel as a test sets it up and looks at it: who may do what there.
 
 use std::fmt;
+use std::sync::Arc;
 
-use dirigent::ports::Embed;
+use dirigent::ports::{Embed, ReplyFile};
 use dirigent::{ChannelId, MessageId, UserId};
 
 use super::embeds;
@@ -137,6 +138,14 @@ impl MemoryChannel {
         let details = world.places.rooms.get(&self.id)?.messages.details(message)?;
         let shown = details.rare.iter().flat_map(|rare| &rare.media.embeds);
         Some(shown.map(embeds::read).collect())
+    }
+
+    /// The files that came with a message, if it is there.
+    pub fn files(&self, message: MessageId) -> Option<Vec<ReplyFile>> {
+        let world = self.world.lock();
+        let details = world.places.rooms.get(&self.id)?.messages.details(message)?;
+        let attached = details.rare.iter().flat_map(|rare| &rare.media.attachments);
+        Some(attached.map(|file| ReplyFile::new(&file.filename, Arc::clone(&file.bytes))).collect())
     }
 
     /// Lets an account react to a message; says whether it had not.

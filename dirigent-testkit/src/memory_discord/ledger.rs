@@ -151,6 +151,8 @@ pub struct PostRecord {
     pub chars: usize,
     /// How many embeds it has. [`MemoryChannel::embeds`](super::MemoryChannel::embeds) shows those that were posted.
     pub embeds: usize,
+    /// How many files it has. [`MemoryChannel::files`](super::MemoryChannel::files) has those that were posted.
+    pub files: usize,
     /// The message that it made, or that an earlier one with its nonce had made.
     pub message: Option<MessageId>,
     /// Whether the nonce was known.

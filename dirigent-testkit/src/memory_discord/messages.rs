@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use dirigent::ports::{
-    ApiError, AuthorKind, ChatKind, Embed, ErrorKind, Extras, HistoryRequest, Post, Posted, Quoted,
+    ApiError, AuthorKind, ChatKind, ErrorKind, Extras, HistoryRequest, Post, Posted, Quoted,
+    ReplyFile,
 };
 use dirigent::{ChannelId, ChatMessage, MessageId, Reply, UserId};
 
+use super::attachment::Attachment;
 use super::details::Details;
 use super::event::Event;
 use super::faults::Fault;
@@ -37,6 +39,7 @@ impl World {
             reply_to: post.reply_to,
             chars: post.content.chars().count(),
             embeds: post.embeds.len(),
+            files: post.files.len(),
             message: None,
             deduplicated: false,
             fault,
@@ -59,19 +62,22 @@ impl World {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
         let answers = post.reply_to.is_some_and(|answered| room.messages.find(answered).is_some());
-        let content = if post.embeds.is_empty() {
+        let content = if post.embeds.is_empty() && post.files.is_empty() {
             acceptable(post.content)?
         } else {
-            self.beside_embeds(me, post.channel, post.content, &post.embeds)?
+            self.beside(me, &post)?
         };
         let answered = post.reply_to.filter(|_| answers);
-        let details = Details::of_post(post.mentions, answered, &post.embeds);
+        let mut details = Details::of_post(post.mentions, answered, &post.embeds);
         let (now, nonce) = (self.clock.now(), post.nonce.as_str());
         if let Some(id) = self.nonces.find(now, me, nonce) {
             return Ok(Posted { id, deduplicated: true });
         }
         let id = MessageId::new(self.ids.next(now));
         self.nonces.remember(now, me, nonce, id);
+        if !post.files.is_empty() {
+            self.attach(&mut details, &post.files);
+        }
         let message = ChatMessage {
             author_kind: self.accounts.kind_of(me),
             kind: if answers { ChatKind::Reply } else { ChatKind::Default },
@@ -82,21 +88,32 @@ impl World {
         Ok(Posted { id, deduplicated: false })
     }
 
-    /// The content of a post with embeds, if the account may post them and they are acceptable.
-    fn beside_embeds(
-        &self,
-        me: UserId,
-        channel: ChannelId,
-        content: Arc<str>,
-        embeds: &[Embed],
-    ) -> Result<Arc<str>, ApiError> {
-        if !self.places.permissions(channel, me).contains(Permissions::EMBED_LINKS) {
+    /// The content of a post with embeds or files, if the account may post them and they are acceptable.
+    fn beside(&self, me: UserId, post: &Post) -> Result<Arc<str>, ApiError> {
+        let allowed = self.places.permissions(post.channel, me);
+        let needs = [
+            (post.embeds.is_empty(), Permissions::EMBED_LINKS),
+            (post.files.is_empty(), Permissions::ATTACH_FILES),
+        ];
+        if needs.into_iter().any(|(has_none, right)| !has_none && !allowed.contains(right)) {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
-        let extras = Extras { embeds: embeds.to_vec(), ..Extras::default() };
+        let (embeds, files) = (post.embeds.clone(), post.files.clone());
+        let extras = Extras { embeds, files, ..Extras::default() };
         let shown = Reply::Rich(String::new(), Box::new(extras));
         shown.check().map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        let content = Arc::clone(&post.content);
         if content.trim().is_empty() { Ok(Arc::default()) } else { acceptable(content) }
+    }
+
+    /// Keeps the files of a post. Each account can read them.
+    fn attach(&mut self, details: &mut Details, files: &[ReplyFile]) {
+        for file in files {
+            let id = self.next_id();
+            let kept = Attachment::of_post(id, file);
+            self.files.insert(kept.told().url.as_ref().to_owned(), file.bytes().to_vec());
+            details.rare_mut().media.attachments.push(kept);
+        }
     }
 
     /// Lets an account say something without the API: a person with a client, a webhook.

@@ -108,6 +108,9 @@ impl ReplyDelivery {
             let is_it =
                 self.next_part().is_some_and(is_part) && !self.is_older(message.id, facts.chat);
             if let Some(content) = is_it.then(|| self.posted(message.id)).flatten() {
+                if self.is_whole() {
+                    self.found_last(message);
+                }
                 found.push((message.id, content));
             }
         }

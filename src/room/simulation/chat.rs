@@ -8,7 +8,7 @@ use dirigent_core::{MessageId, Timestamp};
 use super::super::action::Account;
 use super::super::context::ChatFacts;
 use crate::ports::discord::Post;
-use crate::values::message::{AuthorKind, ChatKind, Nonce};
+use crate::values::message::{Attachment, AuthorKind, ChatKind, Nonce};
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// The room's channel.
@@ -158,6 +158,11 @@ impl Chat {
             kind: if post.reply_to.is_some() { ChatKind::Reply } else { ChatKind::Default },
             reply_to: post.reply_to,
             embeds: u8::try_from(post.embeds.len()).unwrap_or(u8::MAX),
+            attachments: post
+                .files
+                .iter()
+                .map(|file| Attachment::new(file.name(), "https://files.example/1", 5))
+                .collect(),
             nonce: Some(nonce),
             ..ChatMessage::new(id, post.channel, user(account), post.content.clone())
         };

@@ -18,6 +18,7 @@ use crate::runtime::perform::report_of;
 use crate::values::embed::Embed;
 use crate::values::error::{Certainty, ErrorKind};
 use crate::values::extras::{AllowedMentions, Extras};
+use crate::values::reply_file::ReplyFile;
 
 impl World {
     /// The request does what it asks for.
@@ -236,7 +237,7 @@ impl World {
         }
     }
 
-    /// What a hosted agent says: of four replies one has more than words, or nothing but an embed.
+    /// What a hosted agent says: of four replies one has more than words, or nothing but an embed or a file.
     fn said(&mut self) -> Said {
         let words = self.text();
         // No number is drawn: other worlds go as they went.
@@ -244,10 +245,17 @@ impl World {
         let reply_to = self.chat.said.last().map(|message| message.id);
         let embeds = vec![Embed::new().title(format!("e{}", self.number))];
         let mentions = AllowedMentions::new().user(PERSON);
+        let files = vec![ReplyFile::new(format!("f{}", self.number), *b"bytes")];
         let extras = match kind {
+            1 => Extras { files, ..Extras::default() },
+            9 => Extras { embeds, files, ..Extras::default() },
+            13 => {
+                let extras = Some(Arc::new(Extras { files, ..Extras::default() }));
+                return Said { words: Arc::default(), extras };
+            }
             0 => Extras { embeds, ..Extras::default() },
             4 => Extras { reply_to, mentions, ..Extras::default() },
-            8 => Extras { embeds, reply_to, mentions, next: None },
+            8 => Extras { embeds, reply_to, mentions, ..Extras::default() },
             2 | 6 | 10 if self.hands_over => {
                 let next = Some(format!("agent-{}", self.number / 16 % 5).into());
                 Extras { next, ..Extras::default() }

@@ -329,6 +329,14 @@ impl World {
             let followed = outgoing.after.filter(|_| is_late);
             let answers = extras.reply_to.or(followed).filter(|_| at == 0);
             let pings = Mentions::from(&extras.mentions);
+            // A chat may refuse them, and a process that died takes them with it.
+            let has_files = is_last && !extras.files.is_empty();
+            if !post.files.is_empty() && !has_files {
+                self.books.fail(format!("part {at} brings files of another one"));
+            }
+            if post.content.is_empty() && post.embeds.is_empty() && post.files.is_empty() {
+                self.books.fail(format!("part {at} is nothing"));
+            }
             if (&post.embeds, post.reply_to, &post.mentions) != (&embeds, answers, &pings) {
                 self.books.fail(format!("part {at} leaves without what its reply has: {extras:?}"));
             }

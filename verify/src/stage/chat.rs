@@ -130,6 +130,10 @@ impl DiscordApi for StageAccount {
         posted
     }
 
+    fn sends_files(&self) -> bool {
+        self.account.sends_files()
+    }
+
     async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
         let is_it = |_, effect: &PendingEffect| matches!(effect.effect, Effect::Delete { message: m, .. } if m == message);
         if !self.is_pending(is_it) && !self.is_withdrawn(channel, message) {

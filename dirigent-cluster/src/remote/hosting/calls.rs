@@ -93,6 +93,7 @@ fn given(channel: ChannelId, agent: AgentId, turn: GivenTurn) -> Turn {
         .with_late_answer(turn.late_answer.map(Into::into))
         .with_late_embeds(turn.late_embeds)
         .with_post_failure(turn.post_failure)
+        .with_late_files(turn.late_files)
         .with_agents(agents);
     let given = if turn.is_after_reminder { given.after_reminder() } else { given };
     if let Some(guide) = turn.guide { given.with_guide(guide) } else { given }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent::ports::{GuildId, Nonce, RoleId};
+use dirigent::ports::{GuildId, Nonce, ReplyFile, RoleId};
 use dirigent::{AgentId, ChannelId, UserId};
 use dirigent_core::{AgentKey, MessageId, RunId, Tail, Ticket, Timestamp, TurnId};
 use serde::de::value::MapAccessDeserializer;
@@ -31,7 +31,8 @@ macro_rules! plain {
     )+};
 }
 
-plain! { bool u8 u16 u32 u64 usize String Duration AgentId }
+// Of a file its name alone.
+plain! { bool u8 u16 u32 u64 usize String Duration AgentId ReplyFile }
 
 impl Form for Arc<str> {
     fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -1,9 +1,12 @@
-//! Checks of what a post has besides its text. A chat that has no embeds refuses them as unsupported.
+//! Checks of what a post has besides its text. A chat that has no embeds refuses them as unsupported; one that takes no
+//! files says so.
 
 use std::sync::Arc;
 
 use dirigent::DiscordApi;
-use dirigent::ports::{AllowedMentions, ApiError, Embed, ErrorKind, Mentions, Post, Posted};
+use dirigent::ports::{
+    AllowedMentions, ApiError, Embed, ErrorKind, Mentions, Post, Posted, ReplyFile,
+};
 
 use super::harness::{DiscordHarness, ids, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, works};
@@ -50,6 +53,35 @@ pub(super) async fn embeds_need_no_text_and_a_known_nonce_shows_them_once(
     let is_bare =
         |message: &dirigent::ChatMessage| message.content.is_empty() && message.embeds == 1;
     ensure(messages.iter().all(is_bare), "the message is not the embed alone")
+}
+
+pub(super) async fn files_come_with_the_post_and_a_known_nonce_brings_them_once(
+    harness: &dyn DiscordHarness,
+) -> Outcome {
+    let account = harness.account();
+    let channel = harness.fresh_channel().await;
+    if !account.sends_files() {
+        return Ok(());
+    }
+    let file = |name, bytes: &[u8]| ReplyFile::new(name, bytes);
+    let files = vec![file("a.txt", b"--\r\none"), file("b.bin", &[0, 255, 13, 10, 45, 45])];
+    let with_words = Post { files: files.clone(), ..post(channel, "see there", 1) };
+    let bare = Post { files, ..post(channel, "", 2) };
+    let mut expected = Vec::new();
+    for post in [with_words, bare] {
+        let first = posted(&*account, post.clone()).await?;
+        let second = posted(&*account, post).await?;
+        equal("the id of the repeated post", &second.id, &first.id)?;
+        expected.push(first.id);
+    }
+    let messages = newest(&*account, channel).await?;
+    equal("messages", &ids(&messages), &expected)?;
+    let names = |message: &dirigent::ChatMessage| {
+        let files = message.attachments.iter().map(|file| (file.name.to_string(), file.size));
+        files.collect::<Vec<_>>()
+    };
+    let brought = [("a.txt".to_owned(), 7), ("b.bin".to_owned(), 6)];
+    ensure(messages.iter().all(|message| names(message) == brought), "a file is missing")
 }
 
 pub(super) async fn chosen_mentions_are_no_obstacle(harness: &dyn DiscordHarness) -> Outcome {

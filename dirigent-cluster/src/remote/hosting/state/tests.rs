@@ -98,6 +98,7 @@ impl HostingStage {
                 late_answer: None,
                 post_failure: None,
                 late_embeds: Vec::new(),
+                late_files: Vec::new(),
                 is_repeated: false,
                 me: None,
                 others: Vec::new(),
