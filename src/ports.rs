@@ -34,7 +34,9 @@ pub use crate::values::error::{ApiError, Certainty, ErrorKind, PostFailure};
 pub use crate::values::extras::{AllowedMentions, Extras};
 pub use crate::values::id::{BadSnowflake, GuildId, RoleId};
 pub use crate::values::lines::Lines;
-pub use crate::values::message::{Attachment, AuthorKind, BadNonce, ChatKind, Nonce};
+pub use crate::values::message::{
+    Attachment, AuthorKind, BadNonce, ChatKind, Nonce, snowflake_time,
+};
 pub use crate::values::reply_error::ReplyError;
 pub use crate::values::reply_file::ReplyFile;
 pub use crate::values::shown::{Quoted, QuotedAs, Shown};

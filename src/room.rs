@@ -315,7 +315,7 @@ impl Room {
         self.step(cx, now).sort();
         if let Some(terms) = terms {
             let posts = &mut self.active.get_or_insert_default().posts;
-            posts.get_or_insert_default().owe_guide(self.turns.channel, now, &terms);
+            posts.get_or_insert_default().owe_guide(cx, self.turns.channel, now, &terms);
             self.discussion = Some(Arc::new(terms));
         }
         self.turns.commit.change_for_good();

@@ -95,6 +95,7 @@ use crate::runtime::events::{AgentErrorHook, EventOrLag};
 use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::presence::PresenceBoard;
 use crate::settings::limits::TRANSITIONS_KEPT;
+use crate::text::split::LIMIT;
 use crate::values::error::ApiError;
 use crate::values::message::snowflake_time;
 use crate::{AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
@@ -366,6 +367,11 @@ impl ChatFacts for Runtime {
     fn reads_history(&self, channel: ChannelId) -> Option<bool> {
         let reads = || self.discord.reads_history(channel);
         host_code::caught("a permission", reads).flatten()
+    }
+
+    fn longest_message(&self) -> usize {
+        let longest = || self.discord.longest_message();
+        host_code::caught("the longest message", longest).unwrap_or(LIMIT)
     }
 }
 

@@ -5,7 +5,8 @@ use std::error::Error as _;
 
 use async_trait::async_trait;
 use dirigent::ports::{
-    ApiError, Attachment, ErrorKind, HistoryRequest, Mentions, Post, Posted, WriteBar,
+    ApiError, Attachment, ErrorKind, HistoryRequest, Mentions, Post, Posted, Timestamp, WriteBar,
+    snowflake_time,
 };
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 use serde::Serialize;
@@ -107,6 +108,10 @@ fn for_its_size(error: ApiError) -> ApiError {
 
 #[async_trait]
 impl DiscordApi for DiscordAccount {
+    fn sent_at(&self, message: MessageId) -> Timestamp {
+        snowflake_time(message)
+    }
+
     async fn me(&self) -> Result<UserId, ApiError> {
         self.ask_me().await
     }

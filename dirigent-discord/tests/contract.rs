@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dirigent::ports::{GuildApi, GuildId};
-use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
+use dirigent::{ChannelId, Clock as _, DiscordApi, MessageId, UserId};
 use dirigent_discord::{BanGuard, DiscordAccount};
 use dirigent_loopback::{LoopbackDiscord, RestFault, RestRoute, Scope, ServerLimits};
 use dirigent_testkit::memory_discord::Fault;
@@ -95,6 +95,10 @@ impl contract::DiscordHarness for GuildStage {
 
     async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId {
         self.loopback.discord().say(channel, self.person, text)
+    }
+
+    fn now(&self) -> dirigent::ports::Timestamp {
+        self.clock.now()
     }
 
     fn can_break_posts(&self) -> bool {

@@ -64,6 +64,10 @@ impl Slow {
 
 #[dirigent::async_trait]
 impl DiscordApi for Slow {
+    fn sent_at(&self, message: MessageId) -> Timestamp {
+        dirigent::ports::snowflake_time(message)
+    }
+
     async fn me(&self) -> Result<UserId, ApiError> {
         Ok(self.me)
     }

@@ -4,19 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent::ports::{ApiError, GuildApi, GuildId, Identity, RegisterError};
+use dirigent::ports::{
+    ApiError, GuildApi, GuildId, HistoryRequest, Identity, Post, Posted, RegisterError, Timestamp,
+    snowflake_time,
+};
 use dirigent::snapshot::AgentKey;
 use dirigent::store::{
     Barred, ChannelStore, Commit, CommitError, LoadError, MemoryChannels, Revision, StoredChannel,
 };
 use dirigent::{
-    AgentId, ChannelId, Clock, DiscordApi, IdentityStore, MemoryIdentities, MessageId, SystemClock,
-    UserId,
+    AgentId, ChannelId, ChatMessage, Clock, DiscordApi, IdentityStore, MemoryIdentities, MessageId,
+    SystemClock, UserId,
 };
-use dirigent_testkit::memory_discord::Fault;
+use dirigent_testkit::memory_discord::{Fault, MemoryAccount};
 use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 
 struct ContractStage {
+    clock: ManualClock,
     discord: MemoryDiscord,
     guild: GuildId,
     owner: UserId,
@@ -28,10 +32,12 @@ struct ContractStage {
 
 impl ContractStage {
     fn new() -> Self {
-        let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
         let owner = discord.add_human();
         let guild = discord.add_guild(owner);
         let stage = Self {
+            clock,
             guild,
             owner,
             person: discord.add_human(),
@@ -73,6 +79,10 @@ impl contract::DiscordHarness for ContractStage {
 
     async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId {
         self.discord.say(channel, self.person, text)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     fn can_break_posts(&self) -> bool {
@@ -285,4 +295,75 @@ async fn a_registry_is_not_made_from_two_agents_with_one_account() {
     let renamed = Identity { agent_name: "Builder".to_owned(), ..developer.clone() };
     let registry = MemoryIdentities::with([developer, renamed.clone()]).unwrap();
     assert_eq!(registry.all().await.unwrap(), [renamed]);
+}
+
+/// An account of a chat whose ids are not Discord's, in an adapter that reads them so all the same.
+struct Misread(MemoryAccount);
+
+#[async_trait]
+impl DiscordApi for Misread {
+    async fn me(&self) -> Result<UserId, ApiError> {
+        self.0.me().await
+    }
+
+    async fn post(&self, post: Post) -> Result<Posted, ApiError> {
+        self.0.post(post).await
+    }
+
+    async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
+        self.0.delete(channel, message).await
+    }
+
+    async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
+        self.0.history(request).await
+    }
+
+    async fn members(
+        &self,
+        channel: ChannelId,
+        among: Vec<UserId>,
+    ) -> Result<Vec<UserId>, ApiError> {
+        self.0.members(channel, among).await
+    }
+
+    fn sent_at(&self, message: MessageId) -> Timestamp {
+        snowflake_time(MessageId::new(message.get() >> 22))
+    }
+}
+
+struct MisreadStage(ContractStage);
+
+#[async_trait]
+impl contract::DiscordHarness for MisreadStage {
+    fn account(&self) -> Arc<dyn DiscordApi> {
+        Arc::new(Misread(self.0.discord.account(self.0.bots[0])))
+    }
+
+    fn colleague(&self) -> Arc<dyn DiscordApi> {
+        contract::DiscordHarness::colleague(&self.0)
+    }
+
+    fn person(&self) -> UserId {
+        self.0.person
+    }
+
+    async fn fresh_channel(&self) -> ChannelId {
+        self.0.fresh_channel().await
+    }
+
+    async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId {
+        self.0.person_says(channel, text).await
+    }
+
+    fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+}
+
+/// EZ1: otherwise what people say while the bot is away is never answered, and nothing tells.
+#[tokio::test(flavor = "current_thread")]
+async fn an_adapter_that_reads_the_ids_of_another_chat_as_discords_is_found() {
+    let failures = contract::discord_api(&MisreadStage(ContractStage::new())).await.unwrap_err();
+    let names: Vec<_> = failures.all().iter().map(contract::Failure::check).collect();
+    assert_eq!(names, ["the_id_of_a_message_says_when_it_was_sent"]);
 }

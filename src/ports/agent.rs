@@ -73,8 +73,9 @@ pub type AgentError = Box<dyn Error + Send + Sync>;
 /// What an agent answers: a text, and if need be embeds, files, a reference to the message that it answers, and whom it
 /// may ping. `Debug` shows no text.
 ///
-/// A text beyond 2,000 characters becomes several messages. The first of them answers the message that is referred to,
-/// the last one shows the embeds and has the files, and all of them may ping the same users.
+/// A text beyond the chat's [longest message](crate::DiscordApi::longest_message) (Discord: 2,000 characters) becomes several messages.
+/// The first of them answers the message that is referred to, the last one shows the embeds and has the files, and all of them
+/// may ping the same users.
 ///
 /// ```
 /// use dirigent::ports::{AllowedMentions, Embed};

@@ -7,11 +7,12 @@ use dirigent_core::{MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::ports::write_bar::WriteBar;
+use crate::text::split::LIMIT;
 use crate::values::embed::Embed;
 use crate::values::error::{ApiError, ErrorKind};
 use crate::values::extras::AllowedMentions;
 use crate::values::id::GuildId;
-use crate::values::message::{Attachment, DISCORD_EPOCH, Nonce, TIME_SHIFT, snowflake_time};
+use crate::values::message::{Attachment, DISCORD_EPOCH, Nonce, TIME_SHIFT};
 use crate::values::reply_file::ReplyFile;
 use crate::{ChannelId, ChatMessage, UserId};
 
@@ -34,9 +35,15 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// [`ErrorKind::Unauthorized`](crate::ports::ErrorKind::Unauthorized) for a bad token, or as transport fails.
     async fn me(&self) -> Result<UserId, ApiError>;
 
-    /// Posts a message: 1 to 2,000 characters that are not all white space, or embeds or files with or without them. The same
-    /// nonce within a few minutes must not make a second message but return the first. What is posted pings those
-    /// whom [`Post::mentions`] allows, and no other account.
+    /// Posts a message: 1 to [`longest_message`](Self::longest_message) characters that are not all white space, or embeds or
+    /// files with or without them. The same nonce within a few minutes must not make a second message but return the first. What is posted
+    /// pings those whom [`Post::mentions`] allows, and no other account.
+    ///
+    /// Discord, Matrix and Mattermost know a nonce: send [`Post::nonce`] as that. IRC, Telegram and Slack know none. An adapter of
+    /// such a chat remembers, for ten minutes, each nonce that it tried and the newest message before the first attempt. If Dirigent
+    /// repeats a nonce, the adapter looks in the history for the text among this account's messages behind that one, and returns
+    /// what it finds before it posts again. After a restart Dirigent itself looks for replies in the
+    /// history; a trigger or a discussion's guide of the seconds before a kill may be posted twice, unless the adapter keeps its nonces.
     ///
     /// # Errors
     ///
@@ -105,10 +112,15 @@ pub trait DiscordApi: Send + Sync + 'static {
         among: Vec<UserId>,
     ) -> Result<Vec<UserId>, ApiError>;
 
-    /// When a message was posted. The default reads Discord's snowflake; a chat whose ids are no
-    /// snowflakes must say it in its own way, or messages missed during a restart look ancient.
-    fn sent_at(&self, message: MessageId) -> Timestamp {
-        snowflake_time(message)
+    /// When a message was posted, without asking the chat. Where ids are Discord's, it is [`snowflake_time`](crate::ports::snowflake_time); another chat
+    /// keeps the times of the messages that it has shown. An id that it does not know any more was sent long ago: it
+    /// answers `Timestamp::default()`, and what is said there wakes no agent.
+    fn sent_at(&self, message: MessageId) -> Timestamp;
+
+    /// The longest message that the chat takes, in UTF-16 code units: longer replies become several. The default is
+    /// Discord's 2,000; less than 100 counts as 100. The moderator's account answers for all.
+    fn longest_message(&self) -> usize {
+        LIMIT
     }
 
     /// The highest id that a message of before this moment may have: those posted since have higher ones.
@@ -250,7 +262,7 @@ pub trait GuildApi: DiscordApi {
 pub struct Post {
     /// The channel to post in.
     pub channel: ChannelId,
-    /// At most 2,000 characters. Only with embeds or files may it be empty.
+    /// At most [`DiscordApi::longest_message`] characters. Only with embeds or files may it be empty.
     pub content: Arc<str>,
     /// Makes a repetition harmless.
     pub nonce: Nonce,

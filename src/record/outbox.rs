@@ -4,7 +4,7 @@ use dirigent_core::{MessageId, Timestamp};
 
 use crate::ChannelId;
 use crate::record::channel::OutgoingPart;
-use crate::text::split::split_reply;
+use crate::text::split::split_up_to;
 use crate::values::message::Nonce;
 
 /// A post that must arrive exactly once, however often the process is restarted meanwhile. It is
@@ -63,23 +63,25 @@ pub enum OutboxKind {
 const OUTBOX: u64 = 1 << 31;
 
 impl OutboxMessage {
-    /// A message of the channel `from`, written now.
+    /// A message of the channel `from`, written now for a chat whose messages have at most `longest` UTF-16 code units.
     pub(crate) fn new(
         kind: OutboxKind,
         from: ChannelId,
         to: ChannelId,
         now: Timestamp,
-        text: &str,
+        (text, longest): (&str, usize),
     ) -> Self {
         let (number, after) = match kind {
             // Nothing of ours stands in a channel that was just created.
             OutboxKind::Guide => (OUTBOX, Some(MessageId::new(0))),
             OutboxKind::Result => (OUTBOX | 1 << 16, None),
         };
-        let parts = split_reply(text).into_iter().zip(number..).map(|(content, number)| {
-            let nonce = Nonce::from_parts(from.get(), now.as_millis(), number);
-            OutgoingPart { content: content.into(), nonce, posted: None }
-        });
+        let parts = split_up_to(text, longest, usize::MAX).0.into_iter().zip(number..).map(
+            |(content, number)| {
+                let nonce = Nonce::from_parts(from.get(), now.as_millis(), number);
+                OutgoingPart { content: content.into(), nonce, posted: None }
+            },
+        );
         Self { kind, to, after, at: now, tried: false, parts: parts.collect() }
     }
 

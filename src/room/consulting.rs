@@ -217,5 +217,6 @@ impl<'a> Consulting<'a> {
 
 /// The parts of an orchestrator's answer.
 fn answer_parts(cx: &Context<'_>, text: &str) -> Vec<Arc<str>> {
-    messages_of(&cx.settings.reading.silence.deliverable(text).into(), cx.settings).0.collect()
+    let words = cx.settings.reading.silence.deliverable(text).into();
+    messages_of(&words, cx.settings, cx.chat.longest_message()).0.collect()
 }

@@ -17,6 +17,11 @@ pub(crate) trait ChatFacts {
     /// Whether the moderator may read the history, where that is known.
     fn reads_history(&self, channel: ChannelId) -> Option<bool>;
 
+    /// The longest message, in UTF-16 code units.
+    fn longest_message(&self) -> usize {
+        crate::text::split::LIMIT
+    }
+
     /// Whether an empty page proves nothing: without the permission to read a history the chat answers with
     /// an empty one.
     fn may_be_hidden(&self, channel: ChannelId) -> bool {

@@ -35,8 +35,15 @@ impl DiscussionPosts {
     }
 
     /// The guide of a discussion that was opened is to be posted in its channel.
-    pub(super) fn owe_guide(&mut self, channel: ChannelId, now: Timestamp, terms: &Discussion) {
-        let guide = OutboxMessage::new(OutboxKind::Guide, channel, channel, now, &terms.guide);
+    pub(super) fn owe_guide(
+        &mut self,
+        cx: &Context<'_>,
+        channel: ChannelId,
+        now: Timestamp,
+        terms: &Discussion,
+    ) {
+        let text = (&*terms.guide, cx.chat.longest_message());
+        let guide = OutboxMessage::new(OutboxKind::Guide, channel, channel, now, text);
         self.outbox.write(guide);
     }
 
@@ -54,7 +61,8 @@ impl DiscussionPosts {
         } else {
             self.result.take().unwrap_or_else(|| cx.settings.texts.result(channel, None))
         };
-        let result = OutboxMessage::new(OutboxKind::Result, channel, terms.callback, now, &text);
+        let text = (&*text, cx.chat.longest_message());
+        let result = OutboxMessage::new(OutboxKind::Result, channel, terms.callback, now, text);
         self.outbox.write(result);
     }
 

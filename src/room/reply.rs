@@ -81,16 +81,17 @@ const UNANSWERED_MAX: u8 = 3;
 /// Most parts of a reply, the notice aside. Nonces have numbers for more.
 const PARTS_MAX: usize = 1_000;
 
-/// The messages of a reply, at most as many as the settings allow and, where there would be more, one that
+/// The messages of a reply, each of at most `longest` UTF-16 code units, and at most as many as the settings allow and, where there would be more, one that
 /// says so. Also returns what is left out.
 pub(crate) fn messages_of<'a>(
     words: &'a Arc<str>,
     settings: &Settings,
+    longest: usize,
 ) -> (impl Iterator<Item = Arc<str>> + use<>, &'a str) {
     let most = settings.limits.reply_parts_max.clamp(1, PARTS_MAX);
-    let whole = is_one_message(words).then(|| Arc::clone(words));
+    let whole = is_one_message(words, longest).then(|| Arc::clone(words));
     let (mut messages, rest) =
-        if whole.is_some() { (Vec::new(), "") } else { split_up_to(words, most) };
+        if whole.is_some() { (Vec::new(), "") } else { split_up_to(words, longest, most) };
     if !rest.is_empty() && !settings.texts.cut_notice.trim().is_empty() {
         messages.push(settings.texts.cut_notice.clone());
     }

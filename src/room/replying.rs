@@ -54,7 +54,8 @@ impl Replying<'_> {
         let next = extras.as_ref().and_then(|extras| extras.next.as_ref());
         let next = next.and_then(|next| self.cx.directory.key(next));
         let (extras, files) = extras.map_or_else(Default::default, Extras::split);
-        let (messages, rest) = messages_of(&words, self.cx.settings);
+        let (messages, rest) =
+            messages_of(&words, self.cx.settings, self.cx.chat.longest_message());
         let channel = self.turns.channel;
         let outgoing = compose(channel, of, messages, extras, end, (newest, self.now));
         if outgoing.parts.is_empty() {

@@ -24,6 +24,10 @@ pub(crate) struct Quiet {
 
 #[async_trait]
 impl DiscordApi for Quiet {
+    fn sent_at(&self, message: MessageId) -> dirigent_core::Timestamp {
+        crate::values::message::snowflake_time(message)
+    }
+
     async fn me(&self) -> Result<UserId, ApiError> {
         Ok(UserId::new(1))
     }

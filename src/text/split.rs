@@ -1,4 +1,4 @@
-//! Cutting a long reply into messages that Discord accepts.
+//! Cutting a long reply into messages that a chat accepts.
 
 use std::sync::LazyLock;
 
@@ -11,12 +11,15 @@ use super::unicode::{class, is_in};
 mod fence;
 mod marks;
 
-/// The longest message, in UTF-16 code units.
+/// The longest message of Discord, in UTF-16 code units.
 ///
 /// Discord's documentation says 2,000 characters and not what a character is. Its clients count
 /// UTF-16 code units, of which there are never fewer than of any other kind of character, so a
 /// message that is short enough by this count is short enough by all.
-const LIMIT: usize = 2_000;
+pub(crate) const LIMIT: usize = 2_000;
+
+/// No chat's messages are taken to be shorter: below it the marks of a cut block of code would leave no room.
+const LEAST: usize = 100;
 
 /// What closes a fence that a cut leaves open.
 const CLOSING: &str = "\n```";
@@ -59,23 +62,23 @@ const QUOTE_TO_THE_END: &str = ">>> ";
 /// assert!(messages[1].starts_with("```rust\nlet x = 1;\n") && messages[1].ends_with("\n```"));
 /// ```
 pub fn split_reply(text: &str) -> Vec<String> {
-    split_up_to(text, usize::MAX).0
+    split_up_to(text, LIMIT, usize::MAX).0
 }
 
-/// Whether a reply is one message as it is.
-pub(crate) fn is_one_message(text: &str) -> bool {
+/// Whether a reply is one message as it is, where messages have at most `limit` UTF-16 code units.
+pub(crate) fn is_one_message(text: &str, limit: usize) -> bool {
     // There are never more UTF-16 code units than bytes.
-    !text.is_empty() && text.len() <= LIMIT && text.trim().len() == text.len()
+    !text.is_empty() && text.len() <= limit.max(LEAST) && text.trim().len() == text.len()
 }
 
-/// Splits a reply into at most this many messages, and returns what was left over, too.
-pub(crate) fn split_up_to(text: &str, most: usize) -> (Vec<String>, &str) {
-    let text = text.trim();
+/// Splits a reply into at most `most` messages of at most `limit` UTF-16 code units, and returns what was left over, too.
+pub(crate) fn split_up_to(text: &str, limit: usize, most: usize) -> (Vec<String>, &str) {
+    let (text, limit) = (text.trim(), limit.max(LEAST));
     // There are never more UTF-16 code units than bytes.
-    if text.len() <= LIMIT && most > 0 {
+    if text.len() <= limit && most > 0 {
         return ((!text.is_empty()).then(|| text.to_owned()).into_iter().collect(), "");
     }
-    let mut cutter = Cutter::new(text);
+    let mut cutter = Cutter::new(text, limit);
     while cutter.at < text.len() {
         let (at, made) = (cutter.at, cutter.parts.len());
         if made < most {
@@ -94,6 +97,8 @@ pub(crate) fn split_up_to(text: &str, most: usize) -> (Vec<String>, &str) {
 struct Cutter<'a> {
     /// The whole reply, trimmed.
     text: &'a str,
+    /// The longest message.
+    limit: usize,
     /// Its code blocks.
     blocks: Vec<Block<'a>>,
     /// Its marks of emphasis.
@@ -136,12 +141,13 @@ struct Window {
 }
 
 impl<'a> Cutter<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, limit: usize) -> Self {
         let blocks = blocks(text);
         let marks = Marks::of(text, &blocks);
         let (opening, parts) = (String::new(), Vec::new());
         let mut cutter = Self {
             text,
+            limit,
             blocks,
             marks,
             quoted_from: None,
@@ -167,7 +173,7 @@ impl<'a> Cutter<'a> {
         let is_unclosed = |block: &&Block<'_>| block.is_unclosed();
         let unclosed = self.open_block(self.at).filter(is_unclosed);
         let closing = unclosed.map_or("", Block::closing);
-        let budget = LIMIT - units(&self.opening);
+        let budget = self.limit - units(&self.opening);
         let rest = self.from(self.body);
         let window = Window { budget, end: self.body + fitting(rest, budget) };
         if fitting(rest, budget - closing.len()) == rest.len() {
@@ -246,7 +252,7 @@ impl<'a> Cutter<'a> {
         }
         let dropped = self.text.get(cut..next).unwrap_or_default();
         let indented = dropped.rfind('\n').map_or(next, |line| cut + line + 1);
-        if next - indented > LIMIT / 4 { next } else { indented }
+        if next - indented > self.limit / 4 { next } else { indented }
     }
 
     /// The best place to end the message, if there is any.
@@ -308,7 +314,7 @@ impl<'a> Cutter<'a> {
         let fits_here = block.end <= window.end;
         let is_quoted = block.is_quoted || self.quoted_from.is_some_and(|from| from < block.start);
         let quote = if is_quoted { QUOTE_TO_THE_END.len() } else { 0 };
-        let fits_next = block.start >= self.body && block.units + quote <= LIMIT;
+        let fits_next = block.start >= self.body && block.units + quote <= self.limit;
         let code = self.text.get(block.code_start.max(self.body)..cut).unwrap_or_default();
         !fits_here && !fits_next && cut < block.code_end && !code.trim_start().is_empty()
     }
@@ -322,7 +328,7 @@ impl<'a> Cutter<'a> {
         let line = line.split('\n').next().unwrap_or_default();
         let mut rest = line.trim_end().strip_prefix("```").unwrap_or(line);
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(fitting(rest, LIMIT - 3));
+            let (piece, behind) = rest.split_at(fitting(rest, self.limit - 3));
             self.parts.push(format!("```{piece}"));
             rest = behind;
         }

@@ -191,8 +191,14 @@ pub(crate) const DISCORD_EPOCH: u64 = 1_420_070_400_000;
 /// The bits of a snowflake below its time.
 pub(crate) const TIME_SHIFT: u32 = 22;
 
-/// When a message was sent whose id is one of Discord's.
-pub(crate) const fn snowflake_time(message: MessageId) -> Timestamp {
+/// When a message was sent whose id is one of Discord's, for [`DiscordApi::sent_at`](crate::DiscordApi::sent_at).
+///
+/// ```
+/// use dirigent::{MessageId, ports::{Timestamp, snowflake_time}};
+/// let first_of_2015 = Timestamp::from_millis(1_420_070_400_000);
+/// assert_eq!(snowflake_time(MessageId::new(7)), first_of_2015);
+/// ```
+pub const fn snowflake_time(message: MessageId) -> Timestamp {
     Timestamp::from_millis((message.get() >> TIME_SHIFT) + DISCORD_EPOCH)
 }
 

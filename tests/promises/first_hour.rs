@@ -12,7 +12,7 @@ use dirigent::{
     Agent, AgentError, CallError, ChannelId, ChatMessage, Config, Denial, Dirigent, DiscordApi,
     MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn, UserId, agent_fn,
 };
-use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::memory_discord::{Call, Event, Fault, MemoryAccount};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_testkit::{Log, ManualClock, MemoryDiscord};
 use dirigent_verify::stage::{Setup, Stage};
@@ -96,6 +96,10 @@ struct Refusing;
 
 #[dirigent::async_trait]
 impl DiscordApi for Refusing {
+    fn sent_at(&self, message: MessageId) -> dirigent::ports::Timestamp {
+        dirigent::ports::snowflake_time(message)
+    }
+
     async fn me(&self) -> Result<UserId, ApiError> {
         Err(ApiError::new(ErrorKind::Unauthorized))
     }
@@ -506,4 +510,74 @@ fn an_agent_whose_call_failed_is_given_the_question_again_and_it_is_explained() 
         assert_eq!(model.lock().unwrap().1[failed], ["What is new?", "Hello?"]);
         assert_eq!(channel.explain(&"poet".into()).await.unwrap().failed_calls, None);
     });
+}
+
+/// An account of a chat whose messages are shorter than Discord's.
+struct Brief(MemoryAccount);
+
+#[dirigent::async_trait]
+impl DiscordApi for Brief {
+    async fn me(&self) -> Result<UserId, ApiError> {
+        self.0.me().await
+    }
+
+    async fn post(&self, post: Post) -> Result<Posted, ApiError> {
+        self.0.post(post).await
+    }
+
+    async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
+        self.0.delete(channel, message).await
+    }
+
+    async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
+        self.0.history(request).await
+    }
+
+    async fn members(
+        &self,
+        channel: ChannelId,
+        among: Vec<UserId>,
+    ) -> Result<Vec<UserId>, ApiError> {
+        self.0.members(channel, among).await
+    }
+
+    fn sent_at(&self, message: MessageId) -> dirigent::ports::Timestamp {
+        self.0.sent_at(message)
+    }
+
+    fn longest_message(&self) -> usize {
+        300
+    }
+}
+
+/// EZ1
+#[tokio::test]
+async fn a_reply_is_cut_where_the_chat_says_that_a_message_ends() {
+    let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let [moderator, poet, critic] = [(); 3].map(|()| discord.add_bot());
+    let person = discord.add_human();
+    let members = [moderator, poet, critic];
+    let table = discord.add_channel(discord.add_guild(person), "table", &members);
+    let speaks = agent_fn(|turn: Turn| async move {
+        Ok(if turn.is_asked() { Reply::text("word ".repeat(100)) } else { Reply::Pass })
+    });
+    let passes = agent_fn(|_: Turn| async { Ok(Reply::Pass) });
+    let (dirigent, driver) = Dirigent::builder(Brief(discord.account(moderator)))
+        .host("poet", speaks, Brief(discord.account(poet)))
+        .host("critic", passes, Brief(discord.account(critic)))
+        .build()
+        .unwrap();
+    tokio::spawn(driver.run());
+    dirigent.channel(table).set_mode(Mode::Chat).await.unwrap();
+    let mut events = discord.events();
+    discord.say(table, person, "Speak");
+    let mut lengths = Vec::new();
+    while lengths.len() < 2 {
+        let Some(Event::MessageCreated(message)) = events.next().await else { continue };
+        if message.author == poet {
+            lengths.push(message.content.chars().count());
+        }
+        dirigent.message_created(message).await.unwrap();
+    }
+    assert_eq!(lengths, [299, 199], "60 words, then 40");
 }

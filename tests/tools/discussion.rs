@@ -342,6 +342,10 @@ struct Relabelled {
 
 #[async_trait]
 impl DiscordApi for Relabelled {
+    fn sent_at(&self, message: MessageId) -> dirigent::ports::Timestamp {
+        self.account.sent_at(message)
+    }
+
     async fn me(&self) -> Result<UserId, ApiError> {
         self.account.me().await
     }

@@ -61,6 +61,10 @@ fn strange() -> ApiError {
 
 #[async_trait]
 impl DiscordApi for RemoteAccount {
+    fn sent_at(&self, message: MessageId) -> dirigent::ports::Timestamp {
+        dirigent::ports::snowflake_time(message)
+    }
+
     async fn me(&self) -> Result<UserId, ApiError> {
         let AccountDone::Me(user) = self.ask(AccountAsk::Me).await? else {
             return Err(strange());

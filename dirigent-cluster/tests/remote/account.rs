@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use dirigent::ports::{Certainty, ErrorKind, GuildId};
-use dirigent::{ChannelId, DiscordApi, MessageId, Reply, UserId, async_trait};
+use dirigent::{ChannelId, Clock as _, DiscordApi, MessageId, Reply, UserId, async_trait};
 use dirigent_cluster::Guests;
 use dirigent_testkit::memory_discord::Fault;
-use dirigent_testkit::{MemoryDiscord, contract};
+use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 
 use super::fixture::{Hall, named};
 use crate::fleet::SECOND;
 
 struct GuestStage {
+    clock: ManualClock,
     discord: MemoryDiscord,
     guests: Guests,
     guild: GuildId,
@@ -46,6 +47,10 @@ impl contract::DiscordHarness for GuestStage {
         self.discord.say(channel, self.person, text)
     }
 
+    fn now(&self) -> dirigent::ports::Timestamp {
+        self.clock.now()
+    }
+
     fn can_break_posts(&self) -> bool {
         true
     }
@@ -64,6 +69,7 @@ async fn hall() -> (Hall, GuestStage) {
     hall.fleet.pass(SECOND).await;
     let fleet = &hall.fleet;
     let stage = GuestStage {
+        clock: fleet.clock.clone(),
         discord: fleet.discord.clone(),
         guests: a.guests.clone(),
         guild: fleet.guild,

@@ -29,7 +29,7 @@ use posting::{
     a_posted_message_is_read_back, a_reply_is_marked_and_survives_a_lost_original,
     an_empty_content_is_refused, an_error_shows_no_text, another_nonce_makes_another_message,
     ids_rise_over_all_accounts, nonces_of_different_accounts_do_not_meet,
-    posts_at_the_same_time_all_arrive,
+    posts_at_the_same_time_all_arrive, the_id_of_a_message_says_when_it_was_sent,
 };
 use reading::{
     a_page_has_one_to_a_hundred_messages, a_persons_message_is_a_persons,
@@ -50,6 +50,7 @@ pub async fn discord_api(harness: &dyn DiscordHarness) -> Result<ContractReport,
         the_account_knows_itself,
         a_posted_message_is_read_back,
         ids_rise_over_all_accounts,
+        the_id_of_a_message_says_when_it_was_sent,
         a_known_nonce_makes_no_second_message,
         another_nonce_makes_another_message,
         nonces_of_different_accounts_do_not_meet,

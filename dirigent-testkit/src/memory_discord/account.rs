@@ -221,6 +221,10 @@ impl fmt::Debug for MemoryAccount {
 
 #[async_trait]
 impl DiscordApi for MemoryAccount {
+    fn sent_at(&self, message: MessageId) -> dirigent::ports::Timestamp {
+        dirigent::ports::snowflake_time(message)
+    }
+
     async fn me(&self) -> Result<UserId, ApiError> {
         self.ask(Call::Me, None, |_, me| Ok(me)).await
     }

@@ -124,7 +124,13 @@ mod tests {
         let record = ChannelRecord {
             discussion: Some(Arc::new(terms)),
             outgoing: Some(Arc::new(reply)),
-            outbox: vec![OutboxMessage::new(OutboxKind::Guide, channel, channel, now, "a secret")],
+            outbox: vec![OutboxMessage::new(
+                OutboxKind::Guide,
+                channel,
+                channel,
+                now,
+                ("a secret", 2_000),
+            )],
             ..ChannelRecord::default()
         };
         let mut pool = BufferPool::default();

@@ -41,7 +41,7 @@ fn result(parts: u32) -> OutboxMessage {
 
 /// A message of `parts` parts with short words, as it is when it was just written.
 fn message(kind: OutboxKind, to: ChannelId, parts: u32) -> OutboxMessage {
-    let written = OutboxMessage::new(kind, OWN, to, at(0), "");
+    let written = OutboxMessage::new(kind, OWN, to, at(0), ("", 2_000));
     let part = |number: u32| OutgoingPart {
         content: format!("{kind:?} {number}").into(),
         nonce: Nonce::from_parts(to.get(), 7, number.into()),

@@ -117,6 +117,10 @@ impl StageAccount {
 
 #[async_trait]
 impl DiscordApi for StageAccount {
+    fn sent_at(&self, message: MessageId) -> dirigent::ports::Timestamp {
+        self.account.sent_at(message)
+    }
+
     async fn me(&self) -> Result<UserId, ApiError> {
         self.points.pass("before asking who we are").await;
         self.account.me().await

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dirigent::ports::{HistoryRequest, Nonce, Post, Posted};
-use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
+use dirigent::ports::{HistoryRequest, Nonce, Post, Posted, Timestamp};
+use dirigent::{ChannelId, ChatMessage, Clock as _, DiscordApi, MessageId, SystemClock, UserId};
 
 use crate::contract::report::works;
 use crate::memory_discord::Fault;
@@ -14,10 +14,11 @@ use crate::memory_discord::Fault;
 /// ```
 /// use std::sync::Arc;
 /// use async_trait::async_trait;
-/// use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
+/// use dirigent::ports::Timestamp;
+/// use dirigent::{ChannelId, Clock, DiscordApi, MessageId, UserId};
 /// use dirigent_testkit::{ManualClock, MemoryDiscord, contract};
 ///
-/// struct InMemory { discord: MemoryDiscord, person: UserId, bots: [UserId; 2] }
+/// struct InMemory { discord: MemoryDiscord, clock: ManualClock, person: UserId, bots: [UserId; 2] }
 ///
 /// #[async_trait]
 /// impl contract::DiscordHarness for InMemory {
@@ -37,13 +38,17 @@ use crate::memory_discord::Fault;
 ///     async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId {
 ///         self.discord.say(channel, self.person, text)
 ///     }
+///     fn now(&self) -> Timestamp {
+///         self.clock.now()
+///     }
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), contract::Failures> {
-/// let discord = MemoryDiscord::new(Arc::new(ManualClock::new()));
+/// let clock = ManualClock::new();
+/// let discord = MemoryDiscord::new(Arc::new(clock.clone()));
 /// let (person, bots) = (discord.add_human(), [discord.add_bot(), discord.add_bot()]);
-/// contract::discord_api(&InMemory { discord, person, bots }).await?;
+/// contract::discord_api(&InMemory { discord, clock, person, bots }).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -69,6 +74,11 @@ pub trait DiscordHarness: Send + Sync {
 
     /// Lets the person say something.
     async fn person_says(&self, channel: ChannelId, text: &str) -> MessageId;
+
+    /// The time by the chat's clock. The default is that of this machine.
+    fn now(&self) -> Timestamp {
+        SystemClock::new().now()
+    }
 
     /// Whether [`break_next_post`](Self::break_next_post) works; without it some checks are left
     /// out.

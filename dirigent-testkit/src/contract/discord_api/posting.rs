@@ -1,9 +1,14 @@
 //! Checks of posting and deleting.
 
+use std::time::Duration;
+
 use dirigent::ports::{AuthorKind, ChatKind, ErrorKind};
 
 use super::harness::{DiscordHarness, ids, newest, post, posted};
 use crate::contract::report::{Outcome, ensure, equal, is_refused, works};
+
+/// How much the chat's clock may differ from that of the harness.
+const CLOCKS_APART: Duration = Duration::from_secs(10);
 
 pub(super) async fn a_posted_message_is_read_back(harness: &dyn DiscordHarness) -> Outcome {
     let account = harness.account();
@@ -21,6 +26,26 @@ pub(super) async fn a_posted_message_is_read_back(harness: &dyn DiscordHarness) 
     equal("its author's kind", &message.author_kind, &AuthorKind::Bot)?;
     equal("its kind", &message.kind, &ChatKind::Default)?;
     ensure(&*message.content == "Straße – 東京 🎻", "its text is another one")
+}
+
+/// What was missed while the process was down is answered by its time.
+pub(super) async fn the_id_of_a_message_says_when_it_was_sent(
+    harness: &dyn DiscordHarness,
+) -> Outcome {
+    let account = harness.account();
+    let channel = harness.fresh_channel().await;
+    let earliest = harness.now().saturating_sub(CLOCKS_APART);
+    let said = harness.person_says(channel, "now").await;
+    let posted = posted(&*harness.colleague(), post(channel, "and now", 1)).await?.id;
+    let latest = harness.now() + CLOCKS_APART;
+    for (message, of) in newest(&*account, channel).await?.iter().zip([said, posted]) {
+        equal("the message", &message.id, &of)?;
+        let told = account.sent_at(of);
+        let is_now = earliest <= told && told <= latest;
+        ensure(is_now, "sent_at tells another time than that at which the message was sent")?;
+        equal("the time in the history", &message.sent_at, &told)?;
+    }
+    Ok(())
 }
 
 pub(super) async fn ids_rise_over_all_accounts(harness: &dyn DiscordHarness) -> Outcome {
@@ -74,10 +99,11 @@ pub(super) async fn a_longest_content_is_taken_and_a_longer_one_refused(
 ) -> Outcome {
     let account = harness.account();
     let channel = harness.fresh_channel().await;
-    let longest = "ü".repeat(2_000);
+    let most = account.longest_message();
+    let longest = "ü".repeat(most);
     posted(&*account, post(channel, &longest, 1)).await?;
     let refused = account.post(post(channel, &format!("{longest}x"), 2)).await;
-    is_refused("a post of 2,001 characters", refused, ErrorKind::Invalid)?;
+    is_refused("a post with one character more than the longest", refused, ErrorKind::Invalid)?;
     let messages = newest(&*account, channel).await?;
     ensure(messages.len() == 1, "the longer one arrived")?;
     ensure(messages.iter().all(|message| *message.content == longest), "the text was changed")
@@ -138,8 +164,10 @@ pub(super) async fn a_message_of_another_stays(harness: &dyn DiscordHarness) -> 
 pub(super) async fn an_error_shows_no_text(harness: &dyn DiscordHarness) -> Outcome {
     let account = harness.account();
     let channel = harness.fresh_channel().await;
-    let Err(error) = account.post(post(channel, &"confidential ".repeat(200), 1)).await else {
-        return Err("a post of 2,600 characters worked".to_owned());
+    let Err(error) =
+        account.post(post(channel, &"confidential ".repeat(account.longest_message()), 1)).await
+    else {
+        return Err("a post that is too long worked".to_owned());
     };
     let shown = format!("{error} {error:?}");
     ensure(!shown.contains("confidential"), "the error repeats what was to be posted")
