@@ -146,6 +146,49 @@ impl ManualClock {
         panic!("what the test waits for has not happened within {MOMENTS_MAX} moments");
     }
 
+    /// Moves on by this time, as it would pass: the tasks of this thread run until all of them wait, time goes to the moment for which
+    /// the first of them waits, and so on. [`advance`](Self::advance) jumps there at once, so that what happens in between finds it late.
+    ///
+    /// ```
+    /// use dirigent::Clock;
+    /// use dirigent_testkit::ManualClock;
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let clock = ManualClock::new();
+    /// let (minute, other) = (Duration::from_secs(60), clock.clone());
+    /// let ticks = tokio::spawn(async move {
+    ///     for tick in 1..=3 {
+    ///         other.sleep_until(other.now() + Duration::from_secs(60)).await;
+    ///         assert_eq!(other.now().since(ManualClock::START), Duration::from_secs(60 * tick));
+    ///     }
+    /// });
+    /// clock.run_for(minute * 5).await;
+    /// assert!(ticks.is_finished());
+    /// assert_eq!(clock.now().since(ManualClock::START), minute * 5);
+    /// # ticks.await.unwrap();
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// After 100,000 moments within this time.
+    pub async fn run_for(&self, time: Duration) {
+        let end = self.now() + time;
+        self.run_until(async || match self.next_wake() {
+            Some(next) if next <= end => false,
+            _ => {
+                self.set(end);
+                true
+            }
+        })
+        .await;
+        for _ in 0..YIELDS {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// How many waits are pending.
     pub fn waiting(&self) -> usize {
         self.shared.waits().pending.len()
