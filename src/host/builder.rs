@@ -51,6 +51,8 @@ pub struct Builder {
     on_agent_error: Option<AgentErrorHook>,
     recorder: Option<Arc<dyn Recorder>>,
     hosts: HashMap<AgentId, Hosted>,
+    /// The first agent that was given twice.
+    hosted_twice: Option<AgentId>,
     config: Config,
     own_rules: Option<OwnRules>,
     settings: Settings,
@@ -72,6 +74,12 @@ pub enum BuildError {
     /// A setting of the rules cannot be obeyed.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Two agents were given to [`Builder::host`] under one id.
+    #[error("the agent {agent} is hosted twice; give each agent an id of its own")]
+    HostedTwice {
+        /// The id.
+        agent: AgentId,
+    },
 }
 
 impl Builder {
@@ -88,6 +96,7 @@ impl Builder {
             on_agent_error: None,
             recorder: None,
             hosts: HashMap::new(),
+            hosted_twice: None,
             config: Config::default(),
             own_rules: None,
             settings: Settings::default(),
@@ -200,7 +209,8 @@ impl Builder {
         self
     }
 
-    /// An agent that the library calls, and the account it speaks with.
+    /// An agent that the library calls, and the account it speaks with. Each has an id of its own: where one comes twice,
+    /// [`build`](Self::build) fails.
     #[must_use]
     pub fn host(
         mut self,
@@ -209,7 +219,10 @@ impl Builder {
         discord: impl IntoShared<dyn DiscordApi>,
     ) -> Self {
         let hosted = Hosted { agent: speaks.into_shared(), discord: discord.into_shared() };
-        self.hosts.insert(agent.into(), hosted);
+        let agent = agent.into();
+        if self.hosts.insert(agent.clone(), hosted).is_some() {
+            self.hosted_twice.get_or_insert(agent);
+        }
         self
     }
 
@@ -232,9 +245,12 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// When a rule cannot be obeyed.
+    /// When a rule cannot be obeyed, or an agent is hosted twice.
     pub fn build(self) -> Result<(Dirigent, Driver), BuildError> {
         self.config.validate()?;
+        if let Some(agent) = self.hosted_twice {
+            return Err(BuildError::HostedTwice { agent });
+        }
         let (ready, rooms) = mpsc::unbounded_channel();
         let runtime = Arc::new(Runtime::new(Parts {
             discord: self.discord,

@@ -6,11 +6,15 @@ use std::time::Duration;
 use dirigent::hooks::RunReport;
 use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, FailedCalls, Reason};
 use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, PostFailure, Posted};
+use dirigent::host::BuildError;
+use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, Reason};
+use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, Posted};
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{
-    Agent, AgentError, CallError, ChannelId, ChatMessage, Config, Denial, Dirigent, DiscordApi,
-    MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn, UserId, agent_fn,
+    Agent, AgentError, CallError, ChannelId, ChatMessage, Config, Denial, Dirigent,
+    DiscordApi, MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn,
+    UserId, agent_fn,
 };
 use dirigent_testkit::memory_discord::{Call, Event, Fault, MemoryAccount};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -580,4 +584,22 @@ async fn a_reply_is_cut_where_the_chat_says_that_a_message_ends() {
         dirigent.message_created(message).await.unwrap();
     }
     assert_eq!(lengths, [299, 199], "60 words, then 40");
+}
+
+/// WY7
+#[tokio::test]
+async fn an_agent_that_is_hosted_twice_is_refused() {
+    let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let [moderator, a, b] = [(); 3].map(|()| discord.add_bot());
+    let hosting = |name: &str| {
+        let builder = Dirigent::builder(discord.account(moderator));
+        builder.host("poet", Idle, discord.account(a)).host(name, Idle, discord.account(b)).build()
+    };
+    assert!(hosting("critic").is_ok());
+    let twice = hosting("poet").unwrap_err();
+    assert!(matches!(&twice, BuildError::HostedTwice { agent } if agent.as_str() == "poet"));
+    assert_eq!(
+        twice.to_string(),
+        "the agent poet is hosted twice; give each agent an id of its own"
+    );
 }
