@@ -162,7 +162,7 @@ async fn change_mode(channel: Channel<'_>, input: &str) -> CommandAnswer {
         Ok(mode) => mode,
         Err(bad) => return CommandAnswer::unchanged(bad.to_string()),
     };
-    match channel.set_mode(mode).await {
+    match channel.set_mode_here(mode).await {
         Ok(here) => {
             let directory = channel.dirigent.runtime.registry.directory();
             let here = here.with_names(|agent| look::name(&directory, agent));
@@ -187,6 +187,7 @@ fn refusal(error: &CallError) -> CommandAnswer {
         | CallError::Unreadable(_)
         | CallError::Refused(_)
         | CallError::UnknownChannel
+        | CallError::NoChannel
         | CallError::UnknownAgent(_)
         | CallError::Config(_) => UNREADABLE,
     })

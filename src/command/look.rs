@@ -129,6 +129,7 @@ pub(super) fn refusal(error: &CallError) -> String {
         | CallError::Failed(_)
         | CallError::Unreadable(_)
         | CallError::Barred(_)
+        | CallError::NoChannel
         | CallError::UnknownAgent(_)
         | CallError::Config(_) => UNREADABLE.to_owned(),
     }

@@ -103,6 +103,7 @@ fn refusal(error: &CallError) -> &'static str {
         | CallError::Unreadable(_)
         | CallError::Barred(_)
         | CallError::Refused(_)
+        | CallError::NoChannel
         | CallError::UnknownAgent(_)
         | CallError::Config(_) => UNREADABLE,
     }

@@ -24,6 +24,7 @@ impl Dirigent {
     ///
     /// When the driver is not running.
     pub async fn reconnected(&self) -> Result<(), CallError> {
+        self.runtime.sight.told();
         if let Some(neighbours) = &self.runtime.neighbours {
             neighbours.reconnected();
         }
@@ -68,6 +69,7 @@ impl Dirigent {
         connection: u32,
         affects: impl Fn(ChannelId) -> bool + Send + Sync + 'static,
     ) {
+        self.runtime.sight.told();
         Connections { runtime: &self.runtime }.lose(connection, affects);
     }
 
@@ -75,6 +77,7 @@ impl Dirigent {
     /// resumed. To be told after the events of that time. Means nothing unless the connection was
     /// [lost](Self::disconnected).
     pub fn resumed(&self, connection: u32) {
+        self.runtime.sight.told();
         let tell = |room: &Arc<RoomCell>, stands: bool| {
             if stands {
                 self.runtime
@@ -91,6 +94,7 @@ impl Dirigent {
     /// [`reconnected`](Self::reconnected) instead.
     pub fn session_began(&self, connection: u32) {
         let runtime = &self.runtime;
+        runtime.sight.told();
         Connections { runtime }.regain(
             connection,
             |affects| runtime.await_newest_of_parked(affects),
@@ -166,6 +170,7 @@ impl Dirigent {
     /// [`CallError::Elsewhere`] where this process does not act for the channel either, or its lease has lapsed; else as the function
     /// that the event is named after.
     pub async fn event_here(&self, event: GatewayEvent) -> Result<(), CallError> {
+        self.runtime.sight.told();
         if !self.runtime.standing(event.channel()).acts() {
             return Err(CallError::Elsewhere);
         }
@@ -174,6 +179,7 @@ impl Dirigent {
 
     /// Tells this process's rooms, or the neighbours.
     pub(super) async fn heard(&self, event: GatewayEvent) -> Result<(), CallError> {
+        self.runtime.sight.told();
         if let Some(neighbours) = self.runtime.neighbours_of(event.channel()) {
             neighbours.heard(event);
             return Ok(());

@@ -44,6 +44,7 @@ impl Dirigent {
     /// When the driver is not running or the channel cannot be read. Then it is loaded again later, and reads
     /// what was missed.
     pub async fn message_created(&self, message: ChatMessage) -> Result<(), CallError> {
+        self.runtime.sight.told();
         if let Some(neighbours) = self.runtime.neighbours_of(message.channel) {
             neighbours.heard(GatewayEvent::MessageCreated(message));
             return Ok(());

@@ -20,15 +20,25 @@ use crate::{AgentId, CallError, Channel, Dirigent};
 const LIST_WAIT: Duration = Duration::from_secs(1);
 
 impl Channel<'_> {
-    /// Gives a channel another mode: none, chat or report. Stored for good when it returns. Returns who takes turns there, and
-    /// who is missing and why, as [`participants`](Self::participants) does: the member list is waited for, for a second at
-    /// most. If an agent is missing, the log says so, too.
+    /// Gives a channel another mode: none, chat or report. Stored for good when it returns. Where the channel was never given one,
+    /// the chat is asked whether it exists. Returns who takes turns there, and who is missing and why, as
+    /// [`participants`](Self::participants) does: the member list is waited for, for a second at most. If an agent is missing, the
+    /// log says so, too.
     ///
     /// # Errors
     ///
-    /// [`Refusal::ModeLocked`](crate::operate::Refusal::ModeLocked),
+    /// [`CallError::NoChannel`], [`Refusal::ModeLocked`](crate::operate::Refusal::ModeLocked),
     /// [`Refusal::CreationOnly`](crate::operate::Refusal::CreationOnly), or as the store fails.
     pub async fn set_mode(self, mode: Mode) -> Result<Participants, CallError> {
+        self.dirigent.live().await?;
+        if !self.is_known() && self.dirigent.runtime.is_gone(self.id).await {
+            return Err(CallError::NoChannel);
+        }
+        self.set_mode_here(mode).await
+    }
+
+    /// The same for a channel that surely exists.
+    pub(crate) async fn set_mode_here(self, mode: Mode) -> Result<Participants, CallError> {
         self.give_mode(mode).await?;
         let runtime = &self.dirigent.runtime;
         let room = self.known_room().await?;

@@ -168,6 +168,9 @@ impl CellState {
 
     /// Whether the room may leave memory.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.room.look().is_at_rest() && !self.is_ready && self.waiters.is_empty()
+        let look = self.room.look();
+        // The record does not say that a result was given up: a room that is loaded again would show it as ready, and try again.
+        let is_shown = look.given_up() > 0;
+        look.is_at_rest() && !is_shown && !self.is_ready && self.waiters.is_empty()
     }
 }

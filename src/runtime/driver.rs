@@ -133,6 +133,9 @@ async fn follow(runtime: &Arc<Runtime>) {
     tokio::join!(Following { runtime }.run(), RegistryNews { runtime }.run());
 }
 
+/// How long after the start the log says that nothing was told: the first thing that a gateway says is that it is connected.
+const TOLD_WITHIN: Duration = Duration::from_secs(60);
+
 /// How much of what is ready is taken in between two looks at the clock.
 const READY_AT_ONCE: u32 = 16;
 
@@ -161,6 +164,8 @@ struct Loop<'p> {
     over: Vec<Finished>,
     /// Memory that commits use in turn.
     buffers: BufferPool,
+    /// When it is looked whether the host has told anything.
+    deaf_at: Option<Timestamp>,
 }
 
 impl<'p> Loop<'p> {
@@ -187,6 +192,7 @@ impl<'p> Loop<'p> {
             started: Vec::new(),
             over: Vec::new(),
             buffers: BufferPool::default(),
+            deaf_at: Some(runtime.clock.now() + TOLD_WITHIN),
         }
     }
 
@@ -208,6 +214,7 @@ impl<'p> Loop<'p> {
                 self.make_room_for_texts();
             }
             let now = runtime.clock.now();
+            self.look_whether_told(now);
             self.keep_time(now, last);
             last = now;
             let stage = runtime.life.stage();
@@ -232,6 +239,25 @@ impl<'p> Loop<'p> {
             while taken < READY_AT_ONCE && self.take_ready() {
                 taken += 1;
             }
+        }
+    }
+
+    /// A host that tells nothing has a bot in which no message wakes an agent, and nothing else says why. A host of a chat in which
+    /// nothing happens tells all the same that it is connected.
+    fn look_whether_told(&mut self, now: Timestamp) {
+        if self.runtime.sight.is_told() {
+            self.deaf_at = None;
+        }
+        if self.deaf_at.is_none_or(|at| now < at) {
+            return;
+        }
+        let is_used = !self.runtime.rooms.known().is_empty();
+        self.deaf_at = (!is_used).then(|| now + TOLD_WITHIN);
+        if is_used {
+            tracing::warn!(
+                "nothing was told for a minute: no person's message wakes an agent until you hand on what the gateway hears, to \
+                 a Feed of dirigent-discord or to Dirigent::message_created"
+            );
         }
     }
 
@@ -313,6 +339,7 @@ impl<'p> Loop<'p> {
             runtime.presence.next_silence(),
             runtime.leaving.earliest(),
             self.admission.next_deadline(),
+            self.deaf_at,
         ];
         due.into_iter().flatten().min().map(|due| due.min(now + SLEEP_MAX))
     }

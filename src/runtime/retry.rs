@@ -3,13 +3,25 @@
 use std::time::Duration;
 
 use super::Runtime;
+use crate::ChannelId;
+use crate::ports::discord::HistoryRequest;
 use crate::settings::limits::{RETRIES, WORK_TIME};
-use crate::values::error::ApiError;
+use crate::values::error::{ApiError, ErrorKind};
 
 /// The wait before the first repetition, where the other side did not say how long.
 const BACK_OFF: Duration = Duration::from_millis(500);
 
+/// How long it is waited for the chat to say whether a channel exists. A slash command must be answered within three seconds.
+const LOOK_FOR: Duration = Duration::from_secs(1);
+
 impl Runtime {
+    /// Whether the chat says that there is no such channel. A chat that is away, or that does not let us read, says nothing.
+    pub(crate) async fn is_gone(&self, channel: ChannelId) -> bool {
+        let request = HistoryRequest { channel, after: None, limit: 1 };
+        let asked = self.within(LOOK_FOR, async { self.discord.history(request).await }).await;
+        matches!(asked, Ok(Err(error)) if error.kind() == ErrorKind::Gone)
+    }
+
     /// Makes the request until it succeeds, cannot succeed, or too much time has passed.
     pub(crate) async fn retry<T, F>(&self, request: impl Fn() -> F) -> Result<T, ApiError>
     where

@@ -19,7 +19,7 @@ use crate::values::error::ApiError;
 #[non_exhaustive]
 pub enum RunError {
     /// The chat did not say which account the library itself has: its token is wrong, perhaps.
-    #[error("the chat did not answer at the start: {0}")]
+    #[error("the Discord account of the library itself (the moderator) is not known: {0}")]
     Discord(#[source] ApiError),
     /// The chat did not say which account a hosted agent has.
     #[error("the Discord account of agent {agent} is not known: {source}")]

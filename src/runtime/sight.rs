@@ -1,17 +1,28 @@
-//! Whether this process sees what people write.
+//! Whether the host tells this process what happens in the chat, and whether it sees what people write.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ChatMessage;
 
-/// Whether people's messages come without anything in them.
+/// Whether the host tells anything at all, and whether people's messages come without anything in them.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
+    is_told: AtomicBool,
     is_blind: AtomicBool,
     is_logged: AtomicBool,
 }
 
 impl Sight {
+    /// The host has told something of the chat.
+    pub(crate) fn told(&self) {
+        self.is_told.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the host has ever told anything of the chat.
+    pub(crate) fn is_told(&self) -> bool {
+        self.is_told.load(Ordering::Relaxed)
+    }
+
     /// Looks at a message that was pushed. It logs the first of this process in which nothing can be seen.
     pub(crate) fn look_at(&self, message: &ChatMessage) {
         if message.hides_all() {

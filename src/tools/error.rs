@@ -383,6 +383,7 @@ impl From<CallError> for ToolError {
             CallError::NotRunning | CallError::Ended(_) => Self::NotRunning,
             CallError::UnknownAgent(_) => Self::CallerUnregistered,
             CallError::NotStored => Self::Failed(ApiError::new(ErrorKind::NoAnswer)),
+            CallError::NoChannel => Self::Failed(ApiError::new(ErrorKind::Gone)),
             CallError::Failed(error) => Self::Failed(error),
             error @ (CallError::UnknownChannel
             | CallError::Refused(_)

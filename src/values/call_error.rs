@@ -29,6 +29,11 @@ pub enum CallError {
     /// The channel was never given a mode.
     #[error("the channel was never given a mode; set or create one first")]
     UnknownChannel,
+    /// The chat has no such channel, or does not show it to the library's own account.
+    #[error(
+        "there is no such channel, or the bot is not in its server; check the id, and invite the bot"
+    )]
+    NoChannel,
     /// The registry does not know the agent.
     #[error("agent {0} is not registered; register it, then call identities_changed")]
     UnknownAgent(AgentId),
@@ -78,7 +83,10 @@ pub enum DriverEnd {
     #[error("{0}")]
     NotStarted(Arc<str>),
     /// The driver was dropped, or the future of `Driver::run` before it ended: its task was aborted, or the executor ended.
-    #[error("the driver, or the future of Driver::run, was dropped")]
+    #[error(
+        "the driver, or the future of Driver::run, was dropped; keep it for as long as the bot runs, for example with \
+         tokio::spawn(driver.run())"
+    )]
     Dropped,
     /// It panicked while it ran: `Driver::run` returned an error that says this.
     #[error("it panicked: {0}")]

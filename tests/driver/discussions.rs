@@ -4,7 +4,7 @@ use dirigent::operate::Summary;
 use std::time::Duration;
 
 use dirigent::hooks::RunReport;
-use dirigent::operate::{CreatedChannel, DiscussionState, Opening, ResultPost};
+use dirigent::operate::{CreatedChannel, DiscussionState, Opening, PostState, ResultPost};
 use dirigent::ports::Mentions;
 use dirigent::settings::{LostRuns, TriggerCleanup};
 use dirigent::snapshot::PhaseKind;
@@ -254,6 +254,30 @@ fn a_callback_channel_that_is_gone_costs_one_attempt_a_start() {
     let since = stage.discord().calls().since(&before);
     assert_eq!(since.of(Call::Post) + since.of(Call::History), 0);
     assert_eq!(outbox(&stage), [OutboxKind::Result], "an operator can see it");
+}
+
+/// WY15: the record of a discussion does not say it, and each look at it may load that.
+#[test]
+fn a_result_whose_callback_channel_is_gone_is_shown_as_given_up() {
+    let mut stage = open(hosted());
+    stage.until_dormant();
+    let (channel, callback) = places(&stage);
+    stage.discord().channel(callback).delete();
+    conclude(&mut stage);
+    let state = |stage: &mut Stage| {
+        let asked = stage.call(move |d| async move { d.channel(channel).discussion().await });
+        asked.unwrap().unwrap().outbox.iter().map(|entry| entry.state).collect::<Vec<_>>()
+    };
+    for _ in 0..3 {
+        stage.advance(MINUTE * 30);
+        assert_eq!(state(&mut stage), [PostState::GivenUp]);
+    }
+    stage.crash();
+    stage.restart();
+    for _ in 0..3 {
+        stage.advance(MINUTE);
+        assert_eq!(state(&mut stage), [PostState::GivenUp]);
+    }
 }
 
 /// R148, D84

@@ -7,13 +7,11 @@ use dirigent::hooks::RunReport;
 use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, FailedCalls, Reason};
 use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, PostFailure, Posted};
 use dirigent::host::BuildError;
-use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, Reason};
-use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, Posted};
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{
-    Agent, AgentError, CallError, ChannelId, ChatMessage, Config, Denial, Dirigent,
-    DiscordApi, MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn,
+    Agent, AgentError, CallError, ChannelId, ChatMessage, Clock as _, Config, Denial, Dirigent,
+    DiscordApi, Driver, MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn,
     UserId, agent_fn,
 };
 use dirigent_testkit::memory_discord::{Call, Event, Fault, MemoryAccount};
@@ -602,4 +600,110 @@ async fn an_agent_that_is_hosted_twice_is_refused() {
         twice.to_string(),
         "the agent poet is hosted twice; give each agent an id of its own"
     );
+}
+
+/// A moderator and a poet in a channel, in a chat whose time passes as the test says.
+struct Quiet {
+    clock: ManualClock,
+    discord: MemoryDiscord,
+    table: ChannelId,
+    dirigent: Dirigent,
+    driver: Driver,
+}
+
+impl Quiet {
+    fn new() -> Self {
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let [moderator, poet, critic] = [(); 3].map(|()| discord.add_bot());
+        let guild = discord.add_guild(discord.add_human());
+        let table = discord.add_channel(guild, "table", &[moderator, poet, critic]);
+        let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+            .clock(clock.clone())
+            .host("poet", Idle, discord.account(poet))
+            .host("critic", Idle, discord.account(critic))
+            .build()
+            .unwrap();
+        Self { clock, discord, table, dirigent, driver }
+    }
+}
+
+/// WY15
+#[tokio::test]
+async fn a_call_to_a_driver_that_was_dropped_says_so_at_once() {
+    let Quiet { clock, table, dirigent, driver, .. } = Quiet::new();
+    let waits = tokio::spawn({
+        let dirigent = dirigent.clone();
+        async move { dirigent.channel(table).set_mode(Mode::Chat).await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!waits.is_finished(), "the driver may still be run");
+    drop(driver);
+    let late = dirigent.channel(table).stop().await;
+    for refused in [waits.await.unwrap(), late] {
+        assert!(matches!(&refused, Err(CallError::Ended(DriverEnd::Dropped))), "{refused:?}");
+        assert!(refused.unwrap_err().to_string().contains("tokio::spawn(driver.run())"));
+    }
+    assert_eq!(clock.now(), ManualClock::START, "no time has passed");
+}
+
+/// WY15
+#[tokio::test]
+async fn a_channel_that_does_not_exist_is_given_no_mode() {
+    let Quiet { discord, table, dirigent, driver, .. } = Quiet::new();
+    tokio::spawn(driver.run());
+    let nowhere = dirigent.channel(ChannelId::new(77));
+    let refused = nowhere.set_mode(Mode::Chat).await.unwrap_err();
+    assert!(matches!(refused, CallError::NoChannel), "{refused:?}");
+    assert!(refused.to_string().contains("there is no such channel"), "{refused}");
+    assert!(!nowhere.is_known());
+    dirigent.channel(table).set_mode(Mode::Chat).await.unwrap();
+    // Whether it is still there, is no question for one that is known.
+    discord.channel(table).delete();
+    dirigent.channel(table).set_mode(Mode::None).await.unwrap();
+}
+
+/// WY15
+#[tokio::test]
+async fn a_host_that_tells_nothing_finds_that_in_the_log() {
+    for tells in [false, true] {
+        let Quiet { clock, table, dirigent, driver, .. } = Quiet::new();
+        let log = Log::default();
+        let _listening = log.listen();
+        tokio::spawn(driver.run());
+        dirigent.channel(table).set_mode(Mode::Chat).await.unwrap();
+        if tells {
+            dirigent.session_began(0);
+        }
+        let hints = || log.lines().iter().filter(|it| it.contains("nothing was told")).count();
+        clock.run_for(SECOND * 59).await;
+        assert_eq!(hints(), 0);
+        for _ in 0..2 {
+            clock.run_for(HOUR).await;
+            assert_eq!(hints(), usize::from(!tells), "{:?}", log.lines());
+        }
+    }
+}
+
+/// WY15
+#[tokio::test]
+async fn a_start_that_fails_for_a_token_says_whose_it_is() {
+    let poets = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let [moderator, poet] = [(); 2].map(|()| poets.add_bot());
+    let account = |user| Arc::new(poets.account(user)) as Arc<dyn DiscordApi>;
+    for (own, hosted, whose) in [
+        (
+            Arc::new(Refusing) as Arc<dyn DiscordApi>,
+            account(poet),
+            "the library itself (the moderator)",
+        ),
+        (account(moderator), Arc::new(Refusing) as Arc<dyn DiscordApi>, "agent poet"),
+    ] {
+        let (_, driver) = Dirigent::builder(own).host("poet", Idle, hosted).build().unwrap();
+        let error = driver.run().await.unwrap_err().to_string();
+        let told = format!(
+            "the Discord account of {whose} is not known: the account's token is not valid"
+        );
+        assert!(error.starts_with(&told), "{error}");
+    }
 }

@@ -304,6 +304,8 @@ impl Stage {
             *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
         });
         if self.plan.pumps {
+            // As an adapter says that it is connected.
+            dirigent.resumed(0);
             let events = place.discord.events();
             let cut = Arc::clone(&place.gateway_cut);
             self.executor.spawner().spawn(pump(events, dirigent.clone(), hooks, cut));

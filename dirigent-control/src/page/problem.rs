@@ -105,7 +105,9 @@ impl From<CallError> for Problem {
     fn from(error: CallError) -> Self {
         let detail = error.to_string();
         match error {
-            CallError::UnknownChannel => Self::new(404, "channel-unknown", detail),
+            CallError::UnknownChannel | CallError::NoChannel => {
+                Self::new(404, "channel-unknown", detail)
+            }
             CallError::UnknownAgent(_) => Self::new(404, "agent-unknown", detail),
             CallError::Refused(refusal) => Self::new(409, refusal.as_str(), detail),
             CallError::Barred(_) | CallError::Unreadable(_) => {
