@@ -25,7 +25,15 @@ fn pages_in(folder: &str) -> Vec<PathBuf> {
 /// All pages that are written by hand.
 fn all_pages() -> Vec<PathBuf> {
     let mut pages = Vec::new();
-    for folder in ["", "docs", "docs/rules", "verify", "examples", "examples/quickstart"] {
+    for folder in [
+        "",
+        "docs",
+        "docs/rules",
+        "verify",
+        "examples",
+        "examples/master-and-slave",
+        "examples/quickstart",
+    ] {
         pages.extend(pages_in(folder));
     }
     for entry in fs::read_dir(source::root()).unwrap() {

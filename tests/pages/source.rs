@@ -20,6 +20,7 @@ const HOMES: &[&str] = &[
     "dirigent-store",
     "examples",
     "examples/discord-bot",
+    "examples/master-and-slave",
     "examples/poise-bot",
     "examples/quickstart",
     "examples/serenity-bot",

@@ -16,7 +16,9 @@ pub(crate) fn variables(loopback: &LoopbackDiscord, stage: &SeededGuild) -> Vec<
             // An application has the id of its bot.
             add("DISCORD_APPLICATION_ID", bot.to_string());
         } else {
-            add(&format!("{}_TOKEN", name.to_uppercase()), token);
+            let name = name.to_uppercase();
+            add(&format!("{name}_TOKEN"), token);
+            add(&format!("{name}_APPLICATION_ID"), bot.to_string());
         }
     }
     add("DISCORD_GUILD_ID", stage.guild.to_string());

@@ -35,14 +35,23 @@ pub(crate) struct Inside {
     pub(crate) channel: ChannelId,
     pub(crate) person: UserId,
     pub(crate) moderator: UserId,
-    /// Ends with this.
-    _bot: tokio::process::Child,
-    _folder: tempfile::TempDir,
+    agents: Vec<UserId>,
+    /// They end with this.
+    bots: Vec<tokio::process::Child>,
+    folder: tempfile::TempDir,
 }
 
 impl Inside {
     /// The program, run as a bot of this server.
     pub(crate) async fn start(program: &str, arguments: &[&str]) -> Result<Self> {
+        Self::start_all(&[(program, arguments)], &[]).await
+    }
+
+    /// Several programs, run as one bot of this server, with these variables besides those that the program `loopback-discord` sets.
+    pub(crate) async fn start_all(
+        programs: &[(&str, &[&str])],
+        variables: &[(&str, &str)],
+    ) -> Result<Self> {
         let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
         let (moderator, person) = (discord.add_bot(), discord.add_human());
         let agents: Vec<UserId> = (0..3).map(|_| discord.add_bot()).collect();
@@ -53,19 +62,28 @@ impl Inside {
         discord.guild(guild).set_role(moderator, manager, true);
         let server = LoopbackDiscord::start(discord.clone()).await?;
         let folder = tempfile::tempdir()?;
-        let mut bot = tokio::process::Command::new(program);
-        bot.args(arguments)
-            .env("DISCORD_PROXY_URL", format!("http://{}", server.address()))
-            .env("DISCORD_GATEWAY_URL", format!("ws://{}", server.gateway_address()))
-            .env("DISCORD_TOKEN", server.token(moderator))
-            .current_dir(&folder)
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
-        for (name, agent) in ["DEVELOPER", "REVIEWER", "TESTER"].into_iter().zip(&agents) {
-            bot.env(format!("{name}_TOKEN"), server.token(*agent));
+        let mut inside =
+            Self { discord, server, channel, person, moderator, agents, bots: Vec::new(), folder };
+        for (program, arguments) in programs {
+            let mut bot = inside.command(program);
+            bot.args(*arguments).envs(variables.iter().copied());
+            inside.bots.push(bot.spawn()?);
         }
-        let bot = bot.spawn()?;
-        Ok(Self { discord, server, channel, person, moderator, _bot: bot, _folder: folder })
+        Ok(inside)
+    }
+
+    /// A program with what a bot of this server must know.
+    pub(crate) fn command(&self, program: &str) -> tokio::process::Command {
+        let mut bot = tokio::process::Command::new(program);
+        bot.env("DISCORD_PROXY_URL", format!("http://{}", self.server.address()))
+            .env("DISCORD_GATEWAY_URL", format!("ws://{}", self.server.gateway_address()))
+            .env("DISCORD_TOKEN", self.server.token(self.moderator));
+        for (name, agent) in ["DEVELOPER", "REVIEWER", "TESTER"].into_iter().zip(&self.agents) {
+            bot.env(format!("{name}_TOKEN"), self.server.token(*agent))
+                .env(format!("{name}_APPLICATION_ID"), agent.to_string());
+        }
+        bot.current_dir(&self.folder).stdin(Stdio::null()).kill_on_drop(true);
+        bot
     }
 
     /// Gives a slash command, and returns what is answered.
