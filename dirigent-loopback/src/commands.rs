@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::resolved::{Resolved, names_something};
 use super::{LoopbackDiscord, wire};
 use dirigent_testkit::memory_discord::Event;
-use dirigent_testkit::memory_discord::applications::{Answered, Interaction};
+use dirigent_testkit::memory_discord::applications::{Answered, FIRST_ANSWER, Interaction};
 use dirigent_testkit::memory_discord::permissions::Permissions;
 use dirigent_testkit::memory_discord::world::World;
 
@@ -175,6 +175,16 @@ impl LoopbackDiscord {
             [only] => only.get("name")?.as_str().map(str::to_owned),
             _ => None,
         }
+    }
+
+    /// Whether the bot let the three seconds for a first answer pass: a client then shows that the application did not respond. What
+    /// it answers later is refused.
+    pub fn is_unanswered(&self, used: InteractionId) -> bool {
+        let world = self.state.discord.world();
+        let now = world.clock.now();
+        world.applications.interactions.get(&used.0).is_some_and(|found| {
+            found.answered == Answered::Not && now.since(found.made_at) > FIRST_ANSWER
+        })
     }
 
     /// What was answered to a command so far, oldest first.

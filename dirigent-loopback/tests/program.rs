@@ -32,7 +32,7 @@ fn a_bot_that_is_not_there_is_told_as_a_shell_does() {
     let mut missing = Command::new(program);
     let output = missing.args(["--", "/no/such/bot"]).stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(127));
-    assert!(String::from_utf8_lossy(&output.stderr).starts_with("/no/such/bot: "));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("\n/no/such/bot: "));
 }
 
 #[test]
@@ -70,4 +70,28 @@ fn who_quits_ends_the_bot_too() {
     output.read_line(&mut line).unwrap();
     std::io::Write::write_all(&mut program.stdin.take().unwrap(), b"/quit\n").unwrap();
     assert_eq!(program.wait().unwrap().code(), Some(4));
+}
+
+/// EZ2: the standard output belongs to the bot, so what the program says of itself stands beside it.
+#[test]
+fn the_program_says_what_it_is_where_and_what_to_do_next() {
+    let program = || Command::new(env!("CARGO_BIN_EXE_loopback-discord"));
+    let inside = program()
+        .args(["--seed", "1", "--", "sh", "-c", "echo $DISCORD_PROXY_URL"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let (url, banner) = (String::from_utf8(inside.stdout), String::from_utf8(inside.stderr));
+    let (url, banner) = (url.unwrap(), banner.unwrap());
+    let at = format!("A Discord on this machine, at {}, ", url.trim());
+    assert!(banner.starts_with(&at), "{banner}");
+    for told in ["sh -c echo", "/set-channel-mode chat", "/help", "/quit"] {
+        assert!(banner.contains(told), "{told}: {banner}");
+    }
+    let mut alone = program().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut alone.stdin.take().unwrap(), b"/quit\n").unwrap();
+    let alone = String::from_utf8(alone.wait_with_output().unwrap().stdout).unwrap();
+    let url = alone.lines().find_map(|line| line.strip_prefix("export DISCORD_PROXY_URL="));
+    let at = format!("A Discord on this machine, at {}, ", url.unwrap());
+    assert!(alone.starts_with(&at) && alone.contains("\nNext: paste these lines"), "{alone}");
 }

@@ -22,7 +22,7 @@ const THIRD_REVIEW: [(&str, &[u32]); 8] = [
     ("PG", &[1, 2, 3]),
     ("SD", &[1, 2, 3, 4]),
     ("CL", &[1]),
-    ("EZ", &[1, 3, 4]),
+    ("EZ", &[1, 2, 3, 4]),
 ];
 
 /// Elsewhere one letter and a number in a doc comment may name a requirement, but for a P.

@@ -73,6 +73,7 @@ async fn commands_are_kept_by_name_and_place() {
     assert_eq!(twice.await.refusal(), (400, 50035));
 }
 
+/// EZ2
 #[tokio::test(flavor = "current_thread")]
 async fn a_command_is_answered_once_and_in_time() {
     let stage = RestStage::new().await;
@@ -99,7 +100,10 @@ async fn a_command_is_answered_once_and_in_time() {
     assert_eq!(answer.refusal(), (404, 10062));
     let late = stage.use_it("off").unwrap();
     let token = format!("loopback-{late}-{:016x}", late.get().wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    stage.clock.advance(3 * SECOND + SECOND / 1_000);
+    stage.clock.advance(3 * SECOND);
+    assert!(!stage.loopback.is_unanswered(late), "it may still be answered");
+    stage.clock.advance(SECOND / 1_000);
+    assert!(stage.loopback.is_unanswered(late) && !stage.loopback.is_unanswered(used));
     let callback = format!("interactions/{late}/{token}/callback");
     let answer = stage.send("POST", &callback, &agent, body).await.unwrap();
     assert_eq!(answer.refusal(), (404, 10062), "too late");

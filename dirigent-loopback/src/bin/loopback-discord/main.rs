@@ -142,6 +142,7 @@ async fn serve(flags: &Flags) -> io::Result<u8> {
             _ = signals.recv() => Ok(0),
         }
     } else {
+        terminal.greet_inside(&flags.command)?;
         match Bot::start(&flags.command, variables::variables(&loopback, &stage)) {
             Ok(bot) => {
                 let attended = attend(terminal, &discord, &stage, flags);
@@ -312,6 +313,26 @@ mod tests {
         let said = Terminal::new(&loopback, stage)
             .with_mentions("@tester, ask @absent: me@tester or (@tester)");
         assert_eq!(said, format!("<@{tester}>, ask @absent: me@tester or (@tester)"));
+        loopback.shutdown().await;
+    }
+
+    /// EZ2
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_command_that_the_bot_does_not_answer_is_told_after_three_seconds() {
+        let clock = dirigent_testkit::ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let stage = SeededGuild::new(&discord, None, 3);
+        let commands = vec![serde_json::json!({ "id": "1", "name": "status", "type": 1 })];
+        discord.world().applications.commands.insert((stage.moderator(), None), commands);
+        let loopback = LoopbackDiscord::start(discord).await.unwrap();
+        let mut terminal = Terminal::new(&loopback, stage);
+        terminal.obey(&order::Order::read("/status")).unwrap();
+        clock.advance(Duration::from_secs(3));
+        assert_eq!(terminal.look(), [""; 0]);
+        clock.advance(Duration::from_millis(1));
+        let said = terminal.look();
+        assert!(said[0].starts_with("/status: the application did not respond"), "{said:?}");
+        assert_eq!(terminal.look(), [""; 0], "it is said once");
         loopback.shutdown().await;
     }
 

@@ -1,5 +1,6 @@
 //! The person at the terminal: sees what is said, and speaks.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ const LOOKS_MAX: u32 = 300;
 /// A command that was used.
 struct Used {
     interaction: InteractionId,
+    name: String,
     /// How many of its answers were shown.
     shown: usize,
     looks_left: u32,
@@ -43,15 +45,42 @@ impl<'a> Terminal<'a> {
         Self { loopback, stage, channel, used: Vec::new() }
     }
 
-    /// Says where everything is.
+    /// What this is, and where.
+    fn banner(&self) -> String {
+        let address = self.loopback.address();
+        format!(
+            "A Discord on this machine, at http://{address}, with the channel #round-table. Nothing leaves this machine."
+        )
+    }
+
+    /// Says what this is, where everything is, and what to do next.
     pub(crate) fn greet(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        writeln!(out, "A Discord on this machine, with the channel #round-table.")?;
-        writeln!(out, "These lines tell a bot in another terminal all that it must know:\n")?;
+        writeln!(out, "{}", self.banner())?;
+        writeln!(
+            out,
+            "Next: paste these lines into another terminal, and start your bot there.\n"
+        )?;
         for (name, value) in variables(self.loopback, &self.stage) {
             writeln!(out, "export {name}={value}")?;
         }
-        writeln!(out, "\n{HELP}\n")
+        writeln!(
+            out,
+            "\nWhen it has registered its slash commands, type here what a person says:\n\n{HELP}\n"
+        )
+    }
+
+    /// The same where the bot runs inside, on standard error: the standard output is the bot's, too.
+    pub(crate) fn greet_inside(&self, command: &[OsString]) -> io::Result<()> {
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        let mut out = io::stderr().lock();
+        writeln!(out, "{}", self.banner())?;
+        writeln!(out, "Your bot starts inside it now: {}", words.join(" "))?;
+        writeln!(
+            out,
+            "Next: when it has registered its slash commands, type /set-channel-mode chat, then a question. \
+             /help tells the rest, /quit ends it."
+        )
     }
 
     /// Goes on until told to end. When the input ends, it goes on all the same.
@@ -72,13 +101,17 @@ impl<'a> Terminal<'a> {
                     None => is_typing = false,
                 },
                 Some(event) = events.next() => self.show(&event)?,
-                () = clock.sleep_until(look), if !self.used.is_empty() => self.look()?,
+                () = clock.sleep_until(look), if !self.used.is_empty() => {
+                    for line in self.look() {
+                        writeln!(io::stdout(), "  {line}")?;
+                    }
+                }
             }
         }
     }
 
     /// Does what was typed; says whether to go on.
-    fn obey(&mut self, order: &Order) -> io::Result<bool> {
+    pub(crate) fn obey(&mut self, order: &Order) -> io::Result<bool> {
         let discord = self.loopback.discord();
         let mut out = io::stdout().lock();
         match order {
@@ -150,7 +183,13 @@ impl<'a> Terminal<'a> {
             let person = self.stage.person;
             match self.loopback.use_command(self.channel, person, *bot, name, &named) {
                 Ok(used) => {
-                    self.used.push(Used { interaction: used, shown: 0, looks_left: LOOKS_MAX });
+                    let name = name.to_owned();
+                    self.used.push(Used {
+                        interaction: used,
+                        name,
+                        shown: 0,
+                        looks_left: LOOKS_MAX,
+                    });
                     return Ok(());
                 }
                 Err(dirigent_loopback::CommandError::NoCommand) => {}
@@ -160,19 +199,27 @@ impl<'a> Terminal<'a> {
         writeln!(out, "  no bot has registered /{name} here")
     }
 
-    /// Shows what only the person sees of the answers to commands.
-    fn look(&mut self) -> io::Result<()> {
+    /// What only the person sees of the answers to commands, and which of them had none.
+    pub(crate) fn look(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
         for used in &mut self.used {
             let answers = self.loopback.answers(used.interaction);
             let private = answers.iter().filter(|it| it.is_private && !it.content.is_empty());
             for answer in private.skip(used.shown) {
-                writeln!(io::stdout(), "  (only you see this) {}", answer.content)?;
+                lines.push(format!("(only you see this) {}", answer.content));
                 used.shown += 1;
             }
             used.looks_left -= 1;
+            if self.loopback.is_unanswered(used.interaction) {
+                lines.push(format!(
+                    "/{}: the application did not respond within 3 seconds. Does your bot still run, and does it pass on what its gateway hears?",
+                    used.name
+                ));
+                used.looks_left = 0;
+            }
         }
         self.used.retain(|used| used.looks_left > 0);
-        Ok(())
+        lines
     }
 
     /// The text as a client sends it: `@name` mentions the bot of that name.
