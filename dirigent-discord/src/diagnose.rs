@@ -2,21 +2,28 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::time::Duration;
 
 use dirigent::ChannelId;
 use dirigent::ports::{ApiError, ErrorKind, GuildId};
+use twilight_http::routing::Route;
 use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 
 use crate::permission::{GuildRules, Member};
+use crate::route::Ask;
 use crate::setup_issue::NEEDED_INTENTS;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, NeededIntent, NeededPermission, SetupIssue, wire};
 
+/// With fewer starts left something is wrong: no bot needs a thousand a day.
+const STARTS_FEW: u32 = 50;
+
 impl DiscordAccount {
     /// What is missing for keeping turns in these channels: privileged intents, permissions in each
     /// channel and in its guild. With the intents of a gateway, also those that it was not asked for;
-    /// the Server Members Intent is missing only where they contain it.
+    /// the Server Members Intent is missing only where they contain it. It also tells if the gateway may be connected fewer than
+    /// 50 times more.
     /// Nothing is found where everything is right.
     ///
     /// It asks Discord for each channel, each guild and the account's roles there; a
@@ -42,6 +49,7 @@ impl DiscordAccount {
     ) -> Result<Vec<SetupIssue>, ApiError> {
         let mut findings = intents.map_or_else(Vec::new, not_asked);
         findings.extend(self.not_granted(intents.unwrap_or(NEEDED_INTENTS)).await?);
+        findings.extend(self.few_starts().await?);
         let mut guilds: HashMap<u64, (GuildRules, Member)> = HashMap::new();
         for channel in channels {
             let Some(asked) = present(self.wire_channel(channel.get()).await)? else {
@@ -80,6 +88,18 @@ impl DiscordAccount {
             |intent: &NeededIntent| !intent.is_optional() || asked.contains(intent.bit());
         let missing = NeededIntent::ALL.into_iter().filter(is_wanted).filter(is_missing);
         Ok(missing.map(SetupIssue::IntentNotGranted).collect())
+    }
+
+    /// How often the gateway may be connected anew, if that is not often. A bot that begins a session again and again, for
+    /// example one that is started again whenever it ends, uses up its 1,000 of a day, and then Discord replaces its token.
+    pub(crate) async fn few_starts(&self) -> Result<Option<SetupIssue>, ApiError> {
+        let ask = Ask::bare("get gateway bot", 0, &Route::GetGatewayBot);
+        let asked = present(self.read::<wire::GatewayBot>(ask).await)?;
+        let limit = asked.and_then(|gateway| gateway.session_start_limit);
+        Ok(limit.filter(|limit| limit.remaining < STARTS_FEW).map(|limit| {
+            let reset_after = Duration::from_millis(limit.reset_after);
+            SetupIssue::FewSessionStarts { remaining: limit.remaining, reset_after }
+        }))
     }
 
     async fn own_rules(&self, guild: u64) -> Result<(GuildRules, Member), ApiError> {

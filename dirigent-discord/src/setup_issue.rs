@@ -1,6 +1,7 @@
 //! What a host has forgotten to switch on or to allow, by the names that Discord gives it.
 
 use std::fmt;
+use std::time::Duration;
 
 use dirigent::ChannelId;
 use dirigent::ports::GuildId;
@@ -34,6 +35,13 @@ pub enum SetupIssue {
     NoChannel(ChannelId),
     /// Discord closed the gateway for good.
     Closed(GatewayCloseReason),
+    /// The gateway may be connected only this often until Discord counts anew.
+    FewSessionStarts {
+        /// How often.
+        remaining: u32,
+        /// In which time.
+        reset_after: Duration,
+    },
 }
 
 impl fmt::Display for SetupIssue {
@@ -67,6 +75,12 @@ impl fmt::Display for SetupIssue {
                  kept there"
             ),
             Self::Closed(reason) => write!(f, "Discord closed the gateway for good: {reason}"),
+            Self::FewSessionStarts { remaining, reset_after } => write!(
+                f,
+                "the bot may connect only {remaining} times within the next {} minutes, then Discord replaces its token: \
+                 something starts it again and again, so find out why it ends",
+                reset_after.as_secs().div_ceil(60)
+            ),
         }
     }
 }
@@ -254,7 +268,9 @@ impl fmt::Display for NeededPermission {
 #[non_exhaustive]
 pub enum GatewayCloseReason {
     /// 4004: the token is not valid.
-    #[error("the token is not valid (4004)")]
+    #[error(
+        "the token of this connection, the moderator's in a Feed, is not valid (4004): take a new one from the developer portal"
+    )]
     BadToken,
     /// 4010 or 4011.
     #[error("the number of shards is wrong, or more of them are needed (4010, 4011)")]

@@ -76,6 +76,22 @@ pub(crate) struct Application {
     pub(crate) flags: Option<u64>,
 }
 
+/// What is read of how the gateway may be connected.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct GatewayBot {
+    #[serde(default)]
+    pub(crate) session_start_limit: Option<SessionStarts>,
+}
+
+/// How often a session may still be begun.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct SessionStarts {
+    pub(crate) remaining: u32,
+    /// In milliseconds.
+    #[serde(default)]
+    pub(crate) reset_after: u64,
+}
+
 #[derive(Debug, Deserialize)]
 pub(crate) struct Refused {
     #[serde(default)]

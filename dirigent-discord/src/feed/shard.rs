@@ -313,6 +313,7 @@ impl ShardFeed {
                 SetupIssue::IntentNotGranted(_)
                 | SetupIssue::IntentNotAsked(_)
                 | SetupIssue::NoChannel(_)
+                | SetupIssue::FewSessionStarts { .. }
                 | SetupIssue::Closed(_) => tracing::info!("{finding}"),
             }
         }

@@ -342,6 +342,12 @@ impl FeedWork {
             Ok(more) => findings.extend(more),
             Err(error) => tracing::warn!(%error, "whether the intents are granted is unknown"),
         }
+        match self.insist(|| self.account.few_starts()).await {
+            Ok(few) => findings.extend(few),
+            Err(error) => {
+                tracing::warn!(%error, "how often the gateway may be connected is unknown")
+            }
+        }
         for finding in findings {
             tracing::error!("{finding}");
         }

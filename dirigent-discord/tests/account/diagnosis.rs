@@ -8,7 +8,7 @@ use twilight_model::gateway::event::Event;
 use twilight_model::gateway::{CloseFrame, ShardId};
 
 use crate::account::CHANNEL;
-use crate::account::fixture::{ALL, Fixture, Plan, VIEW, den, guild, person};
+use crate::account::fixture::{ALL, Fixture, Plan, VIEW, den, guild, person, starts};
 use crate::account::server::Reply;
 
 const GUILD: dirigent::ports::GuildId = dirigent::ports::GuildId::new(1);
@@ -43,6 +43,24 @@ async fn missing_intents_are_named() {
     let found = fixture.account.diagnose(&[], Some(asked)).await.unwrap();
     assert_eq!(found, [content].map(SetupIssue::IntentNotAsked));
     assert!(fixture.account.diagnose(&[], Some(Feed::INTENTS)).await.unwrap().is_empty());
+}
+
+/// WY14: a bot that is started again whenever it ends uses up the sessions that Discord allows in a day.
+#[tokio::test]
+async fn few_starts_that_are_left_are_told() {
+    let fixture = fixture(1 << 19, ALL, &[]).await;
+    for (remaining, is_told) in [(1_000, false), (50, false), (49, true), (0, true)] {
+        fixture.server.rule("GET /gateway/bot ", Reply::ok(starts(remaining)));
+        let found = fixture.account.diagnose(&[], None).await.unwrap();
+        assert_eq!(found.len(), usize::from(is_told), "{remaining}");
+        for finding in found {
+            let told = format!("may connect only {remaining} times within the next 60 minutes");
+            assert!(finding.to_string().contains(&told), "{finding}");
+        }
+    }
+    // What stands between the bot and Discord may not know it.
+    fixture.server.rule("GET /gateway/bot ", Reply::status(404, r#"{"code":0}"#));
+    assert!(fixture.account.diagnose(&[], None).await.unwrap().is_empty());
 }
 
 /// The members intent is missing only where the gateway is asked for it.

@@ -75,6 +75,13 @@ impl Default for Plan {
     }
 }
 
+/// How the gateway may be connected, this often within an hour.
+pub(crate) fn starts(remaining: u32) -> String {
+    let limit = json!({ "total": 1_000, "remaining": remaining, "reset_after": 3_600_000, "max_concurrency": 1 });
+    json!({ "url": "wss://gateway.discord.gg", "shards": 1, "session_start_limit": limit })
+        .to_string()
+}
+
 impl Fixture {
     pub(crate) async fn open() -> Self {
         Self::with(Plan::default()).await
@@ -86,6 +93,7 @@ impl Fixture {
         for (start, reply) in [
             ("GET /users/@me ", Reply::ok(r#"{"id":"500"}"#)),
             ("GET /applications/@me ", Reply::ok(application)),
+            ("GET /gateway/bot ", Reply::ok(starts(1_000))),
             ("GET /applications/800/guilds/1/commands", Reply::ok("[]")),
             ("POST /applications/800/guilds/1/commands", Reply::status(201, "{}")),
             ("GET /channels/700/messages", Reply::ok("[]")),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use dirigent_discord::ShardFeed;
 use futures_util::StreamExt;
+use practice::Result;
 use twilight_gateway::queue::InMemoryQueue;
 use twilight_gateway::{Config, ConfigBuilder, Intents, Message, Shard, ShardId};
 
@@ -27,14 +28,15 @@ pub(crate) fn shards(config: &Config, count: u32) -> Vec<Shard> {
     (0..count).map(shard).collect()
 }
 
-/// Feeds the library with a shard's events, until Discord closes the connection for good.
-pub(crate) async fn run(mut shard: Shard, feed: ShardFeed) {
+/// Feeds the library with a shard's events. Where Discord closes the connection for good, it says why.
+pub(crate) async fn run(mut shard: Shard, feed: ShardFeed) -> Result {
     while let Some(message) = shard.next().await {
         match message {
             Ok(Message::Text(text)) => feed.text(&text),
             Ok(Message::Close(frame)) => {
-                // Why no new connection would help is written to the log.
-                let _ = feed.closed(frame.map(|frame| frame.code));
+                if let Some(why) = feed.closed(frame.map(|frame| frame.code)) {
+                    return Err(why.to_string().into());
+                }
             }
             // The shard connects again by itself; until then nothing is heard.
             Err(error) => {
@@ -43,4 +45,5 @@ pub(crate) async fn run(mut shard: Shard, feed: ShardFeed) {
             }
         }
     }
+    Ok(())
 }

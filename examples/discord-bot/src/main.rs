@@ -81,13 +81,13 @@ async fn main() -> Result {
 
     let (feed, work) =
         Feed::builder(dirigent.clone(), Arc::clone(&moderator), Feed::INTENTS).build();
-    let mut gateway = JoinSet::new();
+    let (mut gateway, mut shards) = (JoinSet::new(), JoinSet::new());
     gateway.spawn(work.run());
     let gateway_url = place.gateway.as_deref();
     let config = gateway::config(place.moderator.as_str(), Feed::INTENTS, gateway_url);
     for shard in gateway::shards(&config, options.number("shards").unwrap_or(1)) {
         let shard_feed = feed.shard(shard.id());
-        gateway.spawn(gateway::run(shard, shard_feed));
+        shards.spawn(gateway::run(shard, shard_feed));
     }
     for (agent, token) in asking {
         let config = gateway::config(token.as_str(), hooks::INTENTS, gateway_url);
@@ -98,8 +98,13 @@ async fn main() -> Result {
         eprintln!("{finding}");
     }
 
-    let stayed = place.stay(&dirigent).await;
+    let stayed = tokio::select! {
+        stayed = place.stay(&dirigent) => stayed,
+        // One that Discord does not let in any more.
+        Some(ended) = shards.join_next() => ended?,
+    };
     dirigent.shutdown(Duration::from_secs(5)).await;
+    shards.shutdown().await;
     gateway.shutdown().await;
     driver.await??;
     stayed

@@ -55,11 +55,12 @@ fn voice(words: &'static str) -> impl Agent {
     })
 }
 
-fn account(token: &str) -> Result<Arc<DiscordAccount>, AgentError> {
-    let token = env::var(token).map_err(|_| format!("{token} is not set"))?;
+fn account(name: &str) -> Result<Arc<DiscordAccount>, AgentError> {
+    let token = env::var(name).map_err(|_| format!("{name} is not set"))?;
     let account = DiscordAccount::builder(token, SystemClock::new());
     let proxy = env::var("DISCORD_PROXY_URL"); // set by a Discord on this machine
-    Ok(Arc::new(if let Ok(address) = proxy { account.proxy(address) } else { account }.build()?))
+    let account = if let Ok(address) = proxy { account.proxy(address) } else { account }.build();
+    Ok(Arc::new(account.map_err(|error| format!("{name}: {error}"))?))
 }
 
 /// Tells Dirigent what serenity's connection hears, beside your own handlers.

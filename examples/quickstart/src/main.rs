@@ -18,11 +18,12 @@ fn voice(words: &'static str) -> Arc<dyn Agent> {
     }))
 }
 
-fn account(token: &str) -> Result<Arc<DiscordAccount>, AgentError> {
-    let token = env::var(token).map_err(|_| format!("{token} is not set"))?;
+fn account(name: &str) -> Result<Arc<DiscordAccount>, AgentError> {
+    let token = env::var(name).map_err(|_| format!("{name} is not set"))?;
     let account = DiscordAccount::builder(token, SystemClock::new());
     let proxy = env::var("DISCORD_PROXY_URL"); // set by a Discord on this machine
-    Ok(Arc::new(if let Ok(address) = proxy { account.proxy(address) } else { account }.build()?))
+    let account = if let Ok(address) = proxy { account.proxy(address) } else { account }.build();
+    Ok(Arc::new(account.map_err(|error| format!("{name}: {error}"))?))
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -49,7 +50,11 @@ async fn main() -> Result<(), AgentError> {
     } {
         match message {
             Ok(Message::Text(text)) => events.text(&text),
-            Ok(Message::Close(frame)) => _ = events.closed(frame.map(|frame| frame.code)),
+            Ok(Message::Close(frame)) => {
+                if let Some(why) = events.closed(frame.map(|frame| frame.code)) {
+                    return Err(why.to_string().into()); // no new connection would help
+                }
+            }
             Err(_) => _ = events.closed(None), // the shard connects again by itself
         }
     }

@@ -2,7 +2,10 @@
 
 mod stage;
 
+use std::process::Stdio;
+
 use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
+use dirigent_loopback::GatewayFault;
 use stage::{Inside, Result, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_quickstart");
@@ -22,5 +25,21 @@ async fn a_model_speaks_for_the_agents() -> Result {
     inside.ask("Who writes the parser?").await?;
     until("round of all three", || inside.words().len() >= 4).await?;
     assert_eq!(inside.words()[1..], said);
+    Ok(())
+}
+
+/// WY14: whoever starts a bot again whenever it ends must learn that this is no use.
+#[tokio::test]
+async fn a_bot_that_the_gateway_turns_away_for_good_ends_with_an_error_and_says_why() -> Result {
+    let inside = Inside::start_all(&[], &[]).await?;
+    let bot = inside.command(PROGRAM).stderr(Stdio::piped()).spawn()?;
+    let turned_away = GatewayFault::Close { code: 4014 };
+    until("connection", || inside.server.break_gateway(inside.moderator, turned_away) > 0).await?;
+    let ended = bot.wait_with_output().await?;
+    let said = String::from_utf8(ended.stderr)?;
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    let last = said.lines().last().unwrap_or_default();
+    assert!(last.contains("Discord closed the gateway for good"), "{said}");
+    assert!(last.contains("Privileged Gateway Intents"), "{said}");
     Ok(())
 }

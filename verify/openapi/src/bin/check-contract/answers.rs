@@ -43,6 +43,11 @@ pub(crate) fn answer(request: &Request) -> Answer {
         ("GET", ["guilds", _, "members"]) => (200, page(request, 1_003, member)),
         ("GET", ["guilds", _, "members", user]) => (200, member(number(user))),
         ("GET", ["applications" | "oauth2", .., "@me"]) => (200, application()),
+        ("GET", ["gateway", "bot"]) => {
+            let starts =
+                json!({"total": 1_000, "remaining": 999, "reset_after": 1, "max_concurrency": 1});
+            (200, json!({"url": "wss://gateway", "shards": 1, "session_start_limit": starts}))
+        }
         ("GET", ["applications", _, "guilds", _, "commands"]) => (200, json!([command("another")])),
         ("POST", ["applications", _, "guilds", guild, "commands"]) => {
             let mut made = command("set-channel-mode");
