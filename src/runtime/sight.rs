@@ -7,7 +7,7 @@ use crate::ChatMessage;
 /// Whether the host tells anything at all, and whether people's messages come without anything in them.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
-    is_told: AtomicBool,
+    told: AtomicBool,
     is_blind: AtomicBool,
     is_logged: AtomicBool,
 }
@@ -15,12 +15,12 @@ pub(crate) struct Sight {
 impl Sight {
     /// The host has told something of the chat.
     pub(crate) fn told(&self) {
-        self.is_told.store(true, Ordering::Relaxed);
+        self.told.store(true, Ordering::Relaxed);
     }
 
     /// Whether the host has ever told anything of the chat.
     pub(crate) fn is_told(&self) -> bool {
-        self.is_told.load(Ordering::Relaxed)
+        self.told.load(Ordering::Relaxed)
     }
 
     /// Looks at a message that was pushed. It logs the first of this process in which nothing can be seen.

@@ -264,19 +264,19 @@ fn a_result_whose_callback_channel_is_gone_is_shown_as_given_up() {
     let (channel, callback) = places(&stage);
     stage.discord().channel(callback).delete();
     conclude(&mut stage);
-    let state = |stage: &mut Stage| {
+    let shown = |stage: &mut Stage| {
         let asked = stage.call(move |d| async move { d.channel(channel).discussion().await });
         asked.unwrap().unwrap().outbox.iter().map(|entry| entry.state).collect::<Vec<_>>()
     };
     for _ in 0..3 {
         stage.advance(MINUTE * 30);
-        assert_eq!(state(&mut stage), [PostState::GivenUp]);
+        assert_eq!(shown(&mut stage), [PostState::GivenUp]);
     }
     stage.crash();
     stage.restart();
     for _ in 0..3 {
         stage.advance(MINUTE);
-        assert_eq!(state(&mut stage), [PostState::GivenUp]);
+        assert_eq!(shown(&mut stage), [PostState::GivenUp]);
     }
 }
 

@@ -345,7 +345,7 @@ impl FeedWork {
         match self.insist(|| self.account.few_starts()).await {
             Ok(few) => findings.extend(few),
             Err(error) => {
-                tracing::warn!(%error, "how often the gateway may be connected is unknown")
+                tracing::warn!(%error, "how often the gateway may be connected is unknown");
             }
         }
         for finding in findings {

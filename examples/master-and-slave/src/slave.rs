@@ -65,7 +65,7 @@ impl Bot {
             }
         };
         let text = answer(self.agent.as_str(), heard).await;
-        // The end is told before the text is posted, and each run has one, or the channel waits for its deadline.
+        // Tell the end of each run, and before you post, because the channel waits until then.
         let end = permission.end(RunReport::Text(&text)).await?;
         if !end.accepted {
             return Ok(()); // a person stopped the channel meanwhile, for example
