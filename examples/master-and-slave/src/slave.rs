@@ -18,6 +18,7 @@ fn set(name: &str) -> Result<String, AgentError> {
 }
 
 /// Ask your model here. The prompt is yours, too: `heard` is what this agent has not answered yet.
+#[expect(clippy::unused_async, reason = "a model is awaited here")]
 async fn answer(agent: &str, heard: &[ChatMessage]) -> String {
     // Dirigent does not know whether an agent that asks has something new to say. One that always answers speaks in each of its
     // turns, until the channel's ceiling: 60 turns after a person's last message.
