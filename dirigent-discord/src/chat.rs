@@ -95,7 +95,7 @@ impl<'a> PostBody<'a> {
     }
 }
 
-/// Whoever refuses files for their size, Discord or what stands before it, refuses them again.
+/// Files that are refused for their size, by Discord or by what stands before it, are refused again.
 fn for_its_size(error: ApiError) -> ApiError {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<RestError>()).copied();
     match cause {

@@ -240,7 +240,7 @@ impl Replying<'_> {
         let files = reply.lost_files();
         if !files.is_empty() {
             let (channel, files) = (self.turns.channel, files.len());
-            tracing::warn!(%channel, files, "a reply was posted without files of it, which its agent is told");
+            tracing::warn!(%channel, files, "a reply was posted without some of its files; its agent learns their names");
         }
         if !reply.rest().is_empty() || !files.is_empty() {
             let extras = Some(Extras { files, ..Extras::default() });

@@ -7,7 +7,7 @@ use std::time::Duration;
 use dirigent::host::{Consultation, Orchestrator};
 use dirigent::operate::{AgentFault, EventOrLag};
 use dirigent::ports::{
-    ApiError, Embed, ErrorKind, HistoryRequest, Post, Posted, ReplyError, ReplyFile,
+    ApiError, Embed, ErrorKind, HistoryRequest, Post, Posted, ReplyError, ReplyFile, Timestamp,
 };
 use dirigent::settings::HumanInterrupt;
 use dirigent::{AgentError, ChannelId, ChatMessage, DiscordApi, MessageId, Reply, UserId};
@@ -217,6 +217,10 @@ impl DiscordApi for WordsOnly {
         among: Vec<UserId>,
     ) -> Result<Vec<UserId>, ApiError> {
         self.0.members(channel, among).await
+    }
+
+    fn sent_at(&self, message: MessageId) -> Timestamp {
+        self.0.sent_at(message)
     }
 }
 

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dirigent::hooks::RunReport;
+use dirigent::host::BuildError;
 use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, FailedCalls, Reason};
 use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, PostFailure, Posted};
-use dirigent::host::BuildError;
 use dirigent::settings::Pacing;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{
@@ -640,7 +640,7 @@ async fn a_call_to_a_driver_that_was_dropped_says_so_at_once() {
     assert!(!waits.is_finished(), "the driver may still be run");
     drop(driver);
     let late = dirigent.channel(table).stop().await;
-    for refused in [waits.await.unwrap(), late] {
+    for refused in [waits.await.unwrap().map(drop), late] {
         assert!(matches!(&refused, Err(CallError::Ended(DriverEnd::Dropped))), "{refused:?}");
         assert!(refused.unwrap_err().to_string().contains("tokio::spawn(driver.run())"));
     }
