@@ -105,6 +105,14 @@ impl fmt::Display for AgentFault {
     }
 }
 
+/// How a call failed.
+#[derive(Clone)]
+pub(crate) struct Failed {
+    pub(crate) fault: AgentFault,
+    /// What people may read of it.
+    pub(crate) class: Option<Arc<str>>,
+}
+
 /// A hosted agent's reply that could not be posted, or not all of it. The rest is given back to the agent with its next
 /// turn.
 ///

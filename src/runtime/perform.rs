@@ -8,10 +8,9 @@ use dirigent_core::Timestamp;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::events::AgentFault;
+use super::events::{AgentFault, Failed};
 use super::host_code::no_answer;
 use super::pastes::Pastes;
-use super::presence::Failed;
 use super::registry::{Hosted, Registry};
 use super::request::{Asked, STORE, Spare};
 use super::room_table::RoomRef;

@@ -5,7 +5,6 @@ mod board;
 mod calls;
 
 pub(crate) use self::board::PresenceBoard;
-pub(crate) use self::calls::Failed;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +15,7 @@ use std::time::Duration;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
+use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
 
 /// Which agents are online, in all channels together. It has no lock and no clock; after each change

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use super::calls::Failed;
 use super::{FailedCalls, Presence};
 use crate::Clock;
+use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
 
 /// Who is online, told by hosts and by time.

@@ -9,16 +9,8 @@ use crate::room::Room;
 use crate::room::context::Context;
 use crate::runtime::Runtime;
 use crate::runtime::cell::RoomCell;
-use crate::runtime::events::{AgentFailure, AgentFault, EventOrLag};
+use crate::runtime::events::{AgentFailure, EventOrLag, Failed};
 use crate::{AgentId, ChannelId};
-
-/// How a call failed.
-#[derive(Clone)]
-pub(crate) struct Failed {
-    pub(crate) fault: AgentFault,
-    /// What people may read of it.
-    pub(crate) class: Option<Arc<str>>,
-}
 
 impl Runtime {
     /// Marks the agents offline whose heartbeats are missing.
