@@ -451,9 +451,10 @@ async fn rows_are_answered_five_hundred_at_once_and_those_of_other_processes_nev
         .operator_token(OPERATOR)
         .build()
         .unwrap();
-    let id = |number: u64| ChannelId::new(300_000_000_000_000_000 + number);
-    for number in 0..503 {
-        fixture.dirigent.channel(id(number)).set_mode(Mode::Report).await.unwrap();
+    let ids: Vec<_> = (0..503).map(|number| fixture.room(&format!("room-{number}"))).collect();
+    let id = |number: usize| ids[number];
+    for channel in &ids {
+        fixture.dirigent.channel(*channel).set_mode(Mode::Report).await.unwrap();
     }
     other.play(|played| played.channels.extend([id(3), id(501)]));
     let ask = async |after: Option<ChannelId>| {

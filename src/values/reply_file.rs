@@ -21,7 +21,7 @@ const NAME_CHARS_MAX: usize = 100;
 /// ```
 /// use dirigent::ports::ReplyFile;
 ///
-/// let file = ReplyFile::new("build/report \"1\".txt", "all is well");
+/// let file = ReplyFile::new("build/report \"1\".txt", "all is well".as_bytes());
 /// assert_eq!((file.name(), file.bytes().len()), ("report__1_.txt", 11));
 /// assert_eq!(format!("{file:?}"), "ReplyFile(11 bytes)");
 /// ```
