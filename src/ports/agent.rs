@@ -60,7 +60,7 @@ pub trait Agent: Send + Sync + 'static {
 
     /// What kind of failure an error of this agent is, in a few words that people may read: no key, no address, and nothing that
     /// was said. The log, `/why` and the control page show it, for example "the endpoint refuses the request (status 401)".
-    /// The default says nothing, because an error's own text may hold anything.
+    /// It is shown as one line of at most 200 characters. The default says nothing, because an error's own text may hold anything.
     fn failure_class(&self, error: &AgentError) -> Option<String> {
         let _ = error;
         None

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::view::Span;
-use dirigent_core::{AgentKey, MessageId, Tail, TurnId};
+use dirigent_core::{AgentKey, MessageId, TurnId};
 
 use super::talk::Talk;
 use super::texts::Texts;
 use crate::ports::turn::{Late, Said};
 use crate::record::channel::Outgoing;
 use crate::record::handed::{Handed, next};
+use crate::values::embed::Embed;
 use crate::values::error::PostFailure;
+use crate::values::reply_file::ReplyFile;
 use crate::{ChatMessage, UserId};
 
 /// The longest late answer that is kept, in bytes.
@@ -35,8 +37,8 @@ pub(crate) struct Inbox {
     read: Option<MessageId>,
     /// What agents answered too late; of each agent the newest.
     late: Vec<(AgentKey, Box<Late>)>,
-    /// Whose newest reply the chat did not take, and which it was.
-    refused: Vec<(AgentKey, PostFailure, Tail)>,
+    /// Whose newest reply the chat did not take, and what of it.
+    refused: Vec<(AgentKey, PostFailure, Said)>,
     pub(super) talk: Talk,
 }
 
@@ -845,12 +847,12 @@ impl Inbox {
 
     /// Notes that the chat did not take it. Returns whether it is to be handed back.
     fn is_new_failure(&mut self, agent: AgentKey, failure: PostFailure, said: &Said) -> bool {
-        let tail = Tail::of(&said.words);
         let before = self.refused.iter().position(|(known, ..)| *known == agent);
         let before = before.map(|at| self.refused.swap_remove(at));
-        self.refused.push((agent, failure, tail));
-        let is_same =
-            |(_, before, words): (_, PostFailure, _)| before.is_for_its_words() && words == tail;
+        self.refused.push((agent, failure, said.clone()));
+        let is_same = |(_, before, refused): (_, PostFailure, Said)| {
+            before.is_for_its_words() && is_said_again(&refused, said)
+        };
         !(failure.is_for_its_words() && before.is_some_and(is_same))
     }
 
@@ -873,6 +875,20 @@ impl Inbox {
     pub(crate) fn has_late(&self, agent: AgentKey) -> bool {
         self.late.iter().any(|(known, _)| *known == agent)
     }
+}
+
+/// Whether one is the other but for white space and the marks of Markdown, which are others where it is cut elsewhere.
+fn is_said_again(before: &Said, said: &Said) -> bool {
+    fn scalars(words: &str) -> impl Iterator<Item = char> {
+        let is_fence = |line: &&str| line.trim_start_matches(['>', ' ']).starts_with("```");
+        let lines = words.lines().filter(move |line| !is_fence(line));
+        let is_mark = |c: &char| c.is_whitespace() || "*_~|>-`".contains(*c);
+        lines.flat_map(str::chars).filter(move |c| !is_mark(c))
+    }
+    fn shown(said: &Said) -> (&[Embed], &[ReplyFile]) {
+        said.extras.as_deref().map_or((&[], &[]), |extras| (&extras.embeds, &extras.files))
+    }
+    shown(before) == shown(said) && scalars(&before.words).eq(scalars(&said.words))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::events::{AgentFault, Failed};
-use super::host_code::no_answer;
+use super::host_code::{caught, no_answer};
 use super::pastes::Pastes;
 use super::registry::{Hosted, Registry};
 use super::request::{Asked, STORE, Spare};
@@ -32,7 +32,8 @@ use crate::values::error::{ApiError, Certainty, ErrorKind};
 use crate::values::extras::Extras;
 use crate::values::load_error::LoadError;
 use crate::values::reply_error::ReplyError;
-use crate::{AgentError, AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
+use crate::values::shown::cut_line;
+use crate::{Agent, AgentError, AgentId, ChannelId, Clock, DiscordApi, Reply, Settings, Turn};
 
 /// Performs what rooms decide: asks the chat, the store, the host's waker, agents and the orchestrator.
 pub(super) struct Performer {
@@ -190,7 +191,7 @@ impl Performer {
             Ok(Ok(Reply::Rich(text, extras))) => self.say_richly(&text, extras),
             Ok(Ok(Reply::Pass)) => Ok(AgentAnswer::Pass),
             Ok(Err(error)) => {
-                let class = hosted.agent.failure_class(&error).map(Arc::from);
+                let class = class_of(&*hosted.agent, &error);
                 Err(Failed { fault: AgentFault::Error(error.into()), class })
             }
             Err(_) => Err(Failed { fault: AgentFault::Panic, class: Some("it panicked".into()) }),
@@ -315,7 +316,16 @@ impl Performer {
     }
 }
 
-/// The account has no connection to the chat any more.
+/// The longest kind of failure that is shown, in characters.
+const CLASS_CHARS_MAX: usize = 200;
+
+/// What people may read of an agent's error: one short line, since it stands in a log, in `/why` and on the page.
+#[cold]
+fn class_of(agent: &dyn Agent, error: &AgentError) -> Option<Arc<str>> {
+    let class = caught("an agent's failure class", || agent.failure_class(error)).flatten()?;
+    Some(cut_line(&class, CLASS_CHARS_MAX)).filter(|class| !class.is_empty())
+}
+
 /// A reply that the chat would refuse.
 #[cold]
 fn unpostable(error: ReplyError) -> Failed {
@@ -323,6 +333,7 @@ fn unpostable(error: ReplyError) -> Failed {
     Failed { fault: AgentFault::Error(Arc::new(error)), class }
 }
 
+/// The account has no connection to the chat any more.
 fn unknown_account() -> ApiError {
     ApiError::new(ErrorKind::Unauthorized)
 }

@@ -6,16 +6,16 @@ use std::time::Duration;
 use dirigent::hooks::RunReport;
 use dirigent::host::BuildError;
 use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, FailedCalls, Reason};
-use dirigent::ports::{ApiError, ErrorKind, HistoryRequest, Post, PostFailure, Posted};
+use dirigent::ports::{ApiError, Embed, ErrorKind, HistoryRequest, Post, PostFailure, Posted};
 use dirigent::settings::Pacing;
-use dirigent::snapshot::PhaseKind;
+use dirigent::snapshot::{AgentState, PhaseKind};
 use dirigent::{
     Agent, AgentError, CallError, ChannelId, ChatMessage, Clock as _, Config, Denial, Dirigent,
     DiscordApi, Driver, MemoryIdentities, MessageId, Mode, Reply, Settings, SystemClock, Turn,
     UserId, agent_fn,
 };
 use dirigent_testkit::memory_discord::{Call, Event, Fault, MemoryAccount};
-use dirigent_testkit::scripted_agent::{Act, Line};
+use dirigent_testkit::scripted_agent::{Act, Line, SeenTurn};
 use dirigent_testkit::{Log, ManualClock, MemoryDiscord};
 use dirigent_verify::stage::{Setup, Stage};
 use futures_util::StreamExt as _;
@@ -283,6 +283,43 @@ fn a_reply_that_is_refused_keeps_its_cause_and_comes_back_once() {
     assert_eq!(back(&stage)[1..], vec![("again".to_owned(), Some(forbidden)); 3]);
 }
 
+/// WY4
+#[test]
+fn what_is_refused_comes_back_again_where_it_is_something_else() {
+    let shown = |title: &str| Reply::Pass.embed(Embed::new().title(title));
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []).stage();
+    stage.chat();
+    let account = stage.agent("a").user();
+    let refuse = |stage: &mut Stage, reply: Reply| {
+        stage.agent("a").then(Line::from(reply));
+        let fault = Fault::Blocked { code: 200_000 };
+        stage.discord().inject(|faults| faults.next_by(account, Call::Post, fault));
+        stage.say("Hello");
+        stage.until_dormant();
+    };
+    let end = " and much more that is the same, word for word, to the very end of the text";
+    for reply in [
+        shown("first"),
+        shown("second"),
+        shown("second"),
+        Reply::text(format!("Darn it{end}")),
+        // As long, and with the same end.
+        Reply::text(format!("Drat it{end}")),
+        Reply::text(format!("**Drat** it{end}")),
+        Reply::text("done"),
+        Reply::Pass,
+    ] {
+        refuse(&mut stage, reply);
+    }
+    let back = |turn: SeenTurn| {
+        turn.post_failure?;
+        let title = turn.late_embeds.first().and_then(|embed| embed.title.clone());
+        title.or(turn.late_answer.map(|words| words.replace(end, "")))
+    };
+    let back: Vec<_> = stage.agent("a").turns().into_iter().filter_map(back).collect();
+    assert_eq!(back, ["first", "second", "Darn it", "Drat it", "done"]);
+}
+
 /// An agent whose model refuses the key.
 struct Refused;
 
@@ -324,6 +361,56 @@ fn an_agent_that_fails_is_named_with_the_kind_of_failure_and_never_with_its_text
     let failing = status.unwrap().unwrap().failing;
     let failed = FailedCalls { number: 1, class: Some(kind.into()) };
     assert_eq!(failing, [("a".into(), failed)]);
+}
+
+/// An agent whose host says too much of its errors, nothing, or does not survive them.
+struct Careless(Mutex<Vec<Option<String>>>);
+
+#[async_trait::async_trait]
+impl Agent for Careless {
+    async fn speak(&self, _: Turn) -> Result<Reply, AgentError> {
+        if self.0.lock().unwrap().is_empty() { Ok(Reply::Pass) } else { Err("no".into()) }
+    }
+
+    fn failure_class(&self, _: &AgentError) -> Option<String> {
+        let class = self.0.lock().unwrap().remove(0);
+        assert_ne!(class.as_deref(), Some("panic"), "a bug in the host");
+        class
+    }
+}
+
+/// WY8
+#[test]
+fn a_kind_of_failure_is_one_short_line_and_a_panic_in_it_is_a_failed_call() {
+    let long = "a page\nof\u{2028}HTML ".repeat(1_000);
+    let classes = [Some(long), Some(" \n".into()), None, Some("panic".into())];
+    let mut stage = Setup::new().hosted("a", []).hosted("b", []);
+    stage = stage.settings(|settings| settings.hooks.offline_after_failures = Some(4));
+    let mut stage = stage.stage();
+    let account = stage.discord().account(stage.agent("a").user());
+    let careless = Careless(Mutex::new(classes.to_vec()));
+    stage.dirigent().host("a", careless, account);
+    let mut events = stage.dirigent().events();
+    stage.chat();
+    let mut told = Vec::new();
+    for number in 1..=4 {
+        stage.say("Hello");
+        stage.until_dormant();
+        let heard = std::iter::from_fn(|| events.try_next()).filter_map(|heard| match heard {
+            EventOrLag::AgentFailed(failure) => Some(failure.class),
+            _ => None,
+        });
+        told.extend(heard);
+        let failing = stage.status().unwrap().failing;
+        let numbers: Vec<_> = failing.iter().map(|(_, failed)| failed.number).collect();
+        assert_eq!(numbers, if number < 4 { vec![number] } else { vec![] });
+    }
+    let first = told.remove(0).unwrap();
+    assert!(first.starts_with("a page of HTML a page") && first.ends_with('…'), "{first}");
+    assert!(first.chars().count() <= 201 && !first.contains(['\n', '\r', '\u{2028}']), "{first}");
+    assert_eq!(told, [None, None, None]);
+    let agents = stage.status().unwrap().agents;
+    assert!(agents.contains(&("a".into(), AgentState::Offline)), "{agents:?}");
 }
 
 /// N9
