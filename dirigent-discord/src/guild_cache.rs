@@ -440,7 +440,10 @@ pub(crate) fn with_bots(mut message: ChatMessage, bots: &HashMap<u64, UserId>) -
             .split_once('>')
             .and_then(|(role, rest)| Some((bots.get(&role.parse::<u64>().ok()?)?, rest)));
         match role {
-            Some((bot, rest)) => named.extend([&format!("<@{bot}>"), rest]),
+            Some((bot, rest)) => {
+                named.extend([&format!("<@{bot}>"), rest]);
+                message.mentioned_bots.push(*bot);
+            }
             None => named.extend([ROLE, piece]),
         }
     }

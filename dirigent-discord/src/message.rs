@@ -57,12 +57,14 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
         _ if reference.kind == Some(FORWARD) => forwarded(&message.snapshots),
         _ => None,
     };
+    let content = message.content?;
     let author_kind = traits.author_kind();
     let by_person = author_kind == AuthorKind::Human;
     Some(ChatMessage {
         author_name: name,
         author_kind,
         kind: traits.chat_kind(),
+        mentioned_bots: mentioned_bots(message.mentions, &content),
         reply_to: traits.answers(reference.message_id.map(|id| id.0)),
         quoted: quoted.map(Box::new),
         attachments: message.attachments.into_iter().flatten().map(attached).collect(),
@@ -82,9 +84,20 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
             MessageId::new(message.id.0),
             ChannelId::new(message.channel_id.0),
             author.id.user(),
-            message.content?,
+            content,
         )
     })
+}
+
+/// The bots that a text mentions. Discord lists the author of what is answered, too.
+fn mentioned_bots(mentions: Value, content: &str) -> Vec<UserId> {
+    let named: Vec<wire::Author> = serde_json::from_value(mentions).unwrap_or_default();
+    let bots = named.into_iter().filter(|named| named.bot == Some(true));
+    let bots = bots.map(|bot| bot.id.user());
+    bots.filter(|bot| {
+        [format!("<@{bot}>"), format!("<@!{bot}>")].iter().any(|it| content.contains(it))
+    })
+    .collect()
 }
 
 /// What the `type` of a message and of a reference say.
@@ -298,6 +311,27 @@ mod tests {
         };
         assert_eq!(read.attachments, [told]);
         assert_eq!(read_both_ways(&message(0, &json!([]))).attachments, []);
+    }
+
+    /// HR13
+    #[test]
+    fn of_the_accounts_that_a_text_mentions_the_bots_are_told() {
+        let account = |(id, bot)| {
+            json!({
+                "id": id, "username": "p", "discriminator": "0", "avatar": null, "public_flags": 0, "bot": bot,
+                "member": {"nick": null, "roles": [], "joined_at": null, "deaf": false, "mute": false, "flags": 0},
+            })
+        };
+        let mut said = message(0, &json!([]));
+        assert_eq!(read_both_ways(&said).mentioned_bots, []);
+        said["content"] = json!("<@5> and <@!6> and <@7>");
+        // Discord lists the author of what is answered, too.
+        let mentions = [("5", true), ("6", true), ("7", false), ("8", true)];
+        said["mentions"] = mentions.map(account).to_vec().into();
+        assert_eq!(read_both_ways(&said).mentioned_bots, [UserId::new(5), UserId::new(6)]);
+        said["mentions"] = json!("in another form");
+        let read = read_message(serde_json::from_value(said).unwrap()).unwrap();
+        assert_eq!(&*read.content, "<@5> and <@!6> and <@7>");
     }
 
     #[test]

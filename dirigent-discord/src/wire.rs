@@ -119,6 +119,8 @@ pub(crate) struct Message {
     #[serde(default)]
     pub(crate) content: Option<String>,
     #[serde(default)]
+    pub(crate) mentions: Value,
+    #[serde(default)]
     pub(crate) member: Option<PartialMember>,
     #[serde(default, rename = "message_reference")]
     pub(crate) reference: Option<MessageReference>,

@@ -64,8 +64,10 @@ pub(super) fn addressed(directory: &Directory, message: &ChatMessage) -> Option<
 /// answers one. Who answers or mentions itself goes on with what it said to all.
 pub(super) fn is_for_another(directory: &Directory, message: &ChatMessage) -> bool {
     let is_another = |user: UserId| {
-        let is_ours = directory.moderator() == Some(user) || directory.of_user(user).is_some();
-        user != message.author && !is_ours
+        let is_bot = message.mentioned_bots.contains(&user)
+            || directory.moderator() == Some(user)
+            || directory.of_user(user).is_some();
+        user != message.author && !is_bot
     };
     let by_person = |kind| matches!(kind, Some(AuthorKind::Human | AuthorKind::Bridged));
     let answered = message.quoted.as_deref().filter(|it| it.kind == QuotedAs::Answered);
@@ -150,7 +152,8 @@ mod tests {
             });
             let message =
                 ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(7), content);
-            is_for_another(&directory, &ChatMessage { quoted, ..message })
+            let mentioned_bots = vec![UserId::new(6)];
+            is_for_another(&directory, &ChatMessage { quoted, mentioned_bots, ..message })
         };
         let (human, bridged) = (Some(AuthorKind::Human), Some(AuthorKind::Bridged));
         for text in ["<@8> lunch?", "  <@!8> lunch?"] {
@@ -159,6 +162,8 @@ mod tests {
         for text in [
             "<@9> lunch?",
             "<@1> lunch?",
+            "<@6> poll: lunch?",
+            "<@!6> poll: lunch?",
             "<@7> lunch?",
             "lunch, <@8>?",
             "`<@8>`",
@@ -178,5 +183,6 @@ mod tests {
             assert!(!is_aside("so am I", Some(answered)), "{answered:?}");
         }
         assert!(!is_aside("@poet so am I", Some((8, human))));
+        assert!(!is_aside("<@6> poll: lunch?", Some((8, human))));
     }
 }

@@ -32,7 +32,8 @@ pub struct ReadingRules {
     /// If you set this, agents stay silent while people talk to each other: a person's message wakes no agent if it mentions
     /// none and is for another person, for example `<@bob> lunch?` or a reply to what Bob said. Agents read it with the next
     /// question. It resets no ceiling, because it asks no agent. Words that stop or resume the channel still act. A
-    /// mention counts as a person's if its account is neither a registered agent's nor the library's. Default false.
+    /// message for a bot wakes agents, as far as the chat tells who is one ([`ChatMessage::mentioned_bots`](crate::ChatMessage::mentioned_bots)).
+    /// Default false.
     pub skip_talk_of_people: bool,
     /// A person's message that is one of these and nothing else stops the channel; see
     /// [`ReadingRules::is_stop_word`] for how it is read. Default `stop`, `停` and `停止`.

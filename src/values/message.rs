@@ -50,6 +50,10 @@ pub struct ChatMessage {
     pub kind: ChatKind,
     /// What its author typed; empty without the message-content intent.
     pub content: Arc<str>,
+    /// Which of the accounts that its words mention are bots, as far as the chat tells: who mentions one is not talking to a
+    /// person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentioned_bots: Vec<UserId>,
     /// The message it answers, where it answers one.
     #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
@@ -92,6 +96,7 @@ impl ChatMessage {
             author_kind: AuthorKind::Human,
             kind: ChatKind::Default,
             content: content.into(),
+            mentioned_bots: Vec::new(),
             reply_to: None,
             quoted: None,
             attachments: Vec::new(),

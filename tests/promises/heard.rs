@@ -327,6 +327,9 @@ fn what_is_for_another_person_wakes_nobody() {
                 == skips
         );
         assert_eq!(asked_by(&mut stage, |stage| _ = stage.say("and all of you?")).len(), 3);
+        let bot = stage.discord().add_bot();
+        let poll = asked_by(&mut stage, |stage| _ = stage.say(&format!("<@{bot}> poll: lunch?")));
+        assert_eq!(poll.len(), 3, "another bot is no person");
         let mine = stage.say("one");
         stage.until_dormant();
         let own = asked_by(&mut stage, |stage| answering(stage, mine, "and two"));

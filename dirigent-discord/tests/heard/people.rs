@@ -35,6 +35,15 @@ async fn what_people_say_to_each_other_wakes_no_agent() {
         let heard = &asked[0].missed;
         assert!(heard.iter().any(|line| line.contains("lunch?")), "{way:?}: {heard:?}");
         assert_eq!(line(&asked), "Ann: What do you think?");
+        // Who talks to another bot, or to its role, does not talk to a person.
+        let role = world.server.managed_role(world.guild, world.monitor);
+        for bot in [format!("<@{}>", world.monitor), format!("<@&{role}>")] {
+            let said = Said::new(format!("{bot} what about lunch?")).reply_to(by_bob);
+            let asked = world
+                .asked(way, |world| _ = world.server.say(channel, person, said).unwrap())
+                .await;
+            assert_eq!(names(&asked), NAMES, "{way:?}: {bot}");
+        }
     }
 }
 

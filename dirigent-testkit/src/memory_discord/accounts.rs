@@ -7,6 +7,7 @@ use dirigent::{ChatMessage, UserId};
 
 use super::event::Event;
 use super::hash::IdMap;
+use super::pings::Pings;
 
 /// An account.
 #[derive(Clone, Debug)]
@@ -78,6 +79,12 @@ impl Accounts {
         self.get(user).map_or(AuthorKind::Human, |account| account.kind)
     }
 
+    /// The bots that a text mentions.
+    pub fn bots_in(&self, text: &str) -> Vec<UserId> {
+        let named = Pings::named(text).users.into_iter();
+        named.filter(|user| self.kind_of(*user) == AuthorKind::Bot).collect()
+    }
+
     /// Whether an account has a token that works.
     pub(crate) fn has_token(&self, user: UserId) -> bool {
         self.get(user).is_some_and(|account| !account.revoked)
@@ -109,7 +116,7 @@ impl Accounts {
 
     fn hide_text(&self, account: UserId, message: &mut ChatMessage) {
         if !self.reads(account, message) {
-            message.content = Arc::default();
+            (message.content, message.mentioned_bots) = (Arc::default(), Vec::new());
             (message.embeds, message.shown, message.attachments) = (0, Vec::new(), Vec::new());
             if let Some(quoted) = &mut message.quoted {
                 quoted.content = Arc::default();

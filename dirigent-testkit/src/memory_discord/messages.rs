@@ -177,6 +177,7 @@ impl World {
             let author = self.accounts.get(message.author);
             message.author_name = author.map(|account| Arc::clone(&account.name));
         }
+        message.mentioned_bots = self.accounts.bots_in(&message.content);
         details.tell(&mut message);
         if let (None, Some(answered)) = (&message.quoted, message.reply_to) {
             message.quoted = self.quoted(message.channel, answered);
@@ -204,6 +205,7 @@ impl World {
             return false;
         };
         change(message, details);
+        message.mentioned_bots = self.accounts.bots_in(&message.content);
         details.rare_mut().edited_at = Some(now);
         details.tell(message);
         let edited = message.clone();

@@ -74,7 +74,7 @@ impl Pings {
     }
 
     /// Whom a text names.
-    fn named(text: &str) -> Self {
+    pub(crate) fn named(text: &str) -> Self {
         let mut named = Self {
             everyone: text.contains("@everyone") || text.contains("@here"),
             ..Self::default()

@@ -18,6 +18,7 @@ fn message() -> ChatMessage {
         author_name: Some("Ann".into()),
         author_kind: AuthorKind::Bridged,
         kind: ChatKind::Reply,
+        mentioned_bots: vec![UserId::new(SENT + 5)],
         reply_to: Some(MessageId::new(SENT + 4)),
         quoted: Some(Box::new(quoted.with(vec![file.clone()], vec![Shown::sticker("cat")]))),
         attachments: vec![file],
@@ -39,7 +40,7 @@ fn written() -> Value {
     json!({
         "id": "1383825040998400001", "channel": "1383825040998400002", "author": "1383825040998400003",
         "authorName": "Ann", "authorKind": "bridged", "kind": "reply", "content": "Here.",
-        "replyTo": "1383825040998400005",
+        "mentionedBots": ["1383825040998400006"], "replyTo": "1383825040998400005",
         "quoted": {
             "kind": "answered", "author": "1383825040998400003", "authorName": "Critic", "content": "Where is the proof?",
             "attachments": [file], "shown": [{ "sticker": "cat" }],
@@ -61,7 +62,9 @@ fn a_message_is_written_for_other_processes_in_this_form() {
 fn a_message_of_another_version_is_read() {
     let mut earlier = written();
     let parts = earlier.as_object_mut().unwrap();
-    for part in ["quoted", "attachments", "embeds", "shown", "authorName", "replyTo"] {
+    for part in
+        ["quoted", "attachments", "embeds", "shown", "authorName", "replyTo", "mentionedBots"]
+    {
         parts.remove(part);
     }
     parts.insert("authorKind".to_owned(), json!("human"));
