@@ -185,12 +185,19 @@ impl<'a> Cutter<'a> {
             let mut message = format!("{}{part}", self.opening);
             match self.open_block(cut) {
                 Some(block) => message.push_str(block.closing()),
+                // A mark in its line would make words of a fence's language.
+                None if is_fence_line(part.rsplit('\n').next().unwrap_or_default()) => {}
                 None => self.marks.open_at(cut).for_each(|mark| message.push_str(mark)),
             }
             self.parts.push(message);
             self.go_on(next);
+        } else if let Some(line) = self.fence_line() {
+            self.spell_out(line);
         } else {
-            self.spell_out_fence_line();
+            // White space longer than a message, behind which a fence stands.
+            let part = self.text.get(self.body..window.end).unwrap_or_default().trim_end();
+            self.parts.push(format!("{}{part}", self.opening));
+            self.go_on(self.resume(window.end));
         }
     }
 
@@ -214,7 +221,7 @@ impl<'a> Cutter<'a> {
         if let Some(fence) = fence {
             opening += &fence;
             opening += if quote == QUOTE { QUOTE } else { "" };
-        } else {
+        } else if !is_fence_line(self.from(self.body)) {
             let marks: Vec<_> = self.marks.open_at(next).collect();
             opening.extend(marks.into_iter().rev());
         }
@@ -319,13 +326,18 @@ impl<'a> Cutter<'a> {
         !fits_here && !fits_next && cut < block.code_end && !code.trim_start().is_empty()
     }
 
-    /// Cuts a line that is one fence with a language longer than a message. Each piece is made a
-    /// fence again: `Tail` drops the line as a whole, so it has to drop the pieces too.
-    fn spell_out_fence_line(&mut self) {
+    /// The next line, if it begins with a fence.
+    fn fence_line(&self) -> Option<&'a str> {
         let text = self.from(self.body);
         let line = text.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
-        let behind = self.text.len() - line.len();
-        let line = line.split('\n').next().unwrap_or_default();
+        line.split('\n').next().filter(|line| line.starts_with("```"))
+    }
+
+    /// Cuts a line that is one fence with a language longer than a message. Each piece is made a
+    /// fence again: `Tail` drops the line as a whole, so it has to drop the pieces too.
+    fn spell_out(&mut self, line: &'a str) {
+        let text = self.from(self.body);
+        let behind = self.body + text.find("```").unwrap_or_default();
         let mut rest = line.trim_end().strip_prefix("```").unwrap_or(line);
         while !rest.is_empty() {
             let (piece, behind) = rest.split_at(fitting(rest, self.limit - 3));
@@ -335,6 +347,11 @@ impl<'a> Cutter<'a> {
         let behind = self.from(behind + line.len()).trim_start();
         self.go_on(self.text.len() - behind.len());
     }
+}
+
+/// Whether the first line is a fence and nothing else.
+fn is_fence_line(text: &str) -> bool {
+    Head::of(text).is_some_and(|head| head.is_whole_line)
 }
 
 /// What has to be known of a line, or of what a cut left of it, to cut it.
@@ -356,7 +373,7 @@ impl Line {
         let is_fence_before = self
             .head
             .is_some_and(|head| head.is_whole_line || (head.mark_end..=head.end).contains(&cut));
-        !is_fence_before && !Head::of(after).is_some_and(|head| head.is_whole_line)
+        !is_fence_before && !is_fence_line(after)
     }
 }
 
@@ -412,3 +429,6 @@ fn is_blank_line(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
     rest.is_empty() || rest.starts_with('\n')
 }
+
+#[cfg(test)]
+mod tests;
