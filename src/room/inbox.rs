@@ -824,11 +824,11 @@ impl Inbox {
     pub(crate) fn keep_late_reply(
         &mut self,
         reply: &Outgoing,
-        (rest, notice): (&str, &str),
+        (rest, notice): (&str, Option<&str>),
         failure: Option<PostFailure>,
     ) {
         let unposted = reply.parts.iter().filter(|part| part.posted.is_none());
-        let words = unposted.map(|part| &*part.content).filter(|words| *words != notice);
+        let words = unposted.map(|part| &*part.content).filter(|words| Some(*words) != notice);
         let mut words: Vec<&str> = words.collect();
         // They stand in the last message.
         let is_shown = reply.parts.last().is_none_or(|last| last.posted.is_some());

@@ -92,10 +92,15 @@ pub(crate) fn messages_of<'a>(
     let whole = is_one_message(words, longest).then(|| Arc::clone(words));
     let (mut messages, rest) =
         if whole.is_some() { (Vec::new(), "") } else { split_up_to(words, longest, most) };
-    if !rest.is_empty() && !settings.texts.cut_notice.trim().is_empty() {
-        messages.push(settings.texts.cut_notice.clone());
+    if !rest.is_empty() {
+        messages.extend(cut_notice(settings, longest));
     }
     (whole.into_iter().chain(messages.into_iter().map(Arc::from)), rest)
+}
+
+/// What ends a reply that is cut, as far as one message takes it.
+pub(crate) fn cut_notice(settings: &Settings, longest: usize) -> Option<String> {
+    split_up_to(&settings.texts.cut_notice, longest, 1).0.pop()
 }
 
 /// Makes a reply of an agent's messages, and of what it has besides. `newest`: the newest message that is known.

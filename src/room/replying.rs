@@ -15,7 +15,8 @@ use super::context::Context;
 use super::doorway::{Doorway, Offer};
 use super::recollection::{Recollection, own_message};
 use super::reply::{
-    AfterFailure, ReplyDelivery, ReplyStep, SearchFacts, WithdrawnReply, compose, messages_of,
+    AfterFailure, ReplyDelivery, ReplyStep, SearchFacts, WithdrawnReply, compose, cut_notice,
+    messages_of,
 };
 use super::requests::Requests;
 use super::speaking::Saying;
@@ -190,8 +191,12 @@ impl Replying<'_> {
         if let Some(request) = under_way {
             *self.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
         } else {
-            let notice = &self.cx.settings.texts.cut_notice;
-            self.kept.inbox.keep_late_reply(reply.stored(), (reply.rest(), notice), failure);
+            let notice = cut_notice(self.cx.settings, self.cx.chat.longest_message());
+            self.kept.inbox.keep_late_reply(
+                reply.stored(),
+                (reply.rest(), notice.as_deref()),
+                failure,
+            );
         }
         self.turns.commit.change();
         Some(reply)
@@ -208,8 +213,8 @@ impl Replying<'_> {
         }
         if let Some(withdrawn) = self.withdrawn.take_if(|withdrawn| withdrawn.is_request(id)) {
             let (reply, rest) = withdrawn.ended(arrived);
-            let notice = &self.cx.settings.texts.cut_notice;
-            self.kept.inbox.keep_late_reply(&reply, (&rest, notice), None);
+            let notice = cut_notice(self.cx.settings, self.cx.chat.longest_message());
+            self.kept.inbox.keep_late_reply(&reply, (&rest, notice.as_deref()), None);
         }
     }
 

@@ -41,7 +41,7 @@ pub struct Texts {
     /// The words of the notice when a stop or a hold was ended and nothing is left to go on with, for example because
     /// every agent had finished: they say what is needed.
     pub resumed_idle_notice: String,
-    /// The words that end a reply of which not everything is posted; empty for none.
+    /// The words that end a reply of which not everything is posted, as far as one message takes them; empty for none.
     pub cut_notice: String,
     /// What a trigger message also says to an agent whose newest reply repeated what was said; empty for nothing.
     pub repetition_hint: String,

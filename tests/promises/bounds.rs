@@ -123,6 +123,19 @@ fn without_words_for_it_a_cut_goes_without_notice_and_there_is_one_message_at_le
     assert_eq!(room(&long(3), change).words().len(), 2);
 }
 
+/// B10
+#[test]
+fn a_notice_longer_than_a_message_does_not_lose_the_reply() {
+    let mut stage = room(&long(3), |settings| {
+        settings.texts.cut_notice = "cut ".repeat(700);
+        settings.limits.reply_parts_max = 1;
+    });
+    let words = stage.words();
+    assert_eq!(words.len(), 3);
+    assert_eq!(words[2], "cut ".repeat(500).trim());
+    assert!(stage.status().unwrap().waiting_reply.is_none());
+}
+
 /// B30
 #[test]
 fn no_more_than_a_hundred_messages_wait_until_an_agent_takes_them() {

@@ -1,13 +1,16 @@
 //! Who surely may not write takes no turns, it is said why, and the right's return is followed by a turn.
 
+use std::time::Duration;
+
 use dirigent::operate::{Missing, Reason};
 use dirigent::ports::WriteBar;
 use dirigent::{ChannelId, Mode};
 use dirigent_testkit::Log;
-use dirigent_testkit::scripted_agent::Act;
+use dirigent_testkit::memory_discord::{Call, Fault, Outage};
+use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
 
-use super::kit::{HOUR, MINUTE, SECOND};
+use super::kit::{HOUR, MINUTE, SECOND, late_answers};
 
 fn known(setup: Setup) -> Stage {
     let stage = setup.stage();
@@ -126,4 +129,78 @@ fn a_new_mode_tells_host_and_log_who_takes_turns_and_who_is_missing() {
         why.to_string().starts_with("a may not speak: its bot is not in this channel"),
         "{why}"
     );
+}
+
+/// "a" says three messages, and "b" one.
+fn speaking() -> Stage {
+    let parts = ["1", "2", "3"].map(|part| part.repeat(2_000)).concat();
+    let first = Line::from(parts).taking(SECOND);
+    let mut stage =
+        known(Setup::new().hosted("a", [first, Act::Pass.into()]).hosted("b", ["b1".into()]));
+    stage.chat();
+    stage
+}
+
+fn set_timed_out(stage: &Stage, agent: &str, time: Option<Duration>) {
+    let user = stage.agent(agent).user();
+    stage.discord().guild(stage.guild()).set_timed_out(user, time);
+}
+
+fn firsts(stage: &Stage) -> String {
+    stage.words().iter().filter_map(|words| words.chars().next()).collect()
+}
+
+/// WY1: what was posted stays, what was not comes back to its agent, and the next agent goes on.
+#[test]
+fn who_loses_the_right_between_two_messages_of_a_reply_is_handed_the_rest() {
+    let mut stage = speaking();
+    let user = stage.agent("a").user();
+    let slow = Fault::SlowAnswer { by: SECOND };
+    stage.discord().inject(|faults| faults.next_by(user, Call::Post, slow));
+    stage.say("Hello");
+    stage.advance(SECOND + SECOND / 2);
+    assert_eq!(firsts(&stage), "H1");
+    stage.discord().begin_outage(Outage::refused().of(user));
+    stage.advance(SECOND * 2);
+    set_read_only(&mut stage, "a", true);
+    stage.discord().end_outages();
+    stage.advance(MINUTE);
+    assert_eq!(firsts(&stage), "H1b");
+    set_read_only(&mut stage, "a", false);
+    stage.say("Go on");
+    stage.advance(MINUTE);
+    let rest = ["2", "3"].map(|part| part.repeat(2_000));
+    assert_eq!(late_answers(&stage, "a"), [rest.join("\n")]);
+}
+
+/// WY1: an agent in a time-out does not keep the floor with a reply that waits for the chat.
+#[test]
+fn a_reply_that_waits_for_the_chat_is_handed_back_when_its_agent_is_timed_out() {
+    for crashes in [false, true] {
+        let mut stage = speaking();
+        stage.say("Hello");
+        stage.discord().begin_outage(Outage::refused().only(Call::Post));
+        stage.advance(SECOND * 10);
+        assert_eq!(stage.status().unwrap().waiting_reply, Some("a".into()));
+        if crashes {
+            stage.crash();
+        }
+        set_timed_out(&stage, "a", Some(MINUTE * 2));
+        if crashes {
+            stage.restart();
+        } else {
+            let channel = stage.channel();
+            tell(&mut stage, channel);
+        }
+        stage.advance(SECOND * 10);
+        stage.discord().end_outages();
+        stage.advance(MINUTE);
+        assert_eq!(firsts(&stage), "Hb", "{crashes}");
+        stage.advance(MINUTE);
+        stage.say("Go on");
+        stage.advance(MINUTE);
+        let late = late_answers(&stage, "a");
+        assert_eq!(late.len(), 1, "{crashes}");
+        assert_eq!(late[0].replace('\n', "").len(), 6_000, "{crashes}");
+    }
 }
