@@ -14,7 +14,7 @@
 //! | `registry`, `registry_news`, `presence`, `rights`, `recognition` | who is registered, hosted and online, and who may write |
 //! | `ownership`, `arrivals`, `leaving`, `carry` | channels of several processes that come, go and are elsewhere |
 //! | `events`, `tally`, `workers`, `run_error` | what listeners and metrics see |
-//! | `creations`, `texts`, `surroundings`, `host_code` | limits of tools, texts in memory, what a turn may ask, calls of the host's code |
+//! | `creations`, `texts`, `surroundings`, `host_code`, `steps` | limits of tools, texts in memory, what a turn may ask, calls of the host's code |
 
 mod arrivals;
 pub(crate) mod backfill;
@@ -49,6 +49,7 @@ mod schedule;
 mod sight;
 mod signals;
 mod startup;
+mod steps;
 mod surroundings;
 pub(crate) mod tally;
 mod texts;
@@ -79,6 +80,7 @@ use self::room_table::RoomTable;
 use self::schedule::Schedule;
 use self::sight::Sight;
 use self::signals::Signals;
+pub(crate) use self::steps::SpawnCalls;
 use self::tally::Counts;
 use self::texts::TextBudget;
 use self::timers::Timers;
@@ -117,6 +119,8 @@ pub(crate) struct Runtime {
     pub(crate) waker: Arc<OnceLock<Arc<dyn AgentWaker>>>,
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
     pub(crate) on_agent_error: Option<AgentErrorHook>,
+    /// Runs the calls of agents; the driver does where there is none.
+    spawn_calls: Option<SpawnCalls>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) rules: Rules,
     /// Names this process in the records that it writes.
@@ -202,6 +206,7 @@ pub(crate) struct Parts {
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
     pub(crate) on_agent_error: Option<AgentErrorHook>,
     pub(crate) orchestrator: Option<Arc<dyn Orchestrator>>,
+    pub(crate) spawn_calls: Option<SpawnCalls>,
     pub(crate) settings: Settings,
     pub(crate) config: Arc<Config>,
     pub(crate) own_rules: Option<OwnRules>,
@@ -237,6 +242,7 @@ impl Runtime {
             waker: Arc::new(parts.waker.map_or_else(OnceLock::new, OnceLock::from)),
             recorder: parts.recorder,
             on_agent_error: parts.on_agent_error,
+            spawn_calls: parts.spawn_calls,
             settings: Arc::new(parts.settings),
             rules: Rules {
                 config: RwLock::new(parts.config),
@@ -349,6 +355,7 @@ impl Runtime {
             counts: Arc::clone(&self.counts),
             pastes: Arc::clone(&self.pastes),
             sight: Arc::clone(&self.sight),
+            spawn_calls: self.spawn_calls.clone(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! promises by number (P1 …, M1 …), and a test here names the number of its promise. Those without a
 //! number hold what a simulation or a review found since.
 
+mod blocking;
 mod bounds;
 mod cancelled_calls;
 mod clean_up;

@@ -260,6 +260,7 @@ async fn prometheus_is_told_turns_phases_requests_and_how_long_phases_lasted() {
     };
     assert!(value("dirigent_turns_total{end=\"spoke\"}") >= 1.0);
     assert!(value("dirigent_requests_total{kind=\"post\"}") >= 1.0);
+    assert!(value("dirigent_long_steps_total") >= 0.0);
     assert!(value("dirigent_phase_seconds_count{phase=\"running\"}") >= 1.0);
     assert!(value("dirigent_changes_total{cause=\"run-started\"}") >= 1.0);
     assert!(value("dirigent_budget_cost{of=\"limit\"}") >= 100.0);

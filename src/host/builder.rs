@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use dirigent_core::Config;
@@ -21,7 +22,7 @@ use crate::ports::waker::AgentWaker;
 use crate::runtime::driver::Driver;
 use crate::runtime::events::{AgentErrorHook, AgentFailure};
 use crate::runtime::registry::Hosted;
-use crate::runtime::{OwnRules, Parts, Runtime};
+use crate::runtime::{OwnRules, Parts, Runtime, SpawnCalls};
 use crate::{Agent, AgentId, ChannelId, Clock, DiscordApi, IdentityStore, Settings};
 
 /// Puts the library together; from [`Dirigent::builder`].
@@ -49,6 +50,7 @@ pub struct Builder {
     waker: Option<Arc<dyn AgentWaker>>,
     orchestrator: Option<Arc<dyn Orchestrator>>,
     on_agent_error: Option<AgentErrorHook>,
+    spawn_calls: Option<SpawnCalls>,
     recorder: Option<Arc<dyn Recorder>>,
     hosts: HashMap<AgentId, Hosted>,
     /// The first agent that was given twice.
@@ -94,6 +96,7 @@ impl Builder {
             waker: None,
             orchestrator: None,
             on_agent_error: None,
+            spawn_calls: None,
             recorder: None,
             hosts: HashMap::new(),
             hosted_twice: None,
@@ -234,6 +237,33 @@ impl Builder {
         self
     }
 
+    /// Runs the calls of agents, and of the orchestrator, elsewhere than in the driver: the function is given each call and begins it at
+    /// once, for example as a task. Then an agent that blocks its thread keeps only its own turn waiting. It returns soon itself. Default:
+    /// the driver polls all calls, and nothing is spawned.
+    ///
+    /// The driver still decides when a call is over. A turn that is taken away, a shutdown and a panic do what they do without this. A call
+    /// that is not waited for any more, also because the driver was dropped, ends at its next `await`; one that blocks, when it no longer
+    /// does. Give the function a runtime with more than one thread: on a thread that the driver shares, a call that blocks stops the driver
+    /// all the same.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use dirigent::Dirigent;
+    /// # fn with(discord: Arc<dyn dirigent::DiscordApi>) {
+    /// let builder = Dirigent::builder(discord)
+    ///     .spawn_calls(|call| _ = tokio::spawn(call));
+    /// # let _ = builder;
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn spawn_calls(
+        mut self,
+        spawn: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
+    ) -> Self {
+        self.spawn_calls = Some(Arc::new(spawn));
+        self
+    }
+
     /// Writes every input down.
     #[must_use]
     pub fn recorder(mut self, recorder: impl IntoShared<dyn Recorder>) -> Self {
@@ -264,6 +294,7 @@ impl Builder {
             orchestrator: self.orchestrator,
             recorder: self.recorder,
             on_agent_error: self.on_agent_error,
+            spawn_calls: self.spawn_calls,
             settings: self.settings,
             config: Arc::new(self.config),
             own_rules: self.own_rules,

@@ -43,7 +43,9 @@ pub trait Agent: Send + Sync + 'static {
     ///
     /// The driver polls it on its own task, with all other agents and channels: code that blocks the thread, such as a
     /// model that computes here, freezes every channel meanwhile. It belongs into `tokio::task::spawn_blocking`, or
-    /// into a thread of its own.
+    /// into a thread of its own. A step that takes more than a second is logged with the agent's name, and counted
+    /// ([`Tally::long_steps`](crate::operate::Tally::long_steps)). [`Builder::spawn_calls`](crate::host::Builder::spawn_calls)
+    /// runs agents' calls elsewhere than in the driver.
     ///
     /// A panic or an error ends this turn and nothing else: the agent stays online. A host that knows it
     /// to be gone says so ([`Dirigent::agent_offline`](crate::Dirigent::agent_offline)), or lets failures in a row

@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
-use dirigent_core::Timestamp;
+use dirigent_core::{AgentKey, Timestamp};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -15,6 +16,7 @@ use super::registry::{Hosted, Registry};
 use super::request::{Asked, STORE, Spare};
 use super::room_table::RoomRef;
 use super::sight::Sight;
+use super::steps::{SpawnCalls, elsewhere, watched};
 use super::tally::{Counts, Request as Asks};
 use crate::admission::Report;
 use crate::ports::orchestrator::Consultation;
@@ -46,6 +48,7 @@ pub(super) struct Performer {
     pub(super) counts: Arc<Counts>,
     pub(super) pastes: Arc<Pastes>,
     pub(super) sight: Arc<Sight>,
+    pub(super) spawn_calls: Option<SpawnCalls>,
     /// What an agent may look at during its turn.
     pub(super) around: Weak<dyn Surroundings>,
 }
@@ -165,7 +168,9 @@ impl Performer {
         // As many of them are under way as there are talking channels: each part stands in them once, and what is rare lies in
         // a box of its own.
         let speaking = async {
-            let spoken = if Pastes::are_among(turn.missed()) {
+            let spoken = if let Some(spawn) = &self.spawn_calls {
+                self.speak_elsewhere(spawn, (room.id, agent), &hosted, turn)
+            } else if Pastes::are_among(turn.missed()) {
                 self.speak_after_pastes(&hosted, turn)
             } else {
                 hosted.agent.speak(turn)
@@ -173,6 +178,9 @@ impl Performer {
             spoken.await
         };
         let speaking = pin!(AssertUnwindSafe(speaking).catch_unwind());
+        let speaking = watched(&*self.clock, &self.counts, speaking, |took| {
+            blocked(&self.registry, room.id, agent, took);
+        });
         let spoken = if self.settings.typing {
             let discord = hosted.discord.as_ref();
             let typing = Box::pin(self.while_typing(room.id, &link, discord, speaking));
@@ -218,6 +226,30 @@ impl Performer {
         async move {
             self.pastes.read_into(turn.missed_mut()).await;
             hosted.agent.speak(turn).await
+        }
+        .boxed()
+    }
+
+    /// Calls the agent where the host spawns its call.
+    #[cold]
+    fn speak_elsewhere<'a>(
+        &'a self,
+        spawn: &'a SpawnCalls,
+        (channel, agent): (ChannelId, AgentKey),
+        hosted: &Hosted,
+        mut turn: Turn,
+    ) -> BoxFuture<'a, Result<Reply, AgentError>> {
+        let speaker = Arc::clone(&hosted.agent);
+        let (registry, clock) = (Arc::clone(&self.registry), Arc::clone(&self.clock));
+        let counts = Arc::clone(&self.counts);
+        async move {
+            self.pastes.read_into(turn.missed_mut()).await;
+            let call = async move {
+                let speaking = pin!(async { speaker.speak(turn).await });
+                let told = |took| blocked(&registry, channel, agent, took);
+                watched(&*clock, &counts, speaking, told).await
+            };
+            elsewhere(spawn, call.boxed()).await?
         }
         .boxed()
     }
@@ -287,10 +319,23 @@ impl Performer {
         let ConsultRequest { turn, mut messages, .. } = request;
         let answering = AssertUnwindSafe(async {
             self.pastes.read_into(&mut messages).await;
-            orchestrator.answer(Consultation { channel, agent, turn, messages }).await
+            let asked = Consultation { channel, agent, turn, messages };
+            let answer = async move { orchestrator.answer(asked).await };
+            match &self.spawn_calls {
+                Some(spawn) => elsewhere(spawn, answer.boxed()).await?,
+                None => answer.await,
+            }
         })
         .catch_unwind();
-        Outcome::Consulted(match link.unless_dropped(pin!(answering)).await {
+        let answering = pin!(answering);
+        let answering = watched(&*self.clock, &self.counts, answering, |took| {
+            tracing::warn!(
+                %channel,
+                took_ms = took.as_millis(),
+                "the orchestrator blocked its thread: what does that belongs into tokio::task::spawn_blocking"
+            );
+        });
+        Outcome::Consulted(match link.unless_dropped(answering).await {
             Some(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
             Some(Ok(Ok(Reply::Rich(text, mut extras)))) if extras.check_shown().is_ok() => {
                 if let Err(error) = extras.limit_files() {
@@ -324,6 +369,19 @@ const CLASS_CHARS_MAX: usize = 200;
 fn class_of(agent: &dyn Agent, error: &AgentError) -> Option<Arc<str>> {
     let class = caught("an agent's failure class", || agent.failure_class(error)).flatten()?;
     Some(cut_line(&class, CLASS_CHARS_MAX)).filter(|class| !class.is_empty())
+}
+
+/// An agent kept its thread for so long.
+#[cold]
+fn blocked(registry: &Registry, channel: ChannelId, agent: AgentKey, took: Duration) {
+    let agent = registry.log_name(agent);
+    tracing::warn!(
+        %channel,
+        %agent,
+        took_ms = took.as_millis(),
+        "an agent blocked its thread, and what shares it waited meanwhile, the driver with all channels where it runs the agent's \
+         calls. What blocks belongs into tokio::task::spawn_blocking; Builder::spawn_calls runs calls elsewhere"
+    );
 }
 
 /// A reply that the chat would refuse.

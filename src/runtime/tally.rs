@@ -26,6 +26,7 @@ pub struct Tally {
     phases: Vec<PhaseTimes>,
     requests: [u64; Request::ALL.len()],
     reports: u64,
+    long_steps: u64,
 }
 
 /// How long channels stayed in a phase, each time that they left it.
@@ -101,6 +102,12 @@ impl Tally {
     pub const fn reports(&self) -> u64 {
         self.reports
     }
+
+    /// How many times code of yours kept its thread for more than a second at once: an agent's call, the orchestrator, the chat, the
+    /// store or the waker. The log says which. See [`Agent::speak`](crate::Agent::speak) for what to do.
+    pub const fn long_steps(&self) -> u64 {
+        self.long_steps
+    }
 }
 
 impl PhaseTimes {
@@ -131,6 +138,7 @@ pub(crate) struct Counts {
     phases: [Times; PhaseKind::ALL.len()],
     requests: [AtomicU64; Request::ALL.len()],
     reports: AtomicU64,
+    long_steps: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -148,12 +156,18 @@ impl Counts {
             }; PhaseKind::ALL.len()],
             requests: [const { AtomicU64::new(0) }; Request::ALL.len()],
             reports: AtomicU64::new(0),
+            long_steps: AtomicU64::new(0),
         })
     }
 
     /// The host told how far something is.
     pub(crate) fn reported(&self) {
         self.reports.fetch_add(1, Relaxed);
+    }
+
+    /// A step of the host's code took too long.
+    pub(super) fn took_long(&self) {
+        self.long_steps.fetch_add(1, Relaxed);
     }
 
     /// A channel changed, after having been in its phase since then.
@@ -190,6 +204,7 @@ impl Counts {
                 .collect(),
             requests: self.requests.each_ref().map(read),
             reports: read(&self.reports),
+            long_steps: read(&self.long_steps),
         }
     }
 }

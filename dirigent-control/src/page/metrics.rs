@@ -112,6 +112,8 @@ impl Collector for Numbers {
             ("requests", "Requests made of the chat, by kind", "kind"),
             requests,
         )?;
+        let about = "Steps of the host's code that kept their thread for more than a second";
+        counters(&mut encoder, ("long_steps", about, ""), [("", tally.long_steps())])?;
         let about = "Pages that were drawn; all who see the same share one";
         counters(&mut encoder, ("page_drawings", about, ""), [("", *drawings)])?;
         let phases = PhaseKind::ALL.iter().map(|phase| phase.as_str()).zip(phases.iter().copied());
@@ -164,7 +166,9 @@ impl Collector for HostFigures {
 }
 
 /// The names of the page's own families and series, without the prefix: no figure of a host may have one of them.
-const OWN: [&str; 18] = [
+const OWN: [&str; 20] = [
+    "long_steps",
+    "long_steps_total",
     "page_drawings",
     "page_drawings_total",
     "turns",
