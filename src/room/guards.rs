@@ -79,7 +79,7 @@ impl Guards<'_> {
         let text = text.filter(|_| matches!(outcome, Outcome::Spoke { .. }));
         let text = text.or(posted.as_deref());
         let names = cx.directory.name_words();
-        let repeats = text.is_some_and(|text| self.inbox.talk.repeats(agent, text, names));
+        let repeats = text.is_some_and(|text| self.inbox.talk.repeats(agent, (text, None), names));
         if repeats { Outcome::Repeated } else { outcome }
     }
 

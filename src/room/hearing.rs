@@ -193,7 +193,8 @@ impl Hearing<'_> {
         if !talks || has_floor || !is_text || message.kind == ChatKind::System {
             return false;
         }
-        self.kept.inbox.talk.echoes(agent, &message.content, self.cx.directory.name_words())
+        let said = (&*message.content, None);
+        self.kept.inbox.talk.echoes(agent, said, self.cx.directory.name_words())
     }
 
     /// Whether a person's message comes after newer ones: the turn under way may end without having been handed it.

@@ -54,6 +54,9 @@ impl Replying<'_> {
         let Said { words, extras } = said;
         let next = extras.as_ref().and_then(|extras| extras.next.as_ref());
         let next = next.and_then(|next| self.cx.directory.key(next));
+        let skips = self.cx.settings.reading.skip_repetitions;
+        // With the bytes of the files, which are not in the record.
+        let shown = extras.as_deref().filter(|_| skips).and_then(|extras| extras.told(&words));
         let (extras, files) = extras.map_or_else(Default::default, Extras::split);
         let (messages, rest) =
             messages_of(&words, self.cx.settings, self.cx.chat.longest_message());
@@ -67,13 +70,9 @@ impl Replying<'_> {
             let _ = self.turns.submit(self.cx, self.now, &ended);
             return;
         }
-        // What embeds and files show is not compared.
-        let shows_more =
-            |extras: &Arc<Extras>| !extras.embeds.is_empty() || !extras.files.is_empty();
-        let is_text = !outgoing.extras.as_ref().is_some_and(shows_more);
-        let skips = self.cx.settings.reading.skip_repetitions && is_text;
+        let compared = shown.as_ref().map_or((&*words, None), |(text, hash)| (text, Some(*hash)));
         let names = self.cx.directory.name_words();
-        if skips && self.kept.inbox.talk.repeats(agent, &words, names) {
+        if skips && self.kept.inbox.talk.repeats(agent, compared, names) {
             let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Repeated };
             let _ = self.turns.submit(self.cx, self.now, &ended);
             return;

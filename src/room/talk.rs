@@ -2,7 +2,7 @@
 
 use dirigent_core::AgentKey;
 
-use crate::text::repetition::Recent;
+use crate::text::repetition::{Recent, Said};
 
 /// What agents said since a person last wrote, so far as to recognise it.
 #[derive(Debug, Default)]
@@ -15,8 +15,8 @@ pub(super) struct Talk {
 
 impl Talk {
     /// An agent has made a reply. Returns whether it repeats what was said.
-    pub(super) fn repeats(&mut self, agent: AgentKey, words: &str, names: &[u64]) -> bool {
-        let is_repeated = self.echoes(agent, words, names);
+    pub(super) fn repeats(&mut self, agent: AgentKey, said: Said<'_>, names: &[u64]) -> bool {
+        let is_repeated = self.echoes(agent, said, names);
         match self.repeated.iter().position(|known| *known == agent) {
             None if is_repeated => self.repeated.push(agent),
             Some(at) if !is_repeated => _ = self.repeated.swap_remove(at),
@@ -26,8 +26,8 @@ impl Talk {
     }
 
     /// An agent posts something without the floor. Returns whether it repeats what is said; the agent is not told.
-    pub(super) fn echoes(&mut self, agent: AgentKey, words: &str, names: &[u64]) -> bool {
-        Recent::is_repeated(&mut self.said, agent, words, names)
+    pub(super) fn echoes(&mut self, agent: AgentKey, said: Said<'_>, names: &[u64]) -> bool {
+        Recent::is_repeated(&mut self.said, agent, said, names)
     }
 
     /// Whether the agent's newest reply said nothing new.

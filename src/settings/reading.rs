@@ -27,7 +27,8 @@ pub struct ReadingRules {
     /// person last wrote: it counts as having nothing to add ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the
     /// agent learns of it. What an agent posts itself, through a gateway of its own, counts in the same way, by the text that its
     /// host reports or by its messages, but stays in the channel: the library does not see it before it is posted. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
-    /// differs, and answers of a few words never count. No text is kept. Default true.
+    /// differs, and answers of a few words never count. Of a hosted reply the texts and addresses of its embeds are compared too,
+    /// and the name, size and beginning of each file; what an agent posts itself with an embed or a file is not compared. No text is kept. Default true.
     pub skip_repetitions: bool,
     /// If you set this, agents stay silent while people talk to each other: a person's message wakes no agent if it mentions
     /// none and is for another person, for example `<@bob> lunch?` or a reply to what Bob said. Agents read it with the next

@@ -4,7 +4,8 @@
 //! replies a digest is kept, never a text, and the next one is held against it.
 //!
 //! What is compared are words in their order, without case, punctuation, list numbers, names and words that only
-//! connect. What carries a fact must be the same: numbers in the text, single letters, negations, code, and whether it asks.
+//! connect. What carries a fact must be the same: numbers in the text, single letters, negations, code, whether it asks, and the
+//! pictures, addresses and files that it shows.
 
 use dirigent_core::AgentKey;
 
@@ -23,6 +24,9 @@ const OTHERS_MIN: u8 = 7;
 const LONG: u8 = 12;
 const BUCKETS: usize = 9;
 
+/// The words of a reply, those of its embeds included, and a hash of what else it shows, if it shows anything.
+pub(crate) type Said<'a> = (&'a str, Option<u64>);
+
 /// What is left of a reply: 16 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Digest {
@@ -39,8 +43,9 @@ struct Digest {
 }
 
 impl Digest {
-    /// `None` for a text that says too little to be held against another, and for a vote.
-    fn of(author: AgentKey, text: &str, names: &[u64]) -> Option<Self> {
+    /// `None` for a text that says too little to be held against another, and for a vote. What shows something besides is held
+    /// against others however little it says.
+    fn of(author: AgentKey, (text, shown): Said<'_>, names: &[u64]) -> Option<Self> {
         let author = u16::try_from(author.get() & 0xFFFF).unwrap_or_default();
         let mut digest = Self { author, ..Self::default() };
         let (mut total, mut newest, mut again) = (0_u8, None, 0_u8);
@@ -64,7 +69,25 @@ impl Digest {
                 }
             }
         }
+        if let Some(shown) = shown {
+            digest.show(shown);
+            return Some(digest);
+        }
         (digest.count >= OWN_MIN || total >= LONG).then_some(digest)
+    }
+
+    /// Takes up what the reply shows besides its words. It is the same, or it is a fact of its own.
+    fn show(&mut self, shown: u64) {
+        self.facts = mixed(self.facts, shown);
+        self.sequence = mixed(self.sequence, shown.rotate_left(32));
+        for (bucket, byte) in self.buckets.iter_mut().zip(shown.to_le_bytes()) {
+            *bucket = bucket.wrapping_add(byte);
+        }
+        if self.count < OTHERS_MIN {
+            // With so few words it repeats its own author alone.
+            let author = u64::from(self.author).wrapping_add(1);
+            self.facts = mixed(self.facts, author.rotate_left(48));
+        }
     }
 
     /// Whether this one says nothing but what the earlier one said.
@@ -116,10 +139,10 @@ impl Recent {
     pub(crate) fn is_repeated(
         recent: &mut Option<Box<Self>>,
         author: AgentKey,
-        text: &str,
+        said: Said<'_>,
         names: &[u64],
     ) -> bool {
-        let digest = Digest::of(author, text, names);
+        let digest = Digest::of(author, said, names);
         digest.is_some_and(|digest| recent.get_or_insert_default().take(digest))
     }
 

@@ -1,6 +1,7 @@
 //! An embed: the framed card that a message shows besides its text.
 
 use std::fmt;
+use std::hash::{Hash as _, Hasher};
 
 use dirigent_core::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -242,6 +243,22 @@ impl Embed {
     ) -> Self {
         self.fields.push(EmbedField { name: name.into(), value: value.into(), inline });
         self
+    }
+
+    /// Adds what it says to a text, and the addresses in it to a hash.
+    pub(crate) fn told(&self, text: &mut String, rest: &mut impl Hasher) {
+        let author = self.author.as_ref();
+        let footer = self.footer.as_ref();
+        let named = [author.map(|author| &author.name), footer.map(|footer| &footer.text)];
+        let said = [self.title.as_ref(), self.description.as_ref()].into_iter().chain(named);
+        let fields = self.fields.iter().map(|field| format!("{}: {}", field.name, field.value));
+        for line in said.flatten().cloned().chain(fields) {
+            text.push('\n');
+            text.push_str(&line);
+        }
+        (&self.url, &self.image, &self.thumbnail).hash(rest);
+        author.map(|author| (&author.url, &author.icon_url)).hash(rest);
+        footer.map(|footer| &footer.icon_url).hash(rest);
     }
 
     /// How many characters its texts have together, as Discord counts them: without addresses.

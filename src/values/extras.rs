@@ -1,5 +1,6 @@
 //! What a reply has besides its text.
 
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
 
 use dirigent_core::MessageId;
@@ -14,6 +15,8 @@ use super::reply_file::{FILE_BYTES_MAX, FILES_MAX, ReplyFile};
 const EMBEDS_MAX: usize = 10;
 /// How many characters the embeds of a message may have together.
 const EMBED_CHARS_MAX: usize = 6_000;
+/// How much of a file is held against another of its name and size, in bytes.
+const COMPARED_BYTES: usize = 4_096;
 /// The most users, and the most roles, that may be named.
 const MENTIONS_MAX: usize = 100;
 
@@ -123,6 +126,24 @@ impl Extras {
     /// Whether it is something without a text.
     pub(crate) fn shows(&self) -> bool {
         !self.embeds.is_empty() || self.files.iter().any(ReplyFile::is_at_hand)
+    }
+
+    /// These words together with what the embeds say, and a hash of what else they and the files show; `None` where it shows
+    /// nothing. Colours and moments are left aside: they say nothing new.
+    pub(crate) fn told(&self, words: &str) -> Option<(String, u64)> {
+        if !self.shows() {
+            return None;
+        }
+        let (mut text, mut rest) = (words.to_owned(), DefaultHasher::new());
+        self.embeds.len().hash(&mut rest);
+        for embed in &self.embeds {
+            embed.told(&mut text, &mut rest);
+        }
+        for file in &self.files {
+            let begins = file.bytes().get(..COMPARED_BYTES).unwrap_or(file.bytes());
+            (file.name(), file.bytes().len(), begins).hash(&mut rest);
+        }
+        Some((text, rest.finish()))
     }
 
     /// Whether a chat would take it.

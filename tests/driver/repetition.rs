@@ -2,7 +2,7 @@
 
 use dirigent::hooks::RunReport;
 use dirigent::operate::{Cause, EventOrLag};
-use dirigent::ports::{Attachment, AuthorKind, Embed};
+use dirigent::ports::{Attachment, AuthorKind, Embed, Shown, Timestamp};
 use dirigent::{ChatMessage, MessageId, Permit, Reply, Settings, UserId};
 use dirigent_testkit::memory_discord::Event;
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -115,19 +115,68 @@ fn a_room_that_slept_remembers_nothing_that_was_said() {
     assert_eq!(said(&stage)[1..], [RAIN[0], RAIN[2]], "{causes:?}");
 }
 
-/// F29
-#[test]
-fn a_reply_with_an_embed_is_posted_whatever_its_words() {
-    let shown = |number: usize| {
-        let reply = Reply::text(RAIN[number]).embed(Embed::new().title("Rain"));
-        Line::from(Act::Reply(reply))
-    };
-    let mut stage =
-        Setup::new().hosted("a", [shown(0), shown(2)]).hosted("b", ["Yes.".into()]).stage();
+/// How many replies of "a" are posted that shows these, one after the other; "b" shows the same thing each time.
+fn posted(replies: [Reply; 2]) -> usize {
+    let same = Reply::text("").embed(Embed::new().title("Sun").colour(7));
+    let lines = replies.into_iter().cycle().take(24).map(|reply| Line::from(Act::Reply(reply)));
+    let others = std::iter::repeat_n(Line::from(Act::Reply(same)), 24);
+    let mut stage = Setup::new().hosted("a", lines).hosted("b", others).stage();
     stage.chat();
     stage.say("What do you like about rain?");
     stage.until_dormant();
-    assert_eq!(said(&stage)[1..], [RAIN[0], "Yes.", RAIN[2]]);
+    let messages = stage.discord().messages(stage.channel());
+    let is_other = |shown: &Shown| matches!(shown, Shown::Embed(text) if &**text == "Sun");
+    let of_other = messages.iter().filter(|message| message.shown.iter().any(is_other)).count();
+    assert_eq!(of_other, 1, "what was shown once is not shown again");
+    messages.len() - 1 - of_other
+}
+
+/// F29, WY16
+#[test]
+fn what_shows_the_same_embed_or_file_again_is_not_posted_again() {
+    let rain = || Embed::new().title("Rain").image("https://example.org/1.png");
+    let embed = |words: &str, embed: Embed| Reply::text(words).embed(embed);
+    let file = |name: &str, bytes: &[u8]| Reply::text("").file(name, bytes);
+    let moment = Timestamp::from_millis(1_700_000_000_000);
+    for (first, second) in [
+        (embed("", rain()), embed("", rain())),
+        (embed("", rain().colour(1)), embed("", rain().colour(2).timestamp(moment))),
+        (embed(RAIN[0], rain()), embed(RAIN[2], rain())),
+        (file("rain.png", b"drops"), file("rain.png", b"drops")),
+    ] {
+        assert_eq!(posted([first.clone(), second.clone()]), 1, "{first:?} {second:?}");
+    }
+    let fields = |value: &str| Embed::new().title("Rain").field("Today", value, true);
+    let long = "The best thing about rain is the smell of it.";
+    for (first, second) in [
+        (embed("", rain()), embed("", rain().image("https://example.org/2.png"))),
+        (embed(long, rain()), embed(long, rain().url("https://example.org"))),
+        (embed("", fields("4 mm")), embed("", fields("5 mm"))),
+        (embed("", rain()), embed("", Embed::new().title("Snow"))),
+        (embed(long, rain()), Reply::text(long)),
+        (file("1.png", b"drops"), file("2.png", b"drops")),
+        (file("rain.png", b"drops"), file("rain.png", b"many drops")),
+        (file("rain.png", b"drops"), file("rain.png", b"flood")),
+    ] {
+        assert_eq!(posted([first.clone(), second.clone()]), 2, "{first:?} {second:?}");
+    }
+}
+
+/// WY16
+#[test]
+fn another_agent_may_show_the_same_with_few_words_and_not_with_many() {
+    let shown = |words: &str| {
+        let reply = Reply::text(words).embed(Embed::new().title("Rain"));
+        Line::from(Act::Reply(reply))
+    };
+    for (words, posts) in [("Yes.", 2), ("The best thing about rain is the smell of it.", 1)] {
+        let mut stage =
+            Setup::new().hosted("a", [shown(words)]).hosted("b", [shown(words)]).stage();
+        stage.chat();
+        stage.say("What do you like about rain?");
+        stage.until_dormant();
+        assert_eq!(said(&stage)[1..], vec![words; posts]);
+    }
 }
 
 /// A room of agents with gateways of their own, whose host tells of them what `Turns` does.

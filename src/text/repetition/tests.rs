@@ -9,8 +9,8 @@ const OTHER: AgentKey = AgentKey::new(2);
 
 fn repeats(author: AgentKey, first: &str, second: &str) -> bool {
     let mut recent = None;
-    Recent::is_repeated(&mut recent, ONE, first, &names());
-    Recent::is_repeated(&mut recent, author, second, &names())
+    Recent::is_repeated(&mut recent, ONE, (first, None), &names());
+    Recent::is_repeated(&mut recent, author, (second, None), &names())
 }
 
 fn names() -> Vec<u64> {
@@ -65,7 +65,7 @@ fn agents_that_count_on_in_a_list_that_says_nothing_are_noticed_at_the_second_en
     let mut said = Vec::new();
     for number in 2..8 {
         let author = if number % 2 == 0 { ONE } else { OTHER };
-        if !Recent::is_repeated(&mut recent, author, &says(number), &names()) {
+        if !Recent::is_repeated(&mut recent, author, (&says(number), None), &names()) {
             said.push(number);
         }
     }
@@ -77,10 +77,10 @@ fn only_the_newest_replies_are_held_against_a_new_one() {
     let mut recent = None;
     let says = |word: &str| format!("The {word} thing about rain is the smell of it.");
     for word in ["best", "second", "third", "fourth", "fifth"] {
-        assert!(!Recent::is_repeated(&mut recent, ONE, &says(word), &names()));
+        assert!(!Recent::is_repeated(&mut recent, ONE, (&says(word), None), &names()));
     }
-    assert!(Recent::is_repeated(&mut recent, ONE, &says("second"), &names()));
-    assert!(!Recent::is_repeated(&mut recent, ONE, &says("best"), &names()));
+    assert!(Recent::is_repeated(&mut recent, ONE, (&says("second"), None), &names()));
+    assert!(!Recent::is_repeated(&mut recent, ONE, (&says("best"), None), &names()));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn any_text_has_a_digest_or_none_and_repeats_itself_where_it_has_one() {
         "a b c d e f g",
         "é è ê ë ē",
     ] {
-        let digest = Digest::of(ONE, text, &names());
+        let digest = Digest::of(ONE, (text, None), &names());
         assert_eq!(
             digest.is_some_and(|digest| digest.repeats(&digest)),
             digest.is_some(),
