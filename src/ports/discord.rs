@@ -278,14 +278,14 @@ pub struct Post {
     /// What it brings, at most 10 files with 10 MiB together, none of them empty. Only where
     /// [`DiscordApi::sends_files`] says so. They are not written with it.
     #[serde(skip)]
-    pub files: Vec<ReplyFile>,
+    pub files: Box<[ReplyFile]>,
 }
 
 impl Post {
     /// A text that pings no account and answers no message, without embeds and files.
     pub fn new(channel: ChannelId, content: impl Into<Arc<str>>, nonce: Nonce) -> Self {
         let (content, mentions) = (content.into(), Mentions::None);
-        let (reply_to, embeds, files) = (None, Vec::new(), Vec::new());
+        let (reply_to, embeds, files) = (None, Vec::new(), Box::default());
         Self { channel, content, nonce, mentions, reply_to, embeds, files }
     }
 }

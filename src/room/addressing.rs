@@ -153,7 +153,7 @@ mod tests {
             let message =
                 ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(7), content);
             let mentioned_bots = vec![UserId::new(6)];
-            is_for_another(&directory, &ChatMessage { quoted, mentioned_bots, ..message })
+            is_for_another(&directory, &ChatMessage { mentioned_bots, quoted, ..message })
         };
         let (human, bridged) = (Some(AuthorKind::Human), Some(AuthorKind::Bridged));
         for text in ["<@8> lunch?", "  <@!8> lunch?"] {

@@ -59,7 +59,7 @@ pub(crate) struct Beside {
     /// Whose embeds it shows.
     pub(crate) extras: Option<Arc<Extras>>,
     /// What it brings.
-    pub(crate) files: Vec<ReplyFile>,
+    pub(crate) files: Box<[ReplyFile]>,
 }
 
 impl Beside {

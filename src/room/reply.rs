@@ -255,7 +255,7 @@ impl ReplyDelivery {
                 post.embeds.clone_from(&extras.embeds);
             }
             if self.carries_files() {
-                post.files = self.files.to_vec();
+                post.files.clone_from(&self.files);
             }
         }
     }
@@ -300,7 +300,7 @@ impl ReplyDelivery {
         let part = last.or_else(|| posted.next())?;
         let is_last = self.stored.is_last(part);
         let extras = self.stored.extras.clone().filter(|_| is_last);
-        let files = if is_last { self.files.to_vec() } else { Vec::new() };
+        let files = if is_last { self.files.clone() } else { Box::default() };
         Some(Beside { reply_to: self.stored.reply_to(part), extras, files })
     }
 

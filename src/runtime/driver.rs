@@ -396,7 +396,7 @@ impl<'p> Loop<'p> {
                     let outcome = if runtime.standing(channel).acts() {
                         let returned = |failed| runtime.call_ended(channel, agent, run, failed);
                         let shared = Arc::clone(&link);
-                        let call = performer.call(&room, request, shared, returned);
+                        let call = performer.call(&room, (request, began), shared, returned);
                         // What an agent's call drops at its end is the host's, too.
                         let called = answered("the end of an agent's call", call).await;
                         called.unwrap_or_else(|_| not_called(&link))
@@ -429,8 +429,7 @@ impl<'p> Loop<'p> {
         };
         let clock = performer.clock.as_ref();
         let limits = super::request::Limits { began, time_out, not_after };
-        let counts = &*performer.counts;
-        let request = Request { room, id, limits, clock, counts, asked, time_out: None };
+        let request = Request { room, id, limits, clock, asked, time_out: None };
         self.start_request(request, tries);
     }
 

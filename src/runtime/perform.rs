@@ -156,7 +156,7 @@ impl Performer {
     pub(super) async fn call(
         &self,
         room: &RoomRef,
-        request: CallRequest,
+        (request, began): (CallRequest, Timestamp),
         link: Arc<TurnLink>,
         returned: impl FnOnce(Option<Failed>),
     ) -> Outcome {
@@ -178,7 +178,7 @@ impl Performer {
             spoken.await
         };
         let speaking = pin!(AssertUnwindSafe(speaking).catch_unwind());
-        let speaking = watched(&*self.clock, &self.counts, speaking, |took| {
+        let speaking = watched(&*self.clock, &self.counts, Some(began), speaking, |took| {
             blocked(&self.registry, room.id, agent, took);
         });
         let spoken = if self.settings.typing {
@@ -247,7 +247,7 @@ impl Performer {
             let call = async move {
                 let speaking = pin!(async { speaker.speak(turn).await });
                 let told = |took| blocked(&registry, channel, agent, took);
-                watched(&*clock, &counts, speaking, told).await
+                watched(&*clock, &counts, None, speaking, told).await
             };
             elsewhere(spawn, call.boxed()).await?
         }
@@ -328,7 +328,7 @@ impl Performer {
         })
         .catch_unwind();
         let answering = pin!(answering);
-        let answering = watched(&*self.clock, &self.counts, answering, |took| {
+        let answering = watched(&*self.clock, &self.counts, None, answering, |took| {
             tracing::warn!(
                 %channel,
                 took_ms = took.as_millis(),

@@ -12,8 +12,6 @@ use tokio_util::sync::ReusableBoxFuture;
 use super::cell::RoomCell;
 use super::host_code::no_answer;
 use super::room_table::RoomRef;
-use super::steps::too_long;
-use super::tally::Counts;
 use crate::ports::store::CommitError;
 use crate::record::channel::Revision;
 use crate::room::action::{ActionId, Outcome};
@@ -29,7 +27,6 @@ pub(super) struct Request<'p> {
     pub(super) id: ActionId,
     pub(super) limits: Limits,
     pub(super) clock: &'p dyn Clock,
-    pub(super) counts: &'p Counts,
     pub(super) asked: Asked<'p>,
     /// Made when the request is not over at once.
     pub(super) time_out: Option<BoxFuture<'p, ()>>,
@@ -62,25 +59,14 @@ pub(super) struct Limits {
 impl Request<'_> {
     /// Polls until there is an outcome, or the time is over.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { room, limits, clock, counts, asked, time_out, .. } = self;
+        let Self { room, limits, clock, asked, time_out, .. } = self;
         // The machine may have slept since it was polled first: beyond this the chat may have forgotten the nonce.
         let waits = time_out.is_some();
         if limits.not_after.is_some_and(|limit| waits && clock.now() >= limit) {
             return Poll::Ready(asked.given_up(room.id, limits));
         }
         // See `host_code` for why that is safe.
-        let step = clock.now();
-        let polled = catch_unwind(AssertUnwindSafe(|| asked.poll(context, room, limits)));
-        if let Some(took) = too_long(*clock, counts, step) {
-            tracing::warn!(
-                channel = %room.id,
-                took_ms = took.as_millis(),
-                "a request blocked the driver, and no channel was served meanwhile: {}. What blocks its thread belongs into \
-                 tokio::task::spawn_blocking",
-                asked.what()
-            );
-        }
-        match polled {
+        match catch_unwind(AssertUnwindSafe(|| asked.poll(context, room, limits))) {
             Ok(Poll::Ready(outcome)) => return Poll::Ready(outcome),
             Ok(Poll::Pending) => {}
             Err(payload) => {

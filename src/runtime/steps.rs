@@ -21,23 +21,21 @@ const STEP_MAX: Duration = Duration::from_secs(1);
 /// Begins what it is given, on a task of its own.
 pub(crate) type SpawnCalls = Arc<dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync>;
 
-/// How long the step took that began then, if that is too long: it is counted.
-pub(super) fn too_long(clock: &dyn Clock, counts: &Counts, began: Timestamp) -> Option<Duration> {
-    let took = Some(clock.now().since(began)).filter(|took| *took > STEP_MAX);
-    took.inspect(|_| counts.took_long())
-}
-
-/// Waits for something of the host's. `told` learns how long a step of it took, where that is too long.
+/// Waits for something of the host's. `told` learns how long a step of it took, where that is too long: it is counted, too. `begins`: when
+/// the first step begins, where that is known; reading a clock costs as much as a small step.
 pub(super) fn watched<T>(
     clock: &dyn Clock,
     counts: &Counts,
+    mut begins: Option<Timestamp>,
     mut work: impl Future<Output = T> + Unpin,
     told: impl Fn(Duration),
 ) -> impl Future<Output = T> {
     poll_fn(move |context| {
-        let began = clock.now();
+        let began = begins.take().unwrap_or_else(|| clock.now());
         let polled = work.poll_unpin(context);
-        if let Some(took) = too_long(clock, counts, began) {
+        let took = clock.now().since(began);
+        if took > STEP_MAX {
+            counts.took_long();
             told(took);
         }
         polled

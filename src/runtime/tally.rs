@@ -103,8 +103,7 @@ impl Tally {
         self.reports
     }
 
-    /// How many times code of yours kept its thread for more than a second at once: an agent's call, the orchestrator, the chat, the
-    /// store or the waker. The log says which. See [`Agent::speak`](crate::Agent::speak) for what to do.
+    /// How many times an agent's call, or the orchestrator, kept its thread for more than a second at once. The log says which. See [`Agent::speak`](crate::Agent::speak) for what to do.
     pub const fn long_steps(&self) -> u64 {
         self.long_steps
     }

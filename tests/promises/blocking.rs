@@ -5,14 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use dirigent::host::{Builder, RunError};
-use dirigent::ports::{ApiError, HistoryRequest, Post, Posted, Timestamp};
 use dirigent::settings::Pacing;
 use dirigent::store::{ChannelStore as _, MemoryChannels};
 use dirigent::{
-    Agent, AgentError, ChannelId, ChatMessage, Clock, Dirigent, DiscordApi, MessageId, Mode, Reply,
-    Settings, Turn, UserId, async_trait,
+    Agent, AgentError, ChannelId, Clock, Dirigent, Mode, Reply, Settings, Turn, UserId, async_trait,
 };
-use dirigent_testkit::memory_discord::MemoryAccount;
 use dirigent_testkit::{Log, ManualClock, MemoryDiscord};
 use tokio::task::JoinHandle;
 
@@ -88,37 +85,6 @@ impl Agent for Other {
     }
 }
 
-/// An account whose posts block the thread for three seconds.
-struct Slow(MemoryAccount, ManualClock);
-
-#[async_trait]
-impl DiscordApi for Slow {
-    async fn me(&self) -> Result<UserId, ApiError> {
-        self.0.me().await
-    }
-
-    async fn post(&self, post: Post) -> Result<Posted, ApiError> {
-        self.1.advance(SECOND * 3);
-        self.0.post(post).await
-    }
-
-    async fn delete(&self, channel: ChannelId, message: MessageId) -> Result<(), ApiError> {
-        self.0.delete(channel, message).await
-    }
-
-    async fn history(&self, request: HistoryRequest) -> Result<Vec<ChatMessage>, ApiError> {
-        self.0.history(request).await
-    }
-
-    async fn members(&self, channel: ChannelId, of: Vec<UserId>) -> Result<Vec<UserId>, ApiError> {
-        self.0.members(channel, of).await
-    }
-
-    fn sent_at(&self, message: MessageId) -> Timestamp {
-        self.0.sent_at(message)
-    }
-}
-
 /// "a" and "b" in one channel, and the driver.
 struct World {
     clock: ManualClock,
@@ -132,7 +98,7 @@ struct World {
 }
 
 impl World {
-    async fn new(does: Does, slow_post: bool, change: impl FnOnce(Builder) -> Builder) -> Self {
+    async fn new(does: Does, change: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = ManualClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock.clone()));
         let (moderator, person) = (discord.add_bot(), discord.add_human());
@@ -147,11 +113,7 @@ impl World {
             .clock(clock.clone())
             .channels(store.clone())
             .settings(settings);
-        let builder = if slow_post {
-            builder.host("a", agent, Slow(discord.account(a), clock.clone()))
-        } else {
-            builder.host("a", agent, discord.account(a))
-        };
+        let builder = builder.host("a", agent, discord.account(a));
         let (dirigent, driver) =
             change(builder.host("b", Other, discord.account(b))).build().unwrap();
         let driver = tokio::spawn(driver.run());
@@ -198,7 +160,7 @@ async fn an_agent_that_blocks_its_thread_is_named_counted_and_told_what_to_do() 
             let log = Log::default();
             let listening = log.listen();
             let change = |builder| if spawns { spawned(builder) } else { builder };
-            let world = World::new(does.clone(), false, change).await;
+            let world = World::new(does.clone(), change).await;
             world.clock.run_for(SECOND * 30).await;
             assert_eq!(world.words(), BOTH);
             drop(listening);
@@ -217,22 +179,6 @@ async fn an_agent_that_blocks_its_thread_is_named_counted_and_told_what_to_do() 
 
 /// WY11
 #[tokio::test]
-async fn a_request_that_blocks_its_thread_is_told_too() {
-    let log = Log::default();
-    let listening = log.listen();
-    let world = World::new(Does::Wait(10), true, |builder| builder).await;
-    world.clock.run_for(SECOND * 30).await;
-    drop(listening);
-    let told = log.lines();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("a request blocked the driver"), "{told:?}");
-    assert!(told[0].contains("a post") && told[0].contains("took_ms=3000"), "{told:?}");
-    assert_eq!(world.dirigent.tally().long_steps(), 1);
-    world.driver.abort();
-}
-
-/// WY11
-#[tokio::test]
 async fn a_blocked_agent_whose_calls_are_spawned_freezes_no_channel() {
     let pool = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     let threads = pool.handle().clone();
@@ -240,7 +186,7 @@ async fn a_blocked_agent_whose_calls_are_spawned_freezes_no_channel() {
     let (let_go, waits) = mpsc::channel();
     let blocked = Arc::new(Blocked { began, let_go: Mutex::new(waits) });
     let spawn = move |builder: Builder| builder.spawn_calls(move |call| _ = threads.spawn(call));
-    let world = World::new(Does::Block(blocked), false, spawn).await;
+    let world = World::new(Does::Block(blocked), spawn).await;
     // "b" may be asked first.
     while begins.try_recv().is_err() {
         world.clock.run_for(SECOND).await;
@@ -266,7 +212,7 @@ async fn a_blocked_agent_whose_calls_are_spawned_freezes_no_channel() {
 #[tokio::test]
 async fn a_spawned_call_ends_with_its_turn_and_with_the_driver() {
     for ends in ["stop", "drop", "shutdown"] {
-        let world = World::new(Does::Hang, false, spawned).await;
+        let world = World::new(Does::Hang, spawned).await;
         world.clock.run_for(SECOND * 10).await;
         assert_eq!(world.calls(), 1, "{ends}");
         match ends {
@@ -288,7 +234,7 @@ async fn a_spawned_call_ends_with_its_turn_and_with_the_driver() {
 /// WY11
 #[tokio::test]
 async fn the_reply_of_a_spawned_call_counts_during_a_shutdown() {
-    let world = World::new(Does::Wait(4_000), false, spawned).await;
+    let world = World::new(Does::Wait(4_000), spawned).await;
     world.clock.run_for(SECOND * 2).await;
     assert_eq!(world.calls(), 1);
     let dirigent = world.dirigent.clone();
@@ -312,7 +258,7 @@ async fn a_spawned_call_that_panics_or_is_not_run_ends_its_turn_and_nothing_else
     for (does, change, told, words) in cases {
         let log = Log::default();
         let listening = log.listen();
-        let world = World::new(does, false, change).await;
+        let world = World::new(does, change).await;
         world.clock.run_for(MINUTE * 5).await;
         drop(listening);
         assert_eq!(world.words(), words);

@@ -396,9 +396,8 @@ fn a_kind_of_failure_is_one_short_line_and_a_panic_in_it_is_a_failed_call() {
     for number in 1..=4 {
         stage.say("Hello");
         stage.until_dormant();
-        let heard = std::iter::from_fn(|| events.try_next()).filter_map(|heard| match heard {
-            EventOrLag::AgentFailed(failure) => Some(failure.class),
-            _ => None,
+        let heard = std::iter::from_fn(|| events.try_next()).filter_map(|heard| {
+            if let EventOrLag::AgentFailed(failure) = heard { Some(failure.class) } else { None }
         });
         told.extend(heard);
         let failing = stage.status().unwrap().failing;

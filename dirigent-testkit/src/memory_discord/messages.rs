@@ -98,7 +98,7 @@ impl World {
         if needs.into_iter().any(|(has_none, right)| !has_none && !allowed.contains(right)) {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
-        let (embeds, files) = (post.embeds.clone(), post.files.clone());
+        let (embeds, files) = (post.embeds.clone(), post.files.to_vec());
         let extras = Extras { embeds, files, ..Extras::default() };
         let shown = Reply::Rich(String::new(), Box::new(extras));
         shown.check().map_err(|_| ApiError::new(ErrorKind::Invalid))?;

@@ -75,6 +75,9 @@ impl Pings {
 
     /// Whom a text names.
     pub(crate) fn named(text: &str) -> Self {
+        if !text.contains('@') {
+            return Self::default();
+        }
         let mut named = Self {
             everyone: text.contains("@everyone") || text.contains("@here"),
             ..Self::default()

@@ -65,8 +65,8 @@ pub(super) async fn files_come_with_the_post_and_a_known_nonce_brings_them_once(
     }
     let file = |name, bytes: &[u8]| ReplyFile::new(name, bytes);
     let files = vec![file("a.txt", b"--\r\none"), file("b.bin", &[0, 255, 13, 10, 45, 45])];
-    let with_words = Post { files: files.clone(), ..post(channel, "see there", 1) };
-    let bare = Post { files, ..post(channel, "", 2) };
+    let with_words = Post { files: files.clone().into(), ..post(channel, "see there", 1) };
+    let bare = Post { files: files.into(), ..post(channel, "", 2) };
     let mut expected = Vec::new();
     for post in [with_words, bare] {
         let first = posted(&*account, post.clone()).await?;
