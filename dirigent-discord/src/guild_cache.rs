@@ -434,6 +434,7 @@ pub(crate) const ROLE: &str = "<@&";
 /// The message with the mentions of bots in place of those of the roles that Discord manages for them.
 pub(crate) fn with_bots(mut message: ChatMessage, bots: &HashMap<u64, UserId>) -> ChatMessage {
     let mut pieces = message.content.split(ROLE);
+    let mut mentioned = std::mem::take(&mut message.mentioned_bots).into_vec();
     let mut named = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let role = piece
@@ -442,12 +443,12 @@ pub(crate) fn with_bots(mut message: ChatMessage, bots: &HashMap<u64, UserId>) -
         match role {
             Some((bot, rest)) => {
                 named.extend([&format!("<@{bot}>"), rest]);
-                message.mentioned_bots.push(*bot);
+                mentioned.push(*bot);
             }
             None => named.extend([ROLE, piece]),
         }
     }
-    message.content = named.into();
+    (message.content, message.mentioned_bots) = (named.into(), mentioned.into());
     message
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn read_message(message: wire::Message) -> Option<ChatMessage> {
 }
 
 /// The bots that a text mentions. Discord lists the author of what is answered, too.
-fn mentioned_bots(mentions: Value, content: &str) -> Vec<UserId> {
+fn mentioned_bots(mentions: Value, content: &str) -> Box<[UserId]> {
     let named: Vec<wire::Author> = serde_json::from_value(mentions).unwrap_or_default();
     let bots = named.into_iter().filter(|named| named.bot == Some(true));
     let bots = bots.map(|bot| bot.id.user());
@@ -323,12 +323,12 @@ mod tests {
             })
         };
         let mut said = message(0, &json!([]));
-        assert_eq!(read_both_ways(&said).mentioned_bots, []);
+        assert_eq!(read_both_ways(&said).mentioned_bots, [].into());
         said["content"] = json!("<@5> and <@!6> and <@7>");
         // Discord lists the author of what is answered, too.
         let mentions = [("5", true), ("6", true), ("7", false), ("8", true)];
         said["mentions"] = mentions.map(account).to_vec().into();
-        assert_eq!(read_both_ways(&said).mentioned_bots, [UserId::new(5), UserId::new(6)]);
+        assert_eq!(read_both_ways(&said).mentioned_bots, [UserId::new(5), UserId::new(6)].into());
         said["mentions"] = json!("in another form");
         let read = read_message(serde_json::from_value(said).unwrap()).unwrap();
         assert_eq!(&*read.content, "<@5> and <@!6> and <@7>");

@@ -166,7 +166,10 @@ async fn embeds_and_components_of_bots_are_told() {
         let (channel, by) = (world.channel, world.monitor);
         let post = |content: &'static str, embeds: Vec<Embed>| {
             let number = numbers.fetch_add(1, Ordering::Relaxed);
-            Post { embeds, ..Post::new(channel, content, Nonce::from_parts(7, 7, number)) }
+            Post {
+                embeds: embeds.into(),
+                ..Post::new(channel, content, Nonce::from_parts(7, 7, number))
+            }
         };
         world.server.alter().requests(move |request| {
             let is_one = request.endpoint == RestRoute::CreateMessage

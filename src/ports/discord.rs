@@ -273,8 +273,8 @@ pub struct Post {
     #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
     /// What it shows besides its text, at most 10 embeds that [`Reply::check`](crate::Reply::check) accepts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub embeds: Vec<Embed>,
+    #[serde(default, skip_serializing_if = "<[Embed]>::is_empty")]
+    pub embeds: Box<[Embed]>,
     /// What it brings, at most 10 files with 10 MiB together, none of them empty. Only where
     /// [`DiscordApi::sends_files`] says so. They are not written with it.
     #[serde(skip)]
@@ -285,7 +285,7 @@ impl Post {
     /// A text that pings no account and answers no message, without embeds and files.
     pub fn new(channel: ChannelId, content: impl Into<Arc<str>>, nonce: Nonce) -> Self {
         let (content, mentions) = (content.into(), Mentions::None);
-        let (reply_to, embeds, files) = (None, Vec::new(), Box::default());
+        let (reply_to, embeds, files) = (None, Box::default(), Box::default());
         Self { channel, content, nonce, mentions, reply_to, embeds, files }
     }
 }

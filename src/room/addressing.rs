@@ -152,7 +152,7 @@ mod tests {
             });
             let message =
                 ChatMessage::new(MessageId::new(1), ChannelId::new(1), UserId::new(7), content);
-            let mentioned_bots = vec![UserId::new(6)];
+            let mentioned_bots = [UserId::new(6)].into();
             is_for_another(&directory, &ChatMessage { mentioned_bots, quoted, ..message })
         };
         let (human, bridged) = (Some(AuthorKind::Human), Some(AuthorKind::Bridged));

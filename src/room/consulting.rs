@@ -117,7 +117,7 @@ impl<'a> Consulting<'a> {
         let post = Post {
             reply_to: beside.reply_to,
             mentions: mentions.unwrap_or(Mentions::None),
-            embeds: beside.embeds().to_vec(),
+            embeds: beside.embeds().into(),
             files: beside.files,
             ..Post::new(channel, content, nonce)
         };

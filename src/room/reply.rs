@@ -252,7 +252,7 @@ impl ReplyDelivery {
             let chosen = next.and_then(|part| self.stored.reply_to(part));
             post.reply_to = chosen.or(post.reply_to);
             if next.is_some_and(|part| self.stored.embeds(part) > 0) {
-                post.embeds.clone_from(&extras.embeds);
+                post.embeds = extras.embeds.as_slice().into();
             }
             if self.carries_files() {
                 post.files.clone_from(&self.files);

@@ -52,8 +52,8 @@ pub struct ChatMessage {
     pub content: Arc<str>,
     /// Which of the accounts that its words mention are bots, as far as the chat tells: who mentions one is not talking to a
     /// person.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mentioned_bots: Vec<UserId>,
+    #[serde(default, skip_serializing_if = "<[UserId]>::is_empty")]
+    pub mentioned_bots: Box<[UserId]>,
     /// The message it answers, where it answers one.
     #[serde(default, with = "crate::written::optional", skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
@@ -96,7 +96,7 @@ impl ChatMessage {
             author_kind: AuthorKind::Human,
             kind: ChatKind::Default,
             content: content.into(),
-            mentioned_bots: Vec::new(),
+            mentioned_bots: Box::default(),
             reply_to: None,
             quoted: None,
             attachments: Vec::new(),

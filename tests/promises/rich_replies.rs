@@ -255,7 +255,7 @@ fn embeds_alone_in_doubt_are_found_again_and_posted_once() {
         stage.crash();
         // Another post of the same account, which shows less.
         let other = dirigent::ports::Post {
-            embeds: vec![embed("of the host")],
+            embeds: [embed("of the host")].into(),
             ..dirigent::ports::Post::new(
                 stage.channel(),
                 "",

@@ -478,7 +478,7 @@ pub(super) fn posts() -> Vec<Post> {
     let full = Post {
         mentions: Mentions::from(&mentions()),
         reply_to: Some(message(1)),
-        embeds: vec![embed()],
+        embeds: [embed()].into(),
         ..plain.clone()
     };
     vec![full, Post { mentions: Mentions::User(user(1)), ..plain.clone() }, plain]

@@ -76,7 +76,7 @@ async fn embeds_are_written_as_discord_reads_them_and_need_no_text() {
     let embed = Embed::new().title("t").colour(255).field("n", "v", true);
     let embed = embed.footer("f").image("https://example.org/i.png");
     let embed = embed.timestamp(Timestamp::from_millis(1_750_000_000_000));
-    stage.account.post(Post { embeds: vec![embed], ..post("", 1) }).await.unwrap();
+    stage.account.post(Post { embeds: [embed].into(), ..post("", 1) }).await.unwrap();
     assert_eq!(
         stage.server.asked()[0].body,
         concat!(
@@ -93,7 +93,7 @@ async fn embeds_are_written_as_discord_reads_them_and_need_no_text() {
 async fn a_moment_that_discord_cannot_read_is_refused_before_it_is_sent() {
     let stage = AccountStage::with([]).await;
     let embed = Embed::new().title("t").timestamp(Timestamp::from_millis(u64::MAX));
-    let refused = stage.account.post(Post { embeds: vec![embed], ..post("text", 1) }).await;
+    let refused = stage.account.post(Post { embeds: [embed].into(), ..post("text", 1) }).await;
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
     assert!(stage.server.asked().is_empty());
 }

@@ -30,7 +30,7 @@ async fn an_embed_arrives_as_it_was_made() {
     let author = EmbedAuthor { icon_url: Some("http://example.org/a.png".to_owned()), ..author };
     let whole = Embed { footer: Some(footer), author: Some(author), ..whole };
     let embeds = vec![whole, Embed::new().description("bare"), Embed::new().image(address)];
-    let shown = Post { embeds: embeds.clone(), ..post(channel, "see there") };
+    let shown = Post { embeds: embeds.as_slice().into(), ..post(channel, "see there") };
     let posted = stage.account().post(shown).await.unwrap();
     assert_eq!(stage.loopback.discord().channel(channel).embeds(posted.id), Some(embeds));
 }
@@ -65,7 +65,7 @@ async fn embeds_without_the_permission_for_them_are_forbidden() {
     let channel = stage.fresh_channel().await;
     let (room, [bot, _]) = (stage.loopback.discord().channel(channel), stage.bots);
     room.set_member_overwrite(bot, Permissions::TALK, Permissions::EMBED_LINKS);
-    let shown = Post { embeds: vec![Embed::new().title("t")], ..post(channel, "see there") };
+    let shown = Post { embeds: [Embed::new().title("t")].into(), ..post(channel, "see there") };
     let refused = stage.account().post(shown).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Forbidden);
     stage.account().post(post(channel, "see there")).await.unwrap();

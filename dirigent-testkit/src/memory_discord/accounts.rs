@@ -80,7 +80,7 @@ impl Accounts {
     }
 
     /// The bots that a text mentions.
-    pub fn bots_in(&self, text: &str) -> Vec<UserId> {
+    pub fn bots_in(&self, text: &str) -> Box<[UserId]> {
         let named = Pings::named(text).users.into_iter();
         named.filter(|user| self.kind_of(*user) == AuthorKind::Bot).collect()
     }
@@ -116,7 +116,7 @@ impl Accounts {
 
     fn hide_text(&self, account: UserId, message: &mut ChatMessage) {
         if !self.reads(account, message) {
-            (message.content, message.mentioned_bots) = (Arc::default(), Vec::new());
+            (message.content, message.mentioned_bots) = (Arc::default(), Box::default());
             (message.embeds, message.shown, message.attachments) = (0, Vec::new(), Vec::new());
             if let Some(quoted) = &mut message.quoted {
                 quoted.content = Arc::default();

@@ -20,7 +20,6 @@ pub struct History {
 
 /// A place among a channel's messages.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "holes are few")]
 enum Slot {
     Message(ChatMessage, Details),
     /// The message was deleted.

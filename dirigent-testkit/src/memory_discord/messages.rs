@@ -98,7 +98,7 @@ impl World {
         if needs.into_iter().any(|(has_none, right)| !has_none && !allowed.contains(right)) {
             return Err(ApiError::new(ErrorKind::Forbidden));
         }
-        let (embeds, files) = (post.embeds.clone(), post.files.to_vec());
+        let (embeds, files) = (post.embeds.to_vec(), post.files.to_vec());
         let extras = Extras { embeds, files, ..Extras::default() };
         let shown = Reply::Rich(String::new(), Box::new(extras));
         shown.check().map_err(|_| ApiError::new(ErrorKind::Invalid))?;
@@ -177,7 +177,10 @@ impl World {
             let author = self.accounts.get(message.author);
             message.author_name = author.map(|account| Arc::clone(&account.name));
         }
-        message.mentioned_bots = self.accounts.bots_in(&message.content);
+        if message.author_kind != AuthorKind::Bot {
+            // It is asked of what people say.
+            message.mentioned_bots = self.accounts.bots_in(&message.content);
+        }
         details.tell(&mut message);
         if let (None, Some(answered)) = (&message.quoted, message.reply_to) {
             message.quoted = self.quoted(message.channel, answered);

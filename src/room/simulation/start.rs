@@ -337,7 +337,7 @@ impl World {
             if post.content.is_empty() && post.embeds.is_empty() && post.files.is_empty() {
                 self.books.fail(format!("part {at} is nothing"));
             }
-            if (&post.embeds, post.reply_to, &post.mentions) != (&embeds, answers, &pings) {
+            if (&*post.embeds, post.reply_to, &post.mentions) != (&*embeds, answers, &pings) {
                 self.books.fail(format!("part {at} leaves without what its reply has: {extras:?}"));
             }
             return Stored::Part;

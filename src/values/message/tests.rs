@@ -18,7 +18,7 @@ fn message() -> ChatMessage {
         author_name: Some("Ann".into()),
         author_kind: AuthorKind::Bridged,
         kind: ChatKind::Reply,
-        mentioned_bots: vec![UserId::new(SENT + 5)],
+        mentioned_bots: [UserId::new(SENT + 5)].into(),
         reply_to: Some(MessageId::new(SENT + 4)),
         quoted: Some(Box::new(quoted.with(vec![file.clone()], vec![Shown::sticker("cat")]))),
         attachments: vec![file],

@@ -30,7 +30,7 @@ pub(super) async fn embeds_are_shown_beside_the_text_or_the_post_is_refused(
     let account = harness.account();
     let channel = harness.fresh_channel().await;
     let (embeds, text) = (vec![embed(), embed()], post(channel, "see there", 1));
-    let answer = shown(&*account, Post { embeds, ..text }).await?;
+    let answer = shown(&*account, Post { embeds: embeds.into(), ..text }).await?;
     let messages = newest(&*account, channel).await?;
     equal("messages", &ids(&messages), &answer.iter().map(|posted| posted.id).collect())?;
     let is_whole =
@@ -43,7 +43,7 @@ pub(super) async fn embeds_need_no_text_and_a_known_nonce_shows_them_once(
 ) -> Outcome {
     let account = harness.account();
     let channel = harness.fresh_channel().await;
-    let bare = Post { embeds: vec![embed()], ..post(channel, "", 1) };
+    let bare = Post { embeds: vec![embed()].into(), ..post(channel, "", 1) };
     let first = shown(&*account, bare.clone()).await?;
     let second = shown(&*account, bare).await?;
     let id = |posted: &Option<Posted>| posted.map(|posted| posted.id);

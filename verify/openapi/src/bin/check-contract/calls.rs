@@ -113,7 +113,12 @@ async fn chat(account: &DiscordAccount, places: &Places, failures: &mut Failures
                 for embeds in [Vec::new(), embeds()] {
                     number += 1;
                     let plain = post(places.text, &content, number);
-                    let post = Post { mentions: mentions.clone(), reply_to, embeds, ..plain };
+                    let post = Post {
+                        mentions: mentions.clone(),
+                        reply_to,
+                        embeds: embeds.into(),
+                        ..plain
+                    };
                     note(failures, "post", account.post(post).await);
                 }
             }
