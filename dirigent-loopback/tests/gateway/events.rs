@@ -103,7 +103,7 @@ async fn without_the_intent_embeds_are_hidden_and_so_is_what_a_reply_answers() {
     client.event("CHANNEL_CREATE").await;
     let embed = || vec![dirigent::ports::Embed::new().title("Build 214")];
     let post = |number, content: String, channel, reply_to| dirigent::ports::Post {
-        embeds: embed(),
+        embeds: embed().into(),
         reply_to,
         mentions: dirigent::ports::Mentions::User(scene.bot),
         ..dirigent::ports::Post::new(

@@ -76,9 +76,13 @@ fn white_space_longer_than_a_message_makes_no_fence() {
 
 #[test]
 fn emphasis_leaves_a_fence_its_line() {
-    let text = format!("*{}\n> ```rust\n{}*", "a ".repeat(45), "b ".repeat(45));
-    let (parts, _) = split_up_to(&text, 100, usize::MAX);
-    assert!(parts.iter().any(|part| part.lines().any(|line| line == "> ```rust")), "{parts:?}");
+    // The cut is before that line, and behind it.
+    for words in [45, 40] {
+        let text = format!("*{}\n> ```rust\n{}b*", "a ".repeat(words), "b ".repeat(45));
+        let (parts, _) = split_up_to(&text, 100, usize::MAX);
+        let mut lines = parts.iter().flat_map(|part| part.lines());
+        assert!(lines.any(|line| line == "> ```rust"), "{parts:?}");
+    }
 }
 
 proptest! {
