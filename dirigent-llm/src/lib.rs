@@ -85,7 +85,7 @@ pub use error::ChatError;
 pub use message::{Image, ModelMessage};
 pub use question::{ChatAnswer, Question, Thinking};
 #[cfg(feature = "client")]
-pub use refusal::Refusal;
+pub use refusal::RefusedRequest;
 pub use toolbox::{DirigentTools, Tool, Toolbox};
 pub use usage::{Price, Prices, Usage};
 

@@ -18,7 +18,7 @@ use crate::error::ChatError;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Refusal {
+pub struct RefusedRequest {
     /// The model that was asked, as the endpoint's settings call it.
     pub model: String,
     /// The HTTP status: 200 where the error stood within an answer.
@@ -32,7 +32,7 @@ pub struct Refusal {
 /// The most bytes of a body that a host hears.
 const BODY_MAX: usize = 8 * 1_024;
 
-impl Refusal {
+impl RefusedRequest {
     pub(crate) fn new(model: &str, status: u16, error: ChatError, words: &[u8]) -> Self {
         let words = words.get(..BODY_MAX).unwrap_or(words);
         let mut body = String::from_utf8_lossy(words).into_owned();
@@ -43,9 +43,9 @@ impl Refusal {
     }
 }
 
-impl fmt::Debug for Refusal {
+impl fmt::Debug for RefusedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Refusal")
+        f.debug_struct("RefusedRequest")
             .field("model", &self.model)
             .field("status", &self.status)
             .field("error", &self.error)
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn the_body_is_bounded_and_not_shown() {
         let error = ChatError::Reported { code: None };
-        let refusal = Refusal::new("small", 200, error, &vec![0xff; 100_000]);
+        let refusal = RefusedRequest::new("small", 200, error, &vec![0xff; 100_000]);
         assert!(refusal.body.len() <= BODY_MAX && refusal.body.len() > BODY_MAX - 4);
-        let refusal = Refusal { body: "hidden".to_owned(), ..refusal };
+        let refusal = RefusedRequest { body: "hidden".to_owned(), ..refusal };
         assert!(!format!("{refusal:?}").contains("hidden"));
     }
 }

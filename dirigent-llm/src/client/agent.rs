@@ -19,12 +19,12 @@ use crate::client::tokens::estimate;
 use crate::client::unsaid::{Briefing, passes_with_a_remark};
 use crate::error::ChatError;
 use crate::question::Question;
-use crate::refusal::Refusal;
+use crate::refusal::RefusedRequest;
 use crate::toolbox::{Tool, Toolbox};
 use crate::usage::{Prices, Usage};
 
 type UsageHook = Arc<dyn Fn(&Turn, &Usage) + Send + Sync>;
-type RefusalHook = Arc<dyn Fn(&Turn, &Refusal) + Send + Sync>;
+type RefusalHook = Arc<dyn Fn(&Turn, &RefusedRequest) + Send + Sync>;
 
 /// A hosted agent that asks a language model. See the [crate](crate) for what it does in a turn.
 ///
@@ -112,7 +112,10 @@ impl ChatAgent {
     /// Calls this with what an endpoint says each time it refuses a request, also one that is repeated then. It must not block, and
     /// is where the words stay: no log has them.
     #[must_use]
-    pub fn on_refusal(mut self, hook: impl Fn(&Turn, &Refusal) + Send + Sync + 'static) -> Self {
+    pub fn on_refusal(
+        mut self,
+        hook: impl Fn(&Turn, &RefusedRequest) + Send + Sync + 'static,
+    ) -> Self {
         self.on_refusal = Some(Arc::new(hook));
         self
     }
@@ -133,7 +136,7 @@ impl ChatAgent {
         let tool_tokens = tools.iter().map(of_tool).sum();
         let report = |usage: &Usage| self.report(turn, usage);
         let refused =
-            |refusal: &Refusal| self.on_refusal.iter().for_each(|hook| hook(turn, refusal));
+            |refusal: &RefusedRequest| self.on_refusal.iter().for_each(|hook| hook(turn, refusal));
         let asking =
             Asking { chat: &self.chat, turn: Some(turn), report: &report, refused: &refused };
         let briefing = Briefing::of(turn);

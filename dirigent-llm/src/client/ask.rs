@@ -18,7 +18,7 @@ use crate::client::wire::{Request, StreamOptions};
 use crate::error::ChatError;
 use crate::message::{Image, ModelMessage};
 use crate::question::{ChatAnswer, Question, Thinking};
-use crate::refusal::Refusal;
+use crate::refusal::RefusedRequest;
 use crate::usage::Usage;
 
 /// Asks a chat's endpoints.
@@ -29,7 +29,7 @@ pub(crate) struct Asking<'a> {
     /// Told what each answer used, beside the chat's own hook.
     pub(crate) report: &'a (dyn Fn(&Usage) + Send + Sync),
     /// Told what an endpoint says that refuses, beside the chat's own hook.
-    pub(crate) refused: &'a (dyn Fn(&Refusal) + Send + Sync),
+    pub(crate) refused: &'a (dyn Fn(&RefusedRequest) + Send + Sync),
 }
 
 impl<'q> Question<'q> {
@@ -181,7 +181,7 @@ impl Asking<'_> {
         }
     }
 
-    fn tell(&self, refusal: &Refusal) {
+    fn tell(&self, refusal: &RefusedRequest) {
         if let Some(hook) = &self.chat.on_refusal {
             hook(refusal);
         }

@@ -11,11 +11,11 @@ use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::ChatError;
 use crate::question::{ChatAnswer, Question};
-use crate::refusal::Refusal;
+use crate::refusal::RefusedRequest;
 use crate::usage::{Prices, Usage};
 
 type UsageHook = Arc<dyn Fn(&Usage) + Send + Sync>;
-type RefusalHook = Arc<dyn Fn(&Refusal) + Send + Sync>;
+type RefusalHook = Arc<dyn Fn(&RefusedRequest) + Send + Sync>;
 
 /// A model that is asked with messages of the caller's: by a [`ChatAgent`](crate::ChatAgent) in its turns, and by code that is no
 /// agent in a room: an actor, a router, a judge, a summary. It has the endpoints, the failures, the repetitions and the limits; it
@@ -85,7 +85,7 @@ impl Chat {
     /// Calls this with what an endpoint says each time it refuses a request, also one that is repeated then. It must not block, and
     /// is where the words stay: no log has them.
     #[must_use]
-    pub fn on_refusal(mut self, hook: impl Fn(&Refusal) + Send + Sync + 'static) -> Self {
+    pub fn on_refusal(mut self, hook: impl Fn(&RefusedRequest) + Send + Sync + 'static) -> Self {
         self.on_refusal = Some(Arc::new(hook));
         self
     }

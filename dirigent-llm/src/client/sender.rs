@@ -21,7 +21,7 @@ use crate::client::told::{refusal, reported_event};
 use crate::client::wire::Completion;
 use crate::error::ChatError;
 use crate::question::ChatAnswer;
-use crate::refusal::Refusal;
+use crate::refusal::RefusedRequest;
 use crate::usage::Usage;
 
 /// The longest body of a refusal that is read.
@@ -51,7 +51,7 @@ pub(crate) struct Sender<'a> {
 /// What came of a request: what the answer used, if one came; what the endpoint said if it refused; and the answer.
 pub(crate) struct Outcome {
     pub(crate) usage: Option<Usage>,
-    pub(crate) refusal: Option<Refusal>,
+    pub(crate) refusal: Option<RefusedRequest>,
     pub(crate) answer: Result<ChatAnswer, ChatError>,
 }
 
@@ -92,7 +92,7 @@ impl Sender<'_> {
             }
             Err(Failure { error, said }) => {
                 let refusal = said.map(|(status, words)| {
-                    Refusal::new(endpoint.model(), status.as_u16(), error.clone(), &words)
+                    RefusedRequest::new(endpoint.model(), status.as_u16(), error.clone(), &words)
                 });
                 Outcome { usage: None, refusal, answer: Err(error) }
             }
