@@ -127,7 +127,7 @@ impl MemoryChannel {
     /// # let bot = discord.add_bot();
     /// # let channel = discord.add_channel(discord.add_guild(discord.add_human()), "round-table", &[bot]);
     /// let embed = Embed::new().title("Build 214").field("Duration", "6 min", true);
-    /// let post = Post { embeds: vec![embed.clone()], ..Post::new(channel, "", Nonce::from_parts(1, 2, 3)) };
+    /// let post = Post { embeds: [embed.clone()].into(), ..Post::new(channel, "", Nonce::from_parts(1, 2, 3)) };
     /// let posted = discord.account(bot).post(post).await?;
     /// assert_eq!(discord.channel(channel).embeds(posted.id), Some(vec![embed]));
     /// # Ok(())
