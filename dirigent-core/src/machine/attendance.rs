@@ -88,6 +88,6 @@ impl Attending<'_, '_> {
             state.roster.list.move_to(agent, usize::MAX);
         }
         self.step.tell(Some(agent), Cause::AgentAssigned);
-        self.step.wake_for_pending();
+        self.step.comes_back();
     }
 }

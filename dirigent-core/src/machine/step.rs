@@ -13,7 +13,8 @@ use crate::machine::reminding::Reminding;
 use crate::machine::rotation::Rotation;
 use crate::machine::runs::Runs;
 use crate::state::{
-    CeilingCounts, InitiatorPermit, PermitRun, Phase, REMINDERS_MAX, Settling, Start, State,
+    CeilingCounts, InitiatorPermit, PermitRun, Phase, Purpose, REMINDERS_MAX, Settling, Start,
+    State,
 };
 use crate::values::config::WakeRule;
 use crate::{AgentKey, Author, Cause, Effect, MessageId, Notice, Refusal, Timestamp};
@@ -350,6 +351,18 @@ impl Step<'_> {
         }
         self.permits().withdraw();
         self.rotation().wake(start, cause);
+    }
+
+    /// An agent that could not be granted can be again: a pending wake wakes the channel. Where a cycle just ended in which no agent
+    /// took the word, another one follows for it, because it was skipped: the channel would sleep over the word until something else
+    /// happens (a simulation saw that).
+    pub(crate) fn comes_back(&mut self) {
+        let State { floor, words, .. } = &*self.state;
+        let is_over = floor.phase == Phase::Refreshing(Purpose::Boundary);
+        if is_over && (words.wake_unserved || words.has_queued()) {
+            self.rotation().request_cycle();
+        }
+        self.wake_for_pending();
     }
 
     /// Something changed that may let an agent be granted: a pending wake wakes the channel.

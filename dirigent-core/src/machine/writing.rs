@@ -40,7 +40,7 @@ impl Writing<'_, '_> {
     pub(crate) fn on_allowed(&mut self, agent: AgentKey) {
         if self.step.state.roster.allow(agent) {
             self.step.tell(Some(agent), Cause::AgentMayWrite);
-            self.step.wake_for_pending();
+            self.step.comes_back();
         }
     }
 

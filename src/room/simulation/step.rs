@@ -355,10 +355,7 @@ impl World {
             // Where an agent awaits a person, or a ceiling is reached, the rest of a long backlog comes with the next word.
             let wakes_for = inbox.and_then(|inbox| inbox.wakes_for(true));
             let awaits = view.awaits_human() && wakes_for <= self.rest_up_to;
-            // Known and not mended yet: where the right to write comes back between two looks at the member list, a word waits
-            // for the next event.
-            let is_overtaken = kept && self.books.was_barred;
-            let waits = awaits || view.is_at_ceiling() || all_fail || is_overtaken;
+            let waits = awaits || view.is_at_ceiling() || all_fail;
             if available > 1 && !waits {
                 let told =
                     format!("{word:?} is handed to no agent: kept {kept}, {available} agents");

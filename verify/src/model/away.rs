@@ -79,6 +79,6 @@ impl Model {
             slot.turn = SeatTurn::Ahead;
             self.list.push(slot);
         }
-        self.wake_if_kept_in_mind();
+        self.agent_comes_back();
     }
 }

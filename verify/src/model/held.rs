@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::resting::Range;
-use super::state::{First, Phase, Request, Turn};
+use super::state::{First, Phase, Purpose, Request, Turn};
 
 impl Model {
     /// Holds messages for the next that is granted.
@@ -30,6 +30,15 @@ impl Model {
             self.kept_in_mind = true;
         }
         self.forget_waking(); // rules 79 and 80
+    }
+
+    /// An agent can be granted again. Rule 54: what no agent took in the cycle that just ended is for it.
+    pub(super) fn agent_comes_back(&mut self) {
+        let is_over = matches!(self.phase, Phase::Refreshing(Purpose::Boundary));
+        if is_over && (self.unheard || self.held.is_some()) {
+            self.veto();
+        }
+        self.wake_if_kept_in_mind();
     }
 
     /// What hindered is gone: what is kept in mind wakes.

@@ -201,7 +201,7 @@ impl Model {
     /// Rules 37 and 54: `Unmute`.
     pub(super) fn on_unmute(&mut self, agent: AgentKey) {
         if self.muted.remove(&agent) {
-            self.wake_if_kept_in_mind();
+            self.agent_comes_back();
         }
     }
 

@@ -39,7 +39,7 @@ impl Model {
     /// `MayWrite`.
     pub(super) fn on_may_write(&mut self, agent: AgentKey) {
         if self.may_not_write.remove(&agent).is_some() {
-            self.wake_if_kept_in_mind();
+            self.agent_comes_back();
         }
     }
 
