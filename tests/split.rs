@@ -8,9 +8,7 @@ const LIMIT: usize = 2_000;
 
 /// What `Tail` looks at, without its limit: no white space, no marks, no lines that are only fences.
 fn content<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
-    let is_fence = |line: &&str| !Tail::of(line).is_empty() || !line.contains("```");
-    let lines = texts.into_iter().flat_map(|text| text.split('\n')).filter(is_fence);
-    lines.flat_map(str::chars).filter(|c| !c.is_whitespace() && !"*_~|>-`".contains(*c)).collect()
+    texts.into_iter().flat_map(Tail::compared).collect()
 }
 
 #[track_caller]

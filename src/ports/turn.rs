@@ -160,12 +160,14 @@ impl Turn {
     #[must_use]
     pub fn with_late_embeds(mut self, embeds: Vec<Embed>) -> Self {
         if !embeds.is_empty() {
-            let late = self.late.get_or_insert_with(|| Box::new(Late::from(Said::words(""))));
-            let mut extras = late.said.extras.as_deref().cloned().unwrap_or_default();
-            extras.embeds = embeds;
-            late.said.extras = Some(Arc::new(extras));
+            self.late_extras().embeds = embeds;
         }
         self
+    }
+
+    fn late_extras(&mut self) -> &mut Extras {
+        let late = self.late.get_or_insert_with(|| Box::new(Late::from(Said::words(""))));
+        Arc::make_mut(late.said.extras.get_or_insert_default())
     }
 
     /// The same, with the names of files that were not posted with an earlier reply.
@@ -173,10 +175,7 @@ impl Turn {
     pub fn with_late_files(mut self, names: impl IntoIterator<Item = String>) -> Self {
         let files: Vec<ReplyFile> = names.into_iter().map(ReplyFile::from).collect();
         if !files.is_empty() {
-            let late = self.late.get_or_insert_with(|| Box::new(Late::from(Said::words(""))));
-            let mut extras = late.said.extras.as_deref().cloned().unwrap_or_default();
-            extras.files = files;
-            late.said.extras = Some(Arc::new(extras));
+            self.late_extras().files = files;
         }
         self
     }

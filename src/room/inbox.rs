@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::view::Span;
-use dirigent_core::{AgentKey, MessageId, TurnId};
+use dirigent_core::{AgentKey, MessageId, Tail, TurnId};
 
 use super::talk::Talk;
 use super::texts::Texts;
@@ -877,18 +877,12 @@ impl Inbox {
     }
 }
 
-/// Whether one is the other but for white space and the marks of Markdown, which are others where it is cut elsewhere.
+/// Whether one is the other, as far as texts are compared: where a text is cut elsewhere, its marks are others.
 fn is_said_again(before: &Said, said: &Said) -> bool {
-    fn scalars(words: &str) -> impl Iterator<Item = char> {
-        let is_fence = |line: &&str| line.trim_start_matches(['>', ' ']).starts_with("```");
-        let lines = words.lines().filter(move |line| !is_fence(line));
-        let is_mark = |c: &char| c.is_whitespace() || "*_~|>-`".contains(*c);
-        lines.flat_map(str::chars).filter(move |c| !is_mark(c))
-    }
     fn shown(said: &Said) -> (&[Embed], &[ReplyFile]) {
         said.extras.as_deref().map_or((&[], &[]), |extras| (&extras.embeds, &extras.files))
     }
-    shown(before) == shown(said) && scalars(&before.words).eq(scalars(&said.words))
+    shown(before) == shown(said) && Tail::compared(&before.words).eq(Tail::compared(&said.words))
 }
 
 #[cfg(test)]

@@ -317,10 +317,21 @@ impl Performer {
             return Outcome::Consulted(ConsultAnswer::Failed);
         };
         let ConsultRequest { turn, mut messages, .. } = request;
+        let blocked = move |took: Duration| {
+            tracing::warn!(
+                %channel,
+                took_ms = took.as_millis(),
+                "the orchestrator blocked its thread: what does that belongs into tokio::task::spawn_blocking"
+            );
+        };
         let answering = AssertUnwindSafe(async {
             self.pastes.read_into(&mut messages).await;
             let asked = Consultation { channel, agent, turn, messages };
-            let answer = async move { orchestrator.answer(asked).await };
+            let (clock, counts) = (Arc::clone(&self.clock), Arc::clone(&self.counts));
+            let answer = async move {
+                let answer = pin!(orchestrator.answer(asked));
+                watched(&*clock, &counts, None, answer, blocked).await
+            };
             match &self.spawn_calls {
                 Some(spawn) => elsewhere(spawn, answer.boxed()).await?,
                 None => answer.await,
@@ -328,13 +339,6 @@ impl Performer {
         })
         .catch_unwind();
         let answering = pin!(answering);
-        let answering = watched(&*self.clock, &self.counts, None, answering, |took| {
-            tracing::warn!(
-                %channel,
-                took_ms = took.as_millis(),
-                "the orchestrator blocked its thread: what does that belongs into tokio::task::spawn_blocking"
-            );
-        });
         Outcome::Consulted(match link.unless_dropped(answering).await {
             Some(Ok(Ok(Reply::Say(text)))) => ConsultAnswer::Say { text, extras: None },
             Some(Ok(Ok(Reply::Rich(text, mut extras)))) if extras.check_shown().is_ok() => {

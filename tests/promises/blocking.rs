@@ -4,11 +4,12 @@ use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use dirigent::host::{Builder, RunError};
-use dirigent::settings::Pacing;
+use dirigent::host::{Builder, Consultation, Orchestrator, RunError};
+use dirigent::settings::{HumanInterrupt, Pacing};
 use dirigent::store::{ChannelStore as _, MemoryChannels};
 use dirigent::{
-    Agent, AgentError, ChannelId, Clock, Dirigent, Mode, Reply, Settings, Turn, UserId, async_trait,
+    Agent, AgentError, ChannelId, Clock, Config, Dirigent, Mode, Reply, Settings, Turn, UserId,
+    async_trait,
 };
 use dirigent_testkit::{Log, ManualClock, MemoryDiscord};
 use tokio::task::JoinHandle;
@@ -174,6 +175,44 @@ async fn an_agent_that_blocks_its_thread_is_named_counted_and_told_what_to_do() 
             assert_eq!(world.dirigent.tally().long_steps(), u64::from(is_told));
             world.driver.abort();
         }
+    }
+}
+
+/// Blocks its thread for three seconds.
+struct Blocking(ManualClock);
+
+#[async_trait]
+impl Orchestrator for Blocking {
+    async fn answer(&self, _: Consultation) -> Result<Reply, AgentError> {
+        self.0.advance(SECOND * 3);
+        Ok(Reply::Pass)
+    }
+}
+
+/// WY11
+#[tokio::test]
+async fn an_orchestrator_that_blocks_its_thread_is_told_too() {
+    for spawns in [false, true] {
+        let log = Log::default();
+        let listening = log.listen();
+        let change = |builder: Builder| {
+            let mut config = Config::default();
+            config.people.human_interrupt = HumanInterrupt::Interrupt;
+            let builder = builder.config(config);
+            if spawns { spawned(builder) } else { builder }
+        };
+        let world = World::new(Does::Wait(20_000), change).await;
+        world.dirigent.set_orchestrator(Some(Arc::new(Blocking(world.clock.clone()))));
+        world.clock.run_for(SECOND * 5).await;
+        world.ask("And now?").await;
+        world.clock.run_for(SECOND * 5).await;
+        drop(listening);
+        let lines = log.lines();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].contains("the orchestrator blocked its thread"), "{lines:?}");
+        assert!(lines[0].contains("took_ms=3000"), "{lines:?}");
+        assert_eq!(world.dirigent.tally().long_steps(), 1);
+        world.driver.abort();
     }
 }
 

@@ -48,8 +48,7 @@ impl Tail {
     pub fn of(text: &str) -> Self {
         let mut buffer = ['\0'; Self::MAX];
         let mut kept = 0;
-        let lines = text.rsplit('\n').filter(|line| !is_fence(line));
-        let mut scalars = lines.flat_map(|line| line.chars().rev()).filter(|c| is_compared(*c));
+        let mut scalars = Self::compared(text).rev();
         for (slot, scalar) in buffer.iter_mut().zip(scalars.by_ref()) {
             *slot = scalar;
             kept += 1;
@@ -58,6 +57,18 @@ impl Tail {
         buffer.iter().take(kept).rev().for_each(|scalar| tail.push(*scalar));
         tail.length = u32::try_from(kept.saturating_add(scalars.count())).unwrap_or(u32::MAX);
         tail
+    }
+
+    /// What of a text is compared, in order: its scalars without white space, marks and fence-only lines.
+    ///
+    /// ```
+    /// use dirigent_core::Tail;
+    ///
+    /// assert!(Tail::compared("> **Not** now").eq(Tail::compared("Not\nnow")));
+    /// ```
+    pub fn compared(text: &str) -> impl DoubleEndedIterator<Item = char> {
+        let lines = text.split('\n').filter(|line| !is_fence(line));
+        lines.flat_map(str::chars).filter(|scalar| is_compared(*scalar))
     }
 
     /// Puts a digest together from what was stored of it. `length` is `None` where it was not stored.

@@ -59,20 +59,22 @@ fn who_has_the_floor_loses_it_and_what_its_run_was_given_is_not_lost() {
 /// The cycle of the word ends without a turn, and an agent comes back while the member list is read: the word is for it.
 #[test]
 fn an_agent_that_comes_back_while_the_list_is_read_is_given_the_word() {
-    let marks: [(fn(AgentKey) -> Input, fn(AgentKey) -> Input); 3] =
-        [(refused, Input::MayWrite), (Input::Mute, Input::Unmute), (Input::Offline, Input::Online)];
-    for (hinders, ends) in marks {
+    for (hinder, ends) in [
+        ([A, B].map(refused), Input::MayWrite(B)),
+        ([A, B].map(Input::Mute), Input::Unmute(B)),
+        ([A, B].map(Input::Offline), Input::Online(B)),
+    ] {
         let mut room = Room::chat_with(2, |config| config.order.auto_requeue = true);
-        for agent in [A, B] {
-            room.tell(hinders(agent));
+        for input in hinder {
+            room.tell(input);
         }
         if !room.human("hello").causes().contains(&Cause::CycleBoundary) {
             room.members_or_nothing();
         }
         assert_eq!(room.phase(), PhaseKind::Refreshing);
-        room.tell(ends(B));
+        room.tell(ends.clone());
         room.members_or_nothing();
-        assert_eq!(room.speaker(), Some(B), "{:?}", ends(B));
+        assert_eq!(room.speaker(), Some(B), "{ends:?}");
     }
 }
 
