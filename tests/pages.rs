@@ -9,6 +9,8 @@ mod bad_input;
 mod findings;
 #[path = "pages/first_page.rs"]
 mod first_page;
+#[path = "pages/forgotten.rs"]
+mod forgotten;
 #[path = "pages/glossary.rs"]
 mod glossary;
 #[path = "pages/links.rs"]

@@ -22,7 +22,7 @@ pub enum ChatError {
     #[error("the endpoint's address or a header cannot be used")]
     BadEndpoint,
     /// No connection came about: nothing listens there, the name is not known, or TLS failed.
-    #[error("the endpoint cannot be reached")]
+    #[error("the endpoint cannot be reached: check its address, and whether it runs")]
     Unreachable,
     /// Status 429.
     #[error("the endpoint's rate limit is reached{}", wait(*retry_after))]
@@ -40,7 +40,7 @@ pub enum ChatError {
     },
     /// Any other status: a wrong key, an unknown model, a request that the endpoint does not take, or no credit left. Also such an
     /// error within an answer; the status is then the one that the error names, or 200.
-    #[error("the endpoint refuses the request (status {status}{})", Named(code))]
+    #[error("the endpoint refuses the request (status {status}{}){}", Named(code), remedy(*status))]
     Refused {
         /// The HTTP status, or the one that the error within an answer names.
         status: u16,
@@ -154,6 +154,16 @@ fn wait(after: Option<Duration>) -> String {
 }
 
 /// A code, if there is one.
+/// What is mostly to be done about a request that is refused with this status.
+const fn remedy(status: u16) -> &'static str {
+    match status {
+        401 | 403 => ": check its key",
+        402 => ": check its credit",
+        404 => ": check its address and the model's name",
+        _ => "",
+    }
+}
+
 struct Named<'a>(&'a Option<Box<str>>);
 
 impl fmt::Display for Named<'_> {

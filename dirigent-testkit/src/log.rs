@@ -19,6 +19,7 @@ use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     lines: Arc<Mutex<Vec<String>>>,
+    with_info: bool,
 }
 
 /// Until this is dropped, a [`Log`] keeps what is logged on the thread.
@@ -38,9 +39,14 @@ pub struct Listening {
 }
 
 /// With one subscriber alone, what another thread logs first without one would be switched off for all.
-static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Lines(|_| ())));
+static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Lines(Level::WARN, |_| ())));
 
 impl Log {
+    /// Keeps also what is logged at the level info: what a program has, and what people do to its channels.
+    pub fn with_info() -> Self {
+        Self { with_info: true, ..Self::default() }
+    }
+
     /// Does the work and keeps what it logs on this thread.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let _listening = self.listen();
@@ -51,7 +57,8 @@ impl Log {
     pub fn listen(&self) -> Listening {
         LazyLock::force(&OTHER);
         let log = self.clone();
-        let lines = Lines(move |line| log.lock().push(line));
+        let most = if self.with_info { Level::INFO } else { Level::WARN };
+        let lines = Lines(most, move |line| log.lock().push(line));
         Listening { _subscribed: tracing::subscriber::set_default(lines) }
     }
 
@@ -74,17 +81,17 @@ impl Log {
 /// ```
 pub fn print_warnings() {
     // A failure to write to standard error cannot be reported anywhere.
-    let lines = Lines(|line| drop(writeln!(io::stderr(), "{line}")));
+    let lines = Lines(Level::WARN, |line| drop(writeln!(io::stderr(), "{line}")));
     // That there is a subscriber already is no fault.
     let _ = tracing::subscriber::set_global_default(lines);
 }
 
-/// Makes a line of each warning and error.
-struct Lines<F>(F);
+/// Makes a line of each event up to this level.
+struct Lines<F>(Level, F);
 
 impl<F: Fn(String) + 'static> Subscriber for Lines<F> {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::WARN
+        *metadata.level() <= self.0
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -99,7 +106,7 @@ impl<F: Fn(String) + 'static> Subscriber for Lines<F> {
         let mut line = Line::default();
         event.record(&mut line);
         let Line { words, fields } = line;
-        self.0(format!("{} {words}{fields}", event.metadata().level()));
+        self.1(format!("{} {words}{fields}", event.metadata().level()));
     }
 
     fn enter(&self, _: &Id) {}

@@ -7,6 +7,7 @@ use dirigent_core::{AgentKey, Mode, Reason};
 
 use super::{CommandAnswer, CommandCall, ELSEWHERE, NOT_RUNNING, UNREADABLE};
 use crate::host::status::Status;
+use crate::ports::write_bar::OwnLacks;
 use crate::room::directory::Directory;
 use crate::text::plain::{NAME_CHARS_MAX, shown};
 use crate::values::mentions::mentioned;
@@ -78,8 +79,10 @@ impl CommandCall<'_> {
                     let mut here = self.channel.participants().await?;
                     here.missing.retain(|missing| !agents.contains(&missing.agent));
                     let here = here.with_names(|agent| name(&directory, agent));
-                    let missing = here.missing_in_words();
-                    lines.extend(Some(missing).filter(|missing| !missing.is_empty()));
+                    // With each agent it is said what the moderator lacks; where none is listed, here.
+                    let own = if agents.is_empty() { here.moderator } else { OwnLacks::NONE };
+                    let more = [here.missing_in_words(), own.to_string()];
+                    lines.extend(more.into_iter().filter(|more| !more.is_empty()));
                 }
                 Ok(CommandAnswer::unchanged(fitting(&lines)))
             },

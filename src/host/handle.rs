@@ -17,6 +17,9 @@ use crate::values::error::{ApiError, ErrorKind};
 use crate::values::stage::DriverStage;
 use crate::{Agent, AgentId, CallError, ChannelId, ChatMessage, DiscordApi, UserId};
 
+/// After this time a call that waits for the driver says so in the log.
+const WAIT_FOR_DRIVER: Duration = Duration::from_secs(2);
+
 /// Decides who speaks when, in as many channels as the host has.
 ///
 /// Every call returns within a bounded time and may be made from any task.
@@ -172,8 +175,17 @@ impl Dirigent {
         let life = &self.runtime.life;
         if life.stage() < DriverStage::Running {
             let limit = self.runtime.settings.time_limits.call;
+            let running = async || {
+                let until = life.until(DriverStage::Running);
+                if self.runtime.within(WAIT_FOR_DRIVER, until).await.is_err() {
+                    tracing::warn!(
+                        "a call waits for the driver, which is not running yet: spawn Driver::run"
+                    );
+                    life.until(DriverStage::Running).await;
+                }
+            };
             // Too late is answered below like never.
-            let _ = self.runtime.within(limit, life.until(DriverStage::Running)).await;
+            let _ = self.runtime.within(limit, running()).await;
         }
         self.not_ended()?;
         if life.stage() < DriverStage::Running { Err(CallError::NotRunning) } else { Ok(()) }

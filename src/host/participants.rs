@@ -119,7 +119,10 @@ impl Participants {
             let key = directory.of_user(*user).filter(|key| is_missing(*key))?;
             Some(Missing::new(id_of(key)?, bar_of(*user)))
         });
-        let is_read = roster.read_at.is_some();
+        let moderator = runtime.own_lacks(room.id());
+        // Who does not see a channel is told nothing of who sees it: what stands in the list says nothing of the agents.
+        let sees = moderator.write_bar.is_none_or(WriteBar::sees_channel);
+        let is_read = roster.read_at.is_some() && sees;
         Self {
             is_read,
             taking_turns: seats
@@ -128,7 +131,7 @@ impl Participants {
                 .filter_map(|seat| id_of(seat.agent))
                 .collect(),
             missing: if is_read { missing.collect() } else { Vec::new() },
-            moderator: runtime.own_lacks(room.id()),
+            moderator,
         }
     }
 }
@@ -137,6 +140,9 @@ impl fmt::Display for Participants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let taking: Vec<_> = self.taking_turns.iter().map(AgentId::as_str).collect();
         match taking.as_slice() {
+            _ if !self.is_read && self.moderator.write_bar.is_some() => {
+                f.write_str("Who is here is not known.")?;
+            }
             _ if !self.is_read => f.write_str("Who is here is not known yet: /status tells it.")?,
             [] => f.write_str("No agent takes turns here: two are needed.")?,
             [one] => write!(f, "Only {one} takes turns here: a second agent is needed.")?,

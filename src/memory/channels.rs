@@ -59,6 +59,10 @@ impl MemoryChannels {
 
 #[async_trait]
 impl ChannelStore for MemoryChannels {
+    fn name(&self) -> &'static str {
+        "memory, which a restart empties"
+    }
+
     async fn channels(&self) -> Result<Vec<ChannelId>, ApiError> {
         let mut known: Vec<_> = self.lock().channels.keys().copied().collect();
         known.sort_unstable();

@@ -95,6 +95,12 @@ pub trait ChannelStore: Send + Sync + 'static {
     /// As the store fails.
     async fn add_agent(&self, agent: AgentId) -> Result<AgentKey, ApiError>;
 
+    /// What the log calls it when the driver starts, so that you see whether channels survive a restart. Default: the name of its
+    /// type.
+    fn name(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
     /// How many transitions of a channel are kept. The default keeps none, and then none are given
     /// with a commit.
     fn history_max(&self) -> usize {

@@ -92,7 +92,7 @@ impl fmt::Display for WriteBar {
 /// let mut lacks = OwnLacks::default();
 /// assert_eq!(lacks.to_string(), "");
 /// lacks.write_bar = Some(WriteBar::NoSend);
-/// assert!(lacks.to_string().starts_with("The moderator may not write here, and can tell no agent of its turn"));
+/// assert!(lacks.to_string().starts_with("The moderator may not write here: give it Send Messages."));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -112,7 +112,10 @@ impl fmt::Display for OwnLacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(bar) = self.write_bar {
             let (what, remedy) = (bar.what(), bar.remedy());
-            write!(f, "The moderator {what}, and can tell no agent of its turn: {remedy}.")?;
+            write!(f, "The moderator {what}: {remedy}. ")?;
+            f.write_str(
+                "Without that it posts no notice, and no message that tells an agent of its turn.",
+            )?;
         }
         if !self.is_history_hidden {
             return Ok(());

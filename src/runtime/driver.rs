@@ -24,7 +24,6 @@ use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
-use crate::ChannelId;
 use crate::admission::{ActionId, Admission, Limits, Wakeup};
 use crate::ports::ownership::Standing;
 use crate::room::Room;
@@ -34,6 +33,7 @@ use crate::room::context::Context;
 use crate::room::doorway::Doorway;
 use crate::values::call_error::DriverEnd;
 use crate::values::stage::DriverStage;
+use crate::{ChannelId, UserId};
 
 /// The longest the driver sleeps, so that a clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(30);
@@ -122,9 +122,30 @@ impl Living<'_> {
         let known = async { runtime.store.channels().await };
         let known = in_time(runtime, known).await.map_err(RunError::Channels)?;
         runtime.rooms.know(known);
+        let known = runtime.rooms.known();
+        self.tell_what_there_is(known.len());
         let held = |channel: &ChannelId| runtime.standing(*channel) != Standing::Elsewhere;
-        runtime.catch_up.call(runtime.rooms.known().into_iter().filter(held));
+        runtime.catch_up.call(known.into_iter().filter(held));
         Ok(())
+    }
+
+    /// In one line, so that who looks at a silent bot sees what it was started with.
+    fn tell_what_there_is(&self, channels: usize) {
+        let Runtime { registry, store, .. } = &**self.runtime;
+        let (agents, hosted) = (registry.accounts().len(), registry.hosts().len());
+        let moderator = registry.moderator().map_or(0, UserId::get);
+        tracing::info!(agents, hosted, moderator, channels, store = store.name(), "started");
+        if agents < 2 {
+            tracing::warn!(
+                agents,
+                "fewer than two agents are registered: no turns are kept. Host another one, or register it"
+            );
+        }
+        if channels == 0 {
+            tracing::info!(
+                "no channel has turns yet: give it some with /set-channel-mode, or with Channel::set_mode"
+            );
+        }
     }
 }
 
@@ -134,7 +155,7 @@ async fn follow(runtime: &Arc<Runtime>) {
 }
 
 /// How long after the start the log says that nothing was told: the first thing that a gateway says is that it is connected.
-const TOLD_WITHIN: Duration = Duration::from_secs(60);
+const TOLD_WITHIN: Duration = Duration::from_secs(8);
 
 /// How much of what is ready is taken in between two looks at the clock.
 const READY_AT_ONCE: u32 = 16;
@@ -251,14 +272,11 @@ impl<'p> Loop<'p> {
         if self.deaf_at.is_none_or(|at| now < at) {
             return;
         }
-        let is_used = !self.runtime.rooms.known().is_empty();
-        self.deaf_at = (!is_used).then(|| now + TOLD_WITHIN);
-        if is_used {
-            tracing::warn!(
-                "nothing was told for a minute: no person's message wakes an agent until you hand on what the gateway hears, to \
-                 a Feed of dirigent-discord or to Dirigent::message_created"
-            );
-        }
+        self.deaf_at = None;
+        tracing::warn!(
+            "nothing was told since the start: no person's message wakes an agent until you hand on what the gateway hears, to a \
+             Feed of dirigent-discord or to Dirigent::message_created"
+        );
     }
 
     /// Lets the messages of channels go that were idle longest, until there is room again.

@@ -183,6 +183,20 @@ const fn trouble(cause: Cause) -> Option<&'static str> {
     })
 }
 
+/// What a person did to the channel. Who reads the log of a bot that is silent looks for it.
+const fn is_order(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Stopped
+            | Cause::Held
+            | Cause::Resumed
+            | Cause::Finished
+            | Cause::Concluded
+            | Cause::Archived
+            | Cause::ModeChanged
+    )
+}
+
 /// Agents are named by their ids. The phase before tells what an agent was doing.
 fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
     let Transition { from, to, cause, turn, .. } = *transition;
@@ -195,6 +209,8 @@ fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
     if let Some(what) = trouble(cause).filter(|_| !is_told()) {
         let (was, turn) = (from.as_str(), turn.get());
         tracing::warn!(%channel, agent = agent(), turn, was, "{what}");
+    } else if is_order(cause) {
+        tracing::info!(%channel, was = from.as_str(), is = to.as_str(), "{}", cause.as_str());
     } else {
         tracing::debug!(%channel, agent = agent(), turn = turn.get(), was = from.as_str(), is = to.as_str(), "{}", cause.as_str());
     }

@@ -52,7 +52,9 @@ impl ErrorKind {
                 "the account lacks a permission there (to post: View Channels and Send Messages, in threads Send Messages \
                  in Threads, with embeds Embed Links, with files Attach Files)"
             }
-            Self::Unauthorized => "the account's token is not valid",
+            Self::Unauthorized => {
+                "the account's token is not valid: take a new one from the developer portal"
+            }
             Self::RateLimited => "too many requests",
             Self::Invalid => "the request is not acceptable",
             Self::Unavailable => "the other side is out of order",

@@ -733,6 +733,65 @@ async fn a_call_to_a_driver_that_was_dropped_says_so_at_once() {
     assert_eq!(clock.now(), ManualClock::START, "no time has passed");
 }
 
+/// A driver that nobody spawned: the log says so long before the call gives up.
+#[tokio::test]
+async fn a_call_that_waits_for_a_driver_says_in_the_log_what_is_missing() {
+    let Quiet { clock, table, dirigent, driver, .. } = Quiet::new();
+    let log = Log::default();
+    let _listening = log.listen();
+    let waits = tokio::spawn(async move { dirigent.channel(table).set_mode(Mode::Chat).await });
+    clock.run_for(SECOND * 3).await;
+    assert!(log.lines().iter().any(|line| line.contains("spawn Driver::run")), "{:?}", log.lines());
+    clock.run_for(SECOND * 7).await;
+    let refused = waits.await.unwrap().unwrap_err();
+    assert!(matches!(refused, CallError::NotRunning), "{refused:?}");
+    drop(driver);
+}
+
+/// What a bot has is one line of the log, and what people do to its channels another each.
+#[tokio::test]
+async fn a_start_says_what_it_has_and_a_stop_that_it_was_stopped() {
+    let Quiet { clock, table, dirigent, driver, .. } = Quiet::new();
+    let log = Log::with_info();
+    let _listening = log.listen();
+    tokio::spawn(driver.run());
+    clock.run_for(SECOND).await;
+    let told = |words: &str| log.lines().iter().filter(|line| line.contains(words)).count();
+    assert_eq!(told("started"), 1, "{:?}", log.lines());
+    for words in ["agents=2", "hosted=2", "channels=0", "memory, which a restart empties"] {
+        assert_eq!(told(words), 1, "{words}: {:?}", log.lines());
+    }
+    assert_eq!(told("no channel has turns yet"), 1);
+    dirigent.channel(table).set_mode(Mode::Chat).await.unwrap();
+    dirigent.channel(table).stop().await.unwrap();
+    dirigent.channel(table).resume().await.unwrap();
+    for words in ["mode-changed", "stopped", "resumed"] {
+        assert_eq!(told(words), 1, "{words}: {:?}", log.lines());
+    }
+}
+
+/// Turns are kept from two agents on.
+#[tokio::test]
+async fn a_start_with_one_agent_says_that_a_second_one_is_needed() {
+    let clock = ManualClock::new();
+    let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+    let [moderator, poet] = [(); 2].map(|()| discord.add_bot());
+    let (_dirigent, driver) = Dirigent::builder(discord.account(moderator))
+        .clock(clock.clone())
+        .host("poet", Idle, discord.account(poet))
+        .build()
+        .unwrap();
+    let log = Log::default();
+    let _listening = log.listen();
+    tokio::spawn(driver.run());
+    clock.run_for(SECOND).await;
+    let lines = log.lines();
+    assert!(
+        lines.iter().any(|it| it.contains("fewer than two agents are registered")),
+        "{lines:?}"
+    );
+}
+
 /// WY15
 #[tokio::test]
 async fn a_channel_that_does_not_exist_is_given_no_mode() {
@@ -762,7 +821,7 @@ async fn a_host_that_tells_nothing_finds_that_in_the_log() {
             dirigent.session_began(0);
         }
         let hints = || log.lines().iter().filter(|it| it.contains("nothing was told")).count();
-        clock.run_for(SECOND * 59).await;
+        clock.run_for(SECOND * 7).await;
         assert_eq!(hints(), 0);
         for _ in 0..2 {
             clock.run_for(HOUR).await;

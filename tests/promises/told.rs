@@ -293,6 +293,8 @@ fn an_agent_that_fails_again_and_again_is_offline_where_the_host_wants_that() {
 fn a_warning_names_the_agent_whose_reply_was_not_seen() {
     let mut stage = Setup::new().hooked("poet", []).hosted("b", []).without_pump().stage();
     stage.chat();
+    // Until then the log says that nothing is told.
+    stage.advance(SECOND * 10);
     let (log, channel) = (Log::default(), stage.channel());
     log.during(|| {
         stage

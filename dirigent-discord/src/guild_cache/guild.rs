@@ -363,7 +363,9 @@ impl Guild {
             // Of its own account the gateway tells in any case.
             return is_known.then_some(WriteBar::NotInGuild);
         };
-        if !is_known && !is_mine {
+        // Of a channel that it does not see an account is told nothing but that: its rules for others are unknown.
+        let sees = || me.is_some_and(|me| self.may_see(me, overwrites));
+        if !is_mine && !(is_known && sees()) {
             return None;
         }
         let timed_out = known.until.filter(|until| now < *until);
@@ -386,6 +388,12 @@ impl Guild {
         // Owners and administrators do not feel a time-out.
         let feels = !allowed.contains(Permissions::ADMINISTRATOR);
         timed_out.filter(|_| feels).map(|until| WriteBar::TimedOut { until })
+    }
+
+    fn may_see(&self, user: UserId, overwrites: &[Overwrite]) -> bool {
+        let allowed =
+            self.members.get(&user).map(|it| self.rules.in_channel(overwrites, &it.member));
+        allowed.is_some_and(|allowed| allowed.contains(Permissions::VIEW_CHANNEL))
     }
 
     /// Its channels and threads; with one of them, only that and the threads that hang from it.

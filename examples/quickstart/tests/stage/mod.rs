@@ -35,7 +35,8 @@ pub(crate) struct Inside {
     pub(crate) channel: ChannelId,
     pub(crate) person: UserId,
     pub(crate) moderator: UserId,
-    agents: Vec<UserId>,
+    pub(crate) agents: Vec<UserId>,
+    pub(crate) guild: dirigent::ports::GuildId,
     /// They end with this.
     bots: Vec<tokio::process::Child>,
     folder: tempfile::TempDir,
@@ -62,14 +63,28 @@ impl Inside {
         discord.guild(guild).set_role(moderator, manager, true);
         let server = LoopbackDiscord::start(discord.clone()).await?;
         let folder = tempfile::tempdir()?;
-        let mut inside =
-            Self { discord, server, channel, person, moderator, agents, bots: Vec::new(), folder };
+        let mut inside = Self {
+            discord,
+            server,
+            channel,
+            person,
+            moderator,
+            agents,
+            guild,
+            bots: Vec::new(),
+            folder,
+        };
         for (program, arguments) in programs {
             let mut bot = inside.command(program);
             bot.args(*arguments).envs(variables.iter().copied());
             inside.bots.push(bot.spawn()?);
         }
         Ok(inside)
+    }
+
+    /// Whether the bot has opened its store.
+    pub(crate) fn has_store(&self) -> bool {
+        self.folder.path().join("state/dirigent.sqlite").exists()
     }
 
     /// A program with what a bot of this server must know.
