@@ -129,8 +129,8 @@ impl Hearing<'_> {
         }
         let agents = self.addressed(&message, author);
         self.note_stop(&digest);
-        if author == Author::Human {
-            self.kept.inbox.talk.begin();
+        if author == Author::Human && self.cx.settings.reading.skip_repetitions {
+            self.kept.inbox.talk.begin(&message.content, self.cx.directory.name_words());
         }
         // With a stop or a resume word a person asks no agent for anything.
         let is_command = is_word(digest.kind) && author == Author::Human;

@@ -220,7 +220,7 @@ impl Step<'_> {
             }
         }
         if to == PhaseKind::Dormant {
-            self.lanes.inbox.talk.begin();
+            self.lanes.inbox.talk.end();
         }
         let (was, waits) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
         if was && !waits {

@@ -7,7 +7,7 @@ use crate::text::repetition::{Recent, Said};
 /// What agents said since a person last wrote, so far as to recognise it.
 #[derive(Debug, Default)]
 pub(super) struct Talk {
-    /// Nothing before the first reply.
+    /// Nothing while nobody talks.
     said: Option<Box<Recent>>,
     /// Agents whose newest reply said nothing new, and who are to be told with their next turn.
     repeated: Vec<AgentKey>,
@@ -27,7 +27,7 @@ impl Talk {
 
     /// An agent posts something without the floor. Returns whether it repeats what is said; the agent is not told.
     pub(super) fn echoes(&mut self, agent: AgentKey, said: Said<'_>, names: &[u64]) -> bool {
-        Recent::is_repeated(&mut self.said, agent, said, names)
+        self.said.get_or_insert_default().is_repeated(agent, said, names)
     }
 
     /// Whether the agent's newest reply said nothing new.
@@ -35,8 +35,13 @@ impl Talk {
         self.repeated.contains(&agent)
     }
 
-    /// What is said from now on answers a person, or begins a new talk.
-    pub(super) fn begin(&mut self) {
+    /// A person has written this: what is said from now on answers that.
+    pub(super) fn begin(&mut self, text: &str, names: &[u64]) {
+        self.said.get_or_insert_default().begin(text, names);
+    }
+
+    /// The talk is over.
+    pub(super) fn end(&mut self) {
         self.said = None;
     }
 

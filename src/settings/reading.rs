@@ -23,12 +23,16 @@ pub struct ReadingRules {
     /// The mark at a reply's end with which an agent asks for a person: everybody waits until one writes.
     /// Default: there is none.
     pub human_marker: Option<HumanMarker>,
-    /// Whether a hosted agent's reply is left out that says nearly word for word what it, or another agent, said since a
-    /// person last wrote: it counts as having nothing to add ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the
-    /// agent learns of it. What an agent posts itself, through a gateway of its own, counts in the same way, by the text that its
-    /// host reports or by its messages, but stays in the channel: the library does not see it before it is posted. Words are compared, without case, punctuation, names and the numbers of lists; votes, code that
-    /// differs, and answers of a few words never count. Of a hosted reply the texts and addresses of its embeds are compared too,
-    /// and the name, size and beginning of each file; what an agent posts itself with an embed or a file is not compared. No text is kept. Default true.
+    /// Whether a hosted agent's reply is left out that says nothing new since a person last wrote: it counts as having nothing to add
+    /// ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the agent learns of it. A copy of what this or another agent said is
+    /// left out at once. What says the same in other words, thanks or agrees is left out when its agent has done so already, and nobody has
+    /// said anything new meanwhile. New are words that were not said, and numbers, letters, code, negations, directions and pictures of boards in
+    /// another order; votes, questions and their answers are never left out. How well that works is measured in `verify/evenings`.
+    ///
+    /// What an agent posts itself, through a gateway of its own, counts in the same way, by the text that its host reports or by its
+    /// messages, but stays in the channel: the library does not see it before it is posted. Of a hosted reply the texts and addresses of its
+    /// embeds are compared too, and the name, size and beginning of each file; what an agent posts itself with an embed or a file is not
+    /// compared. Of what was said hashes are kept, never a text, in about 5 KB of a channel that talks. Default true.
     pub skip_repetitions: bool,
     /// If you set this, agents stay silent while people talk to each other: a person's message wakes no agent if it mentions
     /// none and is for another person, for example `<@bob> lunch?` or a reply to what Bob said. Agents read it with the next

@@ -1,160 +1,281 @@
-//! Whether a reply says what was just said, nearly word for word.
+//! Whether a reply says anything that was not said since a person last wrote.
 //!
-//! Rooms of models loop by content: two agents count on in a list that says nothing, or thank each other. Of the newest
-//! replies a digest is kept, never a text, and the next one is held against it.
+//! Rooms of models loop by content: they say a sentence once more, thank each other, agree in other words, and count on in a list
+//! that says nothing. A reply is new if it has words that were not said yet, or what carries a fact in another order: numbers,
+//! single letters, code, pictures of a board, "left" and "right", negations, who does what. Words that greet, thank, praise, agree or
+//! connect are never new.
 //!
-//! What is compared are words in their order, without case, punctuation, list numbers, names and words that only
-//! connect. What carries a fact must be the same: numbers in the text, single letters, negations, code, whether it asks, and the
-//! pictures, addresses and files that it shows.
+//! A copy counts as nothing to add at once. What says the same in other words is an agreement or a courtesy, and each agent may say such a
+//! thing once after somebody said something new; the next time it counts as nothing to add. So a loop ends in its second cycle, and
+//! what is only alike, for example the moves of a game, stays.
+//!
+//! `verify/evenings` has the evenings with which this is measured.
 
 use dirigent_core::AgentKey;
 
+mod seen;
 mod words;
 
+use seen::Seen;
 pub(crate) use words::words_of_name;
-use words::{Word, words};
+use words::{Piece, read, says_that_it_repeats, with_order};
 
-/// How many replies of a channel are remembered.
-const RECENT: usize = 4;
-/// The fewest words of a reply that counts as repeating the agent itself: a shorter one is an answer.
-const OWN_MIN: u8 = 4;
-/// The fewest words of a reply that counts as repeating another agent: a shorter one may be agreement.
-const OTHERS_MIN: u8 = 7;
-/// The fewest words of a reply in which a few may differ.
-const LONG: u8 = 12;
-const BUCKETS: usize = 9;
+/// The fewest words, empty ones included, of a reply that copies the agent's own words: a shorter one may be an answer.
+const OWN_MIN: usize = 5;
+/// The fewest of one that copies another agent's: a shorter one may be agreement.
+const OTHERS_MIN: usize = 7;
+/// The fewest words that count of a reply in which one may be another.
+const LONG: usize = 12;
+/// A reply with so few words may be an answer: it is said once more before it counts as nothing to add.
+const SHORT: usize = 3;
+/// How many replies in a row must have said nothing new before the next one counts as nothing to add.
+const IN_A_ROW: usize = 3;
 
 /// The words of a reply, those of its embeds included, and a hash of what else it shows, if it shows anything.
 pub(crate) type Said<'a> = (&'a str, Option<u64>);
 
-/// What is left of a reply: 16 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Digest {
-    /// Whose it is.
-    author: u16,
-    /// What carries a fact.
-    facts: u16,
-    /// The words in their order.
-    sequence: u16,
-    /// How many words; at most 255 are counted.
-    count: u8,
-    /// The sums of the words' hashes, spread by the words: a word more or less changes one of them, another word two.
-    buckets: [u8; BUCKETS],
-}
-
-impl Digest {
-    /// `None` for a text that says too little to be held against another, and for a vote. What shows something besides is held
-    /// against others however little it says.
-    fn of(author: AgentKey, (text, shown): Said<'_>, names: &[u64]) -> Option<Self> {
-        let author = u16::try_from(author.get() & 0xFFFF).unwrap_or_default();
-        let mut digest = Self { author, ..Self::default() };
-        let (mut total, mut newest, mut again) = (0_u8, None, 0_u8);
-        for word in words(text, names) {
-            total = total.saturating_add(1);
-            again = if newest == Some(word) { again.saturating_add(1) } else { 0 };
-            newest = Some(word);
-            match word {
-                Word::Vote => return None,
-                // "No, no, no" says the same however often.
-                Word::Fact(_) if again >= 2 => {}
-                Word::Fact(hash) => digest.facts = mixed(digest.facts, hash),
-                Word::Light(hash) => digest.sequence = mixed(digest.sequence, hash),
-                Word::Plain(hash) => {
-                    digest.sequence = mixed(digest.sequence, hash);
-                    digest.count = digest.count.saturating_add(1);
-                    let [low, high, ..] = hash.to_le_bytes();
-                    if let Some(bucket) = digest.buckets.get_mut(usize::from(low) % BUCKETS) {
-                        *bucket = bucket.wrapping_add(high | 1);
-                    }
-                }
-            }
-        }
-        if let Some(shown) = shown {
-            digest.show(shown);
-            return Some(digest);
-        }
-        (digest.count >= OWN_MIN || total >= LONG).then_some(digest)
-    }
-
-    /// Takes up what the reply shows besides its words. It is the same, or it is a fact of its own.
-    fn show(&mut self, shown: u64) {
-        self.facts = mixed(self.facts, shown);
-        self.sequence = mixed(self.sequence, shown.rotate_left(32));
-        for (bucket, byte) in self.buckets.iter_mut().zip(shown.to_le_bytes()) {
-            *bucket = bucket.wrapping_add(byte);
-        }
-        if self.count < OTHERS_MIN {
-            // With so few words it repeats its own author alone.
-            let author = u64::from(self.author).wrapping_add(1);
-            self.facts = mixed(self.facts, author.rotate_left(48));
-        }
-    }
-
-    /// Whether this one says nothing but what the earlier one said.
-    fn repeats(&self, earlier: &Self) -> bool {
-        let is_own = self.author == earlier.author;
-        let enough = if is_own { OWN_MIN } else { OTHERS_MIN };
-        if self.facts != earlier.facts {
-            return false;
-        }
-        let is_same = self.count == earlier.count && self.sequence == earlier.sequence;
-        if self.count.min(earlier.count) < enough {
-            // Long, and next to nothing in it but facts: numbers, letters, "no".
-            return is_same && self.count < OWN_MIN;
-        }
-        if is_same {
-            return true;
-        }
-        let pairs = self.buckets.iter().zip(&earlier.buckets);
-        let differing = pairs.filter(|(one, other)| one != other).count();
-        let shorter = self.count.min(earlier.count);
-        let allowed = match shorter {
-            0..LONG => return false,
-            LONG..16 => 1,
-            16..28 => 2,
-            28..40 => 3,
-            40.. => 4,
-        };
-        differing <= allowed && self.count.abs_diff(earlier.count) <= shorter / 8
-    }
-}
-
-/// A hash with the order of what it is made of.
-fn mixed(known: u16, hash: u64) -> u16 {
-    let [.., low, high] = hash.to_le_bytes();
-    known.rotate_left(5).wrapping_mul(0x9E37) ^ u16::from_le_bytes([low, high])
-}
-
-/// The digests of a channel's newest replies.
-#[derive(Clone, Copy, Debug, Default)]
+/// What was said since a person last wrote: hashes of it, never a text, in some 5 KB however long the talk is.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
-    /// The newest first. An empty one is like none.
-    digests: [Digest; RECENT],
+    seen: Seen,
+    /// Whose replies said nothing new since the last one that did.
+    idle: Vec<AgentKey>,
+    /// Whose reply was the newest one, if it asked: what another agent says next is an answer.
+    asks: Option<AgentKey>,
+    /// The memory for the next reply.
+    reply: Reply,
+}
+
+/// How much of a reply is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    /// It copies what was said.
+    Copy,
+    /// Nothing.
+    Nothing,
+    /// So little that it may be the same in other words.
+    Little,
+    /// It says something.
+    Something,
 }
 
 impl Recent {
-    /// A reply is made. Returns whether it repeats one of the newest; if not, it is one of them from now on. What is too
-    /// short to be held against another reply takes no room. `names`: of the agents, which are left aside, as sorted
-    /// [`words_of_name`].
-    pub(crate) fn is_repeated(
-        recent: &mut Option<Box<Self>>,
-        author: AgentKey,
-        said: Said<'_>,
-        names: &[u64],
-    ) -> bool {
-        let digest = Digest::of(author, said, names);
-        digest.is_some_and(|digest| recent.get_or_insert_default().take(digest))
+    /// A person has written this, and everything before it is of no account.
+    pub(crate) fn begin(&mut self, text: &str, names: &[u64]) {
+        let reply = std::mem::take(&mut self.reply);
+        *self = Self { reply, ..Self::default() };
+        self.reply.read((text, None), names);
+        self.reply.remember(&mut self.seen, None);
     }
 
-    fn take(&mut self, digest: Digest) -> bool {
-        if self.digests.iter().any(|earlier| digest.repeats(earlier)) {
+    /// A reply is made. Returns whether it says nothing new; if not, it is part of what was said from now on. `names`: of the agents,
+    /// as sorted [`words_of_name`].
+    pub(crate) fn is_repeated(&mut self, author: AgentKey, said: Said<'_>, names: &[u64]) -> bool {
+        self.reply.read(said, names);
+        let news = self.news(author, said.0);
+        let is_repeated = match news {
+            News::Copy => true,
+            News::Nothing => {
+                let before = self.idle.iter().filter(|idle| **idle == author).count();
+                let may_answer = self.reply.length() <= SHORT;
+                self.idle.len() >= IN_A_ROW && before > usize::from(may_answer)
+            }
+            News::Little | News::Something => false,
+        };
+        if is_repeated {
             return true;
         }
-        self.digests.rotate_right(1);
-        self.digests[0] = digest;
+        match news {
+            News::Something => self.idle.clear(),
+            News::Nothing => self.idle.push(author),
+            News::Copy | News::Little => {}
+        }
+        self.asks = self.reply.asks.then_some(author);
+        self.reply.remember(&mut self.seen, Some(author));
         false
+    }
+
+    fn news(&self, author: AgentKey, text: &str) -> News {
+        let (reply, is_new) = (&self.reply, |hash: u64| !self.seen.has(hash));
+        let unseen = |hashes: &[u64]| hashes.iter().filter(|hash| is_new(**hash)).count();
+        let (words, pairs) = (unseen(&reply.words), unseen(&reply.pairs));
+        let denies = reply.claims.is_some_and(is_new);
+        let names_others = reply.words.len() > 1 && reply.persons.is_some_and(is_new);
+        let is_vote = reply.is_vote;
+        let says_same = words == 0 && !denies && !names_others;
+        if !is_vote
+            && (says_same && self.copies(author, pairs) || self.is_near(words, pairs, denies))
+        {
+            return News::Copy;
+        }
+        let few = words * 3 <= reply.words.len();
+        let says_so = (words <= 2 || few) && !reply.asks && says_that_it_repeats(text);
+        if says_so && unseen(&reply.facts) == 0 {
+            return News::Nothing;
+        }
+        // An entry more in a list, a word more in a sentence that stands.
+        let is_edit = words > 0 && reply.pairs.len() > 1 && pairs * 2 < reply.pairs.len();
+        let is_move = reply.all_facts.is_some() && reply.words.is_empty() && reply.empty == 0;
+        let asks = reply.asks && (words > 0 || reply.length() <= SHORT + 1);
+        if is_vote || is_move || is_edit || asks || reply.all_facts.is_some_and(is_new) {
+            return News::Something;
+        }
+        if self.asks.is_some_and(|other| other != author) {
+            return News::Little;
+        }
+        if says_same {
+            return News::Nothing;
+        }
+        if words < 2 || few { News::Little } else { News::Something }
+    }
+
+    /// Whether a reply without a new word is a copy: clause by clause, or in another order of its clauses.
+    fn copies(&self, author: AgentKey, new_pairs: usize) -> bool {
+        let reply = &self.reply;
+        let is_own = |hash: u64| self.seen.has(by(author, hash));
+        let has_all = |is: &dyn Fn(u64) -> bool| {
+            !reply.clauses.is_empty() && reply.clauses.iter().all(|(hash, _)| is(*hash))
+        };
+        let order_is_known = new_pairs * 8 <= reply.pairs.len();
+        let foreign_pairs = reply.pairs.iter().filter(|pair| !is_own(**pair)).count();
+        let own_words = reply.words.len() > 3 && foreign_pairs * 12 <= reply.pairs.len();
+        let own = reply.length() >= OWN_MIN && (has_all(&is_own) && order_is_known || own_words);
+        let clauses = has_all(&|hash| self.seen.has(hash)) && order_is_known;
+        own || reply.length() >= OTHERS_MIN && clauses
+            || reply.words.len() >= OTHERS_MIN && new_pairs == 0
+    }
+
+    /// Whether a long reply is a copy but for one word within a sentence.
+    fn is_near(&self, new_words: usize, new_pairs: usize, denies: bool) -> bool {
+        let reply = &self.reply;
+        let mut changed = reply.clauses.iter().filter(|(hash, _)| !self.seen.has(*hash));
+        let is_within = |words: usize| words > 3;
+        let only_one =
+            changed.next().is_none_or(|(_, words)| is_within(*words)) && changed.next().is_none();
+        let facts = reply.all_facts.is_some_and(|hash| !self.seen.has(hash));
+        reply.words.len() >= LONG
+            && new_words == 1
+            && new_pairs <= 2
+            && only_one
+            && !denies
+            && !facts
     }
 }
 
+/// What a reply is made of, as far as it counts.
+#[derive(Clone, Debug, Default)]
+struct Reply {
+    pieces: Vec<Piece>,
+    words: Vec<u64>,
+    /// Words beside each other.
+    pairs: Vec<u64>,
+    /// Each clause that says something, and how many words of it count.
+    clauses: Vec<(u64, usize)>,
+    /// What carries a fact, each by itself.
+    facts: Vec<u64>,
+    /// The same as one hash, in its order, with what the reply shows besides.
+    all_facts: Option<u64>,
+    /// The same, and what is denied.
+    claims: Option<u64>,
+    /// Who is spoken of, in order, if that are several.
+    persons: Option<u64>,
+    /// How many words say nothing.
+    empty: usize,
+    /// How many of the words are characters of a script without spaces.
+    characters: usize,
+    is_vote: bool,
+    asks: bool,
+}
+
+impl Reply {
+    /// How many words it has, empty ones included. Two characters of a script without spaces are one.
+    const fn length(&self) -> usize {
+        self.words.len() + self.empty - self.characters / 2
+    }
+
+    /// Reads this reply in place of the one before.
+    fn read(&mut self, (text, shown): Said<'_>, names: &[u64]) {
+        for hashes in [&mut self.words, &mut self.pairs, &mut self.facts] {
+            hashes.clear();
+        }
+        self.clauses.clear();
+        (self.all_facts, self.claims, self.persons) = (shown, shown, None);
+        (self.empty, self.characters, self.is_vote) = (0, 0, false);
+        self.asks = text.trim_end().ends_with(['?', '？']);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        read(text, names, &mut pieces);
+        self.take(&pieces);
+        self.pieces = pieces;
+    }
+
+    fn take(&mut self, pieces: &[Piece]) {
+        let (mut newest, mut counted, mut denies) = (None, 0, false);
+        let (mut first, mut several) = (None, false);
+        let mut before = None;
+        for piece in pieces {
+            match *piece {
+                Piece::Word(hash) | Piece::Character(hash) => {
+                    self.characters += usize::from(matches!(piece, Piece::Character(_)));
+                    if std::mem::take(&mut denies) {
+                        self.claims = with(self.claims, hash);
+                    }
+                    self.pairs.extend(newest.map(|newest| with_order(newest, hash)));
+                    newest = Some(hash);
+                    self.words.push(hash);
+                }
+                Piece::Fact(hash) => {
+                    self.facts.push(with_order(FACT, hash));
+                    self.all_facts = with(self.all_facts, hash);
+                    self.claims = with(self.claims, hash);
+                }
+                Piece::Negation => denies = true,
+                Piece::Person(hash) => {
+                    self.empty += 1;
+                    several |= *first.get_or_insert(hash) != hash;
+                    self.persons = with(self.persons, hash);
+                }
+                Piece::Empty => self.empty += 1,
+                // "I vote", "my vote", "Vote: yes"; not "a vote by the pupils".
+                Piece::Vote => self.is_vote |= matches!(before, None | Some(Piece::Person(_))),
+                Piece::End(hash) => {
+                    self.clauses.push((hash, self.words.len() - counted));
+                    counted = self.words.len();
+                }
+            }
+            before = Some(*piece);
+        }
+        if denies {
+            self.claims = with(self.claims, 1);
+        }
+        self.persons = self.persons.filter(|_| several);
+    }
+
+    /// What it says is said from now on: by its author, or by a person.
+    fn remember(&self, seen: &mut Seen, author: Option<AgentKey>) {
+        let clauses = || self.clauses.iter().map(|(hash, _)| *hash);
+        let wholes = [self.all_facts, self.claims, self.persons].into_iter().flatten();
+        let parts = self.words.iter().chain(&self.pairs).chain(&self.facts).copied();
+        clauses().chain(parts).chain(wholes).for_each(|hash| seen.put(hash));
+        if let Some(author) = author {
+            let own = clauses().chain(self.pairs.iter().copied());
+            own.for_each(|hash| seen.put(by(author, hash)));
+        }
+    }
+}
+
+/// Keeps single facts apart from the words that they may be.
+const FACT: u64 = 5;
+
+/// A hash as one agent's own.
+fn by(author: AgentKey, hash: u64) -> u64 {
+    with_order(hash, u64::from(author.get()) + 1)
+}
+
+fn with(known: Option<u64>, hash: u64) -> Option<u64> {
+    Some(with_order(known.unwrap_or_default(), hash))
+}
+
+#[cfg(test)]
+mod evenings;
 #[cfg(test)]
 mod tests;

@@ -8,9 +8,9 @@ const ONE: AgentKey = AgentKey::new(1);
 const OTHER: AgentKey = AgentKey::new(2);
 
 fn repeats(author: AgentKey, first: &str, second: &str) -> bool {
-    let mut recent = None;
-    Recent::is_repeated(&mut recent, ONE, (first, None), &names());
-    Recent::is_repeated(&mut recent, author, (second, None), &names())
+    let mut recent = Recent::default();
+    recent.is_repeated(ONE, (first, None), &names());
+    recent.is_repeated(author, (second, None), &names())
 }
 
 fn names() -> Vec<u64> {
@@ -57,39 +57,138 @@ fn of_the_pairs_of_somebody_else_none_is_taken_wrongly_and_nine_in_ten_are_recog
     assert!(taken.len() >= 108, "{} of 120: {left:#?}", taken.len());
 }
 
+/// What of these replies, each by the next of so many agents, is not held back.
+fn posted<T: AsRef<str>>(agents: u32, replies: impl IntoIterator<Item = T>) -> Vec<usize> {
+    let mut recent = Recent::default();
+    recent.begin("What do you think?", &names());
+    let mut turn = 0;
+    let replies = replies.into_iter().enumerate();
+    let new = replies.filter(|(_, reply)| {
+        turn += 1;
+        let author = AgentKey::new(turn % agents);
+        !recent.is_repeated(author, (reply.as_ref(), None), &names())
+    });
+    new.map(|(number, _)| number).collect()
+}
+
 /// F29
 #[test]
-fn agents_that_count_on_in_a_list_that_says_nothing_are_noticed_at_the_second_entry_of_each() {
-    let mut recent = None;
+fn agents_that_count_on_in_a_list_that_says_nothing_are_noticed_at_the_second_entry() {
     let says = |number: u32| format!("{number}. The best thing about rain.");
-    let mut said = Vec::new();
-    for number in 2..8 {
-        let author = if number % 2 == 0 { ONE } else { OTHER };
-        if !Recent::is_repeated(&mut recent, author, (&says(number), None), &names()) {
-            said.push(number);
+    assert_eq!(posted(2, (2..8).map(says)), [0, 1, 2, 3]);
+    let says = |number: u32| format!("{number}. The best thing about rain is its smell.");
+    assert_eq!(posted(2, (2..8).map(says)), [0]);
+}
+
+/// LM5
+#[test]
+fn a_room_in_which_each_agent_has_one_sentence_ends_in_its_second_cycle_however_many_they_are() {
+    let animals = ["otter", "heron", "badger", "lynx", "raven", "marten", "stork", "viper"];
+    let places = ["harbour", "quarry", "orchard", "chapel", "tunnel", "meadow", "jetty", "cellar"];
+    for agents in [2, 3, 5, 6, 8, 16, 64] {
+        let says = |turn: u32| {
+            let at = usize::try_from(turn % agents).unwrap();
+            format!("The {} sleeps near the {}.", animals[at % 8], places[at / 8])
+        };
+        let posted = posted(agents, (0..agents * 8).map(says));
+        let most = usize::try_from(agents * 2).unwrap();
+        assert!(posted.len() <= most, "{agents} agents: {}", posted.len());
+    }
+}
+
+/// LM6
+#[test]
+fn what_differs_in_one_fact_is_no_repetition() {
+    let long = "river mountain window table chair lamp carpet kitchen cellar attic roof door \
+                stairs hallway balcony fence";
+    for (one, other) in [
+        ("我们应该明天早上一起去那个公园看花吃饭", "我们不应该明天早上一起去那个公园看花吃饭"),
+        ("小明昨天把那本关于花园的书还给了图书馆", "小红昨天把那本关于花园的书还给了图书馆"),
+        ("✅", "❌"),
+        (
+            "Build ✅, tests ✅, lint ❌, ready for review",
+            "Build ✅, tests ❌, lint ✅, ready for review",
+        ),
+        ("⬜⬜❌\n⬜⭕⬜\n⬜⬜⬜", "⬜⬜❌\n⬜⭕⬜\n⭕⬜⬜"),
+        ("the balance of the account is -500", "the balance of the account is 500"),
+        ("then we turn left", "then we turn right"),
+        ("Ada owes the money to me and you", "Ada owes the money to you and me"),
+        ("Ich stelle die Vase unter den Tisch", "Ich stelle die Vase nicht unter den Tisch"),
+        ("plan x", "plan y"),
+        ("plan 17", "plan 18"),
+        ("we must go", "we mustn't go"),
+        ("Garden, house A; river, mountain B", "Garden, house B; river, mountain A"),
+        ("`cat a > b`", "`cat a >> b`"),
+        ("```\nlet x = 1;\n```", "```\nlet x = 2;\n```"),
+        ("Is that so", "Is that so?"),
+        ("Monday suits me", "Tuesday suits me"),
+    ] {
+        for (one, other) in [
+            (one.to_owned(), other.to_owned()),
+            (format!("{one} {long}"), format!("{other} {long}")),
+        ] {
+            let says = [&one, &other, &one, &other].map(|text| posted(2, [text, text]).len());
+            assert!(says.iter().all(|posted| *posted >= 1));
+            assert_eq!(posted(1, [&one, &other]), [0, 1], "{one} | {other}");
+            assert_eq!(posted(2, [&one, &other]), [0, 1], "{one} | {other}");
         }
     }
-    assert_eq!(said, [2, 3]);
 }
 
+/// LM7
 #[test]
-fn only_the_newest_replies_are_held_against_a_new_one() {
-    let mut recent = None;
-    let says = |word: &str| format!("The {word} thing about rain is the smell of it.");
-    for word in ["best", "second", "third", "fourth", "fifth"] {
-        assert!(!Recent::is_repeated(&mut recent, ONE, (&says(word), None), &names()));
+fn thanks_and_agreement_in_other_words_end_in_the_second_cycle() {
+    let thanks = [
+        "Thank you both, that was great!",
+        "Thanks to you, it was a pleasure.",
+        "You are very welcome, thank you for the kind words!",
+        "Many thanks, this was wonderful.",
+        "Likewise, thanks a lot.",
+        "I really appreciate it. Thanks again!",
+        "My pleasure, truly. Thank you!",
+        "Thanks, that is so kind of you.",
+        "It was lovely. Thank you all!",
+    ];
+    assert!(posted(3, thanks).len() <= 6, "{:?}", posted(3, thanks));
+    let agreement = [
+        "We should take the train.",
+        "Exactly, the train is the best choice.",
+        "I completely agree, the train it is.",
+        "Yes, we should definitely take the train, great idea.",
+        "Absolutely, as I said, the train.",
+        "Then we all agree on the train, wonderful.",
+        "Indeed, the train is a splendid choice.",
+        "Well said, the train is perfect.",
+    ];
+    assert!(posted(3, agreement).len() <= 6, "{:?}", posted(3, agreement));
+}
+
+/// F29
+#[test]
+fn each_mark_of_the_same_keeps_nothing() {
+    let same = [
+        ("Poet, I like the garden, house and river", "Critic, I like the garden, house and river"),
+        (
+            "<@123456789012345678> there is a garden, a house and a river",
+            "<@876543210987654321> there is a garden, a house and a river",
+        ),
+        ("It’s a garden with a house at the river", "It's a garden with a house at the river"),
+        ("b) a garden with a house at the river", "c) a garden with a house at the river"),
+        (
+            "Point 4: a garden with a house at the river",
+            "Point 5: a garden with a house at the river",
+        ),
+        ("我们明天早上一起去公园散步看花", "我们明天早上一起去公园散步看花"),
+        ("We meet at the old harbour at noon 😊", "**We meet at the old harbour at noon** 🎉"),
+    ];
+    for (first, second) in same {
+        assert!(repeats(ONE, first, second), "{first} | {second}");
     }
-    assert!(Recent::is_repeated(&mut recent, ONE, (&says("second"), None), &names()));
-    assert!(!Recent::is_repeated(&mut recent, ONE, (&says("best"), None), &names()));
 }
 
+/// F29
 #[test]
-fn the_replies_of_a_channel_are_remembered_in_64_bytes() {
-    assert!(size_of::<Recent>() <= 64);
-}
-
-#[test]
-fn any_text_has_a_digest_or_none_and_repeats_itself_where_it_has_one() {
+fn any_text_of_some_length_repeats_itself() {
     for text in [
         "",
         " ",
@@ -100,98 +199,30 @@ fn any_text_has_a_digest_or_none_and_repeats_itself_where_it_has_one() {
         "1.",
         "'",
         "好好好好好",
-        "a b c d e f g",
         "é è ê ë ē",
+        "-",
+        "+",
+        "@",
+        "Round 1: ",
     ] {
-        let digest = Digest::of(ONE, (text, None), &names());
-        assert_eq!(
-            digest.is_some_and(|digest| digest.repeats(&digest)),
-            digest.is_some(),
-            "{text}"
-        );
+        let mut recent = Recent::default();
+        for _ in 0..6 {
+            recent.is_repeated(ONE, (text, None), &names());
+        }
     }
-}
-
-/// F29
-#[test]
-fn each_sign_of_another_fact_keeps_a_reply_and_each_sign_of_none_does_not() {
-    // Long enough that one word may be another.
-    let long = "river mountain window table chair lamp carpet kitchen cellar attic roof door \
-                stairs hallway balcony fence";
-    let said = |words: &str| format!("{words} {long}");
-    let same = [
-        ("Poet likes garden, house and river", "Critic likes garden, house and river"),
-        (
-            "<@123456789012345678> likes garden, house and river",
-            "<@876543210987654321> likes garden, house and river",
-        ),
-        ("A garden, a house, a river, a mountain", "Garden, house, river, mountain"),
-        ("It’s garden, house, river", "It's garden, house, river"),
-        ("b) garden, house, river, mountain", "c) garden, house, river, mountain"),
-        ("Point 4: garden, house, river, mountain", "Point 5: garden, house, river, mountain"),
-        ("我们明天去公园散步", "我们明天去公园散步"),
-    ];
-    for (first, second) in same {
-        assert!(repeats(ONE, first, second), "{first} | {second}");
-    }
-    let others = [
-        ("Garden, house, river, mountain.", "Garden, house, river, mountain?"),
-        ("Garden, house A; river, mountain B", "Garden, house B; river, mountain A"),
-        ("Garden, house A – river B – mountain", "Garden, house B – river A – mountain"),
-    ];
-    for (first, second) in others {
-        assert!(!repeats(ONE, first, second), "{first} | {second}");
-    }
-    for (first, second) in [("plan x", "plan y"), ("plan 17", "plan 18"), ("don’t go", "must go")]
-    {
-        assert!(!repeats(ONE, &said(first), &said(second)), "{first} | {second}");
-    }
-    assert!(repeats(ONE, &said("we may go"), &said("we must go")), "one word is another");
-}
-
-/// F29
-#[test]
-fn a_short_reply_of_another_agent_may_be_agreement_and_a_shorter_one_of_its_own_an_answer() {
-    let words = ["garden", "house", "river", "mountain", "window", "table", "chair"];
-    for count in 0..=words.len() {
-        let said = words[..count].join(" ");
-        assert_eq!(repeats(OTHER, &said, &said), count >= 7, "{count} words of another");
-        assert_eq!(repeats(ONE, &said, &said), count >= 4, "{count} words of its own");
-    }
-    let endless = "garden ".repeat(256 + 3);
+    let text = "A garden with a house at the river, in which nobody lives.";
+    assert!(repeats(ONE, text, text) && repeats(OTHER, text, text));
+    let endless = "garden ".repeat(5_000);
     assert!(repeats(ONE, &endless, &endless));
 }
 
 /// F29
 #[test]
-fn how_many_words_may_be_others_depends_on_the_length() {
-    // The fewest words of a reply in which this number of sums may differ.
-    for (fewest, allowed) in [(12, 1), (16, 2), (28, 3), (40, 4)] {
-        let reply = |count: u8, differing: usize| {
-            let mut digest = Digest { count, sequence: u16::from(count), ..Digest::default() };
-            digest.buckets[..differing].fill(1);
-            digest.sequence ^= u16::from(differing > 0);
-            digest
-        };
-        let holds = |count: u8, differing| reply(count, differing).repeats(&reply(count, 0));
-        assert!(holds(fewest, allowed) && !holds(fewest, allowed + 1), "from {fewest} words");
-        assert!(!holds(fewest - 1, allowed), "below {fewest} words");
-        // One word of eight may be more or less.
-        let more = fewest / 8;
-        assert!(reply(fewest + more, 1).repeats(&reply(fewest, 0)), "{fewest} words and {more}");
-        assert!(!reply(fewest + more + 1, 1).repeats(&reply(fewest, 0)), "{fewest} words and more");
-    }
-}
-
-/// F29
-#[test]
-fn a_long_chant_of_one_word_repeats_a_longer_one_and_a_short_one_is_an_answer() {
-    let chant = |word: &str, times: usize| vec![word; times].join(", ");
-    assert!(repeats(ONE, &chant("no", 18), &chant("No", 20)));
-    assert!(repeats(OTHER, &chant("no", 18), &chant("No", 20)));
-    assert!(!repeats(ONE, &chant("no", 18), &chant("never", 18)));
-    assert!(!repeats(ONE, &chant("no", 11), &chant("no", 11)));
-    let numbers = |last: u32| (1..=12).chain([last]).map(|n| n.to_string()).collect::<Vec<_>>();
-    assert!(repeats(ONE, &numbers(13).join(" "), &numbers(13).join(" ")));
-    assert!(!repeats(ONE, &numbers(13).join(" "), &numbers(14).join(" ")));
+fn what_a_reply_shows_besides_its_words_is_compared_too() {
+    let mut recent = Recent::default();
+    let mut says =
+        |shown| recent.is_repeated(ONE, ("Here is the picture of the garden.", shown), &names());
+    assert!(!says(Some(1)));
+    assert!(!says(Some(2)), "another picture");
+    assert!(says(Some(1)), "the same again");
 }

@@ -1,275 +1,358 @@
-//! The words of a text, as far as they count.
+//! What a text is made of, piece by piece.
 
-/// A word that counts, by its hash.
+use std::sync::LazyLock;
+
+/// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    /// Another word in its place says nearly the same.
-    Plain(u64),
-    /// The same, and it says next to nothing: who speaks, or is spoken to.
-    Light(u64),
-    /// Another one in its place says something else.
+pub(super) enum Piece {
+    /// A word, by the hash of its first letters: "postpone" and "postponed" say the same.
+    Word(u64),
+    /// A character of a script that is written without spaces.
+    Character(u64),
+    /// It greets, thanks, agrees, praises or only connects.
+    Empty,
+    /// Who speaks, is spoken to or is spoken of.
+    Person(u64),
+    /// Another one in its place says something else: a number, a letter, code, a picture, "left".
     Fact(u64),
+    /// "Not", "no", "never".
+    Negation,
     /// The text votes: the same again is another vote.
     Vote,
+    /// A clause that says something ends, by the hash of all of it.
+    End(u64),
 }
 
-/// The longest word of a list, in bytes.
-const LISTED_MAX: usize = 11;
+/// Words that say nothing however often they come, in the languages that rooms of models mostly speak.
+static EMPTY: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("empty.txt")));
+/// Words of which another one says something else.
+static FACTS: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("facts.txt")));
+static PERSONS: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    sorted(
+        "i me my mine you your yours he him his she her they them their we us our ich du er sie yo tú je tu",
+    )
+});
+static NEGATING: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    sorted(
+        "cannot neither never no nobody none nor not without kein keine keinen nein nicht nie ohne ni nunca sin ne pas jamais \
+         non لا لم لن ليس",
+    )
+});
+static VOTING: LazyLock<Vec<u64>> =
+    LazyLock::new(|| sorted("approve approved lgtm vote votes voting"));
 
-/// Words that only connect, greet, agree or stress.
-const CONNECTING: &[&str] = &[
-    "a",
-    "absolutely",
-    "again",
-    "agree",
-    "agreed",
-    "also",
-    "an",
-    "and",
-    "anyway",
-    "as",
-    "but",
-    "certainly",
-    "definitely",
-    "exactly",
-    "great",
-    "hello",
-    "hi",
-    "indeed",
-    "just",
-    "ok",
-    "okay",
-    "perhaps",
-    "please",
-    "quite",
-    "really",
-    "right",
-    "so",
-    "sure",
-    "thank",
-    "thanks",
-    "that",
-    "the",
-    "then",
-    "there",
-    "too",
-    "totally",
-    "true",
-    "truly",
-    "very",
-    "well",
-    "yeah",
-    "yes",
-];
-/// Words of courtesy: a clause of nothing else says nothing.
-const COURTEOUS: &[&str] = &[
-    "all",
-    "beautiful",
-    "before",
-    "can",
-    "clears",
-    "completely",
-    "course",
-    "excellent",
-    "fair",
-    "fait",
-    "fully",
-    "genau",
-    "good",
-    "he",
-    "here",
-    "hmm",
-    "idea",
-    "ja",
-    "like",
-    "love",
-    "lovely",
-    "mention",
-    "mentioned",
-    "more",
-    "nice",
-    "nicely",
-    "observation",
-    "observed",
-    "of",
-    "oui",
-    "point",
-    "precisely",
-    "put",
+/// The same of characters.
+const EMPTY_CHARACTERS: &str =
+    "的了吧吗啊呀呢好是对也都很太真谢同意赞错这那就还はがをにのもとですねよ";
+const FACT_CHARACTERS: &str =
+    "左右上下东西南北前后内外大小多少高低一二三四五六七八九十半红绿蓝白黑黄";
+const PERSON_CHARACTERS: &str = "我你他她您们咱私僕君";
+const NEGATING_CHARACTERS: &str = "不没別别無无未非勿";
+
+/// What says that its author has said it before: it may use other words than then.
+const SAID_BEFORE: &[&str] = &[
+    "as i said",
+    "like i said",
+    "as i've said",
+    "as said",
+    "as mentioned",
+    "as i mentioned",
+    "as noted",
+    "as before",
+    "i repeat",
+    "can only repeat",
+    "to repeat",
     "reiterate",
-    "repeat",
-    "said",
-    "say",
-    "says",
-    "she",
-    "spot",
-    "stimmt",
-    "that's",
-    "they",
-    "think",
-    "throat",
-    "to",
-    "tout",
-    "what",
-    "with",
-    "wonderful",
-    "you're",
+    "to recap",
+    "in summary",
+    "to sum",
+    "in conclusion",
+    "in a nutshell",
+    "in short",
+    "already said",
+    "already pointed",
+    "already mentioned",
+    "i still think",
+    "stand by what",
+    "wie gesagt",
+    "wie schon gesagt",
+    "como dije",
+    "comme je l'ai dit",
+    "如前所述",
+    "我说过",
 ];
-/// Signs that say something in formulas, patterns, prices and paths.
-const SIGNS: &[char] = &['+', '=', '^', '|', '$', '%', '/', '\\', '€'];
-/// What stands in front of a number that only counts.
-const COUNTED: &[&str] = &["Point ", "point ", "Item ", "item ", "Reason ", "Idea ", "Thought "];
-const LIGHT: &[&str] = &["i", "it", "me", "my", "our", "us", "we", "you", "your"];
-const NEGATING: &[&str] =
-    &["cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "without"];
-const VOTING: &[&str] = &["approve", "approved", "lgtm", "vote", "votes", "voting"];
+/// How many characters of a text are looked at for that.
+const START: usize = 200;
 
-/// The words of the text that count, in order. Those of `names`, by their hashes in ascending order, are left aside, and
-/// so are the numbers of lists.
-pub(super) fn words<'a>(text: &'a str, names: &'a [u64]) -> impl Iterator<Item = Word> {
-    let mut fenced = false;
-    let asks = text.trim_end().ends_with('?').then_some(Word::Fact(u64::MAX));
-    let lines = text.lines().flat_map(move |line| {
-        let fence = line.trim_start().starts_with("```");
-        fenced ^= fence;
-        let is_code = fenced || fence;
-        let code = is_code.then(|| Word::Fact(hash(line.trim().chars())));
-        let line = if is_code { "" } else { without_marker(line) };
-        let clauses = line.split_inclusive(ends_clause).filter(move |it| !is_courtesy(it, names));
-        let words = clauses.flat_map(move |clause| {
-            let signs = clause.chars().filter(|c| SIGNS.contains(c));
-            let signs = signs.map(|c| Word::Fact(hash(std::iter::once(c))));
-            pieces(clause).filter_map(move |piece| read(piece, names)).chain(signs)
-        });
-        code.into_iter().chain(words)
-    });
-    lines.chain(asks)
+/// Signs that say something in formulas, patterns, prices and paths.
+const SIGNS: &[char] = &['+', '=', '^', '|', '$', '%', '/', '\\', '€', '_'];
+/// What stands in front of a number that only counts the entries of a list.
+const COUNTED: &[&str] = &["Point ", "point ", "Item ", "item ", "Reason ", "Idea ", "Thought "];
+
+/// How many letters of a word count.
+const STEM: usize = 6;
+/// How far back a clause is looked for that the text has said before.
+const LOOK_BACK: usize = 256;
+
+/// Whether the text says of itself that it says nothing new.
+pub(super) fn says_that_it_repeats(text: &str) -> bool {
+    let start: String = text.chars().take(START).flat_map(char::to_lowercase).collect();
+    SAID_BEFORE.iter().any(|words| start.contains(words))
 }
 
 /// The hashes of the words of a name.
 pub(crate) fn words_of_name(name: &str) -> impl Iterator<Item = u64> {
-    pieces(name).map(|piece| hash(lowered(piece.text)))
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(|word| hash(lowered(word)))
 }
 
-const fn ends_clause(c: char) -> bool {
-    matches!(c, '.' | '!' | '?' | ':' | ';' | ',' | '—' | '。' | '，' | '！' | '：')
+/// Reads the pieces of the text, in order, in place of those before. A clause that the text has said already is left out, and so are
+/// the numbers of lists and the marks of Markdown. `names`: by [`words_of_name`], in ascending order.
+pub(super) fn read(text: &str, names: &[u64], found: &mut Vec<Piece>) {
+    found.clear();
+    if let Some(rest) = after_number(text) {
+        // "Round 12: we agree" counts nothing that happens, and "Day 12: no rain" does.
+        read_lines(rest, names, found);
+        if found.iter().all(|piece| matches!(piece, Piece::Empty | Piece::Person(_))) {
+            return;
+        }
+        found.clear();
+    }
+    read_lines(text, names, found);
 }
 
-/// Whether a clause only agrees, thanks or announces: "as I said", "great point", "thank you, poet".
-fn is_courtesy(clause: &str, names: &[u64]) -> bool {
-    let mut said = false;
-    for Piece { text, .. } in pieces(clause) {
-        said = true;
-        let short = Short::of(text);
-        let is = |list: &[&str]| short.as_ref().is_some_and(|it| it.is_in(list));
-        let is_name = names.binary_search(&hash(lowered(text))).is_ok();
-        if !is_name && !is(CONNECTING) && !is(LIGHT) && !is(COURTEOUS) {
-            return false;
+/// What follows "Round 12:".
+fn after_number(text: &str) -> Option<&str> {
+    let (head, rest) = text.trim_start().trim_start_matches('*').split_once([':', '.', ')'])?;
+    let (word, number) = head.trim_end_matches('*').split_once(' ')?;
+    let counts = word.chars().all(char::is_alphabetic) && number.parse::<u32>().is_ok();
+    (counts && !rest.trim().is_empty()).then_some(rest)
+}
+
+fn read_lines(text: &str, names: &[u64], found: &mut Vec<Piece>) {
+    let mut fenced = false;
+    for line in text.lines() {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        if fenced || fence {
+            found.push(Piece::Fact(hash(line.trim().chars())));
+            continue;
+        }
+        let code = line.split('`').skip(1).step_by(2);
+        found.extend(code.map(|code| Piece::Fact(hash(code.chars()))));
+        let mut rest = without_marker(line);
+        while !rest.is_empty() {
+            let mut ends = rest.char_indices().filter(|(_, c)| ends_clause(*c));
+            let end = ends.next().map_or(rest.len(), |(at, c)| at + c.len_utf8());
+            let (clause, after) = rest.split_at(end);
+            rest = after;
+            read_clause(clause, rest.is_empty(), names, found);
         }
     }
-    said
 }
 
-/// A line without what makes it an entry of a list: `- `, `2. `, `(3) `, `b) `, `Point 4: `.
+/// Reads a clause; one that says nothing has no end.
+fn read_clause(clause: &str, is_last: bool, names: &[u64], found: &mut Vec<Piece>) {
+    let from = found.len();
+    let end = Piece::End(read_words(clause, names, found));
+    let says = |piece: &Piece| !matches!(piece, Piece::Empty | Piece::Person(_));
+    if found.iter().skip(from).any(says) {
+        let known = found.len().saturating_sub(LOOK_BACK)..from;
+        if found.get(known).is_some_and(|before| before.contains(&end)) {
+            found.truncate(from);
+        } else {
+            found.push(end);
+        }
+    } else if from == 0 || is_last || found.len() > from + 1 {
+        // Whom it calls or thanks is no part of what is said. A name in the middle of a list is.
+        found.iter_mut().skip(from).for_each(|piece| *piece = Piece::Empty);
+    }
+}
+
+/// Returns a hash of all words but names: whom a clause calls is no part of what it says.
+fn read_words(clause: &str, names: &[u64], found: &mut Vec<Piece>) -> u64 {
+    let (mut rest, mut before, mut all) = (clause, None, 0_u64);
+    while let Some(first) = rest.chars().next() {
+        let length = word_length(rest, first, before);
+        if length == 0 {
+            let says = first == '?' || first == '？';
+            let sign = read_sign(first);
+            if says || sign.is_some() {
+                all = with_order(all, u64::from(u32::from(first)));
+            }
+            found.extend(sign);
+            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+            before = Some(first);
+            continue;
+        }
+        let (word, after) = rest.split_at(length);
+        let mut following = after.chars();
+        let is_followed =
+            following.next() == Some(' ') && following.next().is_some_and(char::is_alphanumeric);
+        let word_hash = hash(lowered(word));
+        if !is_account(word) && names.binary_search(&word_hash).is_err() {
+            all = with_order(all, word_hash);
+        }
+        let piece = read_word(word, is_followed, names);
+        let is_call = before == Some('@') && matches!(piece, Some(Piece::Person(_)));
+        found.extend(if is_call { Some(Piece::Empty) } else { piece });
+        (rest, before) = (after, word.chars().next_back());
+    }
+    all
+}
+
+/// A mention is a name, and its number is longer than any that is talked about.
+fn is_account(word: &str) -> bool {
+    word.len() >= 15 && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A hash with the order of what it is made of.
+pub(super) const fn with_order(before: u64, hash: u64) -> u64 {
+    (before.rotate_left(5) ^ hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// How many bytes of the text, which begins with `first`, are one word or number; 0 where it begins with a sign.
+fn word_length(text: &str, first: char, before: Option<char>) -> usize {
+    if is_dense(first) {
+        return first.len_utf8();
+    }
+    let is_sign =
+        matches!(first, '-' | '−' | '+') && before.is_none_or(|c: char| c.is_whitespace());
+    let sign = if is_sign { first.len_utf8() } else { 0 };
+    let number = text.get(sign..).unwrap_or_default();
+    if number.starts_with(|c: char| c.is_ascii_digit()) {
+        let joins = ['.', ',', ':', '/'];
+        let is_part = |c: char| c.is_alphanumeric() && !is_dense(c) || joins.contains(&c);
+        let end = number.find(|c| !is_part(c)).unwrap_or(number.len());
+        return sign + number.get(..end).unwrap_or_default().trim_end_matches(joins).len();
+    }
+    if !first.is_alphanumeric() {
+        return 0;
+    }
+    let is_part = |c: char| c.is_alphanumeric() && !is_dense(c) || matches!(c, '\'' | '’');
+    text.find(|c| !is_part(c)).unwrap_or(text.len())
+}
+
+fn read_word(word: &str, is_followed: bool, names: &[u64]) -> Option<Piece> {
+    let apostrophes = ['\'', '’'];
+    let word = word.trim_matches(apostrophes);
+    let negates = word.ends_with("n't") || word.ends_with("n’t");
+    // "You're" and "you" are one.
+    let base = word.split(apostrophes).next().unwrap_or(word);
+    let word = if negates || base.len() < 2 && base != "I" { word } else { base };
+    let (hash, mut characters) = (hash(lowered(word)), word.chars());
+    let (first, is_single) = (characters.next()?, characters.next().is_none());
+    if is_dense(first) {
+        return Some(read_character(first, hash));
+    }
+    let is = |list: &[u64]| list.binary_search(&hash).is_ok();
+    // The letter, not the article; the side, not the agreement.
+    let is_choice = word == "A" && !is_followed;
+    let agrees =
+        || !is_followed && matches!(&*word.to_ascii_lowercase(), "right" | "true" | "second");
+    Some(if is_account(word) || is(names) || is(&PERSONS) {
+        Piece::Person(hash)
+    } else if is(&VOTING) {
+        Piece::Vote
+    } else if negates || is(&NEGATING) {
+        Piece::Negation
+    } else if is(&FACTS) && !agrees() {
+        Piece::Fact(hash)
+    } else if is(&EMPTY) && !is_choice || is(&FACTS) || is_empty_adverb(word) {
+        Piece::Empty
+    } else if is_single && word.is_ascii() || word.chars().any(char::is_numeric) {
+        Piece::Fact(hash)
+    } else {
+        Piece::Word(self::hash(lowered(word).take(STEM)))
+    })
+}
+
+fn read_character(character: char, hash: u64) -> Piece {
+    if NEGATING_CHARACTERS.contains(character) {
+        Piece::Negation
+    } else if FACT_CHARACTERS.contains(character) {
+        Piece::Fact(hash)
+    } else if EMPTY_CHARACTERS.contains(character) {
+        Piece::Empty
+    } else if PERSON_CHARACTERS.contains(character) {
+        Piece::Person(hash)
+    } else {
+        Piece::Character(hash)
+    }
+}
+
+/// "Wonderfully" is as empty as "wonderful".
+fn is_empty_adverb(word: &str) -> bool {
+    let stem = word.strip_suffix("ly").filter(|stem| stem.len() > 2);
+    stem.is_some_and(|stem| EMPTY.binary_search(&hash(lowered(stem))).is_ok())
+}
+
+fn read_sign(sign: char) -> Option<Piece> {
+    let says = SIGNS.contains(&sign) || is_picture(sign);
+    says.then(|| Piece::Fact(hash(std::iter::once(sign))))
+}
+
+/// A picture that says something: a square of a board, a check mark, a card, a die; not a smile, and no flowers.
+const fn is_picture(c: char) -> bool {
+    let is_sign = matches!(c, '\u{2190}'..='\u{21FF}' | '\u{2500}'..='\u{25FF}' | '\u{2648}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}');
+    let is_decoration = matches!(c, '❤' | '✨' | '→');
+    let is_coloured = matches!(c, '\u{1F0A0}'..='\u{1F1FF}' | '\u{1F534}'..='\u{1F53B}' | '\u{1F7E0}'..='\u{1F7EB}');
+    is_sign && !is_decoration || is_coloured
+}
+
+/// A line without what makes it an entry of a list: `- `, `2. `, `(3) `, `b) `, `#4 `, `Point 5: `.
 fn without_marker(line: &str) -> &str {
-    let line = line.trim_start_matches(|c: char| {
-        c.is_whitespace() || matches!(c, '-' | '*' | '•' | '#' | '>')
-    });
+    let is_marker = |c: char| c.is_whitespace() || matches!(c, '*' | '•' | '#' | '>');
+    let is_numbered = line.trim_start().starts_with('#');
+    let line = line.trim_start_matches(is_marker);
+    let line = line.strip_prefix("- ").unwrap_or(line).trim_start_matches('*');
+    let counts = |rest: &&str| rest.starts_with(|c: char| c.is_ascii_digit());
+    let counted = COUNTED.iter().find_map(|word| line.strip_prefix(word).filter(counts));
+    let line = counted.unwrap_or(line);
     let inner = line.strip_prefix('(').unwrap_or(line);
-    let inner = COUNTED.iter().find_map(|word| inner.strip_prefix(word)).unwrap_or(inner);
     let digits = inner.trim_start_matches(|c: char| c.is_ascii_digit());
     let letter =
         inner.strip_prefix(|c: char| c.is_ascii_lowercase()).filter(|it| it.starts_with(')'));
     let rest = letter.unwrap_or(digits);
-    let is_number = rest.len() < inner.len();
+    let has_number = rest.len() < inner.len();
     match rest.strip_prefix(['.', ')', ':']) {
-        Some(rest) if is_number && rest.starts_with(char::is_whitespace) => rest,
+        Some(rest) if has_number && rest.starts_with(char::is_whitespace) => rest,
+        None if has_number && is_numbered && rest.starts_with(' ') => rest,
         Some(_) | None => line,
     }
 }
 
-/// A run of letters and digits, and whether it is followed by something else than a word.
-#[derive(Clone, Copy)]
-struct Piece<'a> {
-    text: &'a str,
-    ends: bool,
-}
-
-/// Runs of letters and digits. A character of a script without spaces is a word.
-fn pieces(line: &str) -> impl Iterator<Item = Piece<'_>> {
-    let mut rest = line;
-    std::iter::from_fn(move || {
-        rest = rest.trim_start_matches(|c: char| !is_part(c));
-        let first = rest.chars().next()?;
-        let ends = |(at, c): (usize, char)| {
-            (at > 0 && (!is_part(c) || is_dense(c) || is_dense(first))).then_some(at)
-        };
-        let end = rest.char_indices().find_map(ends).unwrap_or(rest.len());
-        let text = &rest[..end];
-        rest = &rest[end..];
-        let mut following = rest.chars();
-        let is_joined = following.next() == Some(' ') && following.next().is_some_and(is_part);
-        Some(Piece { text, ends: !is_joined })
-    })
-}
-
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '\'' | '’' | '_')
+const fn ends_clause(c: char) -> bool {
+    matches!(
+        c,
+        '.' | '!'
+            | '?'
+            | ':'
+            | ';'
+            | ','
+            | '—'
+            | '–'
+            | '('
+            | ')'
+            | '。'
+            | '，'
+            | '！'
+            | '？'
+            | '：'
+            | '；'
+    )
 }
 
 /// Whether the character is of a script that is written without spaces.
 const fn is_dense(c: char) -> bool {
-    matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+    matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-fn read(Piece { text, ends }: Piece<'_>, names: &[u64]) -> Option<Word> {
-    let hash = hash(lowered(text));
-    let short = Short::of(text);
-    let is = |list: &[&str]| short.as_ref().is_some_and(|it| it.is_in(list));
-    let is_name = names.binary_search(&hash).is_ok();
-    // A mention is a name, and its number is longer than any that is talked about.
-    let is_account = text.len() >= 15 && text.bytes().all(|byte| byte.is_ascii_digit());
-    // The letter, not the article.
-    let is_choice = text == "A" && ends;
-    if is_name || is_account || (is(CONNECTING) && !is_choice) {
-        return None;
-    }
-    if is(VOTING) {
-        return Some(Word::Vote);
-    }
-    if is(LIGHT) {
-        return Some(Word::Light(hash));
-    }
-    let is_letter = text.len() == 1 && text.is_ascii();
-    let has_digit = text.chars().any(char::is_numeric);
-    let negates = is(NEGATING) || text.ends_with("n't") || text.ends_with("n’t");
-    let is_fact = is_letter || has_digit || negates;
-    Some(if is_fact { Word::Fact(hash) } else { Word::Plain(hash) })
-}
-
-/// A word that may stand in a list: in lower case, without an allocation.
-struct Short {
-    bytes: [u8; LISTED_MAX],
-    length: usize,
-}
-
-impl Short {
-    fn of(text: &str) -> Option<Self> {
-        let mut bytes = [0; LISTED_MAX];
-        let taken = bytes.get_mut(..text.len()).filter(|_| text.is_ascii())?;
-        taken.copy_from_slice(text.as_bytes());
-        taken.make_ascii_lowercase();
-        Some(Self { bytes, length: text.len() })
-    }
-
-    fn is_in(&self, list: &[&str]) -> bool {
-        list.binary_search(&self.as_str()).is_ok()
-    }
-
-    fn as_str(&self) -> &str {
-        let word = self.bytes.get(..self.length).unwrap_or_default();
-        std::str::from_utf8(word).unwrap_or_default()
-    }
+/// The hashes of these words, in ascending order.
+fn sorted(words: &str) -> Vec<u64> {
+    let mut hashes: Vec<u64> = words.split_whitespace().map(|word| hash(lowered(word))).collect();
+    hashes.sort_unstable();
+    hashes
 }
 
 /// The characters of a word in lower case, with one kind of apostrophe.
@@ -282,17 +365,4 @@ fn hash(word: impl Iterator<Item = char>) -> u64 {
     let step = |hash: u64, c: char| (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01B3);
     let hash = word.fold(0xCBF2_9CE4_8422_2325, step);
     (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lists_are_in_order_and_their_words_fit() {
-        for list in [CONNECTING, COURTEOUS, LIGHT, NEGATING, VOTING] {
-            assert!(list.is_sorted());
-            assert!(list.iter().all(|word| word.len() <= LISTED_MAX));
-        }
-    }
 }
