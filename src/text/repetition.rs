@@ -139,7 +139,8 @@ impl Recent {
         let order_is_known = new_pairs * 8 <= reply.pairs.len();
         let foreign_pairs = reply.pairs.iter().filter(|pair| !is_own(**pair)).count();
         let own_words = reply.words.len() > 3 && foreign_pairs * 12 <= reply.pairs.len();
-        let own = reply.length() >= OWN_MIN && (has_all(&is_own) && order_is_known || own_words);
+        let own = (reply.shows || reply.length() >= OWN_MIN)
+            && (has_all(&is_own) && order_is_known || own_words);
         let clauses = has_all(&|hash| self.seen.has(hash)) && order_is_known;
         own || reply.length() >= OTHERS_MIN && clauses
             || reply.words.len() >= OTHERS_MIN && new_pairs == 0
@@ -183,6 +184,8 @@ struct Reply {
     empty: usize,
     /// How many of the words are characters of a script without spaces.
     characters: usize,
+    /// Whether it shows something besides its words: then a copy of it is one however few they are.
+    shows: bool,
     is_vote: bool,
     asks: bool,
 }
@@ -199,13 +202,17 @@ impl Reply {
             hashes.clear();
         }
         self.clauses.clear();
-        (self.all_facts, self.claims, self.persons) = (shown, shown, None);
+        (self.all_facts, self.persons) = (shown, None);
+        // The same words with a picture, and without it, are two things.
+        self.claims = Some(shown.unwrap_or(NOTHING_SHOWN));
         (self.empty, self.characters, self.is_vote) = (0, 0, false);
         self.asks = text.trim_end().ends_with(['?', '？']);
         let mut pieces = std::mem::take(&mut self.pieces);
         read(text, names, &mut pieces);
         self.take(&pieces);
         self.pieces = pieces;
+        self.shows = shown.is_some();
+        self.clauses.extend(shown.map(|shown| (shown, 0)));
     }
 
     fn take(&mut self, pieces: &[Piece]) {
@@ -253,7 +260,8 @@ impl Reply {
     /// What it says is said from now on: by its author, or by a person.
     fn remember(&self, seen: &mut Seen, author: Option<AgentKey>) {
         let clauses = || self.clauses.iter().map(|(hash, _)| *hash);
-        let wholes = [self.all_facts, self.claims, self.persons].into_iter().flatten();
+        let claims = self.claims.filter(|_| author.is_some());
+        let wholes = [self.all_facts, claims, self.persons].into_iter().flatten();
         let parts = self.words.iter().chain(&self.pairs).chain(&self.facts).copied();
         clauses().chain(parts).chain(wholes).for_each(|hash| seen.put(hash));
         if let Some(author) = author {
@@ -263,6 +271,8 @@ impl Reply {
     }
 }
 
+/// In place of the hash of what a reply shows besides its words.
+const NOTHING_SHOWN: u64 = 3;
 /// Keeps single facts apart from the words that they may be.
 const FACT: u64 = 5;
 

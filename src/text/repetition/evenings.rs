@@ -146,11 +146,12 @@ fn of_labelled_evenings_no_new_reply_is_taken_and_three_loops_in_four_end_within
     assert_eq!((episodes, late.len()), (39, 9), "late: {late:?}");
 }
 
-/// F29, LM7: these were written when it stood. Evening 63 is a poem whose lines come back by rule; in the others one reply is taken.
+/// F29, LM7: these were written when it stood. Evening 63 is a poem whose lines come back by rule.
 #[test]
-fn of_evenings_that_were_kept_apart_hardly_a_new_reply_is_taken_and_half_of_the_loops_end() {
+fn of_evenings_that_were_kept_apart_no_new_reply_is_taken_but_in_one_poem_and_half_of_the_loops_end()
+ {
     let Figures { new, taken_wrongly, episodes, late } = figures(53, 76);
     let poem = taken_wrongly.iter().filter(|reply| reply.starts_with("63, ")).count();
-    assert_eq!((new, poem, taken_wrongly.len()), (506, 8, 9), "{taken_wrongly:#?}");
+    assert_eq!((new, poem, taken_wrongly.len()), (506, 8, 8), "{taken_wrongly:#?}");
     assert_eq!((episodes, late.len()), (22, 9), "late: {late:?}");
 }

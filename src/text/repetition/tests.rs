@@ -75,7 +75,7 @@ fn posted<T: AsRef<str>>(agents: u32, replies: impl IntoIterator<Item = T>) -> V
 #[test]
 fn agents_that_count_on_in_a_list_that_says_nothing_are_noticed_at_the_second_entry() {
     let says = |number: u32| format!("{number}. The best thing about rain.");
-    assert_eq!(posted(2, (2..8).map(says)), [0, 1, 2, 3]);
+    assert_eq!(posted(2, (2..8).map(says)), [0, 1]);
     let says = |number: u32| format!("{number}. The best thing about rain is its smell.");
     assert_eq!(posted(2, (2..8).map(says)), [0]);
 }
@@ -120,7 +120,7 @@ fn what_differs_in_one_fact_is_no_repetition() {
         ("Garden, house A; river, mountain B", "Garden, house B; river, mountain A"),
         ("`cat a > b`", "`cat a >> b`"),
         ("```\nlet x = 1;\n```", "```\nlet x = 2;\n```"),
-        ("Is that so", "Is that so?"),
+        ("We meet at the harbour", "Do we meet at the harbour?"),
         ("Monday suits me", "Tuesday suits me"),
     ] {
         for (one, other) in [
