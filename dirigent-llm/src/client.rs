@@ -2,7 +2,7 @@
 //!
 //! In the order of a turn: `agent` is the loop of rounds, `prompt` the messages within their limits, `chat` the
 //! type that asks, `ask` its retries and fall-backs, `sender` one request, and `body` the time limits of the
-//! answer. `partial` puts an answer together from its chunks, `reasoning` and `names` remove what is not posted.
+//! answer. `partial` puts an answer together from its chunks, [`crate::reasoning`] and `names` remove what is not posted.
 //! Only `endpoint`, `tls`, `sender` and `body` know HTTP.
 
 mod agent;
@@ -10,7 +10,6 @@ mod ask;
 mod beside;
 mod body;
 mod chat;
-mod code;
 mod endpoint;
 mod json;
 mod limits;
@@ -18,7 +17,6 @@ mod names;
 mod partial;
 mod pictures;
 mod prompt;
-mod reasoning;
 mod sender;
 mod shape;
 #[cfg(feature = "tls")]

@@ -30,6 +30,7 @@
 //! | have a slow model, or one with a small context | [`Limits`] |
 //! | want to know why an agent failed | [`ChatError`], [`ChatAgent::on_refusal`] |
 //! | ask a model outside a turn | [`Chat`], [`Question`] |
+//! | want to know whether a text holds a model's reasoning | [`has_reasoning`] |
 //! | test without a model | `script::LoopbackLlm`, with the feature `script` |
 //!
 //! # What happens in a turn
@@ -68,9 +69,11 @@
 mod calls;
 #[cfg(feature = "client")]
 mod client;
+mod code;
 mod error;
 mod message;
 mod question;
+mod reasoning;
 #[cfg(feature = "client")]
 mod refusal;
 #[cfg(feature = "script")]
@@ -84,6 +87,7 @@ pub use client::{Chat, ChatAgent, Endpoint, Limits};
 pub use error::ChatError;
 pub use message::{Image, ModelMessage};
 pub use question::{ChatAnswer, Question, Thinking};
+pub use reasoning::has_reasoning;
 #[cfg(feature = "client")]
 pub use refusal::RefusedRequest;
 pub use toolbox::{DirigentTools, Tool, Toolbox};

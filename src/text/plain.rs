@@ -58,8 +58,26 @@ pub(crate) fn is_plain(text: &str) -> bool {
     text.chars().all(|c| reader.accepts(c))
 }
 
-/// Whether a reader sees anything of the text.
-pub(crate) fn is_visible(text: &str) -> bool {
+/// Whether a reader sees a new line begin behind this character, whichever of Unicode's line breaks it is. `\r\n` is one.
+///
+/// ```
+/// use dirigent::host::plain::is_line_break;
+/// assert!(is_line_break('\n') && is_line_break('\u{2028}') && !is_line_break(' '));
+/// ```
+pub const fn is_line_break(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+/// Whether a reader sees anything of the text: something in it is neither white space nor hidden, as [`is_name`] has it.
+///
+/// ```
+/// use dirigent::host::plain::is_visible;
+/// assert!(is_visible(" a ") && !is_visible(" \u{200B} "));
+/// ```
+pub fn is_visible(text: &str) -> bool {
     // An empty pattern of Braille is a character like any other to Unicode.
     !text.chars().all(|c| c.is_whitespace() || c == '\u{2800}' || is_in(&HIDDEN, c))
 }

@@ -8,7 +8,7 @@ use super::mentions::mention;
 use super::message::{Attachment, AuthorKind, ChatMessage};
 use super::shown::{Quoted, QuotedAs, Shown};
 use crate::UserId;
-use crate::text::plain::{NAME_CHARS_MAX, folded, is_visible, shown};
+use crate::text::plain::{NAME_CHARS_MAX, folded, is_line_break, is_visible, shown};
 
 /// The most files, and the most other things, of a message that its line names.
 const NAMED_MAX: usize = 10;
@@ -253,7 +253,7 @@ fn write_after_name(
 /// The words, in which no line begins like a line of another message.
 fn write_words(line: &mut String, words: &str, name_of: &NameOf<'_>) {
     let mut rest = words.trim_end();
-    while let Some(at) = rest.find(|c| is_break(c) || c == '<') {
+    while let Some(at) = rest.find(|c| is_line_break(c) || c == '<') {
         let (before, from) = rest.split_at(at);
         line.push_str(before);
         if let Some((name, length)) =
@@ -276,14 +276,6 @@ fn write_words(line: &mut String, words: &str, name_of: &NameOf<'_>) {
         };
     }
     line.push_str(rest);
-}
-
-/// Whether a reader sees a new line begin here.
-const fn is_break(c: char) -> bool {
-    matches!(
-        c,
-        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
 }
 
 /// Files, what else is shown, and embeds without words.

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::calls::Calls;
 use crate::client::beside::Beside;
-use crate::client::reasoning::{without_leading_think, without_reasoning};
 use crate::client::shape::{Place, Shape};
 use crate::client::tokens::estimate;
 use crate::client::told::reported;
 use crate::client::wire::{Choice, Completion, Delta, Field};
 use crate::error::ChatError;
 use crate::question::ChatAnswer;
+use crate::reasoning::{without_leading_think, without_reasoning};
 use crate::usage::Usage;
 
 /// What came of an answer so far.

@@ -129,7 +129,7 @@ fn no_line_break_of_any_kind_makes_a_line_for_another() {
         messages.push(ChatMessage { attachments: vec![text], ..from(7, "Ann", "") });
         for message in messages {
             for line in [lines().line(&message), message.to_string()] {
-                let mut parts = line.split(is_break);
+                let mut parts = line.split(is_line_break);
                 assert!(!parts.next().unwrap().starts_with("Critic"), "{line:?}");
                 assert!(parts.all(|part| part.starts_with("  ")), "{line:?}");
             }

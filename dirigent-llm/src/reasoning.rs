@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::client::code::Code;
+use crate::code::Code;
 
 /// Words in the names of marks.
 const WORDS: [&str; 6] = ["think", "thinking", "thought", "thoughts", "reasoning", "antthinking"];
@@ -123,6 +123,50 @@ pub(crate) fn without_leading_think(text: &str) -> (Cow<'_, str>, bool) {
         }
     }
     (Cow::Borrowed(text), any)
+}
+
+/// Returns whether any mark of reasoning stands in a text, in whatever way: for texts in which there should be none, such as what a
+/// character says in a scene. A mark counts in quotation marks, in code and written as `&lt;think&gt;`, too. A block of any name
+/// counts unless it is one of HTML's or of those that hold an answer.
+///
+/// ```
+/// use dirigent_llm::has_reasoning;
+///
+/// assert!(has_reasoning("Hello. <think>Not him.</think>") && has_reasoning("Hello. <musing>Not him.</musing>"));
+/// assert!(!has_reasoning("I <b>think</b> so. *[thinks]* <3"));
+/// ```
+pub fn has_reasoning(text: &str) -> bool {
+    // None of these is seen, and no mark is hidden by them.
+    let is_unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+    let mut text = Cow::Borrowed(text);
+    if text.contains(is_unseen) || text.contains("&lt;") || text.contains('＜') {
+        let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
+        let seen = seen.replace("&lt;", "<").replace("&gt;", ">");
+        text = Cow::Owned(seen.replace('＜', "<").replace('＞', ">"));
+    }
+    marks(&text).next().is_some() || without_reasoning(&text).1 || has_unknown_block(&text)
+}
+
+/// Whether a block of an unknown name begins or ends in a text: a tag that closes, one on a line of its own, or the end of a
+/// block in brackets.
+fn has_unknown_block(text: &str) -> bool {
+    let is_block = |at: usize| {
+        let Some(tag) = Tag::at(text, at).filter(|tag| !tag.is_harmless()) else {
+            return false;
+        };
+        let is_space = [' ', '\t', '\r'];
+        let before = text.get(..at).unwrap_or_default().trim_end_matches(is_space);
+        let after = from(text, tag.end).trim_start_matches(is_space);
+        let begins = before.is_empty() || before.ends_with('\n');
+        let is_alone = begins && (after.is_empty() || after.starts_with('\n'));
+        tag.closes || tag.is_about_reasoning() || is_alone
+    };
+    let ends_in_brackets = |at: usize| {
+        let name = from(text, at + 2).split(']').next().unwrap_or_default();
+        WORDS.iter().any(|known| known.eq_ignore_ascii_case(name.trim()))
+    };
+    text.match_indices('<').any(|(at, _)| is_block(at))
+        || text.match_indices("[/").any(|(at, _)| ends_in_brackets(at))
 }
 
 fn trimmed(text: &str) -> &str {
@@ -299,13 +343,7 @@ fn after_leading_tag(text: &str) -> Option<&str> {
         let end = closes.iter().filter_map(|close| Some(rest.find(close)? + close.len())).min();
         return Some(end.map_or("", |end| from(rest, end)));
     }
-    let first = name.split(':').next().unwrap_or_default();
-    let is_discords = name.contains(':') && DISCORD.contains(&first);
-    let is_about_reasoning =
-        ["reason", "think", "thought"].iter().any(|word| tag.rest.contains(word));
-    let mut known = ANSWERS.split(' ').chain(HTML.split(' '));
-    let is_known = known.any(|known| known == name);
-    if is_discords || tag.rest.ends_with('/') || (is_known && !is_about_reasoning) {
+    if tag.is_harmless() {
         return None;
     }
     let close = format!("</{name}>");
@@ -313,7 +351,7 @@ fn after_leading_tag(text: &str) -> Option<&str> {
         return Some(from(rest, end + close.len()));
     }
     // `<name> is what you write there`, where no line of its own and no word says that it is a block.
-    let is_block = name.contains(':') || is_about_reasoning || rest.starts_with(['\n', '\r']);
+    let is_block = name.contains(':') || tag.is_about_reasoning() || rest.starts_with(['\n', '\r']);
     is_block.then_some("")
 }
 
@@ -358,6 +396,21 @@ impl<'a> Tag<'a> {
         let closes =
             closes || (is_token && name.get(..3).is_some_and(|it| it.eq_ignore_ascii_case("end")));
         Some(Self { end: text.len() - end.len(), name, rest, closes, is_token })
+    }
+
+    /// Whether something beside the name says that the tag holds reasoning: `<details type="reasoning">`.
+    fn is_about_reasoning(&self) -> bool {
+        ["reason", "think", "thought"].iter().any(|word| self.rest.contains(word))
+    }
+
+    /// Whether it holds no reasoning: something of Discord's or of HTML's, an answer, or nothing at all.
+    fn is_harmless(&self) -> bool {
+        let name = self.name.to_ascii_lowercase();
+        let first = name.split(':').next().unwrap_or_default();
+        let is_discords = name.contains(':') && DISCORD.contains(&first);
+        let mut known = ANSWERS.split(' ').chain(HTML.split(' '));
+        let is_known = known.any(|known| known == name);
+        is_discords || self.rest.ends_with('/') || (is_known && !self.is_about_reasoning())
     }
 }
 
@@ -619,6 +672,49 @@ mod tests {
         }
     }
 
+    /// SC3: where there should be no reasoning, any mark of it counts, also of a kind that no model is known to write.
+    #[test]
+    fn whatever_marks_reasoning_counts_where_there_should_be_none() {
+        for text in [
+            "Yes. <think>No.</think>",
+            "Yes. `<think>No.</think>`",
+            "Yes. \"<think>\" No.",
+            "Yes. <think>No.",
+            "No.</think> Yes.",
+            "Yes. &lt;think&gt;No.&lt;/think&gt;",
+            "Yes. ＜think＞No.＜/think＞",
+            "Yes. <th\u{200b}ink>No.</th\u{200b}ink>",
+            "Yes. <seed:think>No.</seed:think>",
+            "Yes. <scratchpad>No.</scratchpad>",
+            "Yes. <inner_monologue mood=\"cold\">No.</inner_monologue>",
+            "Yes.\n<analysis>\nNo.",
+            "<musing>\nNo.",
+            "Yes. [THINK]No.[/THINK]",
+            "Yes. [thinking]No.[/thinking]",
+            "Yes. ◁think▷No.◁/think▷",
+            "Yes. <|channel>thought\nNo.<channel|>",
+            "<|channel|>analysis<|message|>No.<|end|>",
+            "Yes. <details type=\"reasoning\">No.</details>",
+            "analysisNo.assistantfinalYes.",
+        ] {
+            assert!(has_reasoning(text), "{text}");
+        }
+        for text in [
+            "",
+            "I think so.",
+            "*[thinks]* A thought: no.",
+            "[thinking] Well.",
+            "I <3 you > all < b.",
+            "<sighs> I <b>know</b>.<br/>",
+            "<a:wave:1> <@1> <#2> <t:1>",
+            "Tea & biscuits &lt;3",
+            "1 < 2, 3 > 2.",
+            "</3",
+        ] {
+            assert!(!has_reasoning(text), "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn no_mark_is_left_whatever_the_text(parts in prop::collection::vec(
@@ -667,12 +763,13 @@ mod tests {
             "`<think></think>`",
             "<a",
             "<think ",
+            "<x> ",
             "\"</think>\" ",
             "```\n<think>\n```\n",
         ] {
             let text = part.repeat(256 * 1_024 / part.len());
             let time = cpu_time::ThreadTime::now();
-            let _ = without_reasoning(&text);
+            let _ = (without_reasoning(&text), has_reasoning(&text));
             assert!(time.elapsed().as_secs() < 5, "{part:?}: {:?}", time.elapsed());
         }
     }

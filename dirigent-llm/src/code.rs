@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::client::reasoning::{Mark, is_quoted, marks};
+use crate::reasoning::{Mark, is_quoted, marks};
 
 /// The parts of a text that are code: blocks between fences, and what stands between backticks in a line.
 ///
