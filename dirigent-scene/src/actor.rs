@@ -50,8 +50,13 @@ pub trait Actor: Send {
     ///
     /// # Cancellation
     ///
-    /// A scene that is dropped drops the future.
+    /// A scene that is dropped drops the future, and so does one whose [deadline](crate::SceneDeadlines::answer) is over.
     async fn respond(&mut self, cue: Cue) -> Result<Output, ActorError>;
+
+    /// Returns whether a person plays, for whom the scene waits [longer](crate::SceneDeadlines::person). Default: no.
+    fn is_person(&self) -> bool {
+        false
+    }
 }
 
 /// Creates the actors of a scene, one for each character. Whether they are isolated from one another is its business;

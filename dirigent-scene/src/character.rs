@@ -38,7 +38,7 @@ impl Character {
     }
 
     /// Creates a character from its folder: reads `profile.md` and, if there is one, `journal.md`, to which the entry of
-    /// this scene is then appended. The folder's name is the slug.
+    /// this scene is then appended. The folder's name is the slug, or what the slug is derived from.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl Character {
         };
         let mut character = Self::new(name).profile(profile).journal(journal).journal_file(path);
         if let Some(slug) = folder.file_name().and_then(|name| name.to_str()) {
-            character.slug = Slug::new(slug);
+            character.slug = Slug::new(slug).or_else(|_| Slug::of_name(slug));
         }
         Ok(character)
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::lines::{reads_as_another, write_marked};
 use crate::prompt::Prompt;
 use crate::protocol::Speech;
 
@@ -17,7 +18,8 @@ pub struct HeardSpeech {
 }
 
 /// What stands before and behind the speech of another character when an actor hears it. The speech itself stands
-/// between the two, unchanged.
+/// between the two, unchanged but for a `>` before each of its lines that is not its first: so no speech can end its frame and
+/// begin one for another character.
 ///
 /// ```
 /// use dirigent_scene::SpeechFrame;
@@ -53,18 +55,27 @@ impl HeardSpeech {
     }
 }
 
-/// As the actor reads it: framed where it is framed, and a fixed line for a turn without words.
+/// As the actor reads it: framed where it is framed, and a fixed line for a turn without words. A speech without a frame
+/// has one all the same where one of its lines begins like one of the coordinator's: with a bracket or the words of a
+/// prompt.
 impl fmt::Display for HeardSpeech {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.speech.is_empty() {
             return write!(f, "[{} says nothing.]", self.speaker);
         }
-        match &self.frame {
-            None => f.write_str(self.speech.as_str()),
-            Some(SpeechFrame { before, behind }) => {
-                write!(f, "{before}{}{behind}", self.speech.as_str())
+        let speech = self.speech.as_str();
+        let named;
+        let SpeechFrame { before, behind } = match &self.frame {
+            Some(frame) => frame,
+            None if reads_as_another(speech) => {
+                named = SpeechFrame::named(&self.speaker);
+                &named
             }
-        }
+            None => return f.write_str(speech),
+        };
+        f.write_str(before)?;
+        write_marked(f, speech)?;
+        f.write_str(behind)
     }
 }
 

@@ -6,7 +6,7 @@ mod direction;
 mod words;
 
 use self::direction::{Exits, split_directions};
-use self::words::{clauses, last_sentences};
+use self::words::{clauses, is_question, is_stay, last_sentences, sentences};
 
 /// A speech that consists of this closes the scene at once; a final period is tolerated.
 pub const EXPLICIT_END: &str = "*[the scene ends here]*";
@@ -19,6 +19,8 @@ pub const EXPLICIT_END: &str = "*[the scene ends here]*";
 /// let signs = CloseSigns::default();
 /// assert!(signs.is_close("Thank you both, this was generous.", "Maria"));
 /// assert!(signs.is_close("*[walks out without looking back]*", "Maria"));
+/// assert!(signs.is_close("*[stands up and puts on her coat]* Good night.", "Maria"));
+/// assert!(!signs.is_close("*[leaves the room]* I'll be right back.", "Maria"));
 /// assert!(!signs.is_close("*[stands up]* Thank you both? For what?", "Maria"));
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -29,29 +31,61 @@ pub struct CloseSigns {
 
 impl CloseSigns {
     /// The phrases that close a scene unless others are set.
-    pub const PHRASES: [&'static str; 5] = [
+    pub const PHRASES: [&'static str; 8] = [
         "thank you both",
         "I'll let you go",
         "I should head out",
         "safe travels",
         "I should let you get on with your day",
+        "Danke euch beiden",
+        "gute Reise",
+        "一路平安",
     ];
 
-    /// The actions that close a scene unless others are set. What ends with `…` may go on in any way.
-    pub const EXITS: [&'static str; 13] = [
-        "leaves",
-        "leaves the room…",
-        "leaves the house…",
-        "leaves the flat…",
-        "leaves the apartment…",
-        "leaves the building…",
-        "leaves through…",
-        "leaves without…",
+    /// The actions that close a scene unless others are set. What ends with `…` may go on in any way. What ends with `?` only
+    /// begins to be an exit, and closes where nothing else is done after it and nothing is said but a farewell. `/` stands
+    /// between words of which each will do; which coat or whose room it is makes no difference.
+    pub const EXITS: [&'static str; 40] = [
+        "leaves/departs",
+        "leaves room/house/flat/apartment/building…",
+        "leaves through/without…",
         "exits…",
-        "walks out…",
-        "goes out…",
-        "heads out…",
-        "closes the door behind…",
+        "walks/goes/heads out…",
+        "closes door behind…",
+        "stands/gets/standing up?",
+        "stands/gets up from chair/seat/table/sofa?",
+        "gets/rises to feet?",
+        "rises?",
+        "rises from chair/seat/table/sofa?",
+        "puts/pulls/shrugs/slips/throws/putting on coat/jacket?",
+        "puts/pulls coat/jacket on?",
+        "slips into coat/jacket?",
+        "reaches for coat/jacket?",
+        "takes/gets/grabs coat/jacket?",
+        "picks up coat/jacket?",
+        "walks/goes/heads to/toward/towards door?",
+        "heads for door?",
+        "verlässt Raum/Zimmer/Haus/Wohnung…",
+        "geht",
+        "geht hinaus/raus…",
+        "schließt Tür hinter…",
+        "steht auf?",
+        "erhebt sich?",
+        "zieht Mantel/Jacke an?",
+        "nimmt Mantel/Jacke?",
+        "greift nach Mantel/Jacke?",
+        "geht zur Tür?",
+        "离开",
+        "离开房间",
+        "起身离开",
+        "转身离开",
+        "走出去",
+        "走出房间",
+        "站起来?",
+        "起身?",
+        "穿上外套?",
+        "穿上大衣?",
+        "拿起外套?",
     ];
 
     /// Sets what is looked for. Case, punctuation and the kind of quotes do not matter. A phrase counts
@@ -60,7 +94,10 @@ impl CloseSigns {
     ///   `on` or `ahead` follows.
     ///
     /// An action counts in a stage direction in square brackets, after which at most one sentence is said; as what the
-    /// speaker does (`leaves`, `she leaves`, `Maria slowly leaves`), and not where the direction then has the character come back.
+    /// speaker does (`leaves`, `she leaves`, `Maria slowly leaves`), not as an errand (`leaves the room to …`), and not where the
+    /// direction then has the character come back.
+    ///
+    /// Neither counts where the speaker says that it comes back, or that the others are to wait or to come along: `I'll be right back`.
     pub fn new<'a>(
         phrases: impl IntoIterator<Item = &'a str>,
         exits: impl IntoIterator<Item = &'a str>,
@@ -73,13 +110,13 @@ impl CloseSigns {
     /// Returns whether this speech closes the scene naturally.
     pub fn is_close(&self, speech: &str, speaker: &str) -> bool {
         let (said, directions) = split_directions(speech);
-        let mut sentences = last_sentences(&said, 2);
-        sentences.any(|sentence| self.has_phrase(sentence))
-            || self.exits.is_exit(&directions, speaker)
+        let is_sign = last_sentences(&said, 2).any(|sentence| self.has_phrase(sentence))
+            || self.exits.is_exit(&said, &directions, speaker);
+        is_sign && !sentences(&said).into_iter().any(is_stay)
     }
 
     fn has_phrase(&self, sentence: &str) -> bool {
-        !sentence.trim_end_matches(['"', '\'', '”', '’', ')', '*']).ends_with('?')
+        !is_question(sentence)
             && clauses(sentence)
                 .any(|clause| self.phrases.iter().any(|phrase| clause.closes_with(phrase)))
     }

@@ -159,6 +159,8 @@ pub enum CloseReason {
     HardCap,
     /// An actor failed, or did not keep to the protocol, or the host stopped the scene.
     Aborted,
+    /// An actor did not answer in time, or a speech could not be shown in time.
+    TimedOut,
 }
 
 impl CloseReason {
@@ -170,6 +172,7 @@ impl CloseReason {
             Self::SoftCap => "soft-cap",
             Self::HardCap => "hard-cap",
             Self::Aborted => "aborted",
+            Self::TimedOut => "timed-out",
         }
     }
 }

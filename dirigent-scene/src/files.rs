@@ -79,23 +79,84 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(failed(FileAction::Create, path))
 }
 
-/// Replaces a file as a whole: the new content stands on the disk beside the old one before it takes its name.
+/// Replaces a file as a whole: the new content stands on the disk beside the old one before it takes its name. The file beside
+/// always has the same name, so one that a kill left is taken by the next attempt.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let part = folder_of(path).join(format!(".scene-{name}.part"));
+    write_part(&part, path, content)?;
+    install(&part, path).inspect_err(|_| {
+        let _ = fs::remove_file(&part);
+    })
+}
+
+/// The folder that a file lies in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Writes the file that is to take another one's name, with the rights of that one. Where it fails, it is not there.
+pub(crate) fn write_part(part: &Path, path: &Path, content: &[u8]) -> Result<(), FileError> {
     let write = || {
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666); // less what the umask takes
-        #[cfg(unix)]
-        builder.permissions(mode);
-        let mut file = builder.prefix(".scene-").suffix(".part").tempfile_in(folder)?;
-        file.write_all(content)?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|refused| refused.error)?;
-        sync_folder(folder)
+        step();
+        let mut file = File::create(part)?;
+        if let Ok(metadata) = fs::metadata(path) {
+            file.set_permissions(metadata.permissions())?;
+        }
+        write_all(&mut file, content)?;
+        file.sync_all()
     };
-    write().map_err(failed(FileAction::Write, path))
+    write().map_err(|error| {
+        let _ = fs::remove_file(part);
+        failed(FileAction::Write, path)(error)
+    })
+}
+
+/// Gives a file that was written beside another one that one's name. Where it fails, both are as they were.
+pub(crate) fn install(part: &Path, path: &Path) -> Result<(), FileError> {
+    step();
+    let renamed = fs::rename(part, path);
+    step();
+    renamed.and_then(|()| sync_folder(folder_of(path))).map_err(failed(FileAction::Write, path))
+}
+
+/// Keeps the other scenes of this machine from the files of a folder while it lives, on Unix and where the file system can.
+pub(crate) fn lock(folder: &Path) -> Option<File> {
+    #[cfg(unix)]
+    {
+        let folder = File::open(folder).ok()?;
+        rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive).ok()?;
+        Some(folder)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        None
+    }
+}
+
+/// Whether a file is there.
+pub(crate) fn is_there(path: &Path) -> Result<bool, FileError> {
+    path.try_exists().map_err(failed(FileAction::Read, path))
+}
+
+fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    if cfg!(test) {
+        // A kill may come between the pages of one write.
+        let (first, rest) = bytes.split_at(bytes.len() / 2);
+        file.write_all(first)?;
+        step();
+        file.write_all(rest)
+    } else {
+        file.write_all(bytes)
+    }
+}
+
+/// Stands before every change on disk. The tests of kills end the scene here.
+fn step() {
+    #[cfg(test)]
+    crate::kills::step();
 }
 
 /// The names in a folder are on the disk, where a folder can be asked for that.
@@ -105,6 +166,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Removes a file, if it is there.
 pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
+    step();
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(failed(FileAction::Remove, path)(error))
@@ -124,6 +186,7 @@ pub(crate) struct Appender {
 impl Appender {
     /// Opens a file that must not be there.
     pub(crate) fn create(path: PathBuf) -> Result<Self, FileError> {
+        step();
         let file = OpenOptions::new().append(true).create_new(true).open(&path);
         let file = file.map_err(failed(FileAction::Create, &path))?;
         Ok(Self { file, path, length: 0 })
@@ -131,6 +194,7 @@ impl Appender {
 
     /// Opens a file, and cuts what stands behind this many bytes.
     pub(crate) fn cut_at(path: PathBuf, length: u64) -> Result<Self, FileError> {
+        step();
         let file = OpenOptions::new().append(true).create(true).open(&path);
         let file = file.and_then(|file| file.set_len(length).map(|()| file));
         let file = file.map_err(failed(FileAction::Write, &path))?;
@@ -139,7 +203,8 @@ impl Appender {
 
     /// Appends. The operating system has it when this returns, so that it survives the end of the process.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), FileError> {
-        if let Err(error) = self.file.write_all(bytes) {
+        step();
+        if let Err(error) = write_all(&mut self.file, bytes) {
             // If this fails too, the reader leaves the last line out.
             let _ = self.file.set_len(self.length);
             return Err(failed(FileAction::Write, &self.path)(error));

@@ -123,12 +123,31 @@ impl Actor for HumanActor {
     async fn respond(&mut self, cue: Cue) -> Result<Output, ActorError> {
         // A second line that was handed in for an earlier turn is none for this one.
         while self.lines.try_recv().is_ok() {}
-        self.is_asked.send_replace(true);
+        let _asked = Asked::begin(&self.is_asked);
         let gone = || ActorError::new("the person is gone");
         self.cues.send(cue).map_err(|_| gone())?;
         let line = self.lines.recv().await.ok_or_else(gone);
-        self.is_asked.send_replace(false);
         Ok(Output::speech(line?))
+    }
+
+    fn is_person(&self) -> bool {
+        true
+    }
+}
+
+/// The person has the turn while this lives: a scene that waits no longer drops it.
+struct Asked<'a>(&'a watch::Sender<bool>);
+
+impl<'a> Asked<'a> {
+    fn begin(is_asked: &'a watch::Sender<bool>) -> Self {
+        is_asked.send_replace(true);
+        Self(is_asked)
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.0.send_replace(false);
     }
 }
 

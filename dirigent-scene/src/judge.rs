@@ -30,7 +30,11 @@ pub trait Judge: Send {
     ///
     /// # Errors
     ///
-    /// [`JudgeError`]: the scene goes on, and the error is logged.
+    /// [`JudgeError`]: the scene goes on, and [`Report::unjudged`](crate::Report::unjudged) has the error.
+    ///
+    /// # Cancellation
+    ///
+    /// A scene whose [deadline](crate::SceneDeadlines::judge) is over drops the future, and goes on.
     async fn has_ended(&mut self, line: &SpokenLine) -> Result<Judgement, JudgeError>;
 }
 

@@ -50,6 +50,7 @@
 //! - **A judge cannot talk.** Its answer is one of two words.
 //! - **Nothing is chosen silently.** [`Scene::builder`] demands both choices, and the notes that record them are on disk
 //!   before the first actor exists.
+//! - **No speech stands for another.** No line of it can begin like a line of another character or of the coordinator.
 //! - **Nothing is said twice to an actor.** A cue has what is new; an actor remembers, and one that does not cannot be resumed.
 //!
 //! `Debug`, errors and log lines show no word of what was said, thought or briefed.
@@ -71,6 +72,9 @@ mod event;
 mod files;
 mod human;
 mod judge;
+#[cfg(test)]
+mod kills;
+mod lines;
 mod log;
 pub mod machine;
 mod material;
@@ -111,7 +115,7 @@ pub use prompt::Prompt;
 pub use protocol::{Malformed, Parsed, Speech, Thoughts, parse_output};
 pub use scene::{
     Doing, Epilogue, InterviewError, Report, ResumeError, Scene, SceneBuildError, SceneBuilder,
-    SceneError, SceneFolder,
+    SceneDeadlines, SceneError, SceneFolder,
 };
 pub use scripted::ScriptedActor;
 pub use slug::{BadSlug, Slug};

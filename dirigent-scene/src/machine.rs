@@ -42,6 +42,7 @@ use dirigent_core::Timestamp;
 
 use crate::director::{BadDirection, Direction};
 use crate::event::{CloseReason, EventKind};
+use crate::judge::Judgement;
 
 mod effect;
 mod ending;
@@ -136,13 +137,17 @@ impl Machine {
             (AwaitedAnswer::Writing(asking), SceneInput::Answered(output)) => {
                 self.on_entry(asking, &output, effects);
             }
-            (AwaitedAnswer::Writing(asking), SceneInput::Failed) => {
+            (AwaitedAnswer::Judging, SceneInput::TimedOut) => {
+                self.on_judged(Judgement::GoesOn, effects);
+            }
+            (AwaitedAnswer::Writing(asking), SceneInput::Failed | SceneInput::TimedOut) => {
                 self.end_entry(asking.seat, None, effects);
             }
             (AwaitedAnswer::NotStarted | AwaitedAnswer::Finished, _) => {
                 return Err(UnexpectedInput);
             }
             (_, SceneInput::Failed) => self.abort(AbortCause::Failed, effects),
+            (_, SceneInput::TimedOut) => self.abort(AbortCause::TimedOut, effects),
             (_, SceneInput::Stop) => self.abort(AbortCause::Stopped, effects),
             (stage, _) => {
                 self.stage = stage;

@@ -33,6 +33,10 @@ pub trait Outlet: Send {
     /// # Errors
     ///
     /// [`ShowError`]: the scene is closed as aborted.
+    ///
+    /// # Cancellation
+    ///
+    /// A scene whose [deadline](crate::SceneDeadlines::show) is over drops the future, and is closed as timed out.
     async fn show(&mut self, line: &SpokenLine, is_repeat: bool) -> Result<(), ShowError>;
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use dirigent_llm::has_reasoning;
+
 /// What an actor said and thought, in the order in which it stands in the output.
 ///
 /// ```
@@ -125,12 +127,15 @@ pub enum Malformed {
     /// A tag of the protocol, in whatever spelling, stands inside of a block.
     #[error("a tag stands inside of a block")]
     TagInside,
+    /// The speech holds thinking, in a tag of whatever name, or something that may be thinking.
+    #[error("the speech holds what may be thinking")]
+    ThinkingInside,
 }
 
 /// Reads an output. It conforms when it is `<thinking>`, a text, `</thinking>`, `<speech>`, a text, `</speech>`, with only
 /// white space around the blocks. Tags are in lower case and have no attributes. Neither text has a tag of these names
-/// in it, in any case or with any spaces, slashes or attributes: thinking that was marked carelessly is not spoken.
-/// Both texts may be empty.
+/// in it, in any case or with any spaces, slashes or attributes, and the speech has no other mark of thinking either
+/// ([`has_reasoning`]): thinking that was marked carelessly is not spoken. Both texts may be empty.
 ///
 /// # Errors
 ///
@@ -146,6 +151,9 @@ pub fn parse_output(output: &str) -> Result<Parsed, Malformed> {
     if has_tag(speech) {
         return Err(Malformed::TagInside);
     }
+    if has_reasoning(speech) {
+        return Err(Malformed::ThinkingInside);
+    }
     if !rest.trim().is_empty() {
         return Err(Malformed::TextAfter);
     }
@@ -156,8 +164,13 @@ pub fn parse_output(output: &str) -> Result<Parsed, Malformed> {
 /// The words that name a tag of the protocol.
 const TAGS: [&str; 2] = ["thinking", "speech"];
 
+/// Whether a text that has no form to keep, such as a journal entry, has a tag of the protocol or another mark of thinking in it.
+pub(crate) fn is_marked(text: &str) -> bool {
+    has_tag(text) || has_reasoning(text)
+}
+
 /// Whether anything in a text could pass for a tag of the protocol.
-pub(crate) fn has_tag(text: &str) -> bool {
+fn has_tag(text: &str) -> bool {
     let mut rest = text;
     while let Some((_, behind)) = rest.split_once('<') {
         let word = behind.trim_start_matches(|c: char| c.is_whitespace() || c == '/');

@@ -1,7 +1,7 @@
 //! The driver of a scene: carries out one effect of the machine after the other, and decides nothing.
 //!
 //! `builder` checks what the host gave, `run` performs, `recording` writes the log, `folder` knows which file is
-//! where, `resume` continues a killed scene, and `epilogue` is for what comes after the end.
+//! where, `deadlines` how long is waited, `resume` continues a killed scene, and `epilogue` is for what comes after the end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use crate::choices::{Choices, CoordinatorRole, Isolation};
 use crate::machine::Machine;
 
 mod builder;
+mod deadlines;
 mod epilogue;
 mod error;
 mod folder;
@@ -19,6 +20,7 @@ mod run;
 mod setup;
 
 pub use self::builder::SceneBuilder;
+pub use self::deadlines::SceneDeadlines;
 pub use self::epilogue::{Epilogue, InterviewError, Report};
 pub use self::error::{Doing, ResumeError, SceneBuildError, SceneError};
 pub use self::folder::SceneFolder;
@@ -73,15 +75,16 @@ impl Scene {
     ///
     /// Dropping the future is a kill: what was recorded is in `events.jsonl`, and [`Scene::resume`] goes on from there.
     pub async fn run(self) -> Result<Epilogue, SceneError> {
-        let Self(setup) = self;
+        let Self(mut setup) = self;
         if let Some(file) = setup.folder.earlier()? {
             return Err(SceneError::FolderInUse { file });
         }
         setup.folder.begin(setup.choices)?;
         let started = setup.hands.clock.now();
-        let recording = Recording::begin(&setup.folder, started)?;
+        setup.transcript = setup.transcript.date(started);
+        let recording = Recording::begin(&setup.folder, started, &setup.transcript)?;
         let machine = Machine::new(Arc::clone(&setup.plan));
-        Run::new(setup, machine, recording, started).start().await
+        Run::new(setup, machine, recording).start().await
     }
 
     /// Goes on with a scene that was killed, in the folder where it was. The scene must be built as that one was. Actors

@@ -1,8 +1,9 @@
 //! The name by which files and events know a character.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
+use deunicode::deunicode_char;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A character's short name: 1 to 64 lower-case ASCII letters, digits and single hyphens between them. It names the
@@ -36,21 +37,39 @@ impl Slug {
         if fits && text.split('-').all(is_part) { Ok(Self(text.into())) } else { Err(BadSlug) }
     }
 
-    /// Derives a slug from a display name: ASCII letters in lower case and digits stay, what stands between them
-    /// becomes one hyphen.
+    /// Derives a slug from a display name of any script: ASCII letters in lower case and digits stay, other letters are
+    /// spelled with ASCII ones (`Zoë` is `zoe`, `张伟` is `zhang-wei`, a letter for which no spelling is known is its number, as
+    /// in `u1e900`), and what stands between becomes one hyphen. What is longer than [`Slug::MAX`] is cut.
+    ///
+    /// Two names can have one slug; a scene with both is refused. Then name one yourself.
     ///
     /// # Errors
     ///
-    /// [`BadSlug`], when a letter of the name is not ASCII (two names could become one slug), when nothing is left, or
-    /// when it is too long. Then name the slug yourself.
+    /// [`BadSlug`], when the name has neither letters nor digits, or is `coordinator`.
     pub fn of_name(name: &str) -> Result<Self, BadSlug> {
-        if name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii()) {
-            return Err(BadSlug);
+        let mut spelled = String::with_capacity(name.len());
+        for c in name.chars() {
+            match deunicode_char(c).filter(|it| it.contains(|c: char| c.is_ascii_alphanumeric())) {
+                Some(letters) => spelled.push_str(letters),
+                // An accent that stands alone belongs to the letter before it.
+                None if ('\u{300}'..='\u{36f}').contains(&c) => {}
+                None if c.is_alphanumeric() => {
+                    let _ = write!(spelled, "u{:x} ", u32::from(c));
+                }
+                None => spelled.push(' '),
+            }
         }
-        let lower = name.to_ascii_lowercase();
+        let lower = spelled.to_ascii_lowercase();
         let parts = lower.split(|c: char| !c.is_ascii_alphanumeric());
-        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-        Self::new(&parts.join("-"))
+        let mut slug = String::new();
+        for part in parts.filter(|part| !part.is_empty()) {
+            if !slug.is_empty() {
+                slug.push('-');
+            }
+            slug.push_str(part);
+        }
+        slug.truncate(Self::MAX);
+        Self::new(slug.trim_end_matches('-'))
     }
 
     /// Returns the slug as text.

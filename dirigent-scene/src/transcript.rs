@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 
 use crate::actor::CastRole;
 use crate::event::{CloseReason, EventKind, SceneEvent};
+use crate::lines::write_marked;
 use crate::slug::Slug;
 
 /// What stands above the lines of a transcript.
@@ -59,44 +60,20 @@ impl Transcript {
     }
 
     /// Writes the transcript of these events. A character that is not among those of the transcript is called by its slug;
-    /// one of whom no event tells did not come, and is no participant.
+    /// one of whom no event tells did not come, and is no participant. Each line of a speech that is not its first begins with
+    /// `>`, so that none reads as another's.
     pub fn render(&self, events: &[SceneEvent]) -> String {
-        let names: BTreeMap<&Slug, &str> =
-            self.roles.iter().map(|role| (role.slug(), role.name())).collect();
-        let name = |slug: &'_ Slug| {
-            names.get(slug).copied().map_or_else(|| slug.to_string(), str::to_owned)
-        };
         let end = events.iter().find(|event| event.kind == EventKind::Close).or(events.last());
-        let duration = end.map_or(0, |event| event.at.as_secs());
-        let came: BTreeSet<&Slug> = events
-            .iter()
-            .flat_map(|event| event.from.character().into_iter().chain(&event.target))
-            .collect();
-        let participants = || self.roles.iter().filter(|role| came.contains(role.slug()));
-        let names_of: Vec<&str> = participants().map(CastRole::name).collect();
-        let mut text = format!(
-            "# {}\n\n**Date:** {}\n**Duration:** {} minutes (real-time generation)\n**Participants:** {}\n**Setting:** {}\n\n---\n",
-            self.title,
-            self.date,
-            (duration + 30) / 60,
-            names_of.join(", "),
-            self.setting
-        );
+        let seconds = end.map_or(0, |event| event.at.as_secs());
+        let duration = format!("{} minutes (real-time generation)", (seconds + 30) / 60);
+        let mut text = self.begin(events, &duration);
         let mut turns: BTreeMap<&Slug, usize> = BTreeMap::new();
-        let mut corrections = 0;
-        for event in events {
-            corrections += usize::from(event.kind == EventKind::Correct);
-            let Some(slug) = event.from.character().filter(|_| event.kind == EventKind::Speak)
-            else {
-                continue;
-            };
+        for slug in events.iter().filter_map(speaker) {
             *turns.entry(slug).or_default() += 1;
-            if !event.text.is_empty() {
-                let _ = write!(text, "\n**{}:** {}\n", name(slug).to_uppercase(), event.text);
-            }
         }
+        let corrections = events.iter().filter(|event| event.kind == EventKind::Correct).count();
         let reason = events.iter().rev().find_map(|event| event.reason);
-        let counts = participants().map(|role| {
+        let counts = self.participants(events).map(|role| {
             format!("{}: {}", role.name(), turns.get(role.slug()).copied().unwrap_or(0))
         });
         let counts: Vec<String> = counts.collect();
@@ -109,4 +86,51 @@ impl Transcript {
         );
         text
     }
+
+    /// The transcript of a scene that is not over: as far as its last line.
+    pub(crate) fn render_running(&self, events: &[SceneEvent]) -> String {
+        self.begin(events, "not over yet")
+    }
+
+    /// Those of whom events tell.
+    fn participants(&self, events: &[SceneEvent]) -> impl Iterator<Item = &CastRole> {
+        let came: BTreeSet<&Slug> = events
+            .iter()
+            .flat_map(|event| event.from.character().into_iter().chain(&event.target))
+            .collect();
+        self.roles.iter().filter(move |role| came.contains(role.slug()))
+    }
+
+    /// What stands above the lines, and the lines.
+    fn begin(&self, events: &[SceneEvent], duration: &str) -> String {
+        let names: Vec<&str> = self.participants(events).map(CastRole::name).collect();
+        let mut text = format!(
+            "# {}\n\n**Date:** {}\n**Duration:** {duration}\n**Participants:** {}\n**Setting:** {}\n\n---\n",
+            self.title,
+            self.date,
+            names.join(", "),
+            self.setting
+        );
+        for event in events {
+            self.write_line(event, &mut text);
+        }
+        text
+    }
+
+    /// Writes what was said, where this is a speech that has words.
+    pub(crate) fn write_line(&self, event: &SceneEvent, text: &mut String) {
+        let Some(slug) = speaker(event).filter(|_| !event.text.is_empty()) else {
+            return;
+        };
+        let role = self.roles.iter().find(|role| role.slug() == slug);
+        let name = role.map_or(slug.as_str(), CastRole::name);
+        let _ = write!(text, "\n**{}:** ", name.to_uppercase());
+        let _ = write_marked(text, &event.text);
+        text.push('\n');
+    }
+}
+
+/// Who spoke, where the event is a speech.
+fn speaker(event: &SceneEvent) -> Option<&Slug> {
+    event.from.character().filter(|_| event.kind == EventKind::Speak)
 }

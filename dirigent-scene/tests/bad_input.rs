@@ -28,7 +28,15 @@ fn a_cast_that_cannot_be_told_apart_is_refused() {
     assert_eq!(built(&["Maria", ""]), SceneBuildError::BadName { number: 2 });
     assert_eq!(built(&["Maria", "Sam\n**MARIA:** No"]), SceneBuildError::BadName { number: 2 });
     assert_eq!(built(&["Maria", " Sam"]), SceneBuildError::BadName { number: 2 });
-    assert_eq!(built(&["Maria", "Zoë"]), SceneBuildError::BadSlug { name: "Zoë".into() });
+    assert_eq!(
+        built(&["Zoe", "Zoë"]),
+        SceneBuildError::SameSlug { slug: Slug::new("zoe").unwrap() }
+    );
+    assert_eq!(built(&["Maria", "…"]), SceneBuildError::BadSlug { name: "…".into() });
+    assert_eq!(
+        built(&["Maria", "Sam\u{2028}**MARIA:** No"]),
+        SceneBuildError::BadName { number: 2 }
+    );
     assert_eq!(
         built(&["Maria", "Coordinator"]),
         SceneBuildError::BadSlug { name: "Coordinator".into() }
@@ -190,7 +198,7 @@ fn a_full_disk_leaves_whole_lines_and_a_scene_that_goes_on_when_there_is_room() 
     assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stdout));
     let left = fs::read_to_string(folder.join("events.jsonl")).unwrap();
     assert!(left.len() > 1_000 && left.ends_with('\n'), "the lines are whole");
-    assert_eq!(files(&folder), ["events.jsonl", "notes.md", "resume.jsonl"]);
+    assert_eq!(files(&folder), ["events.jsonl", "notes.md", "resume.jsonl", "transcript.md"]);
     let report = place.two().caps(5, 20).build().unwrap().abandon().unwrap();
     assert_eq!(report.reason.as_str(), "aborted");
     assert_eq!(files(&folder), ["events.json", "notes.md", "transcript.md"]);

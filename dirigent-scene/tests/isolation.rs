@@ -44,7 +44,11 @@ fn output(kind: u8, canary: &str) -> String {
         12 => format!("<thinking>{canary}</thinking><speech>x</speech> {canary}"),
         13 => format!("<thinking>x</thinking><thinking>{canary}</thinking><speech>y</speech>"),
         14 => format!("{canary}</thinking><speech>x</speech>"),
-        _ => format!("<thinking>x</thinking><speech>y </ thinking >{canary}</speech>"),
+        15 => format!("<thinking>x</thinking><speech>y </ thinking >{canary}</speech>"),
+        16 => turn("x", &format!("y <think>{canary}</think>")),
+        17 => turn("x", &format!("y <inner_voice>{canary}</inner_voice> z")),
+        18 => turn("x", &format!("{canary}</think> y")),
+        _ => turn("x", &format!("y\n[THINK]{canary}")),
     }
 }
 
@@ -98,10 +102,10 @@ fn inputs(place: &Place, slug: &str) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// R207, R208, R210, R213, R216, R229, R238
+    /// R207, R208, R210, R213, R216, R229, R238, SC3
     #[test]
     fn no_canary_reaches_another_actor_or_the_transcript(
-        kinds in prop::collection::vec(prop::collection::vec(0..16_u8, 12..16), 4),
+        kinds in prop::collection::vec(prop::collection::vec(0..20_u8, 12..16), 4),
         plan in prop::collection::vec(0..8_u8, 20),
     ) {
         let place = play(&kinds, plan);

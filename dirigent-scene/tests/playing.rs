@@ -219,7 +219,7 @@ async fn journals_are_asked_for_apart_and_one_that_fails_does_not_stop_the_other
     assert_eq!(epilogue.report().unusual_entries, [(Slug::new("sam").unwrap(), 5)]);
 }
 
-/// R241, C26
+/// R241, C26, SC3
 #[tokio::test]
 async fn an_entry_is_plain_or_a_block_of_speech_and_nothing_else_is_taken() {
     let entry = |text: &str| {
@@ -235,6 +235,8 @@ async fn an_entry_is_plain_or_a_block_of_speech_and_nothing_else_is_taken() {
         ("Plain.", Some("Plain.")),
         ("<thinking>SECRET</thinking><speech>Tagged.</speech>", Some("Tagged.")),
         ("<thinking>SECRET", None),
+        ("Dear diary. <think>SECRET</think>", None),
+        ("<musing>SECRET</musing>Dear diary.", None),
         ("", None),
     ];
     for (text, expected) in cases {

@@ -66,6 +66,31 @@ fn everything_else_is_malformed() {
     assert!(speech("<thinking>a</thinking><speech>a <speechless> man</speech>").is_some());
 }
 
+/// R216, C7, SC3
+#[test]
+fn thinking_in_any_tag_is_not_spoken() {
+    for said in [
+        "Hello. <think>SECRET</think>",
+        "Hello. <think>SECRET",
+        "SECRET</think> Hello.",
+        "<reflection>SECRET</reflection> Hello.",
+        "Hello. <inner_monologue>SECRET</inner_monologue>",
+        "Hello.\n<scratchpad>\nSECRET",
+        "Hello. [THINK]SECRET[/THINK]",
+        "Hello. &lt;think&gt;SECRET&lt;/think&gt;",
+        "<|channel|>analysis<|message|>SECRET<|end|>",
+        "`<think>SECRET</think>` Hello.",
+    ] {
+        assert_eq!(parse_output(&turn("Hm.", said)), Err(Malformed::ThinkingInside), "{said}");
+        // Within the thinking it is thinking, whatever marks it.
+        assert_eq!(speech(&turn(said, "Hello.")).as_deref(), Some("Hello."), "{said}");
+    }
+    for said in ["*[thinks]* I think so. <3", "<b>No.</b>", "[thinking] Well.", "A thought: 1 < 2."]
+    {
+        assert_eq!(speech(&turn("Hm.", said)).as_deref(), Some(said));
+    }
+}
+
 /// R208, C7
 #[test]
 fn an_output_that_is_cut_at_any_byte_does_not_conform() {

@@ -107,7 +107,8 @@ async fn the_speeches_of_the_log_are_the_lines_of_the_transcript() {
     let spoken = log.events().iter().filter(|event| event.kind == EventKind::Speak);
     for event in spoken.filter(|event| !event.text.is_empty()) {
         let name = if event.from.as_str() == "maria" { "MARIA STERN" } else { "SAM" };
-        writeln!(lines, "\n**{name}:** {}", event.text).unwrap();
+        let said = event.text.replace("\n\n", "\n>\n> ");
+        writeln!(lines, "\n**{name}:** {said}").unwrap();
     }
     let body =
         transcript.split_once("\n---\n").unwrap().1.split_once("\n*[end of scene]*").unwrap().0;

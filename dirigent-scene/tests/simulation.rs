@@ -52,6 +52,11 @@ fn answer(random: &mut Random, kind: CueKind, number: usize) -> Answer {
     }
 }
 
+/// What was asked for cannot be had, or not in time.
+fn failed(random: &mut Random) -> SceneInput {
+    if random.one_in(2) { SceneInput::Failed } else { SceneInput::TimedOut }
+}
+
 fn directions(random: &mut Random, moment: &Moment, all: usize) -> Vec<Direction> {
     let mut directions = Vec::new();
     while random.one_in(8) {
@@ -105,7 +110,7 @@ impl Scene {
             SceneEffect::Spawn(_) | SceneEffect::Brief(_) | SceneEffect::Show(_)
                 if random.one_in(200) =>
             {
-                SceneInput::Failed
+                failed(random)
             }
             SceneEffect::Spawn(_) | SceneEffect::Brief(_) | SceneEffect::Show(_) => {
                 SceneInput::Done
@@ -114,7 +119,7 @@ impl Scene {
                 SceneInput::Directed(directions(random, &moment, plan.roles.len()))
             }
             SceneEffect::Ask { cue, .. } => match answer(random, cue.kind(), *steps) {
-                Answer::Nothing => SceneInput::Failed,
+                Answer::Nothing => failed(random),
                 Answer::Malformed => SceneInput::Answered(Output::text("<speech>")),
                 Answer::Says(words) => SceneInput::Answered(Output::text(format!(
                     "<thinking>t{steps}</thinking><speech>{words}</speech>"
@@ -122,6 +127,7 @@ impl Scene {
             },
             SceneEffect::Hear { moment, .. } => SceneInput::Heard(audience(random, &moment)),
             SceneEffect::Judge(_) if random.one_in(40) => SceneInput::Judged(Judgement::Ended),
+            SceneEffect::Judge(_) if random.one_in(40) => SceneInput::TimedOut,
             SceneEffect::Judge(_) => SceneInput::Judged(Judgement::GoesOn),
             other => panic!("the scene stalls at {other:?}"),
         })
@@ -187,7 +193,7 @@ impl World for Scene {
     }
 }
 
-/// R205, R206, R211, R214, R215, R221, R223, R224, R226, R232, R239
+/// R205, R206, R211, R214, R215, R221, R223, R224, R226, R232, R239, SC1
 #[test]
 fn machine_and_model_play_every_scene_alike() {
     let test = "-p dirigent-scene --test all machine_and_model_play_every_scene_alike";

@@ -11,14 +11,15 @@ use super::source;
 /// otherwise, tests that said less than their name, mistakes that no test noticed, and what a newcomer met.
 const KINDS: [(&str, u32); 6] = [("P", 22), ("B", 36), ("S", 12), ("T", 17), ("M", 10), ("N", 18)];
 
-/// The findings of the third review, by what they are about: the driver, words and notices, models, programs, pages, the seeds, the cluster,
+/// The findings of the third review, by what they are about: the driver, words and notices, models, programs, scenes, pages, the seeds, the cluster,
 /// the first hour.
 /// Its other findings concern no promise, and have no row.
-const THIRD_REVIEW: [(&str, &[u32]); 8] = [
+const THIRD_REVIEW: [(&str, &[u32]); 9] = [
     ("WD", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]),
     ("WY", &[5, 7, 9, 10, 12, 14, 15]),
     ("LM", &[1]),
     ("DG", &[1, 2]),
+    ("SC", &[1, 2, 3, 4, 5]),
     ("PG", &[1, 2, 3]),
     ("SD", &[1, 2, 3, 4]),
     ("CL", &[1]),

@@ -1,35 +1,38 @@
 //! Stage directions, and which of them is an exit.
 
-use super::words::{sentences, words};
+use super::words::{is_farewell, is_question, sentences, words};
 
-/// A stage direction, with how much is said behind it.
+/// A stage direction, with what is said before it and behind it.
 pub(super) struct Direction<'a> {
     text: &'a str,
-    sentences_behind: usize,
+    /// Where it stands in what is said.
+    at: usize,
 }
+
+/// Brackets of directions.
+const BRACKETS: [(char, char); 3] = [('[', ']'), ('［', '］'), ('【', '】')];
 
 /// Divides a speech into what is said and its stage directions in square brackets.
 pub(super) fn split_directions(speech: &str) -> (String, Vec<Direction<'_>>) {
     let mut said = String::with_capacity(speech.len());
-    let mut found: Vec<(&str, usize)> = Vec::new();
+    let mut found = Vec::new();
     let mut rest = speech;
-    while let Some((before, behind)) = rest.split_once('[') {
-        let Some((direction, after)) = behind.split_once(']') else {
+    while let Some(at) = rest.find(BRACKETS.map(|(open, _)| open)) {
+        let (before, from) = rest.split_at(at);
+        let close = BRACKETS.into_iter().find_map(|(open, close)| {
+            from.strip_prefix(open).and_then(|inner| inner.split_once(close))
+        });
+        let Some((text, after)) = close else {
             break;
         };
         said.push_str(before.strip_suffix('*').unwrap_or(before));
         // What stands before and behind a direction is not one word.
         said.push(' ');
-        found.push((direction, said.len()));
+        found.push(Direction { text, at: said.len() });
         rest = after.strip_prefix('*').unwrap_or(after);
     }
     said.push_str(rest);
-    let directions = found.into_iter().map(|(text, at)| {
-        let behind = said.get(at..).unwrap_or_default();
-        Direction { text, sentences_behind: sentences(behind).len() }
-    });
-    let directions = directions.collect();
-    (said, directions)
+    (said, found)
 }
 
 /// The actions that are exits.
@@ -40,71 +43,141 @@ pub(super) struct Exits {
 
 #[derive(Clone, PartialEq, Eq)]
 struct Action {
-    words: Vec<String>,
+    /// For each place the words that may stand there.
+    words: Vec<Vec<String>>,
     may_go_on: bool,
+    /// Whether it only begins an exit: it is one where nothing else is done or said any more.
+    is_beginning: bool,
 }
 
-/// Words that may stand before an action and behind it.
-const MANNERS: [&str; 16] = [
-    "slowly",
-    "quickly",
-    "quietly",
-    "silently",
-    "softly",
-    "finally",
-    "abruptly",
-    "suddenly",
-    "gently",
-    "then",
-    "he",
-    "she",
-    "they",
-    "just",
-    "simply",
-    "wordlessly",
-];
-/// An exit is none when one of these follows it.
-const RETURNS: [&str; 9] =
-    ["returns", "return", "back", "again", "stops", "pauses", "reenters", "hesitates", "turns"];
+/// Words that say how something is done.
+const MANNERS: &str = "slowly quickly quietly silently softly finally abruptly suddenly gently then just simply wordlessly \
+    calmly carefully langsam schnell leise still wortlos stumm ruhig plötzlich schließlich dann";
+/// Words that may stand for the speaker before an action.
+const SPEAKERS: &str = "he she they i er sie ich";
+/// Words that say whose or which thing it is.
+const DETERMINERS: &str =
+    "a an the his her their its my own den der die das dem einen ihren ihre seinen seine meinen";
+/// An exit is none when one of these stands in what follows it.
+const RETURNS: &str =
+    "returns return back again stops pauses reenters hesitates turns wieder zurück";
+/// Words with which what looks like a return is none.
+const NEVER: &str = "not never nicht nie niemals doesn't";
+/// An exit that goes on with one of these is an errand, or leads not far.
+const ERRANDS: &str = "to onto for briefly moment minute minutes second seconds while balcony porch terrace way um kurz";
+/// Who has just come in closes a door behind them, too.
+const ENTRIES: &str = "in inside enters returns back herein hinein";
+/// Words with which clauses of a direction begin.
+const JOINTS: &str = "and then before und dann bevor";
+
+fn is_one_of(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether these words say whose or which thing something is.
+fn is_determiner(words: &[String]) -> bool {
+    words.iter().all(|word| is_one_of(word, DETERMINERS))
+}
+
+/// How far an exit has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    None,
+    /// Stands up, or puts on a coat.
+    Begun(usize),
+    Left(usize),
+}
 
 impl Exits {
     pub(super) fn new<'a>(actions: impl IntoIterator<Item = &'a str>) -> Self {
-        let action = |text: &str| Action { words: words(text), may_go_on: text.ends_with('…') };
+        let action = |text: &str| {
+            let places = text.split_whitespace();
+            let places: Vec<Vec<String>> =
+                places.map(|place| place.split('/').flat_map(words).collect()).collect();
+            let is_meant = |(at, place): &(usize, &Vec<String>)| {
+                !place.is_empty() && (at + 1 == places.len() || !is_determiner(place))
+            };
+            let meant = places.iter().enumerate().filter(is_meant);
+            Action {
+                words: meant.map(|(_, place)| place.clone()).collect(),
+                may_go_on: text.ends_with('…'),
+                is_beginning: text.ends_with('?'),
+            }
+        };
         let actions = actions.into_iter().map(action);
         Self { actions: actions.filter(|action| !action.words.is_empty()).collect() }
     }
 
     /// Whether the last thing that the speaker does is to leave.
-    pub(super) fn is_exit(&self, directions: &[Direction<'_>], speaker: &str) -> bool {
+    pub(super) fn is_exit(&self, said: &str, directions: &[Direction<'_>], speaker: &str) -> bool {
         let name = words(speaker);
-        let mut left = false;
+        let (mut exit, mut has_come_in) = (Exit::None, false);
         for direction in directions {
             for clause in clauses(direction.text) {
-                let is_exit = self.actions.iter().any(|action| action.fits(&clause, &name));
-                let is_return = clause.iter().any(|word| RETURNS.contains(&word.as_str()));
-                left = if is_exit { direction.sentences_behind <= 1 } else { left && !is_return };
+                let is_negated = clause.iter().any(|word| is_one_of(word, NEVER));
+                let is_return = clause.iter().any(|word| is_one_of(word, RETURNS)) && !is_negated;
+                let fits = |action: &&Action| action.fits(&clause, &name, has_come_in);
+                let action = self.actions.iter().filter(fits).min_by_key(|it| it.is_beginning);
+                exit = match (action, exit) {
+                    (Some(action), _) if !action.is_beginning => Exit::Left(direction.at),
+                    (Some(_), Exit::None | Exit::Begun(_)) => Exit::Begun(direction.at),
+                    (_, Exit::Left(at)) if !is_return => Exit::Left(at),
+                    _ => Exit::None,
+                };
+                has_come_in |= clause.iter().any(|word| is_one_of(word, ENTRIES));
             }
         }
-        left
+        let around = |at: usize| {
+            let (before, behind) = said.split_at_checked(at).unwrap_or_default();
+            (sentences(before), sentences(behind))
+        };
+        match exit {
+            Exit::None => false,
+            Exit::Left(at) => around(at).1.len() <= 1,
+            Exit::Begun(at) => {
+                let (before, behind) = around(at);
+                let is_calm = |last: &&str| {
+                    is_farewell(last) || !(is_question(last) || last.ends_with(['!', '！']))
+                };
+                before.last().is_none_or(is_calm) && behind.iter().all(|it| is_farewell(it))
+            }
+        }
     }
 }
 
 impl Action {
-    fn fits(&self, clause: &[String], name: &[String]) -> bool {
-        let is_manner = |word: &String| MANNERS.contains(&word.as_str()) || name.contains(word);
-        let lead = clause.iter().take_while(|word| is_manner(word)).count();
-        let Some(rest) = clause.get(lead..).and_then(|rest| rest.strip_prefix(&*self.words)) else {
+    fn fits(&self, clause: &[String], name: &[String], has_come_in: bool) -> bool {
+        let is_speaker = |word: &String| is_one_of(word, SPEAKERS) || name.contains(word);
+        let done = clause.iter().filter(|word| !is_one_of(word, MANNERS)).collect::<Vec<_>>();
+        let lead = done.iter().take_while(|word| is_speaker(word)).count();
+        // "leaves her coat" is about a coat, "leaves her" about a person.
+        let is_meant =
+            |(at, word): &(usize, &&String)| at + 1 == done.len() || !is_one_of(word, DETERMINERS);
+        let done: Vec<&str> = done
+            .iter()
+            .enumerate()
+            .skip(lead)
+            .filter(is_meant)
+            .map(|(_, word)| word.as_str())
+            .collect();
+        let Some((begin, rest)) = done.split_at_checked(self.words.len()) else {
             return false;
         };
-        self.may_go_on || rest.iter().all(is_manner)
+        let is_it =
+            self.words.iter().zip(begin).all(|(place, word)| place.iter().any(|it| it == word));
+        let closes_door = has_come_in
+            && self.words.iter().flatten().any(|word| word == "behind" || word == "hinter");
+        let for_good = matches!(rest, ["for", "good" | "ever"]);
+        let is_errand = rest.iter().any(|word| is_one_of(word, ERRANDS)) && !for_good;
+        is_it && !closes_door && !is_errand && (self.may_go_on || for_good || rest.is_empty())
     }
 }
 
 /// The clauses of a direction, in words.
 fn clauses(direction: &str) -> Vec<Vec<String>> {
     let mut clauses = Vec::new();
-    for part in direction.split([',', ';', '.', '—', '–', '!', ':']) {
-        for clause in words(part).split(|word| matches!(word.as_str(), "and" | "then" | "before")) {
+    for part in direction.split([',', ';', '.', '—', '–', '!', ':', '，', '。', '、']) {
+        for clause in words(part).split(|word| is_one_of(word, JOINTS)) {
             if !clause.is_empty() {
                 clauses.push(clause.to_vec());
             }

@@ -6,9 +6,9 @@ pub(super) struct Clause {
 }
 
 /// Words before a phrase that make it something else than a close.
-const HEDGES: [&str; 12] = [
+const HEDGES: [&str; 18] = [
     "not", "never", "if", "unless", "until", "till", "before", "why", "when", "whether", "cannot",
-    "without",
+    "without", "nicht", "nie", "wenn", "ob", "bevor", "warum",
 ];
 /// Words behind a phrase that make it something else.
 const GOES_ON: [&str; 3] = ["first", "on", "ahead"];
@@ -23,14 +23,57 @@ impl Clause {
             let hedged = words.iter().take(at).any(is_hedge);
             let behind = words.get(at + phrase.len());
             let goes_on = behind.is_some_and(|word| GOES_ON.contains(&word.as_str()));
-            window == phrase && !hedged && !goes_on
+            is_phrase(window, phrase) && !hedged && !goes_on
         })
     }
 }
 
+/// Whether these words are the phrase. A script without spaces makes one word of many.
+fn is_phrase(window: &[String], phrase: &[String]) -> bool {
+    match (window, phrase) {
+        ([word], [phrase]) if phrase.starts_with(is_unspaced) => word.contains(phrase.as_str()),
+        _ => window == phrase,
+    }
+}
+
+/// Whether a character is of a script that puts no spaces between words: Chinese, Japanese, Korean.
+fn is_unspaced(c: char) -> bool {
+    c >= '\u{2e80}'
+}
+
+/// With these words a character says that it comes back, or that the others are to stay or to come along.
+const STAYS: &str = "be right back;right back;be back;back in a;brb;wait here;wait for me;hold on;one moment;one second;\
+    one minute;just a moment;just a second;just a minute;don't go;stay here;stay there;come with me;follow me;\
+    gleich wieder;gleich zurück;bald zurück;warte hier;wartet hier;moment bitte;einen moment;komm mit;马上回来;就回来;等我;等一下;稍等;跟我来";
+/// A sentence that begins so is a farewell.
+const FAREWELLS: &str = "good night;goodnight;goodbye;good bye;bye;farewell;take care;see you;thanks;thank you;so long;good day;\
+    good luck;gute nacht;auf wiedersehen;mach's gut;tschüss;leb wohl;danke;再见;晚安;保重";
+
+/// Whether a sentence says that the speaker comes back, or that the others are to stay or to come along.
+pub(super) fn is_stay(sentence: &str) -> bool {
+    clauses(sentence).any(|clause| STAYS.split(';').any(|stay| clause.closes_with(&words(stay))))
+}
+
+/// Whether a sentence is a farewell.
+pub(super) fn is_farewell(sentence: &str) -> bool {
+    let said = words(sentence);
+    let begins = |farewell: &str| {
+        let farewell = words(farewell);
+        said.get(..farewell.len()).is_some_and(|begin| is_phrase(begin, &farewell))
+    };
+    !is_question(sentence) && FAREWELLS.split(';').any(begins)
+}
+
+/// Whether a sentence is a question.
+pub(super) fn is_question(sentence: &str) -> bool {
+    sentence.trim_end_matches(['"', '\'', '”', '’', ')', '*', '」']).ends_with(['?', '？'])
+}
+
 /// Divides a sentence at commas, semicolons, colons and dashes. An apostrophe belongs to its word.
 pub(super) fn clauses(sentence: &str) -> impl Iterator<Item = Clause> + use<'_> {
-    sentence.split([',', ';', ':', '—', '–']).map(|part| Clause { words: words(part) })
+    sentence
+        .split([',', ';', ':', '—', '–', '，', '；', '：'])
+        .map(|part| Clause { words: words(part) })
 }
 
 pub(super) fn words(text: &str) -> Vec<String> {
@@ -53,13 +96,13 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut start = 0;
     let mut characters = text.char_indices().peekable();
     while let Some((at, c)) = characters.next() {
-        let is_end = matches!(c, '.' | '!' | '?' | '…' | '\n');
+        let is_end = matches!(c, '.' | '!' | '?' | '…' | '\n' | '。' | '！' | '？');
         let next = characters.peek().map(|(_, next)| *next);
         // "3.5" and "..." end no sentence in their middle.
         let goes_on = next.is_some_and(|next| {
             next.is_alphanumeric() || matches!(next, '.' | '!' | '?' | '…' | '"' | '”' | '’' | ')')
         });
-        if is_end && (!goes_on || c == '\n') {
+        if is_end && (!goes_on || matches!(c, '\n' | '。' | '！' | '？')) {
             let end = at + c.len_utf8();
             sentences.push(text.get(start..end).unwrap_or_default().trim());
             start = end;

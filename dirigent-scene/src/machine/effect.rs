@@ -32,13 +32,16 @@ pub enum SceneInput {
     Judged(Judgement),
     /// What was asked for cannot be had. A journal entry is then missing; with anything else the scene is aborted.
     Failed,
+    /// What was asked for did not come in time. A judge's answer is then that the scene goes on, a journal entry is missing, and
+    /// with anything else the scene ends as timed out.
+    TimedOut,
     /// The host stops the scene, whatever is waited for.
     Stop,
 }
 
 /// Something to be done, in order. What says that it is answered is the last one of its list, and the scene stands until
 /// it is answered with [`Machine::handle`](crate::machine::Machine::handle) (with what is written there, with
-/// [`SceneInput::Failed`] or with [`SceneInput::Stop`]).
+/// [`SceneInput::Failed`], [`SceneInput::TimedOut`] or [`SceneInput::Stop`]).
 ///
 /// ```
 /// use dirigent_scene::machine::SceneEffect;
@@ -143,6 +146,9 @@ pub enum AbortCause {
     /// An actor could not be created or briefed, or did not answer; or a speech could not be shown.
     #[error("an actor failed")]
     Failed,
+    /// An actor did not answer in time, or a speech could not be shown in time.
+    #[error("an actor did not answer in time")]
+    TimedOut,
     /// The host stopped it.
     #[error("the host stopped the scene")]
     Stopped,

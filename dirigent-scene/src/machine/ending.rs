@@ -88,9 +88,11 @@ impl Machine {
     pub(super) fn abort(&mut self, cause: AbortCause, effects: &mut Vec<SceneEffect>) {
         self.ending.cause = Some(cause);
         if self.ending.closed.is_none() {
-            self.ending.closed = Some(CloseReason::Aborted);
+            let is_late = cause == AbortCause::TimedOut;
+            let reason = if is_late { CloseReason::TimedOut } else { CloseReason::Aborted };
+            self.ending.closed = Some(reason);
             self.time.begin();
-            effects.push(self.events().close(CloseReason::Aborted));
+            effects.push(self.events().close(reason));
         }
         self.tasks.clear();
         self.stage = AwaitedAnswer::Finished;

@@ -11,14 +11,14 @@ use crate::machine::plan::CastPlace;
 use crate::machine::seat::Presence;
 use crate::machine::stage::{Asking, AwaitedAnswer};
 use crate::prompt::Prompt;
-use crate::protocol::has_tag;
+use crate::protocol::is_marked;
 
 /// What an actor wrote for its journal, or answered in an interview: the speech, where it has the protocol's form, or a
-/// text without any tag of it. None where it is neither, or blank.
+/// text without any tag of it and without a mark of thinking. None where it is neither, or blank.
 pub(crate) fn written(output: &Output) -> Option<Arc<str>> {
     let text: Arc<str> = match output.as_turn() {
         Ok(parsed) => parsed.speech.shared(),
-        Err(_) if has_tag(output.as_str()) => return None,
+        Err(_) if is_marked(output.as_str()) => return None,
         Err(_) => output.as_str().trim().into(),
     };
     (!text.trim().is_empty()).then_some(text)
@@ -45,7 +45,9 @@ impl Machine {
         self.seats.of(seat).answered += 1;
         match written(output) {
             Some(entry) => self.end_entry(seat, Some(entry), effects),
-            None if has_tag(output.as_str()) && asking.corrections < self.plan.corrections_max => {
+            None if is_marked(output.as_str())
+                && asking.corrections < self.plan.corrections_max =>
+            {
                 let asking = self.correct(asking, output, effects);
                 self.stage = AwaitedAnswer::Writing(asking);
             }

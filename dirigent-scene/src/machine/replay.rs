@@ -14,7 +14,7 @@ use crate::machine::{CastPlace, Machine, Plan, SceneEffect, SceneInput};
 use crate::protocol::{Parsed, Speech, Thoughts};
 use crate::slug::Slug;
 
-/// What the host and the judge answered, as far as the log does not show it.
+/// What the host and the judge answered, and which journals were written, as far as the log does not show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HostAnswers {
     /// When the scene began.
@@ -23,6 +23,10 @@ pub(crate) struct HostAnswers {
     pub(crate) directions: BTreeMap<u32, Vec<Direction>>,
     /// The speeches with which the judge found that the scene had ended.
     pub(crate) ended: BTreeSet<u32>,
+    /// Whose journal entry stands beside the journal, or in it where the file beside is gone.
+    pub(crate) entered: BTreeSet<Slug>,
+    /// What tells the scene's files beside journals from those of other scenes.
+    pub(crate) mark: String,
 }
 
 /// Where a scene stands whose log is read to its end.
@@ -31,7 +35,7 @@ pub(crate) struct Replayed {
     pub(crate) machine: Machine,
     /// What is to be done now.
     pub(crate) effects: Vec<SceneEffect>,
-    /// Entries that were recorded, and may not have reached their files.
+    /// Entries that were recorded, and may not have reached their journals.
     pub(crate) entries: Vec<(CastPlace, Arc<str>)>,
     /// How many moments the host was asked at.
     pub(crate) moments: u32,
@@ -131,7 +135,8 @@ impl<'a> Reading<'a> {
             }
         }
         let next = self.next()?;
-        // Where a scene was aborted, what it waited for has failed.
+        // Where a scene was aborted, what it waited for has failed or did not come in time.
+        let is_late = next.reason == Some(CloseReason::TimedOut);
         let is_aborted = next.reason == Some(CloseReason::Aborted);
         Some(match effect {
             SceneEffect::Direct(_) => {
@@ -140,6 +145,7 @@ impl<'a> Reading<'a> {
             }
             SceneEffect::Judge(_) => SceneInput::Judged(Judgement::GoesOn),
             _ if is_aborted => SceneInput::Failed,
+            _ if is_late => SceneInput::TimedOut,
             SceneEffect::Ask { seat, .. } => self.answer_of(plan.role(*seat)?.slug(), next)?,
             SceneEffect::Hear { .. } => {
                 let audience = self.events.get(self.at + 1)?.audience.as_deref();

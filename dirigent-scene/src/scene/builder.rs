@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dirigent::host::IntoShared;
+use dirigent::host::plain::is_line_break;
 use dirigent::{Clock, SystemClock};
 
 use crate::actor::{ActorFactory, CastRole};
@@ -20,6 +21,7 @@ use crate::machine::{FrameRule, Plan};
 use crate::material::Material;
 use crate::outlet::Outlet;
 use crate::scene::Scene;
+use crate::scene::deadlines::SceneDeadlines;
 use crate::scene::error::SceneBuildError;
 use crate::scene::folder::SceneFolder;
 use crate::scene::setup::{CharacterSummary, Hands, Setup};
@@ -44,6 +46,7 @@ pub struct SceneBuilder {
     director: Box<dyn Director>,
     outlet: Option<Box<dyn Outlet>>,
     clock: Arc<dyn Clock>,
+    deadlines: SceneDeadlines,
 }
 
 /// Directs nothing.
@@ -69,6 +72,7 @@ impl SceneBuilder {
             director: Box::new(NoDirector),
             outlet: None,
             clock: Arc::new(SystemClock::new()),
+            deadlines: SceneDeadlines::default(),
         }
     }
 
@@ -217,6 +221,13 @@ impl SceneBuilder {
         self
     }
 
+    /// Changes how long the scene waits for actors, judge and outlet. Default: [`SceneDeadlines::default`].
+    #[must_use]
+    pub fn deadlines(mut self, change: impl FnOnce(&mut SceneDeadlines)) -> Self {
+        change(&mut self.deadlines);
+        self
+    }
+
     /// Checks the description. Nothing is created and nothing is written.
     ///
     /// # Errors
@@ -227,7 +238,7 @@ impl SceneBuilder {
         for (field, text, may_be_empty) in
             [("title", &self.title, false), ("setting", &self.setting, true)]
         {
-            if text.contains(char::is_control) || (text.trim().is_empty() && !may_be_empty) {
+            if text.contains(is_unfit) || (text.trim().is_empty() && !may_be_empty) {
                 return Err(SceneBuildError::BadText { field });
             }
         }
@@ -247,6 +258,9 @@ impl SceneBuilder {
         if let Some(slug) = self.first_speaker {
             let seat = plan.seat(&slug).filter(|seat| seat.index() < plan.present);
             plan.first_speaker = seat.ok_or(SceneBuildError::NoFirstSpeaker { slug })?;
+        }
+        if let Some(field) = self.deadlines.empty() {
+            return Err(SceneBuildError::NoTime { field });
         }
         let folder = self.folder.ok_or(SceneBuildError::NoFolder)?;
         let factory = self.actors.ok_or(SceneBuildError::NoActors)?;
@@ -272,6 +286,7 @@ impl SceneBuilder {
                 director: self.director,
                 outlet: self.outlet,
                 clock: self.clock,
+                deadlines: self.deadlines,
             },
         }))
     }
@@ -292,7 +307,7 @@ impl SceneBuilder {
         let roles = (1..).zip(characters).map(|(number, character)| {
             let name = character.name();
             let is_blank = name.trim() != name || name.is_empty();
-            if is_blank || name.chars().count() > NAME_MAX || name.contains(char::is_control) {
+            if is_blank || name.chars().count() > NAME_MAX || name.contains(is_unfit) {
                 return Err(SceneBuildError::BadName { number });
             }
             let name = name.to_owned();
@@ -307,6 +322,11 @@ impl SceneBuilder {
         });
         roles.collect()
     }
+}
+
+/// What may not stand in a name or a title: it would begin a new line, or do something on a terminal.
+fn is_unfit(c: char) -> bool {
+    c.is_control() || is_line_break(c)
 }
 
 /// The longest display name, in characters.

@@ -1,17 +1,21 @@
 //! After the scene: what came of it, and interviews.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
+
+use dirigent::Clock;
 
 use crate::actor::{ActorError, CastRole};
 use crate::cue::Cue;
 use crate::event::{CloseReason, EventKind, SceneEvent};
 use crate::files::FileError;
+use crate::lines::write_marked;
 use crate::log::SceneLog;
 use crate::log::comparison::SceneSummary;
 use crate::machine::Plan;
 use crate::machine::journal::written;
+use crate::scene::deadlines::{Late, SceneDeadlines, within};
 use crate::scene::folder::{SceneFolder, append_section};
 use crate::scene::setup::{Actors, Setup};
 use crate::slug::Slug;
@@ -34,6 +38,9 @@ pub struct Report {
     pub summary: SceneSummary,
     /// Characters that wrote no entry, with why, where an actor said why.
     pub missing_entries: Vec<(Slug, Option<String>)>,
+    /// Speeches after which the judge gave no answer, by their numbers, with why: it failed, or did not answer in time. The scene
+    /// went on.
+    pub unjudged: Vec<(u32, String)>,
     /// Entries that are shorter than 200 words or longer than 500, with their number of words. They are kept as they are.
     pub unusual_entries: Vec<(Slug, usize)>,
     /// Where the files are.
@@ -49,10 +56,11 @@ impl Report {
         reason: Option<CloseReason>,
         scene: &Setup,
         missing_entries: Vec<(Slug, Option<String>)>,
+        unjudged: Vec<(u32, String)>,
     ) -> Self {
         let close = events.iter().find(|event| event.kind == EventKind::Close);
         let entries = events.iter().filter(|event| event.kind == EventKind::Journal);
-        let unusual = entries.filter_map(|event| {
+        let unusual_entries = entries.filter_map(|event| {
             let words = event.text.split_whitespace().count();
             let slug = event.from.character().filter(|_| !ENTRY_WORDS.contains(&words))?;
             Some((slug.clone(), words))
@@ -60,7 +68,8 @@ impl Report {
         Self {
             reason: reason.unwrap_or(CloseReason::Aborted),
             duration: close.map_or(Duration::ZERO, |close| close.at),
-            unusual_entries: unusual.collect(),
+            unjudged,
+            unusual_entries: unusual_entries.collect(),
             summary: SceneSummary::of(&SceneLog::of(events.to_vec())),
             missing_entries,
             folder: scene.folder.clone(),
@@ -86,13 +95,20 @@ pub struct Epilogue {
     plan: Arc<Plan>,
     /// Who wrote an entry.
     wrote: Vec<Slug>,
+    clock: Arc<dyn Clock>,
+    deadlines: SceneDeadlines,
 }
 
 impl Epilogue {
-    pub(super) fn new(report: Report, actors: Actors, plan: &Arc<Plan>) -> Self {
+    pub(super) fn new(
+        report: Report,
+        actors: Actors,
+        plan: &Arc<Plan>,
+        (clock, deadlines): (Arc<dyn Clock>, SceneDeadlines),
+    ) -> Self {
         let parts = report.summary.characters.iter().filter(|(_, part)| part.journals > 0);
         let wrote = parts.map(|(slug, _)| slug.clone()).collect();
-        Self { report, actors, plan: Arc::clone(plan), wrote }
+        Self { report, actors, plan: Arc::clone(plan), wrote, clock, deadlines }
     }
 
     /// Returns what came of the scene.
@@ -117,13 +133,20 @@ impl Epilogue {
         if !self.wrote.contains(&slug) {
             return Err(InterviewError::NoEntry);
         }
-        let actor = self.actors.get_mut(&seat).ok_or(InterviewError::Gone)?;
-        let output =
-            actor.respond(Cue::interview(question)).await.map_err(InterviewError::Actor)?;
+        let Self { actors, clock, deadlines, .. } = &mut *self;
+        let actor = actors.get_mut(&seat).ok_or(InterviewError::Gone)?;
+        let limit = if actor.is_person() { deadlines.person } else { deadlines.answer };
+        let answer = within(&**clock, limit, actor.respond(Cue::interview(question))).await;
+        let answer = answer.map_err(|Late(after)| InterviewError::TimedOut { after })?;
+        let output = answer.map_err(InterviewError::Actor)?;
         let answer = written(&output).ok_or(InterviewError::NoAnswer)?;
         let name = self.plan.role(seat).map_or(slug.as_str(), CastRole::name);
-        let section =
-            format!("**Question:** {question}\n\n**{}:** {answer}\n", name.to_uppercase());
+        let mut section = String::from("**Question:** ");
+        // Writing to a string cannot fail.
+        let _ = write_marked(&mut section, question);
+        let _ = write!(section, "\n\n**{}:** ", name.to_uppercase());
+        let _ = write_marked(&mut section, &answer);
+        section.push('\n');
         append_section(&self.report.folder.interview(&slug), &section)
             .map_err(InterviewError::File)?;
         Ok(answer)
@@ -161,6 +184,12 @@ pub enum InterviewError {
     /// The actor failed.
     #[error("the actor gave no answer: {0}")]
     Actor(#[source] ActorError),
+    /// The actor did not answer in time ([`SceneDeadlines`]). It may be asked again.
+    #[error("the actor gave no answer within {} s", after.as_secs_f64())]
+    TimedOut {
+        /// How long was waited.
+        after: Duration,
+    },
     /// The answer is blank, or has tags without keeping the protocol.
     #[error("the answer is blank, or has tags without keeping the protocol")]
     NoAnswer,

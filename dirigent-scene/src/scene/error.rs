@@ -1,6 +1,7 @@
 //! What can go wrong with a scene.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::actor::ActorError;
 use crate::choices::CoordinatorRole;
@@ -76,6 +77,12 @@ pub enum SceneBuildError {
         /// `title` or `setting`.
         field: &'static str,
     },
+    /// A deadline leaves no time. Without a deadline it is `None`.
+    #[error("the deadline `{field}` must be longer than zero; None is without end")]
+    NoTime {
+        /// Which of [`SceneDeadlines`](crate::SceneDeadlines).
+        field: &'static str,
+    },
     /// No folder was named.
     #[error("a scene needs a folder for its files: SceneBuilder::folder")]
     NoFolder,
@@ -143,6 +150,17 @@ pub enum SceneError {
         /// Why not.
         source: ShowError,
     },
+    /// An actor, or the outlet, did not do in time what it was to do ([`SceneDeadlines`](crate::SceneDeadlines)). The scene is
+    /// closed as timed out; its files are final.
+    #[error("{slug}: no answer within {} s while {}", after.as_secs_f64(), doing.as_str())]
+    TimedOut {
+        /// Whose actor, or who spoke.
+        slug: Slug,
+        /// What was to be done.
+        doing: Doing,
+        /// How long the scene waited.
+        after: Duration,
+    },
     /// The director stopped the scene. It is closed as aborted; its files are final.
     #[error("the host stopped the scene")]
     Stopped,
@@ -165,6 +183,8 @@ pub enum Doing {
     Brief,
     /// To answer a cue.
     Respond,
+    /// To have its speech shown.
+    Show,
 }
 
 impl Doing {
@@ -174,6 +194,7 @@ impl Doing {
             Self::Spawn => "being created",
             Self::Brief => "being briefed",
             Self::Respond => "answering",
+            Self::Show => "its speech was shown",
         }
     }
 }

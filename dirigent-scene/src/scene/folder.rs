@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::choices::Choices;
-use crate::files::{FileAction, FileError, create_folder, failed, read_if_there, replace};
+use crate::files::{
+    Appender, FileAction, FileError, create_folder, failed, folder_of, read_if_there, replace,
+};
 use crate::slug::Slug;
 
 /// Where a scene's files lie.
@@ -13,9 +15,9 @@ use crate::slug::Slug;
 /// | --- | --- |
 /// | `notes.md` | the two choices, then what stood there before |
 /// | `events.jsonl` | the event log while the scene runs, or after it was killed |
-/// | `resume.jsonl` | what the host and the judge answered, while the scene runs |
+/// | `resume.jsonl` | what the host and the judge answered, and whose journal was written, while the scene runs |
 /// | `events.json` | the event log when it has ended |
-/// | `transcript.md` | what was said |
+/// | `transcript.md` | what was said, from the first speech on |
 /// | `scene.html` | the picture, where one is wanted |
 /// | `SLUG/journal.md`, `SLUG/interview.md` | a character's |
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,22 +122,21 @@ impl SceneFolder {
     }
 }
 
-/// Appends a section to a file of sections, unless the file ends with it already.
-pub(crate) fn ensure_section(path: &Path, section: &str) -> Result<(), FileError> {
-    let content = read_if_there(path)?.unwrap_or_default();
-    if content.ends_with(section.as_bytes()) { Ok(()) } else { append_section(path, section) }
-}
-
 /// Appends a section to a file of sections. What stands there is kept as it is.
 pub(crate) fn append_section(path: &Path, section: &str) -> Result<(), FileError> {
     let mut content = read_if_there(path)?.unwrap_or_default();
+    let length = content.len();
+    add_section(&mut content, section);
+    create_folder(folder_of(path))?;
+    let mut file = Appender::cut_at(path.to_owned(), length as u64)?;
+    file.append(content.get(length..).unwrap_or_default())
+}
+
+/// Adds a section behind those that stand there, with a blank line between.
+pub(super) fn add_section(content: &mut Vec<u8>, section: &str) {
     if !content.is_empty() {
         let newlines = content.iter().rev().take_while(|byte| **byte == b'\n').count();
         content.extend(std::iter::repeat_n(b'\n', 2_usize.saturating_sub(newlines)));
     }
     content.extend_from_slice(section.as_bytes());
-    if let Some(folder) = path.parent() {
-        create_folder(folder)?;
-    }
-    replace(path, &content)
 }

@@ -1,15 +1,25 @@
-//! The event log of a scene that runs, and the few answers of its host that the log does not show.
+//! The event log of a scene that runs, its transcript, and the few things that the log does not show: answers of the host, and
+//! whose journal was written.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
 
 use dirigent_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::director::Direction;
-use crate::event::SceneEvent;
-use crate::files::{Appender, FileError, read_if_there, remove, replace};
+use crate::event::{EventKind, SceneEvent};
+use crate::files::{
+    Appender, FileError, create_folder, folder_of, install, is_there, lock, read_if_there, remove,
+    replace, write_part,
+};
 use crate::log::{LogError, SceneLog};
 use crate::machine::replay::HostAnswers;
-use crate::scene::folder::SceneFolder;
+use crate::scene::folder::{SceneFolder, add_section};
 use crate::slug::Slug;
+use crate::transcript::Transcript;
 
 /// Writes the log.
 #[derive(Debug)]
@@ -21,6 +31,50 @@ pub(super) struct Recording {
     events: Vec<SceneEvent>,
     /// Lines that wait to be written.
     lines: Vec<u8>,
+    transcript: Growing,
+    /// What tells the scene's files beside journals from those of other scenes.
+    mark: String,
+    /// Whose journal entry stands beside the journal, or in it where the file beside is gone.
+    entered: BTreeSet<Slug>,
+}
+
+/// The transcript of a scene that runs.
+#[derive(Debug)]
+struct Growing {
+    transcript: Transcript,
+    /// The file, from the first speech on.
+    file: Option<Appender>,
+    /// How many events are in it, or concern it not.
+    events: usize,
+    /// Whether someone came since what stands above its lines was written.
+    is_old: bool,
+}
+
+impl Growing {
+    fn new(transcript: &Transcript) -> Self {
+        Self { transcript: transcript.clone(), file: None, events: 0, is_old: false }
+    }
+
+    /// Writes what was said since the last time.
+    fn grow(&mut self, path: &Path, events: &[SceneEvent]) -> Result<(), FileError> {
+        let mut lines = String::new();
+        for event in events.get(self.events..).unwrap_or_default() {
+            self.is_old |= event.kind == EventKind::Spawn;
+            self.transcript.write_line(event, &mut lines);
+        }
+        self.events = events.len();
+        if lines.is_empty() {
+            return Ok(());
+        }
+        if let Some(file) = self.file.as_mut().filter(|_| !self.is_old) {
+            return file.append(lines.as_bytes());
+        }
+        let text = self.transcript.render_running(events);
+        replace(path, text.as_bytes())?;
+        self.file = Some(Appender::cut_at(path.to_owned(), text.len() as u64)?);
+        self.is_old = false;
+        Ok(())
+    }
 }
 
 /// A line of `resume.jsonl`.
@@ -30,6 +84,8 @@ enum Answer {
     Scene {
         version: u32,
         started_ms: u64,
+        /// For names of files that no other scene uses.
+        mark: String,
     },
     Directions {
         moment: u32,
@@ -38,6 +94,10 @@ enum Answer {
     },
     Ended {
         speech: u32,
+    },
+    /// The journal with this character's entry stands beside the journal, and takes its name next.
+    Entered {
+        slug: Slug,
     },
 }
 
@@ -50,38 +110,67 @@ enum Given {
     Stop,
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl Recording {
     /// Begins the log of a new scene.
-    pub(super) fn begin(folder: &SceneFolder, started: Timestamp) -> Result<Self, FileError> {
-        let answers = Appender::create(folder.host_answers())?;
-        let log = Appender::create(folder.running_events());
-        let begun = log.and_then(|log| {
-            let (events, lines) = (Vec::new(), Vec::new());
-            let mut recording = Self { folder: folder.clone(), log, answers, events, lines };
-            let started_ms = started.as_millis();
-            recording.note(&Answer::Scene { version: VERSION, started_ms })?;
-            Ok(recording)
-        });
-        if begun.is_err() {
+    pub(super) fn begin(
+        folder: &SceneFolder,
+        started: Timestamp,
+        transcript: &Transcript,
+    ) -> Result<Self, FileError> {
+        let started_ms = started.as_millis();
+        let mark = mark_of(folder, started_ms);
+        let mut first = Vec::new();
+        write_line(&Answer::Scene { version: VERSION, started_ms, mark: mark.clone() }, &mut first);
+        let begin = || {
+            // From here on the scene can be resumed.
+            replace(&folder.host_answers(), &first)?;
+            let answers = Appender::cut_at(folder.host_answers(), first.len() as u64)?;
+            Ok(Self {
+                folder: folder.clone(),
+                log: Appender::create(folder.running_events())?,
+                answers,
+                events: Vec::new(),
+                lines: Vec::new(),
+                transcript: Growing::new(transcript),
+                mark,
+                entered: BTreeSet::new(),
+            })
+        };
+        begin().inspect_err(|_| {
             let _ = remove(&folder.host_answers());
             let _ = remove(&folder.running_events());
-        }
-        begun
+        })
     }
 
     /// Reads what a killed scene left.
     pub(super) fn read(folder: &SceneFolder) -> Result<(SceneLog, HostAnswers), ReadError> {
-        let mut log = SceneLog::read(folder.running_events()).map_err(ReadError::Log)?;
-        log.drop_lone_thought();
         let bytes = read_if_there(&folder.host_answers()).map_err(ReadError::File)?;
-        let answers = bytes.as_deref().and_then(read_answers).ok_or(ReadError::Answers)?;
-        Ok((log, answers))
+        let answers = bytes.as_deref().and_then(read_answers);
+        let path = folder.running_events();
+        let log = if answers.is_none() || is_there(&path).map_err(ReadError::File)? {
+            SceneLog::read(path)
+        } else if is_there(&folder.events()).map_err(ReadError::File)? {
+            // It was killed when the array had taken the place of the lines.
+            SceneLog::read(folder.events())
+        } else {
+            // It was killed before its first event.
+            Ok(SceneLog::default())
+        };
+        let mut log = log.map_err(ReadError::Log)?;
+        log.drop_lone_thought();
+        Ok((log, answers.ok_or(ReadError::Answers)?))
     }
 
     /// Goes on with the log of a killed scene: what was cut in the middle is taken away.
-    pub(super) fn go_on(folder: SceneFolder, log: SceneLog) -> Result<Self, FileError> {
+    pub(super) fn go_on(
+        folder: SceneFolder,
+        log: SceneLog,
+        answers: HostAnswers,
+        transcript: &Transcript,
+    ) -> Result<Self, FileError> {
+        let HostAnswers { mark, entered, .. } = answers;
         let events = log.into_events();
         let mut lines = Vec::new();
         for event in &events {
@@ -97,7 +186,8 @@ impl Recording {
         let answers = read_if_there(&folder.host_answers())?.unwrap_or_default();
         let end = answers.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let answers = Appender::cut_at(folder.host_answers(), end as u64)?;
-        Ok(Self { folder, log, answers, events, lines })
+        let transcript = Growing::new(transcript);
+        Ok(Self { folder, log, answers, events, lines, transcript, mark, entered })
     }
 
     pub(super) fn record(&mut self, event: SceneEvent) {
@@ -112,7 +202,38 @@ impl Recording {
         }
         self.log.append(&self.lines)?;
         self.lines.clear();
-        Ok(())
+        self.transcript.grow(&self.folder.transcript(), &self.events)
+    }
+
+    /// Sees to it that a section stands in a character's journal, once, whenever the scene is killed: the journal with its new
+    /// section is written beside the old one, then noted, then takes its name. Where it is noted and no longer beside the
+    /// journal, it is there.
+    pub(super) fn write_entry(
+        &mut self,
+        slug: &Slug,
+        journal: &Path,
+        section: &str,
+    ) -> Result<(), FileError> {
+        // A link to a journal stays a link.
+        let journal = fs::canonicalize(journal).unwrap_or_else(|_| journal.to_owned());
+        let folder = folder_of(&journal);
+        let part = folder.join(format!(".scene-{}-{slug}.part", self.mark));
+        let is_noted = self.entered.contains(slug);
+        if is_noted && !is_there(&part)? {
+            return Ok(());
+        }
+        create_folder(folder)?;
+        // Another scene may write to this journal, too.
+        let _lock = lock(folder);
+        let mut content = read_if_there(&journal)?.unwrap_or_default();
+        add_section(&mut content, section);
+        write_part(&part, &journal, &content)?;
+        if !is_noted {
+            let noted = self.note(&Answer::Entered { slug: slug.clone() });
+            noted.inspect_err(|_| drop(fs::remove_file(&part)))?;
+            self.entered.insert(slug.clone());
+        }
+        install(&part, &journal)
     }
 
     pub(super) fn note_directions(
@@ -135,8 +256,8 @@ impl Recording {
     fn note(&mut self, answer: &Answer) -> Result<(), FileError> {
         // The events before it are written before it.
         self.flush()?;
-        let mut line = serde_json::to_vec(answer).unwrap_or_default();
-        line.push(b'\n');
+        let mut line = Vec::new();
+        write_line(answer, &mut line);
         self.answers.append(&line)
     }
 
@@ -158,6 +279,12 @@ impl Recording {
         replace(&self.folder.events(), &array)
     }
 
+    /// Makes the transcript final.
+    pub(super) fn write_transcript(&self) -> Result<(), FileError> {
+        let text = self.transcript.transcript.render(&self.events);
+        replace(&self.folder.transcript(), text.as_bytes())
+    }
+
     /// The scene is over and its files are written: what only a running one has is removed.
     pub(super) fn end(&self) -> Result<(), FileError> {
         remove(&self.folder.running_events())?;
@@ -165,10 +292,18 @@ impl Recording {
     }
 }
 
-fn write_line(event: &SceneEvent, lines: &mut Vec<u8>) {
+fn write_line(value: &impl Serialize, lines: &mut Vec<u8>) {
     // Neither a map with keys that are no text nor a writer that fails is in it.
-    let _ = serde_json::to_writer(&mut *lines, event);
+    let _ = serde_json::to_writer(&mut *lines, value);
     lines.push(b'\n');
+}
+
+/// A mark for a scene in this folder.
+fn mark_of(folder: &SceneFolder, started_ms: u64) -> String {
+    let path = fs::canonicalize(folder.path()).unwrap_or_else(|_| folder.path().to_owned());
+    let mut hasher = DefaultHasher::new();
+    (path, started_ms).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// What the lines say that are whole. None where there is no first line of this version.
@@ -177,8 +312,9 @@ fn read_answers(bytes: &[u8]) -> Option<HostAnswers> {
     let mut is_known = false;
     for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line).ok()? {
-            Answer::Scene { version: VERSION, started_ms } => {
+            Answer::Scene { version: VERSION, started_ms, mark } => {
                 answers.started = Timestamp::from_millis(started_ms);
+                answers.mark = mark;
                 is_known = true;
             }
             Answer::Scene { .. } => return None,
@@ -192,6 +328,9 @@ fn read_answers(bytes: &[u8]) -> Option<HostAnswers> {
             }
             Answer::Ended { speech } => {
                 answers.ended.insert(speech);
+            }
+            Answer::Entered { slug } => {
+                answers.entered.insert(slug);
             }
         }
     }

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use dirigent_core::Timestamp;
 
-use crate::actor::Restored;
+use crate::actor::{ActorError, Restored};
 use crate::judge::Judgement;
 use crate::log::SceneLog;
-use crate::machine::replay::{Replayed, replay};
+use crate::machine::replay::{HostAnswers, Replayed, replay};
 use crate::machine::{CastPlace, Machine, SceneEffect, SceneInput};
+use crate::scene::deadlines::{Late, within};
 use crate::scene::epilogue::{Epilogue, Report};
 use crate::scene::error::{ResumeError, SceneError};
 use crate::scene::recording::{ReadError, Recording};
 use crate::scene::run::Run;
-use crate::scene::setup::Setup;
+use crate::scene::setup::{Hands, Setup};
+use crate::transcript::date;
 
 impl From<ReadError> for SceneError {
     fn from(error: ReadError) -> Self {
@@ -29,15 +31,16 @@ impl From<ReadError> for SceneError {
 struct Killed {
     replayed: Replayed,
     log: SceneLog,
-    started: Timestamp,
+    answers: HostAnswers,
 }
 
-fn read(scene: &Setup) -> Result<Killed, SceneError> {
+fn read(scene: &mut Setup) -> Result<Killed, SceneError> {
     let (log, answers) = Recording::read(&scene.folder)?;
     let machine = Machine::new(Arc::clone(&scene.plan));
     let replayed = replay(machine, log.events(), &answers)
         .map_err(|diverged| ResumeError::OtherScene { event: diverged.0 })?;
-    Ok(Killed { replayed, log, started: answers.started })
+    scene.transcript.date = date(answers.started);
+    Ok(Killed { replayed, log, answers })
 }
 
 /// An actor that was taken up again, and whether it has an answer that was not recorded.
@@ -50,7 +53,7 @@ enum Seated {
 }
 
 pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
-    let Killed { replayed, log, started } = read(&scene)?;
+    let Killed { replayed, log, answers } = read(&mut scene)?;
     let Replayed { mut machine, mut effects, entries, mut moments } = replayed;
     let now = scene.hands.clock.now();
     let is_over = matches!(effects.as_slice(), [SceneEffect::Finish]);
@@ -68,7 +71,11 @@ pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
         let logged = machine.answered(seat);
 
         let slug = role.slug().clone();
-        let restored = scene.hands.factory.restore(role).await;
+        let Hands { factory, clock, deadlines, .. } = &mut scene.hands;
+        let restored = within(&**clock, deadlines.ready, factory.restore(role)).await;
+        let restored = restored.unwrap_or_else(|Late(after)| {
+            Err(ActorError::new(format!("nothing within {} s", after.as_secs_f64())))
+        });
         let restored =
             restored.map_err(|source| ResumeError::Actor { slug: slug.clone(), source })?;
         seated.push((
@@ -90,8 +97,8 @@ pub(super) async fn resume(mut scene: Setup) -> Result<Epilogue, SceneError> {
             },
         ));
     }
-    let recording = Recording::go_on(scene.folder.clone(), log)?;
-    let mut run = Run::new(scene, machine, recording, started);
+    let recording = Recording::go_on(scene.folder.clone(), log, answers, &scene.transcript)?;
+    let mut run = Run::new(scene, machine, recording);
     run.moments = moments;
     for (seat, entry) in &entries {
         run.write_entry(*seat, entry)?;
@@ -132,11 +139,11 @@ fn leads_to(
     }
 }
 
-pub(super) fn abandon(scene: Setup) -> Result<Report, SceneError> {
-    let Killed { replayed: Replayed { mut machine, mut effects, entries, .. }, log, started } =
-        read(&scene)?;
+pub(super) fn abandon(mut scene: Setup) -> Result<Report, SceneError> {
+    let Killed { replayed: Replayed { mut machine, mut effects, entries, .. }, log, answers } =
+        read(&mut scene)?;
     let now = scene.hands.clock.now();
-    let mut recording = Recording::go_on(scene.folder.clone(), log)?;
+    let mut recording = Recording::go_on(scene.folder.clone(), log, answers, &scene.transcript)?;
     if !effects.contains(&SceneEffect::Finish) {
         // What is recorded already in the machine's eyes stays recorded.
         effects.retain(|effect| matches!(effect, SceneEffect::Record(_)));
@@ -148,7 +155,7 @@ pub(super) fn abandon(scene: Setup) -> Result<Report, SceneError> {
             recording.record(event);
         }
     }
-    let mut run = Run::new(scene, machine, recording, started);
+    let mut run = Run::new(scene, machine, recording);
     for (seat, entry) in &entries {
         run.write_entry(*seat, entry)?;
     }

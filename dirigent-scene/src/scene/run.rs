@@ -3,19 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dirigent_core::Timestamp;
-
 use crate::actor::{ActorError, Output, Restored};
 use crate::cue::Cue;
 use crate::files::{FileError, replace};
-use crate::judge::{Judgement, SpokenLine};
+use crate::judge::{JudgeError, Judgement, SpokenLine};
 use crate::machine::{AbortCause, CastPlace, Machine, SceneEffect, SceneInput};
 use crate::picture::Picture;
+use crate::scene::deadlines::{Late, within};
 use crate::scene::epilogue::{Epilogue, Report};
 use crate::scene::error::{Doing, SceneError};
-use crate::scene::folder::ensure_section;
 use crate::scene::recording::Recording;
-use crate::scene::setup::{Actors, Setup};
+use crate::scene::setup::{Actors, Hands, Setup};
 use crate::slug::Slug;
 use crate::transcript::Transcript;
 
@@ -33,18 +31,14 @@ pub(super) struct Run {
     may_be_shown: bool,
     /// Characters without an entry, with what is known of why.
     missing: Vec<(Slug, Option<String>)>,
+    /// Speeches that the judge said nothing about, with why.
+    unjudged: Vec<(u32, String)>,
     /// Why an actor failed last.
     failure: Option<SceneError>,
 }
 
 impl Run {
-    pub(super) fn new(
-        mut scene: Setup,
-        machine: Machine,
-        recording: Recording,
-        started: Timestamp,
-    ) -> Self {
-        scene.transcript = scene.transcript.date(started);
+    pub(super) fn new(scene: Setup, machine: Machine, recording: Recording) -> Self {
         Self {
             scene,
             machine,
@@ -54,6 +48,7 @@ impl Run {
             moments: 0,
             may_be_shown: false,
             missing: Vec::new(),
+            unjudged: Vec::new(),
             failure: None,
         }
     }
@@ -86,7 +81,8 @@ impl Run {
         seat: CastPlace,
         is_briefed: bool,
     ) -> Result<(), SceneError> {
-        let is_there = self.spawn(seat).await && (!is_briefed || self.brief(seat).await);
+        let is_there = self.spawn(seat).await == SceneInput::Done
+            && (!is_briefed || self.brief(seat).await == SceneInput::Done);
         match self.failure.take().filter(|_| !is_there) {
             Some(failure) => Err(failure),
             None => Ok(()),
@@ -136,11 +132,11 @@ impl Run {
         Ok(Some(match effect {
             SceneEffect::Spawn(seat) => {
                 self.recording.flush()?;
-                done_if(self.spawn(seat).await)
+                self.spawn(seat).await
             }
             SceneEffect::Brief(seat) => {
                 self.recording.flush()?;
-                done_if(self.brief(seat).await)
+                self.brief(seat).await
             }
             SceneEffect::Direct(moment) => {
                 self.moments += 1;
@@ -177,26 +173,30 @@ impl Run {
         }))
     }
 
-    async fn spawn(&mut self, seat: CastPlace) -> bool {
+    async fn spawn(&mut self, seat: CastPlace) -> SceneInput {
         let Some(role) = self.scene.plan.role(seat) else {
-            return false;
+            return SceneInput::Failed;
         };
-        match self.scene.hands.factory.spawn(role).await {
-            Ok(actor) => {
+        let Hands { factory, clock, deadlines, .. } = &mut self.scene.hands;
+        match within(&**clock, deadlines.ready, factory.spawn(role)).await {
+            Ok(Ok(actor)) => {
                 self.actors.insert(seat, actor);
-                true
+                SceneInput::Done
             }
-            Err(source) => self.fail(seat, Doing::Spawn, source),
+            Ok(Err(source)) => self.fail(seat, Doing::Spawn, source),
+            Err(late) => self.time_out(self.slug(seat), Doing::Spawn, late),
         }
     }
 
-    async fn brief(&mut self, seat: CastPlace) -> bool {
+    async fn brief(&mut self, seat: CastPlace) -> SceneInput {
         let (Some(actor), Some(part)) = (self.actors.get_mut(&seat), self.scene.part(seat)) else {
-            return false;
+            return SceneInput::Failed;
         };
-        match actor.brief(part.briefing.clone()).await {
-            Ok(()) => true,
-            Err(source) => self.fail(seat, Doing::Brief, source),
+        let Hands { clock, deadlines, .. } = &self.scene.hands;
+        match within(&**clock, deadlines.ready, actor.brief(part.briefing.clone())).await {
+            Ok(Ok(())) => SceneInput::Done,
+            Ok(Err(source)) => self.fail(seat, Doing::Brief, source),
+            Err(late) => self.time_out(self.slug(seat), Doing::Brief, late),
         }
     }
 
@@ -208,76 +208,109 @@ impl Run {
             return SceneInput::Failed;
         };
         let kind = cue.kind();
-        match actor.respond(cue).await {
-            Ok(output) => SceneInput::Answered(output),
-            Err(source) => {
-                tracing::warn!(character = %self.slug(seat), ?kind, "an actor gave no answer");
-                done_if(self.fail(seat, Doing::Respond, source))
-            }
+        let Hands { clock, deadlines, .. } = &self.scene.hands;
+        let limit = if actor.is_person() { deadlines.person } else { deadlines.answer };
+        let answer = within(&**clock, limit, actor.respond(cue)).await;
+        if !matches!(answer, Ok(Ok(_))) {
+            let is_late = answer.is_err();
+            tracing::warn!(character = %self.slug(seat), ?kind, is_late, "an actor gave no answer");
+        }
+        match answer {
+            Ok(Ok(output)) => SceneInput::Answered(output),
+            Ok(Err(source)) => self.fail(seat, Doing::Respond, source),
+            Err(late) => self.time_out(self.slug(seat), Doing::Respond, late),
         }
     }
 
     async fn show(&mut self, line: &SpokenLine) -> Result<SceneInput, FileError> {
         let is_repeat = std::mem::take(&mut self.may_be_shown);
-        let Some(outlet) = self.scene.hands.outlet.as_mut().filter(|_| !line.speech.is_empty())
-        else {
+        let Hands { outlet, clock, deadlines, .. } = &mut self.scene.hands;
+        let Some(outlet) = outlet.as_mut().filter(|_| !line.speech.is_empty()) else {
             return Ok(SceneInput::Done);
         };
         self.recording.flush()?;
-        Ok(match outlet.show(line, is_repeat).await {
-            Ok(()) => SceneInput::Done,
-            Err(source) => {
-                let slug = line.speaker.slug().clone();
+        let slug = line.speaker.slug().clone();
+        Ok(match within(&**clock, deadlines.show, outlet.show(line, is_repeat)).await {
+            Ok(Ok(())) => SceneInput::Done,
+            Ok(Err(source)) => {
                 self.failure = Some(SceneError::Show { slug, source });
                 SceneInput::Failed
             }
+            Err(late) => self.time_out(slug, Doing::Show, late),
         })
     }
 
     async fn judge(&mut self, line: &SpokenLine) -> Result<SceneInput, FileError> {
-        let Some(judge) = self.scene.hands.judge.as_mut() else {
+        let Hands { judge, clock, deadlines, .. } = &mut self.scene.hands;
+        let Some(judge) = judge.as_mut() else {
             return Ok(SceneInput::Judged(Judgement::GoesOn));
         };
         self.recording.flush()?;
-        let judgement = judge.has_ended(line).await.unwrap_or_else(|error| {
-            tracing::warn!(speech = line.number, %error, "the scene goes on");
-            Judgement::GoesOn
-        });
-        if judgement == Judgement::Ended {
-            self.recording.note_ended(line.number)?;
-        }
-        Ok(SceneInput::Judged(judgement))
+        let (input, why) = match within(&**clock, deadlines.judge, judge.has_ended(line)).await {
+            Ok(Ok(judgement)) => {
+                if judgement == Judgement::Ended {
+                    self.recording.note_ended(line.number)?;
+                }
+                return Ok(SceneInput::Judged(judgement));
+            }
+            Ok(Err(error)) => (SceneInput::Judged(Judgement::GoesOn), error),
+            Err(Late(after)) => {
+                let why = format!("nothing within {} s", after.as_secs_f64());
+                (SceneInput::TimedOut, JudgeError::new(why))
+            }
+        };
+        tracing::warn!(speech = line.number, error = %why, "the scene goes on");
+        self.unjudged.push((line.number, why.to_string()));
+        Ok(input)
     }
 
     /// Remembers why an actor failed.
-    fn fail(&mut self, seat: CastPlace, doing: Doing, source: ActorError) -> bool {
+    fn fail(&mut self, seat: CastPlace, doing: Doing, source: ActorError) -> SceneInput {
         self.failure = Some(SceneError::Actor { slug: self.slug(seat), doing, source });
-        false
+        SceneInput::Failed
+    }
+
+    /// Remembers what was not done in time.
+    fn time_out(&mut self, slug: Slug, doing: Doing, Late(after): Late) -> SceneInput {
+        self.failure = Some(SceneError::TimedOut { slug, doing, after });
+        SceneInput::TimedOut
     }
 
     fn slug(&self, seat: CastPlace) -> Slug {
         self.scene.plan.slug(seat).clone()
     }
 
-    /// Sees to it that an entry stands at the end of its journal.
-    pub(super) fn write_entry(&self, seat: CastPlace, entry: &Arc<str>) -> Result<(), FileError> {
+    /// Sees to it that an entry stands in its journal, once.
+    pub(super) fn write_entry(
+        &mut self,
+        seat: CastPlace,
+        entry: &Arc<str>,
+    ) -> Result<(), FileError> {
+        let slug = self.slug(seat);
         let Some(part) = self.scene.part(seat) else {
             return Ok(());
         };
         let Transcript { title, date, .. } = &self.scene.transcript;
-        ensure_section(&part.journal_file, &format!("## {date} — {title}\n\n{entry}\n"))
+        let section = format!("## {date} — {title}\n\n{entry}\n");
+        self.recording.write_entry(&slug, &part.journal_file, &section)
     }
 
     fn finish(mut self) -> Result<Epilogue, SceneError> {
         let report = self.finalise()?;
         let plan = &self.scene.plan;
         match self.machine.abort_cause() {
-            None => Ok(Epilogue::new(report, self.actors, plan)),
+            None => {
+                let Hands { clock, deadlines, .. } = &self.scene.hands;
+                let time = (Arc::clone(clock), deadlines.clone());
+                Ok(Epilogue::new(report, self.actors, plan, time))
+            }
             Some(AbortCause::Protocol(seat)) => Err(SceneError::Protocol {
                 slug: plan.slug(seat).clone(),
                 outputs: plan.corrections_max.saturating_add(1),
             }),
-            Some(AbortCause::Failed) => Err(self.failure.take().unwrap_or(SceneError::Stopped)),
+            Some(AbortCause::Failed | AbortCause::TimedOut) => {
+                Err(self.failure.take().unwrap_or(SceneError::Stopped))
+            }
             Some(AbortCause::Stopped) => Err(SceneError::Stopped),
         }
     }
@@ -288,8 +321,7 @@ impl Run {
         let report = self.report();
         let Self { scene, recording, .. } = &self;
         recording.write_array()?;
-        let transcript = scene.transcript.render(recording.events());
-        replace(&scene.folder.transcript(), transcript.as_bytes())?;
+        recording.write_transcript()?;
         if scene.draws_picture {
             let picture = Picture::new(&scene.transcript.title, &scene.plan.roles);
             replace(&scene.folder.picture(), picture.render(recording.events()).as_bytes())?;
@@ -300,10 +332,7 @@ impl Run {
 
     fn report(&self) -> Report {
         let reason = self.machine.reason();
-        Report::of(self.recording.events(), reason, &self.scene, self.missing.clone())
+        let unjudged = self.unjudged.clone();
+        Report::of(self.recording.events(), reason, &self.scene, self.missing.clone(), unjudged)
     }
-}
-
-fn done_if(is_done: bool) -> SceneInput {
-    if is_done { SceneInput::Done } else { SceneInput::Failed }
 }

@@ -13,6 +13,7 @@ use crate::director::Director;
 use crate::judge::Judge;
 use crate::machine::{CastPlace, Plan};
 use crate::outlet::Outlet;
+use crate::scene::deadlines::SceneDeadlines;
 use crate::scene::folder::SceneFolder;
 use crate::transcript::Transcript;
 
@@ -40,6 +41,7 @@ pub(super) struct Hands {
     pub(super) director: Box<dyn Director>,
     pub(super) outlet: Option<Box<dyn Outlet>>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) deadlines: SceneDeadlines,
 }
 
 impl Setup {

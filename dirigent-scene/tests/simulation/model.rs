@@ -186,8 +186,12 @@ impl Model {
             (Waits::Entry(at, corrections), SceneInput::Answered(output)) => {
                 self.entry(at, corrections, output, granted);
             }
-            (Waits::Entry(at, _), SceneInput::Failed) => self.no_entry(at, granted),
+            (Waits::Judge, SceneInput::TimedOut) => self.next_turn(granted),
+            (Waits::Entry(at, _), SceneInput::Failed | SceneInput::TimedOut) => {
+                self.no_entry(at, granted);
+            }
             (_, SceneInput::Failed) => self.abort(),
+            (_, SceneInput::TimedOut) => self.end_at_once("timed-out"),
             (_, other) => panic!("the machine took {other:?}"),
         }
         self.out.clone()
@@ -489,8 +493,12 @@ impl Model {
     }
 
     fn abort(&mut self) {
+        self.end_at_once("aborted");
+    }
+
+    fn end_at_once(&mut self, reason: &str) {
         if !self.closed {
-            self.record_close("aborted");
+            self.record_close(reason);
         }
         self.out.push("finish".to_owned());
     }

@@ -1,0 +1,148 @@
+//! Every entry stands in its journal once; the transcript grows with its scene. Kills at every change on disk are tried
+//! within the crate (`src/kills.rs`).
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use dirigent_scene::{
+    Character, Direction, Director, Moment, Outlet, ShowError, Slug, SpokenLine, async_trait,
+};
+
+use crate::fixture::{Place, says};
+
+fn place() -> Place {
+    Place::new(&[
+        ("maria", vec![says("Safe travels."), "Dear diary.".into()]),
+        ("sam", vec![says("Bye."), "Dear diary.".into()]),
+    ])
+}
+
+/// Plays a short scene in a folder of this name, with Maria's journal here.
+fn play(place: &Place, name: &str, journal: &Path) {
+    let maria = Character::new("Maria").journal_file(journal);
+    let scene = place.empty().character(maria).character(Character::new("Sam"));
+    let scene = scene.folder(place.home.path().join(name)).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(scene.run()).unwrap();
+}
+
+fn entries(journal: &Path) -> usize {
+    std::fs::read_to_string(journal).unwrap().matches("\n\nDear diary.\n").count()
+}
+
+/// R241, SC4
+#[test]
+fn three_scenes_of_a_day_write_three_entries_also_where_they_are_alike() {
+    let place = place();
+    let journal = place.home.path().join("maria.md");
+    for (name, count) in [("one", 1), ("two", 2), ("three", 3)] {
+        play(&place, name, &journal);
+        assert_eq!(entries(&journal), count);
+    }
+    let section = "## 2025-06-15 — Scene 001 — Morning kitchen\n\nDear diary.\n";
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), [section; 3].join("\n"));
+}
+
+/// SC4: a character that plays in several scenes at once loses no entry.
+#[cfg(unix)]
+#[test]
+fn scenes_that_end_at_the_same_moment_all_write_their_entries() {
+    let home = tempfile::tempdir().unwrap();
+    let journal: Arc<PathBuf> = Arc::new(home.path().join("maria.md"));
+    let scenes: Vec<_> = (0..8)
+        .map(|_| {
+            let journal = Arc::clone(&journal);
+            std::thread::spawn(move || {
+                let place = place();
+                for number in 0..4 {
+                    play(&place, &number.to_string(), &journal);
+                }
+            })
+        })
+        .collect();
+    for scene in scenes {
+        scene.join().unwrap();
+    }
+    assert_eq!(entries(&journal), 32);
+}
+
+/// R241
+#[cfg(unix)]
+#[test]
+fn a_journal_keeps_its_rights_and_a_link_to_it_stays_a_link() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = place();
+    let (real, link) = (place.home.path().join("real.md"), place.home.path().join("link.md"));
+    std::fs::write(&real, "Mine.\n").unwrap();
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    play(&place, "one", &link);
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(entries(&real), 1);
+    assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// Reads the transcript whenever something is said.
+#[derive(Clone)]
+struct Reader(PathBuf, Arc<Mutex<Vec<String>>>);
+
+#[async_trait]
+impl Outlet for Reader {
+    async fn show(&mut self, _: &SpokenLine, _: bool) -> Result<(), ShowError> {
+        self.1.lock().unwrap().push(std::fs::read_to_string(&self.0).unwrap());
+        Ok(())
+    }
+}
+
+/// R237, SC5
+#[tokio::test]
+async fn the_transcript_grows_with_the_scene() {
+    let place = Place::new(&[
+        ("maria", vec![says("One."), says("Three.\n\nStill three."), says("Bye.")]),
+        ("sam", vec![says("Two."), says("Safe travels.")]),
+    ]);
+    let reader = Reader(place.folder().join("transcript.md"), Arc::default());
+    place.two().outlet(reader.clone()).build().unwrap().run().await.unwrap();
+    let seen = reader.1.lock().unwrap().clone();
+    let begin = "# Scene 001 — Morning kitchen\n\n**Date:** 2025-06-15\n**Duration:** not over yet\n\
+        **Participants:** Maria, Sam\n**Setting:** A kitchen\n\n---\n\n**MARIA:** One.\n";
+    assert_eq!(seen[0], begin);
+    assert_eq!(
+        seen[2],
+        format!("{begin}\n**SAM:** Two.\n\n**MARIA:** Three.\n>\n> Still three.\n")
+    );
+    assert!(seen.windows(2).all(|pair| pair[1].starts_with(&pair[0])));
+    let body = |text: &str| text.split_once("\n---\n").unwrap().1.to_owned();
+    assert!(body(&place.read("transcript.md")).starts_with(&body(&seen[4])));
+}
+
+/// Zoe enters after two speeches.
+struct Visit;
+
+impl Director for Visit {
+    fn before_turn(&mut self, moment: &Moment) -> Vec<Direction> {
+        let zoe = || Direction::Enter(Slug::new("zoe").unwrap());
+        if moment.speeches == 2 { vec![zoe()] } else { Vec::new() }
+    }
+}
+
+/// R237, SC5
+#[tokio::test]
+async fn who_enters_stands_above_the_growing_transcript_at_once() {
+    let place = Place::new(&[
+        ("maria", vec![says("One."), says("Three."), says("Bye.")]),
+        ("sam", vec![says("Two."), says("Safe travels."), says("Bye.")]),
+        ("zoe", vec![says("Hi."), says("Bye.")]),
+    ]);
+    let reader = Reader(place.folder().join("transcript.md"), Arc::default());
+    let scene = place.two().waiting(Character::new("Zoe")).director(Visit).outlet(reader.clone());
+    scene.build().unwrap().run().await.unwrap();
+    let seen = reader.1.lock().unwrap().clone();
+    assert!(seen[1].contains("Participants:** Maria, Sam\n"), "{}", seen[1]);
+    assert!(seen[2].contains("Participants:** Maria, Sam, Zoe\n"), "{}", seen[2]);
+    assert!(
+        seen[2].ends_with("**MARIA:** One.\n\n**SAM:** Two.\n\n**MARIA:** Three.\n"),
+        "{}",
+        seen[2]
+    );
+}
