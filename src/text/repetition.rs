@@ -192,7 +192,7 @@ struct Reply {
 
 impl Reply {
     /// How many words it has, empty ones included. Two characters of a script without spaces are one.
-    const fn length(&self) -> usize {
+    fn length(&self) -> usize {
         self.words.len() + self.empty - self.characters / 2
     }
 
@@ -224,7 +224,7 @@ impl Reply {
                 Piece::Word(hash) | Piece::Character(hash) => {
                     self.characters += usize::from(matches!(piece, Piece::Character(_)));
                     if std::mem::take(&mut denies) {
-                        self.claims = with(self.claims, hash);
+                        add(&mut self.claims, hash);
                     }
                     self.pairs.extend(newest.map(|newest| with_order(newest, hash)));
                     newest = Some(hash);
@@ -232,14 +232,14 @@ impl Reply {
                 }
                 Piece::Fact(hash) => {
                     self.facts.push(with_order(FACT, hash));
-                    self.all_facts = with(self.all_facts, hash);
-                    self.claims = with(self.claims, hash);
+                    add(&mut self.all_facts, hash);
+                    add(&mut self.claims, hash);
                 }
                 Piece::Negation => denies = true,
                 Piece::Person(hash) => {
                     self.empty += 1;
                     several |= *first.get_or_insert(hash) != hash;
-                    self.persons = with(self.persons, hash);
+                    add(&mut self.persons, hash);
                 }
                 Piece::Empty => self.empty += 1,
                 // "I vote", "my vote", "Vote: yes"; not "a vote by the pupils".
@@ -252,7 +252,7 @@ impl Reply {
             before = Some(*piece);
         }
         if denies {
-            self.claims = with(self.claims, 1);
+            add(&mut self.claims, 1);
         }
         self.persons = self.persons.filter(|_| several);
     }
@@ -281,8 +281,9 @@ fn by(author: AgentKey, hash: u64) -> u64 {
     with_order(hash, u64::from(author.get()) + 1)
 }
 
-fn with(known: Option<u64>, hash: u64) -> Option<u64> {
-    Some(with_order(known.unwrap_or_default(), hash))
+/// One more of a list that is known as one hash.
+fn add(list: &mut Option<u64>, hash: u64) {
+    *list = Some(with_order(list.unwrap_or_default(), hash));
 }
 
 #[cfg(test)]
