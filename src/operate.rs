@@ -23,6 +23,7 @@ pub use crate::runtime::events::{
 };
 pub use crate::runtime::presence::FailedCalls;
 pub use crate::runtime::tally::{PhaseTimes, Request, Tally};
+pub use crate::runtime::twins::Twin;
 pub use crate::runtime::workers::Work;
 pub use crate::values::call_error::DriverEnd;
 pub use crate::values::summary::{ResultPost, Summary};

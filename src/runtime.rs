@@ -12,7 +12,7 @@
 //! | `schedule`, `timers` | one queue with the deadlines of all channels |
 //! | `lost`, `connections`, `catch_up`, `backfill` | lost gateway connections, and what is read afterwards |
 //! | `registry`, `registry_news`, `presence`, `rights`, `recognition` | who is registered, hosted and online, and who may write |
-//! | `ownership`, `arrivals`, `leaving`, `carry` | channels of several processes that come, go and are elsewhere |
+//! | `ownership`, `arrivals`, `leaving`, `carry`, `twins` | channels of several processes that come, go and are elsewhere; processes that know nothing of each other |
 //! | `events`, `tally`, `workers`, `run_error` | what listeners and metrics see |
 //! | `creations`, `texts`, `surroundings`, `host_code`, `steps` | limits of tools, texts in memory, what a turn may ask, calls of the host's code |
 
@@ -54,6 +54,7 @@ mod surroundings;
 pub(crate) mod tally;
 mod texts;
 pub(crate) mod timers;
+pub(crate) mod twins;
 mod typing;
 pub(crate) mod workers;
 
@@ -84,6 +85,7 @@ pub(crate) use self::steps::SpawnCalls;
 use self::tally::Counts;
 use self::texts::TextBudget;
 use self::timers::Timers;
+use self::twins::Twins;
 use self::workers::Workers;
 use crate::ports::neighbours::Neighbours;
 use crate::ports::orchestrator::Orchestrator;
@@ -132,6 +134,8 @@ pub(crate) struct Runtime {
     pastes: Arc<Pastes>,
     /// Whether people's messages can be seen.
     pub(crate) sight: Arc<Sight>,
+    /// Whether another process posts with the same accounts.
+    pub(crate) twins: Twins,
     /// Names runs that were put off.
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Arc<Timers>,
@@ -219,9 +223,10 @@ impl Runtime {
     pub(crate) fn new(parts: Parts) -> Self {
         let timers = Arc::<Timers>::default();
         let texts = TextBudget::new(parts.settings.limits.texts_bytes_max);
+        let up_since = parts.clock.now();
         Self {
-            process: process_number(parts.clock.now()),
-            up_since: parts.clock.now(),
+            process: process_number(up_since),
+            up_since,
             history_max: parts.store.history_max(),
             events: broadcast::Sender::new(TRANSITIONS_KEPT),
             pastes: Arc::new(Pastes::new(
@@ -230,6 +235,7 @@ impl Runtime {
                 parts.settings.time_limits.request,
             )),
             sight: Arc::default(),
+            twins: Twins::new(up_since),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
             identities: parts.identities,

@@ -41,6 +41,7 @@ mod surroundings;
 mod sweep;
 mod takeover;
 mod told;
+mod twins;
 mod unhosted;
 mod unsent;
 mod words;

@@ -196,6 +196,16 @@ fn told(status: &Status, directory: &Directory) -> String {
              Discord's developer portal.",
         );
     }
+    if let Some(twin) = status.twin {
+        text.push_str(
+            "\nAnother process posts here with the same tokens, and shares no store with this one: end one of them.",
+        );
+        if twin.gives_way {
+            text.push_str(
+                " This one began later, and grants no turns here until the other has posted nothing for ten minutes.",
+            );
+        }
+    }
     if status.record_refused_since.is_some() {
         text.push_str(
             "\nThe state of this channel cannot be stored: no agent is called until it is.",

@@ -11,6 +11,7 @@ use crate::host::participants::NOT_SEEN;
 use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::addressing::AddressedBy;
 use crate::runtime::presence::FailedCalls;
+use crate::runtime::twins::Twin;
 use crate::values::error::PostFailure;
 
 /// Why an agent may, or may not, speak now, and what would change that. `Display` says it in
@@ -60,6 +61,8 @@ pub struct Explanation {
     /// Whether people's messages come to this channel without anything in them, because the bot lacks the message-content
     /// intent: they wake no agent.
     pub sees_no_content: bool,
+    /// Another process that posts here with the same tokens and shares no store with this one, where one was noticed.
+    pub twin: Option<Twin>,
     /// The process that acts for the channel, where it is another one and its name is known.
     pub owner: Option<Arc<str>>,
     /// Whether the channel keeps turns and the agent was not among those that see it when that was read last: then the library
@@ -142,6 +145,7 @@ impl Explanation {
             refused: None,
             addressed_by: None,
             sees_no_content: false,
+            twin: None,
             owner: None,
             is_absent: false,
             bar: None,
@@ -268,6 +272,11 @@ impl fmt::Display for Explanation {
         if self.sees_no_content {
             f.write_str(
                 " People's messages come without anything in them: the bot lacks the Message Content Intent.",
+            )?;
+        }
+        if self.twin.is_some() {
+            f.write_str(
+                " Another process posts here with the same tokens, and shares no store with this one: end one of them.",
             )?;
         }
         if self.waits_for_call {

@@ -4,6 +4,7 @@ use dirigent_core::{AgentKey, Input, MessageId, Mode};
 
 use crate::host::storing::Storing;
 use crate::ports::neighbours::GatewayEvent;
+use crate::ports::ownership::Standing;
 use crate::room::connection::Gateway;
 use crate::room::context::ChatFacts as _;
 use crate::runtime::Runtime;
@@ -46,6 +47,11 @@ impl Here<'_> {
         let runtime = &self.dirigent.runtime;
         if let Some(room) = runtime.room_or_catch_up(message.channel).await? {
             runtime.sight.look_at(&message);
+            // The sender's replies are this process's to post, and so is the channel.
+            let hosted = runtime.registry.is_of_hosted(&message);
+            if hosted && runtime.owned(message.channel) == Standing::Held {
+                runtime.twins.look_at(&message, runtime.clock.now());
+            }
             runtime.update(&room, |room, cx, now| room.pushed(cx, now, message));
         }
         Ok(())

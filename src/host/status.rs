@@ -16,6 +16,7 @@ use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
 use crate::runtime::presence::FailedCalls;
 use crate::runtime::tally::Tally;
+use crate::runtime::twins::Twin;
 use crate::values::load_error::Barred;
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
 
@@ -81,6 +82,8 @@ pub struct Status {
     /// Whether people's messages come to this process without anything in them, because the bot lacks the message-content
     /// intent: they wake no agent.
     pub sees_no_content: bool,
+    /// Another process that posts here with the same tokens and shares no store with this one, where one was noticed.
+    pub twin: Option<Twin>,
     /// How many of a discussion's own messages, such as its result, were given up since the chat refuses them; a restart
     /// tries them once more. [`discussion`](Channel::discussion) lists them.
     pub given_up: usize,
@@ -95,8 +98,9 @@ pub(crate) const fn reason_of(barred: Barred) -> Reason {
 }
 
 /// Why everything is denied in a channel that is not, or not for much longer, this process's.
-const fn reason_of_standing(standing: Standing) -> Option<Reason> {
-    match standing {
+fn reason_of_standing(runtime: &Runtime, channel: ChannelId) -> Option<Reason> {
+    match runtime.standing(channel) {
+        Standing::Quiet if runtime.owned(channel) == Standing::Held => Some(Reason::Elsewhere),
         Standing::Held => None,
         Standing::Quiet => Some(Reason::LeaseEnding),
         Standing::Lapsed => Some(Reason::LeaseLapsed),
@@ -129,7 +133,7 @@ impl Channel<'_> {
             Err(error) => return Err(error),
         };
         let Some(key) = self.dirigent.runtime.registry.key(agent) else {
-            let standing = reason_of_standing(self.standing());
+            let standing = reason_of_standing(&self.dirigent.runtime, self.id);
             let reason = standing.or_else(|| of_everybody(room.lock().room.look().machine()));
             return Ok(why(reason.unwrap_or(Reason::NotRegistered)));
         };
@@ -137,8 +141,9 @@ impl Channel<'_> {
         let state = room.lock();
         let machine = state.room.look().machine();
         let view = machine.view();
-        let reason = reason_of_standing(self.standing()).unwrap_or_else(|| machine.explain(key));
         let runtime = &self.dirigent.runtime;
+        let standing = reason_of_standing(runtime, self.id);
+        let reason = standing.unwrap_or_else(|| machine.explain(key));
         let keeps_turns = view.mode().keeps_turns();
         let bar = runtime.write_bar(self.id, runtime.registry.directory().user(key));
         let bar = bar.filter(|_| keeps_turns);
@@ -171,6 +176,7 @@ impl Channel<'_> {
             addressed_by: state.room.look().addressed_by(key),
             refused: state.room.look().post_failure(key),
             sees_no_content: self.dirigent.runtime.sight.is_blind(),
+            twin: runtime.twins.of(self.id),
             is_absent: is_absent(machine, key),
             bar,
             bar_ends_in: bar.and_then(WriteBar::until).map(|until| until.since(now)),
@@ -288,7 +294,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         phase: view.phase(),
         rest: view.pause(),
         speaker: view.speaker().map(name),
-        silence: reason_of_standing(runtime.standing(room.id())).or_else(|| view.silence()),
+        silence: reason_of_standing(runtime, room.id()).or_else(|| view.silence()),
         has_word: room.look().has_word(),
         agents: listed.chain(unlisted).map(state).collect(),
         turn: view.turn(),
@@ -306,6 +312,7 @@ fn status_of(runtime: &Runtime, room: &Room) -> Status {
         unrecognised: view.list().filter_map(unrecognised).collect(),
         failing: view.list().filter_map(failing).collect(),
         sees_no_content: runtime.sight.is_blind(),
+        twin: runtime.twins.of(room.id()),
         given_up: room.look().given_up(),
     }
 }

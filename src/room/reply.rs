@@ -24,8 +24,6 @@ use crate::values::message::Nonce;
 use crate::values::reply_file::ReplyFile;
 use crate::{ChannelId, ChatMessage, Settings};
 
-/// Keeps the nonces of replies apart from those of effects.
-const REPLIES: u64 = 1 << 35;
 /// How many bits of a nonce's number count the parts.
 const PART_BITS: u32 = 14;
 
@@ -104,18 +102,18 @@ pub(crate) fn cut_notice(settings: &Settings, longest: usize) -> Option<String> 
 }
 
 /// Makes a reply of an agent's messages, and of what it has besides. `newest`: the newest message that is known.
+/// `began`: when this process did.
 pub(crate) fn compose(
     channel: ChannelId,
     (agent, turn, run): (AgentKey, TurnId, RunId),
     messages: impl Iterator<Item = Arc<str>>,
     extras: Option<Arc<Extras>>,
     end: ReplyEnd,
-    (newest, now): (Option<MessageId>, Timestamp),
+    (newest, now, began): (Option<MessageId>, Timestamp, Timestamp),
 ) -> Outgoing {
     let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
     let part = |content, number| {
-        let number = REPLIES | run_bits | number;
-        let nonce = Nonce::from_parts(channel.get(), now.as_millis(), number);
+        let nonce = Nonce::of_reply(channel.get(), now, run_bits | number, began);
         OutgoingPart { content, nonce, posted: None }
     };
     let mut parts = Vec::with_capacity(1);
@@ -525,7 +523,7 @@ mod tests {
             crate::text::split::split_reply(&"x".repeat(5_000)).into_iter().map(Arc::from);
         let of = (AgentKey::new(2), TurnId::new(1), RunId::new(3));
         let (channel, end) = (ChannelId::new(1), ReplyEnd::Finished);
-        let stored = compose(channel, of, messages, None, end, (None, now));
+        let stored = compose(channel, of, messages, None, end, (None, now, now));
         let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now, now);
         assert!(matches!(reply.next_step(now), Some(ReplyStep::Read { .. })));
         let first = reply.posted(MessageId::new(10)).unwrap();

@@ -61,7 +61,8 @@ impl Replying<'_> {
         let (messages, rest) =
             messages_of(&words, self.cx.settings, self.cx.chat.longest_message());
         let channel = self.turns.channel;
-        let outgoing = compose(channel, of, messages, extras, end, (newest, self.now));
+        let outgoing =
+            compose(channel, of, messages, extras, end, (newest, self.now, self.cx.up_since));
         if outgoing.parts.is_empty() {
             if !rest.is_empty() {
                 self.kept.inbox.keep_late(agent, Said::words(rest));

@@ -329,6 +329,12 @@ impl<'p> Loop<'p> {
     /// Tells every channel whose deadline has passed.
     fn tick(&self, now: Timestamp) {
         self.runtime.leaving.tick(now);
+        for channel in self.runtime.twins.tick(now) {
+            tracing::info!(%channel, "the other process has posted nothing for ten minutes: turns are granted here again");
+            if let Some(room) = self.runtime.rooms.awake(channel) {
+                self.runtime.update(&room, Room::tick);
+            }
+        }
         for channel in self.runtime.timers.overdue(now) {
             // Where it left memory meanwhile, its deadline did, too.
             if let Some(room) = self.runtime.rooms.awake(channel) {
@@ -356,6 +362,7 @@ impl<'p> Loop<'p> {
             runtime.timers.earliest(),
             runtime.presence.next_silence(),
             runtime.leaving.earliest(),
+            runtime.twins.earliest(),
             self.admission.next_deadline(),
             self.deaf_at,
         ];

@@ -15,6 +15,13 @@ use crate::values::stage::DriverStage;
 impl Runtime {
     /// How this process stands to the channel. Without other processes every channel is its own.
     pub(crate) fn standing(&self, channel: ChannelId) -> Standing {
+        let standing = self.owned(channel);
+        let gives_way = standing == Standing::Held && self.twins.gives_way(channel);
+        if gives_way { Standing::Quiet } else { standing }
+    }
+
+    /// The same, whatever a process does that knows nothing of this one.
+    pub(crate) fn owned(&self, channel: ChannelId) -> Standing {
         self.ownership.as_ref().map_or(Standing::Held, |ownership| ownership.standing(channel))
     }
 
@@ -91,6 +98,7 @@ impl Following<'_> {
             }
         }
         runtime.rooms.came(came);
+        runtime.twins.came(came, runtime.clock.now());
         for room in runtime.rooms.all_awake() {
             if runtime.standing(room.id) == Standing::Elsewhere {
                 self.abandon(&room);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use dirigent_core::AgentKey;
+use dirigent_core::{AgentKey, Author};
 use rustc_hash::FxHashMap;
 
 use crate::ports::identity::Identity;
@@ -12,7 +12,7 @@ use crate::ports::orchestrator::Orchestrator;
 use crate::ports::store::ChannelStore;
 use crate::room::directory::Directory;
 use crate::values::error::ApiError;
-use crate::{Agent, AgentId, DiscordApi, UserId};
+use crate::{Agent, AgentId, ChatMessage, DiscordApi, UserId};
 
 /// An agent that the library calls, and the account it speaks with.
 #[derive(Clone)]
@@ -199,6 +199,12 @@ impl Registry {
     /// The accounts of all registered agents.
     pub(crate) fn accounts(&self) -> Vec<UserId> {
         self.directory().accounts()
+    }
+
+    /// Whether the message's author is an agent whose replies this process posts.
+    pub(crate) fn is_of_hosted(&self, message: &ChatMessage) -> bool {
+        let directory = self.directory();
+        matches!(directory.author(message), Author::Agent(agent) if directory.is_hosted(agent))
     }
 
     pub(crate) fn of_user(&self, user: UserId) -> Option<AgentKey> {

@@ -59,7 +59,7 @@ pub(super) async fn elsewhere<T: Send + 'static>(
             () = answer.closed() => return,
             done = &mut work => done,
         };
-        // It may be the host's code that runs now: who waits is told when nothing is left.
+        // It may be the host's code that runs now: who waits learns of the end when nothing is left.
         drop(work);
         let _ = answer.send(done);
     };

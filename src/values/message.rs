@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use dirigent_core::{MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -301,11 +302,63 @@ impl Nonce {
         Self { characters, length: 25 }
     }
 
+    /// The nonce of a reply's part: it also says when the process began that made the reply. `number`: of the part within the
+    /// channel's life, 34 bits of which are kept, of the channel 16, and of the time all until the year 2109.
+    pub(crate) fn of_reply(channel: u64, at: Timestamp, number: u64, began: Timestamp) -> Self {
+        let time = at.as_millis() & ((1 << 42) - 1);
+        let place = (channel ^ (channel >> 16) ^ (channel >> 32) ^ (channel >> 48)) & 0xffff;
+        let packed = u128::from(time) << 82
+            | u128::from(place) << 66
+            | u128::from(number & ((1 << 34) - 1)) << 32
+            | u128::from(age_of(at, began));
+        let half = |bits: u128| u64::try_from(bits & ((1 << 62) - 1)).unwrap_or_default();
+        let mut characters = [0; Self::MAX];
+        let (mark, rest) = characters.split_at_mut(1);
+        let (first, second) = rest.split_at_mut(12);
+        mark.fill(REPLY_MARK);
+        write_base36(first, half(packed >> 62));
+        write_base36(second, half(packed));
+        Self { characters, length: 25 }
+    }
+
+    /// When the post with this nonce was decided, and when the process began that did so, [rounded](Self::rounded). `None` where
+    /// the nonce does not say.
+    pub(crate) fn decided_and_began(&self) -> Option<(Timestamp, Timestamp)> {
+        let digits = self.as_str().strip_prefix(char::from(REPLY_MARK))?;
+        let (first, second) = digits.split_at_checked(12).filter(|(_, rest)| rest.len() == 12)?;
+        let read = |half| u64::from_str_radix(half, 36).ok();
+        let (first, second) = (read(first)?, read(second)?);
+        let decided = Timestamp::from_millis(first >> 20);
+        let age = Duration::from_millis((second & 0xffff_ffff) * AGE_UNIT);
+        Some((decided, began_at(decided, age)))
+    }
+
+    /// When a process began, as precisely as a nonce of this time says it: to 4 ms, and 198 days ago at most.
+    pub(crate) fn rounded(at: Timestamp, began: Timestamp) -> Timestamp {
+        began_at(at, Duration::from_millis(age_of(at, began) * AGE_UNIT))
+    }
+
     /// The nonce's characters: digits and lower-case letters.
     pub fn as_str(&self) -> &str {
         let written = self.characters.get(..usize::from(self.length)).unwrap_or_default();
         std::str::from_utf8(written).unwrap_or_default()
     }
+}
+
+/// The first character of a reply's nonce: no other nonce of ours begins so.
+const REPLY_MARK: u8 = b'z';
+/// In what the age of a process is counted, in milliseconds.
+const AGE_UNIT: u64 = 4;
+
+/// How old a process is at that time, in units that fill 32 bits.
+fn age_of(at: Timestamp, began: Timestamp) -> u64 {
+    let age = u64::try_from(at.since(began).as_millis()).unwrap_or(u64::MAX);
+    (age / AGE_UNIT).min(u64::from(u32::MAX))
+}
+
+fn began_at(at: Timestamp, age: Duration) -> Timestamp {
+    let age = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+    Timestamp::from_millis(at.as_millis().saturating_sub(age))
 }
 
 impl fmt::Debug for Nonce {

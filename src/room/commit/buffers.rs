@@ -120,7 +120,7 @@ mod tests {
             Discussion { callback: channel, callback_guild: None, guide: "a secret".to_owned() };
         let of = (AgentKey::new(1), TurnId::new(1), RunId::new(1));
         let messages = std::iter::once("a secret".into());
-        let reply = compose(channel, of, messages, None, ReplyEnd::Finished, (None, now));
+        let reply = compose(channel, of, messages, None, ReplyEnd::Finished, (None, now, now));
         let record = ChannelRecord {
             discussion: Some(Arc::new(terms)),
             outgoing: Some(Arc::new(reply)),

@@ -76,3 +76,38 @@ fn a_message_of_another_version_is_read() {
     };
     assert_eq!(read, expected);
 }
+
+/// WY13
+#[test]
+fn the_nonce_of_a_reply_says_when_it_was_decided_and_when_its_process_began() {
+    let ms = Timestamp::from_millis;
+    let decided = ms(1_764_414_568_123);
+    let days = |days: u64| days * 24 * 3_600 * 1_000;
+    for age in [0, 4, 120_000, days(190)] {
+        let began = ms(decided.as_millis() - age);
+        let nonce = Nonce::of_reply(u64::MAX, decided, u64::MAX, began);
+        assert_eq!(nonce.as_str().len(), Nonce::MAX);
+        assert_eq!(nonce.as_str().parse(), Ok(nonce));
+        assert_eq!(nonce.decided_and_began(), Some((decided, began)), "{age}");
+        assert_eq!(Nonce::rounded(decided, began), began);
+    }
+    for began in [decided.as_millis() - 3, decided.as_millis() - days(900), u64::MAX] {
+        let nonce = Nonce::of_reply(7, decided, 9, ms(began));
+        let rounded = Nonce::rounded(decided, ms(began));
+        assert_eq!(nonce.decided_and_began(), Some((decided, rounded)), "{began}");
+    }
+    let of = |channel, at, number, began| Nonce::of_reply(channel, ms(at), number, ms(began));
+    let one = of(1, 20, 3, 0);
+    assert_eq!(one, of(1, 20, 3, 0), "equal parts, equal nonces");
+    let others = [of(2, 20, 3, 0), of(1, 21, 3, 0), of(1, 20, 4, 0), of(1, 20, 3, 8)];
+    assert!(others.iter().all(|other| *other != one));
+    for other in [Nonce::from_parts(u64::MAX, u64::MAX, u64::MAX), Nonce::from_parts(0, 0, 0)] {
+        assert_eq!(other.decided_and_began(), None);
+    }
+    for strange in
+        ["z", "zzzzzzzzzzzzzzzzzzzzzzzz", "zzzzzzzzzzzzzzzzzzzzzzzzz", "123456789012345678"]
+    {
+        let nonce: Nonce = strange.parse().unwrap();
+        assert!(nonce.decided_and_began().is_none_or(|(at, began)| began <= at), "{strange}");
+    }
+}

@@ -223,6 +223,8 @@ fn needs_person(status: &Status, names: &Names) -> Option<String> {
         "The store refuses its record"
     } else if status.chat_away_since.is_some() {
         "The chat does not answer"
+    } else if status.twin.is_some() {
+        "Another process posts here with the same tokens"
     } else if status.sees_no_content {
         "People’s messages come without content: the Message Content Intent is off"
     } else if !status.unrecognised.is_empty() {
