@@ -111,9 +111,9 @@ impl Dirigent {
             | RunError::Identities(error)
             | RunError::Channels(error)
             | RunError::Account { source: error, .. } => error,
-            shared @ (RunError::SharedAccount { .. } | RunError::Panicked(_)) => {
-                ApiError::new(ErrorKind::Invalid).with_source(shared)
-            }
+            other @ (RunError::SharedAccount { .. }
+            | RunError::Panicked(_)
+            | RunError::GivesWay(_)) => ApiError::new(ErrorKind::Invalid).with_source(other),
         })?)
     }
 
@@ -140,6 +140,25 @@ impl Dirigent {
     /// set once; `false` if there was one, which stays.
     pub fn set_waker(&self, waker: impl IntoShared<dyn AgentWaker>) -> bool {
         self.runtime.waker.set(waker.into_shared()).is_ok()
+    }
+
+    /// Waits until this process gives way to another one, which posts with the same tokens and began earlier
+    /// ([`Twin`](crate::operate::Twin)). Returns a channel in which it does, and at once where it does already.
+    ///
+    /// You need not end the process then: it grants no turns there until the other has posted nothing for ten minutes. One that
+    /// is ended and started again by a supervisor speaks for two minutes each time before it notices the other.
+    ///
+    /// ```no_run
+    /// # async fn example(dirigent: dirigent::Dirigent, driver: dirigent::Driver) -> Result<(), dirigent::host::RunError> {
+    /// let driver = tokio::spawn(driver.run());
+    /// let channel = dirigent.gives_way().await;
+    /// eprintln!("another process speaks in {channel}");
+    /// dirigent.shutdown(std::time::Duration::from_secs(5)).await;
+    /// driver.await.expect("the driver does not panic") // RunError::GivesWay
+    /// # }
+    /// ```
+    pub async fn gives_way(&self) -> ChannelId {
+        self.runtime.twins.until_gives_way().await
     }
 
     /// Ends the driver: no new calls; what is under way may finish within `grace`; then agents are

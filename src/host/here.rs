@@ -47,10 +47,13 @@ impl Here<'_> {
         let runtime = &self.dirigent.runtime;
         if let Some(room) = runtime.room_or_catch_up(message.channel).await? {
             runtime.sight.look_at(&message);
-            // The sender's replies are this process's to post, and so is the channel.
-            let hosted = runtime.registry.is_of_hosted(&message);
-            if hosted && runtime.owned(message.channel) == Standing::Held {
-                runtime.twins.look_at(&message, runtime.clock.now());
+            if let Some(strange) = runtime.twins.strange(&message) {
+                // Where this process posts none of the author's replies, or keeps no turns, another may well do so.
+                let keeps_turns = || room.lock().room.look().machine().view().mode().keeps_turns();
+                let is_own = || runtime.owned(message.channel) == Standing::Held && keeps_turns();
+                if runtime.registry.is_of_hosted(&message) && is_own() {
+                    runtime.twins.heard(&message, strange, runtime.clock.now());
+                }
             }
             runtime.update(&room, |room, cx, now| room.pushed(cx, now, message));
         }

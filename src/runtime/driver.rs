@@ -67,7 +67,8 @@ impl Driver {
     ///
     /// When it cannot start: the chat refuses the account, or a store cannot be read. And
     /// [`RunError::Panicked`] when it cannot go on, because its clock or its ownership panicked, or the library itself
-    /// did: every call says so from then on.
+    /// did: every call says so from then on. And [`RunError::GivesWay`] when it was shut down while it granted no turns in a channel,
+    /// because another process with the same tokens speaks there: a `main` that returns the error ends with an exit code that tells it.
     ///
     /// # Panics in your code
     ///
@@ -112,7 +113,10 @@ impl Living<'_> {
         }
         self.runtime.life.reach(DriverStage::Running);
         Loop::new(self.runtime, &self.runtime.performer(), ready).run().await;
-        Ok(())
+        self.runtime
+            .twins
+            .any_that_gives_way()
+            .map_or(Ok(()), |channel| Err(RunError::GivesWay(channel)))
     }
 
     /// Reads who is who and which channels there are.

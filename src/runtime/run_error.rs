@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::AgentId;
 use crate::values::error::ApiError;
+use crate::{AgentId, ChannelId};
 
 /// Why the driver could not start, or not go on. `Debug` says it in words too: a `main` that returns the error prints that.
 ///
@@ -48,6 +48,13 @@ pub enum RunError {
     /// on the same store, or end the process.
     #[error("the driver panicked: {0}")]
     Panicked(Arc<str>),
+    /// The driver was ended while it gave way to another process, which posts with the same tokens and began earlier
+    /// ([`Twin`](crate::operate::Twin)): it granted no turns in this channel, and perhaps in others.
+    #[error(
+        "another process posts in channel {0} with the same tokens, and shares no store with this one: it began earlier, so this one \
+         granted no turns there. Let only one of them run"
+    )]
+    GivesWay(ChannelId),
     /// The channels could not be read.
     #[error("the channel store could not be read: {0}")]
     Channels(#[source] ApiError),

@@ -3,13 +3,19 @@
 //! Each reply's nonce says when it was decided, and when the process began that decided it. One of another process proves nothing that
 //! may be late news of a process before: it counts when it was decided and sent two minutes after this process began, or took the
 //! channel over, and when another one follows.
+//!
+//! No other post proves anything. The nonces of triggers, notices and the orchestrator's answers are made again after a restart, so they
+//! cannot say when the process began. A discussion's result goes to a channel that may be another process's by right. What an agent with
+//! a gateway of its own posts has nonces of the host's.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dirigent_core::Timestamp;
+use tokio::sync::Notify;
 
 use crate::values::message::Nonce;
 use crate::{ChannelId, ChatMessage};
@@ -25,7 +31,10 @@ const CHANNELS_MAX: usize = 4_096;
 /// The one that began later gives way: it grants no turns in the channel, and tries again after ten minutes in which the other
 /// posted nothing.
 ///
-/// It is noticed by the replies of agents that the library calls. Where all agents have gateways of their own, nothing notices it.
+/// It is noticed by the replies of agents that the library calls, and only where the gateway tells the nonces of messages
+/// ([`ChatMessage::nonce`]). Where all agents have gateways of their own, nothing notices it.
+/// [`Dirigent::gives_way`](crate::Dirigent::gives_way) waits for it, and a process that ends while it gives way says so in
+/// [`RunError::GivesWay`](crate::host::RunError::GivesWay).
 ///
 /// ```
 /// use dirigent::operate::Status;
@@ -52,6 +61,15 @@ pub(crate) struct Twins {
     /// Whether any channel has one. Asked before each action.
     any: AtomicBool,
     state: Mutex<Notes>,
+    /// This process gives way in a channel from now on.
+    yielded: Notify,
+}
+
+/// A reply of another process: when it was decided, and when that process began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strange {
+    decided: Timestamp,
+    began: Timestamp,
 }
 
 #[derive(Debug, Default)]
@@ -64,14 +82,20 @@ struct Notes {
 /// What was heard of another process in a channel.
 #[derive(Debug)]
 struct Seen {
-    nonce: Nonce,
+    /// When the first of its replies was decided.
+    decided: Timestamp,
     twin: Twin,
     is_proven: bool,
 }
 
 impl Twins {
     pub(super) fn new(up_since: Timestamp) -> Self {
-        Self { up_since, any: AtomicBool::new(false), state: Mutex::default() }
+        Self {
+            up_since,
+            any: AtomicBool::new(false),
+            state: Mutex::default(),
+            yielded: Notify::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Notes> {
@@ -88,15 +112,16 @@ impl Twins {
         }
     }
 
-    /// A message of an agent whose replies this process posts, in a channel that is its own.
-    pub(crate) fn look_at(&self, message: &ChatMessage, now: Timestamp) {
-        let Some((decided, began)) = message.nonce.as_ref().and_then(Nonce::decided_and_began)
-        else {
-            return;
-        };
-        if began == Nonce::rounded(decided, self.up_since) {
-            return;
-        }
+    /// What the message's nonce says, if another process made it.
+    pub(crate) fn strange(&self, message: &ChatMessage) -> Option<Strange> {
+        let (decided, began) = message.nonce.as_ref()?.decided_and_began()?;
+        let is_strange = began != Nonce::rounded(decided, self.up_since);
+        is_strange.then_some(Strange { decided, began })
+    }
+
+    /// Such a message was heard, of an agent whose replies this process posts, in a channel with turns that is its own.
+    pub(crate) fn heard(&self, message: &ChatMessage, strange: Strange, now: Timestamp) {
+        let Strange { decided, began } = strange;
         let mut state = self.lock();
         let came = state.came.get(&message.channel).copied();
         let settled = came.unwrap_or(self.up_since).max(self.up_since) + SETTLES;
@@ -107,16 +132,18 @@ impl Twins {
         if is_full && !state.seen.contains_key(&message.channel) {
             return;
         }
-        let nonce = message.nonce.unwrap_or_else(|| Nonce::from_parts(0, 0, 0));
-        let gives_way = began < self.up_since;
-        let twin = Twin { began, heard_at: now, gives_way };
-        let new = Seen { nonce, twin, is_proven: false };
+        let twin = Twin { began, heard_at: now, gives_way: began < self.up_since };
+        let new = Seen { decided, twin, is_proven: false };
         let seen = state.seen.entry(message.channel).or_insert(new);
         let began = seen.twin.began.min(began);
         seen.twin = Twin { began, heard_at: now, gives_way: began < self.up_since };
-        if seen.nonce != nonce && !seen.is_proven {
+        // Each part of a reply was decided at the same time.
+        if seen.decided != decided && !seen.is_proven {
             seen.is_proven = true;
             tell(message.channel, seen.twin);
+        }
+        if seen.is_proven && seen.twin.gives_way {
+            self.yielded.notify_waiters();
         }
         self.any.store(true, Ordering::Release);
     }
@@ -133,6 +160,25 @@ impl Twins {
     /// Whether this process grants no turns in the channel, since one that began earlier does.
     pub(crate) fn gives_way(&self, channel: ChannelId) -> bool {
         self.of(channel).is_some_and(|twin| twin.gives_way)
+    }
+
+    /// A channel in which this process grants no turns, since one that began earlier does.
+    pub(crate) fn any_that_gives_way(&self) -> Option<ChannelId> {
+        let state = self.lock();
+        let yields = state.seen.iter().filter(|(_, seen)| seen.is_proven && seen.twin.gives_way);
+        yields.map(|(channel, _)| *channel).min()
+    }
+
+    /// Waits until there is one.
+    pub(crate) async fn until_gives_way(&self) -> ChannelId {
+        loop {
+            let mut yielded = pin!(self.yielded.notified());
+            yielded.as_mut().enable();
+            if let Some(channel) = self.any_that_gives_way() {
+                return channel;
+            }
+            yielded.await;
+        }
     }
 
     /// When a process is taken to be gone next.
@@ -173,5 +219,132 @@ fn tell(channel: ChannelId, Twin { gives_way, .. }: Twin) {
             "another process posts here with the same tokens, and shares no store with this one: every agent speaks twice. That one \
              began later, and gives way if its version knows how. End one of them"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MessageId, UserId};
+
+    const MINUTE: Duration = Duration::from_secs(60);
+    const DEN: ChannelId = ChannelId::new(5);
+
+    /// So many minutes after this process began, which is an hour after the test's beginning.
+    fn at(minutes: u64) -> Timestamp {
+        Timestamp::from_millis(1_764_000_000_000 + minutes * 60_000)
+    }
+
+    fn began() -> Timestamp {
+        at(60)
+    }
+
+    /// The part with this number of a reply that was decided then, by a process that began then.
+    fn part(number: u64, decided: Timestamp, sent: Timestamp, of: Timestamp) -> ChatMessage {
+        let mut message =
+            ChatMessage::new(MessageId::new(number + 1), DEN, UserId::new(1), "words");
+        message.sent_at = sent;
+        message.nonce = Some(Nonce::of_reply(DEN.get(), decided, number, of));
+        message
+    }
+
+    fn hear(twins: &Twins, message: &ChatMessage, now: Timestamp) {
+        if let Some(strange) = twins.strange(message) {
+            twins.heard(message, strange, now);
+        }
+    }
+
+    /// A reply of one part that is posted at once.
+    fn reply(twins: &Twins, minute: u64, of: Timestamp) {
+        hear(twins, &part(minute, at(minute), at(minute), of), at(minute));
+    }
+
+    /// WY13
+    #[test]
+    fn two_replies_of_another_process_are_proof_and_two_parts_of_one_are_not() {
+        let twins = Twins::new(began());
+        for number in 0..5 {
+            hear(&twins, &part(number, at(62), at(62), at(1)), at(62));
+        }
+        assert_eq!(twins.of(DEN), None);
+        assert_eq!(twins.any_that_gives_way(), None);
+        reply(&twins, 64, at(1));
+        let twin = Twin { began: at(1), heard_at: at(64), gives_way: true };
+        assert_eq!((twins.of(DEN), twins.any_that_gives_way()), (Some(twin), Some(DEN)));
+        assert_eq!(twins.earliest(), Some(at(74)));
+        assert_eq!(twins.tick(at(74).saturating_sub(MINUTE)), []);
+        assert_eq!(twins.tick(at(74)), [DEN]);
+        assert_eq!((twins.of(DEN), twins.earliest()), (None, None));
+    }
+
+    /// WY13
+    #[test]
+    fn one_that_began_later_is_told_and_not_given_way_to() {
+        let twins = Twins::new(began());
+        reply(&twins, 70, at(65));
+        reply(&twins, 71, at(65));
+        assert_eq!(twins.of(DEN).map(|twin| twin.gives_way), Some(false));
+        assert_eq!(twins.any_that_gives_way(), None);
+        // A third one that began earlier.
+        reply(&twins, 72, at(50));
+        assert_eq!(twins.of(DEN).map(|twin| (twin.began, twin.gives_way)), Some((at(50), true)));
+        assert_eq!(twins.tick(at(82)), [DEN]);
+    }
+
+    /// WY13
+    #[test]
+    fn what_was_decided_or_sent_before_this_process_had_settled_is_no_proof() {
+        let twins = Twins::new(began());
+        for (number, minute) in (50..62).enumerate() {
+            let number = u64::try_from(number).unwrap();
+            // Posted late, by this process from the other one's record.
+            hear(&twins, &part(number, at(minute), at(90), at(1)), at(90));
+            // Decided by a clock that goes ahead.
+            hear(&twins, &part(number, at(minute + 60), at(minute), at(1)), at(90));
+            // Heard late.
+            hear(&twins, &part(number, at(minute), at(minute), at(1)), at(90));
+        }
+        assert!(twins.state.lock().unwrap().seen.is_empty());
+        twins.came(&[DEN], at(100));
+        for minute in 62..102 {
+            hear(&twins, &part(minute, at(minute), at(minute), at(1)), at(102));
+        }
+        assert!(twins.state.lock().unwrap().seen.is_empty());
+        reply(&twins, 102, at(1));
+        reply(&twins, 103, at(1));
+        assert!(twins.of(DEN).is_some());
+        twins.came(&[DEN], at(104));
+        assert_eq!(twins.of(DEN), None, "it was another process's by right");
+    }
+
+    /// WY13
+    #[test]
+    fn its_own_replies_and_posts_of_other_forms_say_nothing() {
+        let twins = Twins::new(began());
+        for minute in 60..400 {
+            let own = part(minute, at(minute), at(minute), began());
+            assert!(twins.strange(&own).is_none(), "{minute}");
+        }
+        let mut other = part(1, at(80), at(80), at(1));
+        assert!(twins.strange(&other).is_some());
+        other.nonce = Some(Nonce::from_parts(DEN.get(), at(80).as_millis(), 9));
+        assert!(twins.strange(&other).is_none());
+        other.nonce = None;
+        assert!(twins.strange(&other).is_none());
+    }
+
+    /// WY13
+    #[test]
+    fn what_is_remembered_of_others_is_bounded() {
+        let twins = Twins::new(began());
+        for channel in 0..5_000 {
+            for minute in [70, 71] {
+                let mut message = part(minute, at(minute), at(minute), at(1));
+                message.channel = ChannelId::new(channel);
+                hear(&twins, &message, at(minute));
+            }
+        }
+        assert_eq!(twins.state.lock().unwrap().seen.len(), CHANNELS_MAX);
+        assert_eq!(twins.tick(at(81)).len(), CHANNELS_MAX);
     }
 }

@@ -20,8 +20,9 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Two waits of ten seconds, for what is read or stored, and a moment.
 const LONGEST: Duration = Duration::from_secs(21);
 
-/// What waits for as long as the host's own work or an agent's turn lasts: that is what it is for.
-const WAITS: [&str; 2] = ["run_if_allowed", "turn"];
+/// What waits for as long as the host's own work or an agent's turn lasts, or until another process is noticed: that is what it is
+/// for.
+const WAITS: [&str; 3] = ["gives_way", "run_if_allowed", "turn"];
 
 type Called = Pin<Box<dyn Future<Output = ()> + Send>>;
 

@@ -14,8 +14,9 @@ use dirigent::{
     Agent, AgentError, CallError, ChannelId, Clock as _, Denial, Dirigent, Mode, Reply, Settings,
     Turn, UserId, async_trait,
 };
-use dirigent_testkit::memory_discord::Event;
+use dirigent_testkit::memory_discord::{Call, Event, Fault, Faults};
 use dirigent_testkit::{Log, ManualClock, MemoryDiscord};
+use futures_util::FutureExt as _;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -60,6 +61,16 @@ impl Process {
     fn kill(&self) {
         self.driver.abort();
         self.ears.abort();
+    }
+
+    /// Ends it; returns what its driver returned.
+    async fn shutdown(self, town: &Town) -> Result<(), RunError> {
+        let (dirigent, ended) = (self.dirigent.clone(), self.driver);
+        let ends = tokio::spawn(async move { dirigent.shutdown(SECOND).await });
+        town.clock.run_for(SECOND * 5).await;
+        ends.await.unwrap();
+        self.ears.abort();
+        ended.await.unwrap()
     }
 
     async fn twin(&self, town: &Town) -> Option<Twin> {
@@ -116,6 +127,15 @@ impl Town {
         self.said.load(Ordering::SeqCst) - before
     }
 
+    /// How many messages of agents stand in the channel.
+    fn replies(&self) -> usize {
+        let messages = self.discord.messages(self.channel);
+        messages
+            .iter()
+            .filter(|message| self.agents.iter().any(|agent| agent.1 == message.author))
+            .count()
+    }
+
     async fn chat(&self, process: &Process) {
         process.dirigent.channel(self.channel).set_mode(Mode::Chat).await.unwrap();
     }
@@ -138,6 +158,7 @@ async fn of_two_processes_that_share_nothing_the_one_that_began_later_falls_sile
     let began = town.clock.now();
     assert_eq!(town.ask(MINUTE).await, 4, "both speak");
     assert_eq!(alarms(&log), 0, "it may be late news");
+    assert_eq!(younger.dirigent.gives_way().now_or_never(), None);
     town.clock.run_for(MINUTE * 2).await;
     assert_eq!(town.ask(MINUTE).await, 4);
     assert_eq!(alarms(&log), 2, "{:?}", log.lines());
@@ -145,12 +166,15 @@ async fn of_two_processes_that_share_nothing_the_one_that_began_later_falls_sile
     assert!(!one.gives_way && other.gives_way, "{one:?} {other:?}");
     let apart = one.began.since(other.began);
     assert!(began.since(one.began) < SECOND && apart >= SECOND * 59, "{apart:?}");
-    for _ in 0..3 {
-        assert_eq!(town.ask(MINUTE).await, 2, "one speaks");
+    assert_eq!(younger.dirigent.gives_way().now_or_never(), Some(town.channel));
+    assert_eq!(older.dirigent.gives_way().now_or_never(), None);
+    for _ in 0..10 {
+        assert_eq!(town.ask(MINUTE * 3).await, 2, "one speaks");
     }
     let channel = younger.dirigent.channel(town.channel);
     let status = channel.status().await.unwrap().unwrap();
     assert_eq!(status.silence, Some(Reason::Elsewhere));
+    assert!(status.failing.is_empty() && status.unrecognised.is_empty(), "{status:?}");
     let why = channel.explain(&"a".into()).await.unwrap();
     assert_eq!((why.reason, why.twin), (Reason::Elsewhere, status.twin));
     assert!(why.to_string().contains("with the same tokens"), "{why}");
@@ -169,6 +193,85 @@ async fn of_two_processes_that_share_nothing_the_one_that_began_later_falls_sile
     assert_eq!(town.ask(MINUTE).await, 2, "both of its agents");
     assert_eq!(alarms(&log), 2, "{:?}", log.lines());
     younger.kill();
+}
+
+/// WY13
+#[tokio::test]
+async fn a_process_that_ends_while_it_gives_way_ends_with_an_error_that_says_so() {
+    let town = Town::new();
+    let (older, younger) =
+        (town.process(&MemoryChannels::default(), None), MemoryChannels::default());
+    town.chat(&older).await;
+    town.clock.run_for(MINUTE).await;
+    let younger = town.process(&younger, None);
+    town.chat(&younger).await;
+    let (waits, wakes) = (younger.dirigent.clone(), town.clock.clone());
+    let yielded = tokio::spawn(async move {
+        let channel = waits.gives_way().await;
+        (channel, wakes.now())
+    });
+    town.clock.run_for(MINUTE * 3).await;
+    assert!(!yielded.is_finished());
+    let asked_at = town.clock.now();
+    let _ = town.ask(MINUTE).await;
+    let (channel, at) = yielded.await.unwrap();
+    assert!(channel == town.channel && at.since(asked_at) < MINUTE);
+    let ended = younger.shutdown(&town).await.unwrap_err();
+    assert!(matches!(ended, RunError::GivesWay(channel) if channel == town.channel), "{ended}");
+    assert!(ended.to_string().contains("with the same tokens"), "{ended}");
+    assert!(older.shutdown(&town).await.is_ok(), "it began earlier");
+}
+
+/// WY13
+#[tokio::test]
+async fn processes_that_share_the_channels_out_by_hand_raise_no_alarm() {
+    let (log, town) = (Log::default(), Town::new());
+    let _listening = log.listen();
+    let here = town.process(&MemoryChannels::default(), None);
+    town.chat(&here).await;
+    town.clock.run_for(MINUTE).await;
+    // It had the channel once, and has a record of it.
+    let elsewhere = town.process(&MemoryChannels::default(), None);
+    town.chat(&elsewhere).await;
+    let channel = elsewhere.dirigent.channel(town.channel);
+    channel.set_mode(Mode::None).await.unwrap();
+    town.clock.run_for(MINUTE * 3).await;
+    for _ in 0..3 {
+        assert_eq!(town.ask(MINUTE).await, 2, "one speaks");
+    }
+    assert_eq!(elsewhere.twin(&town).await, None);
+    assert_eq!(alarms(&log), 0, "{:?}", log.lines());
+    assert!(elsewhere.shutdown(&town).await.is_ok());
+    here.kill();
+}
+
+/// WY13
+#[tokio::test]
+async fn a_reply_that_a_restart_posts_for_the_process_before_raises_no_alarm() {
+    let (log, town, store) = (Log::default(), Town::new(), MemoryChannels::default());
+    let _listening = log.listen();
+    let mut process = town.process(&store, None);
+    town.chat(&process).await;
+    for _ in 0..4 {
+        town.clock.run_for(MINUTE * 3).await;
+        // The chat takes no posts while the one is killed and the next begins.
+        let refused = |faults: &mut Faults| {
+            *faults = Faults::new(1).with_call_rate(Call::Post, Fault::Refused, 1_000);
+        };
+        town.discord.inject(refused);
+        let made = town.ask(SECOND * 20).await;
+        assert_eq!(made, 1, "the next one waits for its turn");
+        process.kill();
+        process = town.process(&store, None);
+        town.clock.run_for(MINUTE * 5).await;
+        let posted = town.replies();
+        town.discord.inject(Faults::stop);
+        town.clock.run_for(MINUTE * 2).await;
+        assert!(town.replies() > posted, "what the one made the next posts");
+        assert_eq!(process.twin(&town).await, None);
+    }
+    assert_eq!(alarms(&log), 0, "{:?}", log.lines());
+    process.kill();
 }
 
 /// WY13
