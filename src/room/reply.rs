@@ -20,7 +20,7 @@ use crate::record::channel::{Outgoing, OutgoingPart, ReplyEnd};
 use crate::text::split::{is_one_message, split_up_to};
 use crate::values::error::{Certainty, ErrorKind};
 use crate::values::extras::Extras;
-use crate::values::message::Nonce;
+use crate::values::message::{Began, Nonce};
 use crate::values::reply_file::ReplyFile;
 use crate::{ChannelId, ChatMessage, Settings};
 
@@ -112,6 +112,7 @@ pub(crate) fn compose(
     (newest, now, began): (Option<MessageId>, Timestamp, Timestamp),
 ) -> Outgoing {
     let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
+    let began = Began::new(began);
     let part = |content, number| {
         let nonce = Nonce::of_reply(channel.get(), now, run_bits | number, began);
         OutgoingPart { content, nonce, posted: None }

@@ -324,6 +324,7 @@ impl<'p> Loop<'p> {
             self.step_back(last);
             self.runtime.presence.lock().move_back(now, last.since(now));
             self.runtime.leaving.move_back(last.since(now));
+            self.runtime.twins.move_back(last.since(now));
         }
         self.runtime.miss_heartbeats(now);
         let wakeups = self.admission.due(now);
@@ -333,14 +334,22 @@ impl<'p> Loop<'p> {
     /// Tells every channel whose deadline has passed.
     fn tick(&self, now: Timestamp) {
         self.runtime.leaving.tick(now);
-        for channel in self.runtime.twins.tick(now) {
-            tracing::info!(%channel, "the other process has posted nothing for ten minutes: turns are granted here again");
+        if self.runtime.twins.is_any() {
+            self.go_on_alone(now);
+        }
+        for channel in self.runtime.timers.overdue(now) {
+            // Where it left memory meanwhile, its deadline did, too.
             if let Some(room) = self.runtime.rooms.awake(channel) {
                 self.runtime.update(&room, Room::tick);
             }
         }
-        for channel in self.runtime.timers.overdue(now) {
-            // Where it left memory meanwhile, its deadline did, too.
+    }
+
+    /// Goes on where another process has posted nothing for long.
+    #[cold]
+    fn go_on_alone(&self, now: Timestamp) {
+        for channel in self.runtime.twins.tick(now) {
+            tracing::info!(%channel, "the other process has posted nothing for ten minutes: turns are granted here again");
             if let Some(room) = self.runtime.rooms.awake(channel) {
                 self.runtime.update(&room, Room::tick);
             }
@@ -366,11 +375,14 @@ impl<'p> Loop<'p> {
             runtime.timers.earliest(),
             runtime.presence.next_silence(),
             runtime.leaving.earliest(),
-            runtime.twins.earliest(),
             self.admission.next_deadline(),
             self.deaf_at,
         ];
-        due.into_iter().flatten().min().map(|due| due.min(now + SLEEP_MAX))
+        let mut due = due.into_iter().flatten().min();
+        if runtime.twins.is_any() {
+            due = due.into_iter().chain(runtime.twins.earliest()).min();
+        }
+        due.map(|due| due.min(now + SLEEP_MAX))
     }
 
     /// Takes one thing that is ready already. Returns whether there was one.

@@ -16,8 +16,10 @@ impl Runtime {
     /// How this process stands to the channel. Without other processes every channel is its own.
     pub(crate) fn standing(&self, channel: ChannelId) -> Standing {
         let standing = self.owned(channel);
-        let gives_way = standing == Standing::Held && self.twins.gives_way(channel);
-        if gives_way { Standing::Quiet } else { standing }
+        if self.twins.is_any() && standing == Standing::Held && self.twins.gives_way(channel) {
+            return Standing::Quiet;
+        }
+        standing
     }
 
     /// The same, whatever a process does that knows nothing of this one.

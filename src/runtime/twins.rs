@@ -17,7 +17,7 @@ use std::time::Duration;
 use dirigent_core::Timestamp;
 use tokio::sync::Notify;
 
-use crate::values::message::Nonce;
+use crate::values::message::Began;
 use crate::{ChannelId, ChatMessage};
 
 /// So long after its start, or after it took a channel over, this process may hear of what the process before it posted.
@@ -57,7 +57,8 @@ pub struct Twin {
 
 #[derive(Debug)]
 pub(crate) struct Twins {
-    up_since: Timestamp,
+    /// When this process began.
+    own: Began,
     /// Whether any channel has one. Asked before each action.
     any: AtomicBool,
     state: Mutex<Notes>,
@@ -91,7 +92,7 @@ struct Seen {
 impl Twins {
     pub(super) fn new(up_since: Timestamp) -> Self {
         Self {
-            up_since,
+            own: Began::new(up_since),
             any: AtomicBool::new(false),
             state: Mutex::default(),
             yielded: Notify::new(),
@@ -114,9 +115,8 @@ impl Twins {
 
     /// What the message's nonce says, if another process made it.
     pub(crate) fn strange(&self, message: &ChatMessage) -> Option<Strange> {
-        let (decided, began) = message.nonce.as_ref()?.decided_and_began()?;
-        let is_strange = began != Nonce::rounded(decided, self.up_since);
-        is_strange.then_some(Strange { decided, began })
+        let (decided, began) = message.nonce.as_ref()?.by_another(self.own)?;
+        Some(Strange { decided, began: began.at() })
     }
 
     /// Such a message was heard, of an agent whose replies this process posts, in a channel with turns that is its own.
@@ -124,7 +124,8 @@ impl Twins {
         let Strange { decided, began } = strange;
         let mut state = self.lock();
         let came = state.came.get(&message.channel).copied();
-        let settled = came.unwrap_or(self.up_since).max(self.up_since) + SETTLES;
+        let up_since = self.own.at();
+        let settled = came.unwrap_or(up_since).max(up_since) + SETTLES;
         if decided.min(message.sent_at) < settled {
             return;
         }
@@ -132,11 +133,11 @@ impl Twins {
         if is_full && !state.seen.contains_key(&message.channel) {
             return;
         }
-        let twin = Twin { began, heard_at: now, gives_way: began < self.up_since };
+        let twin = Twin { began, heard_at: now, gives_way: began < up_since };
         let new = Seen { decided, twin, is_proven: false };
         let seen = state.seen.entry(message.channel).or_insert(new);
         let began = seen.twin.began.min(began);
-        seen.twin = Twin { began, heard_at: now, gives_way: began < self.up_since };
+        seen.twin = Twin { began, heard_at: now, gives_way: began < up_since };
         // Each part of a reply was decided at the same time.
         if seen.decided != decided && !seen.is_proven {
             seen.is_proven = true;
@@ -148,16 +149,20 @@ impl Twins {
         self.any.store(true, Ordering::Release);
     }
 
+    /// Whether anything was heard of others. Nearly always nothing was: then the rest need not be asked.
+    #[inline]
+    pub(crate) fn is_any(&self) -> bool {
+        self.any.load(Ordering::Acquire)
+    }
+
     /// The other process that posts in the channel, if there is one.
     pub(crate) fn of(&self, channel: ChannelId) -> Option<Twin> {
-        if !self.any.load(Ordering::Acquire) {
-            return None;
-        }
         let state = self.lock();
         state.seen.get(&channel).filter(|seen| seen.is_proven).map(|seen| seen.twin)
     }
 
     /// Whether this process grants no turns in the channel, since one that began earlier does.
+    #[cold]
     pub(crate) fn gives_way(&self, channel: ChannelId) -> bool {
         self.of(channel).is_some_and(|twin| twin.gives_way)
     }
@@ -182,18 +187,13 @@ impl Twins {
     }
 
     /// When a process is taken to be gone next.
+    #[cold]
     pub(super) fn earliest(&self) -> Option<Timestamp> {
-        if !self.any.load(Ordering::Acquire) {
-            return None;
-        }
         self.lock().seen.values().map(|seen| seen.twin.heard_at + GONE_AFTER).min()
     }
 
     /// Forgets processes that were not heard of for long. Returns the channels in which this one goes on.
     pub(super) fn tick(&self, now: Timestamp) -> Vec<ChannelId> {
-        if self.earliest().is_none_or(|at| now < at) {
-            return Vec::new();
-        }
         let mut state = self.lock();
         let is_gone = |seen: &Seen| now.since(seen.twin.heard_at) >= GONE_AFTER;
         let gives_way = |seen: &Seen| seen.is_proven && seen.twin.gives_way;
@@ -203,6 +203,14 @@ impl Twins {
         resumed.sort_unstable();
         self.any.store(!state.seen.is_empty(), Ordering::Release);
         resumed
+    }
+
+    /// The clock was set back by this much.
+    pub(super) fn move_back(&self, by: Duration) {
+        let mut state = self.lock();
+        let Notes { came, seen } = &mut *state;
+        let heard = seen.values_mut().map(|seen| &mut seen.twin.heard_at);
+        came.values_mut().chain(heard).for_each(|at| *at = at.saturating_sub(by));
     }
 }
 
@@ -225,6 +233,7 @@ fn tell(channel: ChannelId, Twin { gives_way, .. }: Twin) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::values::message::Nonce;
     use crate::{MessageId, UserId};
 
     const MINUTE: Duration = Duration::from_secs(60);
@@ -244,7 +253,7 @@ mod tests {
         let mut message =
             ChatMessage::new(MessageId::new(number + 1), DEN, UserId::new(1), "words");
         message.sent_at = sent;
-        message.nonce = Some(Nonce::of_reply(DEN.get(), decided, number, of));
+        message.nonce = Some(Nonce::of_reply(DEN.get(), decided, number, Began::new(of)));
         message
     }
 
@@ -315,6 +324,20 @@ mod tests {
         assert!(twins.of(DEN).is_some());
         twins.came(&[DEN], at(104));
         assert_eq!(twins.of(DEN), None, "it was another process's by right");
+    }
+
+    /// WY13
+    #[test]
+    fn a_clock_that_is_set_back_makes_this_process_wait_no_longer() {
+        let twins = Twins::new(began());
+        reply(&twins, 70, at(1));
+        reply(&twins, 71, at(1));
+        twins.move_back(MINUTE * 30);
+        assert_eq!(twins.earliest(), Some(at(51)));
+        assert_eq!((twins.tick(at(50)), twins.tick(at(51))), (vec![], vec![DEN]));
+        twins.came(&[DEN], at(60));
+        twins.move_back(MINUTE * 20);
+        assert_eq!(twins.state.lock().unwrap().came[&DEN], at(40));
     }
 
     /// WY13

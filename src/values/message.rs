@@ -303,39 +303,36 @@ impl Nonce {
     }
 
     /// The nonce of a reply's part: it also says when the process began that made the reply. `number`: of the part within the
-    /// channel's life, 34 bits of which are kept, of the channel 16, and of the time all until the year 2109.
-    pub(crate) fn of_reply(channel: u64, at: Timestamp, number: u64, began: Timestamp) -> Self {
-        let time = at.as_millis() & ((1 << 42) - 1);
-        let place = (channel ^ (channel >> 16) ^ (channel >> 32) ^ (channel >> 48)) & 0xffff;
-        let packed = u128::from(time) << 82
-            | u128::from(place) << 66
-            | u128::from(number & ((1 << 34) - 1)) << 32
-            | u128::from(age_of(at, began));
-        let half = |bits: u128| u64::try_from(bits & ((1 << 62) - 1)).unwrap_or_default();
+    /// channel's life, 34 bits of which are kept, of the channel 11, and of the process's age 37, which is four years.
+    pub(crate) fn of_reply(channel: u64, at: Timestamp, number: u64, began: Began) -> Self {
+        let age = at.as_millis().wrapping_sub(began.at().as_millis()) & AGE;
+        let place = channel ^ (channel >> 22) ^ (channel >> 44);
+        let place = (place ^ (place >> 11)) & 0x7ff;
+        let number = number & ((1 << 34) - 1);
         let mut characters = [0; Self::MAX];
         let (mark, rest) = characters.split_at_mut(1);
-        let (first, second) = rest.split_at_mut(12);
+        let (first, rest) = rest.split_at_mut(8);
+        let (second, third) = rest.split_at_mut(8);
         mark.fill(REPLY_MARK);
-        write_base36(first, half(packed >> 62));
-        write_base36(second, half(packed));
+        first.copy_from_slice(&began.written);
+        // Two halves of 41 bits: the age and four bits of the number, and all else.
+        write_base36(second, age << 4 | number >> 30);
+        write_base36(third, (number & 0x3fff_ffff) << 11 | place);
         Self { characters, length: 25 }
     }
 
-    /// When the post with this nonce was decided, and when the process began that did so, [rounded](Self::rounded). `None` where
-    /// the nonce does not say.
-    pub(crate) fn decided_and_began(&self) -> Option<(Timestamp, Timestamp)> {
-        let digits = self.as_str().strip_prefix(char::from(REPLY_MARK))?;
-        let (first, second) = digits.split_at_checked(12).filter(|(_, rest)| rest.len() == 12)?;
-        let read = |half| u64::from_str_radix(half, 36).ok();
-        let (first, second) = (read(first)?, read(second)?);
-        let decided = Timestamp::from_millis(first >> 20);
-        let age = Duration::from_millis((second & 0xffff_ffff) * AGE_UNIT);
-        Some((decided, began_at(decided, age)))
-    }
-
-    /// When a process began, as precisely as a nonce of this time says it: to 4 ms, and 198 days ago at most.
-    pub(crate) fn rounded(at: Timestamp, began: Timestamp) -> Timestamp {
-        began_at(at, Duration::from_millis(age_of(at, began) * AGE_UNIT))
+    /// When the post with this nonce was decided, and when the process began that did so, where that is another one than this.
+    /// `None` where it is this one, or the nonce does not say.
+    pub(crate) fn by_another(&self, own: Began) -> Option<(Timestamp, Began)> {
+        let (mark, rest) = self.characters.split_first()?;
+        let (written, rest) = rest.split_first_chunk::<8>()?;
+        if *mark != REPLY_MARK || *written == own.written || usize::from(self.length) < Self::MAX {
+            return None;
+        }
+        let read = |digits: &[u8]| u64::from_str_radix(std::str::from_utf8(digits).ok()?, 36).ok();
+        let began = Began { count: read(written)?, written: *written };
+        let age = read(rest.get(..8)?)? >> 4;
+        Some((began.at() + Duration::from_millis(age & AGE), began))
     }
 
     /// The nonce's characters: digits and lower-case letters.
@@ -347,18 +344,28 @@ impl Nonce {
 
 /// The first character of a reply's nonce: no other nonce of ours begins so.
 const REPLY_MARK: u8 = b'z';
-/// In what the age of a process is counted, in milliseconds.
-const AGE_UNIT: u64 = 4;
+/// How much of the age of a process a nonce says, in milliseconds.
+const AGE: u64 = (1 << 37) - 1;
+/// In what the beginning of a process is counted, in milliseconds: then eight characters suffice until the year 2148.
+const BEGAN_UNIT: u64 = 2;
 
-/// How old a process is at that time, in units that fill 32 bits.
-fn age_of(at: Timestamp, began: Timestamp) -> u64 {
-    let age = u64::try_from(at.since(began).as_millis()).unwrap_or(u64::MAX);
-    (age / AGE_UNIT).min(u64::from(u32::MAX))
+/// When a process began, as precisely as nonces say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Began {
+    count: u64,
+    written: [u8; 8],
 }
 
-fn began_at(at: Timestamp, age: Duration) -> Timestamp {
-    let age = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
-    Timestamp::from_millis(at.as_millis().saturating_sub(age))
+impl Began {
+    pub(crate) fn new(at: Timestamp) -> Self {
+        let (count, mut written) = (at.as_millis() / BEGAN_UNIT, [0; 8]);
+        write_base36(&mut written, count);
+        Self { count, written }
+    }
+
+    pub(crate) const fn at(self) -> Timestamp {
+        Timestamp::from_millis(self.count * BEGAN_UNIT)
+    }
 }
 
 impl fmt::Debug for Nonce {

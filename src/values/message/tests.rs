@@ -81,33 +81,58 @@ fn a_message_of_another_version_is_read() {
 #[test]
 fn the_nonce_of_a_reply_says_when_it_was_decided_and_when_its_process_began() {
     let ms = Timestamp::from_millis;
-    let decided = ms(1_764_414_568_123);
-    let days = |days: u64| days * 24 * 3_600 * 1_000;
-    for age in [0, 4, 120_000, days(190)] {
-        let began = ms(decided.as_millis() - age);
+    let now = 1_764_414_568_123;
+    let (decided, own) = (ms(now), Began::new(ms(now - 7_000)));
+    let years = |years: u64| years * 365 * 24 * 3_600 * 1_000;
+    for age in [1, 5, 120_001, years(4) + 1] {
+        let began = Began::new(ms(now - age));
+        assert_eq!(began.at(), ms(now - age));
         let nonce = Nonce::of_reply(u64::MAX, decided, u64::MAX, began);
         assert_eq!(nonce.as_str().len(), Nonce::MAX);
         assert_eq!(nonce.as_str().parse(), Ok(nonce));
-        assert_eq!(nonce.decided_and_began(), Some((decided, began)), "{age}");
-        assert_eq!(Nonce::rounded(decided, began), began);
+        assert_eq!(nonce.by_another(own), Some((decided, began)), "{age}");
+        assert_eq!(nonce.by_another(began), None, "{age}");
     }
-    for began in [decided.as_millis() - 3, decided.as_millis() - days(900), u64::MAX] {
-        let nonce = Nonce::of_reply(7, decided, 9, ms(began));
-        let rounded = Nonce::rounded(decided, ms(began));
-        assert_eq!(nonce.decided_and_began(), Some((decided, rounded)), "{began}");
+    // Its clock was set back, or it is older than a nonce can say: it is known all the same.
+    for began in [now + 60_000, u64::MAX, now - years(9), 0] {
+        let began = Began::new(ms(began));
+        let nonce = Nonce::of_reply(7, decided, 9, began);
+        assert_eq!(nonce.by_another(began), None);
+        assert!(nonce.by_another(own).is_some());
     }
-    let of = |channel, at, number, began| Nonce::of_reply(channel, ms(at), number, ms(began));
+    let of = |channel, at, number, began| {
+        Nonce::of_reply(channel, ms(at), number, Began::new(ms(began)))
+    };
     let one = of(1, 20, 3, 0);
     assert_eq!(one, of(1, 20, 3, 0), "equal parts, equal nonces");
+    let number = (1 << 34) - 1;
     let others = [of(2, 20, 3, 0), of(1, 21, 3, 0), of(1, 20, 4, 0), of(1, 20, 3, 8)];
-    assert!(others.iter().all(|other| *other != one));
+    let others = others.into_iter().chain([of(1, 20, 3 | 1 << 30, 0), of(1, 20, number, 0)]);
+    assert!(others.into_iter().all(|other| other != one));
     for other in [Nonce::from_parts(u64::MAX, u64::MAX, u64::MAX), Nonce::from_parts(0, 0, 0)] {
-        assert_eq!(other.decided_and_began(), None);
+        assert_eq!(other.by_another(own), None);
     }
-    for strange in
-        ["z", "zzzzzzzzzzzzzzzzzzzzzzzz", "zzzzzzzzzzzzzzzzzzzzzzzzz", "123456789012345678"]
-    {
-        let nonce: Nonce = strange.parse().unwrap();
-        assert!(nonce.decided_and_began().is_none_or(|(at, began)| began <= at), "{strange}");
+    for strange in ["z", "zzzzzzzzzzzzzzzzzzzzzzzz", "123456789012345678"] {
+        assert_eq!(strange.parse::<Nonce>().unwrap().by_another(own), None, "{strange}");
+    }
+    let last: Nonce = "zzzzzzzzzzzzzzzzzzzzzzzzz".parse().unwrap();
+    assert!(last.by_another(own).is_some(), "any account may have made it");
+}
+
+/// WY13: posts of one account in many channels, at many times and with many numbers are told apart.
+#[test]
+fn the_nonces_of_replies_are_told_apart() {
+    let began = Began::new(Timestamp::from_millis(1_764_414_568_123));
+    let mut seen = std::collections::HashSet::new();
+    for channel in 0..20 {
+        for at in 0..20 {
+            for number in 0..20 {
+                // Channels that were created one after the other, and parts of runs one after the other.
+                let (channel, number) = (channel << 22, number << 14);
+                let at = Timestamp::from_millis(1_764_414_600_000 + at);
+                let is_new = seen.insert(Nonce::of_reply(channel, at, number, began));
+                assert!(is_new, "{channel} {at:?} {number}");
+            }
+        }
     }
 }
