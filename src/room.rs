@@ -97,7 +97,7 @@ use self::done::Concluding;
 use self::doorway::Doorway;
 use self::guards::Guards;
 use self::hearing::{digest, tail_of};
-use self::inbox::Inbox;
+use self::inbox::{Inbox, Leftovers};
 use self::look::Look;
 use self::marks::Marks;
 use self::offer::Offering;
@@ -138,6 +138,11 @@ impl Room {
     /// What was said of late, and who was handed it. An idle room remembers none of it.
     pub(crate) fn inbox(&mut self) -> Option<&mut Inbox> {
         Some(&mut self.active.as_mut()?.inbox)
+    }
+
+    /// What waits for agents' next turns waits here again: this room was in memory before.
+    pub(crate) fn keep_leftovers(&mut self, leftovers: Leftovers) {
+        self.active.get_or_insert_default().inbox.keep_leftovers(leftovers);
     }
 
     /// The end of the channel's time here.

@@ -14,7 +14,7 @@
 //! | `registry`, `registry_news`, `presence`, `rights`, `recognition` | who is registered, hosted and online, and who may write |
 //! | `ownership`, `arrivals`, `leaving`, `carry`, `twins` | channels of several processes that come, go and are elsewhere; processes that know nothing of each other |
 //! | `events`, `tally`, `workers`, `run_error` | what listeners and metrics see |
-//! | `creations`, `texts`, `surroundings`, `host_code`, `steps` | limits of tools, texts in memory, what a turn may ask, calls of the host's code |
+//! | `creations`, `texts`, `leftovers`, `surroundings`, `host_code`, `steps` | limits of tools, texts in memory, what a turn may ask, calls of the host's code |
 
 mod arrivals;
 pub(crate) mod backfill;
@@ -30,6 +30,7 @@ pub(crate) mod events;
 pub(crate) mod fixture;
 pub(crate) mod host_code;
 mod leaving;
+mod leftovers;
 pub(crate) mod lifecycle;
 mod loading;
 mod lost;

@@ -54,7 +54,7 @@ pub struct Explanation {
     /// given again with its next turn.
     pub failed_calls: Option<FailedCalls>,
     /// How the chat refused the agent's newest reply in this channel, where it did: the reply is not there, or not all of it. After a
-    /// restart, and when nothing has happened for about ten minutes, this is not known.
+    /// restart this is not known.
     pub refused: Option<PostFailure>,
     /// By what a person's message addressed the agent, where it has not had its turn since. After a restart this is not known.
     pub addressed_by: Option<AddressedBy>,

@@ -555,8 +555,8 @@ impl Turn {
     /// What this agent answered in an earlier turn and what was not posted: the turn had been taken away from
     /// it by then, the chat refused it ([`post_failure`](Self::post_failure)) or could not be reached for too long, or it was beyond
     /// [`LimitRules::reply_parts_max`](crate::settings::LimitRules::reply_parts_max). Given once, with the next turn. The agent
-    /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept, and neither is anything beyond a restart, or
-    /// when nothing has happened in the channel for about ten minutes.
+    /// may say it now, or what of it still holds. What is longer than 32 KiB is not kept, and neither is anything beyond a restart.
+    /// Of channels in which nothing has happened for about ten minutes 16 MiB are kept, the newest of 4,096 channels.
     pub fn late_answer(&self) -> Option<&str> {
         self.late.as_deref().map(|late| &*late.said.words).filter(|words| !words.is_empty())
     }

@@ -13,6 +13,7 @@ use crate::record::channel::Outgoing;
 use crate::record::handed::{Handed, next};
 use crate::values::embed::Embed;
 use crate::values::error::PostFailure;
+use crate::values::extras::Extras;
 use crate::values::reply_file::ReplyFile;
 use crate::{ChatMessage, UserId};
 
@@ -804,8 +805,40 @@ impl Inbox {
     }
 }
 
+/// What waits for agents' next turns and stands in no record: answers that were not posted, and how the chat refused the newest.
+#[derive(Debug, Default)]
+pub(crate) struct Leftovers {
+    late: Vec<(AgentKey, Box<Late>)>,
+    refused: Vec<(AgentKey, PostFailure, Said)>,
+}
+
+impl Leftovers {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.late.is_empty() && self.refused.is_empty()
+    }
+
+    /// About how much memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        let late = self.late.iter().map(|(_, late)| &late.said);
+        let said = late.chain(self.refused.iter().map(|(.., said)| said));
+        let files = |extras: &Extras| extras.files.iter().map(|file| file.bytes().len()).sum();
+        said.map(|said| said.words.len() + said.extras.as_deref().map_or(0usize, files)).sum()
+    }
+}
+
 /// Answers that came when their turn was over.
 impl Inbox {
+    /// What waits for agents' next turns is kept elsewhere from now on.
+    pub(crate) fn take_leftovers(&mut self) -> Leftovers {
+        let Self { late, refused, .. } = self;
+        Leftovers { late: std::mem::take(late), refused: std::mem::take(refused) }
+    }
+
+    /// It waits here again.
+    pub(crate) fn keep_leftovers(&mut self, leftovers: Leftovers) {
+        (self.late, self.refused) = (leftovers.late, leftovers.refused);
+    }
+
     /// Keeps what an agent said too late for its next turn. An answer beyond 32 KiB is dropped.
     pub(crate) fn keep_late(&mut self, agent: AgentKey, said: Said) {
         self.hand_back(agent, said.into());

@@ -142,6 +142,9 @@ impl Runtime {
         let gap = self.gap_epoch.load(Ordering::Acquire);
         let is_behind = parked.epochs.gap != gap;
         let epochs = Epochs { gap, ..parked.epochs };
+        if let Some(leftovers) = self.rooms.leftovers(channel) {
+            room.keep_leftovers(leftovers);
+        }
         let room = self.publish_room(room, &general, epochs, |room, cx, now| {
             room.resume_after_restart(cx, now, origin, is_behind);
         });

@@ -8,8 +8,10 @@ use dirigent_core::MessageId;
 use rustc_hash::FxHashMap;
 
 use super::cell::{Epochs, RoomCell};
+use super::leftovers::Shelf;
 use super::timers::Timers;
 use crate::record::channel::Revision;
+use crate::room::inbox::Leftovers;
 use crate::values::load_error::Barred;
 use crate::{CallError, ChannelId};
 
@@ -20,6 +22,8 @@ pub(crate) struct RoomTable {
     timers: Arc<Timers>,
     slots: Mutex<FxHashMap<ChannelId, Slot>>,
     loading: Mutex<FxHashMap<ChannelId, Loading>>,
+    /// What waits for agents in channels that left memory.
+    shelf: Shelf,
 }
 
 /// A channel on its way into memory.
@@ -131,6 +135,7 @@ impl RoomTable {
     pub(crate) fn came(&self, channels: &[ChannelId]) {
         let mut slots = self.slots();
         for channel in channels {
+            self.shelf.take(*channel);
             let slot = slots.entry(*channel).or_insert(Slot::Stored { rests: false });
             if !matches!(slot, Slot::Awake { .. }) {
                 *slot = Slot::Stored { rests: false };
@@ -237,6 +242,11 @@ impl RoomTable {
         }
     }
 
+    /// What waited for agents in the channel when it left memory.
+    pub(super) fn leftovers(&self, channel: ChannelId) -> Option<Leftovers> {
+        self.shelf.take(channel)
+    }
+
     /// The channel in memory, if it is there.
     pub(crate) fn awake(self: &Arc<Self>, channel: ChannelId) -> Option<RoomRef> {
         self.slots().get_mut(&channel).and_then(|slot| self.pin(slot))
@@ -299,6 +309,9 @@ impl RoomTable {
         let Epochs { gap, presence } = state.epochs;
         let awaits_agents = state.room.look().awaits_agents();
         *slot = Slot::Parked { is_closed, awaits_agents, newest, gap, presence };
+        if let Some(inbox) = state.room.inbox() {
+            self.shelf.keep(cell.id, inbox.take_leftovers());
+        }
         if state.room.look().commit().stored().is_none() {
             // It was never given anything to remember.
             slots.remove(&cell.id);
@@ -309,6 +322,7 @@ impl RoomTable {
     /// it was there.
     pub(crate) fn forget(&self, channel: ChannelId) -> bool {
         let forgotten = self.slots().remove(&channel);
+        self.shelf.take(channel);
         if let Some(Slot::Awake { cell, .. }) = &forgotten {
             self.timers.set(channel, cell.lock().due.take(), None);
         }

@@ -670,6 +670,43 @@ async fn a_reply_is_cut_where_the_chat_says_that_a_message_ends() {
     assert_eq!(lengths, [299, 199], "60 words, then 40");
 }
 
+/// WY4: what waits for an agent's next turn waits for as long as the process lives.
+#[test]
+fn what_was_not_posted_comes_back_however_long_the_channel_rests() {
+    let blocked = PostFailure { kind: ErrorKind::Invalid, code: Some(200_000) };
+    let reply = Line::from(Reply::text("a text"));
+    let mut stage = Setup::new().hosted("a", [reply]).hosted("b", []).stage();
+    stage.chat();
+    let (account, channel) = (stage.agent("a").user(), stage.channel());
+    let fault = Fault::Blocked { code: 200_000 };
+    stage.discord().inject(|faults| faults.next_by(account, Call::Post, fault));
+    stage.say("Hello");
+    for _ in 0..3 {
+        stage.advance(HOUR * 5);
+        let why = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
+        assert_eq!(why.unwrap().refused, Some(blocked));
+    }
+    stage.say("And now?");
+    stage.advance(MINUTE);
+    let turn = stage.agent("a").turns().pop().unwrap();
+    assert_eq!((turn.late_answer.as_deref(), turn.post_failure), (Some("a text"), Some(blocked)));
+    // Once.
+    stage.advance(HOUR * 5);
+    stage.say("And then?");
+    stage.advance(MINUTE);
+    assert_eq!(stage.agent("a").turns().pop().unwrap().late_answer, None);
+    // Who erases a channel wants nothing of it back.
+    stage.agent("a").then(Line::from(Reply::text("a secret")));
+    stage.discord().inject(|faults| faults.next_by(account, Call::Post, fault));
+    stage.say("Hello");
+    stage.advance(HOUR * 5);
+    stage.call(move |d| async move { d.channel(channel).erase().await }).unwrap();
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(MINUTE);
+    assert_eq!(stage.agent("a").turns().pop().unwrap().late_answer, None);
+}
+
 /// WY7
 #[tokio::test]
 async fn an_agent_that_is_hosted_twice_is_refused() {

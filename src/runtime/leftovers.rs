@@ -1,0 +1,91 @@
+//! What waits for agents' next turns in channels that left memory.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::ChannelId;
+use crate::room::inbox::Leftovers;
+
+/// How much memory it takes at most, about, in bytes. Above, what waits longest is lost.
+const BYTES_MAX: usize = 16 * 1_024 * 1_024;
+/// In how many channels something waits at most.
+const CHANNELS_MAX: usize = 4_096;
+
+/// Of each channel that left memory what was not posted and is still to be handed back. No record has it, since stores see no
+/// more of what agents say than they must.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    /// The one that left memory first comes first.
+    channels: Mutex<VecDeque<(ChannelId, Leftovers)>>,
+}
+
+impl Shelf {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(ChannelId, Leftovers)>> {
+        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The channel leaves memory.
+    pub(super) fn keep(&self, channel: ChannelId, leftovers: Leftovers) {
+        if leftovers.is_empty() {
+            return;
+        }
+        let mut channels = self.lock();
+        channels.retain(|(known, _)| *known != channel);
+        channels.push_back((channel, leftovers));
+        let mut bytes: usize = channels.iter().map(|(_, leftovers)| leftovers.bytes()).sum();
+        while bytes > BYTES_MAX || channels.len() > CHANNELS_MAX {
+            let Some((channel, lost)) = channels.pop_front() else {
+                return;
+            };
+            bytes = bytes.saturating_sub(lost.bytes());
+            tracing::debug!(%channel, "memory is short: what was not posted is not handed back to its agents");
+        }
+    }
+
+    /// The channel is in memory again, or is not this process's any more.
+    pub(super) fn take(&self, channel: ChannelId) -> Option<Leftovers> {
+        let mut channels = self.lock();
+        let at = channels.iter().position(|(known, _)| *known == channel)?;
+        channels.remove(at).map(|(_, leftovers)| leftovers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::AgentKey;
+
+    use super::*;
+    use crate::ports::turn::Said;
+    use crate::room::inbox::Inbox;
+
+    fn left(bytes: usize) -> Leftovers {
+        let mut inbox = Inbox::default();
+        inbox.keep_late(AgentKey::new(1), Said::words(&"x".repeat(bytes)));
+        inbox.take_leftovers()
+    }
+
+    #[test]
+    fn what_waits_in_channels_that_left_memory_is_bounded_and_the_oldest_goes_first() {
+        let shelf = Shelf::default();
+        for channel in 0..5_000 {
+            shelf.keep(ChannelId::new(channel), left(1));
+        }
+        assert_eq!(shelf.lock().len(), CHANNELS_MAX);
+        assert!(shelf.take(ChannelId::new(0)).is_none());
+        assert_eq!(shelf.take(ChannelId::new(4_999)).unwrap().bytes(), 1);
+        assert!(shelf.take(ChannelId::new(4_999)).is_none());
+        let shelf = Shelf::default();
+        for channel in 0..1_000 {
+            shelf.keep(ChannelId::new(channel), left(32 * 1_024));
+        }
+        let bytes: usize = shelf.lock().iter().map(|(_, left)| left.bytes()).sum();
+        assert_eq!(bytes, BYTES_MAX);
+        assert!(shelf.take(ChannelId::new(999)).is_some());
+        let many = shelf.lock().len();
+        shelf.keep(ChannelId::new(1), left(0));
+        shelf.keep(ChannelId::new(998), left(2));
+        assert_eq!(shelf.lock().len(), many + 1, "one of each channel");
+        shelf.keep(ChannelId::new(2), Leftovers::default());
+        assert!(shelf.take(ChannelId::new(2)).is_none());
+    }
+}
