@@ -22,6 +22,7 @@ use crate::ports::discord::Post;
 use crate::ports::waker::WakeOutcome;
 use crate::record::discussion::Discussion;
 use crate::settings::limits::WORK_TIME;
+use crate::text::split::fits;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::error::Certainty;
 use crate::values::stage::DriverStage;
@@ -215,14 +216,18 @@ impl<'a> Speaking<'a> {
         self.offer_post(post, paced, door)
     }
 
-    /// Adds the hint for an agent whose newest reply said nothing new.
+    /// Adds the hint for an agent whose newest reply said nothing new, where there is room for it.
     fn with_hint(&self, content: String, effect: &Effect) -> String {
         let hint = &self.cx().settings.texts.repetition_hint;
         let Effect::Trigger { agent, .. } = effect else {
             return content;
         };
         let is_repeated = self.calling.handing.inbox.talk.is_repeated(*agent);
-        if is_repeated && !hint.is_empty() { format!("{content} {hint}") } else { content }
+        if !is_repeated || hint.is_empty() {
+            return content;
+        }
+        let hinted = format!("{content} {hint}");
+        if fits(&hinted, self.cx().chat.longest_message()) { hinted } else { content }
     }
 
     fn is_blocked(&self, effect: &Effect, stamp: Stamp) -> bool {

@@ -8,6 +8,7 @@ use crate::ChannelId;
 use crate::ports::discord::Mentions;
 use crate::record::discussion::Discussion;
 use crate::text::plain::{NAME_CHARS_MAX, literal, shown};
+use crate::text::split::{first_message, fits};
 
 /// A post of the moderator's, without its nonce.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) struct Words {
     pub(super) reply_to: Option<MessageId>,
 }
 
-/// What is posted for this effect; nothing where its agent has no account any more. `terms`: what was agreed when
+/// What is posted for this effect, cut to one message of the chat; nothing where its agent has no account any more. `terms`: what was agreed when
 /// the discussion was opened.
 pub(super) fn words_for(
     cx: &Context<'_>,
@@ -28,16 +29,19 @@ pub(super) fn words_for(
     terms: Option<&Discussion>,
     effect: &Effect,
 ) -> Option<Words> {
-    let here = turns.channel;
+    let (here, longest) = (turns.channel, cx.chat.longest_message());
     match *effect {
         Effect::Trigger { agent, .. } => {
             let user = cx.directory.user(agent)?;
-            let content = cx.settings.texts.trigger(user);
+            // Without the mention nobody is woken.
+            let whole = Some(cx.settings.texts.trigger(user)).filter(|it| fits(it, longest));
+            let content = whole.unwrap_or_else(|| format!("<@{user}>"));
             let (mentions, paced) = (Mentions::User(user), Some(agent));
             Some(Words { place: here, content, mentions, paced, reply_to: None })
         }
         Effect::Notice { notice, .. } => {
             let (content, reply_to) = notice_words(cx, notice);
+            let content = first_message(content, longest);
             let (mentions, paced) = (Mentions::None, None);
             Some(Words { place: here, content, mentions, paced, reply_to })
         }
@@ -46,7 +50,8 @@ pub(super) fn words_for(
                 ReminderPlace::Discussion => here,
                 ReminderPlace::Callback => terms.map_or(here, |terms| terms.callback),
             };
-            Some(reminder_words(cx, turns, initiator, place))
+            let words = reminder_words(cx, turns, initiator, place);
+            Some(Words { content: first_message(words.content, longest), ..words })
         }
         Effect::FetchMembers { .. }
         | Effect::Delete { .. }

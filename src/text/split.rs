@@ -71,6 +71,20 @@ pub(crate) fn is_one_message(text: &str, limit: usize) -> bool {
     !text.is_empty() && text.len() <= limit.max(LEAST) && text.trim().len() == text.len()
 }
 
+/// Whether a text of the library's own is one message, where messages have at most `limit` UTF-16 code units.
+pub(crate) fn fits(text: &str, limit: usize) -> bool {
+    let limit = limit.max(LEAST);
+    text.len() <= limit || text.encode_utf16().count() <= limit
+}
+
+/// What of a text of the library's own is one message: the first that it would be cut into.
+pub(crate) fn first_message(text: String, limit: usize) -> String {
+    if fits(&text, limit) {
+        return text;
+    }
+    split_up_to(&text, limit, usize::MAX).0.into_iter().next().unwrap_or_default()
+}
+
 /// Splits a reply into at most `most` messages of at most `limit` UTF-16 code units, and returns what was left over, too.
 pub(crate) fn split_up_to(text: &str, limit: usize, most: usize) -> (Vec<String>, &str) {
     let (text, limit) = (text.trim(), limit.max(LEAST));

@@ -6,7 +6,9 @@ use std::time::Duration;
 use dirigent::hooks::RunReport;
 use dirigent::host::BuildError;
 use dirigent::operate::{AgentFault, DriverEnd, EventOrLag, FailedCalls, Reason};
-use dirigent::ports::{ApiError, Embed, ErrorKind, HistoryRequest, Post, PostFailure, Posted};
+use dirigent::ports::{
+    ApiError, Embed, ErrorKind, HistoryRequest, Identity, Post, PostFailure, Posted,
+};
 use dirigent::settings::Pacing;
 use dirigent::snapshot::{AgentState, PhaseKind};
 use dirigent::{
@@ -668,6 +670,46 @@ async fn a_reply_is_cut_where_the_chat_says_that_a_message_ends() {
         dirigent.message_created(message).await.unwrap();
     }
     assert_eq!(lengths, [299, 199], "60 words, then 40");
+}
+
+/// EZ1: a chat whose messages are short takes what the moderator says, too, and a trigger keeps the mention that wakes.
+#[tokio::test]
+async fn what_the_moderator_says_is_cut_where_the_chat_says_that_a_message_ends() {
+    let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
+    let [moderator, poet, critic] = [(); 3].map(|()| discord.add_bot());
+    let person = discord.add_human();
+    let table = discord.add_channel(discord.add_guild(person), "table", &[moderator, poet, critic]);
+    let identities = MemoryIdentities::new();
+    for (name, user) in [("poet", poet), ("critic", critic)] {
+        let agent_name = name.to_owned();
+        identities
+            .add(Identity { discord_user_id: user, agent_id: name.into(), agent_name })
+            .unwrap();
+    }
+    let mut settings = Settings::default();
+    settings.texts.trigger_template = "{identifier}<@{discordUserId}>".to_owned();
+    settings.texts.trigger_identifier = "🎺".repeat(200);
+    settings.texts.stopped_notice = "word ".repeat(100);
+    let (dirigent, driver) = Dirigent::builder(Brief(discord.account(moderator)))
+        .identities(identities)
+        .settings(settings)
+        .build()
+        .unwrap();
+    tokio::spawn(driver.run());
+    dirigent.channel(table).set_mode(Mode::Chat).await.unwrap();
+    let mut events = discord.events();
+    let mut next = async || loop {
+        let Some(Event::MessageCreated(message)) = events.next().await else { continue };
+        dirigent.message_created(message.clone()).await.unwrap();
+        if message.author == moderator {
+            return message.content;
+        }
+    };
+    discord.say(table, person, "Speak");
+    let trigger = next().await;
+    assert!([poet, critic].iter().any(|user| *trigger == format!("<@{user}>")), "{trigger}");
+    discord.say(table, person, "stop");
+    assert_eq!(next().await.chars().count(), 299);
 }
 
 /// WY4: what waits for an agent's next turn waits for as long as the process lives.

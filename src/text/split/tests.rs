@@ -105,3 +105,13 @@ proptest! {
         prop_assert_eq!(arrived, content([&*text]), "{:?} {:?}", parts, rest);
     }
 }
+
+#[test]
+fn what_fits_is_counted_as_a_chat_counts_and_what_does_not_is_cut_to_its_first_message() {
+    assert!(fits(&"é".repeat(300), 300) && fits(&"🎺".repeat(150), 300));
+    assert!(!fits(&"é".repeat(301), 300) && !fits(&"🎺".repeat(151), 300));
+    assert!(fits(&"x".repeat(LEAST), 1), "no chat's messages are shorter");
+    assert_eq!(first_message("as it is ".to_owned(), 300), "as it is ");
+    assert_eq!(first_message("word ".repeat(100), 300).len(), 299);
+    assert_eq!(first_message(" ".repeat(400), 300), "");
+}
