@@ -33,7 +33,7 @@ pub(super) fn words_for(
     match *effect {
         Effect::Trigger { agent, .. } => {
             let user = cx.directory.user(agent)?;
-            // Without the mention nobody is woken.
+            // The mention is what wakes the agent.
             let whole = Some(cx.settings.texts.trigger(user)).filter(|it| fits(it, longest));
             let content = whole.unwrap_or_else(|| format!("<@{user}>"));
             let (mentions, paced) = (Mentions::User(user), Some(agent));

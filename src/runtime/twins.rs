@@ -239,7 +239,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
     const DEN: ChannelId = ChannelId::new(5);
 
-    /// So many minutes after this process began, which is an hour after the test's beginning.
+    /// A time in minutes. The process under test begins at 60.
     fn at(minutes: u64) -> Timestamp {
         Timestamp::from_millis(1_764_000_000_000 + minutes * 60_000)
     }
