@@ -128,8 +128,6 @@ pub(crate) struct Runtime {
     pub(crate) rules: Rules,
     /// Names this process in the records that it writes.
     pub(crate) process: u64,
-    /// When this process began.
-    up_since: Timestamp,
     pub(crate) registry: Arc<Registry>,
     pub(crate) presence: PresenceBoard,
     pastes: Arc<Pastes>,
@@ -227,7 +225,6 @@ impl Runtime {
         let up_since = parts.clock.now();
         Self {
             process: process_number(up_since),
-            up_since,
             history_max: parts.store.history_max(),
             events: broadcast::Sender::new(TRANSITIONS_KEPT),
             pastes: Arc::new(Pastes::new(
@@ -322,7 +319,7 @@ impl Runtime {
             chat: self,
             record: record.as_ref().map(|record| record as _),
             history_max: self.history_max,
-            up_since: self.up_since,
+            up_since: self.twins.own(),
             stage: self.life.stage(),
             has_waker: self.waker.get().is_some(),
             has_orchestrator,

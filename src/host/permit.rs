@@ -224,7 +224,7 @@ impl Hold {
         let Guarded { agent, run, .. } = self.guarded;
         self.runtime.presence.sign_of_life(agent);
         // Another process may act for the channel by now: the run is over, and nothing of it is posted.
-        let is_lapsed = !self.runtime.standing(self.room.id).acts();
+        let is_lapsed = !self.runtime.owned(self.room.id).acts();
         self.runtime.update(&self.room, |room, cx, now| {
             room.guards().give_up(self.guarded);
             // A run without an id may end no other.

@@ -89,7 +89,7 @@ fn take_end(
     (outcome, text): (Outcome, Option<&str>),
 ) -> Result<Taken, CallError> {
     let runtime = &channel.dirigent.runtime;
-    let is_lapsed = !runtime.standing(channel.id).acts();
+    let is_lapsed = !runtime.owned(channel.id).acts();
     runtime.update_cell(room, None, |state, cx, now| {
         if is_lapsed {
             return Err(CallError::Elsewhere);

@@ -3,6 +3,7 @@
 use dirigent_core::{Input, MessageId, Timestamp};
 
 use super::directory::Directory;
+use crate::values::message::Began;
 use crate::values::stage::DriverStage;
 use crate::{ChannelId, Settings};
 
@@ -43,7 +44,7 @@ pub(crate) struct Context<'a> {
     /// How many transitions of a channel the store keeps.
     pub(crate) history_max: usize,
     /// When this process began.
-    pub(crate) up_since: Timestamp,
+    pub(crate) up_since: &'a Began,
     /// How far the driver's life got.
     pub(crate) stage: DriverStage,
     /// Whether the host wakes agents itself.

@@ -277,7 +277,7 @@ impl Hearing<'_> {
     fn is_recent(&self, sent: Timestamp) -> bool {
         let wake_max = self.cx.settings.time_limits.missed_wake_max;
         let outage_max = self.turns.machine.config().deadlines.outage_max;
-        let most = if sent >= self.cx.up_since { wake_max.max(outage_max) } else { wake_max };
+        let most = if sent >= self.cx.up_since.at() { wake_max.max(outage_max) } else { wake_max };
         self.now.since(sent) < most
     }
 

@@ -109,12 +109,11 @@ pub(crate) fn compose(
     messages: impl Iterator<Item = Arc<str>>,
     extras: Option<Arc<Extras>>,
     end: ReplyEnd,
-    (newest, now, began): (Option<MessageId>, Timestamp, Timestamp),
+    (newest, now, began): (Option<MessageId>, Timestamp, &Began),
 ) -> Outgoing {
     let run_bits = (run.get() & 0xf_ffff) << PART_BITS;
-    let began = Began::new(began);
     let part = |content, number| {
-        let nonce = Nonce::of_reply(channel.get(), now, run_bits | number, began);
+        let nonce = Nonce::of_reply(channel.get(), now, run_bits | number, *began);
         OutgoingPart { content, nonce, posted: None }
     };
     let mut parts = Vec::with_capacity(1);
@@ -524,7 +523,7 @@ mod tests {
             crate::text::split::split_reply(&"x".repeat(5_000)).into_iter().map(Arc::from);
         let of = (AgentKey::new(2), TurnId::new(1), RunId::new(3));
         let (channel, end) = (ChannelId::new(1), ReplyEnd::Finished);
-        let stored = compose(channel, of, messages, None, end, (None, now, now));
+        let stored = compose(channel, of, messages, None, end, (None, now, &Began::new(now)));
         let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now, now);
         assert!(matches!(reply.next_step(now), Some(ReplyStep::Read { .. })));
         let first = reply.posted(MessageId::new(10)).unwrap();

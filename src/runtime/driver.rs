@@ -434,7 +434,7 @@ impl<'p> Loop<'p> {
                 return self.running.push(Box::pin(async move {
                     let (agent, run, channel) = (request.agent, request.run, room.id);
                     // The process may have stood still since the room asked for it.
-                    let outcome = if runtime.standing(channel).acts() {
+                    let outcome = if runtime.owned(channel).acts() {
                         let returned = |failed| runtime.call_ended(channel, agent, run, failed);
                         let shared = Arc::clone(&link);
                         let call = performer.call(&room, (request, began), shared, returned);

@@ -99,6 +99,11 @@ impl Twins {
         }
     }
 
+    /// When this process began.
+    pub(super) const fn own(&self) -> &Began {
+        &self.own
+    }
+
     fn lock(&self) -> MutexGuard<'_, Notes> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

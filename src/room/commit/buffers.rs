@@ -100,6 +100,7 @@ mod tests {
     use crate::record::discussion::Discussion;
     use crate::record::outbox::{OutboxKind, OutboxMessage};
     use crate::room::reply::compose;
+    use crate::values::message::Began;
 
     #[test]
     fn what_the_store_keeps_is_used_again_once_it_was_replaced() {
@@ -120,7 +121,8 @@ mod tests {
             Discussion { callback: channel, callback_guild: None, guide: "a secret".to_owned() };
         let of = (AgentKey::new(1), TurnId::new(1), RunId::new(1));
         let messages = std::iter::once("a secret".into());
-        let reply = compose(channel, of, messages, None, ReplyEnd::Finished, (None, now, now));
+        let reply =
+            compose(channel, of, messages, None, ReplyEnd::Finished, (None, now, &Began::new(now)));
         let record = ChannelRecord {
             discussion: Some(Arc::new(terms)),
             outgoing: Some(Arc::new(reply)),

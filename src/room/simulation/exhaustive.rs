@@ -19,7 +19,7 @@ use super::world::{Fixed, Plan, World};
 use crate::ports::turn::Said;
 use crate::record::channel::ReplyEnd;
 use crate::settings::Pacing;
-use crate::values::message::AuthorKind;
+use crate::values::message::{AuthorKind, Began};
 use crate::{AgentId, Settings};
 
 /// Up to the end of this turn every order is tried.
@@ -143,7 +143,7 @@ fn two_agents(are_hosted: bool) -> Fixed {
         has_orchestrator: false,
         agents: 2,
         is_discussion: false,
-        up_since: Timestamp::default(),
+        up_since: Began::new(Timestamp::default()),
     }
 }
 

@@ -72,7 +72,7 @@ impl World {
         let Fixed { settings, config, up_since, .. } = &self.fixed;
         let wake_max = settings.time_limits.missed_wake_max;
         let is_recent = |sent: Timestamp| {
-            let most = if sent >= *up_since {
+            let most = if sent >= up_since.at() {
                 wake_max.max(config.deadlines.outage_max)
             } else {
                 wake_max

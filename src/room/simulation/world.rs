@@ -27,6 +27,7 @@ use super::store::Store;
 use crate::admission::{Admission, Limits, Wakeup};
 use crate::record::discussion::Discussion;
 use crate::settings::Pacing;
+use crate::values::message::Began;
 use crate::values::stage::DriverStage;
 use crate::{AgentId, Settings};
 
@@ -42,7 +43,7 @@ pub(super) struct Fixed {
     pub(super) agents: u32,
     pub(super) is_discussion: bool,
     /// When the process began.
-    pub(super) up_since: Timestamp,
+    pub(super) up_since: Began,
 }
 
 impl Fixed {
@@ -53,7 +54,7 @@ impl Fixed {
             chat: &self.facts,
             record: None,
             history_max: 8,
-            up_since: self.up_since,
+            up_since: &self.up_since,
             stage: DriverStage::Running,
             has_waker: self.has_waker,
             has_orchestrator: self.has_orchestrator,
@@ -399,7 +400,7 @@ impl World {
         self.neighbours = Neighbours::default();
         self.books.killed();
         self.process += 1;
-        self.fixed.up_since = self.now;
+        self.fixed.up_since = Began::new(self.now);
         self.due = None;
         self.ready = false;
         self.chat.events.clear();
@@ -536,6 +537,6 @@ fn draw_fixed(dice: &mut Dice) -> Fixed {
         has_orchestrator: dice.chance(300),
         agents,
         is_discussion,
-        up_since: Timestamp::default(),
+        up_since: Began::new(Timestamp::default()),
     }
 }
