@@ -37,7 +37,8 @@ fn router(calls: usize, cap: u32) -> Router {
     });
     let instant = delegate_fn(|_: Task| async { TaskOutcome::success("Done.") });
     let builder = Router::builder(Fan(calls)).config(config).open_code(instant);
-    builder.limits(|limits| limits.queue = calls).build().expect("a router")
+    let most = u32::try_from(calls).expect("few");
+    builder.limits(|limits| (limits.queue, limits.calls) = (calls, most)).build().expect("a router")
 }
 
 /// The CPU time of one message, in the middle of several.

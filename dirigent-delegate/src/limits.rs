@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// ```
 /// let limits = dirigent_delegate::RouterLimits::default();
-/// assert_eq!((limits.queue, limits.rounds, limits.identical), (64, 1, 2));
+/// assert_eq!((limits.queue, limits.calls, limits.rounds, limits.identical), (64, 16, 1, 2));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,9 +17,13 @@ pub struct RouterLimits {
     pub model: Duration,
     /// How long a delegation may take to an agent whose configuration has no time of its own. Default 5 minutes.
     pub delegate: Duration,
-    /// The most delegations that wait for a place, over all messages of a router. One that is called beyond them fails. Default
-    /// 64.
+    /// The most delegations that wait for a place, over all messages of a router. One that is called beyond them fails. Sessions
+    /// share the queue: a session with few that wait makes room for itself, and the newest one of the session with most fails.
+    /// Default 64.
     pub queue: usize,
+    /// The most delegations for one message, over all of its rounds. One that is called beyond them fails, so that one message cannot
+    /// take the places of all others. Default 16.
+    pub calls: u32,
     /// How often the routing model may call agents for one message. With 1 it is not asked again, and the results are the
     /// answer. With more it is given what each call came to, and may call again, or say something last, which is added to the
     /// results. Default 1.
@@ -35,6 +39,7 @@ impl Default for RouterLimits {
             model: Duration::from_secs(60),
             delegate: Duration::from_secs(5 * 60),
             queue: 64,
+            calls: 16,
             rounds: 1,
             identical: 2,
         }

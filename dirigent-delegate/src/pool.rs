@@ -1,6 +1,7 @@
-//! Who of those that want to run may: a value. It knows tickets, not what they are for.
+//! Who of those that want to run may: a value. It knows tickets and who asks, not what they are for.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// A place that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,21 +18,38 @@ pub(crate) enum Claim {
     Full,
 }
 
-/// The places of a router: at most `cap` run, at most `queue` wait, and they get their places in the order in which they asked.
+/// The places of a router: at most `cap` run, at most `queue` wait. Several askers share both fairly. A free place goes to the asker
+/// with the fewest that run, among equals in turn. In a full queue an asker with few makes room for itself behind one with many.
+/// Each asker's own get their places in the order in which they asked.
 #[derive(Debug)]
 pub(crate) struct Pool {
     cap: usize,
     queue: usize,
     next: u64,
-    running: HashSet<Ticket>,
+    running: HashMap<Ticket, Arc<str>>,
+    waiting: HashMap<Ticket, Arc<str>>,
+    askers: HashMap<Arc<str>, Asker>,
+    /// Who waits, by how many of theirs run and whose turn it is.
+    line: BTreeMap<(usize, u64), Arc<str>>,
+    /// Who waits, by how many of theirs wait.
+    crowds: BTreeSet<(usize, Arc<str>)>,
+}
+
+/// What one asker has.
+#[derive(Debug, Default)]
+struct Asker {
+    running: usize,
     /// In the order of asking, which is the order of their numbers.
     waiting: BTreeSet<Ticket>,
+    /// The smallest has its turn first.
+    turn: u64,
 }
 
 impl Pool {
     pub(crate) fn new(cap: usize, queue: usize) -> Self {
-        let (running, waiting) = (HashSet::new(), BTreeSet::new());
-        Self { cap, queue, next: 0, running, waiting }
+        let (running, waiting, askers) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (line, crowds) = (BTreeMap::new(), BTreeSet::new());
+        Self { cap, queue, next: 0, running, waiting, askers, line, crowds }
     }
 
     /// Changes how many may run. Those that run go on; returns who may run now.
@@ -40,32 +58,55 @@ impl Pool {
         self.grant()
     }
 
-    /// Asks for a place.
-    pub(crate) fn claim(&mut self) -> (Ticket, Claim) {
-        let ticket = Ticket(self.next);
-        self.next += 1;
-        let claim = if self.running.len() < self.cap && self.waiting.is_empty() {
-            self.running.insert(ticket);
-            Claim::Granted
-        } else if self.waiting.len() < self.queue {
-            self.waiting.insert(ticket);
-            Claim::Waiting
-        } else {
-            Claim::Full
-        };
-        (ticket, claim)
+    /// Asks for a place. Also returns the ticket that waits no longer, if this one took its place in the queue.
+    pub(crate) fn claim(&mut self, who: &Arc<str>) -> (Ticket, Claim, Option<Ticket>) {
+        let ticket = Ticket(self.number());
+        if self.running.len() < self.cap && self.waiting.is_empty() {
+            self.running.insert(ticket, Arc::clone(who));
+            self.change(who, |asker| asker.running += 1);
+            return (ticket, Claim::Granted, None);
+        }
+        let is_full = self.waiting.len() >= self.queue;
+        let displaced = if is_full { self.displace_for(who) } else { None };
+        if is_full && displaced.is_none() {
+            return (ticket, Claim::Full, None);
+        }
+        let turn = self.number();
+        self.waiting.insert(ticket, Arc::clone(who));
+        self.change(who, |asker| {
+            if asker.waiting.is_empty() {
+                asker.turn = turn;
+            }
+            asker.waiting.insert(ticket);
+        });
+        (ticket, Claim::Waiting, displaced)
+    }
+
+    /// Takes the newest ticket of who waits with the most out of the queue, if that makes it fairer.
+    fn displace_for(&mut self, who: &Arc<str>) -> Option<Ticket> {
+        let own = self.askers.get(who).map_or(0, |asker| asker.waiting.len());
+        let (most, crowd) = self.crowds.last().cloned()?;
+        // With a difference of one the two would only change their parts.
+        if own + 2 > most {
+            return None;
+        }
+        let displaced = self.change(&crowd, |asker| asker.waiting.pop_last())?;
+        self.waiting.remove(&displaced);
+        Some(displaced)
     }
 
     /// Whether this ticket has its place.
     #[cfg(test)]
     pub(crate) fn is_granted(&self, ticket: Ticket) -> bool {
-        self.running.contains(&ticket)
+        self.running.contains_key(&ticket)
     }
 
     /// Gives up a place, or the wait for one; returns who may run now.
     pub(crate) fn leave(&mut self, ticket: Ticket) -> Vec<Ticket> {
-        if !self.running.remove(&ticket) {
-            self.waiting.remove(&ticket);
+        if let Some(who) = self.running.remove(&ticket) {
+            self.change(&who, |asker| asker.running = asker.running.saturating_sub(1));
+        } else if let Some(who) = self.waiting.remove(&ticket) {
+            self.change(&who, |asker| asker.waiting.remove(&ticket));
         }
         self.grant()
     }
@@ -73,81 +114,171 @@ impl Pool {
     fn grant(&mut self) -> Vec<Ticket> {
         let mut granted = Vec::new();
         while self.running.len() < self.cap {
-            let Some(ticket) = self.waiting.pop_first() else {
+            let Some(who) = self.line.values().next().cloned() else {
                 break;
             };
-            self.running.insert(ticket);
+            let turn = self.number();
+            let ticket = self.change(&who, |asker| {
+                (asker.turn, asker.running) = (turn, asker.running + 1);
+                asker.waiting.pop_first()
+            });
+            // Who stands in the line has a ticket that waits.
+            let Some(ticket) = ticket else {
+                break;
+            };
+            self.waiting.remove(&ticket);
+            self.running.insert(ticket, who);
             granted.push(ticket);
         }
         granted
+    }
+
+    /// A number that no ticket and no turn had before.
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// Changes what an asker has, and its places in the two orders with it.
+    fn change<T>(&mut self, who: &Arc<str>, change: impl FnOnce(&mut Asker) -> T) -> T {
+        let asker = self.askers.entry(Arc::clone(who)).or_default();
+        if !asker.waiting.is_empty() {
+            self.line.remove(&(asker.running, asker.turn));
+            self.crowds.remove(&(asker.waiting.len(), Arc::clone(who)));
+        }
+        let changed = change(asker);
+        if !asker.waiting.is_empty() {
+            self.line.insert((asker.running, asker.turn), Arc::clone(who));
+            self.crowds.insert((asker.waiting.len(), Arc::clone(who)));
+        } else if asker.running == 0 {
+            self.askers.remove(who);
+        }
+        changed
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-
     use proptest::prelude::*;
 
     use super::*;
 
+    fn who(number: usize) -> Arc<str> {
+        format!("channel-{number}").into()
+    }
+
     #[test]
     fn places_are_given_in_the_order_of_asking() {
         let mut pool = Pool::new(1, 2);
-        let claims: Vec<(Ticket, Claim)> = (0..4).map(|_| pool.claim()).collect();
-        let answers: Vec<Claim> = claims.iter().map(|(_, claim)| *claim).collect();
+        let claims: Vec<(Ticket, Claim, _)> = (0..4).map(|_| pool.claim(&who(0))).collect();
+        let answers: Vec<Claim> = claims.iter().map(|(_, claim, _)| *claim).collect();
         assert_eq!(answers, [Claim::Granted, Claim::Waiting, Claim::Waiting, Claim::Full]);
         assert_eq!(pool.leave(claims[0].0), [claims[1].0]);
         assert!(pool.is_granted(claims[1].0) && !pool.is_granted(claims[2].0));
         assert_eq!(pool.leave(claims[2].0), [], "it only waited");
         assert_eq!(pool.leave(claims[1].0), []);
-        assert_eq!(pool.claim().1, Claim::Granted);
+        assert_eq!(pool.claim(&who(0)).1, Claim::Granted);
     }
 
     #[test]
     fn a_greater_cap_lets_those_run_that_wait() {
         let mut pool = Pool::new(1, 9);
-        let tickets: Vec<Ticket> = (0..4).map(|_| pool.claim().0).collect();
+        let tickets: Vec<Ticket> = (0..4).map(|_| pool.claim(&who(0)).0).collect();
         assert_eq!(pool.set_cap(3), tickets[1..3]);
         assert_eq!(pool.set_cap(1), []);
         assert_eq!(pool.leave(tickets[0]), [], "two run still");
     }
 
+    /// DG3: who comes later with little waits for one place, and not for all of who came first with much.
+    #[test]
+    fn places_go_in_turn_from_asker_to_asker() {
+        let mut pool = Pool::new(2, 99);
+        let much: Vec<Ticket> = (0..6).map(|_| pool.claim(&who(0)).0).collect();
+        let little: Vec<Ticket> = (0..3).map(|_| pool.claim(&who(1)).0).collect();
+        let third = pool.claim(&who(2)).0;
+        assert_eq!(pool.leave(much[0]), [little[0]], "it has none that runs");
+        assert_eq!(pool.leave(much[1]), [much[2]], "of two that have none it came first");
+        assert_eq!(pool.leave(much[2]), [third], "it had its turn");
+        assert_eq!(pool.leave(third), [much[3]]);
+        assert_eq!(pool.leave(little[0]), [little[1]], "the other has one that runs");
+        assert_eq!(pool.leave(little[1]), [little[2]]);
+        assert_eq!(pool.leave(little[2]), [much[4]]);
+    }
+
+    /// DG3: a queue that one asker has filled is not full for another.
+    #[test]
+    fn in_a_full_queue_there_is_room_for_who_has_less() {
+        let mut pool = Pool::new(1, 4);
+        let much: Vec<Ticket> = (0..5).map(|_| pool.claim(&who(0)).0).collect();
+        let (one, claim, displaced) = pool.claim(&who(1));
+        assert_eq!((claim, displaced), (Claim::Waiting, Some(much[4])), "the newest makes room");
+        let (_, claim, displaced) = pool.claim(&who(1));
+        assert_eq!((claim, displaced), (Claim::Waiting, Some(much[3])));
+        assert_eq!(pool.claim(&who(1)).1, Claim::Full, "it has as many now");
+        assert_eq!(pool.claim(&who(0)).1, Claim::Full);
+        assert_eq!(pool.claim(&who(2)).1, Claim::Waiting, "but this one has none");
+        assert_eq!(pool.leave(much[0]), [much[1]]);
+        assert_eq!(pool.leave(much[1]), [one]);
+        assert!(pool.leave(much[4]).is_empty(), "one that made room has nothing to give back");
+    }
+
     proptest! {
+        /// DG3
         #[test]
-        fn the_cap_and_the_queue_hold_and_no_ticket_is_forgotten(
+        fn the_cap_and_the_queue_hold_and_every_asker_has_a_fair_part(
             cap in 1_usize..5,
             queue in 0_usize..5,
-            steps in prop::collection::vec(any::<Option<u8>>(), 0..80),
+            steps in prop::collection::vec((any::<Option<u8>>(), 0_usize..4), 0..80),
         ) {
             let mut pool = Pool::new(cap, queue);
-            let (mut running, mut waiting) = (Vec::new(), VecDeque::new());
-            for step in steps {
+            let (mut running, mut waiting) = (Vec::new(), Vec::new());
+            let count = |all: &[(usize, Ticket)], asker| all.iter().filter(|(who, _)| *who == asker).count();
+            for (step, asker) in steps {
                 match step {
-                    None => match pool.claim() {
-                        (ticket, Claim::Granted) => running.push(ticket),
-                        (ticket, Claim::Waiting) => waiting.push_back(ticket),
-                        (_, Claim::Full) => prop_assert_eq!(waiting.len(), queue),
-                    },
+                    None => {
+                        let own = count(&waiting, asker);
+                        let most = (0..4).map(|other| count(&waiting, other)).max().unwrap_or(0);
+                        let (ticket, claim, displaced) = pool.claim(&who(asker));
+                        if let Some(displaced) = displaced {
+                            let at = waiting.iter().position(|(_, other)| *other == displaced).unwrap();
+                            let (crowd, _) = waiting.remove(at);
+                            prop_assert_eq!((count(&waiting, crowd) + 1, waiting.len() + 1), (most, queue));
+                            prop_assert!(own + 2 <= most && claim == Claim::Waiting);
+                            prop_assert!(waiting.iter().all(|(who, other)| *who != crowd || *other < displaced));
+                        }
+                        match claim {
+                            Claim::Granted => running.push((asker, ticket)),
+                            Claim::Waiting => waiting.push((asker, ticket)),
+                            Claim::Full => prop_assert!(waiting.len() == queue && own + 2 > most),
+                        }
+                    }
                     Some(at) => {
-                        let all: Vec<Ticket> = running.iter().chain(&waiting).copied().collect();
+                        let all: Vec<Ticket> =
+                            running.iter().chain(&waiting).map(|(_, ticket)| *ticket).collect();
                         if all.is_empty() {
                             continue;
                         }
                         let left = all[usize::from(at) % all.len()];
                         let granted = pool.leave(left);
-                        running.retain(|ticket| *ticket != left);
-                        waiting.retain(|ticket| *ticket != left);
+                        running.retain(|(_, ticket)| *ticket != left);
+                        waiting.retain(|(_, ticket)| *ticket != left);
                         for ticket in granted {
-                            prop_assert_eq!(waiting.pop_front(), Some(ticket), "in order");
-                            running.push(ticket);
+                            let at = waiting.iter().position(|(_, other)| *other == ticket).unwrap();
+                            let (asker, _) = waiting[at];
+                            let is_first = waiting[..at].iter().all(|(other, _)| *other != asker);
+                            prop_assert!(is_first, "an asker's own go in order");
+                            let fewest = waiting.iter().map(|(who, _)| count(&running, *who)).min();
+                            prop_assert_eq!(Some(count(&running, asker)), fewest, "who has least is next");
+                            running.push(waiting.remove(at));
                         }
                     }
                 }
                 prop_assert!(running.len() <= cap && waiting.len() <= queue);
                 prop_assert!(waiting.is_empty() || running.len() == cap, "no place stays empty");
-                prop_assert!(running.iter().all(|ticket| pool.is_granted(*ticket)));
-                prop_assert!(waiting.iter().all(|ticket| !pool.is_granted(*ticket)));
+                prop_assert!(running.iter().all(|(_, ticket)| pool.is_granted(*ticket)));
+                prop_assert!(waiting.iter().all(|(_, ticket)| !pool.is_granted(*ticket)));
+                let askers = (0..4).filter(|asker| count(&running, *asker) + count(&waiting, *asker) > 0);
+                prop_assert_eq!(pool.askers.len(), askers.count(), "who has nothing is forgotten");
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The router that a host builds and asks. It decides nothing itself: `run` carries out what the value in `routing`
-//! asks for, `places` shares the pool among messages, and `event` is what listeners see.
+//! asks for, `places` shares the pool among messages, `circle` sees a router that asks itself, and `event` is what listeners see.
 
 mod builder;
+mod circle;
 mod event;
 mod places;
 mod run;
@@ -62,6 +63,9 @@ pub struct Router {
     shared: Arc<RouterParts>,
 }
 
+/// What an agent is told that asks the router which has delegated to it.
+pub(crate) const OWN_QUESTION: &str = "The router was asked by one of its own agents.";
+
 /// What all messages of a router have in common.
 struct RouterParts {
     model: Arc<dyn RoutingModel>,
@@ -96,6 +100,9 @@ impl Router {
 
     /// Answers a message. While the orchestrator is off, the message goes to the embedded agent unchanged.
     ///
+    /// A message that one of the router's own agents asks about, itself or through other routers, is answered with an error at once,
+    /// because it would wait for places that are held for its sake. An agent that asks from another task is not recognised.
+    ///
     /// # Errors
     ///
     /// When the orchestrator is off and there is no embedded agent. Whatever else fails is a payload of the response.
@@ -122,13 +129,26 @@ impl Router {
         let (plan, now) = (self.plan(), self.shared.clock.now());
         let request = Arc::new(request);
         let session = Arc::from(request.session_id.as_str());
-        let routing = if plan.config.enabled {
+        let routing = if self.is_answering_here() {
+            Routing::refused(plan, request, now, OWN_QUESTION)
+        } else if plan.config.enabled {
             Routing::new(plan, request, now)
         } else {
             Routing::to_default(plan, request, now).ok_or(Off)?
         };
         let message = self.shared.messages.fetch_add(1, Ordering::Relaxed);
-        Ok(Run::new(&self.shared, routing, message, session).until(cancelled).await)
+        let run = Run::new(&self.shared, routing, message, session).until(cancelled);
+        Ok(circle::within(self.address(), run).await)
+    }
+
+    /// Whether the call comes from a delegation of this router.
+    pub(crate) fn is_answering_here(&self) -> bool {
+        circle::contains(self.address())
+    }
+
+    /// Tells this router from all others that there are.
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.shared).addr()
     }
 
     /// Replaces the configuration. It holds for the next message; those that are under way go on under the one before, but

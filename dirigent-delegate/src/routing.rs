@@ -105,6 +105,18 @@ impl Routing {
         Some(routing)
     }
 
+    /// A message that is not taken up: its answer is this error.
+    pub(crate) fn refused(
+        plan: Arc<Plan>,
+        request: Arc<UserRequest>,
+        now: Timestamp,
+        problem: &str,
+    ) -> Self {
+        let mut routing = Self::idle(plan, request, now);
+        routing.fail(now, DelegationStatus::Error, problem);
+        routing
+    }
+
     fn idle(plan: Arc<Plan>, request: Arc<UserRequest>, now: Timestamp) -> Self {
         let until = now + request.timeout.unwrap_or(plan.limits.request);
         Self {

@@ -1,7 +1,7 @@
 //! How delegations run: at the same time or not, how many, how long, and what is left of them.
 
 use std::future::{pending, ready};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use dirigent::Clock as _;
 use dirigent_delegate::config::OrchestratorConfig;
@@ -43,7 +43,11 @@ impl Workshop {
 }
 
 fn outputs(response: &Response) -> Vec<&str> {
-    response.agent_results.iter().map(|result| &*result.output).collect()
+    outputs_of(&response.agent_results)
+}
+
+fn outputs_of(results: &[AgentResult]) -> Vec<&str> {
+    results.iter().map(|result| &*result.output).collect()
 }
 
 fn statuses(results: &[AgentResult]) -> Vec<DelegationStatus> {
@@ -112,6 +116,7 @@ async fn of_a_thousand_parts_each_has_its_result_in_its_place() {
         let script = Script::new([calls(&called)]);
         let config = enabled(|config| config.parallel_execution = parallel);
         let router = Router::builder(script).config(config).open_code(instant("code"));
+        let router = router.limits(|limits| limits.calls = 1_000);
         let response = ask(&router.build().unwrap(), "Go").await;
         assert_eq!(response.agent_results.len(), 1_000);
         let (good, bad) = response.agent_results.split_at(expected);
@@ -123,6 +128,98 @@ async fn of_a_thousand_parts_each_has_its_result_in_its_place() {
         }
         assert!(bad.iter().all(|result| result.status == DelegationStatus::Error));
     }
+}
+
+/// DG3
+#[tokio::test]
+async fn one_message_has_a_limit_over_all_of_its_rounds() {
+    for (rounds, lines) in [(1, vec![20]), (3, vec![9, 9, 2])] {
+        let script = Script::default();
+        let mut parts = (0..20).map(|at| format!("part {at}"));
+        for count in lines {
+            let parts: Vec<String> = parts.by_ref().take(count).collect();
+            let called: Vec<(&str, &str)> =
+                parts.iter().map(|part| (RESEARCH, part.as_str())).collect();
+            script.add([calls(&called)]);
+        }
+        let builder = Router::builder(script).config(enabled(|_| ())).research(instant("found"));
+        let router = builder.limits(|limits| limits.rounds = rounds).build().unwrap();
+        let results = ask(&router, "Go").await.agent_results;
+        let (good, bad) = results.split_at(16);
+        assert_eq!(statuses(good), [DelegationStatus::Success; 16]);
+        assert_eq!(statuses(bad), [DelegationStatus::Error; 4]);
+        let expected = "The message has 16 delegations, the most it may.";
+        assert!(bad.iter().all(|result| result.error_message.as_deref() == Some(expected)));
+    }
+}
+
+/// DG3: the task of another channel waits for one or two of the first, not for all of them.
+#[tokio::test]
+async fn channels_share_the_places_and_the_queue() {
+    let workshop = Workshop::new(|config| config.max_parallel_agents = 1.try_into().unwrap());
+    let much: Vec<(&str, &str)> =
+        ["1a", "1b", "1c", "1d", "1e"].into_iter().map(|task| (OPENCODE, task)).collect();
+    workshop.script.add([calls(&much), calls(&[(OPENCODE, "1x")]), calls(&[(OPENCODE, "1y")])]);
+    let of = |session: &str| workshop.router.answer(UserRequest::new(session, "Go"));
+    let all = async { tokio::join!(of("one"), of("two"), of("three")) };
+    let (one, two, three) = in_time(&workshop.clock, all).await;
+    let begun = workshop.watch.begun.lock().unwrap().clone();
+    assert_eq!(begun, ["1a", "1b", "1x", "1y", "1c"], "in turn");
+    let (two, three) = (two.unwrap(), three.unwrap());
+    assert_eq!([outputs(&two), outputs(&three)], [["1x s"], ["1y s"]]);
+    let one = one.unwrap().agent_results;
+    assert_eq!(outputs_of(&one[..3]), ["1a s", "1b s", "1c s"]);
+    assert_eq!(statuses(&one[3..]), [DelegationStatus::Error; 2], "they made room in the queue");
+    let expected = Some("Too many delegations wait already.");
+    assert!(one[3..].iter().all(|result| result.error_message.as_deref() == expected));
+}
+
+/// A router, which agents are made of that know it already.
+type Cell = Arc<OnceLock<Router>>;
+
+/// An agent that asks a router that is built later, and hands back its answer.
+fn asks(cell: &Cell) -> impl Delegate + use<> {
+    let cell = Arc::clone(cell);
+    delegate_fn(move |task: Task| {
+        let router = cell.get().unwrap().clone();
+        async move {
+            let asked = UserRequest::new("session", task.message());
+            TaskOutcome::success(router.answer(asked).await.unwrap().text())
+        }
+    })
+}
+
+/// DG3: without the refusal each waits for a place that it holds itself, until its deadline.
+#[tokio::test]
+async fn a_router_that_is_asked_by_its_own_agent_says_so_at_once() {
+    let clock = ManualClock::new();
+    let refused = "**Orchestrator Error:**\nThe router was asked by one of its own agents.";
+    let built = |lines: Vec<Line>, agent: Cell, is_on: bool| {
+        let config = enabled(|config| {
+            config.enabled = is_on;
+            config.max_parallel_agents = 1.try_into().unwrap();
+        });
+        let builder = Router::builder(Script::new(lines)).config(config).clock(clock.clone());
+        builder.research(asks(&agent)).embedded(asks(&agent)).build().unwrap()
+    };
+    let line = || calls(&[(RESEARCH, "go")]);
+    // Itself, switched on and off.
+    for is_on in [true, false] {
+        let own = Cell::default();
+        own.set(built(vec![line()], Arc::clone(&own), is_on)).unwrap();
+        assert_eq!(texts(&ask(own.get().unwrap(), "Go").await), [refused]);
+    }
+    // In a circle through another one.
+    let (one, two) = (Cell::default(), Cell::default());
+    one.set(built(vec![line()], Arc::clone(&two), true)).unwrap();
+    two.set(built(vec![line(), line()], Arc::clone(&one), true)).unwrap();
+    assert_eq!(texts(&ask(one.get().unwrap(), "Go").await), [refused]);
+    // A router may ask another, and one that was asked before.
+    let other = Cell::default();
+    other.set(built(vec![says("Hello!"), says("Hello!")], Cell::default(), true)).unwrap();
+    let front = built(vec![calls(&[(RESEARCH, "a"), (RESEARCH, "b")])], other, true);
+    let expected = ["**Research:**\nHello!"; 2];
+    assert_eq!(texts(&ask(&front, "Go").await), expected);
 }
 
 /// R300, R314

@@ -9,7 +9,7 @@ use dirigent::{Agent, AgentError, ChatMessage, Reply, Turn};
 use super::text_of;
 use crate::request::UserRequest;
 use crate::response::Response;
-use crate::router::{Off, Router};
+use crate::router::{OWN_QUESTION, Off, Router};
 
 /// Answers people who speak during an agent's turn: a [`dirigent::host::Orchestrator`]. The session is the channel. While the router is
 /// off, the messages are handed to the agent, as if there were no orchestrator; so they are when nothing but failures came of them.
@@ -85,6 +85,9 @@ impl RouterAgent {
 #[async_trait]
 impl Agent for RouterAgent {
     async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        if self.router.is_answering_here() {
+            return Err(OWN_QUESTION.into());
+        }
         if !self.router.is_enabled() {
             return self.behind.speak(turn).await;
         }

@@ -24,7 +24,7 @@ struct Held {
 #[derive(Debug)]
 struct Waiting {
     job: JobId,
-    granted: UnboundedSender<JobId>,
+    told: UnboundedSender<(JobId, Claim)>,
 }
 
 impl Places {
@@ -36,19 +36,22 @@ impl Places {
     pub(super) fn set_cap(&self, cap: usize) {
         let mut held = self.lock();
         let granted = held.pool.set_cap(cap);
-        held.tell(granted);
+        held.tell(granted, Claim::Granted);
     }
 
-    /// Asks for a place. Dropping what is returned gives it up, or the wait for it. A place that is waited for is announced to `granted`.
+    /// Asks for a place for a session. Dropping what is returned gives it up, or the wait for it. How the wait ends is told to `told`:
+    /// with a place, or with none because the queue is full and another session had fewer that wait.
     pub(super) fn claim(
         self: &Arc<Self>,
+        session: &Arc<str>,
         job: JobId,
-        granted: &UnboundedSender<JobId>,
+        told: &UnboundedSender<(JobId, Claim)>,
     ) -> (Place, Claim) {
         let mut held = self.lock();
-        let (ticket, claim) = held.pool.claim();
+        let (ticket, claim, displaced) = held.pool.claim(session);
+        held.tell(displaced, Claim::Full);
         if claim == Claim::Waiting {
-            held.waiting.insert(ticket, Waiting { job, granted: granted.clone() });
+            held.waiting.insert(ticket, Waiting { job, told: told.clone() });
         }
         (Place { places: Arc::clone(self), ticket }, claim)
     }
@@ -59,12 +62,12 @@ impl Places {
 }
 
 impl Held {
-    fn tell(&mut self, granted: Vec<Ticket>) {
-        for Waiting { job, granted } in
-            granted.into_iter().filter_map(|ticket| self.waiting.remove(&ticket))
+    fn tell(&mut self, tickets: impl IntoIterator<Item = Ticket>, claim: Claim) {
+        for Waiting { job, told } in
+            tickets.into_iter().filter_map(|ticket| self.waiting.remove(&ticket))
         {
             // A message that is gone gives its places up.
-            let _ = granted.send(job);
+            let _ = told.send((job, claim));
         }
     }
 }
@@ -81,6 +84,6 @@ impl Drop for Place {
         let mut held = self.places.lock();
         held.waiting.remove(&self.ticket);
         let granted = held.pool.leave(self.ticket);
-        held.tell(granted);
+        held.tell(granted, Claim::Granted);
     }
 }

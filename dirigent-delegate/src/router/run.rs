@@ -31,9 +31,9 @@ pub(super) struct Run<'a> {
     jobs: FuturesUnordered<BoxFuture<'a, (JobId, Option<TaskOutcome>)>>,
     running: HashMap<JobId, Running>,
     waiting: HashMap<JobId, Place>,
-    /// The jobs whose places have become free, and where the places tell it.
-    granted: UnboundedReceiver<JobId>,
-    tell_granted: UnboundedSender<JobId>,
+    /// How waits for places ended, and where the places tell it.
+    claimed: UnboundedReceiver<(JobId, Claim)>,
+    tell_claimed: UnboundedSender<(JobId, Claim)>,
 }
 
 /// An agent that runs.
@@ -64,7 +64,7 @@ impl<'a> Run<'a> {
         message: u64,
         session: Arc<str>,
     ) -> Self {
-        let (tell_granted, granted) = unbounded_channel();
+        let (tell_claimed, claimed) = unbounded_channel();
         let tell = Tell { events: shared.events.clone(), message, session };
         Self {
             shared,
@@ -74,8 +74,8 @@ impl<'a> Run<'a> {
             jobs: FuturesUnordered::new(),
             running: HashMap::new(),
             waiting: HashMap::new(),
-            granted,
-            tell_granted,
+            claimed,
+            tell_claimed,
         }
     }
 
@@ -108,7 +108,12 @@ impl<'a> Run<'a> {
                     self.asking = None;
                     self.routing.answered(self.shared.clock.now(), attempt, answer);
                 }
-                Some(job) = self.granted.recv() => self.routing.claimed(self.now(), job, Claim::Granted),
+                Some((job, claim)) = self.claimed.recv() => {
+                    if claim == Claim::Full {
+                        self.waiting.remove(&job);
+                    }
+                    self.routing.claimed(self.now(), job, claim);
+                }
                 () = self.shared.clock.sleep_until(deadline) => {}
             }
         }
@@ -152,7 +157,7 @@ impl<'a> Run<'a> {
     }
 
     fn claim(&mut self, job: JobId) {
-        let (place, claim) = self.shared.places.claim(job, &self.tell_granted);
+        let (place, claim) = self.shared.places.claim(&self.tell.session, job, &self.tell_claimed);
         if claim != Claim::Full {
             self.waiting.insert(job, place);
         }

@@ -16,9 +16,13 @@ use crate::result::AgentKind;
 /// The most letters that are shown of a tool's name that is not known.
 const NAME_MAX: usize = 64;
 
-/// How often each agent was given each message.
+/// What was delegated for a message so far.
 #[derive(Debug, Default)]
-pub(super) struct Given(HashMap<(usize, String), u32>);
+pub(super) struct Given {
+    /// How often each agent was given each message.
+    identical: HashMap<(usize, String), u32>,
+    all: u32,
+}
 
 impl Given {
     /// The job that a call becomes.
@@ -42,11 +46,15 @@ impl Given {
         let Some(message) = message_of(arguments) else {
             return refused("The call has no message for the agent.");
         };
-        let given = self.0.entry((at, message.trim().to_owned())).or_default();
+        if self.all >= plan.limits.calls {
+            return refused(&format!("The message has {} delegations, the most it may.", self.all));
+        }
+        let given = self.identical.entry((at, message.trim().to_owned())).or_default();
         if *given >= plan.limits.identical {
             return refused("The same message was delegated to this agent before.");
         }
         *given += 1;
+        self.all += 1;
         Job::waiting(id, at, message.to_owned(), Value::Object(arguments.clone()))
     }
 }

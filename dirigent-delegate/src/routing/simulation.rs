@@ -38,6 +38,8 @@ struct Nature {
 /// A message and what is under way for it.
 struct Talk {
     routing: Routing,
+    /// Two sessions share the places.
+    session: Arc<str>,
     began: Timestamp,
     asking: Option<u32>,
     claims: BTreeMap<JobId, Ticket>,
@@ -78,9 +80,11 @@ impl World {
     fn new(nature: Nature, messages: usize) -> Self {
         let now = Timestamp::from_millis(1_000);
         let plan = Arc::new(plan(nature));
-        let talk = |_| {
-            let request = Arc::new(UserRequest::new("session", "Go"));
+        let talk = |at: usize| {
+            let session = format!("session-{}", at % 2);
+            let request = Arc::new(UserRequest::new(&*session, "Go"));
             Talk {
+                session: session.into(),
                 routing: Routing::new(Arc::clone(&plan), request, now),
                 began: now,
                 asking: None,
@@ -124,11 +128,16 @@ impl World {
             Action::StopAsking => talk.asking = None,
             Action::TellModelFailed { .. } | Action::TellEnded { .. } => {}
             Action::Claim { job } => {
-                let (ticket, claim) = self.pool.claim();
+                let (ticket, claim, displaced) = self.pool.claim(&talk.session);
                 if claim != Claim::Full {
                     talk.claims.insert(job, ticket);
                 }
                 talk.routing.claimed(now, job, claim);
+                if let Some(displaced) = displaced {
+                    let (at, job) = self.holder(displaced);
+                    self.talks[at].claims.remove(&job);
+                    self.talks[at].routing.claimed(now, job, Claim::Full);
+                }
             }
             Action::Start { job, parts, .. } => {
                 let ticket = talk.claims.remove(&job).expect("a place comes first");
@@ -148,12 +157,17 @@ impl World {
     /// Gives a place up; the next one learns of it, as in the shell.
     fn leave(&mut self, ticket: Ticket) {
         for granted in self.pool.leave(ticket) {
-            let now = self.now;
-            let waits = |talk: &&mut Talk| talk.claims.values().any(|other| *other == granted);
-            let talk = self.talks.iter_mut().find(waits).expect("a ticket has its message");
-            let job = *talk.claims.iter().find(|(_, other)| **other == granted).unwrap().0;
-            talk.routing.claimed(now, job, Claim::Granted);
+            let (at, job) = self.holder(granted);
+            self.talks[at].routing.claimed(self.now, job, Claim::Granted);
         }
+    }
+
+    /// The message and the job that have a ticket.
+    fn holder(&self, ticket: Ticket) -> (usize, JobId) {
+        let mut held = self.talks.iter().enumerate().flat_map(|(at, talk)| {
+            talk.claims.iter().map(move |(job, other)| ((at, *job), *other))
+        });
+        held.find(|(_, other)| *other == ticket).expect("a ticket has its message").0
     }
 
     fn check(&self) {
@@ -357,7 +371,8 @@ impl worlds::World for Drawn {
         world.run_out();
         assert!(world.talks.iter().all(|talk| talk.routing.response().is_some()));
         // Every place was given back.
-        let claims: Vec<Claim> = (0..=CAP + QUEUE).map(|_| world.pool.claim().1).collect();
+        let claims: Vec<Claim> =
+            (0..=CAP + QUEUE).map(|_| world.pool.claim(&"session-0".into()).1).collect();
         assert_eq!(claims.iter().filter(|claim| **claim == Claim::Granted).count(), CAP);
         assert_eq!(claims.last(), Some(&Claim::Full));
         Ok(())
