@@ -8,6 +8,8 @@
 //! | `read` | asks for a file of the host's, and says the error's code |
 //! | `garbage` | writes lines that are no messages of the protocol |
 //! | `flood` | writes a line without end |
+//! | `talk`, `think`, `beg`, `babble` | says words, thinks, asks for permissions, writes what is no message, without end |
+//! | `moan` | complains |
 //! | `note FOLDER` | notes its process in this folder |
 //! | `images` | says how many images are in the prompt |
 //! | `wait` | waits for ever; a `session/cancel` is noted as `cancelled` in the folder noted before |
@@ -89,6 +91,8 @@ fn obey(id: &Value, prompt: &Value) {
                     .unwrap();
             }
             "flood" => while stdout().write_all(&[b'x'; 4_096]).is_ok() {},
+            "talk" | "think" | "beg" | "babble" => flood(word),
+            "moan" => eprintln!("no key"),
             "note" => {
                 folder = words.next().unwrap().into();
                 fs::write(folder.join(std::process::id().to_string()), "").unwrap();
@@ -117,6 +121,20 @@ fn obey(id: &Value, prompt: &Value) {
         }
     }
     println!("{answer}");
+}
+
+/// Writes messages of this sort without end.
+fn flood(sort: &str) -> ! {
+    let asked = json!({ "sessionId": "one", "options": [] });
+    let asked = json!({ "id": 1, "method": "session/request_permission", "params": asked });
+    loop {
+        match sort {
+            "talk" => say("word "),
+            "think" => update("agent_thought_chunk", "Hm.", "one"),
+            "beg" => println!("{asked}"),
+            _ => println!("I am no message."),
+        }
+    }
 }
 
 fn read() -> Option<Value> {

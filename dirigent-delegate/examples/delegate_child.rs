@@ -19,7 +19,8 @@
 //! | `wait` | waits for ever |
 //! | `exit CODE` | ends |
 //!
-//! As `serve` it says that a server listens at the address in `DELEGATE_LISTENS`, and waits for ever.
+//! As `serve` it says that a server listens at the address in `DELEGATE_LISTENS`, and waits for ever. With `DELEGATE_FAILS` it
+//! complains with that text instead, and ends.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests")]
 
 use std::env;
@@ -39,6 +40,10 @@ fn main() {
 async fn obey() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     if arguments.first().is_some_and(|word| word == "serve") {
+        if let Ok(complaint) = env::var("DELEGATE_FAILS") {
+            eprintln!("{complaint}");
+            exit(4);
+        }
         println!("opencode server listening on {}", env::var("DELEGATE_LISTENS").unwrap());
         pending::<()>().await;
     }

@@ -11,15 +11,17 @@ use futures_util::FutureExt as _;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 
-use crate::cli::{CliDelegate, cannot_start};
+use crate::cli::CliDelegate;
 use crate::delegate::{Delegate, Task, TaskOutcome};
 use crate::permission::{Decide, PermissionReply, PermissionRequest};
 use crate::process::{Capture, Pipes};
-use crate::terminal::{progress, text};
+use crate::terminal::{progress, text, with_complaint};
 use conversation::Conversation;
 
 /// The longest message that is read in any case, in bytes: as much as a pipe holds.
 const LINE: usize = 64 * 1_024;
+/// How many times the longest message an agent may write in all: what it thinks, and what its tools do, is read and not kept.
+const MESSAGES: usize = 64;
 
 /// A coding agent that speaks the Agent Client Protocol (`opencode acp`, `gemini --experimental-acp`, `claude-code-acp` and others): it is
 /// started for each task, given the task in a session of its own, and stopped. The protocol is JSON on its input and output.
@@ -51,7 +53,8 @@ pub struct AcpDelegate {
 impl AcpDelegate {
     /// Creates an agent that is this program, with its arguments, folder, environment, limits and guard. The argument that lets the program
     /// speak the protocol is among them. [`CliLimits::output`](crate::CliLimits::output) bounds what the agent says in all, and each of its
-    /// messages, of which 64 KiB are read in any case. Nothing is started yet.
+    /// messages, of which 64 KiB are read in any case. All messages together may have 64 times as much. An agent that writes more is
+    /// killed, and what it said is a partial result. Nothing is started yet.
     pub fn new(process: CliDelegate) -> Self {
         Self { process, decide: Arc::new(|_| PermissionReply::Reject) }
     }
@@ -67,17 +70,18 @@ impl AcpDelegate {
         self
     }
 
-    /// Speaks until there is an outcome; `None` when the agent closed its outputs before.
+    /// Speaks until there is an outcome; what was said when the agent closed its outputs before.
     async fn speak(
         &self,
         input: ChildStdin,
         pipes: &mut Pipes,
         task: &Task,
-    ) -> Option<TaskOutcome> {
+    ) -> Result<TaskOutcome, String> {
         let (clock, limits) = (self.process.time(), self.process.bounds());
         let here = || std::env::current_dir().unwrap_or_default();
         let folder = self.process.folder().map_or_else(here, PathBuf::from);
         let mut conversation = Conversation::new(task, &folder, &self.decide, limits.output);
+        let most = limits.output.max(LINE).saturating_mul(MESSAGES);
         let mut letters = Letters { input: Some(input), bytes: Vec::new() };
         letters.add(&[Conversation::begin()]);
         let (mut idle_until, mut is_full) = (clock.now() + limits.idle, false);
@@ -97,16 +101,20 @@ impl AcpDelegate {
                 if heard.is_more {
                     task.progress(&progress(conversation.said().as_bytes()));
                 }
-                if heard.outcome.is_some() {
-                    return heard.outcome;
+                if let Some(outcome) = heard.outcome {
+                    return Ok(outcome);
                 }
             }
             if is_full {
                 let message = "The agent wrote a message that is too long, and was killed.";
-                return Some(TaskOutcome::partial(conversation.said(), message));
+                return Ok(TaskOutcome::partial(conversation.said(), message));
+            }
+            if pipes.total() > most {
+                let message = format!("The agent wrote more than {most} bytes, and was killed.");
+                return Ok(TaskOutcome::partial(conversation.said(), message));
             }
             if pipes.are_closed() {
-                return None;
+                return Err(conversation.said().to_owned());
             }
             let now = clock.now();
             if now >= task.deadline() {
@@ -114,12 +122,14 @@ impl AcpDelegate {
                 // It is killed in any case: what it does not read at once it need not read.
                 let _ = letters.send().now_or_never();
                 let message = "The agent did not end in time, and was killed.";
-                return Some(TaskOutcome::timeout(conversation.said(), message));
+                let message = with_complaint(message, pipes.stderr());
+                return Ok(TaskOutcome::timeout(conversation.said(), message));
             }
             if now >= idle_until {
                 let idle = limits.idle.as_secs();
                 let message = format!("The agent wrote nothing for {idle} s, and was killed.");
-                return Some(TaskOutcome::timeout(conversation.said(), message));
+                let message = with_complaint(&message, pipes.stderr());
+                return Ok(TaskOutcome::timeout(conversation.said(), message));
             }
         }
     }
@@ -159,24 +169,29 @@ impl Delegate for AcpDelegate {
         launch.has_input = true;
         let mut process = match launch.start() {
             Ok(process) => process,
-            Err(error) => return cannot_start(&error),
+            Err(problem) => return TaskOutcome::error(problem),
         };
         let mut pipes = process.pipes(self.process.bounds().output.max(LINE));
         let spoken = match process.input() {
             Some(input) => self.speak(input, &mut pipes, &task).await,
-            None => None,
+            None => Err(String::new()),
         };
         match (spoken, process.stop().await) {
-            (Some(outcome), _) => outcome.plain(),
-            (None, Ok(status)) => {
-                let said = text(pipes.stderr());
-                TaskOutcome::error(match said.trim() {
+            (Ok(outcome), _) => outcome,
+            (Err(output), Ok(status)) => {
+                let complaint = text(pipes.stderr());
+                let message = match complaint.trim() {
                     "" => format!("The agent ended before it answered ({status})."),
-                    said => said.to_owned(),
-                })
+                    complaint => complaint.to_owned(),
+                };
+                TaskOutcome { output, ..TaskOutcome::error(message) }
             }
-            (None, Err(error)) => TaskOutcome::error(format!("The agent was lost: {error}.")),
+            (Err(output), Err(error)) => TaskOutcome {
+                output,
+                ..TaskOutcome::error(format!("The agent was lost: {error}."))
+            },
         }
+        .plain()
     }
 }
 

@@ -4,7 +4,6 @@ mod attachment;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use dirigent::{Clock, SystemClock};
 
 use crate::delegate::{Delegate, Task, TaskOutcome};
 use crate::process::{Bounds, End, Ended, Environment, Guard, Launch};
-use crate::terminal::{progress, text};
+use crate::terminal::{progress, text, with_complaint};
 use attachment::Attachments;
 
 /// The longest message that is given to a program, in bytes: systems limit the length of one argument.
@@ -262,7 +261,7 @@ impl Delegate for CliDelegate {
         let images = attached.as_ref().map_or(&[][..], |attached| &attached.files);
         let process = match self.launch(self.arguments(&task, &prompt, images)).start() {
             Ok(process) => process,
-            Err(error) => return cannot_start(&error),
+            Err(problem) => return TaskOutcome::error(problem),
         };
         let CliLimits { idle, output } = self.limits;
         let bounds = Bounds { deadline: task.deadline(), idle, output };
@@ -274,7 +273,10 @@ impl Delegate for CliDelegate {
         };
         match process.finish(bounds, &self.clock, report).await {
             Ok(ended) => self.outcome(ended),
-            Err(error) => TaskOutcome::error(format!("The program was lost: {error}.")),
+            Err(error) => {
+                let program = self.program.to_string_lossy();
+                TaskOutcome::error(format!("The program {program} was lost: {error}."))
+            }
         }
     }
 }
@@ -307,14 +309,13 @@ impl CliDelegate {
                 TaskOutcome { output, ..TaskOutcome::error(message) }
             }
             End::Late => {
-                TaskOutcome::timeout(output, "The program did not end in time, and was killed.")
+                let message = "The program did not end in time, and was killed.";
+                TaskOutcome::timeout(output, with_complaint(message, &stderr))
             }
             End::Idle => {
                 let idle = self.limits.idle.as_secs();
-                TaskOutcome::timeout(
-                    output,
-                    format!("The program wrote nothing for {idle} s, and was killed."),
-                )
+                let message = format!("The program wrote nothing for {idle} s, and was killed.");
+                TaskOutcome::timeout(output, with_complaint(&message, &stderr))
             }
             End::TooMuch => {
                 let most = self.limits.output;
@@ -325,10 +326,6 @@ impl CliDelegate {
             }
         }
     }
-}
-
-pub(crate) fn cannot_start(error: &io::Error) -> TaskOutcome {
-    TaskOutcome::error(format!("The program cannot be started: {error}."))
 }
 
 /// Shows no option and no variable: both may hold secrets.

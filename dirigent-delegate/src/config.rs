@@ -2,22 +2,30 @@
 
 mod error;
 
+use std::fs;
+use std::io::Read as _;
 use std::num::{NonZeroU16, NonZeroU32, NonZeroU64};
+use std::path::Path;
 use std::time::Duration;
 
+use json_comments::CommentSettings;
 use schemars::{JsonSchema, schema_for};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 pub use error::OrchestratorConfigError;
 
 /// How the orchestrator works. In JSON it is the object `orchestrator`; every field has a default, and a field that is not
-/// known is an error. Comments are not JSON: the host removes them.
+/// known is an error. Where the specification calls a field optional, `null` is its default. Comments (`//` and `/* */`) may stand in
+/// the file.
 ///
 /// ```
 /// use dirigent_delegate::config::OrchestratorConfig;
 ///
-/// let file = r#"{ "orchestrator": { "enabled": true, "model": "openai/gpt-5-mini", "maxParallelAgents": 2 } }"#;
+/// let file = r#"{
+///   // The fast one decides.
+///   "orchestrator": { "enabled": true, "model": "openai/gpt-5-mini", "maxParallelAgents": 2 }
+/// }"#;
 /// let config = OrchestratorConfig::from_document(file)?;
 /// assert!(config.enabled && config.parallel_execution);
 /// assert_eq!(config.max_parallel_agents.get(), 2);
@@ -39,15 +47,22 @@ pub struct OrchestratorConfig {
     #[schemars(length(min = 1))]
     pub model: String,
     /// The models that are asked, in this order, when the one before fails. Default none.
-    #[schemars(inner(length(min = 1)))]
+    #[serde(deserialize_with = "null_is_default")]
+    #[schemars(with = "Option<Names>")]
     pub fallbacks: Vec<String>,
     /// The agents that can be delegated to.
+    #[serde(deserialize_with = "null_is_default")]
+    #[schemars(with = "Option<AgentsConfig>")]
     pub agents: AgentsConfig,
     /// Whether the delegations of a message run at the same time. Otherwise they run one after the other, in the order of
     /// the calls. Default true.
+    #[serde(deserialize_with = "parallel_execution")]
+    #[schemars(with = "Option<bool>")]
     pub parallel_execution: bool,
     /// The most delegations that run at the same time, over all messages of a [`Router`](crate::Router); the others wait.
     /// Default 3.
+    #[serde(deserialize_with = "max_parallel_agents")]
+    #[schemars(with = "Option<NonZeroU32>")]
     pub max_parallel_agents: NonZeroU32,
 }
 
@@ -62,10 +77,16 @@ pub struct OrchestratorConfig {
 #[non_exhaustive]
 pub struct AgentsConfig {
     /// The coding agent, opencode.
+    #[serde(deserialize_with = "null_is_default")]
+    #[schemars(with = "Option<OpenCodeConfig>")]
     pub opencode: OpenCodeConfig,
     /// The agent that searches.
+    #[serde(deserialize_with = "null_is_default")]
+    #[schemars(with = "Option<ResearchConfig>")]
     pub research: ResearchConfig,
     /// The host's own agent.
+    #[serde(deserialize_with = "null_is_default")]
+    #[schemars(with = "Option<EmbeddedConfig>")]
     pub embedded: EmbeddedConfig,
 }
 
@@ -88,9 +109,12 @@ pub struct OpenCodeConfig {
     /// Whether each delegation is a process, or a session of a server. Default `cli`.
     pub mode: OpencodeMode,
     /// The program. Default `opencode`, looked up in `PATH`.
-    #[schemars(length(min = 1))]
+    #[serde(deserialize_with = "binary")]
+    #[schemars(with = "Option<String>", length(min = 1))]
     pub binary: String,
     /// How long a delegation may take, in milliseconds. Default 300,000.
+    #[serde(deserialize_with = "timeout_ms")]
+    #[schemars(with = "Option<NonZeroU64>")]
     pub timeout_ms: NonZeroU64,
     /// The port of `opencode serve`. Default none: a free one.
     pub serve_port: Option<NonZeroU16>,
@@ -152,6 +176,8 @@ const MODEL: &str = "google-gemini-cli/gemini-3-flash-preview";
 const OPENCODE_MS: NonZeroU64 = NonZeroU64::new(300_000).unwrap();
 /// How many delegations run at once, unless configured.
 const PARALLEL: NonZeroU32 = NonZeroU32::new(3).unwrap();
+/// The program of opencode, unless another is configured.
+const BINARY: &str = "opencode";
 
 impl Default for OrchestratorConfig {
     fn default() -> Self {
@@ -172,7 +198,7 @@ impl Default for OpenCodeConfig {
             enabled: true,
             model: None,
             mode: OpencodeMode::default(),
-            binary: "opencode".to_owned(),
+            binary: BINARY.to_owned(),
             timeout_ms: OPENCODE_MS,
             serve_port: None,
         }
@@ -198,10 +224,66 @@ impl OpenCodeConfig {
     }
 }
 
+/// Names that are not empty, in the schema.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+struct Names(
+    #[expect(dead_code, reason = "the schema needs its type")]
+    #[schemars(inner(length(min = 1)))]
+    Vec<String>,
+);
+
+/// Reads a field that may be `null`, which is as if it were not there.
+fn or<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D, usual: T) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(usual))
+}
+
+fn null_is_default<'de, D: Deserializer<'de>, T>(from: D) -> Result<T, D::Error>
+where
+    T: Default + Deserialize<'de>,
+{
+    or(from, T::default())
+}
+
+fn parallel_execution<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    or(from, true)
+}
+
+fn max_parallel_agents<'de, D: Deserializer<'de>>(from: D) -> Result<NonZeroU32, D::Error> {
+    or(from, PARALLEL)
+}
+
+fn binary<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    or(from, BINARY.to_owned())
+}
+
+fn timeout_ms<'de, D: Deserializer<'de>>(from: D) -> Result<NonZeroU64, D::Error> {
+    or(from, OPENCODE_MS)
+}
+
+/// The document with spaces in the place of comments. Line breaks stay, so that errors name the right line.
+fn without_comments(json: &str) -> Result<Vec<u8>, OrchestratorConfigError> {
+    let mut stripped = Vec::with_capacity(json.len());
+    let mut reading = CommentSettings::c_style().strip_comments(json.as_bytes());
+    reading.read_to_end(&mut stripped).map_err(|_| {
+        OrchestratorConfigError::new(
+            "",
+            "a comment or a text does not end, or a `/` begins no comment",
+        )
+    })?;
+    for (byte, original) in stripped.iter_mut().zip(json.bytes()) {
+        if original == b'\n' {
+            *byte = original;
+        }
+    }
+    Ok(stripped)
+}
+
 /// The part of a host's configuration file that is read here.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Document {
+    #[serde(deserialize_with = "null_is_default")]
     orchestrator: OrchestratorConfig,
 }
 
@@ -229,14 +311,37 @@ impl OrchestratorConfig {
         config
     }
 
+    /// Reads a host's configuration file as [`from_document`](Self::from_document) does.
+    ///
+    /// # Errors
+    ///
+    /// That the file cannot be read, or the first field that is wrong or not known. Both name the file. Nothing is read in part.
+    ///
+    /// ```
+    /// use dirigent_delegate::config::OrchestratorConfig;
+    /// let error = OrchestratorConfig::from_file("no/moltbot.json").unwrap_err();
+    /// assert!(error.to_string().starts_with("no/moltbot.json: "));
+    /// ```
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, OrchestratorConfigError> {
+        let path = path.as_ref();
+        let config = match fs::read_to_string(path) {
+            Ok(json) => Self::from_document(&json),
+            Err(error) => Err(OrchestratorConfigError::new("", error.to_string())),
+        };
+        config.map_err(|error| error.in_file(path))
+    }
+
     /// Reads the object `orchestrator` of a host's configuration file, whose other fields are left alone. Without that object
-    /// the orchestrator has its defaults, and is off.
+    /// the orchestrator has its defaults, and is off. Comments (`//` and `/* */`) are left aside.
     ///
     /// # Errors
     ///
     /// The first field that is wrong or not known. Nothing is read in part.
     pub fn from_document(json: &str) -> Result<Self, OrchestratorConfigError> {
-        let json: Value = serde_json::from_str(json)
+        // Some editors begin a file with a mark of its encoding.
+        let json = json.strip_prefix('\u{feff}').unwrap_or(json);
+        let json = without_comments(json)?;
+        let json: Value = serde_json::from_slice(&json)
             .map_err(|error| OrchestratorConfigError::new("", error.to_string()))?;
         for place in OBJECTS {
             if json.pointer(place).is_some_and(Value::is_array) {

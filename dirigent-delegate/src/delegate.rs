@@ -4,7 +4,6 @@
 mod delegate_fn;
 mod task;
 
-#[cfg(any(feature = "acp", feature = "serve"))]
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +16,6 @@ pub use task::Task;
 pub(crate) use task::TaskParts;
 
 use crate::result::{DelegationStatus, TokenUsage};
-#[cfg(any(feature = "acp", feature = "serve"))]
 use crate::terminal::plain;
 
 /// An agent that carries out what the routing model delegates to it.
@@ -37,6 +35,7 @@ use crate::terminal::plain;
 #[async_trait]
 pub trait Delegate: Send + Sync + 'static {
     /// Carries out a task. Failures are results: there is no error beside them. A panic is a result with [`DelegationStatus::Error`].
+    /// Escapes of terminals are removed from what it hands back and tells as progress.
     ///
     /// An agent that can say something by [`Task::deadline`] should: a second later the future is dropped, and what it had so
     /// far is lost but for the last [`Task::progress`].
@@ -46,12 +45,26 @@ pub trait Delegate: Send + Sync + 'static {
     /// Dropped when the task is cancelled or late, at any await point. Nothing that the agent started may be left then: no
     /// process, no session that goes on.
     async fn run(&self, task: Task) -> TaskOutcome;
+
+    /// Checks the model that the configuration gives this agent, `None` for the agent's own choice, when a router is built or
+    /// configured. Default: every model is good.
+    ///
+    /// # Errors
+    ///
+    /// A sentence without its full stop that names the model and says what is wrong, for example that no provider has its name.
+    fn check_model(&self, _model: Option<&str>) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 #[async_trait]
 impl<D: Delegate + ?Sized> Delegate for Arc<D> {
     async fn run(&self, task: Task) -> TaskOutcome {
         (**self).run(task).await
+    }
+
+    fn check_model(&self, model: Option<&str>) -> Result<(), String> {
+        (**self).check_model(model)
     }
 }
 
@@ -107,7 +120,6 @@ impl TaskOutcome {
     }
 
     /// The outcome without escapes of terminals in its texts.
-    #[cfg(any(feature = "acp", feature = "serve"))]
     pub(crate) fn plain(mut self) -> Self {
         for text in std::iter::once(&mut self.output).chain(&mut self.error_message) {
             if let Cow::Owned(plain) = plain(text) {

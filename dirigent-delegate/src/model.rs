@@ -42,6 +42,15 @@ pub trait RoutingModel: Send + Sync + 'static {
         model: &str,
         question: &Question<'static>,
     ) -> Result<ChatAnswer, ModelError>;
+
+    /// Checks a model's name, `provider/model`, when a router is built or configured. Default: every model is good.
+    ///
+    /// # Errors
+    ///
+    /// A sentence without its full stop that names the model and says what is wrong, for example that no provider has its name.
+    fn check_model(&self, _model: &str) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -52,6 +61,10 @@ impl<M: RoutingModel + ?Sized> RoutingModel for Arc<M> {
         question: &Question<'static>,
     ) -> Result<ChatAnswer, ModelError> {
         (**self).ask(model, question).await
+    }
+
+    fn check_model(&self, model: &str) -> Result<(), String> {
+        (**self).check_model(model)
     }
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::card::AgentCard;
-use crate::config::OrchestratorConfig;
+use crate::config::{OrchestratorConfig, OrchestratorConfigError};
+use crate::delegate::Delegate;
 use crate::limits::RouterLimits;
-use crate::model::Tool;
+use crate::model::{RoutingModel, Tool};
 use crate::prompt::system_prompt;
 use crate::response::Schedule;
 use crate::result::AgentKind;
@@ -57,6 +58,41 @@ impl Plan {
             models,
             agents,
         }
+    }
+
+    /// Checks the names of models, of those that would be asked: that of each agent, and that one routing model at least can be asked.
+    /// The log names another one that cannot.
+    pub(crate) fn check_models(
+        &self,
+        model: &dyn RoutingModel,
+        delegates: &[Arc<dyn Delegate>],
+    ) -> Result<(), OrchestratorConfigError> {
+        for (agent, delegate) in self.agents.iter().zip(delegates) {
+            let (kind, enabled) = (agent.card.kind(), self.config.enabled);
+            // Without the orchestrator the default agent has all messages.
+            let is_used = if enabled { agent.is_enabled } else { *kind == AgentKind::Embedded };
+            if is_used {
+                let problem = delegate.check_model(agent.model.as_deref());
+                problem.map_err(|problem| {
+                    OrchestratorConfigError::new(
+                        format!("orchestrator.agents.{kind}.model"),
+                        problem,
+                    )
+                })?;
+            }
+        }
+        if !self.config.enabled {
+            return Ok(());
+        }
+        let wrong: Vec<String> =
+            self.models.iter().filter_map(|name| model.check_model(name).err()).collect();
+        if wrong.len() == self.models.len() {
+            return Err(OrchestratorConfigError::new("orchestrator.model", wrong.join("; ")));
+        }
+        for problem in wrong {
+            tracing::warn!(problem, "a routing model cannot be asked");
+        }
+        Ok(())
     }
 
     /// How delegations run.

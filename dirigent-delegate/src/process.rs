@@ -16,7 +16,7 @@ mod sweep;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,10 +94,31 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// When it, or its guard, cannot be started.
-    pub(crate) fn start(&self) -> io::Result<Process> {
-        let mark = Mark::new()?;
-        let mut guard = self.guard.as_ref().map(|guard| guard.start(&mark)).transpose()?;
+    /// When it, or its guard, cannot be started: a sentence that names the program, the folder or the guard.
+    pub(crate) fn start(&self) -> Result<Process, String> {
+        let mark = Mark::new().map_err(|error| self.problem(&error))?;
+        let guard = self.guard.as_ref().map(|guard| guard.start(&mark)).transpose()?;
+        self.start_with(mark, guard).map_err(|error| self.problem(&error))
+    }
+
+    /// Says why it cannot be started. The system says the same of a program, of its folder and of its interpreter that is not there.
+    fn problem(&self, error: &io::Error) -> String {
+        let program = self.program.to_string_lossy();
+        let folder = self.folder.as_deref().filter(|folder| !folder.is_dir());
+        if let Some(folder) = folder {
+            let folder = folder.display();
+            return format!("The program {program} cannot be started: {folder} is no folder.");
+        }
+        let path = Path::new(&self.program);
+        if error.kind() == io::ErrorKind::NotFound && path.is_absolute() && path.exists() {
+            return format!(
+                "The program {program} cannot be started: its interpreter is not there."
+            );
+        }
+        format!("The program {program} cannot be started: {error}.")
+    }
+
+    fn start_with(&self, mark: Mark, mut guard: Option<GuardProcess>) -> io::Result<Process> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)

@@ -123,7 +123,8 @@ pub enum Schedule {
 
 impl Response {
     /// Puts results together, in their order. One result is shown as it is, several each below the name of their agent. A failure
-    /// or a timeout is a payload that tells of an error; what is partial has a last line that says so.
+    /// or a timeout is a payload that tells of an error, with what the agent had written marked below it; what is partial has a last
+    /// line that says so.
     ///
     /// [`Meta::wall_ms`], [`Meta::orchestrator_model`] and [`Meta::note`] stay empty: they are not in the results.
     pub fn aggregate(results: Vec<AgentResult>, schedule: Schedule) -> Self {
@@ -152,6 +153,9 @@ impl Response {
     }
 }
 
+/// What stands above the output of an agent that failed, was late or was cancelled.
+pub(crate) const WRITTEN: &str = "*Written until then:*";
+
 /// What is said of a partial result that does not say itself what is missing.
 const PARTIAL: &str = "the result is not complete";
 
@@ -160,7 +164,11 @@ fn payload(result: &AgentResult, is_one: bool) -> Payload {
     let message = error_message.as_deref().filter(|message| !message.is_empty());
     match result.status {
         DelegationStatus::Error | DelegationStatus::Timeout => {
-            Payload::error(format!("**{name} Error:**\n{}", message.unwrap_or(output)))
+            let written = match message {
+                Some(_) if !output.trim().is_empty() => format!("\n{WRITTEN}\n{output}"),
+                Some(_) | None => String::new(),
+            };
+            Payload::error(format!("**{name} Error:**\n{}{written}", message.unwrap_or(output)))
         }
         DelegationStatus::Success | DelegationStatus::Partial => {
             let heading = if is_one { String::new() } else { format!("**{name}:**\n") };

@@ -29,7 +29,7 @@ pub struct AgentResult {
     pub agent_type: AgentKind,
     /// How it ended.
     pub status: DelegationStatus,
-    /// What it said; with [`DelegationStatus::Timeout`] what it had said until then.
+    /// What it said; if it failed, was late or was cancelled, what it had said until then.
     pub output: String,
     /// What it made beside its text, in a form of the agent's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -75,6 +75,18 @@ impl AgentResult {
     pub fn with_error(mut self, message: impl Into<String>) -> Self {
         self.error_message = Some(message.into());
         self
+    }
+
+    /// What other models read of it: what it brought, and what is missing.
+    pub(crate) fn told(&self) -> String {
+        let (output, error) = (&self.output, self.error_message.as_deref().unwrap_or_default());
+        let written = if output.trim().is_empty() { "" } else { &format!("{output}\n") };
+        match self.status {
+            DelegationStatus::Success => output.clone(),
+            DelegationStatus::Partial => format!("{written}(partial: {error})"),
+            DelegationStatus::Error => format!("{written}(failed: {error})"),
+            DelegationStatus::Timeout => format!("{written}(its time was over: {error})"),
+        }
     }
 
     /// Returns the same result with this duration.

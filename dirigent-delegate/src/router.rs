@@ -63,7 +63,7 @@ pub struct Router {
     shared: Arc<RouterParts>,
 }
 
-/// What an agent is told that asks the router which has delegated to it.
+/// The answer to an agent that asks the router which has delegated to it.
 pub(crate) const OWN_QUESTION: &str = "The router was asked by one of its own agents.";
 
 /// What all messages of a router have in common.
@@ -137,8 +137,8 @@ impl Router {
             Routing::to_default(plan, request, now).ok_or(Off)?
         };
         let message = self.shared.messages.fetch_add(1, Ordering::Relaxed);
-        let run = Run::new(&self.shared, routing, message, session).until(cancelled);
-        Ok(circle::within(self.address(), run).await)
+        let run = Run::new(&self.shared, routing, message, session);
+        Ok(circle::within(self.address(), run.until(cancelled)).await)
     }
 
     /// Whether the call comes from a delegation of this router.
@@ -156,22 +156,26 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// When a field cannot be used; the configuration before it stays.
+    /// When a field cannot be used, or models cannot be asked, as in [`RouterBuilder::build`]; the configuration before it stays.
     pub fn configure(&self, config: OrchestratorConfig) -> Result<(), OrchestratorConfigError> {
         config.check()?;
-        self.replace(config);
+        let plan = self.shared.plan_for(config);
+        plan.check_models(&*self.shared.model, &self.shared.delegates)?;
+        self.replace(plan);
         Ok(())
     }
 
-    /// Switches the orchestrator on or off. It holds for the next message.
+    /// Switches the orchestrator on or off. It holds for the next message. If models cannot be asked, the log says which.
     pub fn set_enabled(&self, enabled: bool) {
-        let config = OrchestratorConfig { enabled, ..self.config() };
-        self.replace(config);
+        let plan = self.shared.plan_for(OrchestratorConfig { enabled, ..self.config() });
+        if let Err(error) = plan.check_models(&*self.shared.model, &self.shared.delegates) {
+            tracing::warn!(%error, "a model cannot be asked");
+        }
+        self.replace(plan);
     }
 
-    fn replace(&self, config: OrchestratorConfig) {
-        let cap = config.max_parallel_agents.get();
-        let plan = self.shared.plan_for(config);
+    fn replace(&self, plan: Plan) {
+        let cap = plan.config.max_parallel_agents.get();
         *self.shared.plan.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(plan);
         self.shared.places.set_cap(cap as usize);
     }

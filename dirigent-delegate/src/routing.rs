@@ -32,6 +32,7 @@ use crate::pool::Claim;
 use crate::request::UserRequest;
 use crate::response::Response;
 use crate::result::{AgentKind, AgentResult, DelegationStatus, TokenUsage};
+use crate::terminal::plain;
 use calls::Given;
 use job::{Job, JobState};
 
@@ -63,6 +64,8 @@ pub(crate) struct Routing {
     given: Given,
     /// The routing model that answered first.
     answered_by: Option<usize>,
+    /// What became of the models that were asked last.
+    failures: Vec<String>,
     note: String,
     usage: Option<TokenUsage>,
     /// What the routing model said itself, or how it failed.
@@ -136,6 +139,7 @@ impl Routing {
             deadlines: BTreeSet::new(),
             given: Given::default(),
             answered_by: None,
+            failures: Vec::new(),
             note: String::new(),
             usage: None,
             own: None,
@@ -209,8 +213,8 @@ impl Routing {
                 self.answered_by.get_or_insert(self.model);
                 self.add_usage(answer.usage.as_ref().map(TokenUsage::from));
                 if answer.calls.is_empty() {
-                    let own =
-                        self.of_orchestrator(DelegationStatus::Success).with_output(answer.text);
+                    let own = self.of_orchestrator(DelegationStatus::Success);
+                    let own = own.with_output(plain(&answer.text));
                     self.own = Some(own.with_duration(now.since(since)));
                     self.end(now);
                 } else {
@@ -223,6 +227,7 @@ impl Routing {
 
     fn model_failed(&mut self, now: Timestamp, kind: ModelErrorKind) {
         let model = self.plan.models.get(self.model).cloned().unwrap_or_default();
+        self.failures.push(format!("{model}: {kind}"));
         self.actions.push_back(Action::TellModelFailed { model, kind });
         self.model += 1;
         self.ask(now);
@@ -234,10 +239,12 @@ impl Routing {
             self.end(now);
             return;
         }
-        match self.plan.embedded().filter(|(_, agent)| agent.is_enabled) {
-            Some((agent, _)) => self.hand_over(agent),
-            None => self.fail(now, DelegationStatus::Error, "No routing model gave an answer."),
+        if let Some((agent, _)) = self.plan.embedded().filter(|(_, agent)| agent.is_enabled) {
+            return self.hand_over(agent);
         }
+        let failures = self.failures.join("; ");
+        let message = format!("No routing model gave an answer ({failures}).");
+        self.fail(now, DelegationStatus::Error, &message);
     }
 
     /// The message has no result but this failure of the orchestrator's.
@@ -313,12 +320,7 @@ impl Routing {
                 return;
             }
         }
-        self.give_up(now, |job| {
-            Some(TaskOutcome {
-                output: job.so_far.clone(),
-                ..TaskOutcome::error("It was cancelled.")
-            })
-        });
+        self.give_up(now, |_| Some(TaskOutcome::error("It was cancelled.")));
         self.end(now);
     }
 
@@ -341,7 +343,7 @@ impl Routing {
                 let until = self.until;
                 self.give_up(now, |job| {
                     let is_late = job.deadline(until).is_some_and(|deadline| now >= deadline);
-                    is_late.then(|| TaskOutcome::timeout(job.so_far.clone(), job.late()))
+                    is_late.then(|| TaskOutcome::timeout("", job.late()))
                 });
             }
         }

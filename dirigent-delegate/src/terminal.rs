@@ -45,6 +45,14 @@ pub(crate) fn progress(written: &[u8]) -> String {
     String::from_utf8_lossy(end(text.as_bytes(), PROGRESS_MAX)).into_owned()
 }
 
+/// A sentence with the end of what a program complained about: it may say why.
+pub(crate) fn with_complaint(sentence: &str, complaint: &[u8]) -> String {
+    match progress(complaint).trim() {
+        "" => sentence.to_owned(),
+        complaint => format!("{sentence} It complained:\n{complaint}"),
+    }
+}
+
 /// The last bytes of a text, at most this number, from the border of a character.
 fn end(text: &[u8], most: usize) -> &[u8] {
     let from = text.len().saturating_sub(most);

@@ -112,7 +112,8 @@ async fn images_are_in_the_prompt_where_the_agent_takes_them() {
 async fn an_agent_that_cannot_be_used_is_an_error_result() {
     let outcome =
         AcpDelegate::new(CliDelegate::new("no-such-program-anywhere")).run(Task::new("Go")).await;
-    assert!(outcome.error_message.unwrap().starts_with("The program cannot be started: "));
+    let expected = "The program no-such-program-anywhere cannot be started: ";
+    assert!(outcome.error_message.unwrap().starts_with(expected));
     let old = AcpDelegate::new(process().option("--version")).run(Task::new("Go")).await;
     assert_eq!(
         old.error_message.as_deref(),
@@ -135,6 +136,35 @@ async fn an_agent_that_says_too_much_is_cut() {
     assert_eq!(shown(&flood), (DelegationStatus::Partial, "so", Some(expected)));
     let much = agent.run(Task::new("say abc ".repeat(400))).await;
     assert_eq!((much.status, much.output.len()), (DelegationStatus::Partial, 1_000));
+}
+
+/// DG7: an agent that goes on and on is not waited for until its deadline. It has none here.
+#[tokio::test]
+async fn an_agent_that_floods_the_host_is_killed() {
+    let agent = AcpDelegate::new(process().limits(|limits| limits.output = 1_000));
+    let talk = agent.run(Task::new("talk")).await;
+    let expected = "The agent said more than 1000 bytes, and was killed.";
+    assert_eq!(
+        (talk.status, talk.error_message.as_deref()),
+        (DelegationStatus::Partial, Some(expected))
+    );
+    assert!((900..=1_000).contains(&talk.output.len()));
+    let expected = format!("The agent wrote more than {} bytes, and was killed.", 64 * 64 * 1_024);
+    for flood in ["think", "beg", "babble"] {
+        let outcome = agent.run(Task::new(format!("say so {flood}"))).await;
+        assert_eq!(shown(&outcome), (DelegationStatus::Partial, "so", Some(&*expected)), "{flood}");
+    }
+}
+
+/// DG4, DG7
+#[tokio::test]
+async fn what_an_agent_said_and_complained_about_before_its_end_is_told() {
+    let died = run("say half die").await;
+    assert_eq!(shown(&died), (DelegationStatus::Error, "half", Some("no key")));
+    let soon = SystemClock::new().now() + Duration::from_millis(700);
+    let late = agent().run(Task::new("say half moan wait").with_deadline(soon)).await;
+    let expected = "The agent did not end in time, and was killed. It complained:\nno key";
+    assert_eq!(shown(&late), (DelegationStatus::Timeout, "half", Some(expected)));
 }
 
 /// R306

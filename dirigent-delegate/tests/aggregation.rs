@@ -80,8 +80,26 @@ fn an_error_shows_its_message_or_else_the_output() {
     assert_eq!(shown(vec![empty]), [payload("**OpenCode Error:**\nhalf", true)]);
     assert_eq!(
         shown(vec![failed.with_error("no disk")]),
-        [payload("**OpenCode Error:**\nno disk", true)]
+        [payload("**OpenCode Error:**\nno disk\n*Written until then:*\nhalf", true)]
     );
+}
+
+/// DG4
+#[test]
+fn what_an_agent_wrote_that_failed_or_was_late_is_shown_and_marked() {
+    let done = result("Research", "research", DelegationStatus::Success).with_output("Hooks.");
+    for status in [DelegationStatus::Error, DelegationStatus::Timeout] {
+        let half =
+            result("OpenCode", "opencode", status).with_error("why").with_output("a.py:\n\tx");
+        let marked = payload("**OpenCode Error:**\nwhy\n*Written until then:*\na.py:\n\tx", true);
+        assert_eq!(shown(vec![half.clone()])[0], marked);
+        assert_eq!(shown(vec![done.clone(), half.clone()])[1], marked);
+        assert_eq!(
+            shown(vec![half.with_output(" \n")]),
+            [payload("**OpenCode Error:**\nwhy", true)],
+            "nothing was written"
+        );
+    }
 }
 
 /// R312
@@ -90,10 +108,10 @@ fn a_timeout_is_an_error_with_its_message() {
     let late = result("OpenCode", "opencode", DelegationStatus::Timeout)
         .with_output("half")
         .with_error("too late");
-    assert_eq!(shown(vec![late.clone()]), [payload("**OpenCode Error:**\ntoo late", true)]);
+    let marked = payload("**OpenCode Error:**\ntoo late\n*Written until then:*\nhalf", true);
+    assert_eq!(shown(vec![late.clone()])[0], marked);
     let other = result("Research", "research", DelegationStatus::Success).with_output("Hooks.");
-    let both =
-        [payload("**OpenCode Error:**\ntoo late", true), payload("**Research:**\nHooks.", false)];
+    let both = [marked, payload("**Research:**\nHooks.", false)];
     assert_eq!(shown(vec![late, other]), both);
 }
 

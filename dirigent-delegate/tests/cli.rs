@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use dirigent::{Clock as _, SystemClock};
 use dirigent_delegate::{
-    CliDelegate, Delegate as _, DelegationStatus, Image, Task, TaskOutcome, Thinking, UserRequest,
+    CliDelegate, Delegate as _, DelegationStatus, Guard, Image, Task, TaskOutcome, Thinking,
+    UserRequest,
 };
 use tempfile::TempDir;
 
@@ -140,10 +141,64 @@ async fn a_program_that_cannot_be_started_is_an_error_result() {
     for agent in agents {
         let outcome = agent.run(Task::new("say one")).await;
         assert_eq!(outcome.status, DelegationStatus::Error, "{agent:?}");
-        assert!(outcome.error_message.unwrap().starts_with("The program cannot be started: "));
+        let message = outcome.error_message.unwrap();
+        assert!(message.contains(" cannot be started: "), "{message}");
     }
     let zero = run("say a\0b").await;
     assert_eq!(zero.status, DelegationStatus::Error);
+}
+
+/// DG7: of a program, its folder, its interpreter and its guard the system says the same when they are not there.
+#[tokio::test]
+async fn a_program_that_cannot_be_started_is_told_with_what_is_missing() {
+    let folder = TempDir::new().unwrap();
+    let (gone, script) = (folder.path().join("gone"), folder.path().join("script"));
+    // Written by another process: one that this process still writes to cannot be executed.
+    let write = format!("printf '#!/no/interpreter\\n' > {0} && chmod +x {0}", script.display());
+    assert!(std::process::Command::new("sh").args(["-c", &write]).status().unwrap().success());
+    let (child_path, shown) = (program("delegate_child"), gone.display());
+    let missing = "No such file or directory (os error 2)";
+    let worlds = [
+        (CliDelegate::new("no-such"), format!("The program no-such cannot be started: {missing}.")),
+        (CliDelegate::new(&gone), format!("The program {shown} cannot be started: {missing}.")),
+        (
+            child().workspace(&gone),
+            format!(
+                "The program {} cannot be started: {shown} is no folder.",
+                child_path.display()
+            ),
+        ),
+        (
+            CliDelegate::new(&script),
+            format!(
+                "The program {} cannot be started: its interpreter is not there.",
+                script.display()
+            ),
+        ),
+        (
+            child().guard(Guard::program(&gone)),
+            format!("The guard {shown} cannot be started: {missing}."),
+        ),
+    ];
+    for (agent, expected) in worlds {
+        let outcome = agent.run(Task::new("say one")).await;
+        assert_eq!(outcome.status, DelegationStatus::Error);
+        assert_eq!(outcome.error_message, Some(expected));
+    }
+}
+
+/// DG7
+#[tokio::test]
+async fn what_a_late_or_silent_program_complained_about_is_told() {
+    let clock = SystemClock::new();
+    let soon =
+        Task::new("moan sign_in wait").with_deadline(clock.now() + Duration::from_millis(700));
+    let late = child().run(soon).await.error_message;
+    let expected = "The program did not end in time, and was killed. It complained:\nsign_in";
+    assert_eq!(late.as_deref(), Some(expected));
+    let silent = child().limits(|limits| limits.idle = Duration::from_millis(700));
+    let silent = silent.run(Task::new("moan sign_in wait")).await.error_message.unwrap();
+    assert!(silent.ends_with("and was killed. It complained:\nsign_in"), "{silent}");
 }
 
 /// O14

@@ -94,13 +94,49 @@ async fn as_an_agent_it_answers_people_and_when_off_is_the_agent_behind_it() {
     assert_eq!(script.questions().len(), 1);
 }
 
+/// DG4
+#[tokio::test]
+async fn as_the_orchestrator_it_shows_what_a_late_agent_wrote() {
+    let late = |output: &'static str| {
+        let agent = delegate_fn(move |_: Task| async move { TaskOutcome::timeout(output, "late") });
+        let script = Script::new([calls(&[(RESEARCH, "go")])]);
+        let router = Router::builder(script).config(enabled(|_| ())).research(agent);
+        RouterOrchestrator::new(router.build().unwrap())
+    };
+    let shown = late("half").answer(consultation(&["Go"])).await.unwrap();
+    assert_eq!(shown, Reply::from("**Research Error:**\nlate\n*Written until then:*\nhalf"));
+    assert!(late(" ").answer(consultation(&["Go"])).await.is_err());
+}
+
+/// DG3: a turn of the agent that stands before a router is no answer of that router's, and one that it is asked for is an error.
+#[tokio::test]
+async fn a_router_that_delegates_to_itself_as_an_agent_gets_an_error() {
+    let cell = Arc::new(std::sync::OnceLock::<Router>::new());
+    let own = Arc::clone(&cell);
+    let front = agent_fn(move |turn: Turn| {
+        let router = own.get().unwrap().clone();
+        let behind = agent_fn(|_: Turn| async { Ok(Reply::Pass) });
+        async move { RouterAgent::new(router, behind).speak(turn).await }
+    });
+    let script = Script::new([calls(&[(RESEARCH, "go")]), says("Hello!")]);
+    let builder = Router::builder(script).config(enabled(|_| ()));
+    let router = builder.research(AgentDelegate::new("front", front)).build().unwrap();
+    cell.set(router.clone()).unwrap();
+    let behind = agent_fn(|_: Turn| async { Ok(Reply::Pass) });
+    let agent = RouterAgent::new(router, behind);
+    let refused = "**Research Error:**\nThe router was asked by one of its own agents.";
+    assert_eq!(agent.speak(turn(one("Go"))).await.unwrap(), Reply::from(refused));
+    assert_eq!(agent.speak(turn(one("Hello"))).await.unwrap(), Reply::from("Hello!"));
+}
+
 #[tokio::test]
 async fn a_delegate_takes_turns_as_a_hosted_agent() {
     let delegate = delegate_fn(|task: Task| async move {
         match task.message() {
             "nothing" => TaskOutcome::partial("", "said nothing"),
             "fail" => TaskOutcome::error("no disk"),
-            "late" => TaskOutcome::timeout("half", "too slow"),
+            "late" => TaskOutcome::timeout("\n", "too slow"),
+            "late with half" => TaskOutcome::timeout("\u{1b}[1mhalf\u{1b}[0m", "too slow"),
             text => TaskOutcome::success(format!("{} {text}", task.session_id())),
         }
     });
@@ -110,6 +146,8 @@ async fn a_delegate_takes_turns_as_a_hosted_agent() {
     assert_eq!(speak("nothing").await.unwrap(), Reply::Pass);
     assert_eq!(speak("fail").await.unwrap_err().to_string(), "no disk");
     assert_eq!(speak("late").await.unwrap_err().to_string(), "too slow");
+    let half = Reply::from("half\n*Partial: too slow*");
+    assert_eq!(speak("late with half").await.unwrap(), half, "its work is not lost");
     assert_eq!(agent.speak(turn(Vec::new())).await.unwrap(), Reply::Pass);
 }
 

@@ -81,7 +81,10 @@ mod delegate {
         let failed = run(&["--url", &url, "--model", "small", "Write"]).await;
         assert_eq!(failed.status.code(), Some(1), "opencode is not in the PATH");
         let text = String::from_utf8(failed.stdout).unwrap();
-        assert!(text.contains("**OpenCode Error:**\nThe program cannot be started"), "{text}");
+        assert!(
+            text.contains("**OpenCode Error:**\nThe program opencode cannot be started"),
+            "{text}"
+        );
     }
 
     #[tokio::test]

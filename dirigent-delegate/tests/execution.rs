@@ -1,13 +1,14 @@
 //! How delegations run: at the same time or not, how many, how long, and what is left of them.
 
-use std::future::{pending, ready};
+use std::future::{Future, pending, ready};
 use std::sync::{Arc, OnceLock};
 
 use dirigent::Clock as _;
 use dirigent_delegate::config::OrchestratorConfig;
+use dirigent_delegate::model::ModelMessage;
 use dirigent_delegate::{
-    AgentResult, Delegate, DelegationStatus, Response, Router, Task, TaskOutcome, UserRequest,
-    delegate_fn,
+    AgentResult, Delegate, DelegationStatus, Response, Router, RouterEventKind, Task, TaskOutcome,
+    UserRequest, delegate_fn,
 };
 use dirigent_testkit::ManualClock;
 use tokio::sync::Notify;
@@ -87,7 +88,7 @@ async fn the_most_that_run_are_counted_over_all_messages() {
         .add((0..3).map(|at| calls(&[(OPENCODE, &format!("{}a", at + 1)), (OPENCODE, "1b")])));
     let ask = || ask(&workshop.router, "Go");
     let all = async { tokio::join!(ask(), ask(), ask()) };
-    let (one, two, three) = in_time(&workshop.clock, all).await;
+    let (one, two, three) = Box::pin(in_time(&workshop.clock, all)).await;
     assert_eq!(workshop.watch.most(), 2);
     for response in [one, two, three] {
         assert_eq!(statuses(&response.agent_results), [DelegationStatus::Success; 2]);
@@ -162,7 +163,7 @@ async fn channels_share_the_places_and_the_queue() {
     workshop.script.add([calls(&much), calls(&[(OPENCODE, "1x")]), calls(&[(OPENCODE, "1y")])]);
     let of = |session: &str| workshop.router.answer(UserRequest::new(session, "Go"));
     let all = async { tokio::join!(of("one"), of("two"), of("three")) };
-    let (one, two, three) = in_time(&workshop.clock, all).await;
+    let (one, two, three) = Box::pin(in_time(&workshop.clock, all)).await;
     let begun = workshop.watch.begun.lock().unwrap().clone();
     assert_eq!(begun, ["1a", "1b", "1x", "1y", "1c"], "in turn");
     let (two, three) = (two.unwrap(), three.unwrap());
@@ -346,7 +347,8 @@ async fn a_late_agent_has_a_second_to_hand_over_what_it_has() {
         Router::builder(Script::new([calls(&[(RESEARCH, "go")])])).config(enabled(|_| ()));
     let router = builder.research(agent).clock(clock.clone()).build().unwrap();
     let response = in_time(&clock, ask(&router, "Go")).await;
-    assert_eq!(texts(&response), ["**Research Error:**\nI was too slow."]);
+    let expected = "**Research Error:**\nI was too slow.\n*Written until then:*\nhalf";
+    assert_eq!(texts(&response), [expected]);
     assert_eq!(response.agent_results[0].output, "half");
 }
 
@@ -371,6 +373,82 @@ async fn a_cancelled_message_ends_at_once_with_what_it_has() {
     let early =
         workshop.router.answer_until(UserRequest::new("session", "Go"), ready(())).await.unwrap();
     assert_eq!(texts(&early), ["**Orchestrator Error:**\nThe message was cancelled."]);
+}
+
+/// An agent that tells what it has, coloured, and then does this.
+fn tells<F, R>(then: F) -> Box<dyn Delegate>
+where
+    F: Fn() -> R + Send + Sync + 'static,
+    R: Future<Output = TaskOutcome> + Send + 'static,
+{
+    Box::new(delegate_fn(move |task: Task| {
+        task.progress("\u{1b}[32ma\u{1b}[0m:\r\n\tb");
+        then()
+    }))
+}
+
+/// DG4, DG6: however an agent ends before it hands over, what it has told is in the answer, marked, and without escapes.
+#[tokio::test]
+async fn what_an_agent_told_is_in_the_answer_however_it_ends() {
+    let clock = ManualClock::new();
+    let answer = async |agent: Box<dyn Delegate>, cancelled: bool| {
+        let script = Script::new([calls(&[(RESEARCH, "go")])]);
+        let builder = Router::builder(script).config(enabled(|_| ())).clock(clock.clone());
+        let router = builder.research(Arc::<dyn Delegate>::from(agent)).build().unwrap();
+        let mut events = router.events();
+        let asked = UserRequest::new("session", "Go");
+        let response = if cancelled {
+            router.answer_until(asked, settle()).await.unwrap()
+        } else {
+            in_time(&clock, router.answer(asked)).await.unwrap()
+        };
+        while let Some(event) = events.try_next() {
+            if let RouterEventKind::Progress { so_far, .. } = event.kind {
+                assert_eq!(&*so_far, "a:\r\n\tb", "and so it is in the events");
+            }
+        }
+        texts(&response).concat()
+    };
+    let shown = |why: &str| format!("**Research Error:**\n{why}\n*Written until then:*\na:\r\n\tb");
+    let hangs = || tells(pending);
+    assert_eq!(answer(hangs(), true).await, shown("It was cancelled."));
+    assert_eq!(answer(hangs(), false).await, shown("It did not end within 300 s."));
+    let panics = tells(|| async { panic!("by script") });
+    assert_eq!(answer(panics, false).await, shown("The agent panicked."));
+    let fails = tells(|| async { TaskOutcome::error("no \u{1b}[1mdisk\u{1b}[0m") });
+    assert_eq!(answer(fails, false).await, shown("no disk"));
+    let done = tells(|| async { TaskOutcome::success("\u{1b}[2Kall:\r\n\tcc") });
+    assert_eq!(answer(done, false).await, "all:\r\n\tcc");
+    let silent = tells(|| async { TaskOutcome::partial("", "it wrote nothing") });
+    assert_eq!(answer(silent, false).await, "*Partial: it wrote nothing*");
+}
+
+/// DG4: what failed agents wrote is told to the routing model, and to the next agent in a chain.
+#[tokio::test]
+async fn what_a_failed_agent_wrote_is_told_to_other_models() {
+    let fails = || {
+        delegate_fn(|_: Task| async {
+            let mut outcome = TaskOutcome::error("no disk");
+            outcome.output = "half".to_owned();
+            outcome
+        })
+    };
+    let script = Script::new([calls(&[(OPENCODE, "go")]), says("So.")]);
+    let builder = Router::builder(script.clone()).config(enabled(|_| ())).open_code(fails());
+    let router = builder.limits(|limits| limits.rounds = 2).build().unwrap();
+    ask(&router, "Go").await;
+    let (_, question) = script.questions().pop().unwrap();
+    let told = question.messages.iter().any(
+        |message| matches!(message, ModelMessage::Tool { text, .. } if text == "half\n(failed: no disk)"),
+    );
+    assert!(told);
+    let asked = delegate_fn(|task: Task| async move { TaskOutcome::success(task.prompt()) });
+    let script = Script::new([calls(&[(OPENCODE, "go"), (RESEARCH, "on")])]);
+    let builder = Router::builder(script).config(enabled(|_| ())).open_code(fails());
+    let response = ask(&builder.research(asked).chain().build().unwrap(), "Go").await;
+    let expected =
+        "on\n\nWhat other agents found before:\n\n**OpenCode:**\nhalf\n(failed: no disk)";
+    assert_eq!(outputs(&response)[1], expected);
 }
 
 #[tokio::test]

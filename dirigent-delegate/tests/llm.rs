@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dirigent::Clock as _;
+use dirigent_delegate::config::OrchestratorConfig;
 use dirigent_delegate::llm::{ModelDelegate, Providers};
 use dirigent_delegate::{Image, Response, Router, RouterBuilder, Thinking, UserRequest};
 use dirigent_llm::Endpoint;
@@ -131,6 +132,50 @@ async fn an_unknown_provider_is_a_failure_of_its_model() {
     assert!(market.one.requests().is_empty());
 }
 
+/// DG7
+#[tokio::test]
+async fn an_unknown_provider_is_found_when_the_router_is_built_or_configured() {
+    let market = Market::new().await;
+    let config = |model: &str, embedded: Option<&str>, enabled: bool| {
+        OrchestratorConfig::new(|config| {
+            (config.enabled, config.model) = (enabled, model.to_owned());
+            config.fallbacks = vec!["elsewhere/two".to_owned()];
+            config.agents.embedded.model = embedded.map(str::to_owned);
+        })
+    };
+    let agent = |model: &str| ModelDelegate::new(market.providers(), model);
+    let error = |config, usual: &str| {
+        let builder = market.builder().config(config).embedded(agent(usual));
+        builder.build().err().map(|error| error.to_string())
+    };
+    let unknown = |model: &str, provider: &str| {
+        format!(
+            "the model {model} needs the provider {provider}, which is not known (known: b, fast)"
+        )
+    };
+    let both =
+        [unknown("nowhere/one", "nowhere"), unknown("elsewhere/two", "elsewhere")].join("; ");
+    assert_eq!(
+        error(config("nowhere/one", None, true), "b/x"),
+        Some(format!("orchestrator.model: {both}")),
+        "no model can be asked"
+    );
+    assert_eq!(error(config("nowhere/one", None, false), "b/x"), None, "none is asked");
+    assert_eq!(error(config("fast/one", None, true), "b/x"), None, "one is enough");
+    let no_name = error(config("fast/one", Some("usual"), true), "b/x").unwrap();
+    let expected =
+        "orchestrator.agents.embedded.model: the model usual is not named as provider/model";
+    assert!(no_name.starts_with(expected), "{no_name}");
+    for enabled in [true, false] {
+        let expected = format!("orchestrator.agents.embedded.model: {}", unknown("no/x", "no"));
+        assert_eq!(error(config("fast/one", None, enabled), "no/x"), Some(expected));
+    }
+    let router = market.builder().build().unwrap();
+    let error = router.configure(config("nowhere/one", None, true)).unwrap_err();
+    assert_eq!(error.field(), "orchestrator.model");
+    assert_eq!(router.config().model, "fast/one", "the one before stays");
+}
+
 /// R297
 #[tokio::test]
 async fn malformed_calls_are_errors_of_their_own() {
@@ -209,8 +254,7 @@ async fn the_embedded_agent_is_a_model_too_by_default_the_hosts() {
     market.one.script([called("delegate_to_moltbot", "Remind me")]);
     market.two.script([ScriptedAnswer::refusal(429)]);
     let failed = ask(&router, "Hello").await;
-    let expected =
-        "**Moltbot Error:**\nThe model gave no answer: the provider's rate limit is reached.";
+    let expected = "**Moltbot Error:**\nThe model b/usual gave no answer: the provider's rate limit is reached.";
     assert_eq!(texts(&failed), [expected]);
 }
 

@@ -209,7 +209,8 @@ async fn when_all_models_fail_and_the_embedded_agent_is_off_there_is_one_error()
     let not_there = builder.research(instant("found")).build().unwrap();
     for router in [switched_off, not_there] {
         let response = ask(&router, "Hello").await;
-        assert_eq!(texts(&response), ["**Orchestrator Error:**\nNo routing model gave an answer."]);
+        let expected = "**Orchestrator Error:**\nNo routing model gave an answer (fast/one: the model failed).";
+        assert_eq!(texts(&response), [expected]);
         assert!(response.payloads[0].is_error && response.meta.delegated_agents.is_empty());
     }
 }
@@ -248,11 +249,14 @@ async fn calls_that_cannot_be_carried_out_are_errors_and_the_others_go_on() {
     assert_eq!(payloads, shown);
 }
 
-/// R297
+/// R297, DG6
 #[tokio::test]
 async fn a_call_alone_that_cannot_be_carried_out_is_an_error() {
     let response = ask(&router(&Script::new([calls(&[("rm -rf", "/")])])), "Go").await;
     assert_eq!(texts(&response), ["**rm -rf Error:**\nThere is no agent with this tool."]);
+    let coloured = "\u{1b}[31mrm\u{1b}[0m";
+    let response = ask(&router(&Script::new([calls(&[(coloured, "/")])])), "Go").await;
+    assert_eq!(texts(&response), ["**rm Error:**\nThere is no agent with this tool."]);
     let long = "x".repeat(5_000);
     let response = ask(&router(&Script::new([calls(&[(&long, "go")])])), "Go").await;
     assert!(response.payloads[0].text.len() < 200);

@@ -262,11 +262,27 @@ async fn a_server_that_cannot_be_started_or_does_not_listen_is_an_error() {
         Task::new(message).with_config(config)
     };
     let missing = OpenCode::new().run(with("/no/such/opencode", "Go")).await;
-    assert!(missing.error_message.unwrap().starts_with("opencode cannot be started: "));
+    let expected = "The program /no/such/opencode cannot be started: ";
+    assert!(missing.error_message.unwrap().starts_with(expected));
     let other = program("delegate_echo");
     let deaf = OpenCode::new().run(with(other.to_str().unwrap(), "Go")).await;
-    assert_eq!(
-        (deaf.status, deaf.error_message.as_deref()),
-        (DelegationStatus::Error, Some("opencode's server did not begin to listen."))
-    );
+    let message = deaf.error_message.unwrap();
+    let expected = "opencode's server ended before it listened (exit status: 0). It complained:\n";
+    assert!(deaf.status == DelegationStatus::Error && message.starts_with(expected), "{message}");
+    assert!(message.contains("--hostname"), "what it wrote, because it complained about nothing");
+}
+
+/// DG7
+#[tokio::test]
+async fn what_a_server_complains_about_that_does_not_listen_is_told() {
+    let config = OrchestratorConfig::new(|config| {
+        config.agents.opencode.mode = OpencodeMode::Serve;
+        config.agents.opencode.binary = program("delegate_child").display().to_string();
+    });
+    let go = || Task::new("Go").with_config(config.clone());
+    let failed =
+        OpenCode::new().env("DELEGATE_FAILS", "\u{1b}[31mport in use\u{1b}[0m").run(go()).await;
+    let expected =
+        "opencode's server ended before it listened (exit status: 4). It complained:\nport in use";
+    assert_eq!(failed.error_message.as_deref(), Some(expected));
 }

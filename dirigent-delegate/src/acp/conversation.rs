@@ -32,7 +32,6 @@ pub(super) struct Conversation<'a> {
     session: Option<String>,
     takes_images: bool,
     said: String,
-    is_cut: bool,
 }
 
 /// What came of a line.
@@ -57,7 +56,7 @@ impl Heard {
 impl<'a> Conversation<'a> {
     pub(super) fn new(task: &'a Task, folder: &'a Path, decide: &'a Decide, most: usize) -> Self {
         let (said, session) = (String::new(), None);
-        Self { task, folder, decide, most, session, takes_images: false, said, is_cut: false }
+        Self { task, folder, decide, most, session, takes_images: false, said }
     }
 
     /// The first request. No files and no terminal of the host's are offered.
@@ -155,8 +154,8 @@ impl<'a> Conversation<'a> {
             return Heard::default();
         }
         if self.said.len() + said.len() > self.most {
-            self.is_cut = true;
-            return Heard::default();
+            let message = format!("The agent said more than {} bytes, and was killed.", self.most);
+            return Heard::outcome(TaskOutcome::partial(self.said(), message));
         }
         self.said.push_str(said);
         Heard { is_more: true, ..Heard::default() }
@@ -191,9 +190,6 @@ impl<'a> Conversation<'a> {
     fn outcome(&self, reason: Option<&str>) -> TaskOutcome {
         let said = self.said();
         match reason {
-            Some("end_turn") if self.is_cut => {
-                TaskOutcome::partial(said, format!("The agent said more than {} bytes.", self.most))
-            }
             Some("end_turn") if said.is_empty() => {
                 TaskOutcome::partial("", "The agent ended well and said nothing.")
             }

@@ -1,7 +1,7 @@
 //! The images of a task, as files that a program can be given.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,14 +23,16 @@ impl Attachments {
     ///
     /// A sentence for the person, without a word of the message.
     pub(super) fn write(images: &[Image]) -> Result<Self, String> {
-        let cannot = |error: std::io::Error| format!("An image cannot be written: {error}.");
-        let folder = tempfile::tempdir().map_err(cannot)?;
+        let cannot = |file: &Path, error: std::io::Error| {
+            format!("An image cannot be written to {}: {error}.", file.display())
+        };
+        let folder = tempfile::tempdir().map_err(|error| cannot(&std::env::temp_dir(), error))?;
         let mut files = Vec::new();
         for (number, image) in images.iter().enumerate() {
             let bytes = STANDARD.decode(&image.data);
             let bytes = bytes.map_err(|_| "An image of the message is not in base64.")?;
             let file = folder.path().join(format!("image-{number}.{}", extension(image)));
-            fs::write(&file, bytes).map_err(cannot)?;
+            fs::write(&file, bytes).map_err(|error| cannot(&file, error))?;
             files.push(file);
         }
         Ok(Self { files, _folder: folder })

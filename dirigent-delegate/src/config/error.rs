@@ -1,6 +1,7 @@
 //! What is wrong with a configuration.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// A field of the configuration that cannot be used. Nothing was taken over of the configuration that has it.
 ///
@@ -14,13 +15,14 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrchestratorConfigError {
+    file: Option<PathBuf>,
     field: String,
     problem: String,
 }
 
 impl OrchestratorConfigError {
     pub(crate) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { field: field.into(), problem: problem.into() }
+        Self { file: None, field: field.into(), problem: problem.into() }
     }
 
     pub(crate) fn read(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
@@ -28,6 +30,15 @@ impl OrchestratorConfigError {
         // A text that is no JSON is wrong as a whole.
         let field = if path == "." { String::new() } else { path };
         Self::new(field, error.into_inner().to_string())
+    }
+
+    pub(crate) fn in_file(self, file: &Path) -> Self {
+        Self { file: Some(file.to_owned()), ..self }
+    }
+
+    /// Returns the file that was read, if it was read by [`OrchestratorConfig::from_file`](super::OrchestratorConfig::from_file).
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// Returns the field's name with all that encloses it, such as `orchestrator.agents.opencode.mode`; an empty text where
@@ -39,6 +50,9 @@ impl OrchestratorConfigError {
 
 impl fmt::Display for OrchestratorConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{}: ", file.display())?;
+        }
         match self.field.as_str() {
             "" => write!(f, "the configuration cannot be read: {}", self.problem),
             field => write!(f, "{field}: {}", self.problem),

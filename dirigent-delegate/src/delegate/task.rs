@@ -117,11 +117,7 @@ impl Task {
         }
         let mut prompt = format!("{}\n\nWhat other agents found before:", self.parts.message);
         for result in &self.parts.previous {
-            let said = match &result.error_message {
-                Some(error) if result.output.is_empty() => format!("(failed: {error})"),
-                _ => result.output.clone(),
-            };
-            prompt.extend(["\n\n**", &result.agent_name, ":**\n", &said]);
+            prompt.extend(["\n\n**", &result.agent_name, ":**\n", &result.told()]);
         }
         Cow::Owned(prompt)
     }

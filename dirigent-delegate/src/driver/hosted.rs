@@ -10,8 +10,8 @@ use crate::delegate::{Delegate, Task};
 use crate::request::UserRequest;
 use crate::result::DelegationStatus;
 
-/// A [`Delegate`] as a hosted agent: its task is what was said since its last turn, and its result is its reply. The session is the
-/// channel.
+/// A [`Delegate`] as a hosted agent: its task is what was said since its last turn, and its result is its reply. What one has written
+/// whose time is over is its reply, too, with a last line that says so. The session is the channel.
 ///
 /// ```
 /// use dirigent_delegate::{DelegateAgent, OpenCode};
@@ -49,7 +49,7 @@ impl Agent for DelegateAgent {
             task = task.with_deadline(SystemClock::new().now() + left.mul_f32(0.9));
         }
         let outcome = tokio::select! {
-            outcome = self.delegate.run(task) => outcome,
+            outcome = self.delegate.run(task) => outcome.plain(),
             () = turn.cancelled() => return Ok(Reply::Pass),
         };
         match outcome.status {
@@ -61,6 +61,11 @@ impl Agent for DelegateAgent {
             DelegationStatus::Success | DelegationStatus::Partial => Ok(Reply::Say(outcome.output)),
             DelegationStatus::Error | DelegationStatus::Timeout => {
                 let message = outcome.error_message.unwrap_or_else(|| "it failed".to_owned());
+                // The work of a late one is not lost. What one writes that fails is no reply.
+                if outcome.status == DelegationStatus::Timeout && !outcome.output.trim().is_empty()
+                {
+                    return Ok(Reply::Say(format!("{}\n*Partial: {message}*", outcome.output)));
+                }
                 Err(Failed(message).into())
             }
         }

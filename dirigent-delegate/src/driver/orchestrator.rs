@@ -9,10 +9,12 @@ use dirigent::{Agent, AgentError, ChatMessage, Reply, Turn};
 use super::text_of;
 use crate::request::UserRequest;
 use crate::response::Response;
+use crate::result::{AgentResult, DelegationStatus};
 use crate::router::{OWN_QUESTION, Off, Router};
 
 /// Answers people who speak during an agent's turn: a [`dirigent::host::Orchestrator`]. The session is the channel. While the router is
-/// off, the messages are handed to the agent, as if there were no orchestrator; so they are when nothing but failures came of them.
+/// off, the messages are handed to the agent, as if there were no orchestrator; so they are when nothing but failures came of them, and
+/// no agent had written something when its time was over.
 ///
 /// Dirigent waits for the answer for [`PeopleRules::consult_deadline`](dirigent::settings::PeopleRules::consult_deadline), 30 s unless changed: agents that
 /// take longer are given up then, and need a longer one.
@@ -44,7 +46,12 @@ impl Orchestrator for RouterOrchestrator {
         }
         let request = UserRequest::new(asked.channel.to_string(), text_of(&asked.messages));
         let response = self.router.answer(request).await?;
-        if response.payloads.iter().all(|payload| payload.is_error) {
+        // What an agent has written whose time is over is shown.
+        let is_late = |result: &AgentResult| {
+            result.status == DelegationStatus::Timeout && !result.output.trim().is_empty()
+        };
+        let is_all_errors = response.payloads.iter().all(|payload| payload.is_error);
+        if is_all_errors && !response.agent_results.iter().any(is_late) {
             return Err(NothingButFailures.into());
         }
         Ok(reply(&response))

@@ -58,9 +58,13 @@ impl Delegate for ModelDelegate {
                 };
                 TaskOutcome { token_usage, ..outcome }
             }
-            Err(error) => TaskOutcome::error(format!("The model gave no answer: {error}.")),
+            Err(error) => TaskOutcome::error(format!("The model {model} gave no answer: {error}.")),
         };
         TaskOutcome { model: Some(model.to_owned()), ..outcome }
+    }
+
+    fn check_model(&self, model: Option<&str>) -> Result<(), String> {
+        self.providers.check(model.unwrap_or(&self.default))
     }
 }
 

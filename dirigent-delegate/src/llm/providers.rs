@@ -86,6 +86,30 @@ impl Providers {
         Some(chat)
     }
 
+    /// Says why a model of this name cannot be asked, if it cannot.
+    pub(super) fn check(&self, name: &str) -> Result<(), String> {
+        if self.chat(name).is_some() {
+            return Ok(());
+        }
+        let known: Vec<&str> = self.endpoints.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Err(
+            match name
+                .split_once('/')
+                .filter(|(provider, model)| !provider.is_empty() && !model.is_empty())
+            {
+                Some((provider, _)) => {
+                    format!(
+                        "the model {name} needs the provider {provider}, which is not known (known: {known})"
+                    )
+                }
+                None => format!(
+                    "the model {name} is not named as provider/model (known providers: {known})"
+                ),
+            },
+        )
+    }
+
     pub(super) async fn answer(
         &self,
         model: &str,
@@ -104,6 +128,10 @@ impl RoutingModel for Providers {
         question: &Question<'static>,
     ) -> Result<ChatAnswer, ModelError> {
         self.answer(model, question).await
+    }
+
+    fn check_model(&self, model: &str) -> Result<(), String> {
+        self.check(model)
     }
 }
 

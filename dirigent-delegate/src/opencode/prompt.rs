@@ -130,7 +130,8 @@ impl<'a> Prompting<'a> {
                 Err(error) => {
                     failures += 1;
                     if failures >= FAILURES {
-                        return TaskOutcome::error(format!("{error}."));
+                        let output = heard.said();
+                        return TaskOutcome { output, ..TaskOutcome::error(format!("{error}.")) };
                     }
                 }
             }

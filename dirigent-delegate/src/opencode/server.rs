@@ -14,6 +14,7 @@ use crate::cli::CliDelegate;
 use crate::config::OpenCodeConfig;
 use crate::process::{Capture, Pipes, Process};
 use crate::random::letters;
+use crate::terminal::with_complaint;
 
 /// How long a server may take until it listens.
 const START: Duration = Duration::from_secs(60);
@@ -55,16 +56,25 @@ impl Server {
         let mut base = process.clone().env("OPENCODE_SERVER_PASSWORD", &password);
         base = base.env("OPENCODE_SERVER_USERNAME", "opencode");
         base.set_program(&config.binary);
-        let started = base.launch(arguments).start();
-        let mut process =
-            started.map_err(|error| format!("opencode cannot be started: {error}."))?;
+        let mut process = base.launch(arguments).start()?;
         let mut pipes = process.pipes(OUTPUT);
         let until = (base.time().now() + START).min(deadline);
         let address = tokio::select! {
             address = address(&mut pipes) => address,
             () = base.time().sleep_until(until) => None,
         };
-        let address = address.ok_or("opencode's server did not begin to listen.")?;
+        let Some(address) = address else {
+            let problem = if pipes.are_closed() {
+                let ended =
+                    process.stop().await.map_or_else(|_| String::new(), |end| format!(" ({end})"));
+                format!("opencode's server ended before it listened{ended}.")
+            } else {
+                "opencode's server did not begin to listen.".to_owned()
+            };
+            let is_silent = pipes.stderr().trim_ascii().is_empty();
+            let said = if is_silent { pipes.stdout() } else { pipes.stderr() };
+            return Err(with_complaint(&problem, said));
+        };
         let api = Api::new(&address, &password, None, base.time())
             .map_err(|error| format!("{error}."))?;
         // A server that cannot write is blocked, or ends.

@@ -14,6 +14,8 @@ pub(crate) struct Pipes {
     out: Vec<u8>,
     err: Vec<u8>,
     most: usize,
+    /// How much was read in all.
+    total: usize,
 }
 
 /// What a reading brought.
@@ -31,7 +33,7 @@ impl Pipes {
     /// Takes the outputs of a process, and keeps at most this number of bytes of each.
     pub(super) fn of(child: &mut Child, most: usize) -> Self {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        Self { stdout, stderr, out: Vec::new(), err: Vec::new(), most }
+        Self { stdout, stderr, out: Vec::new(), err: Vec::new(), most, total: 0 }
     }
 
     pub(crate) const fn are_closed(&self) -> bool {
@@ -40,12 +42,21 @@ impl Pipes {
 
     /// Reads more of either output. Nothing is lost when the future is dropped.
     pub(crate) async fn read(&mut self) -> Capture {
-        let Self { stdout, stderr, out, err, most } = self;
-        tokio::select! {
+        let Self { stdout, stderr, out, err, most, total } = self;
+        let before = out.len() + err.len();
+        let captured = tokio::select! {
             captured = more(stdout, out, *most), if stdout.is_some() => captured,
             captured = more(stderr, err, *most), if stderr.is_some() => captured,
             else => Capture::Closed,
-        }
+        };
+        *total = total.saturating_add(out.len() + err.len() - before);
+        captured
+    }
+
+    /// Returns how much was read in all, with what was taken out.
+    #[cfg(feature = "acp")]
+    pub(crate) const fn total(&self) -> usize {
+        self.total
     }
 
     /// Reads both outputs to their ends, and keeps nothing.
@@ -72,7 +83,7 @@ impl Pipes {
         Some(line)
     }
 
-    #[cfg(feature = "acp")]
+    #[cfg(any(feature = "acp", feature = "serve"))]
     pub(crate) fn stderr(&self) -> &[u8] {
         &self.err
     }

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::File;
 use std::io::{self, BufRead as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use tokio::process::{Child, Command};
@@ -47,11 +47,23 @@ impl Guard {
     }
 
     /// Starts a guard, before what it guards.
-    pub(super) fn start(&self, mark: &Mark) -> io::Result<GuardProcess> {
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names the guard's program.
+    pub(super) fn start(&self, mark: &Mark) -> Result<GuardProcess, String> {
         let program = match &self.program {
-            Some(program) => program.clone(),
-            None => env::current_exe()?,
+            Some(program) => Ok(program.clone()),
+            None => env::current_exe(),
         };
+        let program = program.map_err(|error| {
+            format!("The host's own program, its guard, is not there: {error}.")
+        })?;
+        Self::start_program(&program, mark)
+            .map_err(|error| format!("The guard {} cannot be started: {error}.", program.display()))
+    }
+
+    fn start_program(program: &Path, mark: &Mark) -> io::Result<GuardProcess> {
         let mut command = Command::new(program);
         // What is guarded can read the guard's environment: it must not hold the host's secrets.
         Environment::default().put_into(&mut command, None);

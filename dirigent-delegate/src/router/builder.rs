@@ -139,7 +139,8 @@ impl RouterBuilder {
     ///
     /// # Errors
     ///
-    /// When the configuration cannot be used, or two agents have one kind or one tool.
+    /// When the configuration cannot be used, no routing model or not the model of each agent that is switched on can be asked (for
+    /// example because no provider has its name), or two agents have one kind or one tool.
     pub fn build(self) -> Result<Router, RouterBuildError> {
         self.config.check()?;
         let standard = [
@@ -153,6 +154,7 @@ impl RouterBuilder {
         let cap = self.config.max_parallel_agents.get() as usize;
         let (limits, is_chained, product) = (self.limits, self.is_chained, self.product);
         let plan = Plan::new(Arc::new(self.config), limits, is_chained, &product, &cards);
+        plan.check_models(&*self.model, &delegates)?;
         let shared = RouterParts {
             model: self.model,
             delegates,

@@ -8,12 +8,14 @@ use std::future::Future;
 use std::iter;
 use std::sync::Arc;
 
+use tokio::task::futures::TaskLocalFuture;
+
 tokio::task_local! {
     static ABOVE: Arc<Above>;
 }
 
 /// A router, and those that it was asked by.
-struct Above {
+pub(super) struct Above {
     router: usize,
     above: Option<Arc<Above>>,
 }
@@ -28,7 +30,7 @@ pub(super) fn contains(router: usize) -> bool {
 }
 
 /// Does this as part of an answer of this router.
-pub(super) async fn within<T>(router: usize, doing: impl Future<Output = T>) -> T {
+pub(super) fn within<F: Future>(router: usize, doing: F) -> TaskLocalFuture<Arc<Above>, F> {
     let above = ABOVE.try_with(Arc::clone).ok();
-    ABOVE.scope(Arc::new(Above { router, above }), doing).await
+    ABOVE.scope(Arc::new(Above { router, above }), doing)
 }

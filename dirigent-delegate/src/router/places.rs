@@ -39,8 +39,8 @@ impl Places {
         held.tell(granted, Claim::Granted);
     }
 
-    /// Asks for a place for a session. Dropping what is returned gives it up, or the wait for it. How the wait ends is told to `told`:
-    /// with a place, or with none because the queue is full and another session had fewer that wait.
+    /// Asks for a place for a session. Dropping what is returned gives it up, or the wait for it. `told` hears how the wait ends: with
+    /// a place, or with none because the queue is full and another session had fewer that wait.
     pub(super) fn claim(
         self: &Arc<Self>,
         session: &Arc<str>,

@@ -21,6 +21,7 @@ use crate::pool::Claim;
 use crate::response::Response;
 use crate::result::AgentKind;
 use crate::routing::{Action, JobId, Routing};
+use crate::terminal::plain;
 
 /// A message that is being answered. Dropping it drops every call.
 pub(super) struct Run<'a> {
@@ -40,6 +41,13 @@ pub(super) struct Run<'a> {
 struct Running {
     abort: AbortHandle,
     so_far: Arc<Mutex<Option<String>>>,
+}
+
+impl Running {
+    /// What it told since it was asked last.
+    fn so_far(&self) -> Option<String> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// Tells listeners of one message.
@@ -172,6 +180,7 @@ impl<'a> Run<'a> {
         let (so_far, tell) = (Arc::new(Mutex::new(None)), self.tell.clone());
         let told = Arc::clone(&so_far);
         let progress = move |text: &str| {
+            let text = &*plain(text);
             *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
             tell.tell(RouterEventKind::Progress { agent: kind.clone(), so_far: text.into() });
         };
@@ -196,8 +205,11 @@ impl<'a> Run<'a> {
     }
 
     fn finished(&mut self, job: JobId, outcome: Option<TaskOutcome>) {
-        self.running.remove(&job);
+        let running = self.running.remove(&job);
         if let Some(outcome) = outcome {
+            if let Some(so_far) = running.and_then(|running| running.so_far()) {
+                self.routing.progressed(job, so_far);
+            }
             self.routing.finished(self.now(), job, outcome);
         }
     }
@@ -215,8 +227,7 @@ impl<'a> Run<'a> {
     /// Tells the message what the agents that run have so far.
     fn tell_routing(&mut self) {
         for (job, running) in &self.running {
-            let so_far = running.so_far.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(so_far) = so_far {
+            if let Some(so_far) = running.so_far() {
                 self.routing.progressed(*job, so_far);
             }
         }

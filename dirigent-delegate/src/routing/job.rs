@@ -9,6 +9,7 @@ use crate::delegate::TaskOutcome;
 use crate::model::ModelMessage;
 use crate::plan::PlannedAgent;
 use crate::result::{AgentKind, AgentResult, DelegationStatus};
+use crate::terminal::plain;
 
 /// How long an agent has after its deadline to hand over what it has.
 pub(super) const GRACE: Duration = Duration::from_secs(1);
@@ -48,6 +49,8 @@ impl Job {
 
     /// A call that came to nothing.
     pub(super) fn refused(call: String, name: &str, kind: AgentKind, problem: &str) -> Self {
+        // The name may be the model's own word.
+        let name = plain(name).into_owned();
         let result = AgentResult::new(name, kind, DelegationStatus::Error).with_error(problem);
         let state = JobState::Ended(Box::new(result));
         Self { state, ..Self::waiting(call, usize::MAX, String::new(), Value::Null) }
@@ -79,7 +82,14 @@ impl Job {
             JobState::Running { since, .. } => now.since(since),
             JobState::Waiting | JobState::Ended(_) => Duration::ZERO,
         };
-        let TaskOutcome { status, output, artifacts, error_message, model, token_usage } = outcome;
+        // Agents of the host's own hand back what they like.
+        let TaskOutcome { status, mut output, artifacts, error_message, model, token_usage } =
+            outcome.plain();
+        let is_good = matches!(status, DelegationStatus::Success | DelegationStatus::Partial);
+        if !is_good && output.trim().is_empty() {
+            // One that panics, for example, has handed back nothing.
+            output = std::mem::take(&mut self.so_far);
+        }
         let result = AgentResult::new(agent.card.name(), agent.card.kind().clone(), status)
             .with_output(output)
             .with_duration(took);
@@ -97,17 +107,7 @@ impl Job {
 
     /// What the routing model reads of it.
     pub(super) fn answer(&self) -> ModelMessage<'static> {
-        let text = self.result().map_or_else(String::new, |result| {
-            let error = result.error_message.as_deref().unwrap_or_default();
-            match result.status {
-                DelegationStatus::Success => result.output.clone(),
-                DelegationStatus::Partial => format!("{}\n(partial: {error})", result.output),
-                DelegationStatus::Error => format!("(failed: {error})"),
-                DelegationStatus::Timeout => {
-                    format!("{}\n(its time was over: {error})", result.output)
-                }
-            }
-        });
+        let text = self.result().map_or_else(String::new, AgentResult::told);
         ModelMessage::Tool { call: self.call.clone().into(), text: text.into() }
     }
 }
