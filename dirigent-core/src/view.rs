@@ -38,7 +38,8 @@ impl<'a> View<'a> {
 
     /// How turns are kept.
     pub fn turn_state(&self) -> TurnState {
-        self.state().standing.turn_state(self.state().roster.list.len())
+        let state = self.state();
+        state.standing.turn_state(state.roster.list.len(), &state.floor.phase)
     }
 
     /// The phase.

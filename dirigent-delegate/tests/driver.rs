@@ -7,7 +7,8 @@ use dirigent::host::{Consultation, Orchestrator as _};
 use dirigent::operate::EventOrLag;
 use dirigent::ports::AuthorKind;
 use dirigent::{
-    Agent, AgentError, ChannelId, ChatMessage, Dirigent, MessageId, Reply, Turn, UserId, agent_fn,
+    Agent, AgentError, ChannelId, ChatMessage, Config, Dirigent, MessageId, Mode, Reply, Turn,
+    UserId, agent_fn,
 };
 use dirigent_delegate::model::ModelErrorKind;
 use dirigent_delegate::{
@@ -15,8 +16,11 @@ use dirigent_delegate::{
     RouterOrchestrator, Task, TaskOutcome, delegate_fn, show_progress,
 };
 
+use dirigent_testkit::{ManualClock, MemoryDiscord};
+
 use crate::fixture::{
-    Line, OPENCODE, RESEARCH, Script, calls, enabled, instant, router, says, settle, standard,
+    Line, OPENCODE, RESEARCH, SECOND, Script, calls, enabled, instant, router, says, settle,
+    standard,
 };
 
 const CHANNEL: ChannelId = ChannelId::new(9);
@@ -129,6 +133,46 @@ async fn a_router_that_delegates_to_itself_as_an_agent_gets_an_error() {
     assert_eq!(agent.speak(turn(one("Hello"))).await.unwrap(), Reply::from("Hello!"));
 }
 
+/// DG5: the picture of the specification, a router alone before a person, inside Dirigent.
+#[tokio::test]
+async fn alone_in_a_chat_a_router_answers_each_person_once() {
+    for is_on in [true, false] {
+        let clock = ManualClock::new();
+        let discord = MemoryDiscord::new(Arc::new(clock.clone()));
+        let [moderator, front] = [(); 2].map(|()| discord.add_bot());
+        let person = discord.add_human();
+        let guild = discord.add_guild(person);
+        let channel = discord.add_channel(guild, "front", &[moderator, front]);
+        let script =
+            Script::new([calls(&[(RESEARCH, "Tokyo")]), says("Hello!"), says("Too much.")]);
+        let behind = agent_fn(|_: Turn| async { Ok(Reply::Pass) });
+        let agent = RouterAgent::new(router(&script), behind);
+        let (dirigent, driver) = Dirigent::builder(discord.account(moderator))
+            .clock(clock.clone())
+            .config(Config::default().with(|config| config.order.single_agent = is_on))
+            .host("front", agent, discord.account(front))
+            .build()
+            .unwrap();
+        let driving = tokio::spawn(driver.run());
+        dirigent.channel(channel).set_mode(Mode::Chat).await.unwrap();
+        let pumping = tokio::spawn(discord.events().pump(dirigent.clone()));
+        for question in ["Weather?", "Hello"] {
+            discord.say(channel, person, question);
+            clock.run_for(SECOND * 300).await;
+        }
+        let messages = discord.messages(channel);
+        let said: Vec<&str> = messages.iter().map(|message| &*message.content).collect();
+        if is_on {
+            assert_eq!(said, ["Weather?", "found: Tokyo", "Hello", "Hello!"]);
+        } else {
+            assert_eq!(said, ["Weather?", "Hello"], "too few agents for turns");
+            let why = dirigent.channel(channel).explain(&"front".into()).await.unwrap().to_string();
+            assert!(why.contains("order.single_agent"), "{why}");
+        }
+        (driving.abort(), pumping.abort());
+    }
+}
+
 #[tokio::test]
 async fn a_delegate_takes_turns_as_a_hosted_agent() {
     let delegate = delegate_fn(|task: Task| async move {
@@ -179,7 +223,7 @@ async fn progress_is_heard_among_dirigents_events() {
     let builder =
         Router::builder(script).config(enabled(|_| ())).open_code(coder).research(instant("found"));
     let router = builder.build().unwrap();
-    let discord = dirigent_testkit::MemoryDiscord::new(Arc::new(dirigent::SystemClock::new()));
+    let discord = MemoryDiscord::new(Arc::new(dirigent::SystemClock::new()));
     let (dirigent, _driver) = Dirigent::builder(discord.account(UserId::new(1))).build().unwrap();
     let mut heard = dirigent.events();
     let showing = tokio::spawn(show_progress(router.events(), dirigent));

@@ -189,7 +189,9 @@ impl Explanation {
     /// What would change it.
     const fn remedy(&self) -> Option<&'static str> {
         Some(match self.reason {
-            Reason::TooFewAgents => "When a second one comes, they take turns.",
+            Reason::TooFewAgents => {
+                "When a second one comes, they take turns; with order.single_agent one has turns alone."
+            }
             Reason::InitiatorPermit => "This is its one run.",
             Reason::Dead => "Another mode would let agents talk.",
             Reason::Archived => "That is for good.",

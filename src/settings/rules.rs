@@ -109,6 +109,7 @@ groups! {
         skip_last_speaker,
         continuations,
         auto_requeue,
+        single_agent,
     }
     DiscussionRules { reminder_interval, overdue_archive_after, }
     MemberRules { refresh_deadline, list_fresh, recount_interval, forget_after, }

@@ -149,18 +149,19 @@ fn combined(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config
 fn combined_turns(base: impl Strategy<Value = Config>) -> impl Strategy<Value = Config> {
     let end = option::of(millis(select(vec![1, 1_500, 45_000, 90_000])));
     let slow = option::of(millis(select(vec![1, 1_000, 2_000])));
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let flags = any::<[bool; 6]>();
     (base, 0..4_u8, end, slow, flags).prop_map(|(mut config, continuations, end, slow, flags)| {
         config.order.continuations = continuations;
         config.deadlines.turn = end;
         config.deadlines.slow_after = slow;
-        (
+        [
             config.announce_timeouts,
             config.announce_offline,
             config.order.auto_requeue,
             config.order.skip_passed,
             config.order.skip_last_speaker,
-        ) = flags;
+            config.order.single_agent,
+        ] = flags;
         config
     })
 }

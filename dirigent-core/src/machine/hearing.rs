@@ -177,10 +177,18 @@ impl Hearing<'_, '_> {
     fn qualifies(&self, author: Author) -> bool {
         match author {
             Author::Human => true,
-            Author::Agent(agent) => !self.is_in_grace(agent),
+            Author::Agent(agent) => !self.is_in_grace(agent) && !self.is_alone(agent),
             Author::Bot => self.step.out.config.people.bots_qualify,
             Author::Moderator => false,
         }
+    }
+
+    /// Whether it is the only agent that has turns: it would be asked to answer itself.
+    fn is_alone(&self, agent: AgentKey) -> bool {
+        let State { roster, standing, .. } = &*self.step.state;
+        standing.keeps_turns_of_one(self.step.out.config)
+            && roster.list.len() == 1
+            && roster.list.slot(agent).is_some()
     }
 
     /// Whether the agent's messages still count as late pieces of its last turn.

@@ -42,7 +42,8 @@ impl Listing<'_, '_> {
 
     fn go_on(&mut self, ended: EndedCycle, anybody_new: bool) {
         let step = &mut *self.step;
-        let enough = step.state.roster.list.len() >= 2;
+        let agents = step.state.roster.list.len();
+        let enough = step.state.standing.is_enough(agents, step.out.config);
         let phase = step.state.floor.phase;
         let is_unknown = matches!(phase, Phase::Unknown { .. });
         let is_idle = is_unknown || matches!(phase, Phase::Dormant | Phase::Refreshing(_));

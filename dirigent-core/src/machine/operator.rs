@@ -39,9 +39,11 @@ impl Operator<'_, '_> {
         }
         self.enter_mode(creation.mode, Cause::Created);
         let keeps_turns = creation.mode.keeps_turns();
-        match self.step.state.roster.list.len() {
+        let agents = self.step.state.roster.list.len();
+        let is_enough = self.step.state.standing.is_enough(agents, self.step.out.config);
+        match agents {
             0 if keeps_turns => self.step.members().fetch(),
-            1 if keeps_turns => {
+            1 if keeps_turns && !is_enough => {
                 Listing { step: self.step }.leave_turns(Phase::Disabled, Cause::TooFewAgents);
             }
             _ => {}

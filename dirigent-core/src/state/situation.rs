@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use crate::state::Phase;
 use crate::state::outage::ChatOutage;
 use crate::{AgentKey, Config, Mode, Refusal, Timestamp, TurnState};
 
@@ -72,9 +73,26 @@ impl Situation {
         self.mode.keeps_turns() && self.archived.is_none()
     }
 
-    /// How turns are kept with this number of agents.
-    pub(crate) const fn turn_state(&self, agents: usize) -> TurnState {
-        if self.archived.is_some() { TurnState::Archived } else { self.mode.turn_state(agents) }
+    /// Whether this number of agents is enough to keep turns.
+    pub(crate) fn is_enough(&self, agents: usize, config: &Config) -> bool {
+        agents >= 2 || (agents == 1 && self.keeps_turns_of_one(config))
+    }
+
+    /// Whether one agent alone has turns. In a discussion agents work out a result among themselves: a lone one would be reminded to
+    /// conclude again and again.
+    pub(crate) fn keeps_turns_of_one(&self, config: &Config) -> bool {
+        self.mode == Mode::Chat && config.order.single_agent
+    }
+
+    /// How turns are kept with this number of agents, in this phase.
+    pub(crate) fn turn_state(&self, agents: usize, phase: &Phase) -> TurnState {
+        if self.archived.is_some() {
+            TurnState::Archived
+        } else if agents == 1 && self.mode == Mode::Chat && *phase != Phase::Disabled {
+            TurnState::Normal
+        } else {
+            self.mode.turn_state(agents)
+        }
     }
 
     pub(crate) fn is_discussion(&self) -> bool {

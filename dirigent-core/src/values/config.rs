@@ -381,6 +381,10 @@ pub struct OrderRules {
     pub continuations: u8,
     /// Whether an agent that comes back has turns at once, and need not be assigned. Default false.
     pub auto_requeue: bool,
+    /// Whether turns are kept in a chat in which only one agent is present: it answers each message of a person once, and its own
+    /// messages never wake it. When a second agent comes, they take turns as ever. Default false: with one agent no turns are kept, and
+    /// a hosted agent is not called. A discussion always needs two.
+    pub single_agent: bool,
 }
 
 impl Default for OrderRules {
@@ -392,6 +396,7 @@ impl Default for OrderRules {
             skip_last_speaker: true,
             continuations: 3,
             auto_requeue: false,
+            single_agent: false,
         }
     }
 }

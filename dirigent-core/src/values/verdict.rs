@@ -55,7 +55,8 @@ impl Verdict {
 pub enum Reason {
     /// Allowed: turns are not kept in this mode.
     Unmanaged,
-    /// Allowed: too few agents are present to keep turns.
+    /// Allowed: too few agents are present to keep turns. One is enough in a chat with
+    /// [`OrderRules::single_agent`](crate::config::OrderRules::single_agent).
     TooFewAgents,
     /// Allowed: the agent has the floor.
     YourTurn,

@@ -4,6 +4,7 @@
 
 #![cfg(test)]
 
+mod alone;
 mod archive;
 mod away;
 mod bad_input;

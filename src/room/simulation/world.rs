@@ -523,6 +523,7 @@ fn draw_fixed(dice: &mut Dice) -> Fixed {
     };
     config.deadlines.retriggers = dice.below(3) as u8;
     config.order.auto_requeue = dice.chance(200);
+    config.order.single_agent = dice.chance(300);
     config.announce_timeouts = dice.chance(200);
     config.deadlines.run = Some(Duration::from_secs(120 + dice.below(480)));
     config.ceilings.chat.turns = Some(8 + dice.below(50) as u32);

@@ -112,7 +112,7 @@ const WORDS: [(Cause, &str); 76] = [
     (Cause::BudgetSpent, "a budget is spent: no agent speaks until an operator resets it"),
     (Cause::BudgetReset, "an operator reset the budgets"),
     (Cause::TooFewAgents, "fewer than two agents are here: turns are not kept"),
-    (Cause::EnoughAgents, "a second agent is here: turns are kept"),
+    (Cause::EnoughAgents, "enough agents are here: turns are kept"),
     (Cause::MembersUnknown, "the member list was never read: no agent may speak"),
     (Cause::ChatAway, "nothing can be said here at the moment"),
     (Cause::ChatBack, "messages can be posted here again"),

@@ -120,7 +120,7 @@ impl<F, C: Fn(&Arc<Config>, u64, &[Step]) -> Option<F>> Shortest<F, C> {
 type Reset = fn(&mut Config, &Config);
 
 /// Every rule by itself.
-const RESETS: [Reset; 47] = [
+const RESETS: [Reset; 48] = [
     |to, from| *to = from.clone(),
     |to, from| to.confirmation.fingerprint_length = from.confirmation.fingerprint_length,
     |to, from| to.confirmation.delivery_timeout = from.confirmation.delivery_timeout,
@@ -154,6 +154,7 @@ const RESETS: [Reset; 47] = [
     |to, from| to.announce_timeouts = from.announce_timeouts,
     |to, from| to.announce_offline = from.announce_offline,
     |to, from| to.order.auto_requeue = from.order.auto_requeue,
+    |to, from| to.order.single_agent = from.order.single_agent,
     |to, from| to.people.human_interrupt = from.people.human_interrupt,
     |to, from| to.people.consult_deadline = from.people.consult_deadline,
     |to, from| to.deadlines.outage_max = from.deadlines.outage_max,

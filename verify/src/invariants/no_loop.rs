@@ -1,6 +1,6 @@
 //! I5: nothing but a qualifying word starts a round.
 
-use dirigent_core::{AgentKey, Author, Cause, Input, MessageKind, PhaseKind};
+use dirigent_core::{AgentKey, Author, Cause, Input, MessageKind, Mode, PhaseKind};
 
 use super::observation::{is_reply, is_wake};
 use super::{Invariant, Observation, Observer};
@@ -10,7 +10,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     id: "I5",
     promise: 2,
     requirements: "F01-F03, D50, D70, rules 21-25",
-    sentence: "webhooks, edits, system messages and the moderator never start a turn, agents only below the ceiling, a resume only after a word that was missed",
+    sentence: "webhooks, edits, system messages and the moderator never start a turn, agents only below the ceiling and none by itself alone, a resume only after a word that was missed",
     observer: || Box::new(NoLoop::default()),
 };
 
@@ -142,12 +142,23 @@ fn powerless(seen: &Observation<'_>) -> Option<&'static str> {
         Some("a bot")
     } else if over_budget(seen) {
         Some("a word beyond the budget")
+    } else if alone(seen).map(Author::Agent) == Some(message.author) {
+        Some("an agent alone")
     } else if by_agent && seen.before.awaits_human {
         Some("an agent where a person is awaited")
     } else if by_agent && ceiling_was_reached(seen) {
         Some("an agent beyond the ceiling")
     } else {
         None
+    }
+}
+
+/// The only agent of a chat that keeps turns for it.
+fn alone(seen: &Observation<'_>) -> Option<AgentKey> {
+    let keeps = seen.before.mode == Mode::Chat && seen.rules.order.single_agent;
+    match seen.before.seats.as_slice() {
+        [seat] if keeps && seen.undisturbed => Some(seat.agent),
+        _ => None,
     }
 }
 
@@ -193,6 +204,18 @@ mod tests {
         own.rejected(fresh(&INVARIANT).as_mut(), "the moderator caused");
         let pin = word_of(Author::Human, MessageKind::System);
         pin.rejected(fresh(&INVARIANT).as_mut(), "a system message caused");
+    }
+
+    #[test]
+    fn an_agent_alone_that_wakes_itself_is_caught() {
+        let mut step = word_of(Author::Agent(A), MessageKind::Conversation);
+        step.before.mode = Mode::Chat;
+        step.before.seats.truncate(1);
+        step.accepted(fresh(&INVARIANT).as_mut());
+        step.rules.order.single_agent = true;
+        step.rejected(fresh(&INVARIANT).as_mut(), "an agent alone caused");
+        step.before.mode = Mode::Discussion;
+        step.accepted(fresh(&INVARIANT).as_mut());
     }
 
     #[test]

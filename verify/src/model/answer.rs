@@ -2,7 +2,7 @@
 
 use dirigent_core::view::Seat;
 use dirigent_core::{
-    AgentKey, Answer, Cause, Effect, MessageId, Reason, Refusal, Ticket, TurnId, TurnState,
+    AgentKey, Answer, Cause, Effect, MessageId, Mode, Reason, Refusal, Ticket, TurnId, TurnState,
 };
 
 use super::Model;
@@ -56,7 +56,12 @@ pub struct EndedTurn {
 impl Model {
     /// How the channel looks.
     pub fn portrait(&self) -> Portrait {
-        let state = self.mode.turn_state(self.list.len()); // rule 6
+        let is_alone = self.mode == Mode::Chat && self.list.len() == 1;
+        let state = if is_alone && self.phase != Phase::Disabled {
+            TurnState::Normal // rule 82
+        } else {
+            self.mode.turn_state(self.list.len()) // rule 6
+        };
         let archived = self.closing.is_some();
         let pending = self.pending.iter().map(|effect| (Ticket::new(effect.ticket), effect.since));
         let seats = self.list.iter().map(|slot| Seat {

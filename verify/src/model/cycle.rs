@@ -293,7 +293,7 @@ impl Model {
 
     /// Rule 32: what follows when the list was read, or could not be.
     pub(super) fn after_boundary(&mut self, is_anybody_new: bool, before: &CycleSoFar) {
-        if self.list.len() < 2 {
+        if !self.has_enough_agents() {
             self.disable();
             return;
         }
@@ -324,9 +324,11 @@ impl Model {
             // Rule 62: the order is what it was.
         } else if self.list.len() >= 3 {
             self.adopt_order(last, choice);
-        } else if before.agents >= 3 && self.list.first().map(|slot| slot.agent) == last {
-            self.causes.push(Cause::Reshuffled);
-            self.list.swap(0, 1);
+        } else if let (true, [one, two]) = (before.agents >= 3, self.list.as_mut_slice()) {
+            if Some(one.agent) == last {
+                self.causes.push(Cause::Reshuffled);
+                std::mem::swap(one, two);
+            }
         }
         self.move_to_front(choice);
         self.start_cycle(choice.map_or(First::Front, First::Chosen));

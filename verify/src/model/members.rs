@@ -1,7 +1,7 @@
 //! Reading the list: refreshes, recounts, rebuilding, coming and going (rules 26, 28, 37).
 
 use dirigent_core::view::SeatTurn;
-use dirigent_core::{AgentKey, Cause, Refusal, Ticket};
+use dirigent_core::{AgentKey, Cause, Mode, Refusal, Ticket};
 
 use super::state::{First, Phase, Purpose, Refresh, Slot};
 use super::{AGENTS_MAX, Model};
@@ -81,14 +81,16 @@ impl Model {
         match self.phase {
             Phase::Refreshing(Purpose::Boundary) => self.after_boundary(is_anybody_new, before),
             Phase::Refreshing(Purpose::Waking { first }) => {
-                if self.list.len() < 2 {
+                if !self.has_enough_agents() {
                     self.disable();
                     return;
                 }
                 self.start_cycle(first);
             }
-            Phase::Disabled | Phase::Unknown { .. } if self.list.len() >= 2 => self.end_disabled(),
-            Phase::Dormant | Phase::Unknown { .. } if self.list.len() < 2 => self.disable(),
+            Phase::Disabled | Phase::Unknown { .. } if self.has_enough_agents() => {
+                self.end_disabled();
+            }
+            Phase::Dormant | Phase::Unknown { .. } if !self.has_enough_agents() => self.disable(),
             Phase::Disabled
             | Phase::Dormant
             | Phase::Unknown { .. }
@@ -96,6 +98,23 @@ impl Model {
             | Phase::Archived
             | Phase::Turn(_) => {}
         }
+    }
+
+    /// Rules 26 and 82: whether turns are kept with the agents of the list.
+    pub(super) fn has_enough_agents(&self) -> bool {
+        let fewest = if self.may_be_alone() { 1 } else { 2 };
+        self.list.len() >= fewest
+    }
+
+    /// Rule 82: whether one agent is enough here.
+    fn may_be_alone(&self) -> bool {
+        self.mode == Mode::Chat && self.config.order.single_agent
+    }
+
+    /// Rule 82: whether the agent is the only one that has turns.
+    pub(super) fn is_alone(&self, agent: AgentKey) -> bool {
+        let listed: Vec<AgentKey> = self.list.iter().map(|slot| slot.agent).collect();
+        self.may_be_alone() && listed == [agent]
     }
 
     /// Rule 26: enough agents now.

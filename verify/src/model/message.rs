@@ -116,7 +116,10 @@ impl Model {
     fn qualifies(&self, author: Author) -> bool {
         match author {
             Author::Human => true,
-            Author::Agent(agent) => self.speaker() != Some(agent) && !self.is_in_grace(agent),
+            Author::Agent(agent) => {
+                let is_late = self.speaker() == Some(agent) || self.is_in_grace(agent);
+                !is_late && !self.is_alone(agent) // rule 82
+            }
             Author::Bot => self.config.people.bots_qualify,
             Author::Moderator | _ => false,
         }

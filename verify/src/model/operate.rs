@@ -35,7 +35,7 @@ impl Model {
             }
         }
         match (creation.mode.keeps_turns(), self.list.len()) {
-            (true, 1) => self.disable(),
+            (true, 1) if !self.has_enough_agents() => self.disable(),
             _ => self.enter_mode(),
         }
         if creation.mode.keeps_turns() && self.list.is_empty() {

@@ -99,6 +99,7 @@ fn policies(config: &mut Config, dice: &mut Random) {
     }
     config.order.skip_passed = dice.hits(500_000);
     config.order.skip_last_speaker = dice.hits(700_000);
+    config.order.single_agent = dice.hits(300_000);
     let mentions = [MentionRule::Ignored, MentionRule::First, MentionRule::Only];
     config.people.mentions = dice.pick(&mentions).unwrap_or(MentionRule::First);
     if dice.hits(200_000) {

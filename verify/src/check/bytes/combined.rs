@@ -38,6 +38,7 @@ pub(super) fn policies(config: &mut Config, number: u64) {
     config.people.withdraw_deleted = draw(3) == 0;
     config.people.settle = millis(of(draw(4), 0, &[1, 2_000, 60_000]));
     config.budget.cost = of(draw(8), None, &[Some(1), Some(5)]);
+    config.order.single_agent = draw(2) == 0;
 }
 
 /// A duration in milliseconds.
