@@ -254,6 +254,9 @@ impl Reply {
         if denies {
             add(&mut self.claims, 1);
         }
+        if self.asks {
+            add(&mut self.claims, ASKS);
+        }
         self.persons = self.persons.filter(|_| several);
     }
 
@@ -273,6 +276,8 @@ impl Reply {
 
 /// In place of the hash of what a reply shows besides its words.
 const NOTHING_SHOWN: u64 = 3;
+/// That a reply asks is a claim of its own.
+const ASKS: u64 = 2;
 /// Keeps single facts apart from the words that they may be.
 const FACT: u64 = 5;
 
