@@ -188,14 +188,14 @@ impl State {
         }
     }
 
-    /// An idle channel gives its memory back.
-    pub(crate) fn forget(&mut self, now: Timestamp) {
+    /// An idle channel gives its memory back, as at this moment.
+    pub(crate) fn forget(&mut self, at: Timestamp) {
         self.seen.forget();
         self.delivery = None;
         self.roster.list.forget_passed();
         self.roster.shrink();
         if let Some(hourly) = self.quota.hourly.existing() {
-            hourly.forget(now);
+            hourly.forget(at);
         }
     }
 }

@@ -147,7 +147,7 @@ impl TurnMachine {
         View::new(self)
     }
 
-    /// Why this agent may, or may not, speak now.
+    /// Why this agent may, or may not, speak: what a gate call of a new run would be told at the moment of the last input.
     pub fn explain(&self, agent: AgentKey) -> Reason {
         gate::explain(&self.look(), agent)
     }

@@ -1,5 +1,6 @@
 //! A look at a channel from outside: what a [`View`] shows, and how an agent stands in it.
 
+use crate::machine::deadlines::goes_on_at;
 use crate::machine::gate::silence;
 pub use crate::state::{Away, Budget, MayNotWrite, Pause, SeatTurn, Span};
 use crate::state::{InitiatorPermit, Phase, State, TurnRun};
@@ -196,6 +197,19 @@ impl<'a> View<'a> {
         }
         let permit = reminders.permit().filter(InitiatorPermit::is_delivering)?;
         Some(PendingReply { agent: permit.agent, run: permit.run_id(), turn: None, waits: false })
+    }
+
+    /// When the channel goes on by itself, at the latest: the turn under way is taken away or counts as ended, its agent
+    /// is woken once more, or a turn is given. `None` where nothing does that but what comes from outside, for example
+    /// a person's word, an order, or an answer of the chat.
+    ///
+    /// ```
+    /// use dirigent_core::{TurnMachine, Config};
+    /// let channel = TurnMachine::new(Config::default().into(), 1);
+    /// assert_eq!(channel.view().goes_on_at(), None);
+    /// ```
+    pub fn goes_on_at(&self) -> Option<Timestamp> {
+        goes_on_at(&self.channel.look())
     }
 
     /// When something is due next, and why.

@@ -50,6 +50,44 @@ pub(crate) fn next_deadline(look: &Look<'_>) -> Option<Deadline> {
     next.0
 }
 
+/// When the channel goes on by itself at the latest. What is due behind a turn, for example a look at the history or
+/// the removal of a trigger message, is none of that, and neither is what only asks again.
+pub(crate) fn goes_on_at(look: &Look<'_>) -> Option<Timestamp> {
+    let State { standing, floor, roster, words, delivery, .. } = look.state;
+    if standing.is_paused() {
+        return None;
+    }
+    match &floor.phase {
+        Phase::Granted(_) | Phase::Running { .. } | Phase::Continuing { .. } => look.turn_ends_at(),
+        Phase::Confirming { since, .. } => {
+            let quiet = delivery.as_ref().and_then(|it| it.quiet_deadline(*since, look.config));
+            let quiet = quiet.filter(|_| !standing.is_chat_away());
+            quiet.into_iter().chain(look.turn_ends_at()).min()
+        }
+        // What people said meanwhile is asked about next.
+        Phase::Waiting(_) => {
+            let waiting = floor.waiting.as_ref().filter(|waiting| waiting.more.is_none());
+            waiting.map(|waiting| waiting.until)
+        }
+        // A list that was never read is unknown then. While the chat is away, the wait for the list stands still.
+        Phase::Refreshing(_) => {
+            let is_waited_for = roster.read_at.is_some() && !standing.is_chat_away();
+            roster.refresh.filter(|_| is_waited_for).map(|refresh| refresh.until)
+        }
+        Phase::Dormant if words.wake_pending => {
+            let settled = look.state.cycle.settling().filter(|_| look.may_wake());
+            let settled = settled.map(|settling| settling.until);
+            settled.into_iter().chain(cap_deadline(look)).min()
+        }
+        Phase::Dormant
+        | Phase::Unknown { .. }
+        | Phase::Disabled
+        | Phase::Dead
+        | Phase::Archived
+        | Phase::Delivering { .. } => None,
+    }
+}
+
 /// The deadlines of the phase itself.
 #[inline]
 fn of_the_phase(look: &Look<'_>, next: &mut Earliest) {

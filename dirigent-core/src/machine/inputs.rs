@@ -86,14 +86,14 @@ fn expire_from(step: &mut Step<'_>, first: Deadline) -> Option<Deadline> {
         let Some(due) = next.filter(|deadline| deadline.at <= step.out.now) else {
             break;
         };
-        on_due(step, due.reason);
+        on_due(step, due);
         next = next_deadline(&step.look());
     }
     next
 }
 
-fn on_due(step: &mut Step<'_>, reason: DeadlineReason) {
-    match reason {
+fn on_due(step: &mut Step<'_>, due: Deadline) {
+    match due.reason {
         DeadlineReason::Start => {
             let end = step.caller().on_start_late();
             step.complete_if(end);
@@ -127,7 +127,8 @@ fn on_due(step: &mut Step<'_>, reason: DeadlineReason) {
             step.out.remove_stale(|trigger| trigger.due.is_some_and(|due| due <= now));
         }
         DeadlineReason::Forget => {
-            step.state.forget(step.out.now);
+            // As of then: where nobody looked at the clock for hours, a word that waits for the end of a cap is due now, too.
+            step.state.forget(due.at);
             step.out.pending.shrink();
             step.out.changed();
         }

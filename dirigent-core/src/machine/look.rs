@@ -43,10 +43,14 @@ impl Look<'_> {
 
     /// Whether a pending wake may wake the channel.
     pub(crate) fn wakes_for_pending(&self) -> bool {
+        self.may_wake() && self.state.cycle.settling().is_none()
+    }
+
+    /// The same, whether or not people are still waited for to be quiet.
+    pub(crate) fn may_wake(&self) -> bool {
         let State { floor, words, standing, .. } = self.state;
         floor.phase == Phase::Dormant
             && words.wake_pending
-            && self.state.cycle.settling().is_none()
             && !standing.is_stopped()
             && !words.awaits_human
             && !self.budget_spent()

@@ -80,6 +80,24 @@ fn a_word_for_which_everybody_is_capped_waits_for_the_first_who_is_not() {
     assert_eq!(room.speaker(), Some(A));
 }
 
+/// WY12: a machine that slept, or a process that was down, looks at the clock when a cap is long over.
+#[test]
+fn a_word_that_waits_for_the_end_of_a_cap_is_answered_though_nobody_looked_at_the_clock_for_hours()
+{
+    let mut room = capped(2, 1);
+    room.speaks(A);
+    room.speaks(B);
+    room.members_or_nothing();
+    room.human("and now?");
+    room.members_or_nothing();
+    room.members_or_nothing();
+    assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Dormant, true));
+    let named = room.channel.view().goes_on_at().unwrap();
+    assert!(named > room.channel.view().deadline().unwrap().at, "what is forgotten is due first");
+    room.sleep(secs(20_000));
+    assert_eq!(room.tell(Input::Tick).causes()[0], Cause::HumanMessage);
+}
+
 /// F09
 #[test]
 fn the_cap_follows_the_option_and_the_list() {

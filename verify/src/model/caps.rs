@@ -46,11 +46,10 @@ impl Model {
         self.list.iter().any(|slot| slot.agent == agent && self.is_slot_capped(slot))
     }
 
-    /// Rule 66: turns older than an hour are forgotten.
-    pub(super) fn forget_old_turns(&mut self) {
-        let now = self.now;
+    /// Rule 66: turns that are older than an hour when that is due are forgotten.
+    pub(super) fn forget_old_turns(&mut self, due: Timestamp) {
         for slot in &mut self.list {
-            slot.spoke_at.retain(|at| now < *at + HOUR);
+            slot.spoke_at.retain(|at| due < *at + HOUR);
         }
     }
 

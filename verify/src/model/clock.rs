@@ -63,10 +63,10 @@ impl Model {
         for _ in 0..EXPIRIES_MAX {
             let deadlines = self.deadlines();
             let due = deadlines.iter().filter(|(at, _)| *at <= self.now).min();
-            let Some((_, due)) = due else {
+            let Some((at, due)) = due else {
                 return;
             };
-            self.on_due(*due);
+            self.on_due(*at, *due);
         }
         self.violations.push("the model expires for ever".to_owned());
     }
@@ -129,7 +129,7 @@ impl Model {
     }
 
     /// Rules 40 and 41.
-    fn on_due(&mut self, due: Due) {
+    fn on_due(&mut self, at: Timestamp, due: Due) {
         match due {
             Due::Start => self.on_start_due(),
             Due::Run => self.on_run_due(),
@@ -155,7 +155,7 @@ impl Model {
             Due::Cleanup => self.clean_up(),
             Due::Forget => {
                 self.memory.forget();
-                self.forget_old_turns(); // rule 66
+                self.forget_old_turns(at); // rule 66
             }
         }
     }
