@@ -31,7 +31,9 @@ mod repeatable;
 mod replies_hold_the_floor;
 mod rest_is_rest;
 mod restorable;
+mod says_when;
 mod says_why;
+mod says_why_unasked;
 mod stale_changes_nothing;
 mod transitions_tell_all;
 mod triggers_are_counted;
@@ -45,7 +47,7 @@ use std::fmt;
 
 pub use glance::Glance;
 pub(crate) use observation::is_grant;
-pub use observation::{Observation, Restored, TwinStep};
+pub use observation::{Asked, Observation, Restored, TwinStep};
 pub use watched::{TwinSchedule, Watched};
 
 /// One thing that must hold, and who watches it.
@@ -119,6 +121,8 @@ pub const ALL: &[Invariant] = &[
     budgets_hold::INVARIANT,
     absent_are_not_granted::INVARIANT,
     says_why::INVARIANT,
+    says_why_unasked::INVARIANT,
+    says_when::INVARIANT,
     transitions_tell_all::INVARIANT,
     humans_are_heard::INVARIANT,
     rest_is_rest::INVARIANT,

@@ -11,7 +11,7 @@ use dirigent_core::{
 
 use crate::portrait::Portrait;
 
-use super::{Glance, Invariant, Observation, Restored, TwinStep};
+use super::{Asked, Glance, Invariant, Observation, Restored, TwinStep};
 
 /// A step that can be bent in every respect. Starts as a tick in a dormant chat of two agents.
 #[derive(Clone, Debug)]
@@ -28,6 +28,7 @@ pub(super) struct Forged {
     pub(super) rules_before: Option<Config>,
     pub(super) rules: Config,
     pub(super) explained: Option<Reason>,
+    pub(super) asked: Vec<Asked>,
     pub(super) audit: Result<(), Breach>,
     pub(super) twin: Option<Vec<Effect>>,
     pub(super) restored: Option<(Snapshot, Snapshot)>,
@@ -58,6 +59,7 @@ impl Default for Forged {
             rules_before: None,
             rules: Config::default(),
             explained: None,
+            asked: Vec::new(),
             audit: Ok(()),
             twin: None,
             restored: None,
@@ -90,6 +92,7 @@ impl Forged {
             rules_before: self.rules_before.as_ref().unwrap_or(&self.rules),
             rules: &self.rules,
             explained: self.explained,
+            asked: &self.asked,
             audit: self.audit,
             twin: self.twin.as_ref().map(|effects| TwinStep { answer: self.answer, effects }),
             restored: self.restored.as_ref().map(|(original, copy)| Restored { original, copy }),

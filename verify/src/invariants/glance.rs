@@ -2,11 +2,11 @@
 
 use std::ops::{Deref, DerefMut};
 
-use dirigent_core::{DeadlineReason, TurnMachine};
+use dirigent_core::{DeadlineReason, Timestamp, TurnMachine};
 
 use crate::portrait::Portrait;
 
-/// A channel as an observer sees it at one moment: its portrait, and two facts about the machine itself.
+/// A channel as an observer sees it at one moment: its portrait, and three facts about the machine itself.
 ///
 /// ```
 /// use dirigent_core::{TurnMachine, Config, PhaseKind};
@@ -24,6 +24,8 @@ pub struct Glance {
     pub portrait: Portrait,
     /// What is due at the deadline.
     pub due: Option<DeadlineReason>,
+    /// When the channel says that it goes on by itself.
+    pub goes_on_at: Option<Timestamp>,
     /// How many changes it went through.
     pub revision: u64,
 }
@@ -33,6 +35,7 @@ impl Glance {
     pub fn refill(&mut self, channel: &TurnMachine) {
         self.portrait.refill(channel);
         self.due = channel.next_deadline().map(|deadline| deadline.reason);
+        self.goes_on_at = channel.view().goes_on_at();
         self.revision = channel.revision();
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dirigent_core::snapshot::Breach;
 use dirigent_core::{
-    Answer, Author, Cause, Config, Effect, Input, Message, MessageKind, Mode, PhaseKind, Reason,
-    Refusal, Snapshot, Timestamp, Transition, WakeCause,
+    AgentKey, Answer, Author, Cause, Config, Effect, Input, Message, MessageKind, Mode, PhaseKind,
+    Reason, Refusal, Snapshot, Timestamp, Transition, WakeCause,
 };
 
 use super::Glance;
@@ -39,12 +39,28 @@ pub struct Observation<'a> {
     pub rules: &'a Config,
     /// For a gate call of a known agent: what `explain` says of it after the step.
     pub explained: Option<Reason>,
+    /// Now and then, of each agent that there may be: what `explain` says of it, and what the gate would say.
+    pub asked: &'a [Asked],
     /// What the channel's own audit says after the step.
     pub audit: Result<(), Breach>,
     /// The same step of a channel that was restored earlier and lived through the same since.
     pub twin: Option<TwinStep<'a>>,
     /// The channel as plain data, and the same after it was restored and stored again.
     pub restored: Option<Restored<'a>>,
+}
+
+/// One question to two copies of a channel, whether an agent may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Asked {
+    /// Which agent.
+    pub agent: AgentKey,
+    /// When.
+    pub at: Timestamp,
+    /// What `explain` says then, after what is due by then.
+    pub explained: Reason,
+    /// What the gate says then to a run that never asked before.
+    pub verdict: Reason,
 }
 
 /// The same step of a restored channel.

@@ -3,9 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{Answer, Config, Effect, Input, Refusal, Snapshot, Timestamp, TurnMachine};
+use dirigent_core::{
+    AgentKey, Answer, Config, Effect, Input, Refusal, RunId, Snapshot, Timestamp, TurnMachine,
+};
 
-use super::{ALL, Glance, Invariant, Observation, Observer, Restored, TwinStep, Violation};
+use super::{ALL, Asked, Glance, Invariant, Observation, Observer, Restored, TwinStep, Violation};
+use crate::portrait::Portrait;
+
+/// After how many steps everybody is asked.
+const ASKS_EVERY: u32 = 8;
+/// How long after the step: at once, after a start, after a run, and when an hour of turns is over.
+const ASKED_AFTER: [u64; 4] = [0, 45, 900, 3_700];
+/// An agent that no channel knows.
+const STRANGER: AgentKey = AgentKey::new(u32::MAX);
 
 /// How often a channel is restored from its snapshot to live beside itself for a while.
 ///
@@ -51,6 +61,7 @@ pub struct Watched {
     now: Timestamp,
     effects: Vec<Effect>,
     twin_effects: Vec<Effect>,
+    asked: Vec<Asked>,
     diligence: TwinSchedule,
     steps: u32,
 }
@@ -75,6 +86,7 @@ impl Watched {
             now: Timestamp::default(),
             effects: Vec::new(),
             twin_effects: Vec::new(),
+            asked: Vec::new(),
             diligence: TwinSchedule::default(),
             steps: 0,
         }
@@ -127,6 +139,7 @@ impl Watched {
             twin.handle(now, input, &mut self.twin_effects)
         });
         let compared = self.restore_now_and_then()?;
+        self.ask_now_and_then();
         self.show(&Step {
             now,
             elapsed,
@@ -182,6 +195,34 @@ impl Watched {
         Ok(None)
     }
 
+    /// Now and then, everybody's explanation and the gate's answer are looked at, in copies of the channel.
+    fn ask_now_and_then(&mut self) {
+        self.asked.clear();
+        if self.steps % ASKS_EVERY != 0 {
+            return;
+        }
+        let round = self.steps / ASKS_EVERY;
+        let after = ASKED_AFTER[round as usize % ASKED_AFTER.len()];
+        let at = self.now + Duration::from_secs(after);
+        let (run, latest) = (Some(RunId::new(u64::MAX - u64::from(round))), None);
+        let mut explaining = self.channel.clone();
+        let _ = explaining.handle(at, &Input::Tick, &mut Vec::new());
+        let Portrait { seats, away, may_not_write, permit, initiator, .. } = &self.after.portrait;
+        let listed = seats.iter().map(|seat| seat.agent);
+        let marked = away.iter().map(|(agent, _)| *agent);
+        let barred = may_not_write.iter().map(|(agent, _)| *agent);
+        let known = listed.chain(marked).chain(barred).chain(*permit).chain(*initiator);
+        for agent in known.chain([STRANGER]) {
+            let (mut asking, gate) =
+                (self.channel.clone(), Input::Gate { agent: Some(agent), run, latest });
+            let answer = asking.handle(at, &gate, &mut Vec::new());
+            if let Some(verdict) = answer.ok().and_then(Answer::verdict) {
+                let explained = explaining.explain(agent);
+                self.asked.push(Asked { agent, at, explained, verdict: verdict.reason() });
+            }
+        }
+    }
+
     fn show(&mut self, step: &Step<'_>) -> Result<(), Violation> {
         let rules: &Config = self.channel.config();
         let explained = if let Input::Gate { agent: Some(agent), .. } = step.input {
@@ -202,6 +243,7 @@ impl Watched {
             rules_before: step.rules_before.as_deref().unwrap_or(rules),
             rules,
             explained,
+            asked: &self.asked,
             audit: self.channel.audit(),
             twin: step.twin_answer.map(|answer| TwinStep { answer, effects: twin_effects }),
             restored: step
