@@ -35,9 +35,10 @@ pub struct Explanation {
     pub reason: Reason,
     /// Who has the floor.
     pub speaker: Option<AgentId>,
-    /// When the channel goes on by itself, at the latest, if nothing happens before.
+    /// When the channel goes on by itself, at the latest, if nothing happens before. `None` where it waits for a
+    /// person's word, an order, or an answer of the chat.
     pub within: Option<Duration>,
-    /// Where the chat does not answer this channel: for how long, and what waits for it.
+    /// Where the chat or the store does not answer this channel: for how long, and what waits for it.
     pub outage: Option<OutageNote>,
     /// For how long the store has refused the channel's record as it is, where it does: no agent is called until
     /// it takes it ([`Status::record_refused_since`](crate::operate::Status::record_refused_since)).
@@ -66,7 +67,7 @@ pub struct Explanation {
     /// The process that acts for the channel, where it is another one and its name is known.
     pub owner: Option<Arc<str>>,
     /// Whether the channel keeps turns and the agent was not among those that see it when that was read last: then the library
-    /// does not call it, also where the gate would let it speak.
+    /// does not call it, also where the gate would let it speak. Not known where all 64 places of the list are taken.
     pub is_absent: bool,
     /// What surely keeps the agent from writing here, where that is known.
     pub bar: Option<WriteBar>,
@@ -76,7 +77,7 @@ pub struct Explanation {
     pub moderator: OwnLacks,
 }
 
-/// That the chat does not answer a channel, and what waits for it.
+/// That the chat or the store does not answer a channel, and what waits for it.
 ///
 /// ```
 /// use dirigent::operate::{Explanation, OutageNote, Reason};
@@ -96,6 +97,8 @@ pub struct OutageNote {
     pub silent_for: Duration,
     /// Whether it is the connection to the gateway that is lost, while requests are answered.
     pub gateway: bool,
+    /// Whether it is the store that takes nothing, while the chat answers.
+    pub store: bool,
     /// Whose reply waits for it.
     pub reply_of: Option<AgentId>,
     /// After what time the reply is given up; its agent is handed the text with its next turn.
@@ -105,7 +108,7 @@ pub struct OutageNote {
 impl OutageNote {
     /// The chat has not answered for so long, and no reply waits for it.
     pub const fn new(silent_for: Duration) -> Self {
-        Self { silent_for, gateway: false, reply_of: None, given_up_in: None }
+        Self { silent_for, gateway: false, store: false, reply_of: None, given_up_in: None }
     }
 }
 
@@ -114,6 +117,9 @@ impl fmt::Display for OutageNote {
         let silent_for = Spoken(self.silent_for);
         if self.gateway {
             return write!(f, "The connection to the gateway has been lost for {silent_for}.");
+        }
+        if self.store {
+            return write!(f, "The store has not answered for {silent_for}.");
         }
         let Some(agent) = &self.reply_of else {
             return write!(f, "The chat has not answered for {silent_for}.");
@@ -154,16 +160,22 @@ impl Explanation {
         }
     }
 
-    /// Whether the agent may speak.
+    /// Whether the agent may speak: what [`may_speak`](crate::Channel::may_speak) would say now.
     pub const fn allows(&self) -> bool {
-        self.reason.allows() && !self.is_absent
+        // A run that needs the floor begins only once that is stored.
+        let is_stored = matches!(self.reason, Reason::YourTurn | Reason::InitiatorPermit);
+        self.reason.allows() && !(is_stored && self.record_refused_for.is_some())
     }
 
     /// Whether what is in its way is that it is not here, or may not write here.
     const fn is_kept_out(&self) -> bool {
-        let is_absence =
-            matches!(self.reason, Reason::TooFewAgents | Reason::NotListed | Reason::Dormant);
+        let is_absence = matches!(self.reason, Reason::NotListed | Reason::Dormant);
         self.is_absent && is_absence || matches!(self.reason, Reason::MayNotWrite)
+    }
+
+    /// That the library does not call an agent that may speak where it is.
+    const fn is_allowed_elsewhere(&self) -> bool {
+        self.is_absent && matches!(self.reason, Reason::TooFewAgents)
     }
 
     /// What keeps it out, with what to do about it.
@@ -247,11 +259,14 @@ impl fmt::Display for Explanation {
             _ if self.is_kept_out() => self.tell_bar(f)?,
             _ => write!(f, "{}.", self.reason)?,
         }
+        if self.is_allowed_elsewhere() {
+            f.write_str(" But the library does not call it: ")?;
+            self.tell_bar(f)?;
+        }
         if self.moderator != OwnLacks::NONE {
             write!(f, " {}", self.moderator)?;
         }
-        let goes_on = !self.allows() && self.reason != Reason::Archived;
-        match (&self.outage, self.within.filter(|_| goes_on)) {
+        match (&self.outage, self.within.filter(|_| !self.allows())) {
             (Some(outage), _) => write!(f, " {outage}")?,
             (None, Some(within)) => {
                 write!(f, " The channel goes on within {}.", Spoken(within))?;
@@ -458,8 +473,8 @@ mod tests {
         why.record_refused_for = Some(Duration::from_secs(600));
         assert_eq!(
             why.to_string(),
-            "poet may speak: it has the floor. The store has refused the channel's record for 10 minutes: no \
-             agent is called until it takes it."
+            "poet may not speak: it has the floor. The store has refused the channel's record for 10 minutes: \
+             no agent is called until it takes it."
         );
     }
 

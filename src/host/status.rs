@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use dirigent_core::config::AGENTS_MAX;
 use dirigent_core::view::{AgentState, Budget, Pause, Seat};
 use dirigent_core::{
-    AgentKey, Config, DeadlineReason, Mode, PhaseKind, Reason, Timestamp, Transition, TurnId,
+    AgentKey, Answer, Config, Input, Mode, PhaseKind, Reason, Timestamp, Transition, TurnId,
     TurnState,
 };
 
@@ -12,6 +13,7 @@ use crate::host::explanation::{Explanation, OutageNote};
 use crate::ports::ownership::Standing;
 use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::Room;
+use crate::room::look::{Look, Outage};
 use crate::runtime::Runtime;
 use crate::runtime::events::{ChannelEvent, Events};
 use crate::runtime::presence::FailedCalls;
@@ -132,52 +134,39 @@ impl Channel<'_> {
             }
             Err(error) => return Err(error),
         };
-        let Some(key) = self.dirigent.runtime.registry.key(agent) else {
-            let standing = reason_of_standing(&self.dirigent.runtime, self.id);
-            let reason = standing.or_else(|| of_everybody(room.lock().room.look().machine()));
-            return Ok(why(reason.unwrap_or(Reason::NotRegistered)));
-        };
-        let now = self.dirigent.runtime.clock.now();
-        let state = room.lock();
-        let machine = state.room.look().machine();
-        let view = machine.view();
         let runtime = &self.dirigent.runtime;
+        let now = runtime.clock.now();
+        let state = room.lock();
+        let look = state.room.look();
+        // The driver may be late: the gate would let happen first what is due.
+        let mut machine = look.machine_at(now);
         let standing = reason_of_standing(runtime, self.id);
+        let Some(key) = runtime.registry.key(agent) else {
+            let asked = Input::Gate { agent: None, run: None, latest: None };
+            let answer = machine.handle(now, &asked, &mut Vec::new());
+            let reason = answer.ok().and_then(Answer::verdict).map(|it| it.reason());
+            return Ok(why(standing.or(reason).unwrap_or(Reason::NotRegistered)));
+        };
+        let view = machine.view();
         let reason = standing.unwrap_or_else(|| machine.explain(key));
         let keeps_turns = view.mode().keeps_turns();
         let bar = runtime.write_bar(self.id, runtime.registry.directory().user(key));
         let bar = bar.filter(|_| keeps_turns);
         let moderator = if keeps_turns { runtime.own_lacks(self.id) } else { OwnLacks::NONE };
-        let goes_on = |deadline: dirigent_core::Deadline| {
-            // What a dormant channel waits for does not concern those who want to speak, unless it waits for people to be
-            // quiet; nor when one without turns leaves memory.
-            let is_asleep = view.phase() == PhaseKind::Dormant;
-            let wakes = !is_asleep || deadline.reason == DeadlineReason::Settle;
-            let goes_on = wakes && view.mode().keeps_turns();
-            // A look at the history changes nothing by itself: then it is the turn's end that is waited for.
-            let only_looks = matches!(deadline.reason, DeadlineReason::Poll | DeadlineReason::Slow);
-            let at = if only_looks { view.turn_ends_at() } else { Some(deadline.at) };
-            at.filter(|_| goes_on).map(|at| at.since(now))
-        };
+        let goes_on_at = look.goes_on_at(&machine).filter(|_| standing.is_none());
         Ok(Explanation {
-            speaker: view.speaker().and_then(|key| self.dirigent.runtime.registry.name(key)),
-            within: view.deadline().and_then(goes_on),
-            outage: outage_of(&self.dirigent.runtime, &state.room, now),
-            record_refused_for: state
-                .room
-                .look()
-                .commit()
-                .refused
-                .since()
-                .map(|since| now.since(since)),
-            waits_for_call: state.room.look().waits_for_call(),
-            unrecognised: self.dirigent.runtime.recognition.unrecognised(key),
-            failed_calls: self.dirigent.runtime.presence.failures(key),
-            addressed_by: state.room.look().addressed_by(key),
-            refused: state.room.look().post_failure(key),
-            sees_no_content: self.dirigent.runtime.sight.is_blind(),
+            speaker: view.speaker().and_then(|key| runtime.registry.name(key)),
+            within: goes_on_at.map(|at| at.since(now)),
+            outage: outage_of(runtime, &look, now),
+            record_refused_for: look.commit().refused.since().map(|since| now.since(since)),
+            waits_for_call: look.waits_for_call(),
+            unrecognised: runtime.recognition.unrecognised(key),
+            failed_calls: runtime.presence.failures(key),
+            addressed_by: look.addressed_by(key),
+            refused: look.post_failure(key),
+            sees_no_content: runtime.sight.is_blind(),
             twin: runtime.twins.of(self.id),
-            is_absent: is_absent(machine, key),
+            is_absent: is_absent(&machine, key),
             bar,
             bar_ends_in: bar.and_then(WriteBar::until).map(|until| until.since(now)),
             moderator,
@@ -224,25 +213,9 @@ fn is_absent(machine: &dirigent_core::TurnMachine, agent: AgentKey) -> bool {
     let view = machine.view();
     let is_read = machine.snapshot().state.roster.read_at.is_some();
     let is_there = view.list().any(|seat| seat.agent == agent && !seat.left);
-    view.mode().keeps_turns() && is_read && !is_there
-}
-
-/// The reason that holds for every agent of the channel, registered or not, as the gate has it.
-fn of_everybody(machine: &dirigent_core::TurnMachine) -> Option<Reason> {
-    // No agent has this key.
-    let reason = machine.explain(AgentKey::new(u32::MAX));
-    let is_of_all = matches!(
-        reason,
-        Reason::Archived
-            | Reason::Stopped
-            | Reason::Finished
-            | Reason::Unmanaged
-            | Reason::Dead
-            | Reason::TooFewAgents
-            | Reason::MembersUnknown
-            | Reason::Held
-    );
-    is_of_all.then_some(reason)
+    // Where the list is full, it may be that only a place is missing.
+    let has_place = view.list().len() < AGENTS_MAX;
+    view.mode().keeps_turns() && is_read && !is_there && has_place
 }
 
 impl Dirigent {
@@ -267,13 +240,13 @@ impl Dirigent {
     }
 }
 
-fn outage_of(runtime: &Runtime, room: &Room, now: Timestamp) -> Option<OutageNote> {
-    let outage = room.look().outage()?;
+fn outage_of(runtime: &Runtime, look: &Look<'_>, now: Timestamp) -> Option<OutageNote> {
+    let outage = look.outage()?;
     let reply_of = outage.reply_of.and_then(|key| runtime.registry.name(key));
     let given_up_in = outage.given_up_at.map(|at| at.since(now));
-    let gateway = outage.gateway;
+    let Outage { gateway, store, .. } = outage;
     let since = now.since(outage.since);
-    Some(OutageNote { gateway, reply_of, given_up_in, ..OutageNote::new(since) })
+    Some(OutageNote { gateway, store, reply_of, given_up_in, ..OutageNote::new(since) })
 }
 
 fn status_of(runtime: &Runtime, room: &Room) -> Status {

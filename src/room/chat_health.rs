@@ -91,6 +91,17 @@ impl ChatHealth {
         (kind != ErrorKind::RateLimited).then_some(since)
     }
 
+    /// Since when the store takes nothing.
+    pub(crate) const fn unstored_since(&self) -> Option<Timestamp> {
+        self.unstored_since
+    }
+
+    /// When the wait ends that the chat or the pace asks for, where that is all that is waited for and the turn machine knows it.
+    pub(crate) fn limited_until(&self) -> Option<Timestamp> {
+        let is_all = self.deaf.is_none() && self.unstored_since.is_none();
+        self.trouble.as_ref().filter(|_| is_all && self.is_told)?.until
+    }
+
     /// Whether the chat does not answer, or is not heard.
     pub(crate) fn is_out(&self) -> bool {
         self.deaf.is_some() || self.silent_since().is_some()
@@ -157,6 +168,10 @@ impl ChatHealth {
     pub(crate) fn failed(&mut self, account: Account, now: Timestamp, kind: ErrorKind) {
         let fresh = Trouble { account, since: now, until: None, kind, probe_at: now };
         let trouble = self.trouble.get_or_insert_with(|| Box::new(fresh));
+        if trouble.until.is_some() {
+            // What only asked for patience until now did answer.
+            trouble.since = now;
+        }
         trouble.until = None;
         trouble.kind = kind;
         trouble.probe_at = now + PROBE_EVERY;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, MessageId, PhaseKind, Timestamp, TurnMachine};
+use dirigent_core::{AgentKey, Input, MessageId, PhaseKind, Timestamp, TurnMachine};
 
 use super::active::Active;
 use super::addressing::AddressedBy;
@@ -27,13 +27,15 @@ pub(crate) struct Look<'a> {
     pub(super) active: Option<&'a Active>,
 }
 
-/// That the chat does not answer, or is not heard.
+/// That the chat or the store does not answer, or that the chat is not heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outage {
-    /// Since when the room's requests fail, or the gateway is lost.
+    /// Since when the room's requests or commits fail, or the gateway is lost.
     pub(crate) since: Timestamp,
     /// Whether it is the gateway alone.
     pub(crate) gateway: bool,
+    /// Whether it is the store alone.
+    pub(crate) store: bool,
     /// Whose reply waits for it.
     pub(crate) reply_of: Option<AgentKey>,
     /// When that reply is given up.
@@ -63,15 +65,46 @@ impl<'a> Look<'a> {
 
 /// For status and explanations.
 impl Look<'_> {
-    /// Whether the chat does not answer this room, or is not heard.
+    /// The turn machine as a gate call at this moment finds it: what is due by then has happened.
+    pub(crate) fn machine_at(&self, now: Timestamp) -> TurnMachine {
+        let mut machine = self.turns.machine.clone();
+        // A tick is never refused.
+        let _ = machine.handle(now, &Input::Tick, &mut Vec::new());
+        machine
+    }
+
+    /// When the channel goes on by itself at the latest, by its turn machine as it is at this moment. `None` where the
+    /// chat or the store is awaited, or a person.
+    pub(crate) fn goes_on_at(&self, machine: &TurnMachine) -> Option<Timestamp> {
+        if self.outage().is_some() || self.turns.commit.refused.since().is_some() {
+            return None;
+        }
+        let view = machine.view();
+        let is_said = matches!(
+            view.phase(),
+            PhaseKind::Granted | PhaseKind::Continuing | PhaseKind::Delivering
+        );
+        let waits = is_said || view.phase() == PhaseKind::Dormant && view.is_wake_pending();
+        let limited = self.active.and_then(|active| active.chat.limited_until());
+        let limited = limited.filter(|_| waits && view.pause().is_none());
+        limited.into_iter().chain(view.goes_on_at()).min()
+    }
+
+    /// Whether the chat or the store does not answer this room, or the chat is not heard.
     pub(crate) fn outage(&self) -> Option<Outage> {
         let chat = &self.active?.chat;
-        let (reply_of, given_up_at) = (self.waiting_reply(), self.reply_given_up_at());
-        let (since, gateway) = match chat.silent_since() {
-            Some(since) => (since, false),
-            None => (chat.deaf_since()?, true),
+        // On hold no reply is given up.
+        let given_up_at = self.reply_given_up_at().filter(|_| self.turns.reply_may_go());
+        let reply_of = self.waiting_reply();
+        let outage = |since| Outage { since, gateway: false, store: false, reply_of, given_up_at };
+        let silent = chat.silent_since().map(outage);
+        let deaf = || Some(Outage { gateway: true, ..outage(chat.deaf_since()?) });
+        let unstored = || {
+            let since =
+                chat.unstored_since().filter(|_| self.turns.commit.refused.since().is_none());
+            Some(Outage { store: true, ..outage(since?) })
         };
-        Some(Outage { since, gateway, reply_of, given_up_at })
+        silent.or_else(deaf).or_else(unstored)
     }
 
     /// By what a person's message addressed the agent, where that is known and it has not had its turn since.

@@ -1,6 +1,6 @@
 //! A room in a hostile world, driven by one number: no task, no clock, no store, no chat.
 //!
-//! Invariants look at it from outside; see `books`, `start` and `step`.
+//! Invariants look at it from outside; see `books`, `start`, `step` and `told`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -25,6 +25,7 @@ mod neighbours;
 mod start;
 mod step;
 mod store;
+mod told;
 mod world;
 
 use dirigent_testkit::Random;

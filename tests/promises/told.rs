@@ -1,9 +1,10 @@
 //! What a host is told: answers that say what is so, a look at a channel that says why, a log that names who.
 
 use dirigent::hooks::{RunId, RunReport};
-use dirigent::operate::{Cause, ChannelEvent, EventOrLag, Reason, Refusal};
-use dirigent::snapshot::AgentState;
-use dirigent::{CallError, Denial, MessageId, Mode};
+use dirigent::operate::{Cause, ChannelEvent, EventOrLag, Explanation, Reason, Refusal};
+use dirigent::settings::TriggerCleanup;
+use dirigent::snapshot::{AgentState, PhaseKind};
+use dirigent::{CallError, Clock, Denial, MessageId, Mode};
 use dirigent_testkit::Log;
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
@@ -314,6 +315,11 @@ fn a_warning_names_the_agent_whose_reply_was_not_seen() {
     assert!(line.contains("agent=poet") && line.contains("was=confirming"), "{line}");
 }
 
+fn why(stage: &mut Stage, agent: &str) -> Explanation {
+    let (channel, agent) = (stage.channel(), agent.into());
+    stage.call(move |d| async move { d.channel(channel).explain(&agent).await }).unwrap()
+}
+
 /// What the gate says to this agent.
 fn gate(stage: &mut Stage, agent: &'static str) -> Reason {
     let channel = stage.channel();
@@ -336,9 +342,11 @@ fn an_explanation_says_what_the_gate_says_in_every_state() {
     for world in 0..300_u64 {
         let line = |n: u32| Line::from(format!("a{n}").as_str()).taking(Duration::from_secs(7));
         let lines = || (0..9).map(line).collect::<Vec<_>>();
-        let mut stage =
-            Setup::new().hosted("a", lines()).hosted("b", lines()).hosted("c", []).stage();
-        let channel = stage.channel();
+        let stage =
+            Setup::new().hosted("a", lines()).hosted("b", lines()).hosted("c", []).hosted("d", []);
+        let mut stage = stage.stage();
+        let (channel, absent) = (stage.channel(), stage.agent("d").user());
+        stage.discord().leave(channel, absent);
         let mut drawn = world.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         for _ in 0..world % 9 {
             drawn ^= drawn << 13;
@@ -367,11 +375,10 @@ fn an_explanation_says_what_the_gate_says_in_every_state() {
                 stage.advance(Duration::from_secs(drawn % 12));
             }
         }
-        for agent in ["a", "b", "c", "nobody"] {
-            let why =
-                stage.call(move |d| async move { d.channel(channel).explain(&agent.into()).await });
-            let why = why.unwrap().reason;
-            let said = gate(&mut stage, agent);
+        for agent in ["a", "b", "c", "d", "nobody"] {
+            let told = why(&mut stage, agent);
+            assert_eq!(told.allows(), told.reason.allows(), "{told}");
+            let (why, said) = (told.reason, gate(&mut stage, agent));
             // While its permission is stored, the run of an agent that the library calls may end.
             let ended = (why, said) == (Reason::YourTurn, Reason::RunAlreadyEnded);
             assert!(why == said || ended, "world {world}, {agent}: {why:?}, {said:?}");
@@ -424,6 +431,8 @@ fn a_chat_that_asks_for_patience_is_not_told_as_silence() {
                 .call(move |d| async move { d.channel(channel).explain(&agent.into()).await })
                 .unwrap();
             assert_eq!(why.outage, None);
+            // It goes on when that wait is over, and not when an outage would be given up.
+            assert!(why.within.is_none_or(|within| within <= MINUTE), "{why}");
             told.push(why.to_string());
         }
     }
@@ -434,4 +443,131 @@ fn a_chat_that_asks_for_patience_is_not_told_as_silence() {
     let untrue = |line: &&String| line.contains("answer again") || line.contains("not answer");
     assert_eq!(told.iter().find(untrue), None);
     assert_eq!(stage.words(), ["Hello", "a1", "b1"]);
+}
+
+/// A room in which "a" has the floor for long, and "b" waits.
+fn long_run(change: impl FnOnce(&mut dirigent::Config)) -> Stage {
+    let setup = Setup::new().hooked("a", [Act::Hang.into()]).hosted("b", ["b1".into()]);
+    let mut stage = setup.config(change).stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until("a runs", |stage| stage.status().unwrap().phase == PhaseKind::Running);
+    stage
+}
+
+/// WY12: that a trigger message is removed, or that a run becomes slow, is not when a channel goes on.
+#[test]
+fn what_is_due_behind_a_turn_is_no_time_at_which_the_channel_goes_on() {
+    let mut stage = long_run(|config| {
+        config.trigger_cleanup = TriggerCleanup::After(SECOND * 30);
+        config.deadlines.slow_after = Some(MINUTE);
+        config.deadlines.run = Some(MINUTE * 5);
+    });
+    let due = stage.status().unwrap().deadline.unwrap();
+    let named = why(&mut stage, "b");
+    let within = named.within.unwrap();
+    assert!(stage.clock().now() + within > due.at + MINUTE, "{named}, and {due:?} is due");
+    let turn = stage.status().unwrap().turn;
+    stage.advance(within.saturating_sub(SECOND));
+    assert_eq!(stage.status().unwrap().turn, turn, "{named}");
+    stage.advance(SECOND * 2);
+    assert_ne!(stage.status().unwrap().turn, turn, "{named}");
+}
+
+/// WY12: what is due on hold is not when the channel goes on: that is the resume.
+#[test]
+fn on_hold_no_time_is_named() {
+    let mut stage = long_run(|_| {});
+    assert!(why(&mut stage, "b").within.is_some());
+    let channel = stage.channel();
+    stage.call(move |d| async move { d.channel(channel).hold().await }).unwrap();
+    let named = why(&mut stage, "b");
+    assert_eq!((named.reason, named.within), (Reason::Held, None), "{named}");
+}
+
+/// WY12: a store that does not answer is told, and no time at which it would go on.
+#[test]
+fn that_the_store_does_not_answer_is_told() {
+    let mut stage = two().stage();
+    stage.chat();
+    stage.store().with_rate(StoreFault::Fails, 1_000, 1);
+    stage.say("Hello");
+    stage.advance(SECOND * 20);
+    let named = why(&mut stage, "b");
+    let note = named.outage.clone().expect("it is told");
+    assert!(note.store && !note.gateway, "{named}");
+    assert!(named.to_string().contains("The store has not answered for 20 seconds."), "{named}");
+    assert_eq!(named.within, None);
+    stage.store().stop_faults();
+    stage.until_dormant();
+    assert_eq!((stage.words().len(), why(&mut stage, "b").outage), (3, None));
+}
+
+/// WY12: a cap ends while nothing else happens: an explanation is of the moment at which it is asked for.
+#[test]
+fn an_explanation_is_of_the_moment_at_which_it_is_asked_for() {
+    let setup = Setup::new().hosted("a", ["a1".into()]).hooked("b", [Act::Hang.into()]);
+    let mut stage = setup
+        .config(|config| {
+            config.budget.agent_turns_per_hour = Some(1);
+            (config.deadlines.run, config.deadlines.turn) = (Some(HOUR * 3), None);
+            config.deadlines.slow_after = None;
+        })
+        .stage();
+    stage.chat();
+    stage.say("Hello");
+    stage.until("b runs", |stage| {
+        let status = stage.status().unwrap();
+        status.phase == PhaseKind::Running && status.speaker == Some("b".into())
+    });
+    assert_eq!(
+        (why(&mut stage, "a").reason, gate(&mut stage, "a")),
+        (Reason::Capped, Reason::Capped)
+    );
+    stage.advance(HOUR + MINUTE);
+    let told = why(&mut stage, "a").reason;
+    assert_eq!(told, gate(&mut stage, "a"));
+    assert_ne!(told, Reason::Capped);
+}
+
+/// WY12: where one agent is too few to take turns, the gate lets each agent speak, also one that does not see the channel.
+#[test]
+fn an_agent_that_is_elsewhere_may_speak_where_there_are_too_few() {
+    let mut stage = two().stage();
+    let (channel, user) = (stage.channel(), stage.agent("a").user());
+    stage.discord().leave(channel, user);
+    stage.chat();
+    stage.advance(SECOND);
+    let told = why(&mut stage, "a");
+    assert_eq!((told.reason, told.allows()), (Reason::TooFewAgents, true), "{told}");
+    assert!(
+        told.is_absent && told.to_string().contains("But the library does not call it"),
+        "{told}"
+    );
+    assert_eq!(gate(&mut stage, "a"), Reason::TooFewAgents);
+}
+
+/// WY12: of 65 agents the one that has no place is in the channel all the same.
+#[test]
+fn the_agent_that_has_no_place_is_told_so() {
+    let names: Vec<_> = (0..65).map(|number| format!("agent{number:02}")).collect();
+    let setup = names.iter().fold(Setup::new(), |setup, name| setup.hosted(name, []));
+    let mut stage = setup.stage();
+    stage.agent("agent00").then(Act::Hang);
+    stage.chat();
+    stage.say("Hello");
+    stage.advance(SECOND * 20);
+    let status = stage.status().unwrap();
+    assert_eq!(status.list.len(), 64);
+    let left: Vec<_> = names
+        .iter()
+        .filter(|name| status.list.iter().all(|(agent, _)| agent.as_str() != **name))
+        .collect();
+    let [left] = left[..] else { panic!("{left:?} have no place") };
+    let told = why(&mut stage, left);
+    assert!(!told.is_absent && !told.to_string().contains("its bot is not in"), "{told}");
+    let asked: dirigent::AgentId = left.as_str().into();
+    let channel = stage.channel();
+    let said = stage.call(move |d| async move { d.channel(channel).may_speak(&asked, None).await });
+    assert_eq!(said.unwrap_err().reason(), Some(told.reason), "{told}");
 }

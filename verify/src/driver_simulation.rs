@@ -6,6 +6,9 @@
 //! who is addressed (I15); when the faults end, every room moves again and comes to rest (I16).
 //! Requests that come before the chat allowed them are counted (I17).
 //!
+//! In one world of four everybody asks before each step why nobody speaks: the gate must say the same, and where a
+//! time is named, the room must have gone on by then if only time passed.
+//!
 //! One seed in three has discussions too. Of each, the guide is in its channel and the result in the
 //! callback channel once, as soon as nothing keeps them from it; no agent is given a turn before the
 //! guide; every result wakes a channel that keeps turns; and no outbox message is left over.
@@ -27,6 +30,7 @@ use dirigent_testkit::{ManualClock, ScriptedAgent};
 use crate::stage::{Setup, Stage, StoreFault};
 
 mod talks;
+mod told;
 mod verdict;
 
 use talks::Talks;
@@ -91,6 +95,10 @@ pub struct DriverWorld {
     said: u64,
     /// Discussions, in a seed that has them.
     talks: Option<Talks>,
+    /// Whether everybody asks why nobody speaks.
+    asks: bool,
+    /// Whether only time passed in this step.
+    is_idle: bool,
     tally: Tally,
     story: Vec<String>,
 }
@@ -104,8 +112,13 @@ impl fmt::Debug for DriverWorld {
 impl World for DriverWorld {
     fn step(&mut self) -> Result<(), String> {
         self.tally.steps += 1;
+        let named = if self.asks { self.ask_everybody()? } else { None };
+        self.is_idle = false;
         self.happen();
-        Ok(())
+        match named.filter(|_| self.is_idle) {
+            Some(named) => self.check_named(&named),
+            None => Ok(()),
+        }
     }
 
     fn end(&mut self) -> Result<(), String> {
@@ -156,6 +169,7 @@ impl DriverWorld {
             Some(talks) => talks.set_up(setup),
             None => setup,
         };
+        let setup = if Self::asks_in(seed) { setup.hosted("dan", []) } else { setup };
         let mut stage = setup.stage();
         stage.agents().for_each(ScriptedAgent::say_once);
         stage.chat();
@@ -175,7 +189,15 @@ impl DriverWorld {
             stage.store().with_rate(fault, per_mille, seed);
         }
         let (tally, story) = (Tally::default(), Vec::new());
-        Self { stage, dice, said: 0, talks, tally, story }
+        let (asks, is_idle) = (Self::asks_in(seed), false);
+        if asks {
+            let user = stage.agent("dan").user();
+            for room in stage.rooms().to_vec() {
+                stage.discord().leave(room, user);
+            }
+            stage.settle();
+        }
+        Self { stage, dice, said: 0, talks, asks, is_idle, tally, story }
     }
 
     /// What happened so far; all of it once the world came to rest.
@@ -191,6 +213,7 @@ impl DriverWorld {
         match self.dice.below(100) {
             0..55 => {
                 let seconds = self.dice.between(1, 20);
+                self.is_idle = true;
                 self.tell(&format!("{seconds} s pass"));
                 self.stage.advance(Duration::from_secs(seconds));
             }
@@ -205,6 +228,7 @@ impl DriverWorld {
             }
             97 => {
                 let minutes = self.dice.between(1, 60);
+                self.is_idle = true;
                 self.tell(&format!("{minutes} min pass"));
                 self.stage.advance(Duration::from_secs(60 * minutes));
             }

@@ -127,7 +127,7 @@ fn on_due(step: &mut Step<'_>, due: Deadline) {
             step.out.remove_stale(|trigger| trigger.due.is_some_and(|due| due <= now));
         }
         DeadlineReason::Forget => {
-            // As of then: where nobody looked at the clock for hours, a word that waits for the end of a cap is due now, too.
+            // As of then: after hours of sleep, a word that waits for the end of a cap is due now, too.
             step.state.forget(due.at);
             step.out.pending.shrink();
             step.out.changed();

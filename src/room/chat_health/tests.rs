@@ -102,6 +102,18 @@ fn a_long_rate_limit_is_an_outage_with_an_end_and_needs_no_probe() {
     assert_eq!(health.due(at(60)), Some(false));
 }
 
+/// WY12
+#[test]
+fn a_chat_that_falls_silent_after_a_rate_limit_is_silent_since_then() {
+    let mut health = ChatHealth::default();
+    health.limited(MODERATOR, at(0), at(60));
+    assert_eq!((health.due(at(0)), health.silent_since()), (Some(true), None));
+    assert_eq!(health.limited_until(), Some(at(60)));
+    health.failed(MODERATOR, at(50), ErrorKind::NoAnswer);
+    assert_eq!((health.due(at(50)), health.silent_since()), (None, Some(at(50))));
+    assert_eq!(health.limited_until(), None);
+}
+
 #[test]
 fn a_read_that_is_answered_does_not_end_a_limit_on_posts() {
     let mut health = ChatHealth::default();

@@ -48,6 +48,8 @@ pub(super) struct Books {
     dropped: Vec<ActionId>,
     /// Since when a grant waits although everything is stored.
     pub(super) grant_waits: Option<Timestamp>,
+    /// How many events were looked at.
+    pub(super) looks: u64,
     /// Until when the chat wants no history to be read.
     pub(super) reads_limited_until: Timestamp,
 }

@@ -207,6 +207,7 @@ impl World {
             self.books.replies(reply, is_kept);
         }
         self.watch_grant();
+        self.watch_explanations();
         let waits = !self.ready
             && self.due.is_none()
             && self.flights.is_empty()

@@ -373,11 +373,14 @@ impl World {
             }
             self.due = None;
             note!(self, "tick");
+            let named = self.named();
             self.room.tick(&self.fixed.context(), self.now);
             self.after();
+            self.check_named(named);
         }
         let wakeups = self.admission.due(self.now);
         self.wake(&wakeups);
+        self.check_is_ahead();
     }
 
     /// Agents that the room has not met need not be handed what was said so far.

@@ -202,8 +202,8 @@ impl Watched {
             return;
         }
         let round = self.steps / ASKS_EVERY;
-        let after = ASKED_AFTER[round as usize % ASKED_AFTER.len()];
-        let at = self.now + Duration::from_secs(after);
+        let after = ASKED_AFTER.iter().cycle().nth(round as usize % ASKED_AFTER.len());
+        let at = self.now + Duration::from_secs(after.copied().unwrap_or_default());
         let (run, latest) = (Some(RunId::new(u64::MAX - u64::from(round))), None);
         let mut explaining = self.channel.clone();
         let _ = explaining.handle(at, &Input::Tick, &mut Vec::new());
