@@ -77,7 +77,9 @@ pub(crate) fn goes_on_at(look: &Look<'_>) -> Option<Timestamp> {
         Phase::Dormant if words.wake_pending => {
             let settled = look.state.cycle.settling().filter(|_| look.may_wake());
             let settled = settled.map(|settling| settling.until);
-            settled.into_iter().chain(cap_deadline(look)).min()
+            let wakes = settled.into_iter().chain(cap_deadline(look)).min();
+            // A ceiling that is reached by then keeps the channel asleep.
+            wakes.filter(|at| !Look { now: *at, ..*look }.ceiling_reached())
         }
         Phase::Dormant
         | Phase::Unknown { .. }

@@ -334,3 +334,20 @@ fn ask_all(room: &mut Room) -> Vec<dirigent_core::AgentKey> {
         room.passes(speaker);
     }
 }
+
+/// WY12: a word that waits until people are quiet is named no time where the ceiling is reached by then.
+#[test]
+fn no_time_is_named_for_a_word_that_a_ceiling_will_keep_waiting() {
+    let settling = |turns| {
+        let mut room = Room::chat_with(2, |config| {
+            config.people.settle = secs(5);
+            config.ceilings.chat.turns = Some(turns);
+        });
+        room.human("hello");
+        let named = room.channel.view().goes_on_at();
+        room.says(A, "by the way");
+        (named.is_some(), room.channel.view().goes_on_at().is_some())
+    };
+    assert_eq!(settling(9), (true, true));
+    assert_eq!(settling(1), (true, false));
+}
