@@ -141,7 +141,7 @@
       replaceWaiting();
     });
 
-  const live = document.body.dataset.live;
+  let live = document.body.dataset.live;
   const pulse = document.getElementById("pulse");
   // A browser has six connections for all pages of a server (HTTP/1.1), and a stream keeps one. If streams had all six, an
   // order would wait unseen. So only pages that are seen have a stream, at most four of them where the browser can count
@@ -412,11 +412,77 @@
     if (form && !form.contains(event.relatedTarget) && !form.contains(pressed)) settle(form);
   });
 
-  // A filter counts at once.
-  const filter = document.querySelector("form.filter");
-  filter?.addEventListener("change", (event) => {
-    if (event.target.tagName === "SELECT") location.search = new URLSearchParams(new FormData(filter)).toString();
+  const readPage = async (from) => {
+    try {
+      const answer = await fetch(from, { headers: { accept: "text/html" } });
+      return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+    } catch {
+      return null;
+    }
+  };
+  // What no stream sends is read again when that is asked for.
+  const readAgain = async (id) => {
+    const anew = (await readPage(location.pathname))?.getElementById(id);
+    if (!anew) say("It cannot be read now.");
+    else {
+      document.getElementById(id).replaceWith(anew);
+      times(anew);
+    }
+  };
+  document.querySelector("a[data-again]")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    readAgain(event.target.dataset.again);
   });
+  // A filter counts at once: its rows take the place of those that are there, and the stream is that of the new list.
+  const FILTER_PAUSE = 250;
+  const filter = document.querySelector("form.filter");
+  let filtered = 0;
+  let typing = 0;
+  const refilter = async () => {
+    const mine = (filtered += 1);
+    const asked = [...new FormData(filter)].filter(([, value]) => value !== "");
+    const to = `${filter.action}?${new URLSearchParams(asked)}`;
+    const page = await readPage(to);
+    if (mine !== filtered) return;
+    if (!page) {
+      say("The list cannot be read now.");
+      return;
+    }
+    waiting.clear();
+    shown.clear();
+    for (const id of ["summary", "none", "list", "pages"]) document.getElementById(id).replaceWith(page.getElementById(id));
+    live = page.body.dataset.live;
+    had = "";
+    history.replaceState(null, "", to);
+    times(document);
+    title();
+    if (stream) {
+      closeStream();
+      openStream();
+    }
+  };
+  filter?.addEventListener("input", (event) => {
+    clearTimeout(typing);
+    if (event.target.id !== "dense") typing = setTimeout(refilter, event.target.tagName === "SELECT" ? 0 : FILTER_PAUSE);
+  });
+  // Denser rows, for who wants them.
+  const DENSE = "dirigent-dense";
+  const dense = document.getElementById("dense");
+  const setDense = (on) => {
+    document.documentElement.classList.toggle("dense", on);
+    if (dense) dense.checked = on;
+  };
+  setDense(localStorage.getItem(DENSE) === "on");
+  if (dense) document.getElementById("dense-label").hidden = false;
+  dense?.addEventListener("change", () => {
+    localStorage.setItem(DENSE, dense.checked ? "on" : "off");
+    setDense(dense.checked);
+  });
+  const step = (by) => {
+    const links = [...document.querySelectorAll("#list .who a")];
+    const at = links.indexOf(document.activeElement);
+    links[at < 0 ? (by > 0 ? 0 : links.length - 1) : at + by]?.focus();
+  };
   // Keys, for who wants them: they can be turned off in the list that ? shows.
   const KEYS = "dirigent-keys";
   const keys = document.getElementById("keys");
@@ -434,6 +500,8 @@
     const find = document.querySelector("input[name=find]");
     if (event.key === "?") keys.showModal();
     else if (event.key === "/" && find) find.focus();
+    else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+    else if (event.key === "d" && dense) dense.click();
     else if ("cao".includes(event.key)) document.querySelector(`nav [data-key=${event.key}]`)?.click();
     else return;
     event.preventDefault();

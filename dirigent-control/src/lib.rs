@@ -46,7 +46,8 @@
 //! A viewer sees everything and changes nothing. Ten failures a minute bar an address for a minute. A host with
 //! sessions of its own plugs in a [`Check`].
 //!
-//! Names and topics are escaped. No message's text is shown but a discussion's guide, and what a host tells of work under way
+//! Names, topics and messages are escaped. A channel's page shows its newest messages, to viewers too: they are read from the chat when
+//! the page is opened, and reach no store, no log and no stream. A discussion's guide is shown, and what a host tells of work under way
 //! ([`Channel::progress`](dirigent::Channel::progress)).
 
 // `drawing` makes pictures and knows no server, `page` is all that does.

@@ -2,7 +2,7 @@
 
 // A request passes `access` and `auth`, then `pages`, `api` or `live`. All three show plain data of `look`, which
 // `gather` asks the driver for. `sheet` draws it in parts, once for all pages and streams that show the same (`drawn`). `order` and
-// `registry` change something. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
+// `registry` change something. `messages` reads what was said, for who opens a channel's page. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
 // `figures` numbers for Prometheus. `ports` is what a host plugs in: the page knows no store.
 
 mod access;
@@ -20,6 +20,7 @@ mod look;
 mod made_once;
 mod many;
 mod memory_recorder;
+mod messages;
 mod metrics;
 mod order;
 mod order_file;
@@ -37,6 +38,7 @@ mod serve;
 mod shared;
 mod sheet;
 mod sign_in;
+mod since;
 mod slave;
 mod visitor;
 

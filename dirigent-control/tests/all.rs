@@ -21,6 +21,7 @@ mod metrics;
 mod orders;
 mod pages;
 mod peers;
+mod seeing;
 mod slave;
 #[cfg(feature = "trace")]
 mod trace;

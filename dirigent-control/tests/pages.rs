@@ -505,12 +505,15 @@ async fn failures_stand_out_and_the_page_says_since_when() {
         "{page}"
     );
     let look = fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
-    assert!(look["since"].as_u64().is_some_and(|since| since > 1_700_000_000_000), "{look}");
+    assert!(
+        look["channel"]["since"].as_u64().is_some_and(|since| since > 1_700_000_000_000),
+        "{look}"
+    );
     assert!(page.contains("data-since="));
     let before = crate::fixture::now();
     fixture.dirigent.channel(channel).hold().await.unwrap();
     let look = fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json();
-    assert!(look["since"].as_u64() >= Some(before), "a pause changes no phase: {look}");
+    assert!(look["channel"]["since"].as_u64() >= Some(before), "a pause changes no phase: {look}");
 }
 
 /// WY8

@@ -17,6 +17,7 @@ use crate::page::extract::{Asked, Named, Sent, channel_id};
 use crate::page::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
 use crate::page::made_once::Freshness;
 use crate::page::many;
+use crate::page::messages::Messages;
 use crate::page::order::{GivenOrder, reason_of};
 use crate::page::peers::PageQuestion;
 use crate::page::ports::ScanReport;
@@ -77,6 +78,7 @@ pub(crate) fn routes() -> (Router<Arc<PageContext>>, Document) {
     OpenApiRouter::with_openapi(Api::openapi())
         .routes(routes!(channels))
         .routes(routes!(channel))
+        .routes(routes!(messages))
         .routes(routes!(order))
         .routes(routes!(many::logged, many::order_many))
         .routes(routes!(score))
@@ -113,6 +115,12 @@ async fn channels(State(shared): Ctl, Asked(query): Asked<look::Query>) -> Answe
 #[utoipa::path(get, path = "/channels/{id}", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = ChannelLook), Problem))]
 async fn channel(State(shared): Ctl, Named(id): Named<String>) -> Answer<ChannelLook> {
     shared.across().sheet(channel_id(&id)?).await.map(|sheet| Json(sheet.look))
+}
+
+/// The newest messages of a channel, as the chat tells now: at most 12, of which nothing is kept.
+#[utoipa::path(get, path = "/channels/{id}/messages", params(("id" = String, Path, description = "The channel")), responses((status = 200, body = Messages), Problem))]
+async fn messages(State(shared): Ctl, Named(id): Named<String>) -> Answer<Messages> {
+    shared.messages(channel_id(&id)?).await.map(Json)
 }
 
 /// Gives a channel an order.

@@ -22,12 +22,14 @@ use crate::page::drawn::Drawn;
 use crate::page::figures::Figures;
 use crate::page::made_once::MadeOnce;
 use crate::page::memory_recorder::MemoryRecorder;
+use crate::page::messages::READS_MAX;
 use crate::page::order_log::OrderLog;
 use crate::page::peer_rows::PeerRows;
 use crate::page::peers::{PageAnswer, PageQuestion, Peers};
 use crate::page::places::PlacesCache;
 use crate::page::ports::{Check, EgoFile, OrderStore, ReadRecording};
 use crate::page::shared::{PageContext, ReadAddress};
+use crate::page::since::SinceCache;
 
 /// The shortest token, in characters: shorter ones can be guessed.
 const TOKEN_MIN: usize = 16;
@@ -290,7 +292,10 @@ impl ControlBuilder {
         let shared = PageContext {
             cookie: auth.cookie(),
             tools: Tools::new(self.dirigent.clone(), Arc::clone(&self.chat)),
-            places: PlacesCache::new(self.chat, Arc::clone(&self.clock)),
+            places: PlacesCache::new(Arc::clone(&self.chat), Arc::clone(&self.clock)),
+            chat: self.chat,
+            reads: Semaphore::new(READS_MAX),
+            since: SinceCache::new(&self.dirigent),
             dirigent: self.dirigent,
             identities: self.identities,
             clock: self.clock,

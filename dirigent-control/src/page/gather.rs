@@ -33,11 +33,20 @@ impl PageContext {
         let places = &self.places.get(&self.dirigent).await;
         let names = &self.names().await?;
         let now = self.clock.now();
-        let ours = channels.iter().copied().filter(|id| self.across().is_ours(*id));
+        let is_ours = |id: &ChannelId| {
+            let is_ours = self.across().is_ours(*id);
+            if !is_ours {
+                self.since.forget(*id);
+            }
+            is_ours
+        };
+        let ours = channels.iter().copied().filter(is_ours);
         let rows = stream::iter(ours)
             .map(|id| async move {
                 match self.known(id).await {
-                    Ok(known) => Ok(Some((id, self.row_of(id, (&known, names), places, now)))),
+                    Ok(known) => {
+                        Ok(Some((id, self.row_of(id, (&known, names), places, now).await)))
+                    }
                     // It went to another process just now.
                     Err(problem) if problem.is_elsewhere() => Ok(None),
                     Err(problem) => Err(problem),
@@ -62,7 +71,7 @@ impl PageContext {
         Ok((rows.into_iter().map(|(_, row)| row).collect(), has_more))
     }
 
-    fn row_of(
+    async fn row_of(
         &self,
         id: ChannelId,
         (known, names): (&DriverAnswer, &Names),
@@ -70,14 +79,20 @@ impl PageContext {
         now: Timestamp,
     ) -> Row {
         let row = Row::of(id, (known, names), places, now);
-        Row { owner: self.across().owner(id), ..row }
+        let since = match known {
+            DriverAnswer::Status(status) => self.since.of(&self.dirigent, id, status).await,
+            DriverAnswer::Unmanaged | DriverAnswer::Unusable(_) | DriverAnswer::Elsewhere(_) => {
+                None
+            }
+        };
+        Row { owner: self.across().owner(id), since, ..row }
     }
 
     async fn row(&self, id: ChannelId) -> Result<Row, Problem> {
         let places = self.places.get(&self.dirigent).await;
         self.must_exist(id).await?;
         let known = self.known(id).await?;
-        Ok(self.row_of(id, (&known, &self.names().await?), &places, self.clock.now()))
+        Ok(self.row_of(id, (&known, &self.names().await?), &places, self.clock.now()).await)
     }
 
     /// What the page of a channel of this process is drawn of.

@@ -17,6 +17,7 @@ use crate::page::extract::{Asked, Named, channel_id, refused};
 use crate::page::look::{ChannelLook, LoggedOrder, Overview, Query, RegistryLook, Row};
 use crate::page::made_once::Freshness;
 use crate::page::many::{ManyDone, ManyOrder, OrderMany};
+use crate::page::messages::Messages;
 use crate::page::order::{GivenOrder, Order, reason_of};
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
@@ -94,6 +95,8 @@ pub(crate) struct RowCells<'a> {
     pub(crate) base: &'a str,
     pub(crate) row: &'a Row,
     pub(crate) may_change: bool,
+    /// Whether no heading tells the guild.
+    pub(crate) shows_guild: bool,
 }
 
 /// The sentence over the overview.
@@ -126,6 +129,7 @@ struct ChannelPage<'a> {
     frame: Frame<'a>,
     look: &'a ChannelLook,
     sheet: &'a Sheet,
+    messages: Messages,
     is_recorded: bool,
     /// The order that was just carried out.
     done: Option<String>,
@@ -312,14 +316,17 @@ async fn channel(
     Asked(asked): Asked<Done>,
 ) -> Page {
     let id = channel_id(&id)?;
-    let sheet = shared.sheet(Shown::Channel(id), role, Freshness::Now).await?;
+    let sheet = shared.sheet(Shown::Channel(id), role, Freshness::Now);
+    let (sheet, messages) = tokio::join!(sheet, shared.messages(id));
+    let sheet = sheet?;
     let Subject::Channel(told) = &sheet.of else { return Err(undrawn()) };
     let mut frame = Frame::new(&shared, role, "channels", &told.look.channel.name);
     frame.live = format!("{}/live/channels/{id}?had={:x}", shared.base, sheet.mark);
     frame.needs = usize::from(told.look.channel.needs_person.is_some());
     let is_recorded = told.is_recorded;
     let done = asked.done.filter(|done| ORDERS.contains(&done.as_str()));
-    page(&ChannelPage { frame, look: &told.look, sheet: &sheet, is_recorded, done })
+    let messages = messages.unwrap_or_else(|problem| Messages::not_read(&problem));
+    page(&ChannelPage { frame, look: &told.look, sheet: &sheet, messages, is_recorded, done })
 }
 
 /// An order from a form. A script that sends it is answered without a page.

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
+use dirigent::ports::GuildApi;
 use dirigent::tools::Tools;
 use dirigent::{Clock, Dirigent, IdentityStore};
 use http::request::Parts;
@@ -19,6 +20,7 @@ use crate::page::peer_rows::PeerRows;
 use crate::page::peers::Peers;
 use crate::page::places::PlacesCache;
 use crate::page::ports::{Check, EgoFile, ReadRecording};
+use crate::page::since::SinceCache;
 
 /// How a visitor's address is read from a request.
 pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
@@ -27,6 +29,10 @@ pub(crate) type ReadAddress = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync
 pub(crate) struct PageContext {
     pub(crate) dirigent: Dirigent,
     pub(crate) tools: Tools,
+    /// The moderator's account.
+    pub(crate) chat: Arc<dyn GuildApi>,
+    /// Places for reads of what was said.
+    pub(crate) reads: Semaphore,
     pub(crate) identities: Arc<dyn IdentityStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) places: PlacesCache,
@@ -49,6 +55,7 @@ pub(crate) struct PageContext {
     /// How many orders were given, and changes of the registry: some change what is shown without an event.
     pub(crate) orders: watch::Sender<u64>,
     pub(crate) order_log: OrderLog,
+    pub(crate) since: SinceCache,
     pub(crate) drawn: Drawn,
     /// Every channel in one line, for overviews of whatever kind.
     pub(crate) all_rows: MadeOnce<AllRows>,

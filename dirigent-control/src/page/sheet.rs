@@ -66,8 +66,9 @@ impl PageContext {
     ) -> Result<Sheet, Problem> {
         let (base, may_change) = (&self.base, role.may_change());
         let look = self.across().overview(query, freshness).await?;
+        let shows_guild = query.heading().is_some();
         let row_id = |id: &str| format!("c-{id}");
-        let groups = look.groups().into_iter().map(|group| RowGroup {
+        let groups = look.groups(query).into_iter().map(|group| RowGroup {
             heading: group.heading,
             rows: group.rows.iter().map(|row| row_id(&row.id)).collect(),
         });
@@ -77,7 +78,8 @@ impl PageContext {
             Region::order("list".to_owned(), groups.collect()),
         ];
         for row in &look.channels {
-            parts.push(Region::new(row_id(&row.id), drawn(&RowCells { base, row, may_change })?));
+            let cells = RowCells { base, row, may_change, shows_guild };
+            parts.push(Region::new(row_id(&row.id), drawn(&cells)?));
         }
         let turning = drawn(&Turning { base, query, look: &look })?;
         parts.push(Region::new("pages".to_owned(), turning));

@@ -15,6 +15,8 @@ pub(crate) async fn all(visitor: &Visitor, server: &Server, recording: &Path) ->
     sign_in(visitor, server).await?;
     println!("the overview shows who needs a person first, and no name runs a script");
     overview(visitor, server).await?;
+    println!("filters count at once, rows are sorted and denser, and keys are listed");
+    filter_and_sort(visitor, server).await?;
     println!("a mode is changed, and a locked channel offers none");
     change_a_mode(visitor, server).await?;
     println!("the speaker moves without a reload");
@@ -93,10 +95,54 @@ async fn overview(visitor: &Visitor, server: &Server) -> Result {
             "return document.body.innerText.includes('<script>alert(1)</script>')",
         )
         .await?;
-    visitor.fill("input[name=find]", "design").await?;
-    visitor.click(".filter button").await?;
-    visitor.until("one channel", "return document.querySelectorAll('.who').length === 1").await?;
     Ok(())
+}
+
+/// Filters count while they are filled in, the list goes on by itself, and keys do what `?` lists.
+async fn filter_and_sort(visitor: &Visitor, server: &Server) -> Result {
+    visitor.go(&server.page).await?;
+    visitor.js("window.notReloaded = true", Vec::new()).await?;
+    visitor.fill("input[name=find]", "design").await?;
+    let one = "return window.notReloaded && document.querySelectorAll('.who').length === 1 && \
+               location.search === '?find=design' && document.activeElement.name === 'find'";
+    visitor.until("one channel, and the field that is being filled in", one).await?;
+    visitor.fill("input[name=find]", "").await?;
+    let choose = |sort: &str| {
+        format!(
+            "const select = document.querySelector('select[name=sort]'); select.value = '{sort}'; \
+             select.dispatchEvent(new Event('input', {{ bubbles: true }}))"
+        )
+    };
+    visitor.js(&choose("name"), Vec::new()).await?;
+    let sorted = "const names = [...document.querySelectorAll('.who a')].map((a) => a.textContent.toLowerCase()); \
+                  return names.length > 5 && names.every((name, at) => at === 0 || names[at - 1] <= name)";
+    visitor.until("channels by name", sorted).await?;
+    let since = "return document.querySelector('time[data-since]')?.textContent.match(/^for [0-9]+ (s|min)$/)";
+    visitor.until("since when a channel is so", since).await?;
+    visitor.js("window.before = document.querySelector('#summary').innerHTML + document.querySelector('#list').innerHTML", Vec::new()).await?;
+    let goes_on = "return document.getElementById('pulse').textContent === 'live' && \
+                   document.querySelector('#summary').innerHTML + document.querySelector('#list').innerHTML !== window.before";
+    visitor.until("a list that goes on by itself", goes_on).await?;
+    visitor.until("channels by name", sorted).await?;
+    visitor.js("document.activeElement.blur()", Vec::new()).await?;
+    let body = visitor.client.find(Locator::Css("body")).await?;
+    let height = "return document.querySelector('#list tr[id]').offsetHeight";
+    let before = visitor.js(height, Vec::new()).await?;
+    body.send_keys("d").await?;
+    let denser = format!("{height} < {before} && document.getElementById('dense').checked");
+    visitor.until("denser rows", &denser).await?;
+    visitor.go(&server.page).await?;
+    visitor
+        .until("denser rows after a reload", "return document.getElementById('dense').checked")
+        .await?;
+    let body = visitor.client.find(Locator::Css("body")).await?;
+    body.send_keys("d").await?;
+    body.send_keys("jj").await?;
+    let second = "return document.activeElement === document.querySelectorAll('.who a')[1]";
+    visitor.until("the second channel", second).await?;
+    body.send_keys("?").await?;
+    visitor.until("the list of keys", "return document.getElementById('keys').open").await?;
+    visitor.is_accessible("the list of keys").await
 }
 
 async fn change_a_mode(visitor: &Visitor, server: &Server) -> Result {
@@ -164,6 +210,16 @@ async fn read_why(visitor: &Visitor, server: &Server) -> Result {
     visitor.open(server, "design-review").await?;
     let why = "return [...document.querySelectorAll('.agents .why')].map((why) => why.textContent).find((why) => why.includes('may not speak: '))";
     visitor.until("why an agent is silent", why).await?;
+    let said = "return document.querySelectorAll('.messages li').length > 1 && \
+                document.querySelector('.messages a').href.startsWith('https://discord.com/channels/')";
+    visitor.until("what was said, with a link", said).await?;
+    visitor.js("window.said = document.querySelector('.messages li')", Vec::new()).await?;
+    visitor.click("[data-again]").await?;
+    let again = "return !document.body.contains(window.said) && document.querySelectorAll('.messages li').length > 1";
+    visitor.until("what was said, read again without a reload", again).await?;
+    let thinks =
+        "return document.querySelector('.agents .speaks time')?.textContent.startsWith('for ')";
+    visitor.until("for how long the agent has been thinking", thinks).await?;
     visitor.is_accessible("one channel").await
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::drawing::{Ring, RingSeat, SeatMark};
 use dirigent::AgentId;
-use dirigent::operate::{Cause, ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
+use dirigent::operate::{ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
 use dirigent::snapshot::{AgentState, PhaseKind, Seat, SeatTurn};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -29,10 +29,6 @@ pub struct ChannelLook {
     pub channel: Row,
     /// How it came to be quiet, in a sentence, where it waits for a person and the change is known.
     pub because: Option<String>,
-    /// Since when it is in its phase, in milliseconds of Unix time, where its history tells: for how long an agent has been thinking,
-    /// for example.
-    #[serde(default)]
-    pub since: Option<u64>,
     /// What would let agents speak, in a sentence, where none may.
     pub advice: Option<Cow<'static, str>>,
     /// Its agents, in speaking order.
@@ -148,6 +144,9 @@ pub struct AgentLook {
     pub may_speak: bool,
     /// Why it may, or may not, speak, and what would change that.
     pub why: String,
+    /// How its newest calls failed, in a sentence with the class of the failure, where they did: in any channel of its process.
+    #[serde(default)]
+    pub failing: Option<String>,
     /// Whether it is muted here.
     pub is_muted: bool,
     /// Whether it came back and waits to be assigned.
@@ -265,7 +264,6 @@ impl ChannelLook {
             changes: changes(&facts.history, names, CHANGES),
             given: facts.given.clone(),
             orders: orders(&channel, status).into_iter().map(Cow::Borrowed).collect(),
-            since: status.and_then(|status| since(status, &facts.history)),
             because: status.and_then(|status| because(status, &facts.history, names)),
             advice: advice(&channel, status).map(Cow::Borrowed),
             channel,
@@ -333,6 +331,7 @@ fn agents(status: &Status, explanations: &[Explanation], names: &Names) -> Vec<A
     let look = |(agent, state): &(AgentId, AgentState)| {
         let seat = seat(agent);
         let why = explanations.iter().find(|why| why.agent == *agent);
+        let failing = status.failing.iter().find(|(failing, _)| failing == agent);
         AgentLook {
             id: agent.as_str().to_owned(),
             name: names.of(agent),
@@ -340,6 +339,7 @@ fn agents(status: &Status, explanations: &[Explanation], names: &Names) -> Vec<A
             doing: words::doing(*state).into(),
             may_speak: why.is_some_and(Explanation::allows),
             why: why.map(|why| told(why, names)).unwrap_or_default(),
+            failing: failing.map(|(_, failed)| words::sentence(&failed.to_string())),
             is_muted: seat.is_some_and(|seat| seat.muted),
             is_unassigned: seat.is_none_or(|seat| seat.away) && *state != AgentState::Offline,
             is_listed: seat.is_some(),
@@ -367,6 +367,8 @@ fn told(why: &Explanation, names: &Names) -> String {
     let known = |agent: &AgentId| AgentId::from(names.of(agent));
     let mut why = why.clone();
     why.agent = known(&why.agent);
+    // Told apart from it, in red.
+    why.failed_calls = None;
     why.speaker = why.speaker.as_ref().map(known);
     if let Some(outage) = &mut why.outage {
         outage.reply_of = outage.reply_of.as_ref().map(known);
@@ -405,19 +407,6 @@ fn sentence_of(event: &ChannelEvent, names: &Names) -> String {
     let mut event = event.clone();
     event.agent = event.agent.map(|agent| AgentId::from(names.of(&agent)));
     words::sentence(&event.to_string())
-}
-
-/// When the channel was paused, or came into its phase.
-fn since(status: &Status, history: &[ChannelEvent]) -> Option<u64> {
-    let mut newest = history.iter().rev().map(|event| event.transition);
-    if status.rest.is_some() {
-        // A pause changes no phase.
-        let causes = [Cause::Stopped, Cause::Held, Cause::Concluded];
-        let paused = newest.find(|change| causes.contains(&change.cause));
-        return paused.map(|change| change.at.as_millis());
-    }
-    let came = newest.find(|change| change.from != change.to)?;
-    (came.to == status.phase).then(|| came.at.as_millis())
 }
 
 /// The change with which the channel fell quiet.

@@ -23,6 +23,10 @@ pub(crate) struct Query {
     /// with a mode.
     #[serde(default)]
     pub(crate) show: String,
+    /// How they are sorted: `name`; `since`: those first that are as they are for the longest; `changed`: those first that
+    /// changed last. Else those that need a person come first, then by guild.
+    #[serde(default)]
+    pub(crate) sort: String,
     /// Which page; the first is 1.
     #[serde(default)]
     pub(crate) page: Option<u32>,
@@ -67,7 +71,7 @@ impl Overview {
         let live = rows.iter().filter(|row| row.is_live).count();
         let need_person = rows.iter().filter(|row| row.needs_person.is_some()).count();
         let mut taken: Vec<&Row> = rows.iter().filter(|row| query.takes(row)).collect();
-        taken.sort_by(|a, b| rank(a).cmp(&rank(b)));
+        query.sort(&mut taken);
         let found = taken.len();
         let pages = found.div_ceil(PAGE).max(1);
         let page = query.page.and_then(|page| usize::try_from(page).ok()).unwrap_or(1);
@@ -99,8 +103,14 @@ pub(crate) struct Group<'a> {
 
 impl Overview {
     /// The channels of this page under headings.
-    pub(crate) fn groups(&self) -> Vec<Group<'_>> {
+    pub(crate) fn groups(&self, query: &Query) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
+        if let Some(heading) = query.heading().filter(|_| !self.channels.is_empty()) {
+            return vec![Group {
+                heading: heading.to_owned(),
+                rows: self.channels.iter().collect(),
+            }];
+        }
         for row in &self.channels {
             let guild = if row.guild.is_empty() {
                 "Where the moderator is no administrator"
@@ -132,6 +142,10 @@ fn rank(row: &Row) -> (u8, &str, &str, &str, &str) {
     (group, guild, quiet, &row.name, &row.id)
 }
 
+fn by_name(row: &Row) -> (String, &str, &str) {
+    (row.name.to_lowercase(), &row.guild, &row.id)
+}
+
 impl Query {
     fn takes(&self, row: &Row) -> bool {
         let is_shown = match self.show.as_str() {
@@ -153,6 +167,26 @@ impl Query {
         is_shown && is_found && (self.mode.is_empty() || self.mode == row.mode)
     }
 
+    fn sort(&self, rows: &mut [&Row]) {
+        let known = |row: &Row| (row.since.is_none(), row.since);
+        match self.sort.as_str() {
+            "name" => rows.sort_by(|a, b| by_name(a).cmp(&by_name(b))),
+            "since" => rows.sort_by_key(|row| known(row)),
+            "changed" => rows.sort_by_key(|row| std::cmp::Reverse(row.since)),
+            _ => rows.sort_by(|a, b| rank(a).cmp(&rank(b))),
+        }
+    }
+
+    /// What stands over the rows where they are not grouped.
+    pub(crate) fn heading(&self) -> Option<&'static str> {
+        match self.sort.as_str() {
+            "name" => Some("By name"),
+            "since" => Some("Those that are as they are for the longest"),
+            "changed" => Some("Those that changed last"),
+            _ => None,
+        }
+    }
+
     /// Whether nothing is left out.
     pub(crate) const fn is_plain(&self) -> bool {
         self.find.is_empty() && self.mode.is_empty() && self.show.is_empty()
@@ -164,6 +198,7 @@ impl Query {
             .append_pair("find", &self.find)
             .append_pair("mode", &self.mode)
             .append_pair("show", &self.show)
+            .append_pair("sort", &self.sort)
             .append_pair("page", &page.to_string())
             .finish()
     }

@@ -50,6 +50,10 @@ pub struct Row {
     pub pause: Option<Cow<'static, str>>,
     /// The name of the agent that has the floor.
     pub speaker: Option<String>,
+    /// Since when it is in its phase or was paused, in milliseconds of Unix time, where its history tells: for how long an agent has
+    /// been thinking, for example.
+    #[serde(default)]
+    pub since: Option<u64>,
     /// When something happens by itself, in milliseconds of Unix time.
     pub until: Option<u64>,
     /// What happens then.
@@ -122,6 +126,7 @@ impl Row {
             doing: words::phase(PhaseKind::Disabled).into(),
             pause: None,
             speaker: None,
+            since: None,
             until: None,
             until_what: None,
             why: "Turns are not kept here.".to_owned(),
@@ -162,6 +167,7 @@ impl Row {
             needs_person: None,
             is_live: false,
             speaker: None,
+            since: None,
             until: None,
             until_what: None,
             ..self

@@ -1,0 +1,114 @@
+//! Since when channels are as they are: read from the store's history once for each channel, and then heard.
+
+use std::sync::{Mutex, PoisonError};
+
+use dirigent::operate::{Cause, EventOrLag, Events, Status, Transition};
+use dirigent::snapshot::PhaseKind;
+use dirigent::{ChannelId, Dirigent};
+use rustc_hash::FxHashMap;
+
+/// The most channels that are remembered.
+const CHANNELS_MAX: usize = 100_000;
+
+/// Since when channels are as they are.
+pub(crate) struct SinceCache(Mutex<Heard>);
+
+struct Heard {
+    events: Events,
+    known: FxHashMap<ChannelId, Since>,
+    /// Rises with each event: a history that was read before it may lack it.
+    count: u64,
+}
+
+/// Since when a channel is as it is.
+#[derive(Clone, Copy, Default)]
+struct Since {
+    /// When it came into this phase.
+    phase: Option<(PhaseKind, u64)>,
+    /// When it was paused last, which changes no phase.
+    paused: Option<u64>,
+}
+
+impl Since {
+    fn take(&mut self, change: &Transition) {
+        let at = change.at.as_millis();
+        if change.from != change.to {
+            self.phase = Some((change.to, at));
+        }
+        if matches!(change.cause, Cause::Stopped | Cause::Held | Cause::Concluded) {
+            self.paused = Some(at);
+        }
+    }
+
+    /// Nothing where the newest change is not stored yet: it is heard in a moment.
+    fn of(self, status: &Status) -> Option<u64> {
+        if status.rest.is_some() {
+            return self.paused;
+        }
+        self.phase.filter(|(phase, _)| *phase == status.phase).map(|(_, at)| at)
+    }
+}
+
+impl SinceCache {
+    pub(crate) fn new(dirigent: &Dirigent) -> Self {
+        let (events, known, count) = (dirigent.events(), FxHashMap::default(), 0);
+        Self(Mutex::new(Heard { events, known, count }))
+    }
+
+    /// Since when the channel is like that, in milliseconds of Unix time, where its history tells.
+    pub(crate) async fn of(
+        &self,
+        dirigent: &Dirigent,
+        channel: ChannelId,
+        status: &Status,
+    ) -> Option<u64> {
+        let before = match self.heard(channel) {
+            Ok(since) => return since.of(status),
+            Err(count) => count,
+        };
+        let history = dirigent.channel(channel).history().await.ok()?;
+        let mut since = Since::default();
+        for event in &history {
+            since.take(&event.transition);
+        }
+        self.keep(channel, since, before);
+        since.of(status)
+    }
+
+    /// What is known of the channel, or how much was heard of all.
+    fn heard(&self, channel: ChannelId) -> Result<Since, u64> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Heard { events, known, count } = &mut *all;
+        while let Some(event) = events.try_next() {
+            *count += 1;
+            match event {
+                EventOrLag::Transition(event) => {
+                    if let Some(since) = known.get_mut(&event.channel) {
+                        since.take(&event.transition);
+                    }
+                }
+                // What was missed stands in the histories.
+                EventOrLag::Lagged(_) => known.clear(),
+                EventOrLag::AgentFailed(_)
+                | EventOrLag::ReplyLost(_)
+                | EventOrLag::Progress(_)
+                | _ => {}
+            }
+        }
+        known.get(&channel).copied().ok_or(*count)
+    }
+
+    fn keep(&self, channel: ChannelId, since: Since, before: u64) {
+        // What was heard meanwhile is taken in first.
+        let _ = self.heard(channel);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.count == before && all.known.len() < CHANNELS_MAX {
+            all.known.insert(channel, since);
+        }
+    }
+
+    /// Forgets the channel: another process acts for it, and this one does not hear of its changes.
+    pub(crate) fn forget(&self, channel: ChannelId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).known.remove(&channel);
+    }
+}
