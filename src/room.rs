@@ -101,6 +101,7 @@ use self::inbox::{Inbox, Leftovers};
 use self::look::Look;
 use self::marks::Marks;
 use self::offer::Offering;
+use self::outbox::Undelivered;
 use self::step::Step;
 use self::turns::Turns;
 use crate::admission::Claim;
@@ -350,6 +351,25 @@ impl Room {
         answer?;
         step.turns.commit.change_for_good();
         step.settle();
+        Ok(self.turns.commit.newest())
+    }
+
+    /// An operator does this with what of the discussion could not be delivered.
+    pub(crate) fn redress(
+        &mut self,
+        cx: &Context<'_>,
+        now: Timestamp,
+        what: Undelivered,
+    ) -> Result<Stamp, Refusal> {
+        self.reach(now);
+        let channel = self.turns.channel;
+        let posts = self.active.as_mut().and_then(|active| active.posts.as_mut());
+        let is_done = posts.is_some_and(|posts| posts.outbox.redress(now, channel, what));
+        if !is_done {
+            return Err(Refusal::UnknownTicket);
+        }
+        self.turns.commit.change_for_good();
+        self.settle(cx, now);
         Ok(self.turns.commit.newest())
     }
 

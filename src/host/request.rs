@@ -14,6 +14,7 @@ use crate::ports::request::{
     ChannelAnswer, ChannelRequest, ChannelState, CheckAnswer, CompleteAnswer, ExplainAnswer,
 };
 use crate::record::outbox::OutboxKind;
+use crate::room::outbox::Undelivered;
 use crate::runtime::callback::wake_here;
 use crate::runtime::carry::carried;
 use crate::runtime::cell::Awaited;
@@ -118,6 +119,9 @@ impl Requested<'_> {
             ChannelRequest::Assign { agent } => channel.assign(agent).await,
             ChannelRequest::ResetBudget => channel.reset_budget().await,
             ChannelRequest::Archive => channel.archive().await,
+            ChannelRequest::RetryPosts => self.redress(Undelivered::Retry).await,
+            ChannelRequest::DismissResult => self.redress(Undelivered::Dismiss).await,
+            ChannelRequest::SendResult { to } => self.redress(Undelivered::SendTo(*to)).await,
             ChannelRequest::CheckTurn { agent_id, run_id } => {
                 return self.check_turn(agent_id, *run_id).await.map(ChannelAnswer::Turn);
             }
@@ -148,6 +152,16 @@ impl Requested<'_> {
         let input = Input::Create(Creation { mode, members, initiator });
         let stamp = runtime.update(&room, |room, cx, now| room.create(cx, now, &input, terms))?;
         Connections { runtime }.tell_lost(&room);
+        Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await
+    }
+
+    /// Does this with what of a discussion could not be delivered. Stored for good when it returns.
+    async fn redress(self, what: Undelivered) -> Result<(), CallError> {
+        let dirigent = self.channel.dirigent;
+        dirigent.live().await?;
+        let room = self.channel.known_room().await?;
+        let runtime = &dirigent.runtime;
+        let stamp = runtime.update(&room, |room, cx, now| room.redress(cx, now, what))?;
         Storing { runtime }.wait(room.wait_for(Awaited::Stored(stamp))).await
     }
 

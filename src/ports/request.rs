@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::ports::creation::CreatedChannel;
 use crate::values::command::{CommandAnswer, Invoker, SlashCommand};
 use crate::values::summary::{ResultPost, Summary};
-use crate::{AgentId, CallError, MessageId};
+use crate::{AgentId, CallError, ChannelId, MessageId};
 
 /// What is asked of a channel for which another process may act: by tools, by people's commands, by the control page, and by agents that
 /// ask before they run. Its JSON is what processes write to each other.
@@ -104,6 +104,18 @@ pub enum ChannelRequest {
     ResetBudget,
     /// [`Channel::archive`](crate::Channel::archive).
     Archive,
+    /// Tries at once to post a discussion's guide or result that could not be delivered: that was [given up](crate::operate::PostState::GivenUp),
+    /// or [waits](crate::operate::PostState::Waiting) after an attempt. Here and for the next two, the answer is [`Refusal::UnknownTicket`]
+    /// if there is none.
+    RetryPosts,
+    /// Drops the result of a discussion that could not be delivered: it is posted nowhere.
+    DismissResult,
+    /// Posts the result of a discussion that could not be delivered in another channel, and wakes that one. Check first that the text may
+    /// be read there: Dirigent does not.
+    SendResult {
+        /// The other channel.
+        to: ChannelId,
+    },
     /// May this agent run now? Asking again with the same run changes nothing. A run that is allowed is ended by
     /// [`TurnComplete`](Self::TurnComplete), or by its deadline.
     CheckTurn {
@@ -165,6 +177,9 @@ impl ChannelRequest {
             Self::Assign { .. } => "assign",
             Self::ResetBudget => "reset-budget",
             Self::Archive => "archive",
+            Self::RetryPosts => "retry-posts",
+            Self::DismissResult => "dismiss-result",
+            Self::SendResult { .. } => "send-result",
             Self::CheckTurn { .. } => "check-turn",
             Self::TurnComplete { .. } => "turn-complete",
             Self::State => "state",

@@ -1,5 +1,7 @@
 //! What a discussion still has to post: its guide, and its result.
 
+use std::sync::Arc;
+
 use dirigent_core::{MessageId, Timestamp};
 
 use crate::ChannelId;
@@ -71,17 +73,32 @@ impl OutboxMessage {
         now: Timestamp,
         (text, longest): (&str, usize),
     ) -> Self {
+        let parts = split_up_to(text, longest, usize::MAX).0.into_iter().map(Into::into);
+        Self::of_parts(kind, from, to, now, parts)
+    }
+
+    /// The same, written anew for another channel.
+    pub(crate) fn sent_to(&self, from: ChannelId, to: ChannelId, now: Timestamp) -> Self {
+        let parts = self.parts.iter().map(|part| Arc::clone(&part.content));
+        Self::of_parts(self.kind, from, to, now, parts)
+    }
+
+    fn of_parts(
+        kind: OutboxKind,
+        from: ChannelId,
+        to: ChannelId,
+        now: Timestamp,
+        parts: impl Iterator<Item = Arc<str>>,
+    ) -> Self {
         let (number, after) = match kind {
             // Nothing of ours stands in a channel that was just created.
             OutboxKind::Guide => (OUTBOX, Some(MessageId::new(0))),
             OutboxKind::Result => (OUTBOX | 1 << 16, None),
         };
-        let parts = split_up_to(text, longest, usize::MAX).0.into_iter().zip(number..).map(
-            |(content, number)| {
-                let nonce = Nonce::from_parts(from.get(), now.as_millis(), number);
-                OutgoingPart { content: content.into(), nonce, posted: None }
-            },
-        );
+        let parts = parts.zip(number..).map(|(content, number)| {
+            let nonce = Nonce::from_parts(from.get(), now.as_millis(), number);
+            OutgoingPart { content, nonce, posted: None }
+        });
         Self { kind, to, after, at: now, tried: false, parts: parts.collect() }
     }
 

@@ -14,7 +14,19 @@ use dirigent_core::Timestamp;
 pub(crate) use self::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
 use self::delivery::{Change, Delivery};
 use self::entry::OutboxEntry;
+use crate::ChannelId;
 pub(crate) use crate::record::outbox::{OutboxKind, OutboxMessage};
+
+/// What an operator does with a message that could not be delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undelivered {
+    /// It is tried once more.
+    Retry,
+    /// The result is dropped.
+    Dismiss,
+    /// The result goes to this channel instead.
+    SendTo(ChannelId),
+}
 
 /// The outbox messages of a channel: at most one of each kind. None waits for the other, since they
 /// may go to different channels.
@@ -119,6 +131,36 @@ impl OutboxMachine {
         if let Some(delivery) = self.delivery(kind) {
             delivery.try_again();
         }
+    }
+
+    /// An operator does this with what could not be delivered. Returns whether there was any.
+    pub(crate) fn redress(&mut self, now: Timestamp, from: ChannelId, what: Undelivered) -> bool {
+        let of = |delivery: &Delivery| {
+            delivery.is_undelivered()
+                && (what == Undelivered::Retry || delivery.kind() == OutboxKind::Result)
+        };
+        let mut is_any = false;
+        for index in 0..self.deliveries.len() {
+            let Some(delivery) = self.deliveries.get_mut(index).filter(|delivery| of(delivery))
+            else {
+                continue;
+            };
+            is_any = true;
+            match what {
+                Undelivered::Retry => delivery.begin_anew(),
+                Undelivered::SendTo(to) => {
+                    *delivery = Delivery::written(delivery.message.sent_to(from, to, now));
+                    self.note(index, Change::Eager);
+                }
+                Undelivered::Dismiss => {}
+            }
+        }
+        if is_any && what == Undelivered::Dismiss {
+            self.deliveries.retain(|delivery| !of(delivery));
+            self.version += 1;
+            self.eager = self.version;
+        }
+        is_any
     }
 
     /// Ends all waits: the chat answers again.

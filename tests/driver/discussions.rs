@@ -4,12 +4,12 @@ use dirigent::operate::Summary;
 use std::time::Duration;
 
 use dirigent::hooks::RunReport;
-use dirigent::operate::{CreatedChannel, DiscussionState, Opening, PostState, ResultPost};
-use dirigent::ports::Mentions;
+use dirigent::operate::{CreatedChannel, DiscussionState, Opening, PostState, Refusal, ResultPost};
+use dirigent::ports::{ChannelRequest, Mentions};
 use dirigent::settings::{LostRuns, TriggerCleanup};
 use dirigent::snapshot::PhaseKind;
 use dirigent::store::{Discussion, Durability, OutboxKind};
-use dirigent::{ChannelId, Config, Dirigent, Mode, Permit};
+use dirigent::{CallError, ChannelId, Config, Dirigent, Mode, Permit};
 use dirigent_testkit::memory_discord::{Call, Fault};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
@@ -278,6 +278,93 @@ fn a_result_whose_callback_channel_is_gone_is_shown_as_given_up() {
         stage.advance(MINUTE);
         assert_eq!(shown(&mut stage), [PostState::GivenUp]);
     }
+}
+
+fn request(stage: &mut Stage, request: ChannelRequest) -> Result<(), CallError> {
+    let channel = places(stage).0;
+    stage.call(move |d| async move { d.channel(channel).request(&request).await.map(drop) })
+}
+
+/// A stage with a result that the chat does not take.
+fn undelivered() -> Stage {
+    let mut stage = open(hosted().rooms(3));
+    stage.until_dormant();
+    let (moderator, callback) = (stage.moderator(), places(&stage).1);
+    stage.discord().channel(callback).set_read_only(moderator, true);
+    assert_eq!(conclude(&mut stage), ResultPost::Queued);
+    stage.advance(MINUTE * 30);
+    assert_eq!(outbox(&stage), [OutboxKind::Result]);
+    stage
+}
+
+/// PG10: an operator who has mended the cause does not wait for the next attempt.
+#[test]
+fn a_result_that_could_not_be_delivered_is_tried_again_when_an_operator_says_so() {
+    let mut stage = undelivered();
+    let (moderator, callback) = (stage.moderator(), places(&stage).1);
+    stage.discord().channel(callback).set_read_only(moderator, false);
+    request(&mut stage, ChannelRequest::RetryPosts).unwrap();
+    stage.advance(SECOND);
+    assert_eq!(results(&stage), [result(&stage)]);
+    let again = request(&mut stage, ChannelRequest::RetryPosts);
+    assert!(matches!(again, Err(CallError::Refused(Refusal::UnknownTicket))), "{again:?}");
+}
+
+/// PG10: also one that was given up for this start.
+#[test]
+fn a_result_that_was_given_up_is_tried_again_when_an_operator_says_so() {
+    let mut stage = open(hosted());
+    stage.until_dormant();
+    let moderator = stage.moderator();
+    stage.discord().inject(|faults| faults.next_by(moderator, Call::Post, Fault::Gone));
+    assert_eq!(conclude(&mut stage), ResultPost::Queued);
+    stage.advance(MINUTE * 600);
+    assert!(results(&stage).is_empty(), "it was given up");
+    request(&mut stage, ChannelRequest::RetryPosts).unwrap();
+    stage.advance(SECOND);
+    assert_eq!(results(&stage), [result(&stage)]);
+}
+
+/// PG10: what was dismissed is posted never, whatever happens.
+#[test]
+fn a_result_that_an_operator_dismisses_is_gone_for_good() {
+    let mut stage = undelivered();
+    request(&mut stage, ChannelRequest::DismissResult).unwrap();
+    assert!(outbox(&stage).is_empty(), "stored before it is answered");
+    let (moderator, callback) = (stage.moderator(), places(&stage).1);
+    stage.discord().channel(callback).set_read_only(moderator, false);
+    stage.advance(MINUTE * 30);
+    stage.crash();
+    stage.restart();
+    stage.advance(MINUTE * 30);
+    assert!(results(&stage).is_empty());
+    for late in [ChannelRequest::DismissResult, ChannelRequest::SendResult { to: callback }] {
+        let late = request(&mut stage, late);
+        assert!(matches!(late, Err(CallError::Refused(Refusal::UnknownTicket))), "{late:?}");
+    }
+}
+
+/// PG10: a result is sent elsewhere exactly once, whole, and wakes the channel that it is sent to.
+#[test]
+fn a_result_that_an_operator_sends_elsewhere_is_there_once_and_wakes_that_channel() {
+    let mut stage = undelivered();
+    let elsewhere = stage.rooms()[2];
+    stage.call(move |d| async move { d.channel(elsewhere).set_mode(Mode::Chat).await }).unwrap();
+    stage.until_dormant();
+    request(&mut stage, ChannelRequest::SendResult { to: elsewhere }).unwrap();
+    let stored = stage.store().stored(places(&stage).0).unwrap();
+    assert!(stored.record.outbox.iter().all(|message| message.to == elsewhere), "stored first");
+    stage.crash();
+    stage.restart();
+    stage.advance(MINUTE);
+    let is_result = |text: &&String| **text == result(&stage);
+    assert_eq!(stage.moderation(elsewhere).iter().filter(is_result).count(), 1);
+    let (moderator, callback) = (stage.moderator(), places(&stage).1);
+    stage.discord().channel(callback).set_read_only(moderator, false);
+    stage.advance(MINUTE * 30);
+    assert!(results(&stage).is_empty() && outbox(&stage).is_empty());
+    let said = stage.discord().messages(elsewhere);
+    assert!(said.iter().any(|message| &*message.content == "a1"), "it was woken: {said:?}");
 }
 
 /// R148, D84

@@ -117,6 +117,7 @@ impl Delivery {
                 DeliveryProgress::Hopeless => PostState::GivenUp,
             },
             in_doubt: self.doubt.is_some(),
+            text: parts.iter().map(|part| &*part.content).collect::<Vec<_>>().join("\n").into(),
         }
     }
 
@@ -189,6 +190,11 @@ impl Delivery {
             *since = aged(*since, by);
             self.message.at = *since;
         }
+    }
+
+    /// Tries what was given up once more.
+    pub(super) fn begin_anew(&mut self) {
+        (self.stage, self.wait) = (DeliveryProgress::Ready, Duration::ZERO);
     }
 
     /// Ends every wait.
@@ -357,6 +363,13 @@ impl Delivery {
 
     pub(super) fn is_hopeless(&self) -> bool {
         self.stage == DeliveryProgress::Hopeless
+    }
+
+    /// Whether a part of it is missing, and it waits after an attempt or was given up.
+    pub(super) fn is_undelivered(&self) -> bool {
+        let rests =
+            matches!(self.stage, DeliveryProgress::Hopeless | DeliveryProgress::Waiting { .. });
+        rests && self.message.next().is_some()
     }
 
     pub(super) fn has_arrived(&self) -> bool {

@@ -1,11 +1,14 @@
 //! What those who look at a discussion see of its outbox.
 
+use std::fmt;
+use std::sync::Arc;
+
 use dirigent_core::Timestamp;
 
 use crate::ChannelId;
 use crate::record::outbox::OutboxKind;
 
-/// A discussion's guide or result that is still to be posted. It holds no text.
+/// A discussion's guide or result that is still to be posted. `Debug` shows no text.
 ///
 /// ```
 /// use dirigent::operate::{PostState, OutboxEntry};
@@ -13,7 +16,7 @@ use crate::record::outbox::OutboxKind;
 ///     unposted.state == PostState::GivenUp
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboxEntry {
     /// What it is.
@@ -29,6 +32,22 @@ pub struct OutboxEntry {
     /// Whether the next message may be in the channel although the chat did not say so. It is looked for before it is
     /// posted again.
     pub in_doubt: bool,
+    /// Its text: the messages one below the other.
+    pub text: Arc<str>,
+}
+
+impl fmt::Debug for OutboxEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutboxEntry")
+            .field("kind", &self.kind)
+            .field("to", &self.to)
+            .field("posted", &self.posted)
+            .field("parts", &self.parts)
+            .field("state", &self.state)
+            .field("in_doubt", &self.in_doubt)
+            .field("text", &format_args!("{} bytes", self.text.len()))
+            .finish()
+    }
 }
 
 /// What a post of the outbox waits for.
