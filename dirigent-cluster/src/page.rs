@@ -160,10 +160,18 @@ pub(crate) mod tests {
                 by: "operator at bot-1".to_owned(),
                 reason: None,
             },
+            PageQuestion::Post {
+                channel,
+                text: serde_json::from_str(r#""We are on it.""#).unwrap(),
+                by: "operator at bot-1".to_owned(),
+                reason: None,
+            },
+            PageQuestion::Agent { agent: "poet".into() },
             PageQuestion::RegistryChanged,
         ];
         let answers = [
             PageAnswer::Rows { rows: Vec::new(), has_more: true },
+            PageAnswer::Agent { channels: Vec::new(), more: 3 },
             PageAnswer::File("<svg/>".to_owned()),
             PageAnswer::Done,
             PageAnswer::Elsewhere,

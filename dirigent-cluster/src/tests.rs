@@ -178,7 +178,7 @@ macro_rules! variants {
 
 variants!(missing_requests: ChannelRequest {
     Register, MayConclude, Conclude, WakeForResult, Command, SetMode, Stop, Hold, Resume, Finish, Wake, SpeakNext, Mute, Unmute,
-    Assign, ResetBudget, Archive, CheckTurn, TurnComplete, State, Explain,
+    Assign, ResetBudget, Archive, RetryPosts, DismissResult, SendResult, CheckTurn, TurnComplete, State, Explain,
 });
 variants!(missing_answers: ChannelAnswer {
     Done, Concluded, Command, Turn, Ended, State, Explained, Refused, UnknownAgent, UnknownChannel,

@@ -382,8 +382,9 @@
         settle(form);
       } else {
         form.classList.remove("changed");
-        for (const field of form.querySelectorAll("input[name=reason]")) field.value = "";
+        for (const field of form.querySelectorAll("input[name=reason], textarea")) field.value = "";
         if (!live) location.reload();
+        else if (form.dataset.then) readAgain(form.dataset.then);
       }
       replaceWaiting();
     } catch (error) {

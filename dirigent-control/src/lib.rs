@@ -28,6 +28,7 @@
 //! | `/dirigent/channels/{id}` | one channel: who speaks, why the others do not, the score; and what steers it |
 //! | `/dirigent/channels/{id}/replay` | its recording, where [`MemoryRecorder`] records it |
 //! | `/dirigent/replay` | a recording from a file |
+//! | `/dirigent/agents/{id}` | one agent: its channels, turns by day and failures |
 //! | `/dirigent/registry` | the agents and their accounts |
 //! | `/dirigent/api` | the same for programs; `/dirigent/api/openapi.json` describes it |
 //! | `/dirigent/metrics` | numbers for Prometheus |

@@ -2,11 +2,13 @@
 
 // A request passes `access` and `auth`, then `pages`, `api` or `live`. All three show plain data of `look`, which
 // `gather` asks the driver for. `sheet` draws it in parts, once for all pages and streams that show the same (`drawn`). `order` and
-// `registry` change something. `messages` reads what was said, for who opens a channel's page. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
+// `registry` change something. `agents` is one agent in all channels. `acting` does what needs a person. `messages` reads what was said, for who opens a channel's page. `peers`, `across` and `peer_rows` are the pages of other processes, `metrics` and
 // `figures` numbers for Prometheus. `ports` is what a host plugs in: the page knows no store.
 
 mod access;
 mod across;
+mod acting;
+mod agents;
 mod api;
 mod assets;
 mod auth;
@@ -46,11 +48,11 @@ pub use auth::VisitorRole;
 pub use control::{Control, ControlBuildError, ControlBuilder};
 pub use figures::{Figure, Figures};
 pub use look::{
-    AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook, IdentityLook, LoggedOrder,
-    OrderLook, OutboxLook, Overview, RegistryLook, Row, WorkLook,
+    AgentChannel, AgentDay, AgentLook, BudgetLook, ChangeLook, ChannelLook, DiscussionLook,
+    IdentityLook, LoggedOrder, OrderLook, OutboxLook, Overview, RegistryLook, Row, WorkLook,
 };
 pub use memory_recorder::MemoryRecorder;
-pub use order::Order;
+pub use order::{Order, PostText};
 pub use order_file::OrderFile;
 pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 pub use ports::{Check, EgoFile, OrderStore, ReadRecording, RecordingFile, ScanReport};

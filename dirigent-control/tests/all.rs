@@ -11,6 +11,8 @@
 )]
 
 mod access;
+mod acting;
+mod agents;
 mod api;
 mod attacks;
 mod drawing;

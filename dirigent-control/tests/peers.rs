@@ -307,6 +307,24 @@ async fn an_order_says_who_gave_it_and_what_the_owner_refuses_is_passed_on() {
     assert_eq!(pair.other.asked().len(), 1);
 }
 
+/// PG10: a text is posted once, by the process that acts for the channel, which writes down who posted it.
+#[tokio::test]
+async fn a_text_is_posted_by_the_process_that_acts_for_the_channel() {
+    let pair = Pair::open().await;
+    let post = json!({ "order": "post", "text": "a secret", "reason": "asked" });
+    assert_eq!(pair.fixture.order(pair.theirs, OPERATOR, &post).await.status, StatusCode::OK);
+    let text = serde_json::from_value(json!("a secret")).unwrap();
+    let (channel, by) = (pair.theirs, "operator at bot-1".to_owned());
+    let asked = PageQuestion::Post { channel, text, by, reason: Some("asked".to_owned()) };
+    assert!(!format!("{asked:?}").contains("a secret"));
+    assert_eq!(pair.other.asked(), [asked]);
+    assert!(pair.fixture.discord.messages(pair.theirs).is_empty(), "not by this one");
+    assert_eq!(
+        pair.fixture.get("/dirigent/api/orders", OPERATOR).await.json()["orders"],
+        json!([])
+    );
+}
+
 #[tokio::test]
 async fn a_replay_and_a_score_are_made_by_the_process_that_has_the_recording() {
     let pair = Pair::open().await;

@@ -158,7 +158,7 @@ async fn rows_are_sorted_as_is_asked_for() {
     assert!(row.contains("class=\"owner\"><bdi>"), "its guild: {row}");
 }
 
-struct Broken;
+pub(crate) struct Broken;
 
 #[dirigent::async_trait]
 impl dirigent::Agent for Broken {

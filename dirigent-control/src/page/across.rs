@@ -10,7 +10,8 @@ use dirigent::ports::{ChannelRequest, Standing};
 
 use crate::page::look::{ChannelFacts, ChannelLook, DriverAnswer, Overview, Query, Row};
 use crate::page::made_once::Freshness;
-use crate::page::peer_rows::{PeersTold, Told};
+use crate::page::order::Told;
+use crate::page::peer_rows::{PeerTold, PeersTold};
 use crate::page::peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 use crate::page::places::Places;
 use crate::page::problem::Problem;
@@ -77,7 +78,7 @@ pub(crate) struct AllRows {
 /// What is asked of the channels of all processes.
 #[derive(Clone, Copy)]
 pub(crate) struct Across<'a> {
-    shared: &'a PageContext,
+    pub(crate) shared: &'a PageContext,
 }
 
 impl PageContext {
@@ -127,8 +128,18 @@ impl Across<'_> {
                 self.shared.own_replay(*channel).await.map(PageAnswer::File)
             }
             PageQuestion::Order { channel, request, by, reason } => {
-                let given = self.shared.own_order(*channel, request, (by, reason.as_deref())).await;
+                let told = Told::Request(request.clone());
+                let given = self.shared.own_order(*channel, &told, (by, reason.as_deref())).await;
                 given.map(|()| PageAnswer::Done)
+            }
+            PageQuestion::Post { channel, text, by, reason } => {
+                let told = Told::Post(text.clone());
+                let given = self.shared.own_order(*channel, &told, (by, reason.as_deref())).await;
+                given.map(|()| PageAnswer::Done)
+            }
+            PageQuestion::Agent { agent } => {
+                let told = self.shared.own_agent(agent).await;
+                told.map(|(channels, more)| PageAnswer::Agent { channels, more })
             }
             PageQuestion::RegistryChanged => {
                 let read = self.shared.dirigent.identities_changed().await;
@@ -192,7 +203,7 @@ impl Across<'_> {
     }
 
     /// Asks another process, and waits for its answer for as long as the question says.
-    async fn ask_peer(
+    pub(crate) async fn ask_peer(
         self,
         peers: &Arc<dyn Peers>,
         peer: &str,
@@ -251,13 +262,19 @@ impl Across<'_> {
     pub(crate) async fn order(
         self,
         channel: ChannelId,
-        request: ChannelRequest,
+        told: Told,
         by: &str,
         reason: Option<String>,
     ) -> Result<(), Problem> {
+        if let Told::Request(ChannelRequest::SendResult { to }) = told {
+            self.shared.must_be_of_its_guild(channel, to).await?;
+        }
         let at = self.shared.peers.as_ref().map(|peers| format!(" at {}", peers.me()));
         let by = format!("{by}{}", at.unwrap_or_default());
-        let question = PageQuestion::Order { channel, request, by, reason };
+        let question = match told {
+            Told::Request(request) => PageQuestion::Order { channel, request, by, reason },
+            Told::Post(text) => PageQuestion::Post { channel, text, by, reason },
+        };
         let given = self.ask_owner(channel, &question).await;
         self.shared.orders.send_modify(|orders| *orders += 1);
         match given {
@@ -329,7 +346,7 @@ impl Across<'_> {
     }
 
     /// Why there is no row of the channel, where its process does not answer or there is none.
-    fn why_untold(self, channel: ChannelId, told: &[Told]) -> Option<String> {
+    fn why_untold(self, channel: ChannelId, told: &[PeerTold]) -> Option<String> {
         if self.is_ours(channel) {
             return None;
         }

@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::page::extract::{Asked, Named, Sent, channel_id};
-use crate::page::look::{self, ChannelLook, IdentityLook, Overview, RegistryLook};
+use crate::page::look::{self, AgentReport, ChannelLook, IdentityLook, Overview, RegistryLook};
 use crate::page::made_once::Freshness;
 use crate::page::many;
 use crate::page::messages::Messages;
@@ -83,6 +83,7 @@ pub(crate) fn routes() -> (Router<Arc<PageContext>>, Document) {
         .routes(routes!(many::logged, many::order_many))
         .routes(routes!(score))
         .routes(routes!(replay))
+        .routes(routes!(agent))
         .routes(routes!(identities))
         .routes(routes!(register, remove))
         .routes(routes!(scan))
@@ -134,7 +135,7 @@ async fn order(
 ) -> Answer<Done> {
     let id = channel_id(&id)?;
     let reason = reason_of(given.reason.as_deref())?;
-    shared.across().order(id, given.order.request()?, &visitor.name, reason).await?;
+    shared.across().order(id, given.order.told()?, &visitor.name, reason).await?;
     Ok(Json(Done { done: true }))
 }
 
@@ -173,6 +174,12 @@ async fn replay_file(
     let text = text
         .map_err(|error| Problem::new(error.status().as_u16(), "unreadable", error.body_text()))?;
     shared.replay_file(text).await.map(Json)
+}
+
+/// One agent in all channels: how it stands there, its turns by day, and its failures, as far as they are kept.
+#[utoipa::path(get, path = "/agents/{agent}", params(("agent" = String, Path, description = "The agent's id")), responses((status = 200, body = AgentReport), Problem))]
+async fn agent(State(shared): Ctl, Named(agent): Named<String>) -> Answer<AgentReport> {
+    shared.across().agent(&agent).await.map(Json)
 }
 
 /// The registry of agents.

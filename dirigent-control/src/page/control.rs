@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -312,6 +313,7 @@ impl ControlBuilder {
             streams: Arc::new(Semaphore::new(self.streams_max.min(Semaphore::MAX_PERMITS))),
             replays: Arc::new(Semaphore::new(REPLAYS_MAX)),
             orders: watch::Sender::new(0),
+            posts: AtomicU64::new(0),
             order_log: OrderLog::new(self.order_store),
             drawn: Drawn::default(),
             all_rows: MadeOnce::default(),

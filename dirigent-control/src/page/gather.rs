@@ -10,6 +10,7 @@ use dirigent::{AgentId, CallError, ChannelId};
 use futures_util::stream::{self, StreamExt as _};
 
 use crate::page::look::{ChannelFacts, ChannelLook, DriverAnswer, Names, OrderLook, Row};
+use crate::page::order::Told;
 use crate::page::peers::{ChannelSheet, TIME_LIMIT};
 use crate::page::places::Places;
 use crate::page::problem::Problem;
@@ -88,7 +89,7 @@ impl PageContext {
         Row { owner: self.across().owner(id), since, ..row }
     }
 
-    async fn row(&self, id: ChannelId) -> Result<Row, Problem> {
+    pub(crate) async fn row(&self, id: ChannelId) -> Result<Row, Problem> {
         let places = self.places.get(&self.dirigent).await;
         self.must_exist(id).await?;
         let known = self.known(id).await?;
@@ -162,13 +163,18 @@ impl PageContext {
     pub(crate) async fn own_order(
         &self,
         id: ChannelId,
-        request: &ChannelRequest,
+        told: &Told,
         (by, reason): (&str, Option<&str>),
     ) -> Result<(), Problem> {
-        self.must_exist(id).await?;
-        let answer = self.dirigent.request_here(id, request, TIME_LIMIT).await;
-        let given = answer.and_then(ChannelAnswer::into_result).map(drop).map_err(Problem::from);
-        self.record_order((id, request), (by, reason), &given).await;
+        let given = match told {
+            Told::Request(request) => {
+                self.must_exist(id).await?;
+                let answer = self.dirigent.request_here(id, request, TIME_LIMIT).await;
+                answer.and_then(ChannelAnswer::into_result).map(drop).map_err(Problem::from)
+            }
+            Told::Post(text) => self.own_post(id, text).await,
+        };
+        self.record_order((id, told), (by, reason), &given).await;
         self.orders.send_modify(|orders| *orders += 1);
         given
     }
@@ -176,7 +182,7 @@ impl PageContext {
     /// Writes down who gave an order, in the log and for the page. One that another process is given instead is its matter.
     async fn record_order(
         &self,
-        (id, request): (ChannelId, &ChannelRequest),
+        (id, told): (ChannelId, &Told),
         (by, reason): (&str, Option<&str>),
         given: &Result<(), Problem>,
     ) {
@@ -185,21 +191,18 @@ impl PageContext {
         }
         let refused = given.as_ref().err().map(|problem| problem.name().to_owned());
         let at = self.clock.now().as_millis();
-        let named = request.name();
+        let named = told.name();
         let known = self.names().await.unwrap_or_default();
-        let order = OrderLook {
-            at,
-            order: named.into(),
-            agent: agent_of(request).map(|agent| known.of(agent)),
-            mode: if let ChannelRequest::SetMode { mode } = request {
-                Some(mode.as_str().into())
-            } else {
-                None
-            },
-            by: by.to_owned(),
-            reason: reason.map(ToOwned::to_owned),
-            refused,
-        };
+        let (mut agent, mut mode) = (None, None);
+        if let Told::Request(request) = told {
+            agent = agent_of(request).map(|agent| known.of(agent));
+            if let ChannelRequest::SetMode { mode: given } = request {
+                mode = Some(given.as_str().into());
+            }
+        }
+        let (by_whom, reason) = (by.to_owned(), reason.map(ToOwned::to_owned));
+        let order =
+            OrderLook { at, order: named.into(), agent, mode, by: by_whom, reason, refused };
         self.order_log.add(id, order).await;
         match given {
             Ok(()) => tracing::info!(channel = %id, order = named, by, "an order was carried out"),
@@ -221,7 +224,7 @@ impl PageContext {
         self.dirigent.agent(key).map(|agent| AgentId::from(names.of(&agent)))
     }
 
-    async fn known(&self, id: ChannelId) -> Result<DriverAnswer, Problem> {
+    pub(crate) async fn known(&self, id: ChannelId) -> Result<DriverAnswer, Problem> {
         match self.dirigent.channel(id).status().await {
             Ok(Some(status)) => Ok(DriverAnswer::Status(Box::new(status))),
             Ok(None) => Ok(DriverAnswer::Unmanaged),

@@ -1,16 +1,19 @@
 //! Plain data that pages, the API and live streams show, made by pure functions of what the driver reports. A file
 //! for each page, and `words` for sentences.
 
+mod agent;
 mod channel;
 mod discussion;
 mod overview;
 mod row;
 pub(crate) mod words;
 
-pub(crate) use channel::ChannelFacts;
+pub(crate) use agent::AgentReport;
+pub use agent::{AgentChannel, AgentDay};
 pub use channel::{
     AgentLook, BudgetLook, ChangeLook, ChannelLook, LoggedOrder, OrderLook, WorkLook,
 };
+pub(crate) use channel::{ChannelFacts, agent_look, failures, in_path};
 pub use discussion::{DiscussionLook, OutboxLook};
 pub use overview::Overview;
 pub(crate) use overview::Query;
@@ -55,4 +58,11 @@ pub struct IdentityLook {
     pub discord_user_id: String,
     /// Its name for people.
     pub agent_name: String,
+}
+
+impl IdentityLook {
+    /// The agent as a part of an address's path.
+    pub(crate) fn key(&self) -> String {
+        in_path(&self.agent_id)
+    }
 }

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::page::extract::Sent;
 use crate::page::look::{LoggedOrder, Row};
 use crate::page::made_once::Freshness;
-use crate::page::order::reason_of;
+use crate::page::order::{Told, reason_of};
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 use crate::page::visitor::Visitor;
@@ -155,7 +155,7 @@ impl PageContext {
                 let reason = reason.clone();
                 async move {
                     let Ok(id) = row.id.parse::<ChannelId>() else { return (row, Ok(())) };
-                    let request = many.order.request();
+                    let request = Told::Request(many.order.request());
                     let given = self.across().order(id, request, &visitor.name, reason).await;
                     (row, given)
                 }

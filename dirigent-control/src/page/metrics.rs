@@ -73,7 +73,7 @@ struct Numbers {
 }
 
 /// Turns by how they ended.
-const TURNS: [(&str, &[Cause]); 6] = [
+pub(crate) const TURNS: [(&str, &[Cause]); 6] = [
     (
         "spoke",
         &[

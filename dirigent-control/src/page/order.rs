@@ -1,10 +1,13 @@
 //! What an operator tells a channel, as a value.
 
+use std::fmt;
+
 use dirigent::ports::ChannelRequest;
 use dirigent::{AgentId, Mode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::page::extract::channel_id;
 use crate::page::look::Row;
 use crate::page::problem::Problem;
 
@@ -67,6 +70,55 @@ pub enum Order {
     ResetBudget,
     /// Closes it for good.
     Archive,
+    /// Tries at once to post what of a discussion could not be delivered.
+    RetryPosts,
+    /// Drops the result of a discussion that could not be delivered.
+    DismissResult,
+    /// Posts the result of a discussion that could not be delivered in another channel of its guild.
+    SendResult {
+        /// The other channel's id.
+        to: String,
+    },
+    /// Posts a text as the moderator. It pings no account, and the log of orders does not have it.
+    Post {
+        /// The text: at most 2,000 characters in Discord.
+        text: PostText,
+    },
+}
+
+/// What is posted as the moderator. `Debug` shows its length only.
+///
+/// ```
+/// let text: dirigent_control::PostText = serde_json::from_str(r#""a secret""#)?;
+/// assert_eq!(format!("{text:?}"), "8 bytes");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(transparent)]
+pub struct PostText(pub(crate) String);
+
+impl fmt::Debug for PostText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}
+
+/// What a channel is told: by the driver, or in a message.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "few exist at a time, and each is carried at once")]
+pub(crate) enum Told {
+    Request(ChannelRequest),
+    Post(PostText),
+}
+
+impl Told {
+    /// The order's name.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Request(request) => request.name(),
+            Self::Post(_) => "post",
+        }
+    }
 }
 
 /// An order with what goes along with it.
@@ -100,6 +152,9 @@ impl Order {
             Self::SetMode { .. } if row.is_locked => None,
             Self::SetMode { .. } | Self::Archive if row.turns == "archived" => None,
             Self::Archive => Some(format!("Archive {name}? That is for good.")),
+            Self::DismissResult => Some(format!(
+                "Dismiss the result of {name}? It is posted nowhere, and its text is lost."
+            )),
             Self::SetMode { .. } if row.turns == "unknown" => {
                 Some(format!("Begin {name} anew? What it stood at is lost."))
             }
@@ -122,10 +177,22 @@ impl Order {
         }
     }
 
-    /// Returns what the channel is asked.
-    pub(crate) fn request(self) -> Result<ChannelRequest, Problem> {
+    /// Whether a person is asked first, depending on the channel.
+    pub(crate) const fn may_ask(&self) -> bool {
+        matches!(
+            self,
+            Self::Archive | Self::SetMode { .. } | Self::DismissResult | Self::SendResult { .. }
+        )
+    }
+
+    /// Returns what the channel is told.
+    pub(crate) fn told(self) -> Result<Told, Problem> {
         let agent = |name: String| AgentId::from(name);
-        Ok(match self {
+        Ok(Told::Request(match self {
+            Self::Post { text } => return Ok(Told::Post(text)),
+            Self::RetryPosts => ChannelRequest::RetryPosts,
+            Self::DismissResult => ChannelRequest::DismissResult,
+            Self::SendResult { to } => ChannelRequest::SendResult { to: channel_id(&to)? },
             Self::SetMode { mode } => {
                 let mode: Mode = mode.parse().map_err(|_| {
                     Problem::invalid("there is no such mode; none, chat and report can be given")
@@ -146,6 +213,6 @@ impl Order {
             Self::Assign { agent: name } => ChannelRequest::Assign { agent: agent(name) },
             Self::ResetBudget => ChannelRequest::ResetBudget,
             Self::Archive => ChannelRequest::Archive,
-        })
+        }))
     }
 }

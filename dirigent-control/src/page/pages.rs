@@ -8,17 +8,20 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
 use dirigent::ChannelId;
+use dirigent::ports::ChannelRequest;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
 use crate::page::auth::VisitorRole;
 use crate::page::drawn::{RowGroup, Sheet, Shown, Subject};
 use crate::page::extract::{Asked, Named, channel_id, refused};
-use crate::page::look::{ChannelLook, LoggedOrder, Overview, Query, RegistryLook, Row};
+use crate::page::look::{
+    AgentReport, ChannelLook, LoggedOrder, Overview, Query, RegistryLook, Row,
+};
 use crate::page::made_once::Freshness;
 use crate::page::many::{ManyDone, ManyOrder, OrderMany};
 use crate::page::messages::Messages;
-use crate::page::order::{GivenOrder, Order, reason_of};
+use crate::page::order::{GivenOrder, Told, reason_of};
 use crate::page::ports::ScanReport;
 use crate::page::problem::Problem;
 use crate::page::registry::Seen;
@@ -35,6 +38,7 @@ pub(crate) fn routes() -> Router<Arc<PageContext>> {
         .route("/channels/{id}/replay", get(replay))
         .route("/replay", get(replay_file))
         .route("/orders", get(orders).post(order_many))
+        .route("/agents/{id}", get(agent))
         .route("/registry", get(registry).post(change_registry))
         .route("/assets/{name}", get(crate::page::assets::asset))
         .route("/metrics", get(crate::page::metrics::metrics))
@@ -142,7 +146,7 @@ struct Done {
 }
 
 /// The orders whose success is confirmed.
-const ORDERS: [&str; 12] = [
+const ORDERS: [&str; 16] = [
     "set-mode",
     "stop",
     "hold",
@@ -155,6 +159,10 @@ const ORDERS: [&str; 12] = [
     "assign",
     "reset-budget",
     "archive",
+    "retry-posts",
+    "dismiss-result",
+    "send-result",
+    "post",
 ];
 
 /// What the parts of a channel's page are drawn of.
@@ -219,6 +227,14 @@ struct RegistryPage<'a> {
     typed: Option<Typed>,
     /// What was just done.
     done: Option<String>,
+}
+
+/// One agent in all channels.
+#[derive(Template)]
+#[template(path = "agent.html")]
+struct AgentPage<'a> {
+    frame: Frame<'a>,
+    report: &'a AgentReport,
 }
 
 /// What a visitor typed that was refused, and why.
@@ -343,17 +359,24 @@ async fn order(
     let given = serde_json::from_value::<GivenOrder>(serde_json::Value::Object(fields.collect()));
     let given = given.map_err(|error| Problem::new(422, "bad-form", error.to_string()))?;
     let (order, reason) = (given.order, reason_of(given.reason.as_deref())?);
-    let request = order.clone().request()?;
-    let asks = matches!(order, Order::Archive | Order::SetMode { .. }) && !is_sure(&pairs);
-    if asks {
-        let sheet = shared.across().sheet(id).await?;
-        if let Some(question) = order.question(&sheet.look.channel) {
+    let may_ask = order.may_ask() && !is_sure(&pairs);
+    let told = order.clone().told()?;
+    if may_ask {
+        let row = shared.across().sheet(id).await?.look.channel;
+        let question = match told {
+            Told::Request(ChannelRequest::SendResult { to }) => {
+                shared.must_be_of_its_guild(id, to).await?;
+                Some(shared.asks_before_sending(&row, to).await)
+            }
+            Told::Request(_) | Told::Post(_) => order.question(&row),
+        };
+        if let Some(question) = question {
             let to = format!("{}/channels/{id}", shared.base);
             return ask(&shared, &headers, (&to, &to), question, &pairs);
         }
     }
-    let named = request.name();
-    shared.across().order(id, request, &visitor.name, reason).await?;
+    let named = told.name();
+    shared.across().order(id, told, &visitor.name, reason).await?;
     Ok(done(&headers, &format!("{}/channels/{id}?done={named}", shared.base)))
 }
 
@@ -477,6 +500,16 @@ async fn replay_file(State(shared): Ctl, Extension(role): Extension<VisitorRole>
         frame: Frame::new(&shared, role, "replay", "Replay a recording"),
         row: None,
     })
+}
+
+async fn agent(
+    State(shared): Ctl,
+    Extension(role): Extension<VisitorRole>,
+    Named(id): Named<String>,
+) -> Page {
+    let report = shared.across().agent(&id).await?;
+    let frame = Frame::new(&shared, role, "registry", &report.name);
+    page(&AgentPage { frame, report: &report })
 }
 
 async fn registry(

@@ -41,18 +41,18 @@ struct Kept {
 /// What all of them tell.
 #[derive(Default)]
 pub(crate) struct PeersTold {
-    pub(crate) told: Vec<Told>,
+    pub(crate) told: Vec<PeerTold>,
     /// The rows of channels for which no process answers.
     pub(crate) lost: Vec<(ChannelId, Row)>,
 }
 
 /// What one of them told.
-pub(crate) struct Told {
+pub(crate) struct PeerTold {
     peer: String,
     kept: Kept,
 }
 
-impl Told {
+impl PeerTold {
     pub(crate) fn peer(&self) -> &str {
         &self.peer
     }
@@ -98,7 +98,7 @@ impl PeerRows {
         state.renew(asked.iter().cloned().collect());
         state.lost.retain(|id, _| is_lost(shared, *id, &asked));
         let lost = state.lost.iter().map(|(id, row)| (*id, row.clone())).collect();
-        let told = asked.into_iter().map(|(peer, kept)| Told { peer, kept }).collect();
+        let told = asked.into_iter().map(|(peer, kept)| PeerTold { peer, kept }).collect();
         PeersTold { told, lost }
     }
 }

@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use dirigent::ChannelId;
 use dirigent::ports::ChannelRequest;
+use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};
 
-use crate::page::look::{ChannelLook, Row};
+use crate::page::look::{AgentChannel, ChannelLook, Row};
+use crate::page::order::PostText;
 use crate::page::problem::Problem;
 
 /// How long another process is waited for.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(2);
+/// How long it is waited for where it posts: a little longer than it waits for the chat.
+const POST_LIMIT: Duration = Duration::from_secs(10);
 /// How long it is waited for where it replays a recording.
 const REPLAY_LIMIT: Duration = Duration::from_secs(20);
 
@@ -144,6 +147,23 @@ pub enum PageQuestion {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// A text that is to be posted in the channel as the moderator.
+    Post {
+        /// Which channel.
+        channel: ChannelId,
+        /// The text.
+        text: PostText,
+        /// Who posts it, for people: `anna at bot-1`.
+        by: String,
+        /// Why, in the words of who posts it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// One agent in the channels that it acts for.
+    Agent {
+        /// Which agent.
+        agent: AgentId,
+    },
     /// The registry of agents has changed.
     RegistryChanged,
 }
@@ -152,22 +172,25 @@ impl PageQuestion {
     /// The channel that it is about.
     pub const fn channel(&self) -> Option<ChannelId> {
         match self {
-            Self::Rows { .. } | Self::RegistryChanged => None,
+            Self::Rows { .. } | Self::Agent { .. } | Self::RegistryChanged => None,
             Self::Channel { channel }
             | Self::Score { channel }
             | Self::Replay { channel }
+            | Self::Post { channel, .. }
             | Self::Order { channel, .. } => Some(*channel),
         }
     }
 
-    /// How long an answer is waited for: 2 s; for a replay 20 s.
+    /// How long an answer is waited for: 2 s; for a post 10 s, for a replay 20 s.
     pub const fn time_limit(&self) -> Duration {
         match self {
             Self::Replay { .. } => REPLAY_LIMIT,
+            Self::Post { .. } => POST_LIMIT,
             Self::Rows { .. }
             | Self::Channel { .. }
             | Self::Score { .. }
             | Self::Order { .. }
+            | Self::Agent { .. }
             | Self::RegistryChanged => TIME_LIMIT,
         }
     }
@@ -193,6 +216,13 @@ pub enum PageAnswer {
     },
     /// A channel.
     Channel(Box<ChannelSheet>),
+    /// An agent in its channels, those first that changed last.
+    Agent {
+        /// At most 200 channels.
+        channels: Vec<AgentChannel>,
+        /// How many more there are.
+        more: usize,
+    },
     /// A file: an SVG, or a replay as JSON.
     File(String),
     /// It was carried out.

@@ -48,7 +48,7 @@ impl PageContext {
     }
 
     /// A long recording takes some seconds of a core: few are read at once, and none where the bot's tasks run.
-    async fn beside<T: Send + 'static>(
+    pub(crate) async fn beside<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {

@@ -1,6 +1,7 @@
 //! What all requests share, as the builder put it together.
 
 use std::net::IpAddr;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use dirigent::ports::GuildApi;
@@ -54,6 +55,8 @@ pub(crate) struct PageContext {
     pub(crate) replays: Arc<Semaphore>,
     /// How many orders were given, and changes of the registry: some change what is shown without an event.
     pub(crate) orders: watch::Sender<u64>,
+    /// How many texts were posted by hand: each gets a nonce of its own.
+    pub(crate) posts: AtomicU64,
     pub(crate) order_log: OrderLog,
     pub(crate) since: SinceCache,
     pub(crate) drawn: Drawn,

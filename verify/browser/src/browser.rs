@@ -98,6 +98,19 @@ impl Visitor {
         self.on(css, async |element| element.click().await).await
     }
 
+    /// What the visitor is asked, when that comes.
+    pub(crate) async fn question(&self) -> Result<String> {
+        for _ in 0..100 {
+            match self.client.get_alert_text().await {
+                Err(error) if error.is_no_such_alert() => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                asked => return Ok(asked?),
+            }
+        }
+        Err("no question was asked".into())
+    }
+
     /// Says yes to a question, when it comes.
     pub(crate) async fn say_yes(&self) -> Result {
         for _ in 0..100 {

@@ -64,6 +64,9 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
     visitor.js(middle, Vec::new()).await?;
     picture(visitor, &taken("replay")).await?;
     visitor.is_accessible(&format!("the replay, {}", look.name())).await?;
+    visitor.go(&format!("{}/agents/architect", server.page)).await?;
+    picture(visitor, &taken("agent")).await?;
+    visitor.is_accessible(&format!("an agent, {}", look.name())).await?;
     visitor.go(&format!("{}/registry", server.page)).await?;
     picture(visitor, &taken("registry")).await?;
     visitor.is_accessible(&format!("the registry, {}", look.name())).await?;

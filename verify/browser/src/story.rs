@@ -31,6 +31,10 @@ pub(crate) async fn all(visitor: &Visitor, server: &Server, recording: &Path) ->
     see_work(visitor, server).await?;
     println!("what of a discussion cannot be posted is told");
     read_the_outbox(visitor, server).await?;
+    println!("a text is posted as the moderator");
+    post_as_the_moderator(visitor, server).await?;
+    println!("an agent has a page of its own");
+    read_an_agents_page(visitor, server).await?;
     println!("a refused order is told");
     be_refused(visitor, server).await?;
     println!("a damaged record is told, and the channel begins anew");
@@ -282,7 +286,48 @@ async fn read_the_outbox(visitor: &Visitor, server: &Server) -> Result {
     visitor.open(server, "where-to-move").await?;
     let given_up = "return document.querySelector('.outbox .warn')?.textContent.includes('The result was given up')";
     visitor.until("a result that was given up", given_up).await?;
-    visitor.is_accessible("a discussion whose result cannot be posted").await
+    visitor.is_accessible("a discussion whose result cannot be posted").await?;
+    let choose = "const select = document.getElementById('send-to'); \
+                  select.value = [...select.options].find((option) => option.textContent === 'quiet-corner').value";
+    visitor.js(choose, Vec::new()).await?;
+    visitor.click("#send").await?;
+    let asked = visitor.question().await?;
+    if !asked.contains("to quiet-corner? There, ") || !asked.contains(" can read it.") {
+        return Err(format!("the question does not name who can read there: {asked}").into());
+    }
+    visitor.say_yes().await?;
+    let empty =
+        "return document.getElementById('facts')?.textContent.includes('empty: all was posted')";
+    visitor.until("a result that was sent elsewhere", empty).await?;
+    Ok(())
+}
+
+/// A text is posted as the moderator, and stands among what was said.
+async fn post_as_the_moderator(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "quiet-corner").await?;
+    visitor
+        .until(
+            "the result that was sent here",
+            "return document.querySelector('.messages .text')?.textContent.includes('Discussion')",
+        )
+        .await?;
+    visitor.fill("#text", "We are <b>on it</b>.").await?;
+    visitor.click("#post").await?;
+    let posted = "return document.querySelector('.messages .text')?.textContent === 'We are <b>on it</b>.' && \
+                  document.getElementById('text').value === ''";
+    visitor.until("the text among what was said", posted).await?;
+    visitor.is_accessible("a channel in which the moderator wrote").await
+}
+
+/// An agent's own page is a click away from its channel.
+async fn read_an_agents_page(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "design-review").await?;
+    visitor.click(".agents strong a").await?;
+    let turns = "return location.pathname.includes('/agents/') && \
+                 [...document.querySelectorAll('h2')].map((h) => h.textContent).join() === 'Channels,Turns by day,Failures' && \
+                 Number(document.querySelectorAll('table')[1].rows[1].cells[1].textContent) > 0";
+    visitor.until("the agent's turns by day", turns).await?;
+    visitor.is_accessible("an agent's page").await
 }
 
 /// The page hides what is locked; a request that is sent all the same is refused, and the page says so.

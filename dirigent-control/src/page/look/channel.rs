@@ -158,8 +158,13 @@ pub struct AgentLook {
 impl AgentLook {
     /// The agent in the id of an element: the focus stays with the agent wherever its row moves.
     pub(crate) fn key(&self) -> String {
-        form_urlencoded::byte_serialize(self.id.as_bytes()).collect()
+        in_path(&self.id)
     }
+}
+
+/// An id as a part of an address's path.
+pub(crate) fn in_path(id: &str) -> String {
+    form_urlencoded::byte_serialize(id.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
 /// What something that works for a channel has done so far: an agent whose answer takes long, or a program that it uses.
@@ -243,11 +248,18 @@ pub(crate) struct ChannelFacts {
 const WORK_CHARS: usize = 200;
 /// The most changes that are shown.
 const CHANGES: usize = 40;
+/// The most failures of an agent in one channel.
+const FAILURES: usize = 10;
 
 impl ChannelLook {
     pub(crate) fn of(channel: Row, facts: &ChannelFacts, names: &Names, places: &Places) -> Self {
         let status = facts.status.as_deref();
         let agents = status.map(|status| agents(status, &facts.explanations, names));
+        let id = channel.id.parse().ok();
+        let discussion = facts.discussion.as_ref();
+        let discussion = discussion.map(|told| DiscussionLook::of(id, told, names, places));
+        let orders = orders(&channel, status, discussion.as_ref());
+        let orders = orders.into_iter().map(Cow::Borrowed).collect();
         let number = |of: fn(&Status) -> u32| status.map_or(0, of);
         Self {
             agents: agents.unwrap_or_default(),
@@ -256,14 +268,11 @@ impl ChannelLook {
             turns_since_human: number(|status| status.turns_since_human),
             cycles_since_human: number(|status| status.cycles_since_human),
             budgets: status.map(budgets).unwrap_or_default(),
-            discussion: facts
-                .discussion
-                .as_ref()
-                .map(|told| DiscussionLook::of(told, names, places)),
+            discussion,
             workers: facts.workers.iter().map(work).collect(),
             changes: changes(&facts.history, names, CHANGES),
             given: facts.given.clone(),
-            orders: orders(&channel, status).into_iter().map(Cow::Borrowed).collect(),
+            orders,
             because: status.and_then(|status| because(status, &facts.history, names)),
             advice: advice(&channel, status).map(Cow::Borrowed),
             channel,
@@ -346,6 +355,25 @@ fn agents(status: &Status, explanations: &[Explanation], names: &Names) -> Vec<A
         }
     };
     status.agents.iter().map(look).collect()
+}
+
+/// How one agent stands in the channel.
+pub(crate) fn agent_look(status: &Status, why: &Explanation, names: &Names) -> Option<AgentLook> {
+    let all = agents(status, std::slice::from_ref(why), names);
+    all.into_iter().find(|look| look.id == why.agent.as_str())
+}
+
+/// The newest failures of an agent, the newest first.
+pub(crate) fn failures(
+    history: &[ChannelEvent],
+    agent: &AgentId,
+    names: &Names,
+) -> Vec<ChangeLook> {
+    let is_its = |event: &&ChannelEvent| {
+        event.agent.as_ref() == Some(agent) && words::is_failure(event.transition.cause)
+    };
+    let failed: Vec<_> = history.iter().filter(is_its).cloned().collect();
+    changes(&failed, names, FAILURES)
 }
 
 fn turn_of(seat: Option<Seat>, speaks: bool) -> &'static str {
@@ -442,13 +470,24 @@ fn work(work: &Work) -> WorkLook {
 }
 
 /// What can be told to the channel as it stands. The machine is asked all the same.
-fn orders(row: &Row, status: Option<&Status>) -> Vec<&'static str> {
-    let mut orders = Vec::new();
+fn orders(
+    row: &Row,
+    status: Option<&Status>,
+    discussion: Option<&DiscussionLook>,
+) -> Vec<&'static str> {
     if row.is_away {
-        return orders;
+        return Vec::new();
+    }
+    let is_over = row.turns == "archived";
+    let mut orders = if is_over { Vec::new() } else { vec!["post"] };
+    let undelivered = discussion.into_iter().flat_map(|told| &told.outbox);
+    for post in undelivered.filter(|post| post.is_undelivered()) {
+        orders.push("retry-posts");
+        if post.what == "result" {
+            orders.extend(["dismiss-result", "send-result"]);
+        }
     }
     let is_managed = status.is_some_and(|status| status.list.len() > 1);
-    let is_over = row.turns == "archived";
     if !row.is_locked && !is_over {
         orders.push("set-mode");
     }

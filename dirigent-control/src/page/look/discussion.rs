@@ -1,10 +1,12 @@
 //! A discussion, and what of it is still to be posted.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
 
 use dirigent::ChannelId;
 use dirigent::operate::{DiscussionState, DiscussionStatus, OutboxEntry, PostState};
-use dirigent::ports::Timestamp;
+use dirigent::ports::{ChannelInfo, Timestamp};
 use dirigent::store::OutboxKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -44,7 +46,7 @@ pub struct DiscussionLook {
 ///     post.state == "given-up"
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OutboxLook {
@@ -66,10 +68,27 @@ pub struct OutboxLook {
     pub in_doubt: bool,
     /// All of that in a sentence.
     pub sentence: String,
+    /// Its text, where it could not be delivered. `Debug` does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Where a result that could not be delivered can be sent instead: names of channels by id, at most 500.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub targets: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for OutboxLook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutboxLook").field("sentence", &self.sentence).finish_non_exhaustive()
+    }
 }
 
 impl DiscussionLook {
-    pub(super) fn of(told: &DiscussionStatus, names: &Names, places: &Places) -> Self {
+    pub(super) fn of(
+        id: Option<ChannelId>,
+        told: &DiscussionStatus,
+        names: &Names,
+        places: &Places,
+    ) -> Self {
         let terms = told.terms.as_deref();
         Self {
             state: match told.state {
@@ -82,13 +101,32 @@ impl DiscussionLook {
             callback: terms.map(|terms| called(terms.callback, places)),
             callback_id: terms.map(|terms| terms.callback.to_string()),
             guide: terms.map(|terms| terms.guide.clone()),
-            outbox: told.outbox.iter().map(|unposted| OutboxLook::of(unposted, places)).collect(),
+            outbox: told
+                .outbox
+                .iter()
+                .map(|unposted| OutboxLook::of(id, unposted, places))
+                .collect(),
         }
     }
 }
 
+/// The most channels to which a result is offered to be sent.
+const TARGETS: usize = 500;
+
 impl OutboxLook {
-    fn of(unposted: &OutboxEntry, places: &Places) -> Self {
+    /// Whether it could not be delivered, so that a person may do something.
+    pub(crate) const fn is_undelivered(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// Where it can be sent, by name.
+    pub(crate) fn targets_by_name(&self) -> Vec<(&String, &String)> {
+        let mut targets: Vec<_> = self.targets.iter().map(|(id, name)| (name, id)).collect();
+        targets.sort_unstable();
+        targets
+    }
+
+    fn of(id: Option<ChannelId>, unposted: &OutboxEntry, places: &Places) -> Self {
         let OutboxEntry { posted, parts, in_doubt, .. } = *unposted;
         let what = match unposted.kind {
             OutboxKind::Guide => "guide",
@@ -97,10 +135,7 @@ impl OutboxLook {
         let (state, waits) = match unposted.state {
             PostState::UnderWay => ("under-way", "is being posted"),
             PostState::Waiting(_) => ("waiting", "is tried again, as an attempt failed"),
-            PostState::GivenUp => (
-                "given-up",
-                "was given up: the chat does not take it. A restart tries it once more",
-            ),
+            PostState::GivenUp => ("given-up", "was given up: the chat does not take it"),
             PostState::Ready | _ => ("ready", "is about to be posted"),
         };
         let until = if let PostState::Waiting(until) = unposted.state { until } else { None };
@@ -112,6 +147,14 @@ impl OutboxLook {
         let doubt =
             if in_doubt { "; the next one may be there already, and is looked for" } else { "" };
         let sentence = format!("The {what} {waits}{progress}{doubt}.");
+        let is_undelivered =
+            matches!(unposted.state, PostState::Waiting(_) | PostState::GivenUp) && posted < parts;
+        let target = |info: &ChannelInfo| (info.id.to_string(), info.name.clone());
+        let targets = id.filter(|_| is_undelivered && unposted.kind == OutboxKind::Result);
+        let targets = targets.map(|id| {
+            let others = places.others_of_its_guild(id).filter(|info| info.id != unposted.to);
+            others.take(TARGETS).map(target).collect()
+        });
         let to = called(unposted.to, places);
         Self {
             what: what.into(),
@@ -123,6 +166,8 @@ impl OutboxLook {
             until,
             in_doubt,
             sentence,
+            text: is_undelivered.then(|| unposted.text.to_string()),
+            targets: targets.unwrap_or_default(),
         }
     }
 }

@@ -1,0 +1,128 @@
+//! What needs a person and is done here: a result is sent to another channel, and a text is posted as the moderator.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use dirigent::ChannelId;
+use dirigent::ports::{ApiError, Certainty, ChannelInfo, ChannelKind, Nonce, Post};
+
+use crate::page::look::Row;
+use crate::page::order::PostText;
+use crate::page::places::Places;
+use crate::page::problem::Problem;
+use crate::page::shared::PageContext;
+
+/// How long the chat is waited for.
+pub(crate) const POST_LIMIT: Duration = Duration::from_secs(8);
+/// Keeps the nonces of these posts apart from those of the library.
+const BY_HAND: u64 = 1 << 30;
+
+impl Places {
+    /// The text channels of the guild in which the channel is, without that one.
+    pub(crate) fn others_of_its_guild(
+        &self,
+        channel: ChannelId,
+    ) -> impl Iterator<Item = &ChannelInfo> {
+        let guild = self.channels.get(&channel).and_then(|info| info.guild);
+        let is_other = move |info: &&ChannelInfo| {
+            let is_text = matches!(info.kind, ChannelKind::Text | ChannelKind::Announcement);
+            guild.is_some() && info.guild == guild && info.id != channel && is_text
+        };
+        self.channels.values().filter(is_other)
+    }
+}
+
+impl PageContext {
+    /// Refuses a channel that is not in the guild of the discussion: its words are not for others.
+    pub(crate) async fn must_be_of_its_guild(
+        &self,
+        channel: ChannelId,
+        to: ChannelId,
+    ) -> Result<(), Problem> {
+        let places = self.places.get(&self.dirigent).await;
+        let is_fit = places.others_of_its_guild(channel).any(|info| info.id == to);
+        let detail = "a result can only be sent to another text channel of the discussion's guild";
+        if is_fit { Ok(()) } else { Err(Problem::new(422, "other-guild", detail)) }
+    }
+
+    /// What a person is asked before a result is sent there: it names who can read there.
+    pub(crate) async fn asks_before_sending(&self, row: &Row, to: ChannelId) -> String {
+        let places = self.places.get(&self.dirigent).await;
+        let info = places.channels.get(&to);
+        let name = info.map_or_else(|| to.to_string(), |info| info.name.clone());
+        let readers = match info {
+            Some(info) if !info.private => {
+                let guild = info.guild.and_then(|guild| places.guilds.get(&guild));
+                format!("everyone in {} can", guild.map_or("its guild", String::as_str))
+            }
+            Some(_) | None => self.readers_of(to).await,
+        };
+        format!("Send the result of {} to {name}? There, {readers} read it.", row.name)
+    }
+
+    /// Who can read in a private channel. Which people were given access to it no chat tells us.
+    async fn readers_of(&self, channel: ChannelId) -> String {
+        let people = "the people who were given access to the channel";
+        let unnamed = format!("agents that the chat does not name now, and {people} can");
+        let Ok(identities) = self.identities.all().await else {
+            return unnamed;
+        };
+        let among = identities.iter().map(|own| own.discord_user_id).collect();
+        let Ok(seen_by) = self.chat.members(channel, among).await else {
+            return unnamed;
+        };
+        let mut names: Vec<_> = identities
+            .into_iter()
+            .filter(|own| seen_by.contains(&own.discord_user_id))
+            .map(|own| own.agent_name)
+            .collect();
+        names.sort_unstable();
+        if names.is_empty() {
+            return format!("only {people} can");
+        }
+        format!("{} and {people} can", names.join(", "))
+    }
+
+    /// Posts a text as the moderator in a channel of this process. It pings no account.
+    pub(crate) async fn own_post(
+        &self,
+        channel: ChannelId,
+        text: &PostText,
+    ) -> Result<(), Problem> {
+        self.must_exist(channel).await?;
+        let text = fit(text, self.chat.longest_message())?;
+        let now = self.clock.now();
+        let number = self.posts.fetch_add(1, Ordering::Relaxed) % BY_HAND;
+        let nonce = Nonce::from_parts(channel.get(), now.as_millis(), BY_HAND | number);
+        let posted = tokio::select! {
+            biased;
+            posted = self.chat.post(Post::new(channel, text, nonce)) => posted,
+            () = self.clock.sleep_until(now + POST_LIMIT) => return Err(in_doubt()),
+        };
+        posted.map(drop).map_err(|error: ApiError| match error.certainty() {
+            Certainty::NotDone => {
+                Problem::new(502, "not-posted", format!("nothing was posted: {error}"))
+            }
+            Certainty::Unknown => in_doubt(),
+        })
+    }
+}
+
+fn in_doubt() -> Problem {
+    let detail =
+        "the chat did not answer: the text may be in the channel; look before you post it again";
+    Problem::new(503, "post-in-doubt", detail)
+}
+
+/// The text as it is posted.
+fn fit(text: &PostText, longest: usize) -> Result<String, Problem> {
+    // A browser ends lines with both.
+    let text = text.0.replace("\r\n", "\n");
+    let text = text.trim();
+    let units = text.encode_utf16().count();
+    if units == 0 || units > longest {
+        let detail = format!("a text must have 1 to {longest} characters; this one has {units}");
+        return Err(Problem::invalid(detail));
+    }
+    Ok(text.to_owned())
+}

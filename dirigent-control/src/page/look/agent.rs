@@ -1,0 +1,142 @@
+//! One agent in all channels.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::channel::{AgentLook, ChangeLook};
+use super::row::Row;
+
+/// An agent in one channel, with what is kept of its turns there.
+///
+/// ```
+/// fn turns(there: &dirigent_control::AgentChannel) -> u64 {
+///     there.days.values().map(|day| day.turns()).sum()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AgentChannel {
+    /// The channel.
+    pub channel: Row,
+    /// How the agent stands there.
+    pub agent: AgentLook,
+    /// Its turns by day in UTC, for example `2026-11-29`: as far back as the recording or the stored history of the channel goes.
+    pub days: BTreeMap<String, AgentDay>,
+    /// Its newest failures there, the newest first, at most 10.
+    pub failures: Vec<ChangeLook>,
+}
+
+impl AgentChannel {
+    pub(crate) const fn new(
+        channel: Row,
+        agent: AgentLook,
+        days: BTreeMap<String, AgentDay>,
+        failures: Vec<ChangeLook>,
+    ) -> Self {
+        Self { channel, agent, days, failures }
+    }
+
+    /// How many of its turns there are known.
+    pub(crate) fn turns(&self) -> u64 {
+        self.days.values().map(AgentDay::turns).sum()
+    }
+}
+
+/// The turns of an agent on one day.
+///
+/// ```
+/// assert_eq!(dirigent_control::AgentDay::default().turns(), 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AgentDay {
+    /// In so many it spoke.
+    pub spoke: u64,
+    /// In so many it had nothing to say, or repeated itself.
+    pub silent: u64,
+    /// So many failed or took too long.
+    pub failed: u64,
+    /// So many were cut short.
+    pub interrupted: u64,
+    /// What was reported while it had the floor, in the host's unit; nothing where the channel is not recorded.
+    pub cost: Option<u64>,
+}
+
+impl AgentDay {
+    /// How many turns ended.
+    pub const fn turns(&self) -> u64 {
+        self.spoke + self.silent + self.failed + self.interrupted
+    }
+
+    /// Adds a turn that ended like this.
+    pub(crate) fn ended(&mut self, end: &str) {
+        match end {
+            "spoke" => self.spoke += 1,
+            "failed" | "timed-out" => self.failed += 1,
+            "interrupted" => self.interrupted += 1,
+            _ => self.silent += 1,
+        }
+    }
+
+    pub(crate) fn spent(&mut self, cost: u64) {
+        *self.cost.get_or_insert_default() += cost;
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.spoke += other.spoke;
+        self.silent += other.silent;
+        self.failed += other.failed;
+        self.interrupted += other.interrupted;
+        if let Some(cost) = other.cost {
+            self.spent(cost);
+        }
+    }
+}
+
+/// An agent in all channels.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentReport {
+    /// The agent.
+    pub(crate) agent_id: String,
+    /// Its name for people.
+    pub(crate) name: String,
+    /// Its account; nothing for one that is not in the registry.
+    pub(crate) account: Option<String>,
+    /// The channels in which it is, those first that changed last.
+    pub(crate) channels: Vec<AgentChannel>,
+    /// How many more there are.
+    pub(crate) more: usize,
+    /// Its turns in these channels by day.
+    pub(crate) days: BTreeMap<String, AgentDay>,
+    /// The other processes that did not tell of theirs.
+    pub(crate) silent: Vec<String>,
+}
+
+impl AgentReport {
+    pub(crate) fn count(&mut self) {
+        for (day, counted) in self.channels.iter().flat_map(|there| &there.days) {
+            self.days.entry(day.clone()).or_default().add(counted);
+        }
+    }
+
+    /// How its newest calls failed, if they did.
+    pub(crate) fn failing(&self) -> Option<&str> {
+        self.channels.iter().find_map(|there| there.agent.failing.as_deref())
+    }
+
+    /// Its newest failures, with the channel in which each was.
+    pub(crate) fn failures(&self) -> Vec<(&Row, &ChangeLook)> {
+        let all = self.channels.iter();
+        let all =
+            all.flat_map(|there| there.failures.iter().map(|failed| (&there.channel, failed)));
+        let mut all: Vec<_> = all.collect();
+        all.sort_by_key(|(_, failed)| std::cmp::Reverse(failed.at));
+        all.truncate(20);
+        all
+    }
+}

@@ -1,0 +1,228 @@
+//! What an operator does about what needs a person: results that could not be delivered, a chosen agent, a text of one's own.
+
+use axum::body::Body;
+use dirigent::ChannelId;
+use dirigent_testkit::memory_discord::{Call, Fault};
+use http::{Method, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::fixture::{Answer, Fixture, OPERATOR, VIEWER, request};
+
+const GUIDE: &str = "Which plan?";
+
+async fn form(fixture: &Fixture, channel: ChannelId, form: String) -> Answer {
+    let path = format!("/dirigent/channels/{channel}");
+    let mut asked = request(Method::POST, &path, OPERATOR, Body::from(form));
+    let kind = "application/x-www-form-urlencoded".parse().unwrap();
+    asked.headers_mut().insert(header::CONTENT_TYPE, kind);
+    asked.headers_mut().insert(header::ACCEPT, "text/html".parse().unwrap());
+    fixture.ask(asked).await
+}
+
+/// A discussion whose result was given up.
+async fn undelivered(fixture: &Fixture) -> ChannelId {
+    let callback = fixture.room("callback");
+    let talk = fixture.discussion(callback, GUIDE).await;
+    let initiator = fixture.dirigent.channel(talk).discussion().await.unwrap().unwrap().initiator;
+    fixture.until(talk, |status| status.speaker.clone()).await;
+    fixture.discord.channel(callback).delete();
+    fixture.dirigent.channel(talk).conclude(&initiator.unwrap(), None).await.unwrap();
+    fixture.until(talk, |status| (status.given_up == 1).then_some(())).await;
+    talk
+}
+
+async fn look(fixture: &Fixture, channel: ChannelId) -> Value {
+    fixture.get(&format!("/dirigent/api/channels/{channel}"), VIEWER).await.json()
+}
+
+/// PG10: a result that could not be delivered is shown with its text, and is tried again; a viewer reads it and does nothing.
+#[tokio::test]
+async fn a_result_that_could_not_be_delivered_is_shown_and_tried_again() {
+    let fixture = Fixture::open().await;
+    fixture.room("den");
+    let talk = undelivered(&fixture).await;
+    let told = look(&fixture, talk).await;
+    let post = &told["discussion"]["outbox"][0];
+    assert!(post["text"].as_str().unwrap().contains(&format!("<#{talk}>")), "{told}");
+    assert_eq!((&post["state"], &post["what"]), (&"given-up".into(), &"result".into()));
+    let path = format!("/dirigent/channels/{talk}");
+    let (seen, steered) =
+        (fixture.page(&path, VIEWER).await.text, fixture.page(&path, OPERATOR).await.text);
+    let text = format!("&#60;#{talk}&#62;");
+    assert!(seen.contains(&text) && steered.contains(&text), "{seen}");
+    for button in ["value=\"retry-posts\"", "value=\"dismiss-result\"", "value=\"send-result\""] {
+        assert!(steered.contains(button) && !seen.contains(button), "{button}");
+    }
+    let before = fixture.discord.calls();
+    let retried = fixture.order(talk, OPERATOR, &json!({ "order": "retry-posts" })).await;
+    assert_eq!(retried.status, StatusCode::OK, "{}", retried.text);
+    fixture.until(talk, |status| (status.given_up == 1).then_some(())).await;
+    let since = fixture.discord.calls().since(&before);
+    assert!(
+        since.of(Call::Post) + since.of(Call::History) > 0,
+        "it was tried, and the channel is still gone"
+    );
+}
+
+/// PG10: before a result is sent to another channel of the guild, a question names who can read there; it is never sent to another guild.
+#[tokio::test]
+async fn a_result_is_sent_elsewhere_after_a_question_that_names_who_can_read_there() {
+    let fixture = Fixture::open().await;
+    let [poet, _] = fixture.accounts;
+    let den = fixture.discord.add_channel(fixture.guild, "den", &[fixture.moderator, poet]);
+    let plaza = fixture.discord.add_open_channel(fixture.guild, "plaza");
+    let other = fixture.discord.add_guild(fixture.person);
+    fixture.discord.guild(other).add_member(fixture.moderator);
+    fixture.discord.guild(other).set_administrator(fixture.moderator, true);
+    let abroad = fixture.discord.add_channel(other, "abroad", &[fixture.moderator]);
+    let talk = undelivered(&fixture).await;
+    let page = fixture.page(&format!("/dirigent/channels/{talk}"), OPERATOR).await.text;
+    let targets = page.split("id=\"send-to\"").nth(1).unwrap().split("</select>").next().unwrap();
+    assert!(
+        targets.contains(">den<") && targets.contains(">plaza<") && !targets.contains(">abroad<")
+    );
+
+    let send = |to: ChannelId| format!("order=send-result&to={to}");
+    let question = form(&fixture, talk, send(den)).await.text;
+    let private =
+        "to den? There, Poet and the people who were given access to the channel can read it.";
+    assert!(question.contains(private), "{question}");
+    let asked = form(&fixture, talk, send(plaza)).await.text;
+    assert!(
+        asked.contains("to plaza? There, everyone in ") && asked.contains(" can read it."),
+        "{asked}"
+    );
+    assert!(fixture.discord.messages(den).is_empty() && fixture.discord.messages(plaza).is_empty());
+    for sent in [
+        form(&fixture, talk, format!("{}&sure=yes", send(abroad))).await,
+        fixture
+            .order(talk, OPERATOR, &json!({ "order": "send-result", "to": abroad.to_string() }))
+            .await,
+        fixture
+            .order(talk, OPERATOR, &json!({ "order": "send-result", "to": talk.to_string() }))
+            .await,
+    ] {
+        assert_eq!(sent.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", sent.text);
+    }
+    let done = form(&fixture, talk, format!("{}&sure=yes", send(den))).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    loop {
+        if look(&fixture, talk).await["discussion"]["outbox"] == json!([]) {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let there = fixture.discord.messages(den);
+    assert!(there.len() == 1 && there[0].content.contains(&format!("<#{talk}>")), "{there:?}");
+    assert!(fixture.discord.messages(abroad).is_empty());
+    assert_eq!(look(&fixture, talk).await["channel"]["needsPerson"], Value::Null);
+    let again = fixture
+        .order(talk, OPERATOR, &json!({ "order": "send-result", "to": den.to_string() }))
+        .await;
+    assert_eq!(again.status, StatusCode::CONFLICT, "there is none any more: {}", again.text);
+}
+
+/// PG10: a result is dismissed after a question, and the channel needs no person any more.
+#[tokio::test]
+async fn a_result_is_dismissed_after_a_question() {
+    let fixture = Fixture::open().await;
+    let talk = undelivered(&fixture).await;
+    let asked = form(&fixture, talk, "order=dismiss-result".to_owned()).await;
+    assert!(asked.text.contains("Dismiss the result of talk?"), "{}", asked.text);
+    assert_eq!(look(&fixture, talk).await["discussion"]["outbox"].as_array().unwrap().len(), 1);
+    let done = form(&fixture, talk, "order=dismiss-result&sure=yes".to_owned()).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    let told = look(&fixture, talk).await;
+    assert_eq!(
+        (&told["discussion"]["outbox"], &told["channel"]["needsPerson"]),
+        (&json!([]), &Value::Null)
+    );
+    assert_eq!(told["given"][0]["order"], "dismiss-result");
+}
+
+/// PG10: a channel is woken with the agent that was chosen.
+#[tokio::test]
+async fn a_channel_is_woken_with_the_agent_that_was_chosen() {
+    for agent in ["poet", "critic"] {
+        let fixture = Fixture::open().await;
+        let channel = fixture.chat("den").await;
+        let page = fixture.page(&format!("/dirigent/channels/{channel}"), OPERATOR).await.text;
+        let offered =
+            page.split("id=\"wake-first\"").nth(1).unwrap().split("</select>").next().unwrap();
+        assert!(
+            offered.contains("value=\"poet\"") && offered.contains("value=\"critic\""),
+            "{offered}"
+        );
+        let woken = form(&fixture, channel, format!("order=wake&first={agent}")).await;
+        assert_eq!(woken.status, StatusCode::SEE_OTHER, "{}", woken.text);
+        let speaker = fixture.until(channel, |status| status.speaker.clone()).await;
+        assert_eq!(speaker.as_str(), agent);
+    }
+}
+
+/// PG10: what is posted as the moderator pings no account and wakes no agent, and the log has who posted, and not what.
+#[tokio::test]
+async fn a_text_is_posted_as_the_moderator_without_a_ping_and_logged_without_its_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orders.jsonl");
+    let file = dirigent_control::OrderFile::open(&path).unwrap();
+    let fixture = Fixture::open_with(|builder| builder.order_log(file)).await;
+    let channel = fixture.chat("den").await;
+    let secret = format!("@everyone <@{}> we are on it", fixture.person);
+    let body: String = form_urlencoded::Serializer::new(String::new())
+        .append_pair("order", "post")
+        .append_pair("text", &format!("  {secret}\r\nsoon "))
+        .finish();
+    let posted = form(&fixture, channel, body).await;
+    assert_eq!(posted.status, StatusCode::SEE_OTHER, "{}", posted.text);
+    let messages = fixture.discord.messages(channel);
+    let [message] = &messages[..] else { panic!("{messages:?}") };
+    assert_eq!(
+        (&*message.content, message.author),
+        (&*format!("{secret}\nsoon"), fixture.moderator)
+    );
+    let pings = fixture.discord.channel(channel).pings(message.id).unwrap();
+    assert_eq!(pings, dirigent_testkit::memory_discord::pings::Pings::default());
+    assert_eq!(fixture.dirigent.channel(channel).status().await.unwrap().unwrap().speaker, None);
+
+    let logged = fixture.get("/dirigent/api/orders", VIEWER).await.text;
+    let file = std::fs::read_to_string(&path).unwrap();
+    assert!(logged.contains("\"post\"") && file.contains("\"post\""), "{logged}");
+    assert!(!logged.contains("on it") && !file.contains("on it"), "{logged}{file}");
+    let order: dirigent_control::Order =
+        serde_json::from_value(json!({ "order": "post", "text": secret })).unwrap();
+    assert!(!format!("{order:?}").contains("on it"));
+
+    let post = |text: String| json!({ "order": "post", "text": text });
+    for twice in ["same", "same"] {
+        assert_eq!(
+            fixture.order(channel, OPERATOR, &post(twice.to_owned())).await.status,
+            StatusCode::OK
+        );
+    }
+    assert_eq!(fixture.discord.messages(channel).len(), 3, "each is a message of its own");
+    for bad in [" \n ".to_owned(), "é".repeat(2_001)] {
+        assert_eq!(
+            fixture.order(channel, OPERATOR, &post(bad)).await.status,
+            StatusCode::UNPROCESSABLE_ENTITY
+        );
+    }
+    assert_eq!(
+        fixture.order(channel, VIEWER, &post("x".to_owned())).await.status,
+        StatusCode::FORBIDDEN
+    );
+    let unknown = fixture.discord.add_open_channel(fixture.guild, "plaza");
+    assert_eq!(
+        fixture.order(unknown, OPERATOR, &post("x".to_owned())).await.status,
+        StatusCode::NOT_FOUND
+    );
+    assert_eq!(
+        fixture.discord.messages(channel).len() + fixture.discord.messages(unknown).len(),
+        3
+    );
+    for (fault, kind) in [(Fault::Forbidden, "not-posted"), (Fault::LostAnswer, "post-in-doubt")] {
+        fixture.discord.inject(|faults| faults.next_by(fixture.moderator, Call::Post, fault));
+        let failed = fixture.order(channel, OPERATOR, &post("again".to_owned())).await;
+        assert!(failed.text.contains(kind) && !failed.status.is_success(), "{}", failed.text);
+    }
+}
