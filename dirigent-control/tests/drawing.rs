@@ -108,6 +108,51 @@ fn labels_of_a_score_never_overlap() {
     }
 }
 
+/// PG11: beside a ring of whatever size no name or state lies over another one.
+#[test]
+fn labels_of_a_ring_never_overlap() {
+    for count in 1..=20 {
+        let seat = |at: usize| dirigent_control::drawing::RingSeat {
+            name: format!("A long name {at:02}"),
+            mark: dirigent_control::drawing::SeatMark::Speaks,
+        };
+        let (middle, below) = ("Poet".to_owned(), "is thinking".to_owned());
+        let svg = dirigent_control::drawing::Ring {
+            seats: (0..count).map(seat).collect(),
+            middle,
+            below,
+        };
+        let svg = svg.svg();
+        let mut boxes: Vec<[f64; 4]> = Vec::new();
+        for text in svg.split("<text ").skip(1) {
+            let of = |name: &str| {
+                text.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap()
+            };
+            // What a browser needs for 13 and 11 px in a wide typeface.
+            let (wide, high) = if of("class") == "name" { (7.2, 10.0) } else { (6.2, 8.5) };
+            let label = text.split_once('>').unwrap().1.split('<').next().unwrap();
+            let width = label.chars().map(|_| wide).sum::<f64>();
+            let (x, y): (f64, f64) = (of("x").parse().unwrap(), of("y").parse().unwrap());
+            let left = match of("text-anchor") {
+                "start" => x,
+                "end" => x - width,
+                _ => x - width / 2.0,
+            };
+            boxes.push([left, left + width, y - high, y + 2.5]);
+        }
+        assert!(boxes.len() == 2 + 2 * count || count > 12, "{count} have their names");
+        for (at, one) in boxes.iter().enumerate() {
+            for other in boxes.iter().skip(at + 1) {
+                let over = one[0] < other[1]
+                    && other[0] < one[1]
+                    && one[2] < other[3]
+                    && other[2] < one[3];
+                assert!(!over, "{count}: {one:?} and {other:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn an_svg_is_the_same_text_each_time_and_needs_nothing_from_elsewhere() {
     let (page, file) = (score().svg(), score().file());

@@ -436,3 +436,21 @@ async fn a_page_has_at_most_sixty_kilobytes() {
         assert!(page.text.len() <= 60_000, "{} bytes", page.text.len());
     }
 }
+
+/// PG4: who asks for it is notified when one more channel needs a person and nobody looks at the page; who does not ask is not.
+#[tokio::test]
+async fn a_notification_is_shown_to_who_asks_for_it() {
+    let fixture = Fixture::open().await;
+    let page = fixture.page("/dirigent", VIEWER).await.text;
+    assert!(page.contains("<button id=\"notify\" class=\"plain notify\" hidden>"), "{page}");
+    let script = include_str!("../assets/control.js");
+    let asks = script.split("const isNotifying").nth(1).unwrap();
+    for part in [
+        "Notification.permission === \"granted\" && localStorage.getItem(NOTIFY) === \"on\"",
+        "if (!isNotifying() || !document.hidden) return;",
+        "Notification.requestPermission()",
+    ] {
+        assert!(asks.contains(part), "{part}");
+    }
+    assert!(script.contains("if (needed !== null && needs > needed) notify(needs);"));
+}

@@ -87,6 +87,9 @@ const WIDTH: f64 = 420.0;
 const HEIGHT: f64 = 300.0;
 const RADIUS: f64 = 96.0;
 
+/// The most seats whose names stand beside them: those of more would overlap.
+const NAMED_MAX: usize = 12;
+
 impl Ring {
     /// The SVG as part of a page whose stylesheet has [`STYLE`](crate::drawing::STYLE) in it.
     pub fn svg(&self) -> String {
@@ -115,7 +118,7 @@ impl Ring {
         let count = f64::from(u32::try_from(self.seats.len().max(1)).unwrap_or(u32::MAX));
         for (at, seat) in (0_u32..).zip(&self.seats) {
             let angle = std::f64::consts::TAU * f64::from(at) / count;
-            draw_seat(&mut svg, seat, angle, self.seats.len() <= 16);
+            draw_seat(&mut svg, seat, angle, self.seats.len() <= NAMED_MAX);
         }
         svg.close("svg");
         svg.finish()

@@ -13,6 +13,7 @@
 
 mod browser;
 mod pictures;
+mod saved;
 mod server;
 mod story;
 mod tabs;
@@ -71,7 +72,14 @@ async fn run(options: Options) -> Result {
     told?;
     let visitor = Visitor::arrive(&server, Look::Light, None).await?;
     visitor.sign_in(&server, server::OPERATOR).await?;
-    let mut told = tabs::all(&visitor, &server).await;
+    println!("labels are readable and apart, and a saved score looks the same in librsvg");
+    let mut told = saved::labels(&visitor, &server).await;
+    if told.is_ok() {
+        told = saved::looks_the_same(&visitor, &server).await;
+    }
+    if told.is_ok() {
+        told = tabs::all(&visitor, &server).await;
+    }
     if told.is_ok() {
         told = tabs::outlive_a_restart(&visitor, &mut server).await;
     }
