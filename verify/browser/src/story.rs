@@ -324,7 +324,7 @@ async fn read_an_agents_page(visitor: &Visitor, server: &Server) -> Result {
     visitor.open(server, "design-review").await?;
     visitor.click(".agents strong a").await?;
     let turns = "return location.pathname.includes('/agents/') && \
-                 [...document.querySelectorAll('h2')].map((h) => h.textContent).join() === 'Channels,Turns by day,Failures' && \
+                 [...document.querySelectorAll('main h2')].map((h) => h.textContent).join() === 'Channels,Turns by day,Failures' && \
                  Number(document.querySelectorAll('table')[1].rows[1].cells[1].textContent) > 0";
     visitor.until("the agent's turns by day", turns).await?;
     visitor.is_accessible("an agent's page").await
