@@ -103,7 +103,7 @@ impl fmt::Debug for PostText {
     }
 }
 
-/// What a channel is told: by the driver, or in a message.
+/// An order as it is carried out: a request of the driver, or a message.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "few exist at a time, and each is carried at once")]
 pub(crate) enum Told {
@@ -185,7 +185,7 @@ impl Order {
         )
     }
 
-    /// Returns what the channel is told.
+    /// Returns the order as it is carried out.
     pub(crate) fn told(self) -> Result<Told, Problem> {
         let agent = |name: String| AgentId::from(name);
         Ok(Told::Request(match self {

@@ -54,13 +54,13 @@ impl AgentChannel {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AgentDay {
-    /// In so many it spoke.
+    /// The turns in which it spoke.
     pub spoke: u64,
-    /// In so many it had nothing to say, or repeated itself.
+    /// The turns in which it had nothing to say, or repeated itself.
     pub silent: u64,
-    /// So many failed or took too long.
+    /// The turns that failed or took too long.
     pub failed: u64,
-    /// So many were cut short.
+    /// The turns that were cut short.
     pub interrupted: u64,
     /// What was reported while it had the floor, in the host's unit; nothing where the channel is not recorded.
     pub cost: Option<u64>,
