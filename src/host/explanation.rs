@@ -244,6 +244,24 @@ impl Explanation {
             Reason::YourTurn | _ => return None,
         })
     }
+
+    /// What became of the agent's newest calls and replies, where that was no success.
+    fn tell_what_failed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(failed) = &self.failed_calls {
+            write!(f, " {failed}.")?;
+        }
+        if let Some(failure) = self.refused {
+            write!(f, " Its last reply was not posted: {failure}.")?;
+        }
+        match self.unrecognised {
+            Some(replies) => write!(
+                f,
+                " Its last {replies} replies were not recognised in the channel: its host reports another \
+                 text than it posts."
+            ),
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for Explanation {
@@ -306,20 +324,7 @@ impl fmt::Display for Explanation {
         if let Some(remedy) = self.remedy().filter(|_| !wakes && !self.is_kept_out()) {
             write!(f, " {remedy}")?;
         }
-        if let Some(failed) = &self.failed_calls {
-            write!(f, " {failed}.")?;
-        }
-        if let Some(failure) = self.refused {
-            write!(f, " Its last reply was not posted: {failure}.")?;
-        }
-        match self.unrecognised {
-            Some(replies) => write!(
-                f,
-                " Its last {replies} replies were not recognised in the channel: its host reports another \
-                 text than it posts."
-            ),
-            None => Ok(()),
-        }
+        self.tell_what_failed(f)
     }
 }
 
