@@ -365,7 +365,7 @@ impl Guild {
         };
         // Of a channel that it does not see an account is told nothing but that: its rules for others are unknown.
         let sees = || me.is_some_and(|me| self.may_see(me, overwrites));
-        if !is_mine && !(is_known && sees()) {
+        if !(is_mine || is_known && sees()) {
             return None;
         }
         let timed_out = known.until.filter(|until| now < *until);
