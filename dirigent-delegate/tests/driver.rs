@@ -169,7 +169,8 @@ async fn alone_in_a_chat_a_router_answers_each_person_once() {
             let why = dirigent.channel(channel).explain(&"front".into()).await.unwrap().to_string();
             assert!(why.contains("order.single_agent"), "{why}");
         }
-        (driving.abort(), pumping.abort());
+        driving.abort();
+        pumping.abort();
     }
 }
 

@@ -20,7 +20,7 @@ impl PageContext {
         freshness: Freshness,
     ) -> Result<std::sync::Arc<Sheet>, Problem> {
         let once = self.drawn.sheet((shown.clone(), role));
-        once.get(freshness, || self.moment(), self.draw(&shown, role, freshness)).await
+        once.get(freshness, || self.moment(), Box::pin(self.draw(&shown, role, freshness))).await
     }
 
     /// The time, and how much has happened.

@@ -1,5 +1,6 @@
 //! The bot inside the loopback Discord: a person gives the channel turns, asks, stops, and all of it works.
 
+mod forgotten;
 mod stage;
 
 use std::process::Stdio;

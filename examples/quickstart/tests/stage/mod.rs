@@ -59,8 +59,6 @@ impl Inside {
         let guild = discord.add_guild(person);
         let members = [&[moderator, person][..], &agents].concat();
         let channel = discord.add_channel(guild, "round-table", &members);
-        let manager = discord.guild(guild).add_role("moderators", Permissions::MANAGE_MESSAGES);
-        discord.guild(guild).set_role(moderator, manager, true);
         let server = LoopbackDiscord::start(discord.clone()).await?;
         let folder = tempfile::tempdir()?;
         let mut inside = Self {
@@ -74,17 +72,15 @@ impl Inside {
             bots: Vec::new(),
             folder,
         };
+        let guild = inside.discord.guild(inside.guild);
+        let manager = guild.add_role("moderators", Permissions::MANAGE_MESSAGES);
+        guild.set_role(moderator, manager, true);
         for (program, arguments) in programs {
             let mut bot = inside.command(program);
             bot.args(*arguments).envs(variables.iter().copied());
             inside.bots.push(bot.spawn()?);
         }
         Ok(inside)
-    }
-
-    /// Whether the bot has opened its store.
-    pub(crate) fn has_store(&self) -> bool {
-        self.folder.path().join("state/dirigent.sqlite").exists()
     }
 
     /// A program with what a bot of this server must know.

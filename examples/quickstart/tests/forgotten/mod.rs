@@ -1,19 +1,17 @@
 //! Who forgets something is told within ten seconds where one looks, in a sentence that names the remedy. The table of all that
 //! is tried so is `verify/forgotten.md` of this repository.
 
-mod stage;
-
 use std::process::Stdio;
 use std::time::Duration;
 
 use dirigent::{Clock, SystemClock};
 use dirigent_llm::script::{LoopbackLlm, ScriptedAnswer};
 use dirigent_testkit::memory_discord::Permissions;
-use stage::{Inside, Result, until};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Child;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_quickstart");
+use super::PROGRAM;
+use super::stage::{Inside, Result};
 
 /// How long may pass until it is told.
 const SOON: Duration = Duration::from_secs(10);
@@ -248,7 +246,8 @@ async fn the_key_of_a_model() -> Result {
 #[tokio::test]
 async fn that_the_store_is_open_already() -> Result {
     let first = Forgetful::start(|_| ()).await?;
-    until("store", || first.inside.has_store()).await?;
+    // It answers once it has started, with its store.
+    first.inside.answered("status", &[]).await?;
     let second = Forgetful::spawn(&first.inside, &[], &[])?;
     ends_with(second, "is open already: end the other process").await
 }
