@@ -21,6 +21,7 @@ pub(crate) fn step() {
     }
 }
 
+#[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;

@@ -120,7 +120,7 @@ impl Participants {
             Some(Missing::new(id_of(key)?, bar_of(*user)))
         });
         let moderator = runtime.own_lacks(room.id());
-        // Who does not see a channel is told nothing of who sees it: what stands in the list says nothing of the agents.
+        // A moderator that does not see a channel does not learn who sees it either: its list says nothing of the agents.
         let sees = moderator.write_bar.is_none_or(WriteBar::sees_channel);
         let is_read = roster.read_at.is_some() && sees;
         Self {

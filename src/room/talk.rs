@@ -7,7 +7,7 @@ use crate::text::repetition::{Recent, Said};
 /// What agents said since a person last wrote, so far as to recognise it.
 #[derive(Debug, Default)]
 pub(super) struct Talk {
-    /// Nothing while nobody talks.
+    /// Empty while the agents are silent.
     said: Option<Box<Recent>>,
     /// Agents whose newest reply said nothing new, and who are to be told with their next turn.
     repeated: Vec<AgentKey>,

@@ -25,7 +25,7 @@ pub struct ReadingRules {
     pub human_marker: Option<HumanMarker>,
     /// Whether a hosted agent's reply is left out that says nothing new since a person last wrote: it counts as having nothing to add
     /// ([`Cause::Repeated`](crate::operate::Cause::Repeated)), and the agent learns of it. A copy of what this or another agent said is
-    /// left out at once. What says the same in other words, thanks or agrees is left out when its agent has done so already, and nobody has
+    /// left out at once. What says the same in other words, thanks or agrees is left out when its agent has done that already and no reply has
     /// said anything new meanwhile. New are words that were not said, and numbers, letters, code, negations, directions and pictures of boards in
     /// another order; votes, questions and their answers are never left out. How well that works is measured in `verify/evenings`.
     ///

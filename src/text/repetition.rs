@@ -6,7 +6,7 @@
 //! connect are never new.
 //!
 //! A copy counts as nothing to add at once. What says the same in other words is an agreement or a courtesy, and each agent may say such a
-//! thing once after somebody said something new; the next time it counts as nothing to add. So a loop ends in its second cycle, and
+//! thing once after a reply that said something new; the next time it counts as nothing to add. So a loop ends in its second cycle, and
 //! what is only alike, for example the moves of a game, stays.
 //!
 //! `verify/evenings` has the evenings with which this is measured.
@@ -51,7 +51,7 @@ pub(crate) struct Recent {
 enum News {
     /// It copies what was said.
     Copy,
-    /// Nothing.
+    /// It says nothing.
     Nothing,
     /// So little that it may be the same in other words.
     Little,
@@ -291,7 +291,5 @@ fn add(list: &mut Option<u64>, hash: u64) {
     *list = Some(with_order(list.unwrap_or_default(), hash));
 }
 
-#[cfg(test)]
-mod evenings;
 #[cfg(test)]
 mod tests;

@@ -363,7 +363,7 @@ impl Guild {
             // Of its own account the gateway tells in any case.
             return is_known.then_some(WriteBar::NotInGuild);
         };
-        // Of a channel that it does not see an account is told nothing but that: its rules for others are unknown.
+        // The gateway hides the rules of a channel that its account does not see: those for others are unknown then.
         let sees = || me.is_some_and(|me| self.may_see(me, overwrites));
         if !(is_mine || is_known && sees()) {
             return None;

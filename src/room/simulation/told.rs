@@ -1,4 +1,4 @@
-//! What those are told who ask why nobody speaks: it is what the gate says, and what is named comes true.
+//! What an explanation says: the same as the gate, and a time that comes true.
 
 use dirigent_core::snapshot::PendingEffect;
 use dirigent_core::{
@@ -122,7 +122,7 @@ impl World {
             let said = answer.ok().and_then(Answer::verdict).map(|it| it.reason());
             let why = explained.explain(agent);
             if said != Some(why) {
-                let told = format!("{agent:?} is told {why:?}, and the gate says {said:?}");
+                let told = format!("{agent:?} hears {why:?}, and the gate says {said:?}");
                 return self.books.fail(told);
             }
         }

@@ -1,5 +1,7 @@
 use super::*;
 
+mod evenings;
+
 /// Pairs of replies, one behind the other: what the second is, who says it, and both texts.
 const CORPUS: &str = include_str!("corpus.tsv");
 /// The same, by an author who did not know the comparison.
@@ -57,7 +59,7 @@ fn of_the_pairs_of_somebody_else_none_is_taken_wrongly_and_nine_in_ten_are_recog
     assert!(taken.len() >= 108, "{} of 120: {left:#?}", taken.len());
 }
 
-/// What of these replies, each by the next of so many agents, is not held back.
+/// Which of these replies are not held back. The agents speak in turn.
 fn posted<T: AsRef<str>>(agents: u32, replies: impl IntoIterator<Item = T>) -> Vec<usize> {
     let mut recent = Recent::default();
     recent.begin("What do you think?", &names());
@@ -218,7 +220,7 @@ fn any_text_of_some_length_repeats_itself() {
             recent.is_repeated(ONE, (text, None), &names());
         }
     }
-    let text = "A garden with a house at the river, in which nobody lives.";
+    let text = "A garden with a house at the river, in which an otter lives.";
     assert!(repeats(ONE, text, text) && repeats(OTHER, text, text));
     let endless = "garden ".repeat(5_000);
     assert!(repeats(ONE, &endless, &endless));

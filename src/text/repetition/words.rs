@@ -32,12 +32,7 @@ static PERSONS: LazyLock<Vec<u64>> = LazyLock::new(|| {
         "i me my mine you your yours he him his she her they them their we us our ich du er sie yo tú je tu",
     )
 });
-static NEGATING: LazyLock<Vec<u64>> = LazyLock::new(|| {
-    sorted(
-        "cannot neither never no nobody none nor not without kein keine keinen nein nicht nie ohne ni nunca sin ne pas jamais \
-         non لا لم لن ليس",
-    )
-});
+static NEGATING: LazyLock<Vec<u64>> = LazyLock::new(|| sorted(include_str!("negations.txt")));
 static VOTING: LazyLock<Vec<u64>> =
     LazyLock::new(|| sorted("approve approved lgtm vote votes voting"));
 

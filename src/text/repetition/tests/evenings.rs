@@ -138,9 +138,10 @@ impl Figures {
     }
 }
 
-/// F29, LM7: with these the comparison was made, and its author has seen every reply that it took wrongly.
+/// F29, LM7
 #[test]
 fn of_labelled_evenings_no_new_reply_is_taken_and_three_loops_in_four_end_within_two_cycles() {
+    // With these the comparison was made: its author has seen each reply that an earlier form took wrongly.
     let Figures { new, taken_wrongly, episodes, late } = figures(1, 52);
     assert_eq!((taken_wrongly, new), (Vec::new(), 891));
     assert_eq!((episodes, late.len()), (39, 9), "late: {late:?}");
