@@ -32,6 +32,7 @@ mod peer_rows;
 mod peers;
 mod places;
 mod ports;
+mod post_text;
 mod problem;
 mod registry;
 mod replays;
@@ -52,9 +53,10 @@ pub use look::{
     IdentityLook, LoggedOrder, OrderLook, OutboxLook, Overview, RegistryLook, Row, WorkLook,
 };
 pub use memory_recorder::MemoryRecorder;
-pub use order::{Order, PostText};
+pub use order::Order;
 pub use order_file::OrderFile;
 pub use peers::{ChannelSheet, PageAnswer, PageQuestion, PeerError, Peers};
 pub use ports::{Check, EgoFile, OrderStore, ReadRecording, RecordingFile, ScanReport};
+pub use post_text::PostText;
 pub use problem::Problem;
 pub use slave::on_slave;

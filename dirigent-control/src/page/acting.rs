@@ -7,8 +7,8 @@ use dirigent::ChannelId;
 use dirigent::ports::{ApiError, Certainty, ChannelInfo, ChannelKind, Nonce, Post};
 
 use crate::page::look::Row;
-use crate::page::order::PostText;
 use crate::page::places::Places;
+use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 

@@ -1,7 +1,5 @@
 //! What an operator tells a channel, as a value.
 
-use std::fmt;
-
 use dirigent::ports::ChannelRequest;
 use dirigent::{AgentId, Mode};
 use serde::{Deserialize, Serialize};
@@ -9,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::page::extract::channel_id;
 use crate::page::look::Row;
+use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
 
 /// The longest reason, in characters.
@@ -84,23 +83,6 @@ pub enum Order {
         /// The text: at most 2,000 characters in Discord.
         text: PostText,
     },
-}
-
-/// What is posted as the moderator. `Debug` shows its length only.
-///
-/// ```
-/// let text: dirigent_control::PostText = serde_json::from_str(r#""a secret""#)?;
-/// assert_eq!(format!("{text:?}"), "8 bytes");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-#[serde(transparent)]
-pub struct PostText(pub(crate) String);
-
-impl fmt::Debug for PostText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.0.len())
-    }
 }
 
 /// An order as it is carried out: a request of the driver, or a message.

@@ -8,7 +8,7 @@ use dirigent::{AgentId, ChannelId};
 use serde::{Deserialize, Serialize};
 
 use crate::page::look::{AgentChannel, ChannelLook, Row};
-use crate::page::order::PostText;
+use crate::page::post_text::PostText;
 use crate::page::problem::Problem;
 
 /// How long another process is waited for.
