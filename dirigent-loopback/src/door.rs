@@ -1,4 +1,4 @@
-//! A port at which connections are accepted, or refused for a while.
+//! The port at which connections are accepted, or refused for a while.
 
 use std::future::poll_fn;
 use std::io;

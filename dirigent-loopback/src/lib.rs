@@ -14,6 +14,7 @@
 //! | see what a bot sends, and how often | [`LoopbackDiscord::traffic`], [`Traffic`] |
 //! | let requests, the gateway or all of it fail | [`RestFaults`], [`GatewayFaults`], [`ServerOutage`] |
 //! | set rate limits | [`ServerLimits`] |
+//! | refuse clients that do not say that they are bots | [`LoopbackDiscord::refuse_odd_agents`] |
 //! | let it differ from Discord: change requests, answers, files, events | [`LoopbackDiscord::alter`], [`Alterations`] |
 //!
 //! The program prints what a bot must know as lines to paste into another terminal:
@@ -27,7 +28,7 @@
 //! export DISCORD_API_URL=http://127.0.0.1:8120/api/v10
 //! export DISCORD_PROXY_URL=http://127.0.0.1:8120        serenity: .proxy(url).ratelimiter_disabled(true)
 //! export DISCORD_PROXY_HOST=127.0.0.1:8120              twilight: .proxy(host, true)
-//! export DISCORD_GATEWAY_URL=ws://127.0.0.1:8121
+//! export DISCORD_GATEWAY_URL=ws://127.0.0.1:8120
 //! ```
 //!
 //! With `--seed N` ids and tokens are the same at each start; with `--state FILE` guilds, channels,
@@ -72,6 +73,7 @@ mod stickers;
 mod threads;
 mod token;
 mod traffic;
+mod user_agents;
 pub(crate) mod wire;
 
 pub use alterations::{Alterations, AlteredAnswer, AlteredEvent, AlteredFile, AlteredRequest};
@@ -152,24 +154,18 @@ impl LoopbackDiscord {
     ///
     /// When the port cannot be opened.
     pub async fn start_on(discord: MemoryDiscord, port: u16) -> io::Result<Self> {
-        let doors = [Door::open_on(port).await?, Door::open_on(0).await?];
+        let door = Door::open_on(port).await?;
         let (tasks, started) = mpsc::unbounded_channel();
-        let state = Arc::new(ServerContext::new(discord, doors, tasks));
+        let state = Arc::new(ServerContext::new(discord, door, tasks));
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server::serve(Arc::clone(&state), started, stopped));
         Ok(Self { state, stop: Some(stop), serving: Some(serving) })
     }
 
-    /// Where it listens, for REST and for the gateway.
+    /// Returns the address of the REST API, the gateway and the files. There is only this one, because some clients take a
+    /// single origin for all of Discord.
     pub fn address(&self) -> SocketAddr {
-        self.state.rest_door.address
-    }
-
-    /// Where it listens for the gateway alone, as Discord has an address of its own for it: this one can be
-    /// reached while [`address`](Self::address) refuses connections. A bot that asks for the gateway's address
-    /// gets this one.
-    pub fn gateway_address(&self) -> SocketAddr {
-        self.state.gateway_door.address
+        self.state.door.address
     }
 
     /// The chat behind it.

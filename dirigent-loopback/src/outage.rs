@@ -22,7 +22,6 @@ use super::LoopbackDiscord;
 /// let server = LoopbackDiscord::start(MemoryDiscord::new(Arc::new(ManualClock::new()))).await?;
 /// server.begin_outage(ServerOutage::RestRefused);
 /// assert!(TcpStream::connect(server.address()).await.is_err());
-/// assert!(TcpStream::connect(server.gateway_address()).await.is_ok());
 /// server.end_outages();
 /// assert!(TcpStream::connect(server.address()).await.is_ok());
 /// # Ok(())
@@ -31,8 +30,9 @@ use super::LoopbackDiscord;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ServerOutage {
-    /// Nothing listens at [`LoopbackDiscord::address`]: its connections are closed, and new ones are refused.
-    /// Gateway connections go on; new ones are accepted at [`LoopbackDiscord::gateway_address`].
+    /// Nothing listens at [`LoopbackDiscord::address`]: requests under way are closed, and new connections are refused. Gateway
+    /// connections that were there before go on. New ones are refused too, because the gateway has the same port; if a
+    /// client should reconnect while REST is away, use [`RestHanging`](Self::RestHanging).
     RestRefused,
     /// Connections are accepted and requests are read, and none of these is ever answered, not even when the
     /// outage is over. A client sees its own time-out.
@@ -40,9 +40,8 @@ pub enum ServerOutage {
         /// Whether the requests are carried out all the same.
         is_applied: bool,
     },
-    /// Every gateway connection is closed without a close frame. New ones are refused at
-    /// [`LoopbackDiscord::gateway_address`], and closed without an answer at [`LoopbackDiscord::address`]. Events of
-    /// that time reach those who resume their session in time, as after every cut.
+    /// Every gateway connection is closed without a close frame, and new ones are closed without an answer; requests are
+    /// answered. Events of that time reach those who resume their session in time, as after every cut.
     GatewayCut,
 }
 
@@ -121,10 +120,8 @@ impl super::state::ServerContext {
     fn begin_outage(&self, outage: ServerOutage) -> u64 {
         let mut number = 0;
         self.outages.0.send_modify(|away| {
-            match outage {
-                ServerOutage::RestRefused => self.rest_door.close(),
-                ServerOutage::GatewayCut => self.gateway_door.close(),
-                ServerOutage::RestHanging { .. } => {}
+            if outage == ServerOutage::RestRefused {
+                self.door.close();
             }
             away.begun += 1;
             number = away.begun;
@@ -141,10 +138,8 @@ impl super::state::ServerContext {
                 return false;
             }
             away.parts.remove(&outage);
-            match outage {
-                ServerOutage::RestRefused => self.rest_door.open(),
-                ServerOutage::GatewayCut => self.gateway_door.open(),
-                ServerOutage::RestHanging { .. } => {}
+            if outage == ServerOutage::RestRefused {
+                self.door.open();
             }
             true
         });

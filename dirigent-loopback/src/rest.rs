@@ -6,7 +6,7 @@ use std::time::Duration;
 use dirigent::UserId;
 use dirigent::ports::Timestamp;
 use http::header::{AUTHORIZATION, USER_AGENT};
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 
@@ -131,9 +131,8 @@ async fn outcome(state: &ServerContext, now: Timestamp, request: Request<Incomin
         Ok(me) => me,
         Err(refusal) => return refused(refusal),
     };
-    let agent = head.headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
-    let is_bots = agent.is_some_and(|agent| agent.starts_with("DiscordBot ("));
-    if !is_bots && !endpoint.takes_any_agent() {
+    let agent = head.headers.get(USER_AGENT).map_or(&[][..], HeaderValue::as_bytes);
+    if !endpoint.takes_any_agent() && !state.user_agents().takes(agent) {
         return refused(Refusal::bad_agent());
     }
     let query = head.uri.query().unwrap_or_default();

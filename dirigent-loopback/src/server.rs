@@ -48,7 +48,7 @@ pub(super) async fn serve(
             _ = &mut stopped => break,
             Some(task) = started.recv() => drop(tasks.spawn(task)),
             Some(_) = tasks.join_next() => {}
-            stream = state.rest_door.accept() => {
+            stream = state.door.accept() => {
                 let beside = Arc::clone(&state);
                 tasks.spawn(async move {
                     tokio::select! {
@@ -57,9 +57,6 @@ pub(super) async fn serve(
                         () = connection(stream, Arc::clone(&beside)) => {}
                     }
                 });
-            }
-            stream = state.gateway_door.accept() => {
-                tasks.spawn(connection(stream, Arc::clone(&state)));
             }
         }
     }
@@ -87,9 +84,6 @@ async fn answer(
         } else {
             Ok(upgrade(&state, request).map(Full::boxed_unsync))
         };
-    }
-    if state.outages.has(ServerOutage::RestRefused) {
-        return Err(Cut);
     }
     if files::is_file(request.uri().path()) {
         let answer = files::answer(&state, request.method(), request.uri().path());

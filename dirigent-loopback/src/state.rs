@@ -16,6 +16,7 @@ use super::outage::Outages;
 use super::parts::AllParts;
 use super::token;
 use super::traffic::Traffic;
+use super::user_agents::UserAgents;
 use dirigent_testkit::memory_discord::MemoryDiscord;
 
 /// Something that runs until it ends or the server does.
@@ -24,10 +25,8 @@ pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// What all connections share.
 pub(crate) struct ServerContext {
     pub(crate) discord: MemoryDiscord,
-    /// Where the server listens.
-    pub(super) rest_door: Door,
-    /// Where it listens for the gateway alone.
-    pub(super) gateway_door: Door,
+    /// The port for everything.
+    pub(super) door: Door,
     /// What is away.
     pub(super) outages: Outages,
     /// What the gateway's sessions share.
@@ -40,19 +39,19 @@ pub(crate) struct ServerContext {
     counters: Mutex<Counters>,
     faults: Mutex<RestFaults>,
     traffic: Mutex<Traffic>,
+    user_agents: Mutex<UserAgents>,
 }
 
 impl ServerContext {
     pub(super) fn new(
         discord: MemoryDiscord,
-        [rest_door, gateway_door]: [Door; 2],
+        door: Door,
         tasks: mpsc::UnboundedSender<Task>,
     ) -> Self {
-        discord.world().web_address = format!("http://{}", rest_door.address);
+        discord.world().web_address = format!("http://{}", door.address);
         Self {
             discord,
-            rest_door,
-            gateway_door,
+            door,
             outages: Outages::none(),
             gateway: Gateway::default(),
             alterations: Arc::default(),
@@ -61,6 +60,7 @@ impl ServerContext {
             counters: Mutex::new(Counters::new(ServerLimits::default())),
             faults: Mutex::new(RestFaults::new(0)),
             traffic: Mutex::default(),
+            user_agents: Mutex::default(),
         }
     }
 
@@ -79,6 +79,11 @@ impl ServerContext {
         self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Which clients are served.
+    pub(super) fn user_agents(&self) -> MutexGuard<'_, UserAgents> {
+        self.user_agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Lets something run beside the connections, until the server ends.
     pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
         // It is dropped when the server is ending.
@@ -87,7 +92,7 @@ impl ServerContext {
 
     /// The address of the gateway.
     pub(crate) fn gateway_url(&self) -> String {
-        format!("ws://{}", self.gateway_door.address)
+        format!("ws://{}", self.door.address)
     }
 
     /// Whose token it is, with or without `Bot ` before it; none for one that is not valid.

@@ -1,6 +1,7 @@
 //! The program `loopback-discord` with a bot inside; here the bot is a shell.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -68,7 +69,7 @@ fn who_quits_ends_the_bot_too() {
     let mut output = BufReader::new(program.stdout.take().unwrap());
     let mut line = String::new();
     output.read_line(&mut line).unwrap();
-    std::io::Write::write_all(&mut program.stdin.take().unwrap(), b"/quit\n").unwrap();
+    program.stdin.take().unwrap().write_all(b"/quit\n").unwrap();
     assert_eq!(program.wait().unwrap().code(), Some(4));
 }
 
@@ -89,9 +90,57 @@ fn the_program_says_what_it_is_where_and_what_to_do_next() {
         assert!(banner.contains(told), "{told}: {banner}");
     }
     let mut alone = program().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    std::io::Write::write_all(&mut alone.stdin.take().unwrap(), b"/quit\n").unwrap();
+    alone.stdin.take().unwrap().write_all(b"/quit\n").unwrap();
     let alone = String::from_utf8(alone.wait_with_output().unwrap().stdout).unwrap();
     let url = alone.lines().find_map(|line| line.strip_prefix("export DISCORD_PROXY_URL="));
     let at = format!("A Discord on this machine, at {}, ", url.unwrap());
     assert!(alone.starts_with(&at) && alone.contains("\nNext: paste these lines"), "{alone}");
+}
+
+/// The program with these flags, and what it answers a client of this name.
+fn answers_to(flags: &[&str], agent: &str) -> (String, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_loopback-discord"))
+        .args(flags)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut value = |name: &str| {
+        let line = format!("export {name}=");
+        lines.find_map(|it| it.strip_prefix(&line).map(str::to_owned)).unwrap()
+    };
+    let (token, host, gateway) =
+        (value("DISCORD_TOKEN"), value("DISCORD_PROXY_HOST"), value("DISCORD_GATEWAY_URL"));
+    assert_eq!(gateway, format!("ws://{host}"), "there is one origin");
+    let mut answers = String::new();
+    for _ in 0..2 {
+        let mut client = TcpStream::connect(&host).unwrap();
+        let request = format!(
+            "GET /api/v10/users/@me HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
+             Authorization: Bot {token}\r\nUser-Agent: {agent}\r\n\r\n"
+        );
+        client.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        answers.push_str(&answer[..12]);
+    }
+    program.stdin.take().unwrap().write_all(b"/quit\n").unwrap();
+    // What is not read would keep the program from writing on.
+    lines.for_each(drop);
+    let ended = program.wait_with_output().unwrap();
+    (answers, String::from_utf8(ended.stderr).unwrap())
+}
+
+#[test]
+fn a_client_of_another_name_is_served_and_warned_of_once_unless_a_flag_refuses_it() {
+    let (answers, told) = answers_to(&[], "undici");
+    assert_eq!(answers, "HTTP/1.1 200HTTP/1.1 200");
+    assert!(told.starts_with("WARN ") && told.contains("\"undici\""), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let (answers, _) = answers_to(&["--strict-agents"], "undici");
+    assert_eq!(answers, "HTTP/1.1 403HTTP/1.1 403");
+    let (answers, told) = answers_to(&["--strict-agents"], "DiscordBot (https://a.example, 1)");
+    assert_eq!((&*answers, &*told), ("HTTP/1.1 200HTTP/1.1 200", ""));
 }

@@ -157,7 +157,7 @@ impl World {
         let (feed, work) = Feed::builder(dirigent.clone(), moderator, self.intents).build();
         self.running.spawn(work.run());
         let config = ConfigBuilder::new(self.server.token(self.moderator), self.intents);
-        let config = config.proxy_url(format!("ws://{}", self.server.gateway_address()));
+        let config = config.proxy_url(format!("ws://{}", self.server.address()));
         let shard = Shard::with_config(ShardId::ONE, config.queue(NoQueue).build());
         if self.is_gateway_late {
             self.settle().await;

@@ -382,7 +382,7 @@ fn rules() -> (Config, Settings) {
 
 fn shard(server: &LoopbackDiscord, bot: UserId, intents: Intents, id: ShardId) -> Shard<NoQueue> {
     let config = ConfigBuilder::new(server.token(bot), intents);
-    let config = config.proxy_url(format!("ws://{}", server.gateway_address()));
+    let config = config.proxy_url(format!("ws://{}", server.address()));
     Shard::with_config(id, config.queue(NoQueue).build())
 }
 

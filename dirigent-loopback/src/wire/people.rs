@@ -12,18 +12,28 @@ use dirigent_testkit::memory_discord::role::{Role, RoleId};
 use dirigent_testkit::memory_discord::webhooks::Guise;
 use dirigent_testkit::memory_discord::world::World;
 
+/// The digits of a name that were once written behind a `#`. People have none since their names are unique, webhooks have zeros, and
+/// clients tell a bot from a webhook by them, so a bot never has zeros.
+fn discriminator(id: UserId, kind: AuthorKind) -> String {
+    match kind {
+        AuthorKind::Human => "0".to_owned(),
+        AuthorKind::Bot => format!("{:04}", id.get() % 9_999 + 1),
+        AuthorKind::Bridged | AuthorKind::Webhook | _ => "0000".to_owned(),
+    }
+}
+
 /// A user.
 pub(crate) fn user(world: &World, id: UserId) -> Value {
     let account = world.accounts.get(id);
     let name = account.map_or("unknown", |account| &*account.name);
-    let is_bot = account.is_some_and(|account| account.kind != AuthorKind::Human);
+    let kind = account.map_or(AuthorKind::Human, |account| account.kind);
     json!({
         "id": id.to_string(),
         "username": name,
         "global_name": null,
-        "discriminator": if is_bot { "0000" } else { "0" },
+        "discriminator": discriminator(id, kind),
         "avatar": null,
-        "bot": is_bot,
+        "bot": kind != AuthorKind::Human,
         "system": false,
         "public_flags": 0,
         "flags": 0,

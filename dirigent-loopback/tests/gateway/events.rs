@@ -23,7 +23,7 @@ async fn a_session_begins_with_who_it_is_and_where() {
     assert_eq!((&ready["v"], &ready["shard"]), (&json!(10), &json!([0, 1])));
     assert_eq!(ready["user"]["id"], scene.bot.to_string());
     assert_eq!(ready["application"]["id"], scene.bot.to_string());
-    assert_eq!(ready["resume_gateway_url"], format!("ws://{}", scene.server.gateway_address()));
+    assert_eq!(ready["resume_gateway_url"], format!("ws://{}", scene.server.address()));
     let guild = client.event("GUILD_CREATE").await;
     assert_eq!(client.seq, 2);
     assert_eq!(guild["channels"][0]["id"], scene.channel.to_string());
@@ -33,6 +33,49 @@ async fn a_session_begins_with_who_it_is_and_where() {
     let members = guild["members"].as_array().unwrap();
     assert_eq!(members.len(), 1);
     assert_eq!(members[0]["user"]["id"], scene.bot.to_string());
+}
+
+/// People have none, webhooks have zeros, and a bot has four digits that stay.
+#[tokio::test]
+async fn a_bot_has_one_discriminator_in_all_that_is_said_of_it() {
+    let scene = Scene::new().await;
+    let (bot, channel) = (scene.bot, scene.channel);
+    scene.discord.guild(scene.guild).set_administrator(bot, true);
+    let mut client = scene.connect().await;
+    client.send(&scene.identify(INTENTS | MEMBERS)).await;
+    let ready = client.event("READY").await;
+    let guild = client.event("GUILD_CREATE").await;
+    let mut said = vec![ready["user"].clone(), guild["members"][0]["user"].clone()];
+    let path = format!("channels/{channel}/messages");
+    let mention = json!({ "content": format!("<@{bot}>") });
+    said.push(scene.ask("POST", &path, &mention).await.json()["author"].clone());
+    let told = client.event("MESSAGE_CREATE").await;
+    said.extend([told["author"].clone(), told["mentions"][0].clone()]);
+    for path in ["users/@me".to_owned(), format!("users/{bot}")] {
+        said.push(scene.ask("GET", &path, &Value::Null).await.json());
+    }
+    let member = format!("guilds/{}/members/{bot}", scene.guild);
+    said.push(scene.ask("GET", &member, &Value::Null).await.json()["user"].clone());
+    said.push(scene.ask("GET", "applications/@me", &Value::Null).await.json()["bot"].clone());
+    let own = said[0]["discriminator"].as_str().unwrap().to_owned();
+    assert!(own.len() == 4 && own.parse::<u16>().unwrap() > 0, "{own}");
+    for user in &said {
+        assert_eq!((&user["id"], &user["bot"]), (&json!(bot.to_string()), &json!(true)), "{user}");
+        assert_eq!(user["discriminator"], own, "{user}");
+    }
+    let other = format!("users/{}", scene.discord.add_bot());
+    assert_ne!(scene.ask("GET", &other, &Value::Null).await.json()["discriminator"], own);
+
+    scene.discord.say(channel, scene.person, "Good morning");
+    let author = client.event("MESSAGE_CREATE").await["author"].clone();
+    assert_eq!((&author["discriminator"], &author["bot"]), (&json!("0"), &json!(false)));
+    let path = format!("channels/{channel}/webhooks");
+    let webhook = scene.ask("POST", &path, &json!({ "name": "herald" })).await.json();
+    assert_eq!(webhook["user"]["discriminator"], own, "who made it");
+    let (id, token) = (webhook["id"].as_str().unwrap(), webhook["token"].as_str().unwrap());
+    scene.ask("POST", &format!("webhooks/{id}/{token}"), &json!({ "content": "Hear" })).await;
+    let author = client.event("MESSAGE_CREATE").await["author"].clone();
+    assert_eq!((&author["discriminator"], &author["bot"]), (&json!("0000"), &json!(true)));
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! What is refused, and with which code.
 
+use dirigent_testkit::Log;
+
 use super::*;
 
 const NOWHERE: u64 = 100_000_000_000_001;
@@ -63,7 +65,6 @@ async fn every_refusal_has_its_status_and_code() {
 #[tokio::test(flavor = "current_thread")]
 async fn who_is_nobody_or_no_bot_is_refused() {
     let stage = RestStage::new().await;
-    let token = format!("Bot {}", stage.loopback.token(stage.bot));
     let human = format!("Bot {}", stage.loopback.token(stage.owner));
     let bare = stage.loopback.token(stage.bot);
     for authorization in ["", "Bot nobody", human.as_str(), bare.as_str()] {
@@ -71,13 +72,50 @@ async fn who_is_nobody_or_no_bot_is_refused() {
         let answer = stage.send("GET", "users/@me", &headers, Value::Null).await.unwrap();
         assert_eq!(answer.refusal(), (401, 0), "{authorization}");
     }
-    let headers = [("Authorization", token.as_str()), ("User-Agent", "curl/8")];
-    let answer = stage.send("GET", "users/@me", &headers, Value::Null).await.unwrap();
-    assert_eq!(answer.refusal(), (403, 40333));
     assert_eq!(stage.get("users/@me").await.status, 200);
     stage.discord.account(stage.bot).set_revoked(true);
     assert_eq!(stage.get("users/@me").await.refusal(), (401, 0));
-    assert_eq!(stage.loopback.traffic().invalid(), 6);
+    assert_eq!(stage.loopback.traffic().invalid(), 5);
+}
+
+/// Discord documents `DiscordBot (url, version)`, and serves clients that send something else, for example `undici`.
+#[tokio::test(flavor = "current_thread")]
+async fn any_user_agent_is_served_and_warned_of_once_unless_the_strict_rule_is_on() {
+    let stage = RestStage::new().await;
+    let token = format!("Bot {}", stage.loopback.token(stage.bot));
+    let status = async |agent: Option<&str>| {
+        let mut headers = vec![("Authorization", token.as_str())];
+        headers.extend(agent.map(|agent| ("User-Agent", agent)));
+        let answer = stage.send("GET", "users/@me", &headers, Value::Null).await.unwrap();
+        (answer.status, answer.json()["code"].as_u64())
+    };
+    let log = Log::default();
+    let listening = log.listen();
+    let long = format!("Bot {}", "x".repeat(2_000));
+    let odd = [None, Some("undici"), Some("OpenClaw Discord"), Some(long.as_str())];
+    for _ in 0..2 {
+        for agent in odd {
+            assert_eq!(status(agent).await, (200, None), "{agent:?}");
+        }
+        assert_eq!(status(Some(AGENT)).await, (200, None));
+    }
+    let lines = log.lines();
+    assert_eq!(lines.len(), odd.len(), "{lines:?}");
+    for (line, agent) in lines.iter().zip(["", "undici", "OpenClaw Discord", "Bot xxx"]) {
+        assert!(line.starts_with("WARN ") && line.contains(&format!("\"{agent}")), "{line}");
+        assert!(line.len() < 400, "{line}");
+    }
+    stage.loopback.refuse_odd_agents();
+    for agent in odd {
+        assert_eq!(status(agent).await, (403, Some(40333)), "{agent:?}");
+    }
+    assert_eq!(status(Some(AGENT)).await, (200, None));
+    assert_eq!(log.lines().len(), odd.len(), "none is warned of again");
+    for number in 0..200 {
+        status(Some(&format!("agent {number}"))).await;
+    }
+    assert_eq!(log.lines().len(), 100, "a client that changes its header does not fill the log");
+    drop(listening);
 }
 
 /// What the server lacks is never taken for done.

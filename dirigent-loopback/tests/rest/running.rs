@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::*;
@@ -37,8 +38,46 @@ async fn dropping_it_ends_it() {
 #[tokio::test(flavor = "current_thread")]
 async fn a_bot_learns_where_the_gateway_is() {
     let stage = RestStage::new().await;
-    let url = format!("ws://{}", stage.loopback.gateway_address());
+    let url = format!("ws://{}", stage.loopback.address());
     assert_eq!(stage.get("gateway").await.json()["url"], url);
     let answer = stage.get("gateway/bot").await.json();
     assert_eq!((&answer["url"], &answer["shards"]), (&json!(url), &json!(1)));
+}
+
+/// Some clients take one origin for requests and the gateway.
+#[tokio::test(flavor = "current_thread")]
+async fn one_connection_carries_requests_and_then_the_gateway() {
+    let stage = RestStage::new().await;
+    let address = stage.loopback.address();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let token = stage.loopback.token(stage.bot);
+    for _ in 0..2 {
+        let request = format!(
+            "GET /api/v10/gateway/bot HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bot {token}\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let url = format!("\"url\":\"ws://{address}\"");
+        let answer = read_until(&mut stream, &url).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    let upgrade = format!(
+        "GET /?v=10&encoding=json HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    );
+    stream.write_all(upgrade.as_bytes()).await.unwrap();
+    let greeted = read_until(&mut stream, "heartbeat_interval").await;
+    assert!(greeted.starts_with("HTTP/1.1 101"), "{greeted}");
+}
+
+/// Reads until these words have come.
+async fn read_until(stream: &mut TcpStream, words: &str) -> String {
+    let mut read = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&read).into_owned();
+        if text.contains(words) {
+            return text;
+        }
+        let more = tokio::time::timeout(20 * SECOND, stream.read_buf(&mut read)).await;
+        assert!(more.is_ok_and(|more| more.unwrap() > 0), "nothing comes after: {text}");
+    }
 }

@@ -50,7 +50,9 @@ async fn twilight_reads_accounts_guilds_channels_and_members() {
         .find(|role| role.managed && role.tags.as_ref().unwrap().bot_id == Some(bot.cast()));
     assert!(member.roles.contains(&own.unwrap().id));
     let gateway = client.gateway().authed().await.unwrap().model().await.unwrap();
-    assert!(gateway.url.starts_with("ws://127.0.0.1:"));
+    assert_eq!(gateway.url, format!("ws://{}", stage.loopback.address()));
+    assert_ne!(me.discriminator, 0, "that is a webhook's");
+    assert_eq!(member.user.discriminator, me.discriminator);
     assert_eq!(stage.loopback.traffic().with_status(200), stage.loopback.traffic().total());
 }
 

@@ -57,7 +57,7 @@ impl Scene {
     /// The settings with one bot.
     pub(crate) fn settings(&self) -> Settings {
         let address = format!("http://{}", self.server.address());
-        let gateway = format!("ws://{}", self.server.gateway_address());
+        let gateway = format!("ws://{}", self.server.address());
         let token = Token::new(self.server.token(self.first));
         Settings::new(self.channel.get(), token).at(address, gateway)
     }

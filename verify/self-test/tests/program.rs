@@ -75,7 +75,7 @@ async fn an_interrupted_self_test_cleans_up_and_shows_what_it_has_seen() {
     let mut program = program(&[&channel.to_string()]);
     program
         .env("DISCORD_PROXY_URL", format!("http://{}", server.address()))
-        .env("DISCORD_GATEWAY_URL", format!("ws://{}", server.gateway_address()))
+        .env("DISCORD_GATEWAY_URL", format!("ws://{}", server.address()))
         .env("DISCORD_TOKEN", server.token(first))
         .env("DEVELOPER_TOKEN", server.token(second))
         .stdout(Stdio::piped());

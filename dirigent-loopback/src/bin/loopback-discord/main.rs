@@ -7,7 +7,8 @@
 //! It prints what a bot must know as `export NAME=value` lines: a token for each of its bots (a moderator
 //! and agents, three unless `--agents` says how many, in one guild with one channel), ids and addresses. What you type is said in the
 //! channel by a person; `/help` tells the rest. `--seed` gives the same ids and tokens at each start,
-//! `--state` keeps everything in a file, `--administrator` lets the moderator open discussions. `loopback-discord -- COMMAND` runs a bot inside: it has these
+//! `--state` keeps everything in a file, `--administrator` lets the moderator open discussions, `--strict-agents` refuses clients whose
+//! `User-Agent` is not the documented one. `loopback-discord -- COMMAND` runs a bot inside: it has these
 //! variables in its environment, signals are passed on to it, and its exit code is the program's.
 
 use std::ffi::OsString;
@@ -53,6 +54,8 @@ struct Flags {
     state: Option<PathBuf>,
     /// Whether the moderator is an administrator.
     administrator: bool,
+    /// Whether clients are refused whose `User-Agent` is not the documented one.
+    strict_agents: bool,
     /// The bot to run inside, with its arguments; empty for none.
     command: Vec<OsString>,
 }
@@ -65,6 +68,7 @@ fn command() -> Command {
     let state =
         Arg::new("state").long("state").value_name("FILE").value_parser(value_parser!(PathBuf));
     let administrator = Arg::new("administrator").long("administrator").action(ArgAction::SetTrue);
+    let strict = Arg::new("strict-agents").long("strict-agents").action(ArgAction::SetTrue);
     let bot = Arg::new("command").last(true).num_args(1..).value_name("COMMAND");
     Command::new("loopback-discord")
         .about("A Discord on this machine, with a guild, a moderator, agents and you")
@@ -80,6 +84,10 @@ fn command() -> Command {
         .arg(administrator.help(
             "Makes the moderator an administrator, as it must be for agents to open discussions",
         ))
+        .arg(strict.help(
+            "Refuses clients whose User-Agent is not `DiscordBot (url, version)`; \
+             without it, each such client is served, and warned of once",
+        ))
         .arg(
             bot.value_parser(value_parser!(OsString)).help("Runs this bot, and ends with its code"),
         )
@@ -93,6 +101,7 @@ impl Flags {
             agents: matches.get_one("agents").copied().unwrap_or(3),
             state: matches.get_one("state").cloned(),
             administrator: matches.get_flag("administrator"),
+            strict_agents: matches.get_flag("strict-agents"),
             command: matches.get_many("command").into_iter().flatten().cloned().collect(),
         }
     }
@@ -134,6 +143,9 @@ async fn serve(flags: &Flags) -> io::Result<u8> {
     let discord = MemoryDiscord::new(Arc::new(SystemClock::new()));
     let stage = begin_as(&discord, flags)?;
     let loopback = LoopbackDiscord::start_on(discord.clone(), flags.port).await?;
+    if flags.strict_agents {
+        loopback.refuse_odd_agents();
+    }
     let terminal = Terminal::new(&loopback, stage.clone());
     let ended = if flags.command.is_empty() {
         terminal.greet()?;
@@ -251,10 +263,10 @@ mod tests {
         assert_eq!(read(&[]), Some(flags()));
         let state = Some(PathBuf::from("town.json"));
         let command = ["my-bot", "--fast"].map(OsString::from).into();
-        let flags =
-            Flags { port: 8_120, seed: Some(7), agents: 4, state, administrator: true, command };
-        let words =
-            "--port 8120 --seed 7 --agents 4 --state town.json --administrator -- my-bot --fast";
+        let (port, seed, administrator, strict_agents) = (8_120, Some(7), true, true);
+        let flags = Flags { port, seed, agents: 4, state, administrator, strict_agents, command };
+        let words = "--port 8120 --seed 7 --agents 4 --state town.json --administrator \
+            --strict-agents -- my-bot --fast";
         let words: Vec<_> = words.split(' ').collect();
         assert_eq!(read(&words), Some(flags));
         for wrong in [
@@ -344,6 +356,7 @@ mod tests {
             agents: 3,
             state: None,
             administrator: false,
+            strict_agents: false,
             command: Vec::new(),
         }
     }

@@ -27,6 +27,6 @@ pub(crate) fn variables(loopback: &LoopbackDiscord, stage: &SeededGuild) -> Vec<
     add("DISCORD_API_URL", format!("http://{address}/api/v10"));
     add("DISCORD_PROXY_URL", format!("http://{address}"));
     add("DISCORD_PROXY_HOST", address.to_string());
-    add("DISCORD_GATEWAY_URL", format!("ws://{}", loopback.gateway_address()));
+    add("DISCORD_GATEWAY_URL", format!("ws://{address}"));
     all
 }

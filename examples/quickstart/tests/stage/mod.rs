@@ -87,7 +87,7 @@ impl Inside {
     pub(crate) fn command(&self, program: &str) -> tokio::process::Command {
         let mut bot = tokio::process::Command::new(program);
         bot.env("DISCORD_PROXY_URL", format!("http://{}", self.server.address()))
-            .env("DISCORD_GATEWAY_URL", format!("ws://{}", self.server.gateway_address()))
+            .env("DISCORD_GATEWAY_URL", format!("ws://{}", self.server.address()))
             .env("DISCORD_TOKEN", self.server.token(self.moderator));
         for (name, agent) in ["DEVELOPER", "REVIEWER", "TESTER"].into_iter().zip(&self.agents) {
             bot.env(format!("{name}_TOKEN"), self.server.token(*agent))

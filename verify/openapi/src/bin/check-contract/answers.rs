@@ -80,7 +80,7 @@ fn user(id: u64) -> Value {
     json!({
         "id": id.to_string(),
         "username": format!("bot{id}"),
-        "discriminator": "0000",
+        "discriminator": "0001",
         "global_name": null,
         "avatar": null,
         "bot": true,
