@@ -29,6 +29,8 @@ pub enum RestRoute {
     GetCurrentApplication,
     /// The same, by its older name.
     GetOauthApplication,
+    /// The sounds that Discord itself has; here there are none.
+    ListDefaultSounds,
     /// A guild.
     GetGuild,
     /// A guild's channels.
@@ -190,6 +192,7 @@ const ROUTES: &[(RestRoute, &str, &str)] = &[
     (E::GetGatewayBot, "GET", "gateway/bot"),
     (E::GetCurrentApplication, "GET", "applications/@me"),
     (E::GetOauthApplication, "GET", "oauth2/applications/@me"),
+    (E::ListDefaultSounds, "GET", "soundboard-default-sounds"),
     (E::GetGuild, "GET", "guilds/{g}"),
     (E::ListGuildChannels, "GET", "guilds/{g}/channels"),
     (E::CreateGuildChannel, "POST", "guilds/{g}/channels"),

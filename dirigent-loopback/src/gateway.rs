@@ -142,8 +142,17 @@ impl Line {
 
 /// Closes with a code, and waits a while for the client to have read it.
 async fn farewell(state: &ServerContext, socket: &mut Socket, close: Close) {
-    tracing::debug!(code = close.code(), reason = close.reason(), "a gateway connection is closed");
-    let frame = CloseFrame { code: close.code().into(), reason: close.reason().into() };
+    let (code, reason) = (close.code(), close.reason());
+    if close.is_lack() {
+        tracing::error!(
+            code,
+            reason,
+            "the loopback Discord does not have what a client asks of the gateway"
+        );
+    } else {
+        tracing::debug!(code, reason, "a gateway connection is closed");
+    }
+    let frame = CloseFrame { code: code.into(), reason: reason.into() };
     let closed: Result<(), Error> = socket.close(Some(frame)).await;
     if closed.is_err() {
         return;

@@ -20,6 +20,9 @@ pub(super) enum Close {
     Ordered(u16),
     /// Something that this server lacks, logged as an error so that it is not taken for Discord's answer.
     Lacking(&'static str),
+    /// The address asks for a form of payloads that this server lacks. Clients take the code for final and do not try
+    /// again and again, because the same address would be refused each time.
+    NotSpoken(&'static str),
 }
 
 impl Close {
@@ -37,7 +40,7 @@ impl Close {
             Self::SessionTimedOut => 4009,
             Self::InvalidShard => 4010,
             Self::ShardingRequired => 4011,
-            Self::InvalidApiVersion => 4012,
+            Self::InvalidApiVersion | Self::NotSpoken(_) => 4012,
             Self::InvalidIntents => 4013,
             Self::DisallowedIntents => 4014,
             Self::Ordered(code) => code,
@@ -61,8 +64,13 @@ impl Close {
             Self::InvalidIntents => "Invalid intent(s).",
             Self::DisallowedIntents => "Disallowed intent(s).",
             Self::Ordered(_) => "Ordered by the test.",
-            Self::Lacking(what) => what,
+            Self::Lacking(what) | Self::NotSpoken(what) => what,
         }
+    }
+
+    /// Whether it is this server that lacks something, and the client did nothing wrong.
+    pub(super) const fn is_lack(self) -> bool {
+        matches!(self, Self::Lacking(_) | Self::NotSpoken(_))
     }
 
     /// Whether the session is lost with the connection, no matter which side closed it: what follows is no resume.

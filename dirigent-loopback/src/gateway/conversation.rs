@@ -82,13 +82,14 @@ impl Conversation {
             pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
         };
         if value("encoding").is_some_and(|encoding| encoding != "json") {
-            return Err(Close::Lacking("Only encoding=json is spoken here."));
+            return Err(Close::NotSpoken("Only encoding=json is spoken here."));
         }
-        if value("v").and_then(|version| version.parse().ok()) != Some(picture::VERSION) {
+        let version = value("v").and_then(|version| version.parse().ok());
+        if !version.is_some_and(|version| picture::VERSIONS.contains(&version)) {
             return Err(Close::InvalidApiVersion);
         }
         let compression = Compression::named(value("compress"));
-        let compression = compression.ok_or(Close::Lacking("No such compression here."))?;
+        let compression = compression.ok_or(Close::NotSpoken("No such compression here."))?;
         Ok((compression, Act::say(frame::hello())))
     }
 

@@ -39,7 +39,7 @@ pub(super) enum Wanted {
 
 impl MembersRequest {
     pub(super) fn read(data: &Value) -> Result<Self, Close> {
-        let guild = data.get("guild_id").and_then(read_id).ok_or(Close::DecodeError)?;
+        let guild = data.get("guild_id").and_then(read_guild).ok_or(Close::DecodeError)?;
         let flag = data.get("presences").and_then(Value::as_bool);
         let nonce = data.get("nonce").and_then(Value::as_str);
         Ok(Self {
@@ -67,6 +67,15 @@ fn read_wanted(data: &Value) -> Option<Wanted> {
     }
     let limit = if limit == 0 { NAMED_MAX } else { limit.min(NAMED_MAX) };
     Some(Wanted::Named { prefix: prefix.to_owned(), limit })
+}
+
+/// The guild. Some clients write it as a list of one.
+fn read_guild(guild: &Value) -> Option<u64> {
+    match guild.as_array().map(Vec::as_slice) {
+        Some([guild]) => read_id(guild),
+        Some(_) => None,
+        None => read_id(guild),
+    }
 }
 
 /// An id, which Discord writes as text and takes as a number too.
@@ -109,6 +118,10 @@ mod tests {
         assert_eq!(all.unwrap(), Wanted::All);
         let one = read(json!({ "guild_id": 5, "user_ids": "7", "limit": 0 }));
         assert_eq!(one.unwrap(), Wanted::Users(vec![UserId::new(7)]));
+        let listed = read(json!({ "guild_id": ["5"], "query": "", "limit": 0 }));
+        assert_eq!(listed.unwrap(), Wanted::All);
+        let two = read(json!({ "guild_id": ["5", "6"], "query": "", "limit": 0 }));
+        assert_eq!(two.unwrap_err().code(), 4002);
         let named = read(json!({ "guild_id": "5", "query": "ad", "limit": 3 }));
         assert_eq!(named.unwrap(), Wanted::Named { prefix: "ad".to_owned(), limit: 3 });
         assert_eq!(read(json!({ "guild_id": "5" })).unwrap_err().code(), 4002);

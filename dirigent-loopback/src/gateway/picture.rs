@@ -1,5 +1,7 @@
 //! The guild data that a session gets at its beginning, or when its account joins a guild.
 
+use std::ops::RangeInclusive;
+
 use dirigent::UserId;
 use dirigent::ports::GuildId;
 use serde_json::{Value, json};
@@ -11,7 +13,10 @@ use crate::wire::{self, intent};
 use dirigent_testkit::memory_discord::world::World;
 
 /// The version of the API that is spoken here.
-pub(super) const VERSION: u64 = 10;
+const VERSION: u64 = 10;
+
+/// The versions that a client may ask for. Version 9 is taken as 10, as in the paths of requests.
+pub(super) const VERSIONS: RangeInclusive<u64> = 9..=VERSION;
 
 /// The guilds that a session hears of.
 pub(super) fn guilds(world: &World, session: &Session) -> Vec<GuildId> {

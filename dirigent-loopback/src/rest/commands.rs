@@ -21,7 +21,7 @@ const NAME: (usize, usize) = (1, 32);
 const DESCRIPTION: (usize, usize) = (1, 100);
 
 /// What a command is made of. What the server says itself may come back.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "id",
     "application_id",
     "guild_id",
@@ -34,6 +34,7 @@ const FIELDS: [&str; 14] = [
     "type",
     "default_member_permissions",
     "dm_permission",
+    "default_permission",
     "contexts",
     "nsfw",
 ];
@@ -165,6 +166,10 @@ fn check_number(commands: &[Value]) -> Result<(), Refusal> {
 /// A command as it is kept and told.
 fn read(world: &mut World, scope: Scope, fields: &Map<String, Value>) -> Result<Value, Refusal> {
     let required = |name| Refusal::invalid(name, "BASE_TYPE_REQUIRED", "This field is required");
+    // Some clients still send the old field with the value that changes nothing.
+    if fields.get("default_permission") == Some(&Value::Bool(false)) {
+        return Err(Refusal::lacking("a command that is off by default (default_permission)"));
+    }
     let kind = number(fields, "type")?.unwrap_or(1);
     let name = text_of(fields, "name", NAME)?.ok_or_else(|| required("name"))?;
     let description = if kind == 1 {

@@ -25,6 +25,7 @@ const HANDLERS: &[(E, Handler)] = &[
     (E::GetGatewayBot, |state, _, _| Ok(users::gateway_bot(state))),
     (E::GetCurrentApplication, |_, world, ask| Ok(users::application(world, ask))),
     (E::GetOauthApplication, |_, world, ask| Ok(users::application(world, ask))),
+    (E::ListDefaultSounds, |_, _, _| Ok(Reply::list([]))),
     (E::GetGuild, |_, world, ask| guilds::one(world, ask)),
     (E::ListGuildChannels, |_, world, ask| guilds::channels(world, ask)),
     (E::CreateGuildChannel, |_, world, ask| channels::create(world, ask)),

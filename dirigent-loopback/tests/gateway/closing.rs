@@ -1,5 +1,7 @@
 //! The codes with which the gateway ends a connection.
 
+use dirigent_testkit::Log;
+
 use super::*;
 
 /// The code that a greeted client gets for a payload.
@@ -93,11 +95,28 @@ async fn what_is_lacking_is_said_aloud() {
     let (mut client, _) = scene.session(INTENTS).await;
     client.send(&json!({ "op": 4, "d": { "guild_id": scene.guild.to_string() } })).await;
     assert_eq!(client.closed().await, 4000);
+    let log = Log::default();
+    let listening = log.listen();
+    // A client takes 4012 for final: with another code it would connect anew for ever.
     for query in ["?v=10&encoding=etf", "?v=10&encoding=json&compress=lz4"] {
-        assert_eq!(Client::open(scene.server.address(), query).await.closed().await, 4000);
+        assert_eq!(Client::open(scene.server.address(), query).await.closed().await, 4012);
     }
+    drop(listening);
+    let lines = log.lines();
+    assert!(lines[0].starts_with("ERROR ") && lines[0].contains("encoding=json"), "{lines:?}");
+    assert_eq!(lines.len(), 2, "{lines:?}");
     for query in ["?v=6&encoding=json", ""] {
         assert_eq!(Client::open(scene.server.address(), query).await.closed().await, 4012);
+    }
+}
+
+#[tokio::test]
+async fn the_version_before_is_spoken_too_as_requests_take_it() {
+    let scene = Scene::new().await;
+    for query in ["?v=9&encoding=json", "?encoding=json&v=10", "?v=10"] {
+        let mut client = scene.connect_with(query).await;
+        client.send(&scene.identify(INTENTS)).await;
+        assert_eq!(client.event("READY").await["v"], 10, "{query}");
     }
 }
 

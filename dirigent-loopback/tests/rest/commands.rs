@@ -74,6 +74,18 @@ async fn commands_are_kept_by_name_and_place() {
 }
 
 /// EZ2
+/// disnake sends the field with every command.
+#[tokio::test(flavor = "current_thread")]
+async fn a_command_may_say_that_it_is_on_by_default_but_not_that_it_is_off() {
+    let stage = RestStage::new().await;
+    let path = format!("applications/{}/commands", stage.bot);
+    for (is_on, status) in [(true, 200), (false, 501)] {
+        let command = json!({ "name": "chat", "description": "d", "default_permission": is_on });
+        let answer = stage.ask(stage.bot, "PUT", &path, json!([command])).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+    }
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn a_command_is_answered_once_and_in_time() {
     let stage = RestStage::new().await;
@@ -88,6 +100,7 @@ async fn a_command_is_answered_once_and_in_time() {
     let agent = [("User-Agent", AGENT)];
     let answer = stage.send("POST", &callback, &agent, body.clone()).await.unwrap();
     assert_eq!(answer.status, 204);
+    assert_eq!(answer.header("x-ratelimit-bucket"), None, "answers to commands have no limit");
     let answer = stage.send("POST", &callback, &agent, body.clone()).await.unwrap();
     assert_eq!(answer.refusal(), (400, 40060), "a second answer");
     let answers = stage.loopback.answers(used);
@@ -130,6 +143,7 @@ async fn a_promised_answer_is_given_later_and_followed_by_more() {
     let more = format!("webhooks/{}/{token}", stage.bot);
     let more = stage.send("POST", &more, &agent, json!({ "content": "And more." })).await.unwrap();
     assert_eq!(more.status, 200);
+    assert!(more.header("x-ratelimit-bucket").is_some());
     let contents: Vec<_> =
         stage.loopback.answers(used).into_iter().map(|answer| answer.content).collect();
     assert_eq!(contents, ["Done.", "And more."]);

@@ -44,6 +44,14 @@ async fn a_bot_learns_where_the_gateway_is() {
     assert_eq!((&answer["url"], &answer["shards"]), (&json!(url), &json!(1)));
 }
 
+/// py-cord asks for them before it says that it is ready.
+#[tokio::test(flavor = "current_thread")]
+async fn discord_has_no_sounds_of_its_own_here() {
+    let stage = RestStage::new().await;
+    let answer = stage.get("soundboard-default-sounds").await;
+    assert_eq!((answer.status, answer.json()), (200, json!([])));
+}
+
 /// Some clients take one origin for requests and the gateway.
 #[tokio::test(flavor = "current_thread")]
 async fn one_connection_carries_requests_and_then_the_gateway() {
