@@ -1,4 +1,4 @@
-//! The body of a request: JSON, or a form with files.
+//! The body of a request: JSON, a form with files, or a form in the manner of an address.
 
 use std::convert::Infallible;
 
@@ -33,6 +33,19 @@ pub(super) struct Body {
     pub(super) files: Vec<Upload>,
 }
 
+impl Body {
+    /// Adds the texts of a form.
+    fn add(&mut self, texts: Map<String, Value>) {
+        if texts.is_empty() && !self.json.is_null() {
+            return;
+        }
+        match self.json.as_object_mut() {
+            Some(fields) => fields.extend(texts),
+            None => self.json = Value::Object(texts),
+        }
+    }
+}
+
 /// Takes a body in, before anything is answered: a client that still sends one takes an answer for a
 /// lost connection.
 pub(super) async fn take_body(body: Incoming) -> Result<Bytes, Refusal> {
@@ -45,19 +58,30 @@ pub(super) async fn read_body(headers: &HeaderMap, bytes: Bytes) -> Result<Body,
     if bytes.is_empty() {
         return Ok(Body::default());
     }
-    match boundary(headers)? {
-        Some(boundary) => read_form(bytes, boundary).await,
-        None => Ok(Body { json: json(&bytes)?, files: Vec::new() }),
+    let content_type = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
+    if content_type.starts_with("multipart/") {
+        let boundary = multer::parse_boundary(content_type).map_err(|_| Refusal::bad_form())?;
+        read_form(bytes, boundary).await
+    } else if content_type.starts_with("application/x-www-form-urlencoded") {
+        read_pairs(&bytes)
+    } else {
+        Ok(Body { json: json(&bytes)?, files: Vec::new() })
     }
 }
 
-/// What parts a form; none for a body that is no form.
-fn boundary(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
-    let content_type = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
-    if !content_type.starts_with("multipart/") {
-        return Ok(None);
+/// Reads a form of names and values, which some clients send in place of one without files.
+fn read_pairs(bytes: &[u8]) -> Result<Body, Refusal> {
+    let mut body = Body::default();
+    let mut texts = Map::new();
+    for (name, value) in form_urlencoded::parse(bytes) {
+        if name == "payload_json" {
+            body.json = json(value.as_bytes())?;
+        } else {
+            texts.insert(name.into_owned(), Value::String(value.into_owned()));
+        }
     }
-    multer::parse_boundary(content_type).map(Some).map_err(|_| Refusal::bad_form())
+    body.add(texts);
+    Ok(body)
 }
 
 /// Reads a form: `payload_json` is the body, `files[n]` its files. Other fields are texts of the body.
@@ -83,12 +107,7 @@ async fn read_form(bytes: Bytes, boundary: String) -> Result<Body, Refusal> {
             }
         }
     }
-    if !texts.is_empty() || body.json.is_null() {
-        match body.json.as_object_mut() {
-            Some(fields) => fields.extend(texts),
-            None => body.json = Value::Object(texts),
-        }
-    }
+    body.add(texts);
     Ok(body)
 }
 

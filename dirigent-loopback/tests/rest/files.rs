@@ -127,3 +127,28 @@ async fn files_have_limits_and_take_a_right() {
     channel.set_member_overwrite(stage.bot, Permissions::TALK, Permissions::ATTACH_FILES);
     assert_eq!(send(&stage, "POST", &messages(&stage), &file).await.refusal(), (403, 50013));
 }
+
+/// py-cord answers commands so where there are no files.
+#[tokio::test(flavor = "current_thread")]
+async fn a_form_of_names_and_values_is_read_too() {
+    let stage = RestStage::new().await;
+    let token = format!("Bot {}", stage.loopback.token(stage.bot));
+    let headers = [
+        ("Authorization", token.as_str()),
+        ("User-Agent", AGENT),
+        ("Content-Type", "application/x-www-form-urlencoded"),
+    ];
+    let path = format!("/api/v10/channels/{}/messages", stage.channel);
+    for (body, said) in [
+        ("payload_json=%7B%22content%22%3A%22one+%26+two%22%7D", "one & two"),
+        ("content=three+four", "three four"),
+        ("payload_json=%7B%22flags%22%3A4%7D&content=five", "five"),
+    ] {
+        let address = stage.loopback.address();
+        let sent = answer::exchange(address, "POST", &path, &headers, body.as_bytes()).await;
+        assert_eq!(sent.unwrap().json()["content"], said, "{body}");
+    }
+    let address = stage.loopback.address();
+    let broken = answer::exchange(address, "POST", &path, &headers, b"payload_json=%7B").await;
+    assert_eq!(broken.unwrap().refusal(), (400, 50109));
+}

@@ -91,8 +91,8 @@ async fn any_user_agent_is_served_and_warned_of_once_unless_the_strict_rule_is_o
     };
     let log = Log::default();
     let listening = log.listen();
-    let long = format!("Bot {}", "x".repeat(2_000));
-    let odd = [None, Some("undici"), Some("OpenClaw Discord"), Some(long.as_str())];
+    let endless = format!("Bot {}", "x".repeat(2_000));
+    let odd = [None, Some("undici"), Some("OpenClaw Discord"), Some(endless.as_str())];
     for _ in 0..2 {
         for agent in odd {
             assert_eq!(status(agent).await, (200, None), "{agent:?}");
