@@ -12,6 +12,7 @@ mod agents;
 mod api;
 mod assets;
 mod auth;
+mod channel_id;
 mod control;
 mod drawn;
 mod extract;

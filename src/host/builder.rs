@@ -61,7 +61,7 @@ pub struct Builder {
     seed: u64,
 }
 
-/// Why the library could not be put together.
+/// Why the library could not be put together. `Debug` says it in words too: a `main` that returns the error prints that.
 ///
 /// ```
 /// # use dirigent::Config;
@@ -70,7 +70,7 @@ pub struct Builder {
 /// let error = dirigent::host::BuildError::from(config.validate().unwrap_err());
 /// assert_eq!(error.to_string(), "confirmation.fingerprint_length must be at most 64");
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A setting of the rules cannot be obeyed.
@@ -82,6 +82,12 @@ pub enum BuildError {
         /// The id.
         agent: AgentId,
     },
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Builder {

@@ -166,7 +166,9 @@ impl Channel<'_> {
             refused: look.post_failure(key),
             sees_no_content: runtime.sight.is_blind(),
             twin: runtime.twins.of(self.id),
-            is_absent: is_absent(&machine, key),
+            // A moderator that does not see the channel does not learn who does.
+            is_absent: is_absent(&machine, key)
+                && moderator.write_bar.is_none_or(WriteBar::sees_channel),
             bar,
             bar_ends_in: bar.and_then(WriteBar::until).map(|until| until.since(now)),
             moderator,

@@ -383,8 +383,8 @@ fn blocked(registry: &Registry, channel: ChannelId, agent: AgentKey, took: Durat
         %channel,
         %agent,
         took_ms = took.as_millis(),
-        "an agent blocked its thread, and what shares it waited meanwhile, the driver with all channels where it runs the agent's \
-         calls. What blocks belongs into tokio::task::spawn_blocking; Builder::spawn_calls runs calls elsewhere"
+        "an agent blocked its thread; the driver and all channels wait meanwhile where it runs the agent's calls. Put what blocks into \
+         tokio::task::spawn_blocking, or let Builder::spawn_calls run the calls elsewhere"
     );
 }
 

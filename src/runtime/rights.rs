@@ -62,6 +62,10 @@ impl Runtime {
         if !state.room.look().machine().view().mode().keeps_turns() {
             return;
         }
+        let lacks = self.own_lacks(channel);
+        if std::mem::replace(&mut state.lacks, lacks) != lacks && lacks != OwnLacks::NONE {
+            tracing::warn!(%channel, "{lacks}");
+        }
         let bars = self.write_bars(channel, &cx.directory.accounts());
         let barred = |(user, bar): (UserId, WriteBar)| {
             // Who does not see the channel is not in its list.

@@ -183,18 +183,23 @@ const fn trouble(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// What a person did to the channel. Who reads the log of a bot that is silent looks for it.
-const fn is_order(cause: Cause) -> bool {
-    matches!(
-        cause,
+/// Why a channel that is in order is silent, and what a person did to it: who reads the log of a silent bot looks for that.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is not named here is the usual course")]
+const fn news(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
         Cause::Stopped
-            | Cause::Held
-            | Cause::Resumed
-            | Cause::Finished
-            | Cause::Concluded
-            | Cause::Archived
-            | Cause::ModeChanged
-    )
+        | Cause::Held
+        | Cause::Resumed
+        | Cause::Finished
+        | Cause::Concluded
+        | Cause::Archived
+        | Cause::ModeChanged => cause.as_str(),
+        Cause::AllPassed => {
+            "no agent has anything to add: the channel sleeps until a person writes"
+        }
+        Cause::Repeated => "a reply said nothing new and was held back",
+        _ => return None,
+    })
 }
 
 /// Agents are named by their ids. The phase before tells what an agent was doing.
@@ -209,8 +214,8 @@ fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
     if let Some(what) = trouble(cause).filter(|_| !is_told()) {
         let (was, turn) = (from.as_str(), turn.get());
         tracing::warn!(%channel, agent = agent(), turn, was, "{what}");
-    } else if is_order(cause) {
-        tracing::info!(%channel, was = from.as_str(), is = to.as_str(), "{}", cause.as_str());
+    } else if let Some(what) = news(cause) {
+        tracing::info!(%channel, agent = agent(), was = from.as_str(), is = to.as_str(), "{what}");
     } else {
         tracing::debug!(%channel, agent = agent(), turn = turn.get(), was = from.as_str(), is = to.as_str(), "{}", cause.as_str());
     }

@@ -13,7 +13,8 @@ use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::page::extract::{Asked, Named, Sent, channel_id};
+use crate::page::channel_id::channel_id;
+use crate::page::extract::{Asked, Named, Sent};
 use crate::page::look::{self, AgentReport, ChannelLook, IdentityLook, Overview, RegistryLook};
 use crate::page::made_once::Freshness;
 use crate::page::many;

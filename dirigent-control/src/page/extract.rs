@@ -5,15 +5,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query};
-use dirigent::ChannelId;
 use http::StatusCode;
 
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
-
-pub(crate) fn channel_id(text: &str) -> Result<ChannelId, Problem> {
-    text.parse().map_err(|_| Problem::not_found("channel"))
-}
 
 /// Extractors whose refusals are problems.
 macro_rules! extractor {

@@ -22,8 +22,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::page::auth::VisitorRole;
+use crate::page::channel_id::channel_id;
 use crate::page::drawn::{Sheet, Shown};
-use crate::page::extract::{Asked, Named, channel_id};
+use crate::page::extract::{Asked, Named};
 use crate::page::gather::concerns;
 use crate::page::look::Query;
 use crate::page::made_once::Freshness;

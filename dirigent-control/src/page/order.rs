@@ -5,7 +5,7 @@ use dirigent::{AgentId, Mode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::page::extract::channel_id;
+use crate::page::channel_id::channel_id;
 use crate::page::look::Row;
 use crate::page::post_text::PostText;
 use crate::page::problem::Problem;

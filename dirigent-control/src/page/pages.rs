@@ -13,8 +13,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 
 use crate::page::auth::VisitorRole;
+use crate::page::channel_id::channel_id;
 use crate::page::drawn::{RowGroup, Sheet, Shown, Subject};
-use crate::page::extract::{Asked, Named, channel_id, refused};
+use crate::page::extract::{Asked, Named, refused};
 use crate::page::look::{
     AgentReport, ChannelLook, LoggedOrder, Overview, Query, RegistryLook, Row,
 };

@@ -95,7 +95,14 @@ impl ShardFeed {
                 return self.tell(channel, ChannelEvent::Deleted(messages));
             }
             News::Reaction(reaction) => return self.reacted(&reaction),
-            News::Ready(ready) => return self.ready(ready.user.id.user()),
+            News::Ready(ready) => {
+                // With several shards one may well be empty.
+                if self.shard.number() == 0 && ready.guilds.is_some_and(|guilds| guilds.is_empty())
+                {
+                    tracing::warn!("the moderator's bot is in no server: invite it");
+                }
+                return self.ready(ready.user.id.user());
+            }
             News::Resumed => {
                 self.shared.account.guild_cache.session_resumed(self.shard);
                 return dirigent.resumed(self.shard.number());

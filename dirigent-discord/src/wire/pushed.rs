@@ -14,6 +14,9 @@ pub(crate) struct Payload<T> {
 #[derive(Deserialize)]
 pub(crate) struct Ready {
     pub(crate) user: WithId,
+    /// The guilds that are told next. One that is left out may still be told.
+    #[serde(default)]
+    pub(crate) guilds: Option<Vec<serde::de::IgnoredAny>>,
 }
 
 /// A guild as it is pushed when a session begins or it becomes available.
