@@ -3,19 +3,37 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 
+use axum::body::Body;
 use dirigent_control::Figure;
+use http::{Method, header};
 use prometheus_parse::{HistogramCount, Scrape, Value as Number};
 use serde_json::Value;
 
-use crate::fixture::{Fixture, VIEWER};
+use crate::fixture::{Fixture, VIEWER, request};
 
-/// What is scraped from a page over a channel in which two agents have spoken.
+/// What Prometheus asks for.
+const OPEN_METRICS: &str = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
+
+/// What Prometheus scrapes from a page over a channel in which two agents have spoken.
 async fn scraped(figures: impl Fn() -> Vec<Figure> + Send + Sync + 'static) -> String {
+    scraped_as(OPEN_METRICS, figures).await
+}
+
+async fn scraped_as(
+    kinds: &str,
+    figures: impl Fn() -> Vec<Figure> + Send + Sync + 'static,
+) -> String {
     let fixture = Fixture::open_with(|builder| builder.figures(figures)).await;
     let channel = fixture.chat("den").await;
     fixture.discord.say(channel, fixture.person, "Speak now");
     fixture.until(channel, |status| (status.turn.get() >= 2).then_some(())).await;
-    fixture.get("/dirigent/metrics", VIEWER).await.text
+    let mut asked = request(Method::GET, "/dirigent/metrics", VIEWER, Body::empty());
+    asked.headers_mut().insert(header::ACCEPT, kinds.parse().unwrap());
+    let answer = fixture.ask(asked).await;
+    let is_open = kinds == OPEN_METRICS;
+    let kind = if is_open { "application/openmetrics-text" } else { "text/plain; version=0.0.4" };
+    assert!(answer.header(header::CONTENT_TYPE).starts_with(kind), "{:?}", answer.headers);
+    answer.text
 }
 
 fn parsed(text: &str) -> Scrape {
@@ -179,6 +197,30 @@ async fn whatever_a_host_adds_the_whole_can_be_read() {
         "{text}"
     );
     assert!(parsed(&text).samples.iter().any(|sample| sample.metric == "dirigent_good"));
+}
+
+/// PG3: who does not ask for `OpenMetrics`, as `curl` and `promtool`, is told the same series in Prometheus's own text.
+#[tokio::test]
+async fn every_reader_is_told_the_same_series() {
+    let figures = || vec![Figure::counter("helped", "Two\nlines, a \\ and a \"quote\"").value(5)];
+    let open = scraped(figures).await;
+    let plain = scraped_as("*/*", figures).await;
+    let series = |text: &str| -> BTreeSet<(String, String)> {
+        let samples = text.lines().filter(|line| !line.starts_with('#')).map(sample);
+        let sorted = |labels: &str| {
+            let mut labels: Vec<_> = labels.trim_matches(['{', '}']).split(',').collect();
+            labels.sort_unstable();
+            labels.join(",")
+        };
+        samples.map(|(name, labels, _)| (name.to_owned(), sorted(labels))).collect()
+    };
+    assert_eq!(series(&open), series(&plain));
+    assert!(!plain.contains("# EOF") && !plain.contains("# UNIT"), "{plain}");
+    let head = "# HELP dirigent_helped_total Two\\nlines, a \\\\ and a \"quote\"\n\
+                # TYPE dirigent_helped_total counter\ndirigent_helped_total 5\n";
+    assert!(plain.contains(head), "{plain}");
+    let of_type = |kind: &str| plain.lines().filter(|line| line.ends_with(kind)).count();
+    assert_eq!(of_type(" counter"), open.lines().filter(|line| line.ends_with(" counter")).count());
 }
 
 /// PG3: no name of a host's figure doubles one of the page's own, whichever it is.

@@ -8,10 +8,11 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use dirigent::operate::{Cause, Request, Tally};
 use dirigent::snapshot::PhaseKind;
-use http::header;
+use http::{HeaderMap, header};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeMetric, NoLabelSet, prometheus_text, text,
+};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
@@ -21,9 +22,18 @@ use crate::page::figures::Figure;
 use crate::page::problem::Problem;
 use crate::page::shared::PageContext;
 
-const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-pub(crate) async fn metrics(State(shared): State<Arc<PageContext>>) -> Result<Response, Problem> {
+/// As `OpenMetrics` for who asks for that, as Prometheus does; everybody else, for example `curl` and `promtool`, gets Prometheus's own
+/// text, in which a counter has another name at its head.
+pub(crate) async fn metrics(
+    State(shared): State<Arc<PageContext>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let asked = headers.get_all(header::ACCEPT).iter();
+    let is_open = asked
+        .filter_map(|kinds| kinds.to_str().ok())
+        .any(|kinds| kinds.contains("application/openmetrics-text"));
     let mut phases = vec![0_u64; PhaseKind::ALL.len()];
     let (mut budget_used, mut budget_limit) = (0, 0);
     for id in shared.dirigent.channels() {
@@ -54,11 +64,15 @@ pub(crate) async fn metrics(State(shared): State<Arc<PageContext>>) -> Result<Re
     let mut registry = Registry::with_prefix("dirigent");
     registry.register_collector(Box::new(numbers));
     let figures: Vec<_> = shared.figures.iter().flat_map(|figures| figures.figures()).collect();
-    registry.register_collector(Box::new(HostFigures(figures)));
-    let mut text = String::new();
-    let encoded = encode(&mut text, &registry);
+    registry.register_collector(Box::new(HostFigures { figures, is_open }));
+    let mut told = String::new();
+    let (encoded, kind) = if is_open {
+        (text::encode(&mut told, &registry), OPEN_METRICS)
+    } else {
+        (prometheus_text::encode(&mut told, &registry), prometheus_text::CONTENT_TYPE)
+    };
     encoded.map_err(|_| Problem::new(500, "failed", "the numbers cannot be written"))?;
-    Ok(([(header::CONTENT_TYPE, KIND)], text).into_response())
+    Ok(([(header::CONTENT_TYPE, kind), (header::VARY, "accept")], told).into_response())
 }
 
 #[derive(Debug)]
@@ -137,12 +151,16 @@ impl Collector for Numbers {
 
 /// What the host adds.
 #[derive(Debug)]
-struct HostFigures(Vec<Figure>);
+struct HostFigures {
+    figures: Vec<Figure>,
+    /// The encoder of `OpenMetrics` leaves the escaping of a help text to us, the other one does not.
+    is_open: bool,
+}
 
 impl Collector for HostFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut taken: HashSet<String> = OWN.iter().map(|name| (*name).to_owned()).collect();
-        for figure in self.0.iter().filter(|figure| figure.is_fit()) {
+        for figure in self.figures.iter().filter(|figure| figure.is_fit()) {
             // One name twice, and Prometheus reads nothing of the whole page.
             let names = [figure.name().to_owned(), figure.series()];
             if names.iter().any(|name| taken.contains(name)) {
@@ -150,7 +168,8 @@ impl Collector for HostFigures {
             }
             taken.extend(names);
             let kind = if figure.is_counter { MetricType::Counter } else { MetricType::Gauge };
-            let help = escaped(figure.help());
+            let help =
+                if self.is_open { escaped(figure.help()) } else { figure.help().replace('\r', "") };
             let mut family = encoder.encode_descriptor(figure.name(), &help, None, kind)?;
             for (labels, value) in figure.distinct() {
                 if figure.is_counter {
