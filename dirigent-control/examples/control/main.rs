@@ -16,7 +16,7 @@ mod world;
 use std::error::Error;
 use std::process::ExitCode;
 
-use clap::{Arg, Command, value_parser};
+use clap::{Arg, ArgAction, Command, value_parser};
 use dirigent_control::Control;
 use tokio::net::TcpListener;
 
@@ -28,6 +28,7 @@ struct Options {
     port: u16,
     token: String,
     viewer_token: String,
+    operators: Vec<(String, String)>,
     crowd: usize,
 }
 
@@ -48,6 +49,14 @@ impl Options {
             .arg(text("token", "Who has it sees and steers everything; at least 16 characters"))
             .arg(text("viewer-token", "Who has it sees everything; at least 16 characters"))
             .arg(
+                Arg::new("operator")
+                    .long("operator")
+                    .value_name("NAME=TOKEN")
+                    .action(ArgAction::Append)
+                    .value_parser(named)
+                    .help("One more operator, by name; may be given several times"),
+            )
+            .arg(
                 Arg::new("crowd")
                     .long("crowd")
                     .value_parser(value_parser!(usize))
@@ -59,8 +68,14 @@ impl Options {
         let port = given.get_one("port").copied().unwrap_or_default();
         let crowd = given.get_one("crowd").copied().unwrap_or_default();
         let (token, viewer_token) = (given_text("token"), given_text("viewer-token"));
-        Self { port, token, viewer_token, crowd }
+        let operators = given.get_many("operator").unwrap_or_default().cloned().collect();
+        Self { port, token, viewer_token, operators, crowd }
     }
+}
+
+fn named(given: &str) -> std::result::Result<(String, String), String> {
+    let (name, token) = given.split_once('=').ok_or("a name, =, and a token")?;
+    Ok((name.to_owned(), token.to_owned()))
 }
 
 #[tokio::main]
@@ -76,14 +91,17 @@ async fn main() -> ExitCode {
 
 async fn run(options: Options) -> Result {
     let world = World::begin(options.crowd).await?;
-    let control =
+    let mut control =
         Control::builder(world.dirigent.clone(), world.moderator(), world.identities.clone())
             .operator_token(options.token)
             .viewer_token(options.viewer_token)
             .recorder(world.recorder.clone())
             .ego(glue::Ego(world.identities.clone()))
-            .recordings(glue::read)
-            .build()?;
+            .recordings(glue::read);
+    for (name, token) in options.operators {
+        control = control.operator(name, token);
+    }
+    let control = control.build()?;
     let listener = TcpListener::bind(("127.0.0.1", options.port)).await?;
     println!("http://{}/dirigent", listener.local_addr()?);
     tokio::select! {

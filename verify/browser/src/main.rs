@@ -1,5 +1,6 @@
 //! Uses the control page as a person does, in Chromium: signs in, sees the speaker move without a reload, reads why an
-//! agent is silent, steers, also with many tabs, changes the registry, scrubs a recording; and has axe-core look at each page.
+//! agent is silent, steers, also with many tabs, beside another operator, with the keyboard alone, without JavaScript and behind nginx,
+//! changes the registry, scrubs a recording; and has axe-core look at each page.
 //!
 //! ```text
 //! cargo run -p browser-check -- --control target/debug/examples/control [--axe axe.min.js] [--screenshots docs/control]
@@ -12,11 +13,15 @@
 )]
 
 mod browser;
+mod keys;
 mod pictures;
+mod plain;
+mod proxy;
 mod saved;
 mod server;
 mod story;
 mod tabs;
+mod two;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -85,6 +90,10 @@ async fn run(options: Options) -> Result {
     }
     visitor.leave().await?;
     told?;
+    two::all(&server).await?;
+    keys::all(&server).await?;
+    plain::all(&server).await?;
+    proxy::all(&mut server).await?;
     let visitor = Visitor::arrive(&server, Look::Phone, axe.clone()).await?;
     let told = story::on_a_phone(&visitor, &server).await;
     visitor.leave().await?;

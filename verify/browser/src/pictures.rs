@@ -35,10 +35,10 @@ impl WebDriverCompatibleCommand for Devtools {
 pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder: &Path) -> Result {
     let taken = |page: &str| folder.join(format!("{page}-{}.png", look.name()));
     visitor.go(&server.page).await?;
-    picture(visitor, &taken("sign-in")).await?;
+    picture(visitor, look, &taken("sign-in")).await?;
     visitor.sign_in(server, OPERATOR).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    picture(visitor, &taken("overview")).await?;
+    picture(visitor, look, &taken("overview")).await?;
     visitor.is_accessible(&format!("the overview, {}", look.name())).await?;
     for (channel, page) in [
         ("design-review", "channel"),
@@ -51,7 +51,7 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
             .until("a live page", "return document.getElementById('pulse')?.textContent === 'live'")
             .await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        picture(visitor, &taken(page)).await?;
+        picture(visitor, look, &taken(page)).await?;
         visitor.is_accessible(&format!("{channel}, {}", look.name())).await?;
     }
     visitor.open(server, "design-review").await?;
@@ -62,18 +62,18 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
     let middle = "const slider = document.querySelector('input[type=range]'); \
                   slider.value = Math.floor(slider.max / 2); slider.oninput()";
     visitor.js(middle, Vec::new()).await?;
-    picture(visitor, &taken("replay")).await?;
+    picture(visitor, look, &taken("replay")).await?;
     visitor.is_accessible(&format!("the replay, {}", look.name())).await?;
     visitor.go(&format!("{}/agents/architect", server.page)).await?;
-    picture(visitor, &taken("agent")).await?;
+    picture(visitor, look, &taken("agent")).await?;
     visitor.is_accessible(&format!("an agent, {}", look.name())).await?;
     visitor.go(&format!("{}/registry", server.page)).await?;
-    picture(visitor, &taken("registry")).await?;
+    picture(visitor, look, &taken("registry")).await?;
     visitor.is_accessible(&format!("the registry, {}", look.name())).await?;
     visitor.fill("input[aria-label='Account of critic']", "12").await?;
     visitor.click("button[aria-label='Save critic']").await?;
     visitor.until("the refusal", "return document.getElementById('wrong')?.textContent").await?;
-    picture(visitor, &taken("refused")).await?;
+    picture(visitor, look, &taken("refused")).await?;
     visitor.is_accessible(&format!("a refusal of the registry, {}", look.name())).await?;
     visitor.open(server, "incident-42").await?;
     visitor.click("#order-resume").await?;
@@ -81,20 +81,29 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
     visitor.fill("#reason", "The customer is on the phone").await?;
     visitor.click("#order-hold").await?;
     visitor.until("the reason", "return document.querySelector('#state q')?.textContent").await?;
-    picture(visitor, &taken("reason")).await?;
+    picture(visitor, look, &taken("reason")).await?;
     visitor.is_accessible(&format!("a channel on hold, {}", look.name())).await?;
     visitor.go(&format!("{}/orders", server.page)).await?;
-    picture(visitor, &taken("orders")).await?;
+    picture(visitor, look, &taken("orders")).await?;
     visitor.is_accessible(&format!("the log of orders, {}", look.name())).await
 }
 
-async fn picture(visitor: &Visitor, to: &Path) -> Result {
+async fn picture(visitor: &Visitor, look: Look, to: &Path) -> Result {
     let size = "return [innerWidth, Math.min(2200, document.documentElement.scrollHeight)]";
     let size = visitor.js(size, Vec::new()).await?;
+    // The window as tall as the page, so that what stands at the window's end does not lie over its middle.
+    if look != Look::Phone {
+        let metrics =
+            json!({ "width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": false });
+        visitor.devtools("Emulation.setDeviceMetricsOverride", metrics).await?;
+    }
     let clip = json!({ "x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1 });
     let parameters = json!({ "captureBeyondViewport": true, "clip": clip });
     let taken = visitor.devtools("Page.captureScreenshot", parameters).await?;
     let data = taken["data"].as_str().ok_or("no picture")?;
+    if look != Look::Phone {
+        visitor.devtools("Emulation.clearDeviceMetricsOverride", json!({})).await?;
+    }
     std::fs::write(to, base64::engine::general_purpose::STANDARD.decode(data)?)?;
     println!("  {}", to.display());
     Ok(())

@@ -11,10 +11,15 @@ use crate::Result;
 
 pub(crate) const OPERATOR: &str = "operator-of-the-check";
 pub(crate) const VIEWER: &str = "viewer-of-the-check";
+/// Two operators with names.
+pub(crate) const ANNA: &str = "anna-of-the-check";
+pub(crate) const BEN: &str = "ben-of-the-check-too";
 
 pub(crate) struct Server {
-    /// Where the page is.
+    /// Where the page is for its visitors: also behind a proxy.
     pub(crate) page: String,
+    /// The port of the page itself.
+    pub(crate) port: String,
     /// A bot's account without an agent.
     pub(crate) spare: String,
     /// Where the driver of the browser listens.
@@ -36,7 +41,9 @@ impl Server {
         let port = line(&mut driver, "ChromeDriver was started successfully on port ").await?;
         let driver_at = format!("http://127.0.0.1:{}", port.trim_end_matches('.'));
         let (page, control) = (format!("http{at}"), control.to_owned());
-        Ok(Self { page, spare, driver: driver_at, control, process, _driver: driver })
+        let port = page.rsplit(':').next().and_then(|rest| rest.split('/').next());
+        let port = port.ok_or("no port")?.to_owned();
+        Ok(Self { page, port, spare, driver: driver_at, control, process, _driver: driver })
     }
 
     /// Ends the bot, as a crash does.
@@ -46,8 +53,7 @@ impl Server {
 
     /// Begins it again at the same address, with the same tokens.
     pub(crate) async fn start_again(&mut self) -> Result {
-        let port = self.page.rsplit(':').next().and_then(|rest| rest.split('/').next());
-        let (process, spare, _) = serve(&self.control, port.ok_or("no port")?).await?;
+        let (process, spare, _) = serve(&self.control, &self.port).await?;
         (self.process, self.spare) = (process, spare);
         Ok(())
     }
@@ -55,8 +61,11 @@ impl Server {
 
 async fn serve(control: &Path, port: &str) -> Result<(Child, String, String)> {
     let arguments = ["--port", port, "--token", OPERATOR, "--viewer-token", VIEWER];
-    let mut process =
-        Command::new(control).args(arguments).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+    let mut command = Command::new(control);
+    for (name, token) in [("anna", ANNA), ("ben", BEN)] {
+        command.args(["--operator", &format!("{name}={token}")]);
+    }
+    let mut process = command.args(arguments).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
     let spare = line(&mut process, "an account without an agent: ").await?;
     let at = line(&mut process, "http").await?;
     Ok((process, spare, at))

@@ -26,15 +26,29 @@ pub(crate) async fn all(visitor: &Visitor, server: &Server) -> Result {
     see_rows_come_and_go(visitor, server).await
 }
 
-/// In the list of channels in which somebody speaks rows come and go by themselves.
+/// In the list of channels in which somebody speaks a row goes when its channel is held elsewhere, and comes when it is woken.
 async fn see_rows_come_and_go(visitor: &Visitor, server: &Server) -> Result {
+    visitor.open(server, "design-review").await?;
+    let channel = visitor.client.current_url().await?;
     visitor.go(&format!("{}?show=live", server.page)).await?;
     settled(visitor).await?;
-    let remember = "window.notReloaded = true; \
-                    window.rows = () => [...document.querySelectorAll('.who a')].map((a) => a.textContent).sort().join(); \
-                    window.before = rows()";
-    visitor.js(remember, Vec::new()).await?;
-    visitor.until("other rows", "return window.notReloaded && rows() !== window.before").await?;
+    let find = "window.notReloaded = true; \
+                window.row = () => [...document.querySelectorAll('.who a')].find((a) => a.textContent === 'design-review')";
+    visitor.js(find, Vec::new()).await?;
+    let order = "fetch(arguments[0], { method: 'POST', headers: { accept: 'application/json' }, \
+                 body: new URLSearchParams({ order: arguments[1], sure: 'yes' }) })";
+    let there = "return window.notReloaded && row() !== undefined";
+    for _ in 0..2 {
+        // Whether somebody speaks just now, or all had nothing to say.
+        visitor.js(order, vec![json!(channel.as_str()), json!("wake")]).await?;
+        visitor.until("the row of a channel in which somebody speaks", there).await?;
+        visitor.js(order, vec![json!(channel.as_str()), json!("hold")]).await?;
+        let gone = there.replace("!==", "===");
+        visitor.until("no row of a channel on hold", &gone).await?;
+        visitor.js(order, vec![json!(channel.as_str()), json!("resume")]).await?;
+    }
+    visitor.js(order, vec![json!(channel.as_str()), json!("wake")]).await?;
+    visitor.until("the row again", there).await?;
     let whole = "return [...document.querySelectorAll('#list tr[id]')].every((row) => row.cells.length === 4) && \
                  [...document.querySelectorAll('#list tbody')].every((group) => group.rows.length > 1)";
     visitor.until("rows that are whole, under headings", whole).await?;
@@ -96,14 +110,14 @@ async fn order_in_one_of(visitor: &Visitor, server: &Server, count: usize, is_ta
 }
 
 /// Waits until the page is live, or says why it is not.
-async fn settled(visitor: &Visitor) -> Result {
+pub(crate) async fn settled(visitor: &Visitor) -> Result {
     let is_settled = "const pulse = document.getElementById('pulse').textContent; \
                       return pulse === 'live' || pulse.startsWith('looks every')";
     visitor.until("a page that is live or looks now and then", is_settled).await?;
     Ok(())
 }
 
-async fn order(visitor: &Visitor, order: &str, says: &str) -> Result {
+pub(crate) async fn order(visitor: &Visitor, order: &str, says: &str) -> Result {
     let button = format!("return document.getElementById('order-{order}') !== null");
     visitor.until("the order's button", &button).await?;
     let before = visitor.js(SAYS, Vec::new()).await?;

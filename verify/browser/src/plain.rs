@@ -1,0 +1,54 @@
+//! In a browser that runs no script of the page.
+
+use serde_json::json;
+
+use crate::Result;
+use crate::browser::{Look, Visitor};
+use crate::server::{BEN, Server};
+
+pub(crate) async fn all(server: &Server) -> Result {
+    println!("without JavaScript one finds, holds and resumes a channel, and archiving asks");
+    let visitor = Visitor::arrive(server, Look::Light, None).await?;
+    let told = use_forms(&visitor, server).await;
+    visitor.leave().await?;
+    told
+}
+
+async fn use_forms(visitor: &Visitor, server: &Server) -> Result {
+    // The driver's scripts still run, those of the page do not.
+    visitor.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await?;
+    visitor.sign_in(server, BEN).await?;
+    visitor.until("no script", "return !document.documentElement.classList.contains('js')").await?;
+    let claims = "return document.getElementById('pulse').offsetWidth === 0 && \
+                  document.getElementById('notify').offsetWidth === 0";
+    visitor.until("nothing that only a script could do", claims).await?;
+    let times = "const times = [...document.querySelectorAll('time')]; \
+                 return times.length > 2 && times.every((time) => /\\d\\d:\\d\\d/.test(time.textContent))";
+    visitor.until("times that are times", times).await?;
+    visitor.fill("input[name=find]", "design").await?;
+    visitor.click("form.filter button").await?;
+    let found = "return location.search.includes('find=design') && document.querySelectorAll('.who').length === 1";
+    visitor.until("the one channel", found).await?;
+    visitor.click(".who a").await?;
+    visitor.fill("#reason", "Lunch").await?;
+    visitor.click("#order-hold").await?;
+    let held = "return document.querySelector('#state .because')?.textContent.includes('By ben') && \
+                document.querySelector('#state q').textContent === 'Lunch'";
+    visitor.until("the hold", held).await?;
+    visitor.click("#order-resume").await?;
+    visitor.until("the resume", "return document.getElementById('order-hold') !== null").await?;
+    visitor.click("#order-archive").await?;
+    let asked = "return document.querySelector('h1').textContent === 'Are you sure?' && document.querySelector('button.grave') !== null";
+    visitor.until("a question", asked).await?;
+    visitor.click("form a").await?;
+    visitor
+        .until("the channel as it was", "return document.getElementById('order-hold') !== null")
+        .await?;
+    visitor.go(&format!("{}/registry", server.page)).await?;
+    let name = "input[aria-label='Name of poet']";
+    visitor.fill(name, "The Poet").await?;
+    visitor.click("button[aria-label='Save poet']").await?;
+    let saved = format!("return document.querySelector(\"{name}\")?.defaultValue === 'The Poet'");
+    visitor.until("the new name", &saved).await?;
+    Ok(())
+}
