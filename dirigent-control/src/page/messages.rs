@@ -34,6 +34,9 @@ pub(crate) struct Messages {
     pub(crate) link: Option<String>,
     /// Why they cannot be read, as a sentence.
     pub(crate) trouble: Option<String>,
+    /// The trouble may be none: perhaps nothing was written.
+    #[serde(skip)]
+    pub(crate) is_unsure: bool,
 }
 
 impl Messages {
@@ -108,8 +111,9 @@ impl PageContext {
                 Some("Nothing was written here, or the bot may not read this channel’s history.")
             }
         };
+        let is_unsure = trouble.is_some() && self.chat.reads_history(channel).is_none();
         let trouble = trouble.map(ToOwned::to_owned);
-        Ok(Messages { newest, link, trouble })
+        Ok(Messages { newest, link, trouble, is_unsure })
     }
 }
 

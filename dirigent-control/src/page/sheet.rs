@@ -20,7 +20,9 @@ impl PageContext {
         freshness: Freshness,
     ) -> Result<std::sync::Arc<Sheet>, Problem> {
         let once = self.drawn.sheet((shown.clone(), role));
-        once.get(freshness, || self.moment(), Box::pin(self.draw(&shown, role, freshness))).await
+        // Boxed, as it is large, and every open stream has room for it.
+        let draw = Box::pin(self.draw(&shown, role, freshness));
+        once.get(freshness, || self.moment(), draw).await
     }
 
     /// The time, and how much has happened.

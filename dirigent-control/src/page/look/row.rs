@@ -99,6 +99,11 @@ impl Names {
 }
 
 impl Row {
+    /// Whether its agents take turns: else none of them is to come.
+    pub(crate) fn keeps_turns(&self) -> bool {
+        matches!(&*self.turns, "normal" | "shuffle")
+    }
+
     /// A channel that was given the mode none is nothing to list where it is public.
     pub(crate) fn is_listed(&self, is_private: bool) -> bool {
         self.mode != "none" || self.needs_person.is_some() || is_private
