@@ -1,4 +1,5 @@
-//! What the page costs: an overview of 1,000 channels, a live page, and a turn while no page is open.
+//! What the page costs: an overview of 1,000 channels, a live page, a turn while no page is open; and how soon an event in one of
+//! 10,000 channels is seen by one viewer, and by 200. With `seen` only the last.
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
@@ -6,6 +7,7 @@
     reason = "a bench measures time, waits for it and reports"
 )]
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -142,6 +144,102 @@ async fn overview(times: usize) -> Result<(), AgentError> {
     Ok(())
 }
 
+/// What a number of viewers of the same list costs.
+struct Seen {
+    /// From an event until the last of them has it, the longest last.
+    took: Vec<Duration>,
+    /// How many lists were drawn for an event.
+    drawn: f64,
+    /// Processor time of an event, all viewers told.
+    cost: Duration,
+}
+
+/// Opens the list of all channels as often as there are viewers, lets an event happen in one channel after the other, and waits until
+/// every viewer has it.
+async fn seen(fixture: &Fixture, viewers: usize, events: usize) -> Result<Seen, AgentError> {
+    let page = fixture.page()?;
+    let channels = fixture.dirigent.channels();
+    let shown = channels.iter().copied().min_by_key(|id| id.get()).ok_or("no channel")?;
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel::<(usize, bool)>();
+    let mut readers = Vec::new();
+    for viewer in 0..viewers {
+        let mut body = ask(&page, "/dirigent/live?sort=name").await?.into_body();
+        body.frame().await.ok_or("no event")??;
+        let told = told.clone();
+        let row = format!("\"c-{shown}\"");
+        readers.push(tokio::spawn(async move {
+            while let Some(Ok(frame)) = body.frame().await {
+                let text = frame.into_data().unwrap_or_default();
+                let text = String::from_utf8_lossy(&text);
+                // The row itself, and not only its place in the list.
+                let is_row = text.contains(&format!("\"id\":{row},\"html\""));
+                if is_row {
+                    let _ = told.send((viewer, text.contains("on hold")));
+                }
+            }
+        }));
+    }
+    let mut is_held = false;
+    let (mut took, mut cost) = (Vec::new(), Duration::ZERO);
+    let before = drawings(&page).await?;
+    for _ in 0..events {
+        // So that no list is fresh enough to be used again.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let (begun, spent) = (now(), ProcessTime::now());
+        is_held = !is_held;
+        let channel = fixture.dirigent.channel(shown);
+        if is_held {
+            channel.hold().await?;
+        } else {
+            channel.resume().await?;
+        }
+        let mut have = HashSet::new();
+        while have.len() < viewers {
+            let (viewer, sees_held) = heard.recv().await.ok_or("no viewer is left")?;
+            if sees_held == is_held {
+                have.insert(viewer);
+            }
+        }
+        took.push(now().saturating_sub(begun));
+        cost += spent.elapsed();
+    }
+    let drawn = (drawings(&page).await? - before) / events as f64;
+    readers.iter().for_each(tokio::task::JoinHandle::abort);
+    took.sort_unstable();
+    let cost = cost / u32::try_from(events)?;
+    Ok(Seen { took, drawn, cost })
+}
+
+async fn drawings(page: &Router) -> Result<f64, AgentError> {
+    let told = ask(page, "/dirigent/metrics").await?.into_body().collect().await?.to_bytes();
+    let told = String::from_utf8_lossy(&told);
+    let line = told.lines().find_map(|line| line.strip_prefix("dirigent_page_drawings_total "));
+    Ok(line.ok_or("no number of drawings")?.parse()?)
+}
+
+async fn all_seen(channels: usize, viewers: usize, events: usize) -> Result<(), AgentError> {
+    let fixture = Fixture::open(None)?;
+    for at in 0..channels {
+        fixture.channel(&format!("channel-{at}")).await?;
+    }
+    let mut one = Duration::ZERO;
+    for count in [1, viewers] {
+        let seen = seen(&fixture, count, events).await?;
+        if count == 1 {
+            one = seen.cost;
+        }
+        println!(
+            "an event in one of {channels} channels, until all of {count} viewers see it: p50 {:?}, at most {:?}; {:.2} drawings; {:?} of processor time, {:.2} times that of one viewer",
+            seen.took.get(events / 2).copied().unwrap_or_default(),
+            seen.took.last().copied().unwrap_or_default(),
+            seen.drawn,
+            seen.cost,
+            seen.cost.as_secs_f64() / one.as_secs_f64(),
+        );
+    }
+    Ok(())
+}
+
 async fn turns(turns: u64, with: &str) -> Result<f64, AgentError> {
     let recorder = (with == "recorder").then(MemoryRecorder::default);
     let fixture = Fixture::open(recorder)?;
@@ -176,7 +274,13 @@ fn resident() -> u64 {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), AgentError> {
-    let is_test = std::env::args().any(|argument| argument == "--test");
+    let is_given = |name: &str| std::env::args().any(|argument| argument == name);
+    let is_test = is_given("--test");
+    let (channels, viewers, events) = if is_test { (200, 20, 4) } else { (10_000, 200, 50) };
+    all_seen(channels, viewers, events).await?;
+    if is_given("seen") {
+        return Ok(());
+    }
     overview(if is_test { 3 } else { 500 }).await?;
     let count = if is_test { 50 } else { 200_000 };
     for _ in 0..if is_test { 1 } else { 3 } {
