@@ -77,6 +77,24 @@ async fn an_agents_page_tells_its_channels_turns_costs_and_failures() {
     assert_eq!(fixture.page("/dirigent/agents/nobody", VIEWER).await.status, StatusCode::NOT_FOUND);
 }
 
+/// PG11: in a channel that is closed, or that keeps no turns, no turn of an agent is to come.
+#[tokio::test]
+async fn no_turn_is_to_come_where_none_is_kept() {
+    let fixture = Fixture::open().await;
+    let (closed, reports) = (fixture.chat("closed").await, fixture.chat("reports").await);
+    let is_to_come =
+        async |path: &str| fixture.page(path, VIEWER).await.text.matches(">to come<").count();
+    let channel = |id: dirigent::ChannelId| format!("/dirigent/channels/{id}");
+    assert_eq!(is_to_come("/dirigent/agents/poet").await, 2);
+    // Both agents, in the list and in the ring.
+    assert_eq!(is_to_come(&channel(closed)).await, 4);
+    fixture.dirigent.channel(closed).archive().await.unwrap();
+    fixture.dirigent.channel(reports).set_mode(dirigent::Mode::Report).await.unwrap();
+    for path in ["/dirigent/agents/poet", &channel(closed), &channel(reports)] {
+        assert_eq!(is_to_come(path).await, 0, "{path}");
+    }
+}
+
 /// PG11: an id with signs of its own leads to its agent, and is escaped.
 #[tokio::test]
 async fn an_agents_page_is_found_whatever_its_id_is() {

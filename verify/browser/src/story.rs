@@ -67,6 +67,12 @@ pub(crate) async fn on_a_phone(visitor: &Visitor, server: &Server) -> Result {
     visitor.until("the names of the score after it was scrolled", seen).await?;
     let is_narrow = "return document.documentElement.scrollWidth <= innerWidth";
     visitor.until("a page as wide as the screen", is_narrow).await?;
+    visitor.go(&format!("{}/agents/architect", server.page)).await?;
+    // A table without a head: each number says what it is.
+    let named = "const cells = [...document.querySelectorAll('.log td')].filter((cell) => /^[0-9]+$/.test(cell.textContent)); \
+                 return cells.length > 5 && cells.every((cell) => getComputedStyle(cell, '::before').content.length > 5)";
+    visitor.until("a name at each number", named).await?;
+    visitor.until("a page as wide as the screen", is_narrow).await?;
     visitor.go(&format!("{}/registry", server.page)).await?;
     let labels = "return [...document.querySelectorAll('.registry .field')].filter((label) => label.offsetHeight > 0).length >= 10";
     visitor.until("a label at each field", labels).await?;

@@ -281,7 +281,7 @@ impl ChannelLook {
 
     /// Whether there is a speaker list to be drawn.
     pub(crate) fn has_ring(&self) -> bool {
-        self.channel.turns != "archived" && self.agents.iter().any(|agent| agent.is_listed)
+        self.channel.keeps_turns() && self.agents.iter().any(|agent| agent.is_listed)
     }
 
     /// The speaker list as a picture.
