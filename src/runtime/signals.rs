@@ -183,23 +183,32 @@ const fn trouble(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// Why a channel that is in order is silent, and what a person did to it: who reads the log of a silent bot looks for that.
-#[expect(clippy::wildcard_enum_match_arm, reason = "what is not named here is the usual course")]
-const fn news(cause: Cause) -> Option<&'static str> {
-    Some(match cause {
+/// Whether it is why a channel that is in order is silent, or what a person did to it: who reads the log of a silent bot looks for that.
+const fn is_news(cause: Cause) -> bool {
+    matches!(
+        cause,
         Cause::Stopped
-        | Cause::Held
-        | Cause::Resumed
-        | Cause::Finished
-        | Cause::Concluded
-        | Cause::Archived
-        | Cause::ModeChanged => cause.as_str(),
+            | Cause::Held
+            | Cause::Resumed
+            | Cause::Finished
+            | Cause::Concluded
+            | Cause::Archived
+            | Cause::ModeChanged
+            | Cause::AllPassed
+            | Cause::Repeated
+    )
+}
+
+/// What is told of it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are named by their cause")]
+const fn news(cause: Cause) -> &'static str {
+    match cause {
         Cause::AllPassed => {
             "no agent has anything to add: the channel sleeps until a person writes"
         }
         Cause::Repeated => "a reply said nothing new and was held back",
-        _ => return None,
-    })
+        _ => cause.as_str(),
+    }
 }
 
 /// Agents are named by their ids. The phase before tells what an agent was doing.
@@ -214,8 +223,8 @@ fn log(channel: ChannelId, directory: &Directory, transition: &Transition) {
     if let Some(what) = trouble(cause).filter(|_| !is_told()) {
         let (was, turn) = (from.as_str(), turn.get());
         tracing::warn!(%channel, agent = agent(), turn, was, "{what}");
-    } else if let Some(what) = news(cause) {
-        tracing::info!(%channel, agent = agent(), was = from.as_str(), is = to.as_str(), "{what}");
+    } else if is_news(cause) {
+        tracing::info!(%channel, agent = agent(), was = from.as_str(), is = to.as_str(), "{}", news(cause));
     } else {
         tracing::debug!(%channel, agent = agent(), turn = turn.get(), was = from.as_str(), is = to.as_str(), "{}", cause.as_str());
     }

@@ -98,7 +98,11 @@ impl Recent {
     fn news(&self, author: AgentKey, text: &str) -> News {
         let (reply, is_new) = (&self.reply, |hash: u64| !self.seen.has(hash));
         let unseen = |hashes: &[u64]| hashes.iter().filter(|hash| is_new(**hash)).count();
-        let (words, pairs) = (unseen(&reply.words), unseen(&reply.pairs));
+        let words = unseen(&reply.words);
+        if words > 2 && words * 3 > reply.words.len() {
+            return News::Something;
+        }
+        let pairs = unseen(&reply.pairs);
         let denies = reply.claims.is_some_and(is_new);
         let names_others = reply.words.len() > 1 && reply.persons.is_some_and(is_new);
         let is_vote = reply.is_vote;
