@@ -405,7 +405,8 @@ async fn the_metrics_tell_of_leases_and_forwards() {
     let id = fleet.channel;
     b.get(&format!("/dirigent/channels/{id}")).await;
     let metrics = b.get("/dirigent/metrics").await.1;
-    let line = "dirigent_forwards_total{rule=\"page\",outcome=\"no-answer\"} 1";
+    // It asked for the channel, and for its newest messages.
+    let line = "dirigent_forwards_total{rule=\"page\",outcome=\"no-answer\"} 2";
     assert!(metrics.lines().any(|is| is == line), "{metrics}");
 }
 
