@@ -63,7 +63,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use dirigent_core::{Answer, Config, Input, MessageId, Refusal, Timestamp};
 use tokio::sync::{broadcast, mpsc};
@@ -94,6 +94,7 @@ use crate::ports::ownership::Ownership;
 use crate::ports::recorder::Recorder;
 use crate::ports::store::ChannelStore;
 use crate::ports::waker::AgentWaker;
+use crate::ports::write_bar::OwnLacks;
 use crate::room::Room;
 use crate::room::context::{ChatFacts, Context};
 use crate::runtime::events::{AgentErrorHook, EventOrLag};
@@ -135,6 +136,8 @@ pub(crate) struct Runtime {
     pub(crate) sight: Arc<Sight>,
     /// Whether another process posts with the same accounts.
     pub(crate) twins: Twins,
+    /// What the log has said that the library's own account lacks, by channel.
+    pub(crate) lacks: Mutex<HashMap<ChannelId, OwnLacks>>,
     /// Names runs that were put off.
     pub(crate) deferrals: AtomicU64,
     pub(crate) timers: Arc<Timers>,
@@ -234,6 +237,7 @@ impl Runtime {
             )),
             sight: Arc::default(),
             twins: Twins::new(up_since),
+            lacks: Mutex::default(),
             presence: PresenceBoard::new(parts.settings.hooks.heartbeat, Arc::clone(&parts.clock)),
             discord: parts.discord,
             identities: parts.identities,

@@ -269,7 +269,7 @@ impl fmt::Display for NeededPermission {
 pub enum GatewayCloseReason {
     /// 4004: the token is not valid.
     #[error(
-        "the token of this connection, the moderator's in a Feed, is not valid (4004): take a new one from the developer portal"
+        "closed with 4004: the token of this connection, the moderator's in a Feed, is not valid: take a new one from the developer portal"
     )]
     BadToken,
     /// 4010 or 4011.

@@ -154,7 +154,9 @@ pub(crate) struct Use {
 impl Use {
     /// Reads an interaction; `None` for a command of another name, and for what is no command.
     pub(crate) fn read(interaction: Interaction, at: Timestamp) -> Option<Self> {
-        let used = interaction.data.filter(|_| interaction.kind == COMMAND_USED)?;
+        let used = interaction
+            .data
+            .filter(|_| interaction.kind.is_none_or(|kind| kind == COMMAND_USED))?;
         let name = used.name.filter(|_| used.kind.is_none_or(|kind| kind == CHAT_INPUT))?;
         let command = SlashCommand::named(&name)?;
         let channel = interaction.channel_id.or(interaction.channel.map(|channel| channel.id));

@@ -9,7 +9,6 @@ use tokio::sync::oneshot;
 use super::texts::TextShare;
 use crate::ChannelId;
 use crate::ports::turn_link::TurnLink;
-use crate::ports::write_bar::OwnLacks;
 use crate::record::outbox::OutboxKind;
 use crate::room::Room;
 use crate::room::action::{Action, ActionId, Started};
@@ -47,8 +46,6 @@ pub(crate) struct CellState {
     pub(crate) is_ready: bool,
     /// Since when listeners were told that the channel is in its phase; none before they were told of one.
     pub(super) phase_since: Option<Timestamp>,
-    /// What the library's own account lacked in the channel when that was looked at last.
-    pub(super) lacks: OwnLacks,
 }
 
 /// Up to what a channel was told of what concerns all channels.
@@ -86,7 +83,6 @@ impl RoomCell {
             due: None,
             is_ready: false,
             phase_since: None,
-            lacks: OwnLacks::NONE,
         };
         Self { id: state.room.id(), state: Mutex::new(state) }
     }

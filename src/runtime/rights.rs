@@ -1,6 +1,6 @@
 //! Who may write in a channel, as the chat's adapter knows it without asking.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
@@ -9,6 +9,7 @@ use crate::room::context::{ChatFacts as _, Context};
 use crate::runtime::Runtime;
 use crate::runtime::cell::{CellState, RoomCell};
 use crate::runtime::host_code::caught;
+use crate::runtime::room_table::RoomRef;
 use crate::{AgentId, ChannelId, UserId};
 
 impl Runtime {
@@ -30,6 +31,18 @@ impl Runtime {
         OwnLacks { write_bar, is_history_hidden }
     }
 
+    /// The log says what the library's own account lacks in the channel, once. Also of a channel that is not in memory: a moderator that
+    /// does not see it hears no message that would load it.
+    fn tell_lacks(&self, channel: ChannelId) {
+        let lacks = self.own_lacks(channel);
+        let mut told = self.lacks.lock().unwrap_or_else(PoisonError::into_inner);
+        if lacks == OwnLacks::NONE {
+            told.remove(&channel);
+        } else if told.insert(channel, lacks) != Some(lacks) {
+            tracing::warn!(%channel, "{lacks}");
+        }
+    }
+
     /// What surely keeps this account from writing in the channel.
     pub(crate) fn write_bar(&self, channel: ChannelId, user: Option<UserId>) -> Option<WriteBar> {
         let user = user?;
@@ -44,8 +57,17 @@ impl Runtime {
         for account in hosts.chain([Arc::clone(&self.discord)]) {
             caught("changed rights", || account.rights_changed(channels));
         }
-        for room in channels.iter().filter_map(|channel| self.rooms.awake(*channel)) {
-            self.tell_rights(&room);
+        for channel in channels.iter().filter(|channel| self.rooms.is_known(**channel)) {
+            let room = self.rooms.awake(*channel);
+            if let Some(room) = &room {
+                self.tell_rights(room);
+            }
+            // Of a channel that is not in memory its record alone has the mode.
+            let keeps_turns =
+                |room: &RoomRef| room.lock().room.look().machine().view().mode().keeps_turns();
+            if room.as_ref().is_none_or(keeps_turns) {
+                self.tell_lacks(*channel);
+            }
         }
         let waits = |channel: &ChannelId| channels.contains(channel);
         self.catch_up.call(self.rooms.awaiting_agents().into_iter().filter(waits));
@@ -61,10 +83,6 @@ impl Runtime {
         let channel = state.room.id();
         if !state.room.look().machine().view().mode().keeps_turns() {
             return;
-        }
-        let lacks = self.own_lacks(channel);
-        if std::mem::replace(&mut state.lacks, lacks) != lacks && lacks != OwnLacks::NONE {
-            tracing::warn!(%channel, "{lacks}");
         }
         let bars = self.write_bars(channel, &cx.directory.accounts());
         let barred = |(user, bar): (UserId, WriteBar)| {

@@ -28,6 +28,8 @@ const OTHERS_MIN: usize = 7;
 const LONG: usize = 12;
 /// A reply with so few words may be an answer: it is said once more before it counts as nothing to add.
 const SHORT: usize = 3;
+/// For a reply of how many pieces memory is kept from one talk to the next.
+const KEPT: usize = 4_096;
 /// How many replies in a row must have said nothing new before the next one counts as nothing to add.
 const IN_A_ROW: usize = 3;
 
@@ -63,6 +65,8 @@ impl Recent {
     /// A person has written this, and everything before it is of no account.
     pub(crate) fn begin(&mut self, text: &str, names: &[u64]) {
         let reply = std::mem::take(&mut self.reply);
+        // A reply of a hundred pages was read once, and its memory is not kept for the next.
+        let reply = if reply.pieces.capacity() > KEPT { Reply::default() } else { reply };
         *self = Self { reply, ..Self::default() };
         self.reply.read((text, None), names);
         self.reply.remember(&mut self.seen, None);

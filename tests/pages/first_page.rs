@@ -22,11 +22,13 @@ fn the_code_of_the_readme_stands_as_it_compiles() {
 fn the_code_for_the_bot_you_have_is_that_of_programs_that_run() {
     let page = fs::read_to_string(source::root().join("examples/your-bot.md")).unwrap();
     let sections: Vec<_> = page.split("\n## ").collect();
-    for (heading, program) in
-        [("serenity", "serenity-bot"), ("poise", "poise-bot"), ("twilight", "quickstart")]
-    {
+    for (heading, program) in [
+        ("serenity", "serenity-bot/src/main.rs"),
+        ("poise", "poise-bot/src/own.rs"),
+        ("twilight", "quickstart/src/main.rs"),
+    ] {
         let section = sections.iter().find(|it| it.starts_with(heading)).unwrap();
-        let file = source::root().join("examples").join(program).join("src/main.rs");
+        let file = source::root().join("examples").join(program);
         // Parts of a function stand on the page without its indentation.
         let bare = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
         let (program, block) = (
@@ -35,6 +37,18 @@ fn the_code_for_the_bot_you_have_is_that_of_programs_that_run() {
         );
         assert!(block.lines().count() > 10, "{heading}");
         assert!(program.contains(&bare(block.trim_end())), "{heading} differs");
+    }
+}
+
+/// EZ3
+#[test]
+fn what_a_bot_needs_for_dirigent_is_sixty_lines() {
+    for program in ["quickstart", "serenity-bot", "poise-bot"] {
+        let file = source::root().join("examples").join(program).join("src/main.rs");
+        let text = fs::read_to_string(file).unwrap();
+        let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
+        let lines = text.lines().filter(is_code).count();
+        assert!(lines <= 60, "{program} has {lines}");
     }
 }
 

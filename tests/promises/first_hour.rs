@@ -849,6 +849,37 @@ async fn a_start_says_what_it_has_and_a_stop_that_it_was_stopped() {
     }
 }
 
+/// A silence that the agents chose is no fault, and looks like one.
+#[test]
+fn that_no_agent_has_anything_to_add_and_that_a_reply_was_held_back_is_in_the_log() {
+    let rain = |number: u32| Line::from(format!("{number}. The best thing about rain.").as_str());
+    let lines = |first| [rain(first), rain(first + 2), rain(first + 4)];
+    let mut stage = Setup::new().hosted("a", lines(1)).hosted("b", lines(2)).stage();
+    stage.chat();
+    let log = Log::with_info();
+    log.during(|| {
+        stage.say("What do you like about rain?");
+        stage.until_dormant();
+    });
+    let lines = log.lines();
+    for told in ["a reply said nothing new and was held back", "no agent has anything to add"] {
+        let told: Vec<_> = lines.iter().filter(|line| line.contains(told)).collect();
+        assert!(!told.is_empty() && told.iter().all(|it| it.starts_with("INFO")), "{lines:?}");
+    }
+}
+
+/// A `main` that returns the error prints its `Debug`.
+#[test]
+fn an_error_of_the_builder_is_a_sentence_also_where_main_returns_it() {
+    let discord = MemoryDiscord::default();
+    let [moderator, a] = [(); 2].map(|()| discord.add_bot());
+    let builder = Dirigent::builder(discord.account(moderator));
+    let twice =
+        builder.host("poet", Idle, discord.account(a)).host("poet", Idle, discord.account(a));
+    let error = twice.build().unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+}
+
 /// Turns are kept from two agents on.
 #[tokio::test]
 async fn a_start_with_one_agent_says_that_a_second_one_is_needed() {

@@ -6,7 +6,7 @@ use dirigent::operate::{Missing, Reason};
 use dirigent::ports::WriteBar;
 use dirigent::{ChannelId, Mode};
 use dirigent_testkit::Log;
-use dirigent_testkit::memory_discord::{Call, Fault, Outage};
+use dirigent_testkit::memory_discord::{Call, Fault, Outage, Permissions};
 use dirigent_testkit::scripted_agent::{Act, Line};
 use dirigent_verify::stage::{Setup, Stage};
 
@@ -129,6 +129,30 @@ fn a_new_mode_tells_host_and_log_who_takes_turns_and_who_is_missing() {
         why.to_string().starts_with("a may not speak: its bot is not in this channel"),
         "{why}"
     );
+}
+
+/// The log says it when it happens, and no agent is called absent by a moderator that cannot see who is there.
+#[test]
+fn what_the_moderator_may_no_longer_do_is_in_the_log_and_no_agent_is_blamed() {
+    let mut stage = known(Setup::new().hosted("a", ["a1".into()]).hosted("b", []));
+    stage.chat();
+    let (channel, moderator, log) = (stage.channel(), stage.moderator(), Log::default());
+    let (none, view) = (Permissions::default(), Permissions::VIEW_CHANNEL);
+    stage.discord().guild(stage.guild()).set_administrator(moderator, false);
+    log.during(|| {
+        stage.discord().channel(channel).set_member_overwrite(moderator, none, view);
+        tell(&mut stage, channel);
+        tell(&mut stage, channel);
+    });
+    let told: Vec<_> = log.lines().into_iter().filter(|it| it.contains("The moderator")).collect();
+    assert_eq!(told.len(), 1, "once, however often it is looked at: {told:?}");
+    assert!(told[0].contains("does not see this channel: give it View Channels here"), "{told:?}");
+    stage.say("Hello?");
+    stage.advance(MINUTE);
+    let why = stage.call(move |d| async move { d.channel(channel).explain(&"a".into()).await });
+    let why = why.unwrap();
+    assert!(!why.is_absent && !why.to_string().contains("its bot is not in this channel"), "{why}");
+    assert!(why.to_string().contains("The moderator does not see this channel"), "{why}");
 }
 
 /// "a" says three messages, and "b" one.

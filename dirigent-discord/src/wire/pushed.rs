@@ -147,8 +147,9 @@ pub(crate) struct Emoji {
 pub(crate) struct Interaction {
     pub(crate) id: Number,
     pub(crate) application_id: Number,
-    #[serde(rename = "type")]
-    pub(crate) kind: u8,
+    /// Serenity drops it when it writes an event that it has read.
+    #[serde(default, rename = "type")]
+    pub(crate) kind: Option<u8>,
     pub(crate) token: String,
     #[serde(default)]
     pub(crate) guild_id: Option<Number>,

@@ -46,3 +46,21 @@ async fn events_for_a_driver_that_has_ended_are_a_warning() {
     );
     assert!(!lines.concat().contains("confidential"), "{lines:?}");
 }
+
+/// A bot that nobody has invited is connected, and hears nothing.
+#[tokio::test]
+async fn a_moderator_in_no_server_is_told_to_be_invited() {
+    for (ready, is_told) in [
+        (json!({"user": {"id": "500"}, "guilds": []}), true),
+        (json!({"user": {"id": "500"}, "guilds": [{"id": "600", "unavailable": true}]}), false),
+        (json!({"user": {"id": "500"}}), false),
+    ] {
+        let log = Log::default();
+        let _listening = log.listen();
+        let fixture = Fixture::open().await;
+        fixture.push("READY", &ready).await;
+        let told =
+            log.lines().iter().filter(|line| line.contains("in no server: invite it")).count();
+        assert_eq!(told, usize::from(is_told), "{ready}: {:?}", log.lines());
+    }
+}

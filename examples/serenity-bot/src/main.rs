@@ -2,7 +2,7 @@
 use std::{env, sync::Arc, time::Duration};
 
 use dirigent::prelude::*;
-use dirigent_discord::{DiscordAccount, Feed, ShardFeed, ShardId};
+use dirigent_discord::{AccountBuilder, DiscordAccount, Feed, ShardFeed, ShardId};
 use serenity::all::{
     ClientBuilder, ConnectionStage, Context, Event, EventHandler, GatewayIntents, HttpBuilder,
     RawEventHandler, ShardStageUpdateEvent,
@@ -18,9 +18,9 @@ fn voice(words: &'static str) -> impl Agent {
 fn account(name: &str) -> Result<Arc<DiscordAccount>, AgentError> {
     let token = env::var(name).map_err(|_| format!("{name} is not set"))?;
     let account = DiscordAccount::builder(token, SystemClock::new());
-    let proxy = env::var("DISCORD_PROXY_URL"); // set by a Discord on this machine
-    let account = if let Ok(address) = proxy { account.proxy(address) } else { account }.build();
-    Ok(Arc::new(account.map_err(|error| format!("{name}: {error}"))?))
+    // Only a Discord on this machine sets that variable.
+    let account = env::var("DISCORD_PROXY_URL").into_iter().fold(account, AccountBuilder::proxy);
+    Ok(Arc::new(account.build().map_err(|error| format!("{name}: {error}"))?))
 }
 
 /// Tells Dirigent what serenity's connection hears, beside your own handlers.
@@ -30,21 +30,15 @@ pub(crate) struct Relay(pub(crate) ShardFeed);
 #[dirigent::async_trait]
 impl RawEventHandler for Relay {
     async fn raw_event(&self, _: Context, event: Event) {
-        let mut written = serde_json::to_value(&event).unwrap_or_default();
-        let data = written.get_mut("d").and_then(|data| data.as_object_mut());
-        if let (Event::InteractionCreate(used), Some(data)) = (event, data) {
-            data.insert("type".to_owned(), u8::from(used.interaction.kind()).into()); // serenity drops it
-        }
-        self.0.text(&written.to_string());
+        self.0.text(&serde_json::to_string(&event).unwrap_or_default());
     }
 }
 
 #[dirigent::async_trait]
 impl EventHandler for Relay {
     async fn shard_stage_update(&self, _: Context, update: ShardStageUpdateEvent) {
-        if update.old == ConnectionStage::Connected {
-            let _ = self.0.closed(None); // nothing is heard until it is connected again
-        }
+        // Without a connection nothing is heard.
+        let _ = (update.old == ConnectionStage::Connected).then(|| self.0.closed(None));
     }
 }
 
