@@ -15,6 +15,7 @@ pub use delegate_fn::{DelegateFn, delegate_fn};
 pub use task::Task;
 pub(crate) use task::TaskParts;
 
+use crate::config::OrchestratorConfig;
 use crate::result::{DelegationStatus, TokenUsage};
 use crate::terminal::plain;
 
@@ -55,6 +56,12 @@ pub trait Delegate: Send + Sync + 'static {
     fn check_model(&self, _model: Option<&str>) -> Result<(), String> {
         Ok(())
     }
+
+    /// Returns whether the agent does one task at a time for each [session](Task::session_id). A task then waits for the one before it
+    /// without a place, so that other sessions and agents have it. Default: it does not.
+    fn is_single(&self, _config: &OrchestratorConfig) -> bool {
+        false
+    }
 }
 
 #[async_trait]
@@ -65,6 +72,10 @@ impl<D: Delegate + ?Sized> Delegate for Arc<D> {
 
     fn check_model(&self, model: Option<&str>) -> Result<(), String> {
         (**self).check_model(model)
+    }
+
+    fn is_single(&self, config: &OrchestratorConfig) -> bool {
+        (**self).is_single(config)
     }
 }
 

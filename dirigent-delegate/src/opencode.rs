@@ -25,7 +25,7 @@ use dirigent::Clock;
 use dirigent::host::IntoShared;
 
 use crate::cli::{CliDelegate, CliLimits};
-use crate::config::OpencodeMode;
+use crate::config::{OpencodeMode, OrchestratorConfig};
 use crate::delegate::{Delegate, Task, TaskOutcome};
 #[cfg(feature = "serve")]
 use crate::permission::{PermissionReply, PermissionRequest};
@@ -179,6 +179,10 @@ impl Delegate for OpenCode {
             #[cfg(not(feature = "serve"))]
             OpencodeMode::Serve => TaskOutcome::error(NO_CLIENT),
         }
+    }
+
+    fn is_single(&self, config: &OrchestratorConfig) -> bool {
+        config.agents.opencode.mode == OpencodeMode::Serve
     }
 }
 

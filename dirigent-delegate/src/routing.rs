@@ -25,6 +25,7 @@ use dirigent::ports::Timestamp;
 pub(crate) use action::Action;
 pub(crate) use job::JobId;
 
+use crate::config::OrchestratorConfig;
 use crate::delegate::TaskOutcome;
 use crate::model::{ChatAnswer, ModelErrorKind, ModelMessage, Question};
 use crate::plan::Plan;
@@ -373,8 +374,16 @@ impl Routing {
 
     /// What kind of agent has a job.
     pub(crate) fn kind(&self, id: JobId) -> Option<AgentKind> {
-        let job = self.jobs.get(id.0)?;
-        self.plan.agents.get(job.agent).map(|agent| agent.card.kind().clone())
+        self.plan.agents.get(self.agent(id)?).map(|agent| agent.card.kind().clone())
+    }
+
+    /// The place in the registry of the agent that has a job.
+    pub(crate) fn agent(&self, id: JobId) -> Option<usize> {
+        self.jobs.get(id.0).map(|job| job.agent)
+    }
+
+    pub(crate) fn config(&self) -> &OrchestratorConfig {
+        &self.plan.config
     }
 
     fn tell_ended(&mut self, id: JobId) {

@@ -9,13 +9,15 @@ use std::time::Duration;
 use dirigent::{Clock as _, SystemClock};
 use dirigent_delegate::config::{OpencodeMode, OrchestratorConfig};
 use dirigent_delegate::{
-    Delegate as _, DelegationStatus, Image, OpenCode, PermissionReply, Task, Thinking, UserRequest,
+    Delegate as _, DelegationStatus, Image, OpenCode, PermissionReply, Router, RouterEventKind, Task,
+    Thinking, UserRequest,
 };
 use dirigent_testkit::ManualClock;
 use fake::FakeServer;
 use serde_json::json;
 
 use crate::examples::program;
+use crate::fixture::{OPENCODE, RESEARCH, Script, calls, enabled, instant};
 
 fn serving() -> OrchestratorConfig {
     OrchestratorConfig::new(|config| config.agents.opencode.mode = OpencodeMode::Serve)
@@ -168,6 +170,50 @@ async fn a_task_that_is_dropped_is_aborted() {
         () = server.until(|state| state.prompts.len() == 1) => {}
     }
     server.until(|state| state.aborted == 1).await;
+}
+
+/// DG3: the second prompt of a session waits for the first one without a place.
+#[tokio::test]
+async fn what_waits_for_its_session_leaves_the_place_to_others() {
+    let server = FakeServer::start().await;
+    server.change(|state| state.hangs = true);
+    let script = Script::new([
+        calls(&[(OPENCODE, "a"), (OPENCODE, "b")]),
+        calls(&[(OPENCODE, "c")]),
+        calls(&[(RESEARCH, "d")]),
+    ]);
+    let config = enabled(|config| {
+        config.max_parallel_agents = 3.try_into().unwrap();
+        config.agents.opencode.mode = OpencodeMode::Serve;
+    });
+    let builder = Router::builder(script).config(config).open_code(agent(&server));
+    let router = builder.research(instant("found")).build().unwrap();
+    let mut events = router.events();
+    let ask = |session: &str| router.answer(UserRequest::new(session, "Go"));
+    let heard = async {
+        let mut heard = Vec::new();
+        while heard.len() < 3 {
+            let event = events.next().await.unwrap();
+            match event.kind {
+                RouterEventKind::Started { .. } => heard.push((event.session_id, "has a place")),
+                RouterEventKind::Waiting { .. } => heard.push((event.session_id, "waits")),
+                _ => {}
+            }
+        }
+        heard
+    };
+    let (one, two) = (ask("one"), ask("two"));
+    tokio::select! {
+        _ = one => panic!("the server hangs"),
+        _ = two => panic!("the server hangs"),
+        mut heard = heard => {
+            heard.sort();
+            let expected = [("one", "has a place"), ("one", "waits"), ("two", "has a place")];
+            let heard: Vec<_> = heard.iter().map(|(who, what)| (&**who, *what)).collect();
+            assert_eq!(heard, expected, "another session has its own");
+            assert_eq!(ask("three").await.unwrap().text(), "found: d");
+        }
+    }
 }
 
 #[tokio::test]

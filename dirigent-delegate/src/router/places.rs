@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::pool::{Claim, Pool, Ticket};
+use crate::pool::{Claim, Pool, Single, Ticket};
 use crate::routing::JobId;
 
 /// Places, and the messages that wait for them.
@@ -39,16 +39,17 @@ impl Places {
         held.tell(granted, Claim::Granted);
     }
 
-    /// Asks for a place for a session. Dropping what is returned gives it up, or the wait for it. `told` hears how the wait ends: with
+    /// Asks for a place for a session, and for an agent that does one thing at a time for it. Dropping what is returned gives it up, or the wait for it. `told` hears how the wait ends: with
     /// a place, or with none because the queue is full and another session had fewer that wait.
     pub(super) fn claim(
         self: &Arc<Self>,
         session: &Arc<str>,
+        single: Option<Single>,
         job: JobId,
         told: &UnboundedSender<(JobId, Claim)>,
     ) -> (Place, Claim) {
         let mut held = self.lock();
-        let (ticket, claim, displaced) = held.pool.claim(session);
+        let (ticket, claim, displaced) = held.pool.claim(session, single);
         held.tell(displaced, Claim::Full);
         if claim == Claim::Waiting {
             held.waiting.insert(ticket, Waiting { job, told: told.clone() });

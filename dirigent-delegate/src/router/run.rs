@@ -165,7 +165,12 @@ impl<'a> Run<'a> {
     }
 
     fn claim(&mut self, job: JobId) {
-        let (place, claim) = self.shared.places.claim(&self.tell.session, job, &self.tell_claimed);
+        let single = self.routing.agent(job).filter(|agent| {
+            let delegate = self.shared.delegates.get(*agent);
+            delegate.is_some_and(|delegate| delegate.is_single(self.routing.config()))
+        });
+        let (session, told) = (&self.tell.session, &self.tell_claimed);
+        let (place, claim) = self.shared.places.claim(session, single, job, told);
         if claim != Claim::Full {
             self.waiting.insert(job, place);
         }

@@ -128,7 +128,9 @@ impl World {
             Action::StopAsking => talk.asking = None,
             Action::TellModelFailed { .. } | Action::TellEnded { .. } => {}
             Action::Claim { job } => {
-                let (ticket, claim, displaced) = self.pool.claim(&talk.session);
+                // The second agent does one thing at a time for a session.
+                let single = talk.routing.agent(job).filter(|agent| *agent == 1);
+                let (ticket, claim, displaced) = self.pool.claim(&talk.session, single);
                 if claim != Claim::Full {
                     talk.claims.insert(job, ticket);
                 }
@@ -372,7 +374,7 @@ impl worlds::World for Drawn {
         assert!(world.talks.iter().all(|talk| talk.routing.response().is_some()));
         // Every place was given back.
         let claims: Vec<Claim> =
-            (0..=CAP + QUEUE).map(|_| world.pool.claim(&"session-0".into()).1).collect();
+            (0..=CAP + QUEUE).map(|_| world.pool.claim(&"session-0".into(), None).1).collect();
         assert_eq!(claims.iter().filter(|claim| **claim == Claim::Granted).count(), CAP);
         assert_eq!(claims.last(), Some(&Claim::Full));
         Ok(())
