@@ -1,6 +1,6 @@
 //! What is counted of an evening.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fmt;
 
 /// How many of the newest replies a reply is held against.
@@ -25,8 +25,8 @@ pub(crate) struct Count {
     /// Replies that were posted and say nearly word for word what one of the ten before them said.
     pub(crate) repeats: u64,
     pub(crate) reasoning_leaks: u64,
-    /// Times at which the channel became dormant.
-    pub(crate) sleeps: u64,
+    /// How often the channel became dormant, by the cause.
+    pub(crate) sleeps: BTreeMap<String, u64>,
     pub(crate) prompt_tokens: u64,
     pub(crate) reply_tokens: u64,
     pub(crate) ended: &'static str,

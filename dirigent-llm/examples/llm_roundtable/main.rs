@@ -1,4 +1,4 @@
-//! Three personas with a model, in a Discord in memory.
+//! Personas with a model, in a Discord in memory.
 //!
 //! ```text
 //! cargo run -p dirigent-llm --example llm_roundtable -- --url http://127.0.0.1:11434/v1 --model llama3.2 --turns 30
@@ -6,7 +6,8 @@
 //! ```
 //!
 //! It ends after `--turns` turns of agents. When the channel becomes dormant, a person by script says the next thing; with
-//! `--interactive` that is you. The last line is JSON: what was counted. An API key is taken from `DIRIGENT_LLM_KEY`.
+//! `--interactive` that is you. With `--every 25` the person also speaks after each 25 turns, and after the last turn the evening goes
+//! on until the channel is dormant. The last line is JSON: what was counted. An API key is taken from `DIRIGENT_LLM_KEY`.
 #![expect(clippy::print_stdout, reason = "this is what one came to see")]
 
 mod count;
@@ -14,10 +15,11 @@ mod table;
 
 use std::process::ExitCode;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use dirigent::AgentError;
 
-use table::{Flags, Table};
+use table::{AGENTS, Flags, Table};
 
 fn command() -> Command {
     let url = Arg::new("url").long("url").value_name("URL").required(true);
@@ -27,11 +29,13 @@ fn command() -> Command {
     let messages = Arg::new("messages").long("messages").value_name("N");
     let interactive = Arg::new("interactive").long("interactive").action(ArgAction::SetTrue);
     let seed = Arg::new("seed").long("seed").value_name("N").value_parser(value_parser!(u64));
+    let agents = Arg::new("agents").long("agents").value_name("N");
+    let every = Arg::new("every").long("every").value_name("N").value_parser(value_parser!(u64));
     let temperature = Arg::new("temperature").long("temperature").value_name("T");
     let record = Arg::new("record").long("record").value_name("FILE");
     let keep = Arg::new("keep-repetitions").long("keep-repetitions").action(ArgAction::SetTrue);
     Command::new("llm_roundtable")
-        .about("Three personas with a model, in a Discord in memory")
+        .about("Personas with a model, in a Discord in memory")
         .arg(url.help("The base address of the endpoint, which mostly ends with /v1"))
         .arg(model.help("The model's name there"))
         .arg(turns.default_value("30").help("Ends after this number of agents' turns"))
@@ -43,6 +47,15 @@ fn command() -> Command {
                 .help("The most messages of the channel in a prompt"),
         )
         .arg(seed.help("Draws and shuffles with this seed, so that an evening can be had again"))
+        .arg(
+            agents
+                .default_value("3")
+                .value_parser(RangedU64ValueParser::<usize>::new().range(2..=AGENTS as u64))
+                .help("The number of agents"),
+        )
+        .arg(every.help(
+            "The person also speaks after this number of turns, and the evening ends when all are silent",
+        ))
         .arg(
             temperature
                 .value_parser(value_parser!(f64))
@@ -61,6 +74,8 @@ fn flags(matches: &ArgMatches) -> Flags {
         turns: matches.get_one("turns").copied().unwrap_or_default(),
         tokens: matches.get_one("tokens").copied().unwrap_or_default(),
         messages: matches.get_one("messages").copied().unwrap_or_default(),
+        agents: matches.get_one("agents").copied().unwrap_or_default(),
+        every: matches.get_one("every").copied(),
         seed: matches.get_one("seed").copied(),
         temperature: matches.get_one("temperature").copied(),
         keeps_repetitions: matches.get_flag("keep-repetitions"),

@@ -1,4 +1,4 @@
-//! The table: a Discord in memory, three agents, and a person.
+//! The table: a Discord in memory, agents, and a person.
 
 use std::io::BufRead as _;
 use std::sync::Arc;
@@ -27,6 +27,9 @@ pub(crate) struct Flags {
     pub(crate) messages: usize,
     /// Makes an evening that can be had again.
     pub(crate) seed: Option<u64>,
+    pub(crate) agents: usize,
+    /// After how many turns the person says the next thing, if the channel is not dormant before. Then the evening ends when it is.
+    pub(crate) every: Option<u64>,
     pub(crate) temperature: Option<f64>,
     pub(crate) keeps_repetitions: bool,
     /// Where the evening is written down.
@@ -34,13 +37,21 @@ pub(crate) struct Flags {
     pub(crate) is_interactive: bool,
 }
 
-const PERSONAS: [(&str, &str); 3] = [
+/// The most agents.
+pub(crate) const AGENTS: usize = 8;
+
+const PERSONAS: [(&str, &str); AGENTS] = [
     (
         "optimist",
         "You are cheerful and always see what could go well. Answer in one short sentence.",
     ),
     ("sceptic", "You doubt everything, and ask for reasons. Answer in one short sentence."),
     ("historian", "You compare everything with the past. Answer in one short sentence."),
+    ("cook", "You think of food whatever it is about. Answer in one short sentence."),
+    ("engineer", "You ask how it is built and what it costs. Answer in one short sentence."),
+    ("poet", "You look for a picture in everything. Answer in one short sentence."),
+    ("gardener", "You are patient and think of plants. Answer in one short sentence."),
+    ("traveller", "You have been everywhere and tell of it. Answer in one short sentence."),
 ];
 
 /// What the person says, one after the other, whenever the channel is dormant.
@@ -102,6 +113,8 @@ pub(crate) struct Table {
     tokens: Arc<[AtomicU64; 2]>,
     count: Count,
     said: usize,
+    /// After how many turns that was.
+    said_at: u64,
     recording: Recording,
 }
 
@@ -111,7 +124,8 @@ impl Table {
         let clock = SystemClock::new();
         let discord = MemoryDiscord::new(Arc::new(clock));
         let (moderator, person) = (discord.add_bot(), discord.add_human());
-        let agents = PERSONAS.map(|_| discord.add_bot());
+        let personas = PERSONAS.into_iter().take(flags.agents);
+        let agents: Vec<_> = personas.clone().map(|_| discord.add_bot()).collect();
         let guild = discord.add_guild(person);
         let members = [&[moderator, person][..], &agents].concat();
         let channel = discord.add_channel(guild, "round-table", &members);
@@ -129,7 +143,7 @@ impl Table {
             .settings(settings)
             .recorder(recording.clone())
             .seed(flags.seed.unwrap_or_default());
-        for ((name, persona), user) in PERSONAS.into_iter().zip(agents) {
+        for ((name, persona), user) in personas.zip(agents) {
             let counted = Arc::clone(&tokens);
             let agent =
                 ChatAgent::new(endpoint.clone()).persona(persona).on_usage(move |_, usage| {
@@ -160,6 +174,7 @@ impl Table {
             tokens,
             count,
             said: 0,
+            said_at: 0,
             recording,
         })
     }
@@ -191,7 +206,8 @@ impl Table {
         }
         if let Some(path) = &self.flags.record {
             let recorded = self.recording.channel(self.channel).ok_or("nothing was recorded")?;
-            let names = PERSONAS.map(|(name, _)| name.into()).into();
+            let names = PERSONAS.iter().take(self.flags.agents);
+            let names = names.map(|(name, _)| (*name).into()).collect();
             ChannelRecording::new(self.channel, names, recorded).save(path)?;
         }
         self.dirigent.shutdown(Duration::from_secs(5)).await;
@@ -229,16 +245,27 @@ impl Table {
         }
         let Count { posted, passes, failures, held_back, .. } = self.count;
         self.count.turns = posted + passes + failures + held_back;
-        if self.count.turns >= self.flags.turns {
-            self.count.ended = "turns";
-        } else if change.to == PhaseKind::Dormant && change.from != PhaseKind::Dormant {
+        let is_over = self.count.turns >= self.flags.turns;
+        let falls_asleep = change.to == PhaseKind::Dormant && change.from != PhaseKind::Dormant;
+        if falls_asleep {
             println!("    · asleep: {}", change.cause);
-            self.count.sleeps += 1;
+            *self.count.sleeps.entry(change.cause.to_string()).or_default() += 1;
+        }
+        if is_over && self.flags.every.is_none() {
+            self.count.ended = "turns";
+        } else if is_over && falls_asleep {
+            self.count.ended = "asleep";
+        } else if !is_over && (falls_asleep || self.is_time_to_speak()) {
             self.speak_by_script();
         }
     }
 
+    fn is_time_to_speak(&self) -> bool {
+        self.flags.every.is_some_and(|every| self.count.turns - self.said_at >= every)
+    }
+
     fn speak_by_script(&mut self) {
+        self.said_at = self.count.turns;
         if self.flags.is_interactive {
             return;
         }
