@@ -44,6 +44,7 @@ pub use crate::values::shown::{Quoted, QuotedAs, Shown};
 pub use dirigent_core::Timestamp;
 pub use discord::{
     Access, ChannelInfo, ChannelKind, GuildApi, HistoryRequest, Mentions, NewChannel, Post, Posted,
+    Reader,
 };
 pub use identity::{Identity, RegisterError};
 pub use ownership::Standing;

@@ -294,7 +294,7 @@
   const isNotifying = () => "Notification" in window && Notification.permission === "granted" && localStorage.getItem(NOTIFY) === "on";
   const notify = (needs) => {
     if (!isNotifying() || !document.hidden) return;
-    const one = new Notification(needs === 1 ? "A channel needs a person" : `${needs} channels need a person`, { body: plain, tag: "dirigent-needs" });
+    const one = new Notification(needs === 1 ? "A channel needs a person" : `${needs} channels need a person`, { body: plain, tag: "dirigent-needs", renotify: true });
     one.onclick = () => {
       focus();
       one.close();

@@ -18,8 +18,8 @@
 
   const sentence = (state) => {
     const pause = state.pause ? `, ${state.pause}` : "";
-    if (state.speaker) return `${state.speaker} has the floor (${state.phase}${pause}).`;
-    return state.silence ? `No agent speaks: ${state.silence}.` : `No agent has the floor (${state.phase}${pause}).`;
+    if (state.speaker) return `${state.speaker} has the floor: ${state.phase}${pause}.`;
+    return state.silence ? `No agent speaks: ${state.silence}.` : `No agent has the floor: ${state.phase}${pause}.`;
   };
 
   const agentRow = (agent, speaker) =>

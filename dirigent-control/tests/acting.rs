@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use dirigent::ChannelId;
-use dirigent_testkit::memory_discord::{Call, Fault};
+use dirigent_testkit::memory_discord::{Call, Fault, Permissions};
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
@@ -69,7 +69,14 @@ async fn a_result_that_could_not_be_delivered_is_shown_and_tried_again() {
 async fn a_result_is_sent_elsewhere_after_a_question_that_names_who_can_read_there() {
     let fixture = Fixture::open().await;
     let [poet, _] = fixture.accounts;
-    let den = fixture.discord.add_channel(fixture.guild, "den", &[fixture.moderator, poet]);
+    let guest = fixture.discord.add_human();
+    let members = [fixture.moderator, poet, guest];
+    let den = fixture.discord.add_channel(fixture.guild, "den", &members);
+    fixture.discord.account(guest).set_name("Anna");
+    fixture.discord.account(fixture.person).set_name("Olga");
+    let friends = fixture.discord.guild(fixture.guild).add_role("friends", Permissions::NONE);
+    let sight = Permissions::VIEW_CHANNEL;
+    fixture.discord.channel(den).set_role_overwrite(friends, sight, Permissions::NONE);
     let plaza = fixture.discord.add_open_channel(fixture.guild, "plaza");
     let other = fixture.discord.add_guild(fixture.person);
     fixture.discord.guild(other).add_member(fixture.moderator);
@@ -77,6 +84,7 @@ async fn a_result_is_sent_elsewhere_after_a_question_that_names_who_can_read_the
     let abroad = fixture.discord.add_channel(other, "abroad", &[fixture.moderator]);
     let talk = undelivered(&fixture).await;
     let page = fixture.page(&format!("/dirigent/channels/{talk}"), OPERATOR).await.text;
+    assert!(page.contains("<a href=\"#facts\">What can be done about it</a>"), "{page}");
     let targets = page.split("id=\"send-to\"").nth(1).unwrap().split("</select>").next().unwrap();
     assert!(
         targets.contains(">den<") && targets.contains(">plaza<") && !targets.contains(">abroad<")
@@ -84,8 +92,7 @@ async fn a_result_is_sent_elsewhere_after_a_question_that_names_who_can_read_the
 
     let send = |to: ChannelId| format!("order=send-result&to={to}");
     let question = form(&fixture, talk, send(den)).await.text;
-    let private =
-        "to den? There, Poet and the people who were given access to the channel can read it.";
+    let private = "to den? There, Poet, all with the role administrators, all with the role friends, Olga and Anna can read it.";
     assert!(question.contains(private), "{question}");
     let asked = form(&fixture, talk, send(plaza)).await.text;
     assert!(

@@ -66,7 +66,7 @@ async fn an_agents_page_tells_its_channels_turns_costs_and_failures() {
         "<bdi>hall</bdi>",
         "<bdi>empty</bdi>",
         "failed: the endpoint cannot be reached.",
-        "<span class=\"tag\">run failed</span>",
+        "<span class=\"tag\">the endpoint cannot be reached</span>",
         "data-is=\"Cost\">7</td>",
     ] {
         assert!(page.text.contains(part), "{part}: {}", page.text);

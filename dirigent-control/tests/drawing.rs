@@ -193,7 +193,7 @@ fn a_replay_says_at_each_step_who_was_asked_who_was_denied_and_why() {
         replay.frames.iter().find(|frame| frame.events.iter().any(|event| event.kind == "denied"));
     let denied = denied.unwrap();
     assert_eq!(denied.events[0].agent.as_deref(), Some("dev"));
-    assert_eq!(denied.events[0].words, "denied: not-your-turn (pm)");
+    assert_eq!(denied.events[0].words, "denied: pm has the floor");
     let state = &replay.states[denied.state];
     assert_eq!((state.phase, state.speaker.as_deref()), ("running", Some("pm")));
     let dev = state.agents.iter().find(|agent| agent.name == "dev").unwrap();

@@ -9,8 +9,8 @@ use std::time::Duration;
 use dirigent::{Clock as _, SystemClock};
 use dirigent_delegate::config::{OpencodeMode, OrchestratorConfig};
 use dirigent_delegate::{
-    Delegate as _, DelegationStatus, Image, OpenCode, PermissionReply, Router, RouterEventKind, Task,
-    Thinking, UserRequest,
+    Delegate as _, DelegationStatus, Image, OpenCode, PermissionReply, Router, RouterEventKind,
+    Task, Thinking, UserRequest,
 };
 use dirigent_testkit::ManualClock;
 use fake::FakeServer;

@@ -217,9 +217,12 @@ impl DiscordAccount {
     /// A guild's owner and roles. Every account may read those of its own guilds: who may not, is not
     /// in the guild.
     pub(crate) async fn rules(&self, guild_id: u64) -> Result<GuildRules, ApiError> {
+        self.wire_guild(guild_id).await.map(|guild| guild.rules())
+    }
+
+    pub(crate) async fn wire_guild(&self, guild_id: u64) -> Result<wire::Guild, ApiError> {
         let route = Route::GetGuild { guild_id, with_counts: false };
-        let asked = self.read::<wire::Guild>(Ask::bare("get guild", guild_id, &route)).await;
-        asked.map(|guild| guild.rules()).map_err(not_in_guild)
+        self.read(Ask::bare("get guild", guild_id, &route)).await.map_err(not_in_guild)
     }
 
     async fn thread_members(&self, channel_id: u64) -> Result<HashSet<UserId>, ApiError> {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use dirigent::ports::{
-    Access, ApiError, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel,
+    Access, ApiError, ChannelInfo, ChannelKind, ErrorKind, GuildApi, GuildId, NewChannel, Reader,
 };
 use dirigent::{ChannelId, UserId};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use twilight_http::routing::Route;
 use twilight_model::guild::Permissions;
 
 use crate::audience::not_in_guild;
-use crate::permission::GuildRules;
+use crate::permission::{GuildRules, Member, Target};
 use crate::route::Ask;
 use crate::wire::{PRIVATE_THREAD, is_thread};
 use crate::{DiscordAccount, RestError, wire};
@@ -20,6 +20,9 @@ const NAME_CHARS_MAX: usize = 100;
 
 /// How many overwrites a channel may have, and so how many members besides everyone and this account.
 const OVERWRITES_MAX: usize = 100;
+
+/// Of how many members names are asked for; of the others ids are told.
+const NAMES_MAX: usize = 20;
 
 /// How many guilds a page has.
 const GUILD_PAGE: u16 = 200;
@@ -180,6 +183,44 @@ impl GuildApi for DiscordAccount {
     async fn is_bot(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError> {
         let member = self.member(guild.get(), user).await;
         member.map(|member| member.is_bot()).map_err(not_in_guild)
+    }
+
+    async fn readers(&self, channel: ChannelId) -> Result<Option<Vec<Reader>>, ApiError> {
+        let asked = self.wire_channel(channel.get()).await?;
+        // Who was added to a private thread is no matter of roles.
+        let guild_id = asked.guild_id.filter(|_| asked.kind != PRIVATE_THREAD);
+        let Some(wire::Number(guild_id)) = guild_id else { return Ok(None) };
+        let overwrites = self.overwritten(asked).await?.overwrites();
+        let guild = self.wire_guild(guild_id).await?;
+        let rules = guild.rules();
+        let sees = |role: &wire::Role| {
+            let held = Member { user: UserId::new(0), roles: vec![role.id.0], timed_out: false };
+            rules.in_channel(&overwrites, &held).contains(Permissions::VIEW_CHANNEL)
+        };
+        let told = guild.roles.into_iter().filter(|role| role.id.0 != guild_id && sees(role));
+        let mut readers: Vec<_> =
+            told.map(|role| Reader { user: role.bot(), name: role.name }).collect();
+        let added = overwrites.iter().filter(|it| it.allow.contains(Permissions::VIEW_CHANNEL));
+        let added = added.filter_map(|overwrite| match overwrite.target {
+            Target::Member(user) if user != rules.owner => Some(user),
+            Target::Member(_) | Target::Role(_) => None,
+        });
+        for (at, user) in std::iter::once(rules.owner).chain(added).enumerate() {
+            let asked = match at {
+                0..NAMES_MAX => self.member(guild_id, user).await.map(wire::Member::into_name),
+                _ => Ok(None),
+            };
+            match asked {
+                Ok(name) => {
+                    let name = name.unwrap_or_else(|| user.to_string());
+                    readers.push(Reader { user: Some(user), name });
+                }
+                // It left the guild.
+                Err(error) if error.kind() == ErrorKind::Gone => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(readers))
     }
 
     async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError> {

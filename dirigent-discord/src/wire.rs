@@ -290,12 +290,14 @@ impl Overwrite {
 pub(crate) struct Guild {
     pub(crate) id: Number,
     owner_id: Number,
-    roles: Vec<Role>,
+    pub(crate) roles: Vec<Role>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Role {
     pub(crate) id: Number,
+    #[serde(default)]
+    pub(crate) name: String,
     permissions: Number,
     #[serde(default)]
     tags: Option<RoleTags>,
@@ -309,12 +311,12 @@ struct RoleTags {
 }
 
 impl Role {
-    pub(crate) const fn allowed(self) -> Permissions {
+    pub(crate) const fn allowed(&self) -> Permissions {
         self.permissions.permissions()
     }
 
     /// The bot for which Discord manages the role: its mention is the bot's.
-    pub(crate) fn bot(self) -> Option<UserId> {
+    pub(crate) fn bot(&self) -> Option<UserId> {
         Some(self.tags?.bot_id?.user())
     }
 }
@@ -332,9 +334,13 @@ impl Guild {
     }
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct User {
     pub(crate) id: Number,
+    #[serde(default)]
+    username: Option<String>,
+    #[serde(default)]
+    global_name: Option<String>,
     /// Left out by Discord for people.
     #[serde(default)]
     pub(crate) bot: Option<bool>,
@@ -344,6 +350,8 @@ pub(crate) struct User {
 pub(crate) struct Member {
     user: User,
     #[serde(default)]
+    nick: Option<String>,
+    #[serde(default)]
     roles: Vec<Number>,
     #[serde(default)]
     communication_disabled_until: Option<String>,
@@ -352,6 +360,11 @@ pub(crate) struct Member {
 impl Member {
     pub(crate) const fn user(&self) -> UserId {
         self.user.id.user()
+    }
+
+    /// The name under which people see it.
+    pub(crate) fn into_name(self) -> Option<String> {
+        self.nick.or(self.user.global_name).or(self.user.username)
     }
 
     pub(crate) fn is_bot(&self) -> bool {

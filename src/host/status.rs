@@ -15,7 +15,7 @@ use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::Room;
 use crate::room::look::{Look, Outage};
 use crate::runtime::Runtime;
-use crate::runtime::events::{ChannelEvent, Events};
+use crate::runtime::events::{AgentFailure, ChannelEvent, Events};
 use crate::runtime::presence::FailedCalls;
 use crate::runtime::tally::Tally;
 use crate::runtime::twins::Twin;
@@ -207,6 +207,11 @@ impl Channel<'_> {
             transition,
         };
         Ok(kept.into_iter().map(event).collect())
+    }
+
+    /// The newest failures of hosted agents in this channel since the process began, oldest first: of the newest 256 in all channels.
+    pub fn failures(self) -> Vec<AgentFailure> {
+        self.dirigent.runtime.presence.lock().failures_in(self.id)
     }
 }
 

@@ -235,6 +235,17 @@ pub trait GuildApi: DiscordApi {
     /// `Gone` when the guild or the member is not there.
     async fn is_bot(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError>;
 
+    /// Who can see a channel that not everyone in its guild sees, for people: roles, the owner, and those who were added. People with
+    /// such a role are not listed. `None` where the chat does not tell, which is the default.
+    ///
+    /// # Errors
+    ///
+    /// `Gone` when the channel does not exist, `Forbidden` when this account cannot see it.
+    async fn readers(&self, channel: ChannelId) -> Result<Option<Vec<Reader>>, ApiError> {
+        let _ = channel;
+        Ok(None)
+    }
+
     /// Whether an account can see a channel or thread. `false` for an account that is not in the
     /// channel's guild.
     ///
@@ -242,6 +253,23 @@ pub trait GuildApi: DiscordApi {
     ///
     /// `Gone` when the channel does not exist, `Forbidden` when the acting account cannot see it.
     async fn can_see(&self, channel: ChannelId, user: UserId) -> Result<bool, ApiError>;
+}
+
+/// Who can see a channel: a role, or an account.
+///
+/// ```
+/// use dirigent::UserId;
+/// use dirigent::ports::Reader;
+/// let role = Reader { user: None, name: "friends".to_owned() };
+/// assert_ne!(role, Reader { user: Some(UserId::new(7)), ..role.clone() });
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a name and whose it is")]
+pub struct Reader {
+    /// The account; `None` for a role that people have.
+    pub user: Option<UserId>,
+    /// What people call it.
+    pub name: String,
 }
 
 /// A message to be posted.

@@ -8,14 +8,15 @@ pub(crate) use self::board::PresenceBoard;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Input, Timestamp};
 
-use crate::runtime::events::Failed;
+use crate::ChannelId;
+use crate::runtime::events::{AgentFailure, Failed};
 use crate::settings::Heartbeat;
 
 /// Which agents are online, in all channels together. It has no lock and no clock; after each change
@@ -40,7 +41,12 @@ pub(crate) struct Presence {
     by_age: BTreeSet<(Timestamp, AgentKey)>,
     /// The calls of each agent that failed since one succeeded.
     failures: BTreeMap<AgentKey, FailedCalls>,
+    /// The newest failures of all agents, the oldest first.
+    newest: VecDeque<AgentFailure>,
 }
+
+/// The most failures that are kept.
+const FAILURES_MAX: usize = 256;
 
 /// The calls of an agent that failed since one succeeded.
 ///
@@ -121,6 +127,18 @@ impl Presence {
     /// The calls of the agent that failed since one succeeded.
     pub(super) fn failures(&self, agent: AgentKey) -> Option<FailedCalls> {
         self.failures.get(&agent).cloned()
+    }
+
+    pub(super) fn keep(&mut self, failure: AgentFailure) {
+        if self.newest.len() >= FAILURES_MAX {
+            self.newest.pop_front();
+        }
+        self.newest.push_back(failure);
+    }
+
+    /// The newest failures in a channel, the oldest first.
+    pub(crate) fn failures_in(&self, channel: ChannelId) -> Vec<AgentFailure> {
+        self.newest.iter().filter(|failure| failure.channel == channel).cloned().collect()
     }
 
     /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.

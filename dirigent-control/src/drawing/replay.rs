@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dirigent::operate::ChannelEvent;
+use dirigent::operate::{ChannelEvent, Reason};
 use dirigent::ports::Timestamp;
 use dirigent::replay::{RecordedChannel, TraceEntry, TraceEvent};
 use dirigent::snapshot::{AgentKey, Pause, RestoreError, Seat, SeatTurn};
@@ -267,6 +267,14 @@ fn line(entry: &TraceEntry, name: &impl Fn(AgentKey) -> String) -> FrameEvent {
         let words = ChannelEvent { channel, agent, transition: *transition }.to_string();
         return FrameEvent { agent: None, kind, words };
     }
-    let words = entry.event.words(|key| Some(name(key))).replace("->", "→").replace(" - ", ": ");
+    let words = if let TraceEvent::Allowed(reason) = entry.event {
+        format!("may run: {reason}")
+    } else if let TraceEvent::Denied(Reason::NotYourTurn { speaker }) = entry.event {
+        format!("denied: {} has the floor", name(speaker))
+    } else if let TraceEvent::Denied(reason) = entry.event {
+        format!("denied: {reason}")
+    } else {
+        entry.event.words(|key| Some(name(key))).replace("->", "→").replace(" - ", ": ")
+    };
     FrameEvent { agent: entry.agent.map(name), kind, words }
 }

@@ -60,7 +60,7 @@ impl PageContext {
         format!("Send the result of {} to {name}? There, {readers} read it.", row.name)
     }
 
-    /// Who can read in a private channel. Which people were given access to it no chat tells us.
+    /// Who can read in a private channel: agents, people and roles, as far as the chat tells.
     async fn readers_of(&self, channel: ChannelId) -> String {
         let people = "the people who were given access to the channel";
         let unnamed = format!("agents that the chat does not name now, and {people} can");
@@ -71,16 +71,25 @@ impl PageContext {
         let Ok(seen_by) = self.chat.members(channel, among).await else {
             return unnamed;
         };
-        let mut names: Vec<_> = identities
-            .into_iter()
-            .filter(|own| seen_by.contains(&own.discord_user_id))
-            .map(|own| own.agent_name)
-            .collect();
+        let agents = identities.iter().filter(|own| seen_by.contains(&own.discord_user_id));
+        let mut names: Vec<_> = agents.map(|own| own.agent_name.clone()).collect();
         names.sort_unstable();
+        let Ok(Some(readers)) = self.chat.readers(channel).await else {
+            names.push(people.to_owned());
+            return format!("{} can", listed(&names));
+        };
+        let me = self.chat.me().await.ok();
+        let is_agent = |user| identities.iter().any(|own| own.discord_user_id == user);
+        let others = readers.into_iter().filter(|it| it.user.is_none_or(|user| !is_agent(user)));
+        let others = others.filter(|it| it.user.is_none() || it.user != me);
+        names.extend(others.map(|it| match it.user {
+            Some(_) => it.name,
+            None => format!("all with the role {}", it.name),
+        }));
         if names.is_empty() {
-            return format!("only {people} can");
+            return "only the moderator can".to_owned();
         }
-        format!("{} and {people} can", names.join(", "))
+        format!("{} can", listed(&names))
     }
 
     /// Posts a text as the moderator in a channel of this process. It pings no account.
@@ -105,6 +114,14 @@ impl PageContext {
             }
             Certainty::Unknown => in_doubt(),
         })
+    }
+}
+
+/// "Anna, Ben and Cleo".
+fn listed(names: &[String]) -> String {
+    match names {
+        [names @ .., last] if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        names => names.concat(),
     }
 }
 

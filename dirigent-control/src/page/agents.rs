@@ -61,7 +61,7 @@ impl PageContext {
         let why = channel.explain(agent).await?;
         let Some(look) = agent_look(status, &why, &names) else { return Ok(None) };
         let history = channel.history().await?;
-        let failures = failures(&history, agent, &names);
+        let failures = failures(&history, &channel.failures(), agent, &names);
         let recorded = self.recorder.as_ref().and_then(|recorder| recorder.channel(id));
         let (dirigent, agent) = (self.dirigent.clone(), agent.clone());
         let is_its = move |key: AgentKey| dirigent.agent(key).as_ref() == Some(&agent);

@@ -127,9 +127,10 @@ impl PageContext {
             Some(_) => channel.history().await?,
             None => Vec::new(),
         };
-        let workers = channel.workers();
+        let (workers, failures) = (channel.workers(), channel.failures());
         let given = self.order_log.of(id).await;
-        let facts = ChannelFacts { status, explanations, discussion, workers, history, given };
+        let facts =
+            ChannelFacts { status, explanations, discussion, workers, history, failures, given };
         Ok(ChannelLook::of(row, &facts, &names, &places))
     }
 

@@ -319,6 +319,44 @@ async fn sight_of_one_account_takes_no_list_of_members() {
     assert_eq!(error.kind(), ErrorKind::Forbidden);
 }
 
+/// PG10: who can read in a channel is told by roles, the owner and those who were added, by the names that people see.
+#[tokio::test]
+async fn who_can_read_in_a_private_channel_is_told_by_name() {
+    let guild = r#"{"id":"1","owner_id":"10","roles":[{"id":"1","permissions":"1024","name":"@everyone"},
+        {"id":"21","permissions":"8","name":"admins"},{"id":"22","permissions":"1024","name":"guests"},
+        {"id":"23","permissions":"0","name":"friends"},
+        {"id":"24","permissions":"8","name":"helper","tags":{"bot_id":"77"}}]}"#;
+    let opens =
+        |id: u64, kind: u8| format!(r#",{{"id":"{id}","type":{kind},"allow":"1024","deny":"0"}}"#);
+    let closes = r#",{"id":"34","type":1,"allow":"0","deny":"1024"}"#;
+    let overwrites = [HIDE, &opens(23, 0), &opens(31, 1), &opens(32, 1), &opens(10, 1), closes];
+    let named = |id: u64, names: &str| {
+        Reply::ok(format!(r#"{{"user":{{"id":"{id}",{names}}},"nick":null,"roles":[]}}"#))
+    };
+    let stage = AccountStage::with([
+        Reply::ok(channel(700, 0, &overwrites.concat())),
+        Reply::ok(guild),
+        named(10, r#""username":"o","global_name":"Olga""#),
+        named(31, r#""username":"anna","global_name":null"#),
+        Reply::status(404, r#"{"code":10007}"#),
+    ])
+    .await;
+    let readers = stage.account.readers(CHANNEL).await.unwrap().unwrap();
+    let readers: Vec<_> =
+        readers.iter().map(|it| (it.user.map(UserId::get), it.name.as_str())).collect();
+    let expected = [
+        (None, "admins"),
+        (None, "friends"),
+        (Some(77), "helper"),
+        (Some(10), "Olga"),
+        (Some(31), "anna"),
+    ];
+    assert_eq!(readers, expected, "neither guests nor one who left");
+    let direct = r#"{"id":"700","type":1,"recipients":[{"id":"31"}]}"#;
+    let stage = AccountStage::with([Reply::ok(direct)]).await;
+    assert_eq!(stage.account.readers(CHANNEL).await.unwrap(), None);
+}
+
 /// R140, D106: a private thread is seen by those who were added to it.
 #[tokio::test]
 async fn sight_of_a_private_thread_takes_being_added_to_it() {

@@ -154,6 +154,8 @@ impl Table {
             let agent = agent.limits(|limits| {
                 limits.messages = flags.messages;
                 limits.retry_wait = RETRY_WAIT;
+                // A model on a machine that has other work is waited for.
+                (limits.first_byte, limits.between_bytes) = (PATIENCE, PATIENCE);
             });
             let persona = Persona { agent, calls: Arc::clone(&calls) };
             discord.account(user).set_name(name);

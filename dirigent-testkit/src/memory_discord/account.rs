@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use dirigent::ports::{
     Access, ApiError, Attachment, AuthorKind, ChannelInfo, ErrorKind, GuildApi, GuildId,
-    HistoryRequest, NewChannel, Post, Posted, WriteBar,
+    HistoryRequest, NewChannel, Post, Posted, Reader, WriteBar,
 };
 use dirigent::{ChannelId, ChatMessage, DiscordApi, MessageId, UserId};
 
@@ -379,6 +379,19 @@ impl GuildApi for MemoryAccount {
             world.places.joined(guild, me)?;
             world.places.joined(guild, user)?;
             Ok(world.accounts.kind_of(user) == AuthorKind::Bot)
+        })
+        .await
+    }
+
+    async fn readers(&self, channel: ChannelId) -> Result<Option<Vec<Reader>>, ApiError> {
+        self.ask(Call::Members, Some(channel), |world, me| {
+            world.places.seen(channel, me)?;
+            let mut readers: Vec<_> = world.places.roles_that_see(channel);
+            for user in world.places.added_to(channel) {
+                let name = world.accounts.get(user).map(|account| account.name.to_string());
+                readers.push(Reader { user: Some(user), name: name.unwrap_or_default() });
+            }
+            Ok(Some(readers))
         })
         .await
     }

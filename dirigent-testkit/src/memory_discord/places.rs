@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dirigent::ports::Timestamp;
-use dirigent::ports::{ApiError, ErrorKind, GuildId, WriteBar};
+use dirigent::ports::{ApiError, ErrorKind, GuildId, Reader, WriteBar};
 use dirigent::{ChannelId, Clock, UserId};
 
 use super::event::Earshot;
@@ -14,7 +14,7 @@ use super::hash::IdMap;
 use super::permissions::Permissions;
 use super::role::{Role, RoleId};
 use super::room::Room;
-use super::rules::{self, Allowed};
+use super::rules::{self, Allowed, Target};
 
 /// What an account may do in a channel that it sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +183,42 @@ impl Places {
             write: allowed.contains(room.right_to_post()) && !is_shut,
             read_history: allowed.contains(Permissions::READ_MESSAGE_HISTORY),
         })
+    }
+
+    /// The roles that see a channel by themselves, without the one of everyone.
+    pub fn roles_that_see(&self, channel: ChannelId) -> Vec<Reader> {
+        let Some((room, guild)) = self.room_of_guild(channel) else { return Vec::new() };
+        let Some(found) = self.guilds.get(&guild) else { return Vec::new() };
+        let sees = |role: &RoleId| {
+            let held = BTreeSet::from([*role]);
+            let base = rules::in_guild(guild, &found.roles, &held);
+            let stranger = UserId::new(0);
+            let allowed = rules::in_channel(guild, base, stranger, &held, &room.overwrites);
+            allowed.free.contains(Permissions::VIEW_CHANNEL)
+        };
+        let roles = found.roles.iter();
+        let roles = roles.filter(|(id, _)| **id != RoleId::everyone(guild) && sees(id));
+        roles.map(|(_, role)| Reader { user: None, name: role.name.clone() }).collect()
+    }
+
+    /// The owner of a channel's guild, and the members to whom the channel was opened.
+    pub fn added_to(&self, channel: ChannelId) -> Vec<UserId> {
+        let Some((room, guild)) = self.room_of_guild(channel) else { return Vec::new() };
+        let owner = self.guilds.get(&guild).map(|guild| guild.owner);
+        let added = room.overwrites.iter().filter_map(|(target, overwrite)| match target {
+            Target::Member(user) if overwrite.allow.contains(Permissions::VIEW_CHANNEL) => {
+                Some(*user)
+            }
+            Target::Member(_) | Target::Role(_) => None,
+        });
+        owner.into_iter().chain(added.filter(|user| Some(*user) != owner)).collect()
+    }
+
+    /// The room whose overwrites count for a channel, and its guild.
+    fn room_of_guild(&self, channel: ChannelId) -> Option<(&Room, GuildId)> {
+        let room = self.rooms.get(&channel)?;
+        let room = room.parent.and_then(|parent| self.rooms.get(&parent)).unwrap_or(room);
+        Some((room, room.guild?))
     }
 
     /// What keeps an account from writing in a channel.

@@ -39,7 +39,10 @@ impl Runtime {
         let is_offline = self.presence.call_ended(agent, failed.as_ref(), most);
         if let Some(Failed { fault, class }) = failed {
             let agent = self.registry.log_name(agent);
-            self.tell_failure(AgentFailure { channel, agent, run, fault, class });
+            let at = self.clock.now();
+            let failure = AgentFailure { channel, agent, run, at, fault, class };
+            self.presence.lock().keep(failure.clone());
+            self.tell_failure(failure);
         }
         if is_offline {
             tracing::warn!(agent = %self.registry.log_name(agent), "the calls of an agent fail: it is offline");

@@ -1,5 +1,5 @@
 //! Uses the control page as a person does, in Chromium: signs in, sees the speaker move without a reload, reads why an
-//! agent is silent, steers, also with many tabs, beside another operator, with the keyboard alone, without JavaScript and behind nginx,
+//! agent is silent, steers, also with many tabs, beside another operator, notified of what it does not see, with the keyboard alone, without JavaScript and behind nginx,
 //! changes the registry, scrubs a recording; and has axe-core look at each page.
 //!
 //! ```text
@@ -14,6 +14,7 @@
 
 mod browser;
 mod keys;
+mod notified;
 mod pictures;
 mod plain;
 mod proxy;
@@ -91,6 +92,7 @@ async fn run(options: Options) -> Result {
     visitor.leave().await?;
     told?;
     two::all(&server).await?;
+    notified::all(&server).await?;
     keys::all(&server).await?;
     plain::all(&server).await?;
     proxy::all(&mut server).await?;

@@ -45,6 +45,7 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
         ("naming-the-queue", "discussion"),
         ("release-notes", "damaged"),
         ("copy-desk", "silent"),
+        ("where-to-move", "undelivered"),
     ] {
         visitor.open(server, channel).await?;
         visitor
@@ -85,7 +86,21 @@ pub(crate) async fn take(visitor: &Visitor, server: &Server, look: Look, folder:
     visitor.is_accessible(&format!("a channel on hold, {}", look.name())).await?;
     visitor.go(&format!("{}/orders", server.page)).await?;
     picture(visitor, look, &taken("orders")).await?;
-    visitor.is_accessible(&format!("the log of orders, {}", look.name())).await
+    visitor.is_accessible(&format!("the log of orders, {}", look.name())).await?;
+    for (path, page) in [("replay", "bring-a-recording"), ("channels/1", "not-there")] {
+        visitor.go(&format!("{}/{path}", server.page)).await?;
+        picture(visitor, look, &taken(page)).await?;
+        visitor.is_accessible(&format!("{page}, {}", look.name())).await?;
+    }
+    // What a script asks in a box of the browser's own is a page without one.
+    visitor.open(server, "where-to-move").await?;
+    let send = "const form = document.getElementById('send').form; \
+                form.to.value = [...form.to.options].find((option) => option.text === 'copy-desk').value; form.submit()";
+    visitor.js(send, Vec::new()).await?;
+    let asked = "return document.querySelector('h1').textContent === 'Are you sure?'";
+    visitor.until("a question", asked).await?;
+    picture(visitor, look, &taken("question")).await?;
+    visitor.is_accessible(&format!("a question, {}", look.name())).await
 }
 
 async fn picture(visitor: &Visitor, look: Look, to: &Path) -> Result {

@@ -67,6 +67,11 @@ pub(crate) async fn on_a_phone(visitor: &Visitor, server: &Server) -> Result {
     visitor.until("the names of the score after it was scrolled", seen).await?;
     let is_narrow = "return document.documentElement.scrollWidth <= innerWidth";
     visitor.until("a page as wide as the screen", is_narrow).await?;
+    visitor.open(server, "where-to-move").await?;
+    visitor
+        .until("where a result can be sent", "return document.getElementById('send-to')")
+        .await?;
+    visitor.until("a page as wide as the screen", is_narrow).await?;
     visitor.go(&format!("{}/agents/architect", server.page)).await?;
     // A table without a head: each number says what it is.
     let named = "const cells = [...document.querySelectorAll('.log td')].filter((cell) => /^[0-9]+$/.test(cell.textContent)); \

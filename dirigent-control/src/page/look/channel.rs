@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use crate::drawing::{Ring, RingSeat, SeatMark};
 use dirigent::AgentId;
-use dirigent::operate::{ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
+use dirigent::operate::{
+    AgentFailure, Cause, ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work,
+};
 use dirigent::snapshot::{AgentState, PhaseKind, Seat, SeatTurn};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -224,9 +226,12 @@ pub struct ChangeLook {
     pub sentence: String,
     /// The cause, as the core names it.
     pub cause: String,
-    /// Whether something failed, or was late: its cause is the class of the failure.
+    /// Whether something failed, or was late.
     #[serde(default)]
     pub is_failure: bool,
+    /// What kind of failure it is, where the agent said it and the process has not ended since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
     /// The phase afterwards.
     pub phase: Cow<'static, str>,
     /// The turn.
@@ -241,6 +246,7 @@ pub(crate) struct ChannelFacts {
     pub(crate) discussion: Option<DiscussionStatus>,
     pub(crate) workers: Vec<Work>,
     pub(crate) history: Vec<ChannelEvent>,
+    pub(crate) failures: Vec<AgentFailure>,
     pub(crate) given: Vec<OrderLook>,
 }
 
@@ -270,7 +276,7 @@ impl ChannelLook {
             budgets: status.map(budgets).unwrap_or_default(),
             discussion,
             workers: facts.workers.iter().map(work).collect(),
-            changes: changes(&facts.history, names, CHANGES),
+            changes: changes(&facts.history, &facts.failures, names, CHANGES),
             given: facts.given.clone(),
             orders,
             because: status.and_then(|status| because(status, &facts.history, names)),
@@ -366,6 +372,7 @@ pub(crate) fn agent_look(status: &Status, why: &Explanation, names: &Names) -> O
 /// The newest failures of an agent, the newest first.
 pub(crate) fn failures(
     history: &[ChannelEvent],
+    known: &[AgentFailure],
     agent: &AgentId,
     names: &Names,
 ) -> Vec<ChangeLook> {
@@ -373,7 +380,7 @@ pub(crate) fn failures(
         event.agent.as_ref() == Some(agent) && words::is_failure(event.transition.cause)
     };
     let failed: Vec<_> = history.iter().filter(is_its).cloned().collect();
-    changes(&failed, names, FAILURES)
+    changes(&failed, known, names, FAILURES)
 }
 
 fn turn_of(seat: Option<Seat>, speaks: bool) -> &'static str {
@@ -417,17 +424,34 @@ fn budgets(status: &Status) -> Vec<BudgetLook> {
     rows.into_iter().filter_map(look).collect()
 }
 
-fn changes(history: &[ChannelEvent], names: &Names, most: usize) -> Vec<ChangeLook> {
+fn changes(
+    history: &[ChannelEvent],
+    failures: &[AgentFailure],
+    names: &Names,
+    most: usize,
+) -> Vec<ChangeLook> {
     let look = |event: &ChannelEvent| ChangeLook {
         at: event.transition.at.as_millis(),
         agent: event.agent.as_ref().map(|agent| names.of(agent)),
         sentence: sentence_of(event, names),
         cause: words::cause(event.transition.cause),
         is_failure: words::is_failure(event.transition.cause),
+        class: class_of(event, failures),
         phase: event.transition.to.as_str().into(),
         turn: event.transition.turn.get(),
     };
     history.iter().rev().take(most).map(look).collect()
+}
+
+/// The class that the agent gave its failure. A call that fails is kept before the turn ends that it was for.
+fn class_of(event: &ChannelEvent, failures: &[AgentFailure]) -> Option<String> {
+    if event.transition.cause != Cause::RunFailed {
+        return None;
+    }
+    let is_it = |failure: &&AgentFailure| {
+        event.agent.as_ref() == Some(&failure.agent) && failure.at <= event.transition.at
+    };
+    failures.iter().rfind(is_it)?.class.as_deref().map(str::to_owned)
 }
 
 /// What happened, with the names that people know.
