@@ -255,7 +255,7 @@ impl<'a> View<'a> {
         self.state().words.wake_pending
     }
 
-    /// Whether people said something since the channel was woken that no agent was told to answer yet.
+    /// Whether agents were given something that people said, and none of them has ended a turn since with a reply or a pass.
     ///
     /// ```
     /// use dirigent_core::{TurnMachine, Config};

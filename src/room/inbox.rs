@@ -436,8 +436,10 @@ impl Inbox {
             Some(reader) => (&reader.handed, reader.given_up),
             None => (&new, 0),
         };
-        // Called again in a turn in which it was called already, it is handed the same again, if all of that fits.
-        let before = reader.and_then(|reader| reader.before.as_ref());
+        // Called again in a turn in which it was called already, it is handed the same again, if all of that fits. The runs that
+        // an initiator's permits allow are in no turn, and each is for itself.
+        let before = reader.filter(|_| turn != TurnId::default());
+        let before = before.and_then(|reader| reader.before.as_ref());
         let before = before.filter(|before| before.turn == turn).map(|before| &before.handed);
         if let Some(before) = before.filter(|handed| self.has_all_after(handed)) {
             let again = self.search(before, turn, own, bounds, gives_up, done_without)?;
@@ -547,8 +549,9 @@ impl Inbox {
             reader.before = Some(Before { turn, handed });
         }
         (reader.is_cut, reader.given_up) = (is_cut, 0);
-        reader.failing.clear();
         let handed = &reader.handed;
+        // It may still fail with others, which this turn had no room for.
+        reader.failing.retain(|(word, _)| !handed.includes(*word));
         let is_served = |span: &mut Span| handed.includes(span.first) && handed.includes(span.last);
         self.unserved.take_if(is_served);
         self.release();

@@ -157,11 +157,6 @@ impl Turns {
         };
     }
 
-    /// Whether a call has begun, and the machine does not know it yet.
-    pub(super) const fn has_begun(&self) -> bool {
-        self.begun.is_some()
-    }
-
     /// The machine begins anew: it knows nothing of what was asked for.
     pub(super) fn begin_anew(&mut self, machine: TurnMachine) {
         self.machine = machine;

@@ -89,9 +89,9 @@ pub struct Model {
     settling: Option<(Timestamp, Timestamp)>,
     /// The one message for which the channel wakes (rule 80).
     question: Option<MessageId>,
-    /// Whether a human's word woke the channel or came between turns, and no agent was granted since
-    /// (rule 54).
-    unheard: bool,
+    /// Whether a human's word woke the channel, came between turns or was handed over, and no turn since has ended with a
+    /// reply or a pass (rule 54).
+    untaken: bool,
     /// The messages held (rule 54).
     held: Option<Range>,
     /// The agent that is to speak next (rule 61).
@@ -188,7 +188,7 @@ impl Model {
             kept_in_mind: false,
             settling: None,
             question: None,
-            unheard: false,
+            untaken: false,
             held: None,
             choice: None,
             handed_to: None,

@@ -299,3 +299,35 @@ fn an_agent_may_come_back_in_the_step_of_a_shuffle() {
         }
     }
 }
+
+/// Whatever befalls a question and its first agents before it is deleted (rule 80).
+#[test]
+fn a_question_may_be_deleted_at_any_moment() {
+    let mut config = Config::default();
+    config.people.withdraw_deleted = true;
+    let settle = |settlement| Act::Settle { nth: 0, settlement };
+    let acts = [
+        settle(Settlement::Done { message: None }),
+        settle(Settlement::Failed { retry_at: None }),
+        Act::GateAnew,
+        Act::End { outcome: EndOutcome::Failed },
+        Act::End { outcome: EndOutcome::Pass },
+    ];
+    let holds = [Input::Hold, Input::Resume].map(|input| Step::input(0, input));
+    let befalls: Vec<Step> = acts.map(|act| Step::act(0, act)).into_iter().chain(holds).collect();
+    let deleted = [Step::act(0, Act::Delete { back: 0 })];
+    let mut ways = vec![begun()[..2].to_vec()];
+    let mut withdrawn = 0;
+    for _ in 0..4 {
+        for way in &ways {
+            let report = scripted(config.clone(), &[way.as_slice(), &deleted].concat());
+            withdrawn += report.count("cause", "withdrawn");
+        }
+        let longer = |way: &Vec<Step>| {
+            let steps = befalls.iter().map(|step| [way.as_slice(), &[step.clone()]].concat());
+            steps.collect::<Vec<_>>()
+        };
+        ways = ways.iter().flat_map(longer).collect();
+    }
+    assert!(withdrawn > 0);
+}

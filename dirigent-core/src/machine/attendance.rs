@@ -26,11 +26,7 @@ impl Attending<'_, '_> {
         let floor = &step.state.floor;
         let speaks = floor.speaker() == Some(agent) && !floor.has_replied();
         if speaks {
-            let is_silent = step.runs().is_silent();
             step.runs().cancel();
-            // Where no other takes what the run was given, its agent does, once it is back; where it has spoken in this turn,
-            // `record` clears it.
-            step.state.words.wake_unserved |= is_silent;
             step.ending().record(TurnEnd::skipped(agent, Cause::AgentOffline));
         } else {
             step.tell(Some(agent), Cause::AgentOffline);
@@ -88,6 +84,6 @@ impl Attending<'_, '_> {
             state.roster.list.move_to(agent, usize::MAX);
         }
         self.step.tell(Some(agent), Cause::AgentAssigned);
-        self.step.comes_back();
+        self.step.comes_back(agent);
     }
 }

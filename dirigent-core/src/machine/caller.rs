@@ -6,7 +6,7 @@ use crate::state::span::Span;
 use crate::state::speaker_list::SeatTurn;
 use crate::state::{Floor, Grant, Phase, Situation, StaleTrigger, Words};
 use crate::values::config::TriggerCleanup;
-use crate::{Cause, Effect, MessageId, Settlement, TurnId};
+use crate::{Cause, Effect, MessageId};
 
 /// Calls the agent that has the floor, and hands it what people said.
 pub(crate) struct Caller<'a, 'o> {
@@ -51,6 +51,7 @@ impl Caller<'_, '_> {
         // The next trigger takes the old ones away that waited for it.
         self.out.remove_stale(|trigger| trigger.due.is_none());
         if let Some(Span { first, last }) = handed {
+            self.words.wake_unserved = true;
             self.out.emit(Effect::Deliver { agent, turn, first, last });
         }
         self.out.request(|ticket| Effect::Trigger { ticket, agent, turn, attempt });
@@ -98,20 +99,8 @@ impl Caller<'_, '_> {
         None
     }
 
-    /// The agent was told of its turn, or will not be. One that runs without that knows of it anyway.
-    pub(crate) fn on_trigger_settled(&mut self, turn: TurnId, settlement: Settlement) {
-        let is_done = matches!(settlement, Settlement::Done { .. });
-        let is_current = self.floor.speaker().is_some() && turn == self.floor.turn;
-        if is_current && (is_done || !self.floor.awaits_agent(self.out.pending)) {
-            self.words.wake_unserved = false;
-        }
-        if let Settlement::Done { message: Some(message) } = settlement {
-            self.dispose(message);
-        }
-    }
-
     /// A trigger message stands in the channel: the policy says when it goes.
-    fn dispose(&mut self, message: MessageId) {
+    pub(crate) fn dispose(&mut self, message: MessageId) {
         let due = match self.out.config.trigger_cleanup {
             TriggerCleanup::Never => return,
             TriggerCleanup::Immediate => {

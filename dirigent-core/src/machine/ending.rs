@@ -63,10 +63,19 @@ impl Ending<'_, '_> {
             self.quota.count_spoken(agent, self.out.config, self.out.now);
         }
         if turn != SeatTurn::Skipped {
-            // An agent that passed has heard the word, too: it had nothing to say to it.
             self.cycle.last_completer = Some(agent);
-            self.words.wake_unserved = false;
         }
+        // One that passed had nothing to say to what it was given; one that failed did not take it.
+        let is_taken = match turn {
+            SeatTurn::Spoke => true,
+            SeatTurn::Passed => cause != Cause::RunFailed,
+            SeatTurn::Ahead | SeatTurn::Skipped => false,
+        };
+        // Where no other takes what a run was given that was cut off, its agent does, once it is back.
+        let is_cut_off =
+            matches!(cause, Cause::RunLost | Cause::AgentOffline | Cause::AgentMayNotWrite)
+                && matches!(self.floor.phase, Phase::Running { .. });
+        self.words.wake_unserved = !is_taken && (self.words.wake_unserved || is_cut_off);
         self.leave();
         self.out.tell(self.floor, Some(agent), cause);
     }

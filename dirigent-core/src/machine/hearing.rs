@@ -225,18 +225,18 @@ impl Hearing<'_, '_> {
     }
 
     /// A message was deleted. The question for which the channel wakes asks for nothing any more, if no agent was told of
-    /// it and nothing else was said (rule 80).
+    /// it, or took it, and nothing else was said (rule 80).
     pub(crate) fn on_deleted(&mut self, id: MessageId) {
-        let State { words, seen, floor, cycle, .. } = &*self.step.state;
+        let State { words, seen, floor, cycle, standing, .. } = &*self.step.state;
         let is_question = cycle.question() == Some(id) && seen.newest == Some(id);
         if !is_question || !self.step.out.config.people.withdraw_deleted {
             return;
         }
         // A run may have begun whose agent is still to be told: the library waits for a place to call it.
-        let waits = matches!(
-            floor.phase,
-            Phase::Refreshing(Purpose::Wake(_)) | Phase::Granted(_) | Phase::Running { .. }
-        );
+        let is_owed = self.step.out.pending.has_trigger_of(floor.turn);
+        let waits = matches!(floor.phase, Phase::Refreshing(Purpose::Wake(_)))
+            || is_owed && matches!(floor.phase, Phase::Granted(_) | Phase::Running { .. })
+            || standing.is_paused() && matches!(floor.phase, Phase::Granted(_));
         if floor.phase == Phase::Dormant {
             self.step.state.words.withdraw();
             self.step.state.cycle.forget_plans();

@@ -254,9 +254,8 @@ fn on_runs_lost(step: &mut Step<'_>, rerun: bool) {
     let end = step.runs().lose(run, receipt, rerun);
     let is_skipped = end.is_some_and(|end| end.cause == Cause::RunLost);
     if is_skipped && !step.state.floor.has_spoken() {
-        // What the run was given is for the next one, of this agent if no other takes it. It is no news to those
-        // who passed or spoke last: one of them would speak twice in a row.
-        step.state.words.wake_unserved = true;
+        // Its agent is asked again where no other takes the floor. That is no news to those who passed or spoke last: one
+        // of them would speak twice in a row.
         step.state.words.cycle_requested = true;
     }
     step.complete_if(end);
@@ -276,7 +275,9 @@ fn on_settled(step: &mut Step<'_>, ticket: Ticket, settlement: Settlement) -> Re
             step.runs().on_polled(ticket, retry_at);
         }
         (Effect::Poll { .. }, _) => step.runs().on_polled(ticket, None),
-        (Effect::Trigger { turn, .. }, _) => step.caller().on_trigger_settled(turn, settlement),
+        (Effect::Trigger { .. }, Settlement::Done { message: Some(message) }) => {
+            step.caller().dispose(message);
+        }
         (Effect::Reminder { .. }, Settlement::Done { .. }) => {}
         (Effect::Reminder { .. }, _) => step.reminding().on_failed(),
         // Nothing waits for a notice or a deletion.

@@ -63,12 +63,8 @@ impl<'o> Interruption<'_, 'o> {
         let Some(agent) = self.floor.speaker() else {
             return;
         };
-        // An agent that is not told of its turn yet may not take it: then the word is still to be heard.
-        if self.floor.awaits_agent(self.out.pending)
-            && !core::mem::replace(&mut self.words.wake_unserved, true)
-        {
-            self.out.changed();
-        }
+        let is_first = !core::mem::replace(&mut self.words.wake_unserved, true);
+        self.out.changed_if(is_first);
         self.out.emit(Effect::Inject { agent, turn: self.floor.turn, message });
     }
 
@@ -185,6 +181,7 @@ impl<'o> Interruption<'_, 'o> {
         let turn = self.floor.turn;
         match span {
             Some(Span { first, last }) if !self.standing.is_paused() => {
+                self.words.wake_unserved = true;
                 self.out.emit(Effect::Deliver { agent, turn, first, last });
             }
             span => self.caller().keep(span),

@@ -91,7 +91,7 @@ impl Listing<'_, '_> {
 
     pub(crate) fn on_joined(&mut self, agent: AgentKey) {
         if self.step.state.standing.keeps_turns() && self.step.members().on_joined(agent) {
-            self.step.wake_for_pending();
+            self.step.comes_back(agent);
         }
     }
 

@@ -251,7 +251,7 @@ impl Operator<'_, '_> {
     pub(crate) fn unmute(&mut self, agent: AgentKey) {
         if self.step.state.roster.unmute(agent) {
             self.step.tell(Some(agent), Cause::AgentUnmuted);
-            self.step.comes_back();
+            self.step.comes_back(agent);
         }
     }
 

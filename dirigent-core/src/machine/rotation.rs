@@ -232,7 +232,7 @@ impl<'o> Rotation<'_, 'o> {
         if self.quota.limits.cycles_reached(config, self.standing.mode) {
             return self.stop_at_ceiling();
         }
-        self.quota.count_cycle(config);
+        self.quota.count_cycle(config, self.out.now);
         if self.next_speaker().choice().is_none() {
             self.cycle.begin_round(&mut self.roster.list, config.people.mentions);
         }

@@ -41,8 +41,6 @@ impl<'o> Runs<'_, 'o> {
             self.floor.watch_run(self.out.now, self.out.config);
             let phase = Phase::Running { run, until, receipt: false };
             self.out.shift(self.floor, phase, Some(agent), Cause::RunStarted);
-            // It may run before its trigger was posted: then it is still to be told of the word.
-            self.words.wake_unserved &= self.floor.awaits_agent(self.out.pending);
         } else if let Phase::Running { run, .. } = &mut self.floor.phase {
             // A host without names for runs cannot tell a newer one: the same run asks again.
             if id.is_some() && run.id != id {
@@ -339,11 +337,6 @@ impl<'o> Runs<'_, 'o> {
         self.out.shift(self.floor, phase, Some(agent), Cause::RunLost);
         self.caller().trigger(None);
         None
-    }
-
-    /// Whether the turn's run goes on, and nothing of it was seen.
-    pub(crate) fn is_silent(&self) -> bool {
-        matches!(self.floor.phase, Phase::Running { receipt: false, .. }) && !self.has_arrived()
     }
 
     /// Takes the permission from the turn's run, if it runs.

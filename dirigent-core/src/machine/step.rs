@@ -12,6 +12,7 @@ use crate::machine::permits::Permits;
 use crate::machine::reminding::Reminding;
 use crate::machine::rotation::Rotation;
 use crate::machine::runs::Runs;
+use crate::state::speaker_list::SeatTurn;
 use crate::state::{
     CeilingCounts, InitiatorPermit, PermitRun, Phase, Purpose, REMINDERS_MAX, Settling, Start,
     State,
@@ -103,8 +104,7 @@ impl Step<'_> {
     #[inline]
     pub(crate) fn complete(&mut self, end: TurnEnd) {
         let mut ending = self.ending();
-        let awaits =
-            end.turn == crate::state::speaker_list::SeatTurn::Spoke && ending.asks_for_human();
+        let awaits = end.turn == SeatTurn::Spoke && ending.asks_for_human();
         ending.record(end);
         if self.out.config.announce_timeouts && end.is_timeout() {
             let notice = Notice::TimedOut { agent: end.agent };
@@ -353,13 +353,15 @@ impl Step<'_> {
         self.rotation().wake(start, cause);
     }
 
-    /// An agent that could not be granted can be again: a pending wake wakes the channel. Where a cycle just ended in which no agent
-    /// took the word, another one follows for it, because it was skipped: the channel would sleep over the word until something else
-    /// happens (a simulation saw that).
-    pub(crate) fn comes_back(&mut self) {
-        let State { floor, words, .. } = &*self.state;
+    /// An agent that could not be granted can be again: a pending wake wakes the channel. Where its place in the cycle is behind, and
+    /// no agent has taken the word, another cycle follows, because it was skipped: the channel would sleep over the word until
+    /// something else happens (a simulation saw that).
+    pub(crate) fn comes_back(&mut self, agent: AgentKey) {
+        let State { floor, words, roster, .. } = &*self.state;
+        let slot = roster.list.slot(agent).filter(|_| floor.speaker().is_some());
         let is_over = floor.phase == Phase::Refreshing(Purpose::Boundary);
-        if is_over && (words.wake_unserved || words.has_queued()) {
+        let is_behind = is_over || slot.is_some_and(|slot| slot.turn == SeatTurn::Skipped);
+        if is_behind && (words.wake_unserved || words.has_queued()) {
             self.rotation().request_cycle();
         }
         self.wake_for_pending();

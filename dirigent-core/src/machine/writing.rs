@@ -26,9 +26,6 @@ impl Writing<'_, '_> {
             return Ok(());
         }
         if step.state.floor.speaker() == Some(agent) {
-            // What its run was given is for the next one, also where no other agent takes it.
-            let is_silent = step.runs().is_silent();
-            step.state.words.wake_unserved |= is_silent;
             step.take_floor(agent, Cause::AgentMayNotWrite);
         } else {
             step.tell(Some(agent), Cause::AgentMayNotWrite);
@@ -40,7 +37,7 @@ impl Writing<'_, '_> {
     pub(crate) fn on_allowed(&mut self, agent: AgentKey) {
         if self.step.state.roster.allow(agent) {
             self.step.tell(Some(agent), Cause::AgentMayWrite);
-            self.step.comes_back();
+            self.step.comes_back(agent);
         }
     }
 

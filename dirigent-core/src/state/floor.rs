@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 
 use crate::state::interruption::{Waiting, WaitingFrom};
-use crate::state::pending::Pending;
 use crate::state::phase::{Grant, Phase, TurnRun};
 use crate::state::rare::Rare;
 use crate::state::situation::Situation;
@@ -76,11 +75,6 @@ impl Floor {
             },
             (phase, _) => phase.run().copied(),
         }
-    }
-
-    /// Whether the agent of this turn may not know of it yet: it does not run, or it is still to be told.
-    pub(crate) fn awaits_agent(&self, pending: &Pending) -> bool {
-        self.turn_run().is_none() || pending.has_trigger_of(self.turn)
     }
 
     /// Whether the agent that has the floor has made its reply, which waits to be delivered or is.

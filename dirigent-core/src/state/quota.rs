@@ -57,9 +57,13 @@ impl Quota {
         }
     }
 
-    /// A cycle begins.
-    pub(crate) fn count_cycle(&mut self, config: &Config) {
+    /// A cycle begins. Turns that are an hour old by then cap no agent in it: else the end of such a cap would wake the channel anew
+    /// after each cycle in which all agents fail.
+    pub(crate) fn count_cycle(&mut self, config: &Config, now: Timestamp) {
         self.limits.count_cycle();
+        if let Some(hourly) = self.hourly.existing() {
+            hourly.forget(now);
+        }
         if config.budget.cycles.is_some() {
             let cycles = &mut self.budget.edit().cycles;
             *cycles = cycles.saturating_add(1);
@@ -101,7 +105,7 @@ mod tests {
         (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (None, None);
         for _ in 0..1_000 {
             quota.count_turn(&config);
-            quota.count_cycle(&config);
+            quota.count_cycle(&config, Timestamp::default());
             quota.count_spoken(AgentKey::new(1), &config, Timestamp::default());
         }
         assert!(!quota.ceiling_reached(&config, Mode::Chat, Timestamp::default()));
@@ -114,7 +118,7 @@ mod tests {
         let (mut quota, mut config) = (Quota::default(), Config::default());
         (config.ceilings.chat.turns, config.ceilings.chat.cycles) = (Some(2), Some(1));
         let now = Timestamp::default();
-        quota.count_cycle(&config);
+        quota.count_cycle(&config, Timestamp::default());
         assert!(quota.ceiling_reached(&config, Mode::Chat, now));
         assert!(!quota.turns_reached(&config, Mode::Chat, now));
         assert!(!quota.ceiling_reached(&config, Mode::Discussion, now), "it has its own");

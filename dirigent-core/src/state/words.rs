@@ -1,11 +1,11 @@
-//! What was said that no agent has heard yet.
+//! What was said that no agent has taken yet.
 
 use crate::state::interruption::join;
 use crate::state::rare::Rare;
 use crate::state::span::Span;
 use crate::state::speaker_list::SpeakerList;
 
-/// Words that are still to be heard: each is kept until an agent was told, or a person was asked for.
+/// Words that are still to be heard: each is kept until a turn took it, or a person was asked for.
 ///
 /// ```
 /// assert!(!dirigent_core::snapshot::Words::default().wake_pending);
@@ -15,7 +15,7 @@ use crate::state::speaker_list::SpeakerList;
 pub struct Words {
     /// A qualifying message waits, and wakes the channel when an agent can be granted.
     pub wake_pending: bool,
-    /// The channel woke for a word that no agent has heard yet.
+    /// The channel woke for a word, or handed one over, and no turn since has ended with a reply or a pass.
     pub wake_unserved: bool,
     /// A message after the cycle began wants another cycle.
     pub cycle_requested: bool,

@@ -2,7 +2,7 @@
 
 use crate::room::{A, B, Room, STRANGER, secs};
 use dirigent_core::view::Budget;
-use dirigent_core::{Cause, Config, Input, Mode, PhaseKind, Reason, Refusal, WakeCause};
+use dirigent_core::{Cause, Config, Input, Mode, Outcome, PhaseKind, Reason, Refusal, WakeCause};
 
 fn capped(count: usize, most: u8) -> Room {
     let mut room = Room::chat_with(count, |config| config.budget.agent_turns_per_hour = Some(most));
@@ -271,4 +271,28 @@ fn who_writes_into_a_channel_whose_budget_is_spent_is_told_so() {
     narrow.budget.cost = Some(50);
     assert!(room.tell(Input::Reconfigure(narrow.into())).is_silent());
     assert_eq!(room.human("hello?").asks(), ["Budget"]);
+}
+
+/// The end of a cap wakes for a word once, or an agent that fails would be called for ever.
+#[test]
+fn a_cap_that_ended_before_the_cycle_wakes_for_no_word_with_which_all_failed() {
+    let mut room = Room::chat_with(2, |config| config.budget.agent_turns_per_hour = Some(1));
+    room.human("hello");
+    room.speaks(A);
+    while room.phase() != PhaseKind::Dormant {
+        room.all_pass();
+        room.members();
+    }
+    room.wait(secs(3_700));
+    room.human("and now?");
+    room.members_or_nothing();
+    for agent in [A, B] {
+        room.start(agent);
+        room.ends(agent, Outcome::Failed);
+    }
+    room.members();
+    assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Dormant, true));
+    let grants = room.grants();
+    room.wait(secs(3_700));
+    assert_eq!((room.phase(), room.grants()), (PhaseKind::Dormant, grants));
 }

@@ -179,7 +179,7 @@ fn a_word_that_nobody_could_be_granted_for_is_kept_in_mind() {
     let step = room.tell(Input::Unmute(B));
     assert_eq!(step.causes()[..2], [Cause::AgentUnmuted, Cause::HumanMessage]);
     assert_eq!(room.speaker(), Some(B));
-    assert!(!room.channel.view().is_wake_pending(), "it was heard");
+    assert!(!room.channel.view().is_wake_pending(), "it woke the channel");
 }
 
 /// R265

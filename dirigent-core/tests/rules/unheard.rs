@@ -1,8 +1,9 @@
-//! A word is heard when an agent was told of its turn, and stays in mind until then.
+//! A word is heard when a turn took it, that is ended with a reply or a pass, and stays in mind until then.
 
-use crate::room::{A, B, Room, agents, secs};
+use crate::room::{A, B, C, Room, agents, secs, spoke};
+use dirigent_core::config::HumanInterrupt;
 use dirigent_core::view::SeatTurn;
-use dirigent_core::{Cause, Input, MessageId, PhaseKind, Settlement, WakeCause};
+use dirigent_core::{Cause, Input, MessageId, Outcome, PhaseKind, Settlement, Tail, WakeCause};
 
 const DONE: Settlement = Settlement::Done { message: None };
 
@@ -27,34 +28,43 @@ fn keeps_the_word(mut room: Room) -> bool {
     is_kept
 }
 
-#[test]
-fn a_word_is_kept_until_the_trigger_has_left() {
-    let (room, _) = woken();
-    assert!(keeps_the_word(room));
+/// The word was posted for A, and A began.
+fn begun() -> Room {
     let (mut room, ticket) = woken();
     room.settle(ticket, DONE);
-    assert!(!keeps_the_word(room));
+    room.start(A);
+    room
 }
 
 #[test]
-fn a_trigger_that_failed_is_not_heard_and_one_whose_agent_runs_anyway_is() {
-    let failed = Settlement::Failed { retry_at: None };
+fn a_word_is_kept_until_a_turn_ended_with_a_reply_or_a_pass() {
+    let (room, _) = woken();
+    assert!(keeps_the_word(room), "A was not told");
     let (mut room, ticket) = woken();
-    room.settle(ticket, failed);
-    assert!(keeps_the_word(room));
-    let (mut room, ticket) = woken();
-    room.settle(ticket, failed);
+    room.settle(ticket, DONE);
+    assert!(keeps_the_word(room), "A was told, and did not begin");
+    assert!(keeps_the_word(begun()), "A began");
+    for (outcome, is_kept) in
+        [(Outcome::Failed, true), (Outcome::Pass, false), (Outcome::Repeated, false)]
+    {
+        let mut room = begun();
+        room.ends(A, outcome);
+        assert_eq!(keeps_the_word(room), is_kept, "{outcome:?}");
+    }
+    let mut room = begun();
+    room.ends(A, spoke("yes?"));
+    room.says(A, "yes?");
+    assert!(!keeps_the_word(room), "A replied");
+    let mut room = begun();
+    room.ends(A, Outcome::Unfinished { tail: Tail::of("well") });
     room.start(A);
-    assert!(!keeps_the_word(room));
-    let (mut room, ticket) = woken();
-    room.start(A);
-    room.settle(ticket, Settlement::Dropped);
-    assert!(!keeps_the_word(room));
+    room.ends(A, Outcome::Failed);
+    assert!(!keeps_the_word(room), "A replied before its run failed");
 }
 
 /// A host that calls agents itself settles the trigger when the call begins.
 #[test]
-fn a_run_whose_trigger_is_owed_has_not_heard_the_word() {
+fn a_run_whose_trigger_is_owed_takes_the_word_all_the_same() {
     let (mut room, _) = woken();
     room.start(A);
     assert!(keeps_the_word(room));
@@ -62,6 +72,143 @@ fn a_run_whose_trigger_is_owed_has_not_heard_the_word() {
     room.start(A);
     room.passes(A);
     assert!(!keeps_the_word(room), "it has answered all the same");
+}
+
+/// A was handed the word and failed, and the others may not write. B may again while the list is read, or when the channel sleeps.
+#[test]
+fn a_word_with_which_an_agent_failed_is_for_one_that_may_write_again() {
+    for sleeps in [false, true] {
+        let mut room = Room::chat(3);
+        for agent in [B, C] {
+            room.tell(Input::MayNotWrite { agent, until: None });
+        }
+        room.human("hello");
+        room.trigger_posted();
+        room.start(A);
+        let step = room.ends(A, Outcome::Failed);
+        assert!(step.causes().contains(&Cause::CycleBoundary));
+        if sleeps {
+            assert_eq!(room.members().causes(), [Cause::AllPassed]);
+            assert!(room.channel.view().is_wake_pending());
+            room.tell(Input::MayWrite(B));
+            assert_eq!(room.speaker(), Some(A), "it is asked again, as the first of the list");
+            room.start(A);
+            room.ends(A, Outcome::Failed);
+        } else {
+            room.tell(Input::MayWrite(B));
+            room.members();
+        }
+        assert_eq!(room.speaker(), Some(B));
+        room.start(B);
+        room.passes(B);
+        room.members_or_nothing();
+        assert!(!room.channel.view().is_wake_pending(), "B had nothing to say to it");
+    }
+}
+
+/// A could not be granted when its place came, and comes back while B runs, or when the list is read.
+#[test]
+fn a_word_with_which_an_agent_failed_is_for_one_that_came_back_too_late_for_its_place() {
+    for (hinders, returns) in [
+        (Input::MayNotWrite { agent: A, until: None }, Input::MayWrite(A)),
+        (Input::Mute(A), Input::Unmute(A)),
+        (Input::MemberLeft(A), Input::MemberJoined(A)),
+    ] {
+        for in_the_turn in [true, false] {
+            let mut room = Room::chat(2);
+            room.tell(hinders.clone());
+            room.human("hello");
+            room.trigger_posted();
+            room.start(B);
+            if in_the_turn {
+                room.tell(returns.clone());
+            }
+            room.ends(B, Outcome::Failed);
+            if !in_the_turn {
+                room.tell(returns.clone());
+            }
+            room.members();
+            assert_eq!(room.speaker(), Some(A), "{returns:?}, in the turn: {in_the_turn}");
+        }
+    }
+}
+
+/// Whom a person's word reaches in the midst of a turn, and who fails then, did not take it.
+#[test]
+fn a_word_that_is_handed_over_is_kept_until_a_turn_took_it() {
+    use HumanInterrupt::{Inject, Interrupt, Queue};
+    for (policy, takes) in
+        [Inject, Queue, Interrupt].into_iter().flat_map(|it| [(it, false), (it, true)])
+    {
+        let mut room = Room::chat_with(2, |config| config.people.human_interrupt = policy);
+        room.human("hello");
+        room.trigger_posted();
+        room.start(A);
+        room.passes(A);
+        room.trigger_posted();
+        room.start(B);
+        let step = room.human("and one thing more");
+        if policy == Interrupt {
+            room.settle(step.tickets()[0], Settlement::Failed { retry_at: None });
+        }
+        let mut agent = B;
+        if policy == Queue {
+            room.passes(B);
+            room.members();
+            agent = A;
+            room.start(A);
+        }
+        room.ends(agent, if takes { Outcome::Pass } else { Outcome::Failed });
+        assert_eq!(keeps_the_word(room), !takes, "{policy:?}");
+    }
+}
+
+#[test]
+fn a_question_can_be_taken_back_while_no_agent_was_told_of_it_or_who_was_has_failed() {
+    let asked = || {
+        let mut room = Room::chat_with(2, |config| config.people.withdraw_deleted = true);
+        room.human("hello");
+        room
+    };
+    let is_withdrawn = |mut room: Room| {
+        let step = room.tell(Input::Deleted(room.newest()));
+        let is_withdrawn = step.causes() == [Cause::Withdrawn];
+        assert_eq!(is_withdrawn, room.phase() == PhaseKind::Dormant);
+        assert!(!is_withdrawn || !room.channel.view().is_wake_pending());
+        is_withdrawn
+    };
+    assert!(is_withdrawn(asked()));
+    let told = || {
+        let mut room = asked();
+        let ticket = room.trigger.take().unwrap();
+        room.settle(ticket, DONE);
+        room
+    };
+    assert!(!is_withdrawn(told()));
+    let mut room = told();
+    room.start(A);
+    assert!(!is_withdrawn(room));
+    let mut room = told();
+    room.start(A);
+    room.ends(A, Outcome::Failed);
+    assert!(is_withdrawn(room), "B is not told yet");
+    let mut room = told();
+    room.start(A);
+    room.passes(A);
+    assert!(!is_withdrawn(room), "A has taken it");
+    // The run is permitted, and its agent is called later.
+    let mut room = asked();
+    room.start(A);
+    assert!(is_withdrawn(room));
+    // On hold no agent is told.
+    let mut room = Room::chat_with(2, |config| config.people.withdraw_deleted = true);
+    room.tell(Input::Hold);
+    room.human("hello");
+    assert!(is_withdrawn(room));
+    let mut room = told();
+    room.start(A);
+    room.tell(Input::Hold);
+    assert!(!is_withdrawn(room), "A runs");
 }
 
 #[test]
@@ -89,20 +236,6 @@ fn a_word_that_no_agent_answered_in_time_wakes_an_agent_that_comes_back() {
     room.tell(Input::Online(B));
     room.tell(Input::Assign(B));
     assert_ne!(room.phase(), PhaseKind::Dormant);
-}
-
-/// In the turn of an agent that no trigger has reached, or that has not started.
-#[test]
-fn a_word_handed_to_an_agent_that_has_not_started_is_kept() {
-    let (mut room, ticket) = woken();
-    room.settle(ticket, DONE);
-    room.human("and one thing more");
-    assert!(keeps_the_word(room));
-    let (mut room, ticket) = woken();
-    room.settle(ticket, DONE);
-    room.human("and one thing more");
-    room.start(A);
-    assert!(!keeps_the_word(room));
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl ChannelReport {
             line("reply", &format!("of {}, on its way", self.name(reply.agent)))?;
         }
         if view.is_wake_pending() || view.is_wake_unserved() {
-            line("heard", "a word that no agent was told yet")?;
+            line("heard", "a word that no agent has taken yet")?;
         }
         if let Some(since) = view.chat_away_since() {
             line("chat", &format!("away since {} ms after 1970", since.as_millis()))?;

@@ -54,6 +54,16 @@ fn an_agent_is_handed_each_message_in_one_turn_that_ends_well() {
     assert_eq!(call(&mut inbox, 3, WIDE), [0; 0]);
 }
 
+/// An initiator that was reminded twice: its permits' runs are in no turn.
+#[test]
+fn what_the_run_of_a_permit_brought_the_next_ones_does_not() {
+    let mut inbox = listening();
+    inbox.remember(word(1));
+    assert_eq!(call(&mut inbox, 0, WIDE), [1]);
+    assert!(inbox.ended_well(ONE, true));
+    assert_eq!(call(&mut inbox, 0, WIDE), [0; 0]);
+}
+
 #[test]
 fn what_an_agent_took_while_it_ran_comes_again_only_if_it_did_not_take_all() {
     for took_all in [true, false] {
@@ -184,6 +194,23 @@ fn an_agent_that_fails_is_handed_the_same_again_three_times_and_then_does_withou
     inbox.ended_well(ONE, true);
     let handout = inbox.hand_out(ONE, turn(6), None, WIDE, false).unwrap();
     assert_eq!((handout.lost, handout.messages.len()), (0, 0), "told once");
+}
+
+/// A turn that had no room for a word does not forget how often the agent failed with it.
+#[test]
+fn a_turn_that_ends_well_without_a_word_forgives_no_failure_with_it() {
+    const ONE_AT_ONCE: Bounds = Bounds { messages: 1, ..WIDE };
+    let mut inbox = listening();
+    inbox.remember(word(7));
+    for number in 1..=3 {
+        assert_eq!(call(&mut inbox, number, ONE_AT_ONCE), [7]);
+        assert_eq!(inbox.failed(ONE), 0);
+    }
+    inbox.remember(word(3));
+    assert_eq!(call(&mut inbox, 4, ONE_AT_ONCE), [3]);
+    assert!(inbox.ended_well(ONE, true));
+    assert_eq!(call(&mut inbox, 5, ONE_AT_ONCE), [7]);
+    assert_eq!(inbox.failed(ONE), 1, "for the fourth time");
 }
 
 /// WD3

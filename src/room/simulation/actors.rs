@@ -68,7 +68,6 @@ impl World {
             19 => {
                 let until = self.now + Duration::from_secs(self.dice.below(600));
                 let until = self.dice.chance(700).then_some(until);
-                self.books.was_barred = true;
                 (Input::MayNotWrite { agent, until }, false)
             }
             33 | 34 => (Input::MayWrite(agent), false),

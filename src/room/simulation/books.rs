@@ -38,8 +38,6 @@ pub(super) fn delivery(parts: &[OutgoingPart]) -> u64 {
 pub(super) struct Books {
     pub(super) broken: Option<String>,
     pub(super) words: Vec<Word>,
-    /// Whether an agent was barred from writing.
-    pub(super) was_barred: bool,
     /// Where each part of a reply or outbox message belongs: by nonce, the delivery and the part's place.
     parts: HashMap<String, (u64, usize)>,
     /// How many parts of each delivery are in their channel.

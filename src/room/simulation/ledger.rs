@@ -64,7 +64,8 @@ impl Ledger {
         words: &[MessageId],
         left_out: impl Fn(MessageId) -> bool,
     ) -> Result<(), String> {
-        let is_again = self.newest.get(&agent) == Some(&turn);
+        // The runs of permits are in no turn.
+        let is_again = self.newest.get(&agent) == Some(&turn) && turn != TurnId::default();
         for word in words {
             let state = self.states.get(&(agent, *word)).copied().unwrap_or_default();
             if state.is_done && !is_again {

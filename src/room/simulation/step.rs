@@ -351,16 +351,12 @@ impl World {
             let inbox = active.map(|active| &active.inbox);
             let fails = |agent| inbox.is_some_and(|inbox| inbox.is_failing(agent));
             let all_fail = available.iter().all(|seat| fails(seat.agent));
-            // Known and not mended yet (world 1313042736): the agent that was handed the word failed, the others were barred, and one of them may
-            // write again while the list of the ended cycle is read. The word is handed to the failed one with the next event.
-            let one_failed = available.iter().any(|seat| fails(seat.agent));
-            let is_overtaken = one_failed && self.books.was_barred;
             let available = available.len();
             // One that is alone is not handed what was read after its own reply of an earlier process.
             // Where an agent awaits a person, or a ceiling is reached, the rest of a long backlog comes with the next word.
             let wakes_for = inbox.and_then(|inbox| inbox.wakes_for(true));
             let awaits = view.awaits_human() && wakes_for <= self.rest_up_to;
-            let waits = awaits || view.is_at_ceiling() || all_fail || is_overtaken;
+            let waits = awaits || view.is_at_ceiling() || all_fail;
             if available > 1 && !waits {
                 let told =
                     format!("{word:?} is handed to no agent: kept {kept}, {available} agents");

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dirigent_core::{
-    Cause, Config, Effect, Input, MessageId, MessageKind, PhaseKind, Settlement, Ticket, TurnId,
+    Cause, Config, Effect, Input, MessageId, MessageKind, PhaseKind, Settlement, Ticket,
+    Transition, TurnId,
 };
 
+use super::observation::is_reply;
 use super::{Glance, Invariant, Observation, Observer};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     id: "H1",
     promise: 4,
     requirements: "R020, R264, R265, D62, D66, M11, rules 22-27, 53-55",
-    sentence: "a person's word is handed over, answered or followed by a turn within bounded time, or kept in mind until it is",
+    sentence: "a person's word is handed over, answered or followed by a turn within bounded time, or kept in mind until it is, and no channel rests over a word that no turn took well",
     observer: || Box::new(HumansAreHeard::default()),
 };
 
@@ -32,6 +34,10 @@ struct HumansAreHeard {
     patience: Duration,
     /// The rules once set no limit.
     unlimited: bool,
+    /// A person's word came or was handed over, and no turn since has ended with a reply or a pass.
+    untaken: bool,
+    /// The agent that has the floor has said something in this turn.
+    has_spoken: bool,
     /// The triggers of the newest turn that one was asked for.
     triggers: (TurnId, Vec<Ticket>),
 }
@@ -45,29 +51,35 @@ impl Observer for HumansAreHeard {
         let forgotten = seen.before.mode != after.mode || !after.mode.keeps_turns();
         if forgotten || after.phase == PhaseKind::Archived {
             self.waiting.clear(); // rules 4 and 38
+            self.untaken = false;
             return Ok(());
         }
         let new = word(seen);
+        self.follow_untaken(seen, new.is_some());
         self.waiting.extend(new.map(|id| (id, Duration::ZERO)));
         while self.waiting.len() > FOLLOWED {
             self.waiting.pop_first();
         }
         let reached = self.reaches_an_agent(seen);
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
         if let Input::Deleted(id) = seen.input {
             if seen.transitions().any(|told| told.cause == Cause::Withdrawn) {
                 self.waiting.remove(id); // rule 80
             }
         }
         self.waiting.retain(|id, _| !is_heard(seen, *id, reached));
-        self.wait_on(seen, new)
+        if !self.waiting.is_empty() {
+            self.wait_on(seen, new)?;
+        }
+        if self.untaken && !after.is_active() && !after.kept_in_mind {
+            return Err(format!("{:?}, and no turn took what was said", after.phase));
+        }
+        Ok(())
     }
 
     fn restarted(&mut self, _: &Glance) {
         // A crash may have come before the word was stored; then it was not taken in at all.
         self.waiting.clear();
+        self.untaken = false;
     }
 }
 
@@ -79,6 +91,35 @@ impl HumansAreHeard {
             self.patience = self.patience.max(longest_cycle(rules, seen.after));
             self.unlimited |= rules.deadlines.start.is_none() || rules.deadlines.run.is_none();
         }
+    }
+
+    /// A turn that ends with a reply or a pass takes what was said; one that fails, is skipped or is taken away does not, unless
+    /// its agent had spoken in it.
+    fn follow_untaken(&mut self, seen: &Observation<'_>, is_new: bool) {
+        let takes = |cause| {
+            let settles = matches!(
+                cause,
+                Cause::Passed
+                    | Cause::Repeated
+                    | Cause::Undelivered
+                    | Cause::OrchestratorAnswered
+                    | Cause::Withdrawn
+            );
+            settles || is_reply(cause)
+        };
+        let ends = seen.before.turn != seen.after.turn || seen.after.speaker.is_none();
+        // An agent that is away and has said a part of its reply has spoken, and cannot go on (rule 67).
+        let is_away = |told: &Transition| {
+            told.cause == Cause::AgentOffline && told.agent == seen.before.speaker
+        };
+        let has_spoken = self.has_spoken
+            || !matches!(seen.input, Input::Offline(_)) && seen.transitions().any(is_away);
+        let is_taken = seen.transitions().any(|told| takes(told.cause)) || ends && has_spoken;
+        self.untaken &= !is_taken;
+        let is_handed = |effect: &Effect| matches!(effect, Effect::Deliver { .. });
+        self.untaken |= is_new || seen.effects.iter().any(is_handed);
+        self.has_spoken &= !ends;
+        self.has_spoken |= seen.transitions().any(|told| told.cause == Cause::Unfinished);
     }
 
     /// Whether the speaker was told of its turn in this step, or started.
@@ -221,6 +262,10 @@ mod tests {
         step
     }
 
+    fn passes() -> Forged {
+        Forged::default().telling(&[(PhaseKind::Running, PhaseKind::Dormant, A, Cause::Passed)])
+    }
+
     #[test]
     fn a_word_that_wakes_nobody_is_caught() {
         word_in(PhaseKind::Dormant).rejected(fresh(&INVARIANT).as_mut(), "was not heard");
@@ -237,13 +282,34 @@ mod tests {
     }
 
     #[test]
+    fn a_word_with_which_an_agent_failed_is_not_forgotten() {
+        for (cause, is_taken) in
+            [(Cause::RunFailed, false), (Cause::RunTimedOut, false), (Cause::Passed, true)]
+        {
+            let mut observer = fresh(&INVARIANT);
+            let grant = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
+            word_in(PhaseKind::Granted).telling(&grant).accepted(observer.as_mut());
+            let start = [(PhaseKind::Granted, PhaseKind::Running, A, Cause::RunStarted)];
+            Forged::default().telling(&start).accepted(observer.as_mut());
+            let end = [(PhaseKind::Running, PhaseKind::Dormant, A, cause)];
+            let mut rests = Forged::default().telling(&end);
+            rests.after.phase = PhaseKind::Dormant;
+            if is_taken {
+                rests.accepted(observer.as_mut());
+            } else {
+                rests.rejected(observer.as_mut(), "no turn took what was said");
+            }
+        }
+    }
+
+    #[test]
     fn a_word_that_is_held_and_not_handed_over_is_caught() {
         let mut observer = fresh(&INVARIANT);
         word_in(PhaseKind::Running).accepted(observer.as_mut());
         let mut other = told(Forged::default(), B, 3);
         other.after.phase = PhaseKind::Granted;
         other.accepted(observer.as_mut());
-        Forged::default().accepted(observer.as_mut());
+        passes().accepted(observer.as_mut());
 
         let mut observer = fresh(&INVARIANT);
         word_in(PhaseKind::Running).accepted(observer.as_mut());
@@ -265,7 +331,7 @@ mod tests {
         word_in(PhaseKind::Granted).telling(&grant).accepted(observer.as_mut());
         let start = [(PhaseKind::Granted, PhaseKind::Running, A, Cause::RunStarted)];
         Forged::default().telling(&start).accepted(observer.as_mut());
-        Forged::default().accepted(observer.as_mut());
+        passes().accepted(observer.as_mut());
     }
 
     #[test]

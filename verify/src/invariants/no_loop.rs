@@ -1,6 +1,6 @@
 //! I5: nothing but a qualifying word starts a round.
 
-use dirigent_core::{AgentKey, Author, Cause, Input, MessageKind, Mode, PhaseKind};
+use dirigent_core::{AgentKey, Author, Cause, Effect, Input, MessageKind, Mode, PhaseKind};
 
 use super::observation::{is_reply, is_wake};
 use super::{Invariant, Observation, Observer};
@@ -16,7 +16,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
 
 #[derive(Debug, Default)]
 struct NoLoop {
-    /// A message came, and no agent has answered or passed since.
+    /// A message came, and no agent has answered or passed since; one that failed has not.
     missed: bool,
     /// Who wrote something by its permit's run, which is not over.
     permitted: Option<AgentKey>,
@@ -67,12 +67,14 @@ impl NoLoop {
         }
         let mut ended = seen.transitions();
         self.missed &= !ended.any(|told| is_answer(told.cause)) || seen.after.held.is_some();
-        // What a lost run was given is for another one.
+        // What a run was given that was cut off is for another one.
         self.missed |= seen.transitions().any(|told| {
             let loses_run = matches!(told.cause, Cause::AgentOffline | Cause::AgentMayNotWrite);
             let is_lost = loses_run && told.from == PhaseKind::Running;
             told.cause == Cause::RunLost || is_lost && told.agent == seen.before.speaker
         });
+        // A word that was queued is with the next agent now.
+        self.missed |= seen.effects.iter().any(|effect| matches!(effect, Effect::Deliver { .. }));
         self.missed |= matches!(seen.input, Input::Wake { .. } | Input::SpeakNext(_));
         // What was posted of a reply that broke off is a message, and what a receipt names is.
         let is_posted =
@@ -122,9 +124,9 @@ fn wakes_by_word(cause: Cause) -> bool {
     is_wake(cause) && matches!(cause, Cause::HumanMessage | Cause::AgentMessage | Cause::BotMessage)
 }
 
-/// Whether an agent's turn ended, and it was not skipped.
+/// Whether an agent's turn ended well.
 fn is_answer(cause: Cause) -> bool {
-    is_reply(cause) || matches!(cause, Cause::Passed | Cause::Repeated | Cause::RunFailed)
+    is_reply(cause) || matches!(cause, Cause::Passed | Cause::Repeated)
 }
 
 /// What the input is, if it is a message that must not start anything.
@@ -294,6 +296,30 @@ mod tests {
             forged.before.speaker = Some(A);
             let mut observer = fresh(&INVARIANT);
             forged.accepted(observer.as_mut());
+            if may_wake {
+                wake.accepted(observer.as_mut());
+            } else {
+                wake.rejected(observer.as_mut(), "without a message");
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_with_which_an_agent_failed_may_wake_later_and_one_that_it_answered_may_not() {
+        let told = [(PhaseKind::Dormant, PhaseKind::Granted, A, Cause::HumanMessage)];
+        let wake = Forged { input: Input::MayWrite(A), ..Forged::default() }.telling(&told);
+        for (cause, may_wake) in [
+            (Cause::RunFailed, true),
+            (Cause::AgentMayNotWrite, true),
+            (Cause::Passed, false),
+            (Cause::ReceiptGiven, false),
+        ] {
+            let mut observer = fresh(&INVARIANT);
+            let mut word = word_of(Author::Human, MessageKind::Conversation);
+            word.effects.clear();
+            word.accepted(observer.as_mut());
+            let ended = [(PhaseKind::Running, PhaseKind::Dormant, A, cause)];
+            Forged::default().telling(&ended).accepted(observer.as_mut());
             if may_wake {
                 wake.accepted(observer.as_mut());
             } else {

@@ -3,7 +3,7 @@
 use dirigent_core::view::SeatTurn;
 use dirigent_core::{AgentKey, Cause, Notice, Refusal};
 
-use super::state::{Away, Turn, TurnProgress};
+use super::state::Away;
 use super::{AGENTS_MAX, Model};
 
 impl Model {
@@ -22,14 +22,6 @@ impl Model {
         let turn = self.phase.turn().filter(|turn| turn.agent == agent);
         let had_floor = turn.is_some_and(|turn| !turn.has_replied()); // rule 67
         if had_floor {
-            let is_silent = |turn: &Turn| {
-                let runs = matches!(turn.stage, TurnProgress::Running { .. });
-                runs && !turn.spoken && !turn.receipt && turn.pieces.is_empty()
-            };
-            // What a lost run was given, as in rule 43.
-            if self.phase.turn().is_some_and(is_silent) {
-                self.unheard = true;
-            }
             self.cancel_turn_run();
             self.end_turn(SeatTurn::Skipped, Cause::AgentOffline);
         }
@@ -79,6 +71,6 @@ impl Model {
             slot.turn = SeatTurn::Ahead;
             self.list.push(slot);
         }
-        self.agent_comes_back();
+        self.agent_comes_back(agent);
     }
 }

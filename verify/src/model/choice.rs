@@ -14,17 +14,17 @@ impl Model {
         self.question = None; // rule 80
         match &mut self.phase {
             Phase::Dormant => {
-                self.unheard = true;
+                self.untaken = true;
                 self.be_news(None);
                 self.wake(First::Chosen(agent));
             }
             Phase::Refreshing(Purpose::Waking { first }) => {
                 *first = First::Chosen(agent);
-                self.unheard = true;
+                self.untaken = true;
                 self.be_news(None);
             }
             Phase::Refreshing(Purpose::Boundary) => {
-                self.unheard = true;
+                self.untaken = true;
                 self.veto();
                 self.choice = Some(agent);
             }

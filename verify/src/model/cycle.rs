@@ -21,12 +21,12 @@ impl Model {
     pub(super) fn wake_for(&mut self, first: First, round: Option<Vec<AgentKey>>) {
         if self.sleeps_without_chat() {
             self.kept_in_mind = true; // rule 70
-            self.unheard = false;
+            self.untaken = false;
             self.round_to_come = None;
             self.forget_waking();
             return;
         }
-        self.unheard |= std::mem::take(&mut self.kept_in_mind); // rule 54
+        self.untaken |= std::mem::take(&mut self.kept_in_mind); // rule 54
         self.forget_waking(); // rules 79 and 80
         self.awaits_human = false; // rule 63
         self.choice = None; // rule 61
@@ -71,6 +71,7 @@ impl Model {
         }
         self.cycles = self.cycles.saturating_add(1);
         self.count_cycle_of_budget();
+        self.forget_old_turns(self.now); // rule 64
         let start = self.start_of(first);
         let chosen = self.list.get(start).map(|slot| First::Chosen(slot.agent));
         let is_chosen = chosen == Some(first) && self.is_place_available(start);
@@ -214,6 +215,7 @@ impl Model {
             return;
         };
         let (agent, spoken, whole) = (turn.agent, turn.spoken, turn.whole);
+        let ran = matches!(turn.stage, TurnProgress::Running { .. });
         let delivered = turn.stage == TurnProgress::Delivering && cause == Cause::ReceiptGiven;
         let said_last = delivered && !turn.news; // rule 76
         let how = if spoken { SeatTurn::Spoke } else { how }; // rule 49
@@ -235,7 +237,12 @@ impl Model {
         }
         if matches!(how, SeatTurn::Passed | SeatTurn::Spoke) {
             self.cycle.last_completer = Some(agent); // D30
-            self.unheard = false; // rule 54
+        }
+        let has_failed = how == SeatTurn::Passed && cause == Cause::RunFailed;
+        if how != SeatTurn::Skipped && !has_failed {
+            self.untaken = false; // rule 54
+        } else if ran && is_cut_off(cause) {
+            self.untaken = true;
         }
     }
 
@@ -402,7 +409,7 @@ impl Model {
 
     /// Rules 34 and 54: no agent has the floor, and what no agent heard is kept in mind.
     pub(super) fn fall_asleep(&mut self) {
-        self.keep_unheard();
+        self.keep_untaken();
         self.choice = None;
         self.round_to_come = None;
         self.handed_to = None; // rule 78
@@ -419,7 +426,7 @@ impl Model {
 
     /// What ends where no turns are kept for now.
     pub(super) fn keep_no_turns(&mut self) {
-        self.keep_unheard();
+        self.keep_untaken();
         self.awaits_human = false;
         self.choice = None;
         self.round_to_come = None;
@@ -510,4 +517,9 @@ impl Model {
     fn is_free(&self, slot: &Slot) -> bool {
         self.is_available(slot) && !self.is_slot_capped(slot)
     }
+}
+
+/// Rule 54: whether a run that ends with this cause was cut off, and what it was given is not taken.
+const fn is_cut_off(cause: Cause) -> bool {
+    matches!(cause, Cause::RunLost | Cause::AgentOffline | Cause::AgentMayNotWrite)
 }

@@ -160,7 +160,6 @@ impl Model {
             }
             anchor = turn.anchor;
         }
-        self.unheard &= self.is_agent_to_be_reached(); // rule 54
         self.remember_ended(replaced);
         Verdict::Allow { reason: Reason::YourTurn, turn: Some(TurnId::new(self.turn)), anchor }
     }

@@ -1,21 +1,16 @@
-//! What people said that no agent has heard yet (rule 54).
+//! What people said that no agent has taken yet (rule 54).
+
+use dirigent_core::AgentKey;
+use dirigent_core::view::SeatTurn;
 
 use super::Model;
 use super::resting::Range;
-use super::state::{First, Phase, Purpose, Request, Turn};
+use super::state::{First, Phase, Purpose, Slot};
 
 impl Model {
     /// Holds messages for the next that is granted.
     pub(super) fn hold(&mut self, range: Option<Range>) {
         self.held = Range::both(self.held, range);
-    }
-
-    /// Rule 54: whether the agent of this turn does not run, or its trigger is still pending.
-    pub(super) fn is_agent_to_be_reached(&self) -> bool {
-        let runs = |turn: &Turn| turn.listens() || turn.confirming().is_some();
-        let runs = self.phase.turn().is_some_and(runs);
-        let trigger = Request::Trigger { turn: self.turn };
-        !runs || self.pending.iter().any(|effect| effect.what == trigger)
     }
 
     /// Rules 54 and 76: something new waits until an agent can be granted.
@@ -24,18 +19,20 @@ impl Model {
         self.be_news(None);
     }
 
-    /// What no agent has heard when turns end for now is kept in mind.
-    pub(super) fn keep_unheard(&mut self) {
-        if std::mem::take(&mut self.unheard) || self.held.is_some() {
+    /// What no agent has taken when turns end for now is kept in mind.
+    pub(super) fn keep_untaken(&mut self) {
+        if std::mem::take(&mut self.untaken) || self.held.is_some() {
             self.kept_in_mind = true;
         }
         self.forget_waking(); // rules 79 and 80
     }
 
-    /// An agent can be granted again. Rule 54: what no agent took in the cycle that just ended is for it.
-    pub(super) fn agent_comes_back(&mut self) {
+    /// An agent can be granted again. Rule 54: what no agent took in the cycle that left it out is for it.
+    pub(super) fn agent_comes_back(&mut self, agent: AgentKey) {
         let is_over = matches!(self.phase, Phase::Refreshing(Purpose::Boundary));
-        if is_over && (self.unheard || self.held.is_some()) {
+        let is_skipped = |slot: &Slot| slot.agent == agent && slot.turn == SeatTurn::Skipped;
+        let is_behind = self.phase.turn().is_some() && self.list.iter().any(is_skipped);
+        if (is_over || is_behind) && (self.untaken || self.held.is_some()) {
             self.veto();
         }
         self.wake_if_kept_in_mind();
@@ -57,7 +54,7 @@ impl Model {
     /// A change of mode and archiving forget what was said (rules 4, 38).
     pub(super) fn forget_words(&mut self) {
         self.kept_in_mind = false;
-        self.unheard = false;
+        self.untaken = false;
         self.forget_waking();
         self.held = None;
         self.cut = None;

@@ -170,7 +170,7 @@ impl Model {
         let slot = self.list.iter_mut().find(|slot| slot.agent == agent && slot.left);
         if let Some(slot) = slot {
             slot.left = false;
-            self.wake_if_kept_in_mind(); // rule 54
+            self.agent_comes_back(agent); // rule 54
         }
         if self.is_disabled_by_count() && self.refresh.is_none() {
             self.ask_refresh(); // rule 26: regardless of the interval

@@ -150,7 +150,7 @@ impl Model {
                     self.plan_round(round);
                     self.settle();
                 } else if wakes {
-                    self.unheard |= is_human;
+                    self.untaken |= is_human;
                     self.be_news(None);
                     self.wake_for(self.first_for(author), round);
                 }
@@ -158,7 +158,7 @@ impl Model {
             }
             Phase::Disabled | Phase::Unknown { .. } => self.keep_in_mind(),
             Phase::Refreshing(Purpose::Boundary) => {
-                self.unheard |= is_human; // rule 54
+                self.untaken |= is_human; // rule 54
                 self.veto();
                 self.plan_round(round);
             }
@@ -166,7 +166,7 @@ impl Model {
                 if round.is_some() && !matches!(first, First::Chosen(_)) {
                     *first = First::Front;
                 }
-                self.unheard |= is_human;
+                self.untaken |= is_human;
                 self.plan_round(round);
             }
             Phase::Dead | Phase::Archived => {}
@@ -221,7 +221,7 @@ impl Model {
         } else if self.config.people.human_interrupt == HumanInterrupt::Interrupt {
             self.rest_turn(id);
         } else {
-            self.unheard |= self.is_agent_to_be_reached(); // rule 54
+            self.untaken = true; // rule 54
             self.emitted.push(Effect::Inject { agent, turn: turn_id, message: id });
         }
     }
@@ -235,7 +235,7 @@ impl Model {
             self.await_a_person();
             return;
         }
-        self.unheard |= is_human; // rule 54
+        self.untaken |= is_human; // rule 54
         match self.config.people.interrupt {
             InterruptPolicy::AdvanceNormally => {
                 self.veto();

@@ -153,16 +153,16 @@ impl Model {
         self.question = None; // rule 80
         match self.phase {
             Phase::Dormant => {
-                self.unheard = true; // rule 54
+                self.untaken = true; // rule 54
                 self.be_news(None);
                 self.wake(first.map_or(First::Front, First::At));
             }
             Phase::Refreshing(Purpose::Boundary) => {
-                self.unheard = true;
+                self.untaken = true;
                 self.veto();
             }
             Phase::Refreshing(Purpose::Waking { .. }) => {
-                self.unheard = true;
+                self.untaken = true;
                 self.be_news(None);
             }
             Phase::Turn(_) => self.veto(),
@@ -201,7 +201,7 @@ impl Model {
     /// Rules 37 and 54: `Unmute`.
     pub(super) fn on_unmute(&mut self, agent: AgentKey) {
         if self.muted.remove(&agent) {
-            self.agent_comes_back();
+            self.agent_comes_back(agent);
         }
     }
 

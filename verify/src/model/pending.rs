@@ -63,6 +63,7 @@ impl Model {
     /// Rule 54: hands messages to the agent that has the floor.
     pub(super) fn emit_deliver(&mut self, agent: AgentKey, over: Option<Range>) {
         if let Some(Range { first, last }) = over {
+            self.untaken = true;
             let turn = TurnId::new(self.turn);
             self.emitted.push(Effect::Deliver { agent, turn, first, last });
         }
@@ -115,12 +116,7 @@ impl Model {
                     self.on_no_answer(Cause::MembersFailed); // rule 28: any settlement
                 }
             }
-            Request::Trigger { turn } => {
-                let is_current = self.phase.turn().is_some() && turn == self.turn;
-                let is_done = matches!(settlement, Settlement::Done { .. });
-                if is_current && (is_done || !self.is_agent_to_be_reached()) {
-                    self.unheard = false; // rule 54
-                }
+            Request::Trigger { .. } => {
                 if let Settlement::Done { message: Some(message) } = settlement {
                     self.on_trigger_posted(message);
                 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dirigent_core::{Cause, MessageId};
 
 use super::Model;
-use super::state::{First, Phase, Purpose, TurnProgress};
+use super::state::{First, Phase, Purpose, Request, TurnProgress};
 
 /// Rule 79: the longest wait.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
@@ -46,8 +46,16 @@ impl Model {
         if !is_newest || !is_lone {
             return;
         }
-        let waits = |stage: &TurnProgress| {
-            matches!(stage, TurnProgress::Granted { .. } | TurnProgress::Running { .. })
+        let trigger = Request::Trigger { turn: self.turn };
+        let is_told = self.pending.iter().all(|effect| effect.what != trigger);
+        let held = self.is_held();
+        let waits = |stage: &TurnProgress| match stage {
+            TurnProgress::Granted { .. } => !is_told || held,
+            TurnProgress::Running { .. } => !is_told,
+            TurnProgress::Delivering
+            | TurnProgress::Confirming(_)
+            | TurnProgress::Continuing { .. }
+            | TurnProgress::Waiting(_) => false,
         };
         let has_turn = self.phase.turn().is_some_and(|turn| waits(&turn.stage));
         let waking = matches!(self.phase, Phase::Refreshing(Purpose::Waking { .. }));
@@ -57,8 +65,8 @@ impl Model {
             self.choice = None;
             self.round_to_come = None;
             self.causes.push(Cause::Withdrawn);
-        } else if self.unheard && (has_turn || waking) {
-            self.unheard = false;
+        } else if self.untaken && (has_turn || waking) {
+            self.untaken = false;
             self.kept_in_mind = false;
             self.cancel_floor();
             self.forget_refresh();

@@ -55,7 +55,7 @@ impl Model {
         let is_cut = self.would_go_on();
         self.note_cut();
         self.cancel_floor();
-        self.keep_unheard(); // rule 54
+        self.keep_untaken(); // rule 54
         self.kept_in_mind |= is_cut;
         self.awaits_human = false;
         self.choice = None;

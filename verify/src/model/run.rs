@@ -302,7 +302,6 @@ impl Model {
         self.remember_ended(run);
         if !rerun {
             if !self.phase.turn().is_some_and(|turn| turn.spoken) {
-                self.unheard = true;
                 self.cycle.vetoed = true; // no news to others (rules 59, 76)
             }
             self.end_turn(SeatTurn::Skipped, Cause::RunLost);

@@ -2,7 +2,6 @@
 
 use dirigent_core::{AgentKey, Cause, Refusal, Timestamp};
 
-use super::state::{Turn, TurnProgress};
 use super::{AGENTS_MAX, Model};
 
 impl Model {
@@ -24,14 +23,6 @@ impl Model {
             return Err(Refusal::TooManyAgents);
         }
         self.may_not_write.insert(agent, until);
-        let is_silent = |turn: &Turn| {
-            let runs = matches!(turn.stage, TurnProgress::Running { .. });
-            runs && !turn.spoken && !turn.receipt && turn.pieces.is_empty()
-        };
-        // What a lost run was given, as in rule 43.
-        if self.phase.turn().is_some_and(|turn| turn.agent == agent && is_silent(turn)) {
-            self.unheard = true;
-        }
         self.lose(agent, Cause::AgentMayNotWrite);
         Ok(())
     }
@@ -39,7 +30,7 @@ impl Model {
     /// `MayWrite`.
     pub(super) fn on_may_write(&mut self, agent: AgentKey) {
         if self.may_not_write.remove(&agent).is_some() {
-            self.agent_comes_back();
+            self.agent_comes_back(agent);
         }
     }
 
