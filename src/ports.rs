@@ -58,6 +58,8 @@ pub use crate::ports::request::{
 #[doc(hidden)]
 pub use crate::values::carried::Carried;
 #[doc(hidden)]
+pub use crate::values::mentions::with_mentions;
+#[doc(hidden)]
 pub use neighbours::{GatewayEvent, Neighbours};
 #[doc(hidden)]
 pub use ownership::Ownership;

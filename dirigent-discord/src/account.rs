@@ -15,6 +15,7 @@ use twilight_http::routing::Route;
 use crate::file_host::FileHost;
 use crate::guild_cache::GuildCache;
 use crate::limit_headers::TooMany;
+use crate::persona::table::Personas;
 use crate::route::Ask;
 use crate::traffic::Traffic;
 use crate::transport::{Answer, Transport};
@@ -58,6 +59,7 @@ pub struct DiscordAccount {
     posted: Mutex<VecDeque<MessageId>>,
     pub(crate) unfinished: UnfinishedReads,
     pub(crate) guild_cache: GuildCache,
+    pub(crate) personas: Personas,
     application: OnceLock<wire::Application>,
 }
 
@@ -86,6 +88,7 @@ impl DiscordAccount {
             posted: Mutex::default(),
             unfinished: UnfinishedReads::default(),
             guild_cache: GuildCache::default(),
+            personas: Personas::default(),
             application: OnceLock::new(),
         }
     }
@@ -93,20 +96,21 @@ impl DiscordAccount {
     /// No route of these channels rests any more.
     pub(crate) fn ask_again_in(&self, channels: &[ChannelId]) {
         self.traffic.rights_changed(channels);
+        self.personas.ask_again_in(channels);
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
         &*self.clock
     }
 
-    /// The message as this account's host wants it heard: the mention of a bot's role is the bot's, and whom the host
-    /// lists as people are people.
+    /// The message as this account's host wants it heard: the mention of a bot's role is the bot's, whom the host lists
+    /// as people are people, and what the webhook of a persona posts is the persona's.
     pub(crate) fn told(&self, message: ChatMessage) -> ChatMessage {
         let mut message = self.guild_cache.name_bots(message);
         if message.author_kind == AuthorKind::Webhook && self.bridges.contains(&message.author) {
             message.author_kind = AuthorKind::Bridged;
         }
-        message
+        self.personas.told(message)
     }
 
     /// Makes one attempt. The answer is a success's body.

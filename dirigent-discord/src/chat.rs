@@ -1,5 +1,6 @@
 //! The chatting half.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::error::Error as _;
 
@@ -17,6 +18,8 @@ use twilight_model::guild::Permissions;
 use crate::embed::discord_embed;
 use crate::guild_cache::{ROLE, with_bots};
 use crate::message::read_message;
+use crate::persona::Persona;
+use crate::persona::table::{Personas, is_persona};
 use crate::route::Ask;
 use crate::{DiscordAccount, NeededPermission, RestError, wire};
 
@@ -30,7 +33,7 @@ const PAGE_MAX: u8 = 100;
 /// post whose answer was lost would be made twice.
 #[derive(Serialize)]
 struct PostBody<'a> {
-    content: &'a str,
+    content: Cow<'a, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     embeds: Vec<Embed>,
     nonce: &'a str,
@@ -53,16 +56,23 @@ struct AllowedMentions {
 impl AllowedMentions {
     fn new(mentions: &Mentions) -> Self {
         match mentions {
-            Mentions::User(user) => Self { users: vec![user.to_string()], ..Self::default() },
+            Mentions::User(user) => {
+                Self { users: each_once(&accounts(&[*user])), ..Self::default() }
+            }
             Mentions::Allowed(chosen) => Self {
                 parse: if chosen.everyone { vec!["everyone"] } else { Vec::new() },
-                users: each_once(&chosen.users),
+                users: each_once(&accounts(&chosen.users)),
                 roles: each_once(&chosen.roles),
                 replied_user: chosen.replied_user,
             },
             Mentions::None | _ => Self::default(),
         }
     }
+}
+
+/// Those of them that Discord knows.
+fn accounts(users: &[UserId]) -> Vec<UserId> {
+    users.iter().copied().filter(|user| !is_persona(*user)).collect()
 }
 
 /// Discord refuses a list that names one twice.
@@ -77,16 +87,55 @@ struct MessageReference {
     fail_if_not_exists: bool,
 }
 
+/// The text as Discord shows it, and the embeds. An error where Discord would take neither.
+fn shown<'a>(post: &'a Post, personas: &Personas) -> Result<(Cow<'a, str>, Vec<Embed>), ApiError> {
+    let is_short = |text: &str| text.chars().count() <= CONTENT_CHARS_MAX;
+    let is_bare = post.embeds.is_empty() && post.files.is_empty();
+    let shows_nothing = is_bare && post.content.trim().is_empty();
+    let embeds: Option<Vec<_>> = post.embeds.iter().map(discord_embed).collect();
+    let embeds = embeds.filter(|_| is_short(&post.content) && !shows_nothing);
+    let embeds = embeds.ok_or_else(|| RestError::NotAcceptable.report())?;
+    let named = personas.shown(&post.content);
+    Ok((if is_short(&named) { named } else { Cow::Borrowed(&*post.content) }, embeds))
+}
+
+/// What a persona's webhook posts, or what its message is to say from now on.
+#[derive(Serialize)]
+pub(crate) struct WebhookBody<'a> {
+    content: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    embeds: Vec<Embed>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    username: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    avatar_url: Option<&'a str>,
+    allowed_mentions: AllowedMentions,
+}
+
+impl<'a> WebhookBody<'a> {
+    pub(crate) fn new(
+        post: &'a Post,
+        personas: &Personas,
+        persona: Option<&'a Persona>,
+    ) -> Result<Self, ApiError> {
+        let (content, embeds) = shown(post, personas)?;
+        let username = persona.map(Persona::name);
+        let avatar_url = persona.and_then(Persona::picture);
+        let allowed_mentions = AllowedMentions::new(&post.mentions);
+        Ok(Self { content, embeds, username, avatar_url, allowed_mentions })
+    }
+}
+
 impl<'a> PostBody<'a> {
-    /// `None` where an embed cannot be written.
-    fn new(post: &'a Post) -> Option<Self> {
+    fn new(post: &'a Post, personas: &Personas) -> Result<Self, ApiError> {
         let reference = |id: MessageId| MessageReference {
             message_id: id.get().to_string(),
             fail_if_not_exists: false,
         };
-        Some(Self {
-            content: &post.content,
-            embeds: post.embeds.iter().map(discord_embed).collect::<Option<_>>()?,
+        let (content, embeds) = shown(post, personas)?;
+        Ok(Self {
+            content,
+            embeds,
             nonce: post.nonce.as_str(),
             enforce_nonce: true,
             allowed_mentions: AllowedMentions::new(&post.mentions),
@@ -96,7 +145,7 @@ impl<'a> PostBody<'a> {
 }
 
 /// Files that are refused for their size, by Discord or by what stands before it, are refused again.
-fn for_its_size(error: ApiError) -> ApiError {
+pub(crate) fn for_its_size(error: ApiError) -> ApiError {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<RestError>()).copied();
     match cause {
         Some(cause @ RestError::Refused { status: 413, .. }) => {
@@ -117,11 +166,7 @@ impl DiscordApi for DiscordAccount {
     }
 
     async fn post(&self, post: Post) -> Result<Posted, ApiError> {
-        let length = post.content.chars().count();
-        let is_bare = post.embeds.is_empty() && post.files.is_empty();
-        let shows_nothing = is_bare && post.content.trim().is_empty();
-        let body = PostBody::new(&post).filter(|_| length <= CONTENT_CHARS_MAX && !shows_nothing);
-        let body = body.ok_or_else(|| RestError::NotAcceptable.report())?;
+        let body = PostBody::new(&post, &self.personas)?;
         let channel_id = post.channel.get();
         let route = Route::CreateMessage { channel_id };
         let ask = if post.files.is_empty() {
@@ -154,6 +199,7 @@ impl DiscordApi for DiscordAccount {
             // Discord would show an empty one.
             return Err(RestError::Lacks(NeededPermission::ReadMessageHistory).report());
         }
+        self.authors_known(request.channel).await?;
         let channel_id = request.channel.get();
         let route = Route::GetMessages {
             channel_id,
@@ -185,7 +231,10 @@ impl DiscordApi for DiscordAccount {
     /// Known only while a [`Feed`](crate::Feed) tells of the channel, and of what was asked of the accounts: for an hour with the
     /// Server Members Intent, else for a minute.
     fn write_bars(&self, channel: ChannelId, among: &[UserId]) -> Vec<(UserId, WriteBar)> {
-        self.guild_cache.write_bars(channel, among, self.clock().now())
+        let accounts: Vec<_> = accounts(among);
+        let mut bars = self.guild_cache.write_bars(channel, &accounts, self.clock().now());
+        bars.extend(self.persona_bars(channel, among));
+        bars
     }
 
     fn rights_changed(&self, channels: &[ChannelId]) {
@@ -201,7 +250,11 @@ impl DiscordApi for DiscordAccount {
     ) -> Result<Vec<UserId>, ApiError> {
         among.sort_unstable();
         among.dedup();
-        self.audience(channel, &among).await
+        let (personas, accounts): (Vec<_>, Vec<_>) =
+            among.into_iter().partition(|user| is_persona(*user));
+        let mut seen = self.audience(channel, &accounts).await?;
+        seen.extend(self.personas_in(channel, &personas).await?);
+        Ok(seen)
     }
 
     async fn file(&self, file: Attachment, max: usize) -> Result<Vec<u8>, ApiError> {

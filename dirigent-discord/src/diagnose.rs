@@ -11,6 +11,7 @@ use twilight_model::gateway::Intents;
 use twilight_model::guild::Permissions;
 
 use crate::permission::{GuildRules, Member};
+use crate::persona::table::Personas;
 use crate::route::Ask;
 use crate::setup_issue::NEEDED_INTENTS;
 use crate::wire::{PRIVATE_THREAD, is_thread};
@@ -72,7 +73,13 @@ impl DiscordAccount {
                 findings.push(SetupIssue::InChannel(*channel, NeededPermission::ViewChannels));
                 continue;
             };
-            findings.extend(in_channel(&known.0, &known.1, &asked, &decisive));
+            let found = in_channel(&known.0, &known.1, (&asked, &decisive), &self.personas);
+            let is_complete = found.is_empty();
+            findings.extend(found);
+            if is_complete {
+                self.authors_known(*channel).await?;
+                findings.extend(self.personas.shortage(decisive.id.0));
+            }
         }
         Ok(findings)
     }
@@ -139,14 +146,17 @@ pub(crate) fn in_guild(rules: &GuildRules, me: &Member) -> Vec<SetupIssue> {
 pub(crate) fn in_channel(
     rules: &GuildRules,
     me: &Member,
-    channel: &wire::Channel,
-    decisive: &wire::Channel,
+    (channel, decisive): (&wire::Channel, &wire::Channel),
+    personas: &Personas,
 ) -> Vec<SetupIssue> {
     let allowed = rules.in_channel(&decisive.overwrites(), me);
     let id = ChannelId::new(channel.id.0);
     let mut wanted = NeededPermission::of_channel(is_thread(channel.kind)).to_vec();
     if channel.kind == PRIVATE_THREAD {
         wanted.push(NeededPermission::ManageThreads);
+    }
+    if !personas.is_empty() {
+        wanted.push(NeededPermission::ManageWebhooks);
     }
     if !allowed.contains(Permissions::VIEW_CHANNEL) {
         wanted.truncate(1);

@@ -12,6 +12,7 @@ use twilight_model::gateway::{Intents, ShardId};
 use twilight_model::guild::Permissions;
 
 use crate::permission::{GuildRules, Member};
+use crate::persona::table::Home;
 use crate::wire;
 use crate::wire::pushed::{PushedGuild, PushedMember, ThreadMembers};
 use guild::Guild;
@@ -391,6 +392,14 @@ impl GuildCache {
         let inner = self.inner();
         let guild = inner.places.get(&channel.get())?;
         inner.guilds.get(guild)?.parent(channel.get()).map(ChannelId::new)
+    }
+
+    /// Where the channel has its webhooks: a thread's are its parent's.
+    pub(crate) fn home(&self, channel: ChannelId) -> Option<Home> {
+        let inner = self.inner();
+        let guild = *inner.places.get(&channel.get())?;
+        let parent = inner.guilds.get(&guild)?.parent(channel.get());
+        Some(Home { channel: parent.unwrap_or(channel.get()), guild })
     }
 
     /// Changes a guild. `of`: the change is one of this account, and of no other.

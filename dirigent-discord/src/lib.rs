@@ -8,6 +8,7 @@
 //! | offer `/stop`, `/status` and the other slash commands | [`Feed`] registers and answers them by itself |
 //! | know what is not switched on: intents, permissions | [`DiscordAccount::diagnose`], [`SetupIssue`] |
 //! | know why a request failed | [`RestError`], the source of each error |
+//! | have agents without a token of their own | [`DiscordAccount::persona`] |
 //! | run several accounts, without getting the address banned | [`BanGuard`] |
 //! | use another client, and turn its messages into the library's | [`chat_message`] |
 //!
@@ -72,7 +73,8 @@
 //! To see and write in the channel and to read its history. To read what people write the application needs the
 //! privileged Message Content Intent. The Server Members Intent is needed for more than 64 registered agents only; with it
 //! ([`Feed::INTENTS_WITH_MEMBERS`]) agents that come and go are noticed at once. For creating
-//! channels the bot needs the permission Manage Channels, and for changing who sees one Manage Roles. It is
+//! channels the bot needs the permission Manage Channels, for changing who sees one Manage Roles, and for
+//! [personas](Persona) Manage Webhooks. It is
 //! invited with the scopes `bot` and `applications.commands`. What of this is missing is in the log at the
 //! start, each a [`SetupIssue`], and [`DiscordAccount::diagnose`] returns it.
 //!
@@ -84,7 +86,8 @@
 
 // A request passes `route`, `traffic` (with `pace`, `refusals` and `ban_guard`) and `transport`, which waits for
 // nothing. `chat` and `guild` implement the two traits. `audience`, `member_pages` and `permission` say who sees a
-// channel. `news` and `message` read the gateway, `feed` reports it and keeps `guild_cache`. `slash` has the
+// channel. `news` and `message` read the gateway, `feed` reports it and keeps `guild_cache`. `persona` has
+// agents without a token. `slash` has the
 // commands, `diagnose` finds what is not switched on.
 
 mod account;
@@ -105,6 +108,7 @@ mod message;
 mod news;
 mod pace;
 mod permission;
+mod persona;
 mod refusals;
 mod rest_error;
 mod route;
@@ -122,6 +126,7 @@ pub use build_error::AccountBuildError;
 pub use builder::AccountBuilder;
 pub use feed::{Feed, FeedBuilder, FeedWork, ShardFeed};
 pub use message::chat_message;
+pub use persona::{Persona, PersonaAccount, PersonaError};
 pub use rest_error::RestError;
 pub use setup_issue::{GatewayCloseReason, NeededIntent, NeededPermission, SetupIssue};
 /// Twilight's name of a shard, for [`Feed::shard`].

@@ -122,6 +122,11 @@ pub(crate) const fn is_for_words(code: u64) -> bool {
     matches!(code, 20_009 | 200_000 | 240_000)
 }
 
+/// Discord's codes for a webhook that is not there, or has another token.
+pub(crate) const fn is_webhooks_code(code: u64) -> bool {
+    matches!(code, 10_015 | 50_027)
+}
+
 /// What a status means. What is no success and no refusal leaves doubt: a gateway in between may have
 /// answered after Discord had begun.
 ///

@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
-use twilight_http::request::{Form, Request};
+use twilight_http::request::{Form, Request, RequestBuilder};
 use twilight_http::routing::Route;
 
 use dirigent::ports::{ApiError, ErrorKind, ReplyFile};
@@ -62,6 +62,27 @@ impl Ask {
         body: &(impl Serialize + Sync),
         files: &[ReplyFile],
     ) -> Result<Self, ApiError> {
+        Self::form(RouteKey::new(name, major), Request::builder(route), body, files)
+    }
+
+    /// The same without a token but the one in its path.
+    pub(crate) fn without_token_with_files(
+        name: &'static str,
+        major: u64,
+        route: &Route<'_>,
+        body: &(impl Serialize + Sync),
+        files: &[ReplyFile],
+    ) -> Result<Self, ApiError> {
+        let request = Request::builder(route).use_authorization_token(false);
+        Self::form(RouteKey::new(name, major), request, body, files)
+    }
+
+    fn form(
+        key: RouteKey,
+        request: RequestBuilder,
+        body: &(impl Serialize + Sync),
+        files: &[ReplyFile],
+    ) -> Result<Self, ApiError> {
         let invalid = || ApiError::new(ErrorKind::Invalid);
         let body = serde_json::to_vec(body).map_err(|_| invalid())?;
         let mut form = Form::new().json_part(b"payload_json", &body);
@@ -70,8 +91,8 @@ impl Ask {
             // A file's name has no sign that would end it here.
             form = form.file_part(field.as_bytes(), file.name().as_bytes(), file.bytes());
         }
-        let request = Request::builder(route).form(form).build().map_err(|_| invalid())?;
-        Ok(Self { key: RouteKey::new(name, major), request })
+        let request = request.form(form).build().map_err(|_| invalid())?;
+        Ok(Self { key, request })
     }
 
     /// A request with a JSON body that shows no token but the one in its path.
@@ -86,7 +107,18 @@ impl Ask {
         Ok(Self { key: RouteKey::new(name, major), request })
     }
 
-    /// The same with a reason for the audit log and no body.
+    /// The same without a body.
+    pub(crate) fn bare_without_token(
+        name: &'static str,
+        major: u64,
+        route: &Route<'_>,
+    ) -> Result<Self, ApiError> {
+        let built = Request::builder(route).use_authorization_token(false).build();
+        let request = built.map_err(|_| ApiError::new(ErrorKind::Invalid))?;
+        Ok(Self { key: RouteKey::new(name, major), request })
+    }
+
+    /// A request with a reason for the audit log and no body.
     pub(crate) fn because(
         name: &'static str,
         major: u64,

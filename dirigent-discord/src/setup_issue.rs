@@ -33,6 +33,8 @@ pub enum SetupIssue {
     InChannel(ChannelId, NeededPermission),
     /// The channel does not exist, or its guild does not have this account.
     NoChannel(ChannelId),
+    /// So many personas cannot post in a channel: Discord allows 15 webhooks there.
+    TooManyWebhooks(ChannelId, usize),
     /// Discord closed the gateway for good.
     Closed(GatewayCloseReason),
     /// The gateway may be connected only this often until Discord counts anew.
@@ -73,6 +75,11 @@ impl fmt::Display for SetupIssue {
                 f,
                 "the channel {channel} does not exist, or the bot is not in its server: no turns are \
                  kept there"
+            ),
+            Self::TooManyWebhooks(channel, missing) => write!(
+                f,
+                "the channel {channel} has room for 15 webhooks, and {missing} more would be needed: the personas that were \
+                 set up last have no turns there; delete webhooks that are not needed"
             ),
             Self::Closed(reason) => write!(f, "Discord closed the gateway for good: {reason}"),
             Self::FewSessionStarts { remaining, reset_after } => write!(
@@ -197,6 +204,8 @@ pub enum NeededPermission {
     ReadMessageHistory,
     /// To see a private thread without having been added to it.
     ManageThreads,
+    /// To post for personas.
+    ManageWebhooks,
 }
 
 impl NeededPermission {
@@ -220,6 +229,7 @@ impl NeededPermission {
             Self::SendMessagesInThreads => Permissions::SEND_MESSAGES_IN_THREADS,
             Self::ReadMessageHistory => Permissions::READ_MESSAGE_HISTORY,
             Self::ManageThreads => Permissions::MANAGE_THREADS,
+            Self::ManageWebhooks => Permissions::MANAGE_WEBHOOKS,
         }
     }
 
@@ -238,6 +248,7 @@ impl NeededPermission {
                 "what was missed is not read, and replies are confirmed by events only"
             }
             Self::ManageThreads => "a private thread is seen only if the bot was added to it",
+            Self::ManageWebhooks => "personas have no turns there",
         }
     }
 }
@@ -253,6 +264,7 @@ impl fmt::Display for NeededPermission {
             Self::SendMessagesInThreads => "Send Messages in Threads",
             Self::ReadMessageHistory => "Read Message History",
             Self::ManageThreads => "Manage Threads",
+            Self::ManageWebhooks => "Manage Webhooks",
         })
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct UnfinishedReads {
     pub(crate) lists: Unfinished<Pages>,
     /// Of guilds: accounts, and what they are there if they are members.
     pub(crate) members: Unfinished<HashMap<UserId, Option<wire::Member>>>,
+    /// Of channels: webhooks, of which nothing is kept.
+    pub(crate) webhooks: Unfinished<()>,
     /// Of threads: accounts, and whether they were added.
     pub(crate) threads: Unfinished<HashMap<UserId, bool>>,
 }

@@ -68,6 +68,40 @@ pub(crate) struct WithId {
     pub(crate) id: Number,
 }
 
+/// A message that was posted, and where.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Placed {
+    pub(crate) id: Number,
+    pub(crate) channel_id: Number,
+}
+
+/// What is read of a webhook. It has no `Debug`: its token is a secret.
+#[derive(Deserialize)]
+pub(crate) struct Webhook {
+    pub(crate) id: Number,
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    #[serde(default)]
+    pub(crate) token: Option<String>,
+    #[serde(default)]
+    pub(crate) application_id: Option<Number>,
+}
+
+/// The names of a guild's member.
+#[derive(Deserialize)]
+pub(crate) struct NamedMember {
+    user: Author,
+    #[serde(default)]
+    nick: Option<String>,
+}
+
+impl NamedMember {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let names = [&self.nick, &self.user.global_name, &self.user.username];
+        names.into_iter().filter_map(Option::as_deref)
+    }
+}
+
 /// What is read of an application.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Application {

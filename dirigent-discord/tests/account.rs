@@ -6,7 +6,7 @@ mod elsewhere;
 mod events;
 mod failures;
 mod feed;
-mod fixture;
+pub(crate) mod fixture;
 mod guild_cache;
 mod guilds;
 mod limits;
@@ -15,7 +15,7 @@ mod outages;
 mod pacing;
 mod posting;
 mod reading;
-mod server;
+pub(crate) mod server;
 mod slash;
 mod slash_elsewhere;
 mod slow_store;
@@ -33,7 +33,7 @@ use dirigent_testkit::ManualClock;
 
 use server::{Reply, Server};
 
-const CHANNEL: ChannelId = ChannelId::new(700);
+pub(crate) const CHANNEL: ChannelId = ChannelId::new(700);
 const ME: UserId = UserId::new(500);
 
 /// An account, the server it talks to, and the clock of both.

@@ -4,4 +4,5 @@
 mod account;
 mod contract;
 mod heard;
+mod personas;
 mod soak;

@@ -6,7 +6,7 @@ mod hostile;
 mod people;
 mod rights;
 mod secrets;
-mod world;
+pub(crate) mod world;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -51,6 +51,12 @@ async fn hosted_agents_take_every_turn_once_whatever_fails() {
     soak(Agents::Hosted).await;
 }
 
+/// The same with personas, whose posts have no nonce.
+#[tokio::test(flavor = "current_thread")]
+async fn personas_take_every_turn_once_whatever_fails() {
+    soak(Agents::Personas).await;
+}
+
 /// F13, F22: the same with agents that ask, woken by triggers.
 #[tokio::test(flavor = "current_thread")]
 async fn asking_agents_take_every_turn_once_whatever_fails() {
@@ -71,6 +77,21 @@ async fn a_hosted_turn_costs_one_request() {
     assert_eq!(spent.of(RestRoute::CreateMessage), turns, "a post a turn");
     // Members are read once. A history is read now and then, for lost events: 114 times in 10,000 turns.
     assert!(spent.total() <= turns + 10 + turns / 50, "{spent:?}");
+}
+
+/// A persona's turn costs its reply, too. Each has a webhook in each channel, for which the list is read before and after.
+#[tokio::test(flavor = "current_thread")]
+async fn a_personas_turn_costs_one_request() {
+    let mut fixture = Fixture::build(Agents::Personas, 2).await;
+    let before = fixture.traffic();
+    fixture.talk(turns()).await;
+    fixture.fall_silent().await;
+    let spent = fixture.spent_since(&before);
+    fixture.report("without faults");
+    fixture.check().await;
+    let turns = fixture.turns();
+    assert_eq!(spent.of(RestRoute::CreateMessage), 0);
+    assert!(spent.total() <= turns + 50 + turns / 50, "{spent:?}");
 }
 
 /// A triggered turn costs the trigger and its deletion, beside the reply that the agent's host posts.

@@ -35,6 +35,13 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// [`ErrorKind::Unauthorized`](crate::ports::ErrorKind::Unauthorized) for a bad token, or as transport fails.
     async fn me(&self) -> Result<UserId, ApiError>;
 
+    /// The number and the name of this account, if the adapter made both up because the chat has no account for it: a
+    /// persona, for which another account posts. An agent that speaks with it stands in no registry, and is called so
+    /// once it is given to [`Builder::host`](crate::host::Builder::host). The default is no persona.
+    fn persona(&self) -> Option<(UserId, String)> {
+        None
+    }
+
     /// Posts a message: 1 to [`longest_message`](Self::longest_message) characters that are not all white space, or embeds or
     /// files with or without them. The same nonce within a few minutes must not make a second message but return the first. What is posted
     /// pings those whom [`Post::mentions`] allows, and no other account.

@@ -29,12 +29,16 @@ pub enum WriteBar {
     },
     /// The thread is locked, and it may not manage threads.
     Locked,
+    /// It is a persona that has no webhook there, and the moderator can make none.
+    NoWebhook,
+    /// It is a persona with the name of a member of the guild.
+    NameTaken,
 }
 
 impl WriteBar {
     /// Whether the account sees the channel all the same: then it is among its members.
     pub const fn sees_channel(self) -> bool {
-        !matches!(self, Self::NotInGuild | Self::NoView)
+        !matches!(self, Self::NotInGuild | Self::NoView | Self::NoWebhook | Self::NameTaken)
     }
 
     /// When it ends by itself, where that is known.
@@ -45,7 +49,9 @@ impl WriteBar {
             | Self::NoView
             | Self::NoSend
             | Self::NoSendInThreads
-            | Self::Locked => None,
+            | Self::Locked
+            | Self::NoWebhook
+            | Self::NameTaken => None,
         }
     }
 }
@@ -60,6 +66,8 @@ impl WriteBar {
             Self::NoSendInThreads => "may not write in threads here",
             Self::TimedOut { .. } => "is in a time-out",
             Self::Locked => "may not write in this thread, which is locked",
+            Self::NoWebhook => "has no webhook here, and the moderator can make none",
+            Self::NameTaken => "has the name of a member",
         }
     }
 
@@ -72,6 +80,10 @@ impl WriteBar {
             Self::NoSendInThreads => "give it Send Messages in Threads",
             Self::TimedOut { .. } => "a moderator of the server can end that",
             Self::Locked => "unlock it, or give the bot Manage Threads",
+            Self::NoWebhook => {
+                "give the moderator Manage Webhooks, and see that the channel has less than 15 webhooks"
+            }
+            Self::NameTaken => "give one of them another name",
         }
     }
 }

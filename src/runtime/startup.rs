@@ -9,6 +9,7 @@ use super::registry::Changes;
 use crate::ports::identity::{Identity, RegisterError};
 use crate::runtime::run_error::RunError;
 use crate::settings::limits::WORK_TIME;
+use crate::text::plain::folded;
 use crate::values::error::ApiError;
 use crate::{DiscordApi, UserId};
 
@@ -40,9 +41,10 @@ impl Runtime {
         if self.registers_hosts {
             register_hosts(self, moderator).await?;
         }
-        let identities = in_time(self, async { self.identities.all().await })
+        let mut identities = in_time(self, async { self.identities.all().await })
             .await
             .map_err(RunError::Identities)?;
+        add_personas(self, &mut identities)?;
         let loaded = self.registry.load(moderator, identities, self.store.as_ref());
         in_time(self, loaded).await.map_err(RunError::Channels)
     }
@@ -71,7 +73,8 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
     let known = async { runtime.identities.all().await };
     let known = in_time(runtime, known).await.map_err(RunError::Identities)?;
     for (agent_id, discord) in runtime.registry.hosts() {
-        if known.iter().any(|identity| identity.agent_id == agent_id) {
+        let is_registered = known.iter().any(|identity| identity.agent_id == agent_id);
+        if is_registered || discord.persona().is_some() {
             continue;
         }
         let discord_user_id = own_account(runtime, discord.as_ref()).await.map_err(|error| {
@@ -93,6 +96,24 @@ async fn register_hosts(runtime: &Runtime, moderator: UserId) -> Result<(), RunE
             }
         })?;
     }
+    Ok(())
+}
+
+/// Adds the personas that speak for hosted agents: they stand in no registry. What is registered gives way to them where
+/// people, or the library, could not tell the two apart.
+fn add_personas(runtime: &Runtime, identities: &mut Vec<Identity>) -> Result<(), RunError> {
+    let mut personas: Vec<Identity> = Vec::new();
+    for (agent_id, discord) in runtime.registry.hosts() {
+        let Some((discord_user_id, agent_name)) = discord.persona() else { continue };
+        let is_shared = |other: &&Identity| other.discord_user_id == discord_user_id;
+        if let Some(owner) = personas.iter().find(is_shared).map(|other| other.agent_id.clone()) {
+            return Err(RunError::SharedAccount { agent: agent_id, owner: Some(owner) });
+        }
+        let name = folded(&agent_name);
+        identities.retain(|it| it.agent_id != agent_id && folded(&it.agent_name) != name);
+        personas.push(Identity { discord_user_id, agent_id, agent_name });
+    }
+    identities.append(&mut personas);
     Ok(())
 }
 

@@ -97,9 +97,14 @@ pub(crate) fn shown(text: &str, max: usize) -> String {
     shown
 }
 
-/// What two names have in common that a reader cannot tell apart: case, compatibility forms (`Ｐoet` is `poet`), spaces, and
+/// Returns what two names have in common that a reader cannot tell apart: case, compatibility forms (`Ｐoet` is `poet`), spaces, and
 /// marks of which nothing is seen make no difference.
-pub(crate) fn folded(name: &str) -> String {
+///
+/// ```
+/// use dirigent::host::plain::folded;
+/// assert_eq!(folded("Ｐoet\u{200B}"), folded("poet"));
+/// ```
+pub fn folded(name: &str) -> String {
     let seen: String = name.nfkc().filter(|c| !is_in(&HIDDEN, *c)).collect();
     let words: Vec<_> = seen.split_whitespace().collect();
     words.join(" ").to_lowercase()

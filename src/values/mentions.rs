@@ -79,7 +79,7 @@ pub(crate) fn mention(text: &str) -> Option<(UserId, usize)> {
 
 /// The text in which each `@Name` of these accounts is a mention, `<@id>`: the longest name that fits, and not in code, in an address,
 /// or behind a backslash.
-pub(crate) fn with_mentions<'t>(text: &'t str, named: &[(&str, UserId)]) -> Cow<'t, str> {
+pub fn with_mentions<'t>(text: &'t str, named: &[(&str, UserId)]) -> Cow<'t, str> {
     let mut written = Cow::Borrowed("");
     let (mut rest, mut copied) = (text, text);
     let mut before = None;

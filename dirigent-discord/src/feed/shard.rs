@@ -223,14 +223,19 @@ impl ShardFeed {
 
     fn created(&self, message: ChatMessage) {
         let (channel, account) = (message.channel, &self.shared.account);
+        let parent = account.guild_cache.parent(channel);
+        if account.personas.is_unclear(&message, parent) {
+            // A persona's, perhaps, of before a restart: the history is read once its channel's webhooks are.
+            return self.tell(channel, ChannelEvent::Newest(message.id, parent));
+        }
         let is_known = self.shared.dirigent.channel(channel).is_known();
-        let parent = if is_known { None } else { account.guild_cache.parent(channel) };
+        let parent = parent.filter(|_| !is_known);
         self.tell(channel, ChannelEvent::Created(message, parent));
     }
 
     /// A person's reaction to a message of an agent stops the channel, where the host chose that reaction for it.
     fn reacted(&self, reaction: &PushedReaction) {
-        let FeedParts { dirigent, stop_reaction, .. } = &*self.shared;
+        let FeedParts { dirigent, account, stop_reaction, .. } = &*self.shared;
         let (Some(stop), Some(name)) = (stop_reaction, &reaction.emoji.name) else {
             return;
         };
@@ -239,7 +244,9 @@ impl ShardFeed {
             && name.trim_end_matches('\u{fe0f}') == stop.trim_end_matches('\u{fe0f}');
         let is_person = reaction.member.as_ref().is_some_and(|by| by.user.bot != Some(true));
         let author = reaction.message_author_id.map(Number::user);
-        let is_agents = author.is_some_and(|author| dirigent.agent_accounts().contains(&author));
+        let is_agents = author.is_some_and(|author| {
+            dirigent.agent_accounts().contains(&author) || account.personas.is_their_webhook(author)
+        });
         if is_it && is_person && is_agents {
             self.tell(ChannelId::new(reaction.channel_id.0), ChannelEvent::Stopped);
         }
@@ -310,7 +317,12 @@ impl ShardFeed {
                 |other: &&Channel| channel.parent_id.is_some_and(|id| id.0 == other.id.0);
             let parent = all().find(is_parent).filter(|_| crate::wire::is_thread(channel.kind));
             let decisive = parent.unwrap_or(channel);
-            findings.extend(diagnose::in_channel(&rules, &me, channel, decisive));
+            findings.extend(diagnose::in_channel(
+                &rules,
+                &me,
+                (channel, decisive),
+                &account.personas,
+            ));
         }
         for finding in findings {
             match finding {
@@ -320,6 +332,7 @@ impl ShardFeed {
                 SetupIssue::IntentNotGranted(_)
                 | SetupIssue::IntentNotAsked(_)
                 | SetupIssue::NoChannel(_)
+                | SetupIssue::TooManyWebhooks(..)
                 | SetupIssue::FewSessionStarts { .. }
                 | SetupIssue::Closed(_) => tracing::info!("{finding}"),
             }

@@ -3,7 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use dirigent_loopback::Said;
+use dirigent_loopback::{RestFault, RestRoute, Said};
+use dirigent_testkit::memory_discord::Permissions;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Event, Metadata, Subscriber};
@@ -98,4 +99,36 @@ async fn no_message_of_a_person_is_logged_or_stored() {
     assert!(log.contains("a long message cannot be read"), "{log}");
     let told: Vec<_> = log.lines().filter(|line| line.contains("secret")).collect();
     assert_eq!(told, [""; 0]);
+}
+
+/// The tokens of the bot and of its personas' webhooks are in no log, whatever fails.
+#[tokio::test]
+async fn no_token_is_logged() {
+    LazyLock::force(&OTHER);
+    let log = Everything::default();
+    let _listening = tracing::subscriber::set_default(log.clone());
+    let mut world = World::silent().await;
+    let guild = world.discord.guild(world.guild);
+    let heralds = guild.add_role("heralds", Permissions::MANAGE_WEBHOOKS);
+    guild.set_role(world.moderator, heralds, true);
+    world.has_personas = true;
+    world.start().await;
+    let mut tokens = vec![world.server.token(world.moderator)];
+    for (route, fault) in [
+        (RestRoute::ListChannelWebhooks, RestFault::ServerError { status: 500, is_applied: true }),
+        (RestRoute::CreateWebhook, RestFault::LostAnswer),
+        (RestRoute::UpdateWebhook, RestFault::NotDelivered),
+        (RestRoute::CreateFollowup, RestFault::LostAnswer),
+        (RestRoute::CreateFollowup, RestFault::Unauthorized),
+        (RestRoute::CreateFollowup, RestFault::ServerError { status: 502, is_applied: false }),
+    ] {
+        world.server.next(route, fault);
+        world.talk("poet", &format!("{fault:?}")).await;
+        let state = world.discord.world();
+        tokens.extend(state.webhooks.of_channel(world.channel).map(|(_, it)| it.token.clone()));
+    }
+    assert!(tokens.len() > 6, "{tokens:?}");
+    let log = log.0.lock().unwrap().clone();
+    assert!(log.contains("execute webhook"), "{log}");
+    assert!(tokens.iter().all(|token| !log.contains(token)));
 }

@@ -10,7 +10,7 @@ use dirigent::store::{ChannelStore as _, MemoryChannels};
 use dirigent::{
     Agent, AgentError, ChannelId, Config, Dirigent, Mode, Reply, Settings, Turn, UserId,
 };
-use dirigent_discord::{BanGuard, DiscordAccount, Feed};
+use dirigent_discord::{BanGuard, DiscordAccount, Feed, Persona};
 use dirigent_loopback::{AlteredFile, LoopbackDiscord};
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use tokio::sync::watch;
@@ -89,6 +89,8 @@ pub(crate) struct World {
     pub(crate) config: Config,
     /// Whether the gateway is reached only some time after a start.
     pub(crate) is_gateway_late: bool,
+    /// Whether the agents have no accounts of their own: the moderator's webhooks post for them.
+    pub(crate) has_personas: bool,
     /// The files that were asked for.
     asked_files: Arc<Mutex<Vec<String>>>,
     store: Arc<MemoryChannels>,
@@ -127,7 +129,7 @@ impl World {
         let world = Self {
             clock, discord, server, guild, channel, person, moderator, monitor, agents, file_host, asked_files,
             intents: Feed::INTENTS, settings: Settings::default().with(|it| it.inherit_parent_mode = true),
-            config: Config::default(), is_gateway_late: false, store: Arc::default(), stage: Stage::default(), dirigent: None,
+            config: Config::default(), is_gateway_late: false, has_personas: false, store: Arc::default(), stage: Stage::default(), dirigent: None,
             connects: watch::Sender::new(true), running: JoinSet::new(),
         };
         world
@@ -149,8 +151,12 @@ impl World {
             .clock(self.clock.clone())
             .channels(Arc::clone(&self.store));
         for (name, bot) in NAMES.into_iter().zip(self.agents.clone()) {
-            builder =
-                builder.host(name, Ear { name, stage: self.stage.clone() }, self.account(bot));
+            let ear = Ear { name, stage: self.stage.clone() };
+            builder = if self.has_personas {
+                builder.host(name, ear, moderator.persona(Persona::new(shown_name(name))).unwrap())
+            } else {
+                builder.host(name, ear, self.account(bot))
+            };
         }
         let (dirigent, driver) = builder.build().unwrap();
         self.running.spawn(async move { driver.run().await.unwrap() });
@@ -292,6 +298,13 @@ impl World {
         let answers = self.server.answers(used);
         answers.first().map(|answer| answer.content.clone()).unwrap_or_default()
     }
+}
+
+/// The name of an agent that is a persona.
+pub(crate) fn shown_name(agent: &str) -> String {
+    let mut name = agent.to_owned();
+    name.get_mut(..1).unwrap().make_ascii_uppercase();
+    name
 }
 
 /// Whom these calls were made to.

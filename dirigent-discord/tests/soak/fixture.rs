@@ -8,10 +8,11 @@ use dirigent::ports::Identity;
 use dirigent::ports::Timestamp;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{ChannelId, Clock, Config, Dirigent, MemoryIdentities, Mode, Settings, UserId};
-use dirigent_discord::{BanGuard, DiscordAccount, Feed, ShardFeed};
+use dirigent_discord::{BanGuard, DiscordAccount, Feed, Persona, ShardFeed};
 use dirigent_loopback::{
     GatewayFaults, LoopbackDiscord, RestFault, RestFaults, RestRoute, Traffic,
 };
+use dirigent_testkit::memory_discord::Permissions;
 use dirigent_testkit::{ManualClock, MemoryDiscord};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
@@ -33,6 +34,8 @@ const AGENTS: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agents {
     Hosted,
+    /// Hosted, and the moderator's webhooks post for them.
+    Personas,
     Asking,
 }
 
@@ -74,7 +77,13 @@ impl Fixture {
         for name in ["one", "two"] {
             // A guild's shard follows from the millisecond in its id.
             clock.advance(Duration::from_millis(1));
-            channels.push(discord.add_channel(discord.add_guild(person), name, &present));
+            let guild = discord.add_guild(person);
+            channels.push(discord.add_channel(guild, name, &present));
+            if agents == Agents::Personas {
+                let guild = discord.guild(guild);
+                let heralds = guild.add_role("heralds", Permissions::MANAGE_WEBHOOKS);
+                guild.set_role(moderator, heralds, true);
+            }
         }
         let server = LoopbackDiscord::start(discord).await.unwrap();
         let guard = BanGuard::new(1_000);
@@ -98,10 +107,15 @@ impl Fixture {
             .config(config)
             .settings(settings)
             .seed(seed);
-        if agents == Agents::Hosted {
+        if agents != Agents::Asking {
             for (bot, name) in names.clone() {
                 let talker = Talker { minutes: minutes.clone() };
-                builder = builder.host(name, talker, account(bot));
+                builder = if agents == Agents::Personas {
+                    let persona = moderators.persona(Persona::new(&name)).unwrap();
+                    builder.host(name, talker, persona)
+                } else {
+                    builder.host(name, talker, account(bot))
+                };
             }
         }
         let (dirigent, driver) = builder.build().unwrap();
@@ -165,11 +179,14 @@ impl Fixture {
 
     /// The next post is answered with 403: a hosted agent's reply, or the moderator's next trigger.
     pub(crate) fn forbid_a_post(&mut self) {
+        self.refused = usize::from(self.agents != Agents::Asking);
         let poster = match self.agents {
             Agents::Hosted => self.bots.first().copied().unwrap(),
+            Agents::Personas => {
+                return self.server.next(RestRoute::CreateFollowup, RestFault::Forbidden);
+            }
             Agents::Asking => self.moderator,
         };
-        self.refused = usize::from(self.agents == Agents::Hosted);
         let post = RestRoute::CreateMessage;
         self.server.inject(|faults| faults.next_by(poster, post, RestFault::Forbidden));
     }

@@ -177,6 +177,10 @@ outages! {
     hosted_gateway_cut_for_10_minutes: Hosted, CUT, LONG, Agents;
     hosted_all_away_for_15_seconds: Hosted, BOTH, SHORT, Agents;
     hosted_all_away_for_10_minutes: Hosted, BOTH, LONG, Agents;
+    personas_rest_hanging_for_10_minutes: Personas, HANGING, LONG, Agents;
+    personas_rest_hanging_and_applied_for_15_seconds: Personas, HANGING_APPLIED, SHORT, Agents;
+    personas_rest_hanging_and_applied_for_10_minutes: Personas, HANGING_APPLIED, LONG, Agents;
+    personas_all_away_for_10_minutes: Personas, BOTH, LONG, Agents;
     asking_rest_refused_for_15_seconds: Asking, REFUSED, SHORT, Agents;
     asking_rest_refused_for_10_minutes: Asking, REFUSED, LONG, Agents;
     asking_rest_hanging_for_15_seconds: Asking, HANGING, SHORT, Agents;

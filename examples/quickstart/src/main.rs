@@ -1,10 +1,9 @@
 //! A Discord bot with three agents that speak in turn, a store and slash commands; README.md says how to run it.
 use std::{env, sync::Arc, time::Duration};
 
-use dirigent::prelude::*;
-use dirigent_discord::{DiscordAccount, Feed};
+use dirigent::{DiscordApi, prelude::*};
+use dirigent_discord::{DiscordAccount, Feed, Persona};
 use dirigent_llm::{ChatAgent, Endpoint};
-use dirigent_store::SqliteStore;
 use futures_util::StreamExt as _;
 use twilight_gateway::{ConfigBuilder, Message, Shard, ShardId};
 
@@ -21,9 +20,15 @@ fn voice(words: &'static str) -> Arc<dyn Agent> {
 fn account(name: &str) -> Result<Arc<DiscordAccount>, AgentError> {
     let token = env::var(name).map_err(|_| format!("{name} is not set"))?;
     let account = DiscordAccount::builder(token, SystemClock::new());
-    let proxy = env::var("DISCORD_PROXY_URL"); // set by a Discord on this machine
-    let account = if let Ok(address) = proxy { account.proxy(address) } else { account }.build();
+    let proxy = env::var("DISCORD_PROXY_URL").into_iter(); // set by a Discord on this machine
+    let account = proxy.fold(account, |account, address| account.proxy(address)).build();
     Ok(Arc::new(account.map_err(|error| format!("{name}: {error}"))?))
+}
+
+/// Whom people see: the agent's own bot, if it has a token; else a persona, for which the moderator's webhook posts.
+fn face(of: &Arc<DiscordAccount>, name: &str) -> Result<Arc<dyn DiscordApi>, AgentError> {
+    let (key, face) = (format!("{}_TOKEN", name.to_uppercase()), Persona::new(name));
+    Ok(if env::var(&key).is_ok() { account(&key)? } else { Arc::new(of.persona(face)?) })
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -32,10 +37,10 @@ async fn main() -> Result<(), AgentError> {
     let _ = rustls::crypto::ring::default_provider().install_default(); // for twilight's gateway
     let moderator = account("DISCORD_TOKEN")?;
     let (dirigent, driver) = Dirigent::builder(moderator.clone())
-        .channels(SqliteStore::open("state/dirigent.sqlite")?)
-        .host("developer", voice("I could write that."), account("DEVELOPER_TOKEN")?)
-        .host("reviewer", voice("I would read it first."), account("REVIEWER_TOKEN")?)
-        .host("tester", voice("And I try it."), account("TESTER_TOKEN")?)
+        .channels(dirigent_store::SqliteStore::open("state/dirigent.sqlite")?)
+        .host("developer", voice("I could write that."), face(&moderator, "Developer")?)
+        .host("reviewer", voice("I would read it first."), face(&moderator, "Reviewer")?)
+        .host("tester", voice("And I try it."), face(&moderator, "Tester")?)
         .build()?;
     let (feed, work) = Feed::builder(dirigent.clone(), moderator, Feed::INTENTS).build();
     let (mut driver, _work) = (tokio::spawn(driver.run()), tokio::spawn(work.run()));

@@ -44,3 +44,24 @@ async fn a_bot_that_the_gateway_turns_away_for_good_ends_with_an_error_and_says_
     assert!(last.contains("Privileged Gateway Intents"), "{said}");
     Ok(())
 }
+
+#[tokio::test]
+async fn with_one_token_the_moderator_speaks_for_all_three() -> Result {
+    let inside = Inside::start_all(&[], &[]).await?;
+    let mut bot = inside.command(PROGRAM);
+    for name in ["DEVELOPER_TOKEN", "REVIEWER_TOKEN", "TESTER_TOKEN"] {
+        bot.env_remove(name);
+    }
+    let _bot = bot.spawn()?;
+    inside.ask("Who writes the parser?").await?;
+    until("round of all three", || inside.words().len() >= 4).await?;
+    let mut words = inside.words().split_off(1);
+    words.sort();
+    assert_eq!(words, ["And I try it.", "I could write that.", "I would read it first."]);
+    let said = inside.discord.messages(inside.channel);
+    assert!(said.iter().all(|it| !inside.agents.contains(&it.author)));
+    assert!(said.iter().any(|it| it.author_name.as_deref() == Some("Tester")));
+    let why = inside.answered("why", &[]).await?;
+    assert!(why.contains("Developer may not speak: "), "{why}");
+    Ok(())
+}

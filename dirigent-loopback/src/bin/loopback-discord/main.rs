@@ -74,7 +74,7 @@ fn command() -> Command {
         .about("A Discord on this machine, with a guild, a moderator, agents and you")
         .arg(port.default_value("0").help("The port to listen on; 0 takes a free one"))
         .arg(seed.help("Gives the same ids and tokens at each start"))
-        .arg(agents.value_parser(value_parser!(u8).range(1..=63)).help(
+        .arg(agents.value_parser(value_parser!(u8).range(0..=63)).help(
             "How many agents there are beside the moderator; each has a variable with its token",
         ))
         .arg(state.help(
@@ -273,7 +273,7 @@ mod tests {
             ["--port", "many"],
             ["--prot", "8120"],
             ["--seed", "-1"],
-            ["--agents", "0"],
+            ["--agents", "-1"],
             ["--agents", "64"],
         ] {
             assert_eq!(read(&wrong), None);

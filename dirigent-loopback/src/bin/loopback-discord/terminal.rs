@@ -261,8 +261,10 @@ impl<'a> Terminal<'a> {
             // It stands in the terminal already.
             return Ok(());
         }
-        let name = self.loopback.discord().account(message.author).name().unwrap_or_default();
-        let place = self.named(message.channel);
+        // A webhook may say under which name it is shown.
+        let shown = message.author_name.as_deref().map(str::to_owned);
+        let name = shown.or_else(|| self.loopback.discord().account(message.author).name());
+        let (name, place) = (name.unwrap_or_default(), self.named(message.channel));
         writeln!(io::stdout(), "{place} {name}{what}: {}", message.content)
     }
 

@@ -80,6 +80,11 @@ pub trait DiscordHarness: Send + Sync {
         SystemClock::new().now()
     }
 
+    /// Whether the chat shows which message a post answers; without it a post that answers one is a message as any other.
+    fn marks_replies(&self) -> bool {
+        true
+    }
+
     /// Whether [`break_next_post`](Self::break_next_post) works; without it some checks are left
     /// out.
     fn can_break_posts(&self) -> bool {

@@ -73,7 +73,8 @@ impl Inside {
             folder,
         };
         let guild = inside.discord.guild(inside.guild);
-        let manager = guild.add_role("moderators", Permissions::MANAGE_MESSAGES);
+        let manager = guild
+            .add_role("moderators", Permissions::MANAGE_MESSAGES | Permissions::MANAGE_WEBHOOKS);
         guild.set_role(moderator, manager, true);
         for (program, arguments) in programs {
             let mut bot = inside.command(program);

@@ -33,7 +33,7 @@ pub(crate) fn answer(request: &Request) -> Answer {
             (200, thread_member(number(id), number(user)))
         }
         ("POST", ["channels", _, "typing"] | ["interactions", _, _, "callback"])
-        | ("DELETE", ["channels", _, "messages", _])
+        | ("DELETE", ["channels", _, "messages", _] | ["webhooks", _, _, "messages", "903"])
         | ("PUT", ["channels", _, "permissions", _]) => {
             return Answer { status: 204, body: Vec::new() };
         }
@@ -55,6 +55,17 @@ pub(crate) fn answer(request: &Request) -> Answer {
             (201, made)
         }
         ("PATCH", ["webhooks", _, _, "messages", "@original"]) => (200, message(TEXT, 902)),
+        ("GET", ["channels", _, "webhooks"]) => (200, json!([webhook()])),
+        ("POST", ["channels", _, "webhooks"]) | ("PATCH", ["webhooks", _]) => (200, webhook()),
+        ("POST", ["webhooks", ..]) | ("PATCH", ["webhooks", _, _, "messages", _]) => {
+            let thread = number(asked(request, "thread_id").unwrap_or_default());
+            (200, message(if thread == 0 { TEXT } else { thread }, 903))
+        }
+        ("DELETE", ["webhooks", _, _, "messages", "1"]) => {
+            (404, json!({"message": "Unknown Message", "code": 10_008}))
+        }
+        ("GET", ["channels", id, "messages", _]) => (200, message(number(id), 904)),
+        ("GET", ["guilds", _, "members", "search"]) => (200, json!([member(7)])),
         _ => (404, json!({"message": "404: Not Found", "code": 0})),
     };
     Answer { status: said.0, body: said.1.to_string().into_bytes() }
@@ -62,12 +73,30 @@ pub(crate) fn answer(request: &Request) -> Answer {
 
 /// Some of the ids from 1 on, as `limit` and `after` ask for them.
 fn page(request: &Request, count: u64, one: impl Fn(u64) -> Value) -> Value {
-    let asked = |name: &str| {
-        let mut pairs = request.query().into_iter().flat_map(|query| query.split('&'));
-        pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
-    };
-    let (after, limit) = (asked("after").unwrap_or(0), asked("limit").unwrap_or(1));
+    let number = |name: &str| asked(request, name)?.parse().ok();
+    let (after, limit) = (number("after").unwrap_or(0), number("limit").unwrap_or(1));
     (after + 1..=count.min(after + limit)).map(one).collect()
+}
+
+/// What a request's query says.
+fn asked<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let mut pairs = request.query().into_iter().flat_map(|query| query.split('&'));
+    pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn webhook() -> Value {
+    json!({
+        "id": "77",
+        "type": 1,
+        "guild_id": GUILD.to_string(),
+        "channel_id": TEXT.to_string(),
+        "user": user(ME),
+        "name": "Critic",
+        "avatar": null,
+        "token": "a-webhooks-token",
+        "application_id": ME.to_string(),
+        "url": "https://discord.com/api/webhooks/77/a-webhooks-token",
+    })
 }
 
 fn me() -> Value {

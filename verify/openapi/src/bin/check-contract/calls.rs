@@ -5,10 +5,10 @@
 use dirigent::ports::Timestamp;
 use dirigent::ports::{
     Access, AllowedMentions, ApiError, Embed, EmbedAuthor, EmbedFooter, GuildApi, GuildId,
-    HistoryRequest, Mentions, NewChannel, Nonce, Post, RoleId,
+    HistoryRequest, Mentions, NewChannel, Nonce, Post, ReplyFile, RoleId,
 };
 use dirigent::{ChannelId, DiscordApi, MessageId, UserId};
-use dirigent_discord::DiscordAccount;
+use dirigent_discord::{DiscordAccount, Persona, PersonaAccount};
 
 /// The largest id that a snowflake can be.
 const LARGEST: u64 = u64::MAX;
@@ -37,6 +37,38 @@ pub(crate) async fn make_all(account: &DiscordAccount, places: &Places) -> Failu
     look_around(account, places, &mut failures).await;
     administer(account, places, &mut failures).await;
     failures
+}
+
+/// Makes all calls of a persona, in the channel and in its thread.
+pub(crate) async fn make_personas(persona: &PersonaAccount, places: &[ChannelId]) -> Failures {
+    let (mut failures, mut number) = (Vec::new(), 0);
+    let me = note(&mut failures, "me", persona.me().await);
+    for channel in places {
+        let members = persona.members(*channel, me.into_iter().collect()).await;
+        note(&mut failures, "members", members);
+        let chosen = AllowedMentions::new().user(UserId::new(5)).role(RoleId::new(LARGEST));
+        let mentions = Mentions::from(&chosen.everyone());
+        let file = || vec![ReplyFile::new("a.txt", *b"one")];
+        for (embeds, files) in
+            [(Vec::new(), Vec::new()), (embeds(), Vec::new()), (Vec::new(), file())]
+        {
+            number += 1;
+            let plain = post(*channel, "hello \u{1f980}", number);
+            let (embeds, files) = (embeds.into(), files.into());
+            let post = Post { mentions: mentions.clone(), embeds, files, ..plain };
+            note(&mut failures, "post", persona.post(post).await);
+        }
+        let id = MessageId::new(903);
+        note(&mut failures, "edit", persona.edit(*channel, id, "better").await);
+        note(&mut failures, "delete", persona.delete(*channel, id).await);
+        refused(&mut failures, "delete", &persona.delete(*channel, MessageId::new(1)).await);
+    }
+    failures
+}
+
+/// The persona whose calls are made.
+pub(crate) fn critic() -> Persona {
+    Persona::new("Critic").avatar("https://example.org/critic.png")
 }
 
 /// Makes calls that a server with a mind of its own refuses.

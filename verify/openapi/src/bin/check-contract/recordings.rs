@@ -15,7 +15,7 @@ use twilight_model::gateway::ShardId;
 use crate::answers::{
     ANNOUNCEMENTS, DIRECT, GROUP, GUILD, PRIVATE_THREAD, TEXT, THREAD, command_used,
 };
-use crate::calls::{Failures, Places, make_all, make_refused, refused};
+use crate::calls::{Failures, Places, critic, make_all, make_personas, make_refused, refused};
 use crate::recorder::{Partner, Recorder};
 
 /// A conversation, and the calls in it that did not end as they should.
@@ -55,6 +55,10 @@ pub(crate) async fn with_fixed_answers() -> Result<Recording, Problem> {
     if answers != 3 {
         failures.push(format!("the slash command: {answers} answers instead of 3"));
     }
+    let moderator = Arc::new(self::account(&recorder, "a.bot.token")?);
+    let persona = moderator.persona(critic())?;
+    failures.extend(make_personas(&persona, &[TEXT, THREAD].map(ChannelId::new)).await);
+    let exchanges = recorder.exchanges();
     Ok(Recording { exchanges, failures })
 }
 
