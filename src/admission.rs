@@ -1,10 +1,11 @@
-//! Which action may start now: claims of all rooms enter, verdicts and wake-ups leave.
+//! Which action may start now: all rooms ask, and the answer is *now*, *at* a time, or *in line*.
 //!
 //! Four things make an action wait: the pace of posts, a rate limit that the chat told, an account
-//! that does not reach the chat, and a full pool. Nothing here knows turns, asks a clock or waits.
+//! that does not reach the chat, and a full pool. The first two end at a known time. For the others the room
+//! stands in a line, and the driver polls it when its turn comes. A room that wants nothing there any more does not ask then,
+//! and the next one is polled: so nothing is ever taken back. Nothing here knows turns, asks a clock or waits.
 
 mod bars;
-mod calls;
 mod claim;
 mod health;
 mod line;
@@ -12,19 +13,15 @@ mod places;
 mod pool;
 mod windows;
 
-use std::time::Duration;
-
 use dirigent_core::Timestamp;
 
 use self::bars::Bars;
-use self::calls::Calls;
-use self::health::{Accounts, Passage};
+use self::health::Accounts;
 use self::places::Places;
 use self::pool::Pool;
-use crate::ChannelId;
 use crate::settings::Pacing;
 
-pub(crate) use self::claim::{AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, Wakeup};
+pub(crate) use self::claim::{AccountKey, Admitted, Claim, ClaimKind, Next, Report, Wait};
 
 /// The limits that a host sets.
 #[derive(Clone, Copy, Debug)]
@@ -37,151 +34,107 @@ pub(crate) struct Limits {
     pub(crate) agent_calls_max: Option<usize>,
     /// Most consultations that run at once; 0 is taken for 1.
     pub(crate) consults_max: usize,
-    /// How long one attempt at the chat may take.
-    pub(crate) attempt_timeout: Duration,
 }
 
 /// Decides which actions may start.
 ///
-/// A room asks with [`Admission::admit`] before it starts an action. Every action that was let go
-/// ends with [`Admission::report`] (posts and reads) or [`Admission::release`] (calls and
-/// consultations); every action that waits ends with another `admit` or with
-/// [`Admission::withdraw`].
+/// A room asks with [`Admission::admit`] before it starts an action. Every action that was admitted
+/// ends with [`Admission::report`]. Whenever one has ended, and at [`Admission::next_deadline`], each room that
+/// [`Admission::next`] returns is polled.
 #[derive(Debug)]
 pub(crate) struct Admission {
     places: Places,
     bars: Bars,
     accounts: Accounts,
-    calls: Calls,
+    calls: Pool,
     consults: Pool,
 }
 
 impl Admission {
     pub(crate) fn new(limits: Limits) -> Self {
+        let Limits { pacing, calls_max, agent_calls_max, consults_max } = limits;
         Self {
-            places: Places::new(limits.pacing),
+            places: Places::new(pacing),
             bars: Bars::default(),
-            accounts: Accounts::new(limits.attempt_timeout),
-            calls: Calls::new(limits.calls_max, limits.agent_calls_max),
-            consults: Pool::new(limits.consults_max),
+            accounts: Accounts::default(),
+            calls: Pool::new(calls_max, agent_calls_max),
+            consults: Pool::new(consults_max, None),
         }
     }
 
-    /// Decides whether the action starts now. A post that is paced reserves its place with the first
-    /// ask, and claims it by asking again at its time; a second later the place counts as used.
-    pub(crate) fn admit(&mut self, now: Timestamp, claim: &Claim) -> Verdict {
-        let waiter = claim.waiter();
-        let is_admitted = match claim.kind {
-            ClaimKind::Post => return self.admit_post(now, claim),
-            ClaimKind::Read => return self.admit_read(now, claim),
-            ClaimKind::Call => self.calls.admit(claim),
-            ClaimKind::Consult => self.consults.admit(waiter),
+    /// Decides whether the action starts now.
+    pub(crate) fn admit(&mut self, now: Timestamp, claim: Claim) -> Result<Admitted, Wait> {
+        let Claim { room, account, kind, .. } = claim;
+        let (is_admitted, probe) = match kind {
+            ClaimKind::Post => (true, self.admit_post(now, &claim)?),
+            ClaimKind::Read if self.accounts.admit(now, account, room) => {
+                (true, self.accounts.start_probe(now, account))
+            }
+            ClaimKind::Read => (false, None),
+            ClaimKind::Call => (self.calls.admit(room, account), None),
+            ClaimKind::Consult => (self.consults.admit(room, account), None),
         };
-        if is_admitted { Verdict::Go } else { WAIT }
+        if is_admitted { Ok(Admitted { claim, probe }) } else { Err(Wait::Line) }
     }
 
-    fn admit_post(&mut self, now: Timestamp, claim: &Claim) -> Verdict {
-        let Claim { target, account, .. } = *claim;
-        let waiter = claim.waiter();
+    /// A post that is paced reserves its place with the first ask, and claims it by asking again at its time; a second
+    /// later the place counts as used.
+    fn admit_post(&mut self, now: Timestamp, claim: &Claim) -> Result<Option<u32>, Wait> {
+        let Claim { room, target, account, .. } = *claim;
         if let Some(until) = self.bars.until(now, target, account) {
             // It comes back by itself: until then others may use its place. It waits in no line, since
             // a rate limit is an answer, and with an answer the account's line ends.
-            self.places.give_back(waiter);
-            return Verdict::Wait { until: Some(until) };
+            self.places.give_back(room, target);
+            return Err(Wait::Until(until));
         }
-        let passage = self.accounts.admit(now, account, waiter);
-        if passage == Passage::Wait {
-            self.places.give_back(waiter);
-            return WAIT;
+        if !self.accounts.admit(now, account, room) {
+            self.places.give_back(room, target);
+            return Err(Wait::Line);
         }
         let at = self.places.claim(now, claim);
         if at > now {
-            if passage == Passage::Probe {
-                self.accounts.delay_probe(now, account, waiter, at);
-            }
-            return Verdict::Wait { until: Some(at) };
+            self.accounts.put_off_probe(now, account, room, at);
+            return Err(Wait::Until(at));
         }
-        if passage == Passage::Probe {
-            self.accounts.start_probe(now, account, waiter);
-        }
-        Verdict::Go
+        Ok(self.accounts.start_probe(now, account))
     }
 
-    fn admit_read(&mut self, now: Timestamp, claim: &Claim) -> Verdict {
-        let waiter = claim.waiter();
-        match self.accounts.admit(now, claim.account, waiter) {
-            Passage::Wait => return WAIT,
-            Passage::Probe => self.accounts.start_probe(now, claim.account, waiter),
-            Passage::Free => {}
-        }
-        Verdict::Go
-    }
-
-    /// Takes in how an action ended. Returns the rooms that may ask again. The place of a call or consultation is free,
-    /// whatever is reported.
+    /// Takes in how an action ended. The place of a call or consultation is free, whatever is reported.
     ///
     /// Every answer of the chat, a refusal too, proves that the account reaches the chat. A rate limit of a
     /// request that posts nothing says nothing about posts.
-    #[must_use]
-    pub(crate) fn report(&mut self, now: Timestamp, claim: &Claim, report: Report) -> Vec<Wakeup> {
-        let Claim { target, account, kind, .. } = *claim;
-        let mut calls = Vec::new();
+    pub(crate) fn report(&mut self, now: Timestamp, admitted: &Admitted, report: Report) {
+        let Admitted { claim: Claim { target, account, kind, .. }, probe } = *admitted;
         match (kind, report) {
-            (ClaimKind::Call, _) => {
-                self.calls.release(now, claim.waiter(), &mut calls);
-                return calls;
-            }
-            (ClaimKind::Consult, _) => {
-                self.consults.release(now, claim.waiter(), &mut calls);
-                return calls;
+            (ClaimKind::Call, _) => return self.calls.release(account),
+            (ClaimKind::Consult, _) => return self.consults.release(account),
+            (_, Report::Away { refused }) => {
+                if self.accounts.failed(now, account, probe, refused) {
+                    self.places.give_back_all_of(account);
+                }
+                return;
             }
             (ClaimKind::Post, Report::RateLimited { until }) => {
                 self.bars.bar(now, target, account, until);
             }
             (_, Report::Answered | Report::RateLimited { .. }) => {}
-            (_, Report::Away { refused }) => {
-                if self.accounts.failed(now, account, claim.waiter(), refused) {
-                    self.places.give_back_all_of(account);
-                }
-                return calls;
-            }
         }
-        self.accounts.answered(account, &mut calls);
-        calls
+        self.accounts.answered(account);
     }
 
-    /// Gives back what is kept for an action that waits, or for a probe whose request was dropped
-    /// without a report. Returns the rooms that may ask again.
+    /// A room that is to be polled now, before another one is asked for.
     #[must_use]
-    pub(crate) fn withdraw(
-        &mut self,
-        now: Timestamp,
-        room: ChannelId,
-        id: ActionId,
-    ) -> Vec<Wakeup> {
-        let (waiter, mut calls) = (claim::Waiter { room, id }, Vec::new());
-        self.places.give_back(waiter);
-        self.accounts.withdraw(now, waiter, &mut calls);
-        self.calls.withdraw(now, waiter, &mut calls);
-        self.consults.withdraw(now, waiter, &mut calls);
-        calls
+    pub(crate) fn next(&mut self, now: Timestamp) -> Option<Next> {
+        if let Some(room) = self.calls.next().or_else(|| self.consults.next()) {
+            return Some(Next { room, is_for_chat: false });
+        }
+        self.accounts.next(now).map(|room| Next { room, is_for_chat: true })
     }
 
-    /// When [`Admission::due`] is to be asked next; `None` while nothing waits for a time.
+    /// When [`Admission::next`] is to be asked next; `None` while nothing waits for a time.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
-        let deadlines = [self.accounts.deadline(), self.calls.deadline(), self.consults.deadline()];
-        deadlines.into_iter().flatten().min()
-    }
-
-    /// Returns the rooms that may ask again because their time has come. To be asked also when the
-    /// clock was set.
-    #[must_use]
-    pub(crate) fn due(&mut self, now: Timestamp) -> Vec<Wakeup> {
-        let mut calls = Vec::new();
-        self.accounts.expire(now, &mut calls);
-        self.calls.expire(now, &mut calls);
-        self.consults.expire(now, &mut calls);
-        calls
+        let moves = self.calls.moves() || self.consults.moves();
+        if moves { Some(Timestamp::default()) } else { self.accounts.deadline() }
     }
 
     /// How much is kept for actions that wait or run, and of rate limits.
@@ -191,9 +144,6 @@ impl Admission {
         self.places.len() + self.bars.len() + self.accounts.len() + pools
     }
 }
-
-/// Until a wake-up.
-const WAIT: Verdict = Verdict::Wait { until: None };
 
 #[cfg(test)]
 mod tests;

@@ -23,7 +23,7 @@
 //! | whether the chat answers, and can be heard | `chat_health` | `connection` |
 //! | a discussion's guide and result | `outbox` | `discussion_posts` |
 //! | deletions | `cleanup` | |
-//! | requests: waiting, under way, repeated | `requests`, `claims`, `attempts` | |
+//! | requests: under way, repeated | `requests`, `attempts` | |
 //!
 //! `step` is one event from its start to its end, `settling` brings all lanes in line with the machine, `offer` and
 //! `doorway` choose the next action, and `done` takes its outcome. `action` is the vocabulary, `active` the lanes
@@ -37,7 +37,6 @@ pub(crate) mod attempts;
 mod calling;
 pub(crate) mod calls;
 pub(crate) mod chat_health;
-mod claims;
 mod cleanup;
 pub(crate) mod closing;
 pub(crate) mod commit;
@@ -104,7 +103,7 @@ use self::offer::Offering;
 use self::outbox::Undelivered;
 use self::step::Step;
 use self::turns::Turns;
-use crate::admission::Claim;
+use crate::admission::Admitted;
 use crate::record::discussion::Discussion;
 use crate::values::deferral_key::DeferralKey;
 use crate::values::summary::Summary;
@@ -442,26 +441,23 @@ impl Room {
         now: Timestamp,
         id: ActionId,
         outcome: Outcome,
-    ) -> Option<Claim> {
+    ) -> Option<Admitted> {
         self.reach(now);
         let mut step = self.step(cx, now);
-        let (purpose, claim) = step.lanes.requests.end(id)?;
-        Concluding { step: &mut step, id }.conclude(purpose, claim, outcome);
+        let (purpose, admitted) = step.lanes.requests.end(id)?;
+        Concluding { step: &mut step, id }.conclude(purpose, admitted, outcome);
         if step.turns.commit.is_taken_over() {
             step.turns.abandon();
             step.lanes.abandon(now);
         }
         step.settle();
-        claim
+        admitted
     }
 
-    /// It is the turn of what waits under this name; without a name, the chat answers again.
-    pub(crate) fn try_again(&mut self, now: Timestamp, id: Option<ActionId>) {
+    /// The chat answers again, or it is this room's turn to ask whether it does.
+    pub(crate) fn retry_now(&mut self) {
         if let Some(active) = &mut self.active {
-            match id {
-                Some(id) => active.try_again(now, id),
-                None => active.retry_now(),
-            }
+            active.retry_now();
         }
     }
 }

@@ -1,18 +1,8 @@
 //! What a room asks before it starts an action, and the answers.
 
-use std::time::Duration;
-
 use dirigent_core::{AgentKey, Timestamp};
 
 use crate::ChannelId;
-
-/// How long a room that was woken may take to ask. Then the next in line is woken, so that a room
-/// that went away without a word holds nothing up.
-pub(super) const ASK_WITHIN: Duration = Duration::from_secs(10);
-
-/// Names an action of a room for as long as the room offers it, through every wait and attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ActionId(pub(crate) u64);
 
 /// The account that makes a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,21 +18,22 @@ pub(crate) enum AccountKey {
 pub(crate) struct Claim {
     /// The room that asks.
     pub(crate) room: ChannelId,
-    /// The action's name in that room.
-    pub(crate) id: ActionId,
     /// The channel that the request concerns; another than the room's for a discussion's result.
     pub(crate) target: ChannelId,
-    /// The account that makes the request.
+    /// The account that makes the request. Of a call, the agent's.
     pub(crate) account: AccountKey,
     /// The agent that a trigger calls: it has a pace of its own. `None` for all other posts.
     pub(crate) agent: Option<AgentKey>,
+    /// Whether it was told before to wait until a time: the place that is reserved for the room is still for it.
+    pub(crate) has_waited: bool,
     /// What the action needs.
     pub(crate) kind: ClaimKind,
 }
 
 impl Claim {
-    pub(super) const fn waiter(&self) -> Waiter {
-        Waiter { room: self.room, id: self.id }
+    /// An action in the room's own channel that is no trigger, and that was not asked for before.
+    pub(crate) const fn new(room: ChannelId, account: AccountKey, kind: ClaimKind) -> Self {
+        Self { room, target: room, account, agent: None, has_waited: false, kind }
     }
 }
 
@@ -66,14 +57,21 @@ impl ClaimKind {
     }
 }
 
-/// Whether an action may start.
+/// What was admitted: how it ends is reported with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub(crate) enum Verdict {
-    /// It starts now.
-    Go,
-    /// It is asked for again: at `until`, or when a [`Wakeup`] comes where there is no time.
-    Wait { until: Option<Timestamp> },
+pub(crate) struct Admitted {
+    pub(crate) claim: Claim,
+    /// Which probe it is, where its account does not reach the chat.
+    pub(super) probe: Option<u32>,
+}
+
+/// Why an action may not start now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// The pace or a rate limit lets it go at this time: the room asks again then.
+    Until(Timestamp),
+    /// The room stands in a line, and is polled when its turn comes.
+    Line,
 }
 
 /// How a request to the chat ended, as far as other requests are concerned.
@@ -87,29 +85,10 @@ pub(crate) enum Report {
     Away { refused: bool },
 }
 
-/// A room may ask again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Wakeup {
-    /// The room.
+/// A room whose turn has come in a line. It is polled at once: what it does not ask for then, the next in line may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
     pub(crate) room: ChannelId,
-    /// The action whose turn it is: a place in a pool is kept for it, or it is the account's next probe.
-    /// `None` where the chat answers again, for all that the room waits with.
-    pub(crate) id: Option<ActionId>,
-}
-
-impl Wakeup {
-    pub(super) const fn try_again(waiter: Waiter) -> Self {
-        Self { room: waiter.room, id: Some(waiter.id) }
-    }
-
-    pub(super) const fn chat_back(room: ChannelId) -> Self {
-        Self { room, id: None }
-    }
-}
-
-/// An action of a room, as lines and reservations name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Waiter {
-    pub(super) room: ChannelId,
-    pub(super) id: ActionId,
+    /// Whether it is the line of an account that does not reach the chat, or reaches it again.
+    pub(crate) is_for_chat: bool,
 }

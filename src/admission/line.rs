@@ -1,62 +1,86 @@
-//! First in, first out, where each may leave the line at any time.
+//! First in, first out. A room stands in a line once, and does not say when it wants nothing there any more.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::claim::Waiter;
+use crate::ChannelId;
 
-/// Waiting actions, oldest first. All operations take logarithmic time.
-#[derive(Debug, Default)]
-pub(super) struct Line {
-    by_age: BTreeMap<u64, Waiter>,
-    numbers: FxHashMap<Waiter, u64>,
-    next: u64,
+/// The rooms that wait, oldest first, and what each waits for.
+#[derive(Debug)]
+pub(super) struct Line<T> {
+    order: VecDeque<ChannelId>,
+    wants: FxHashMap<ChannelId, T>,
+    /// The room that is polled because its turn has come.
+    turn: Option<ChannelId>,
 }
 
-impl Line {
-    /// Adds an action at the end. An action that waits already keeps its place.
-    pub(super) fn join(&mut self, waiter: Waiter) {
-        if !self.numbers.contains_key(&waiter) {
-            self.numbers.insert(waiter, self.next);
-            self.by_age.insert(self.next, waiter);
-            self.next += 1;
+impl<T> Default for Line<T> {
+    fn default() -> Self {
+        Self { order: VecDeque::new(), wants: FxHashMap::default(), turn: None }
+    }
+}
+
+impl<T: Copy> Line<T> {
+    /// Adds a room at the end. One that waits already keeps its place, whatever it waits for now.
+    pub(super) fn join(&mut self, room: ChannelId, wanted: T) {
+        if self.wants.insert(room, wanted).is_none() {
+            self.order.push_back(room);
         }
     }
 
-    /// Removes an action. Returns whether it was waiting.
-    pub(super) fn leave(&mut self, waiter: Waiter) -> bool {
-        let number = self.numbers.remove(&waiter);
-        number.is_some_and(|number| self.by_age.remove(&number).is_some())
+    /// Adds a room before all others.
+    pub(super) fn put_first(&mut self, room: ChannelId, wanted: T) {
+        self.leave(room);
+        self.wants.insert(room, wanted);
+        self.order.push_front(room);
     }
 
-    /// Whether an action waits.
-    pub(super) fn holds(&self, waiter: Waiter) -> bool {
-        self.numbers.contains_key(&waiter)
+    /// Whether it is the room's turn, or no room waits that can go now. One that waits already waits for its turn: only then
+    /// it asks for all that it wants.
+    pub(super) fn passes(&mut self, room: ChannelId, can_go: impl Fn(T) -> bool) -> bool {
+        let has_turn = self.turn.take_if(|turn| *turn == room).is_some();
+        let passes = has_turn || self.first(can_go).is_none();
+        if passes {
+            self.leave(room);
+        }
+        passes
     }
 
-    pub(super) fn first(&self) -> Option<Waiter> {
-        self.by_age.values().next().copied()
+    /// Takes the first room out that can go now: it is its turn.
+    pub(super) fn next(&mut self, can_go: impl Fn(T) -> bool) -> Option<ChannelId> {
+        self.turn = self.first(can_go);
+        if let Some(room) = self.turn {
+            self.leave(room);
+        }
+        self.turn
     }
 
-    pub(super) fn pop(&mut self) -> Option<Waiter> {
-        let (_, waiter) = self.by_age.pop_first()?;
-        self.numbers.remove(&waiter);
-        Some(waiter)
+    /// The first room that can go now.
+    pub(super) fn first(&self, can_go: impl Fn(T) -> bool) -> Option<ChannelId> {
+        let wants = |room: &&ChannelId| self.wants.get(room).is_some_and(|wanted| can_go(*wanted));
+        self.order.iter().find(wants).copied()
+    }
+
+    fn leave(&mut self, room: ChannelId) {
+        if self.wants.remove(&room).is_some() {
+            let at = self.order.iter().position(|known| *known == room);
+            at.and_then(|at| self.order.remove(at));
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.by_age.is_empty()
+        self.order.is_empty()
     }
 
-    /// The actions, oldest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Waiter> {
-        self.by_age.values().copied()
+    /// All rooms, oldest first.
+    pub(super) fn into_rooms(self) -> VecDeque<ChannelId> {
+        self.order
     }
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        assert_eq!(self.by_age.len(), self.numbers.len());
-        self.by_age.len()
+        assert_eq!(self.order.len(), self.wants.len());
+        self.order.len()
     }
 }

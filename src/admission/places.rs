@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dirigent_core::{AgentKey, Timestamp};
 
-use super::claim::{AccountKey, Claim, Waiter};
+use super::claim::{AccountKey, Claim};
 use super::windows::{SWEEP_AT, Windows};
 use crate::ChannelId;
 use crate::settings::Pacing;
@@ -18,7 +18,9 @@ pub(super) const CLAIM_WITHIN: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Places {
     windows: Windows,
-    reserved: HashMap<Waiter, Place>,
+    /// By the room that waits and the channel that it posts to. Where it posts something else there first, the place is
+    /// given back.
+    reserved: HashMap<(ChannelId, ChannelId), Place>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,33 +43,32 @@ impl Places {
         if self.windows.is_off() {
             return now;
         }
-        let waiter = claim.waiter();
-        if let Some(place) = self.reserved.get(&waiter).copied() {
+        let Claim { room, target, account, agent, has_waited, .. } = *claim;
+        if let Some(place) = self.reserved.get(&(room, target)).copied() {
             // A clock that was set back says nothing about a place that was reserved before.
-            let was_set_back = now < place.asked;
-            if now < place.at && !was_set_back {
+            let is_its = has_waited && place.asked <= now;
+            if is_its && now < place.at {
                 return place.at;
             }
-            self.reserved.remove(&waiter);
-            if was_set_back {
+            self.reserved.remove(&(room, target));
+            if !is_its {
                 self.windows.give_back(place.at, place.target, place.agent);
             } else if now.since(place.at) <= CLAIM_WITHIN {
                 self.windows.moved(place.at, now, place.target, place.agent);
                 return now;
             }
         }
-        let at = self.windows.reserve(now, claim.target, claim.agent);
+        let at = self.windows.reserve(now, target, agent);
         if at > now {
             self.sweep(now);
-            let Claim { target, account, agent, .. } = *claim;
-            self.reserved.insert(waiter, Place { asked: now, at, target, account, agent });
+            self.reserved.insert((room, target), Place { asked: now, at, target, account, agent });
         }
         at
     }
 
-    /// Gives back the place of an action that is not made.
-    pub(super) fn give_back(&mut self, waiter: Waiter) {
-        if let Some(place) = self.reserved.remove(&waiter) {
+    /// Gives back the place of a room that must wait for something else first.
+    pub(super) fn give_back(&mut self, room: ChannelId, target: ChannelId) {
+        if let Some(place) = self.reserved.remove(&(room, target)) {
             self.windows.give_back(place.at, place.target, place.agent);
         }
     }

@@ -1,125 +1,85 @@
-//! How many of a kind run at once.
+//! How many of a kind run at once, in all and of each agent.
 
-use dirigent_core::Timestamp;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
-use super::claim::{ASK_WITHIN, Waiter, Wakeup};
+use super::claim::AccountKey;
 use super::line::Line;
+use crate::ChannelId;
 
 /// Places for actions that run at once, with a line before them.
 #[derive(Debug)]
 pub(super) struct Pool {
+    places: Places,
+    /// With whose place each room waits for.
+    line: Line<AccountKey>,
+}
+
+#[derive(Debug)]
+struct Places {
     max: usize,
-    running: FxHashSet<Waiter>,
-    /// Actions whose turn has come, since when: a place is kept for each.
-    called: Vec<(Waiter, Timestamp)>,
-    line: Line,
+    /// Most of one account; `None` where that is not limited.
+    each_max: Option<usize>,
+    taken: usize,
+    /// Nothing where that is not limited.
+    taken_by: FxHashMap<AccountKey, usize>,
+}
+
+impl Places {
+    fn has_one_for(&self, account: AccountKey) -> bool {
+        let taken_by = || self.taken_by.get(&account).copied().unwrap_or_default();
+        self.taken < self.max && self.each_max.is_none_or(|max| taken_by() < max)
+    }
 }
 
 impl Pool {
-    pub(super) fn new(max: usize) -> Self {
-        let line = Line::default();
-        Self { max: max.max(1), running: FxHashSet::default(), called: Vec::new(), line }
+    pub(super) fn new(max: usize, each_max: Option<usize>) -> Self {
+        let each_max = each_max.map(|max| max.max(1));
+        let places = Places { max: max.max(1), each_max, taken: 0, taken_by: FxHashMap::default() };
+        Self { places, line: Line::default() }
     }
 
-    /// Takes a place, or joins the line.
-    pub(super) fn admit(&mut self, waiter: Waiter) -> bool {
-        if self.running.contains(&waiter) {
-            return true;
+    /// Takes a place, or has the room stand in line. One that waits for an account with all its places taken keeps
+    /// no other account waiting.
+    pub(super) fn admit(&mut self, room: ChannelId, account: AccountKey) -> bool {
+        let Self { places, line } = self;
+        let may_go =
+            places.has_one_for(account) && line.passes(room, |account| places.has_one_for(account));
+        if !may_go {
+            line.join(room, account);
+            return false;
         }
-        let was_called = self.uncall(waiter);
-        if was_called || (self.line.is_empty() && self.has_room()) {
-            self.running.insert(waiter);
-            return true;
+        places.taken += 1;
+        if places.each_max.is_some() {
+            *places.taken_by.entry(account).or_default() += 1;
         }
-        self.line.join(waiter);
-        false
+        true
     }
 
-    /// Frees the place of an action that is over. An action without a place frees none.
-    pub(super) fn release(&mut self, now: Timestamp, waiter: Waiter, calls: &mut Vec<Wakeup>) {
-        if self.running.remove(&waiter) {
-            self.call(now, calls);
-        }
-    }
-
-    /// An action that waits does not want a place any more.
-    pub(super) fn withdraw(&mut self, now: Timestamp, waiter: Waiter, calls: &mut Vec<Wakeup>) {
-        if !self.line.leave(waiter) && self.uncall(waiter) {
-            self.call(now, calls);
-        }
-    }
-
-    /// When a place that is kept for an action goes to the next.
-    pub(super) fn deadline(&self) -> Option<Timestamp> {
-        let since = self.called.iter().map(|(_, since)| *since).min();
-        since.filter(|_| !self.line.is_empty()).map(|since| since + ASK_WITHIN)
-    }
-
-    /// Gives places that were kept in vain to the next.
-    pub(super) fn expire(&mut self, now: Timestamp, calls: &mut Vec<Wakeup>) {
-        for (_, since) in &mut self.called {
-            // The clock was set back.
-            *since = (*since).min(now);
-        }
-        if !self.line.is_empty() {
-            self.called.retain(|(_, since)| now < *since + ASK_WITHIN);
-            self.call(now, calls);
+    /// Frees the place of an action that is over.
+    pub(super) fn release(&mut self, account: AccountKey) {
+        let Places { taken, taken_by, .. } = &mut self.places;
+        *taken = taken.saturating_sub(1);
+        if let Some(by) = taken_by.get_mut(&account) {
+            *by = by.saturating_sub(1);
+            if *by == 0 {
+                taken_by.remove(&account);
+            }
         }
     }
 
-    /// Calls as many as there are places.
-    fn call(&mut self, now: Timestamp, calls: &mut Vec<Wakeup>) {
-        while self.has_room() {
-            let Some(waiter) = self.line.pop() else {
-                break;
-            };
-            self.called.push((waiter, now));
-            calls.push(Wakeup::try_again(waiter));
-        }
+    /// The room whose turn it is, if there is a place for it.
+    pub(super) fn next(&mut self) -> Option<ChannelId> {
+        let Self { places, line } = self;
+        line.next(|account| places.has_one_for(account))
     }
 
-    fn uncall(&mut self, waiter: Waiter) -> bool {
-        let place = self.called.iter().position(|(called, _)| *called == waiter);
-        place.map(|place| self.called.swap_remove(place)).is_some()
-    }
-
-    fn has_room(&self) -> bool {
-        self.running.len() + self.called.len() < self.max
-    }
-
-    /// Whether this action has a place.
-    pub(super) fn runs(&self, waiter: Waiter) -> bool {
-        self.running.contains(&waiter)
-    }
-
-    /// Whether this action has, is kept or waits for a place.
-    pub(super) fn knows(&self, waiter: Waiter) -> bool {
-        let is_called = || self.called.iter().any(|(called, _)| *called == waiter);
-        self.runs(waiter) || is_called() || self.line.holds(waiter)
-    }
-
-    /// Frees the places of these actions.
-    pub(super) fn release_if(
-        &mut self,
-        now: Timestamp,
-        is_gone: impl Fn(Waiter) -> bool,
-        calls: &mut Vec<Wakeup>,
-    ) {
-        let before = self.running.len();
-        self.running.retain(|waiter| !is_gone(*waiter));
-        if self.running.len() < before {
-            self.call(now, calls);
-        }
-    }
-
-    /// Whether nothing has, is kept or waits for a place.
-    pub(super) fn is_unused(&self) -> bool {
-        self.running.is_empty() && self.called.is_empty() && self.line.is_empty()
+    /// Whether it is the turn of a room.
+    pub(super) fn moves(&self) -> bool {
+        self.line.first(|account| self.places.has_one_for(account)).is_some()
     }
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.running.len() + self.called.len() + self.line.len()
+        self.places.taken + self.line.len()
     }
 }

@@ -1,13 +1,17 @@
 //! What a claim is answered, by topic.
 
+mod lines;
 mod outage;
 mod pacing;
 mod pools;
 mod rate_limits;
 
+use std::time::Duration;
+
 use dirigent_core::AgentKey;
 
 use super::*;
+use crate::ChannelId;
 use crate::settings::Pace;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -17,52 +21,65 @@ fn at(millis: u64) -> Timestamp {
 }
 
 fn admission(pacing: Pacing) -> Admission {
-    within(pacing, SECOND * 10)
+    Admission::new(Limits { pacing, calls_max: 2, agent_calls_max: None, consults_max: 1 })
 }
 
-fn within(pacing: Pacing, attempt_timeout: Duration) -> Admission {
-    Admission::new(Limits {
-        pacing,
-        calls_max: 2,
-        agent_calls_max: None,
-        consults_max: 1,
-        attempt_timeout,
-    })
+/// An action of room `room`, by the moderator in the room itself.
+fn claim(room: u64, kind: ClaimKind) -> Claim {
+    Claim::new(ChannelId::new(room), AccountKey::Moderator, kind)
 }
 
-/// Until this time.
-fn wait(until: Timestamp) -> Verdict {
-    Verdict::Wait { until: Some(until) }
+fn post(room: u64) -> Claim {
+    claim(room, ClaimKind::Post)
 }
 
-/// The action `id` of room `room`, by the moderator in the room itself.
-fn claim(room: u64, id: u64, kind: ClaimKind) -> Claim {
-    let room = ChannelId::new(room);
-    let account = AccountKey::Moderator;
-    Claim { room, id: ActionId(id), target: room, account, agent: None, kind }
+fn read(room: u64) -> Claim {
+    claim(room, ClaimKind::Read)
 }
 
-fn post(room: u64, id: u64) -> Claim {
-    claim(room, id, ClaimKind::Post)
+fn by_agent(agent: u32, claim: Claim) -> Claim {
+    Claim { account: AccountKey::Agent(AgentKey::new(agent)), ..claim }
 }
 
-fn read(room: u64, id: u64) -> Claim {
-    claim(room, id, ClaimKind::Read)
+const GO: Result<(), Wait> = Ok(());
+const LINE: Result<(), Wait> = Err(Wait::Line);
+
+/// It was told to wait before.
+fn again(claim: Claim) -> Claim {
+    Claim { has_waited: true, ..claim }
 }
 
-fn try_again(claim: &Claim) -> Wakeup {
-    Wakeup { room: claim.room, id: Some(claim.id) }
+/// At this time.
+const fn wait(until: Timestamp) -> Result<(), Wait> {
+    Err(Wait::Until(until))
 }
 
-fn chat_back(room: u64) -> Wakeup {
-    Wakeup { room: ChannelId::new(room), id: None }
+impl Admission {
+    fn ask(&mut self, now: Timestamp, claim: Claim) -> Result<(), Wait> {
+        self.admit(now, claim).map(|_| ())
+    }
+
+    /// The room whose turn has come in the line of an account.
+    fn next_for_chat(&mut self, now: Timestamp) -> Option<u64> {
+        self.next(now).map(|next| {
+            assert!(next.is_for_chat);
+            next.room.get()
+        })
+    }
+
+    /// The room whose turn has come in the line before a pool.
+    fn next_for_pool(&mut self, now: Timestamp) -> Option<u64> {
+        self.next(now).map(|next| {
+            assert!(!next.is_for_chat);
+            next.room.get()
+        })
+    }
 }
 
 fn only_by_channel(burst: usize, window: Duration) -> Pacing {
     Pacing { channel: Some(Pace { burst, window }), ..Pacing::off() }
 }
 
-const AWAY: Verdict = WAIT;
 const REFUSED: Report = Report::Away { refused: true };
 const HUNG: Report = Report::Away { refused: false };
 
@@ -73,5 +90,9 @@ impl Chance {
     fn below(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
         (self.0 >> 33) % most.max(1)
+    }
+
+    fn place(&mut self, most: usize) -> usize {
+        usize::try_from(self.below(most as u64)).unwrap()
     }
 }

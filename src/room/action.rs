@@ -17,7 +17,11 @@ use crate::values::deferral_key::DeferralKey;
 use crate::values::error::PostFailure;
 use crate::values::extras::Extras;
 
-pub(crate) use crate::admission::{AccountKey as Account, ActionId};
+pub(crate) use crate::admission::AccountKey as Account;
+
+/// Names an action of a room from its start to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ActionId(pub(crate) u64);
 
 /// An action that starts now.
 #[derive(Debug)]

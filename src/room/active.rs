@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use dirigent_core::{Author, MessageId, Timestamp};
 
-use super::action::{ActionId, Signal};
+use super::action::Signal;
 use super::calls::{Calls, Consult};
 use super::chat_health::ChatHealth;
-use super::claims::Lane;
 use super::cleanup::Cleanup;
 use super::commit::CommitState;
 use super::deferrals::Deferrals;
@@ -100,7 +99,6 @@ impl Active {
             || self.cleanup.as_ref().is_some_and(|cleanup| !cleanup.is_empty())
             || self.reads.may_act()
             || self.posts.as_ref().is_some_and(|posts| !posts.outbox.is_empty())
-            || self.requests.may_act()
             || self.chat.is_probing()
     }
 
@@ -141,7 +139,8 @@ impl Active {
         *commanded_at = commanded_at.map(|at| at.saturating_sub(by));
     }
 
-    /// The chat answers again: what waits for it may be tried at once.
+    /// The chat answers again, or it is this room's turn to ask whether it does: what waits for it may be tried at
+    /// once. How often a chat that is away is asked is decided for all rooms together.
     pub(super) fn retry_now(&mut self) {
         self.voice.attempts().retry_now();
         if let Some(posts) = &mut self.posts {
@@ -152,31 +151,9 @@ impl Active {
         }
     }
 
-    /// It is the turn of what waits under this name. Its own wait between two attempts is over: how often
-    /// a chat that is away is asked is decided for all rooms together.
-    pub(super) fn try_again(&mut self, now: Timestamp, id: ActionId) {
-        match self.requests.claims.call(id) {
-            Some(Lane::Voice) => {
-                self.voice.attempts().retry_now();
-                if let Some(reply) = &mut self.reply {
-                    reply.retry_now();
-                }
-            }
-            Some(Lane::Cleanup) => self.cleanup.iter_mut().for_each(|cleanup| cleanup.retry_now()),
-            Some(Lane::Read(kind)) => self.reads.retry_now(kind),
-            Some(Lane::Probe) => self.chat.probe_now(now),
-            // These wait for a place, or once for all of their kind.
-            Some(Lane::Call | Lane::Consult) | None => {}
-            Some(Lane::Outbox(_)) => {
-                self.posts.iter_mut().for_each(|posts| posts.outbox.chat_back());
-            }
-        }
-    }
-
     /// Another process has the channel: what is under way is taken away, and nothing is posted any more.
     pub(super) fn abandon(&mut self, now: Timestamp) {
-        let Self { calls, consult, signals, voice, cleanup, requests, .. } = self;
-        requests.claims.withdraw_all();
+        let Self { calls, consult, signals, voice, cleanup, .. } = self;
         let left = calls.abandon(now).into_iter();
         signals.extend(left.map(|(id, drop_at)| Signal::Leave { id, drop_at }));
         let consult = consult.take().and_then(|consult| consult.under_way);
@@ -202,7 +179,6 @@ impl Active {
     /// From now on it is as if nothing had been said here, and nothing is wanted.
     pub(super) fn forget_all(&mut self) {
         self.calls.forget_trigger();
-        self.requests.claims.withdraw_all();
         self.voice.clear();
         if let Some(cleanup) = &mut self.cleanup {
             cleanup.clear();

@@ -9,12 +9,11 @@ use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Ticket, TurnId};
 
 use super::action::{Account, Action, ActionId, CallRequest, Purpose, Signal};
 use super::calls::{Call, Calls, Inject, KeptRun, hosted_run, is_hosted_run};
-use super::claims::Lane;
 use super::doorway::Doorway;
 use super::handing::Handing;
-use super::requests::{Ask, Requests};
+use super::requests::Requests;
 use super::turns::Turns;
-use crate::admission::ClaimKind;
+use crate::admission::{Claim, ClaimKind};
 use crate::settings::LostRuns;
 use crate::values::stage::DriverStage;
 
@@ -58,7 +57,16 @@ impl Calling<'_> {
         }
         let stamp = self.turns.commit.newest();
         let trigger = turn.map(|_| ticket);
-        self.calls.permit(Call { agent, turn, run, attempt, stamp, trigger, under_way: None });
+        self.calls.permit(Call {
+            agent,
+            turn,
+            run,
+            attempt,
+            stamp,
+            trigger,
+            is_in_line: false,
+            under_way: None,
+        });
         true
     }
 
@@ -77,19 +85,22 @@ impl Calling<'_> {
         }
         let &Call { agent, turn, run, attempt, .. } = call;
         let handout = self.handing.prepare(agent, turn.unwrap_or_default())?;
-        let (account, kind) = (Account::Agent(agent), ClaimKind::Call);
-        let ask = Ask { lane: Lane::Call, target: room, account, agent: None, kind };
-        let claim = self.requests.admit(room, now, door, &ask).ok()?;
         let (newest, paused) = (view.newest(), view.phase() == PhaseKind::Waiting);
-        let trigger = self.calls.begin(claim.id);
-        self.turns.call_begun(trigger, now);
+        let claim = Claim::new(room, Account::Agent(agent), ClaimKind::Call);
+        let Ok(admitted) = door.admission.admit(now, claim) else {
+            self.calls.stands_in_line();
+            return None;
+        };
         let brought = self.handing.hand_out(handout);
         let late = self.handing.inbox.take_late(agent);
         let repeated = self.handing.inbox.talk.take_repeated(agent);
         let request =
             CallRequest { agent, turn, run, attempt, newest, brought, late, repeated, paused };
         let (purpose, action) = (Purpose::Call { agent, run }, Action::Call(request));
-        Some(self.requests.start(cx, now, door, claim, purpose, action))
+        let id = self.requests.start(cx, now, door, admitted, purpose, action);
+        let trigger = self.calls.begin(id);
+        self.turns.call_begun(trigger, now);
+        Some(id)
     }
 
     /// Takes the permission from the call under way. Its agent learns of it at once, and the call is dropped if
@@ -102,10 +113,7 @@ impl Calling<'_> {
             } else {
                 self.handing.failed(agent);
             }
-            match call.under_way {
-                Some(id) => self.signals.push_back(Signal::Cancel(id)),
-                None => self.requests.withdraw(Lane::Call),
-            }
+            self.signals.extend(call.under_way.map(Signal::Cancel));
         }
     }
 

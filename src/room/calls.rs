@@ -39,6 +39,8 @@ pub(crate) struct Call {
     pub(crate) stamp: Stamp,
     /// Its trigger, which the machine owes until the agent is called.
     pub(crate) trigger: Option<Ticket>,
+    /// Others are called first.
+    pub(crate) is_in_line: bool,
     pub(crate) under_way: Option<ActionId>,
 }
 
@@ -178,6 +180,18 @@ impl Calls {
     /// Whether a permitted run has not been called yet.
     pub(crate) fn is_waiting(&self) -> bool {
         self.current.as_ref().is_some_and(|call| call.under_way.is_none())
+    }
+
+    /// Whether a permitted run waits for a place among the calls of all channels.
+    pub(crate) fn is_in_line(&self) -> bool {
+        self.current.as_ref().is_some_and(|call| call.under_way.is_none() && call.is_in_line)
+    }
+
+    /// There is no such place now.
+    pub(crate) const fn stands_in_line(&mut self) {
+        if let Some(call) = &mut self.current {
+            call.is_in_line = true;
+        }
     }
 
     /// The state that permitted the run that waits for its call.

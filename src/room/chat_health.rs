@@ -233,13 +233,6 @@ impl ChatHealth {
         self.is_told && self.trouble.is_some()
     }
 
-    /// The probe's turn has come.
-    pub(crate) fn probe_now(&mut self, now: Timestamp) {
-        if let Some(trouble) = &mut self.trouble {
-            trouble.probe_at = trouble.probe_at.min(now);
-        }
-    }
-
     /// The probe is on its way.
     pub(crate) fn probed(&mut self, now: Timestamp) {
         if let Some(trouble) = &mut self.trouble {

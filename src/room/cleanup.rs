@@ -141,11 +141,6 @@ impl Cleanup {
         failure.trouble() == Trouble::Definite || late
     }
 
-    /// All may be tried at once.
-    pub(crate) fn retry_now(&mut self) {
-        self.items.iter_mut().for_each(|item| item.attempts.retry_now());
-    }
-
     /// The moments at which a deletion is tried again.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
         let waiting = self.items.iter().filter(|item| item.under_way.is_none());

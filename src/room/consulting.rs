@@ -11,18 +11,17 @@ use super::action::{
 };
 use super::attempts::Failure;
 use super::calls::Consult;
-use super::claims::Lane;
 use super::context::Context;
 use super::doorway::{Doorway, Offer};
 use super::handing::Handing;
 use super::marks::Marks;
 use super::recollection::{Recollection, own_message};
 use super::reply::{is_of_files, messages_of};
-use super::requests::{Ask, Requests};
+use super::requests::Requests;
 use super::speaking::Saying;
 use super::turns::Turns;
 use super::voice::{VoiceItem, VoiceLane};
-use crate::admission::ClaimKind;
+use crate::admission::{Claim, ClaimKind};
 use crate::ports::discord::{Mentions, Post};
 use crate::values::extras::Extras;
 use crate::values::message::Nonce;
@@ -60,7 +59,6 @@ impl<'a> Consulting<'a> {
             if let Some(id) = consult.under_way {
                 self.signals.push_back(Signal::DropConsult(id));
             }
-            self.requests.withdraw(Lane::Consult);
             self.voice.withdraw(VoiceItem::Answer);
         }
     }
@@ -87,14 +85,14 @@ impl<'a> Consulting<'a> {
         let consult = self.consult.as_mut()?;
         let span = Span { first: consult.first, last: consult.last };
         let (messages, _) = self.handing.said_within(span)?;
-        let (account, kind) = (Account::Moderator, ClaimKind::Consult);
-        let ask = Ask { lane: Lane::Consult, target: room, account, agent: None, kind };
-        let claim = self.requests.admit(room, now, door, &ask).ok()?;
+        let claim = Claim::new(room, Account::Moderator, ClaimKind::Consult);
+        let admitted = door.admission.admit(now, claim).ok()?;
         self.handing.reads.handed();
-        consult.under_way = Some(claim.id);
         let request = ConsultRequest { agent: consult.agent, turn: consult.turn, messages };
-        let action = Action::Consult(Box::new(request));
-        Some(self.requests.start(cx, now, door, claim, Purpose::Consult(consult.ticket), action))
+        let (purpose, action) =
+            (Purpose::Consult(consult.ticket), Action::Consult(Box::new(request)));
+        consult.under_way = Some(self.requests.start(cx, now, door, admitted, purpose, action));
+        consult.under_way
     }
 
     /// Posts the next part of the answer, at the head of the voice lane.

@@ -4,15 +4,14 @@ use dirigent_core::{AgentKey, Cause, MessageId, Timestamp};
 
 use super::action::{Account, Action, Outcome, Purpose};
 use super::attempts::REPEAT_WITHIN;
-use super::claims::Lane;
 use super::commit::CommitState;
 use super::context::Context;
 use super::doorway::Doorway;
 use super::outbox::{ChatFacts, FirstAttempt, OutboxAction, OutboxMachine, OutboxResult};
 use super::reads::PAGE;
-use super::requests::{Ask, Requests};
+use super::requests::Requests;
 use crate::ChannelId;
-use crate::admission::ClaimKind;
+use crate::admission::{Claim, ClaimKind, Wait};
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::record::discussion::Discussion;
 use crate::record::outbox::{OutboxKind, OutboxMessage};
@@ -127,16 +126,18 @@ impl DiscussionPosts {
         };
         let is_post = matches!(action, Action::Post { .. });
         let of = if is_post { ClaimKind::Post } else { ClaimKind::Read };
-        let ask = Ask { lane: Lane::Outbox(kind), target: to, account, agent: None, kind: of };
-        match requests.admit(room, now, door, &ask) {
-            Ok(claim) => {
-                requests.start(cx, now, door, claim, Purpose::Outbox(kind), action);
+        // What the outbox has to post, nothing else takes the place of.
+        let claim = Claim { target: to, has_waited: true, ..Claim::new(room, account, of) };
+        match door.admission.admit(now, claim) {
+            Ok(admitted) => {
+                requests.start(cx, now, door, admitted, Purpose::Outbox(kind), action);
                 if let Some(at) = not_after {
                     door.not_after(at);
                 }
                 true
             }
-            Err(until) => {
+            Err(wait) => {
+                let until = if let Wait::Until(until) = wait { Some(until) } else { None };
                 self.outbox.postponed(now, kind, until);
                 false
             }

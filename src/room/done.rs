@@ -7,7 +7,7 @@ use super::attempts::Trouble;
 use super::pages::Reading;
 use super::step::Step;
 use super::voice::VoiceItem;
-use crate::admission::{Claim, ClaimKind};
+use crate::admission::{Admitted, Claim, ClaimKind};
 use crate::record::channel::StoredChannel;
 
 /// A room that learns what came of an action.
@@ -18,7 +18,13 @@ pub(super) struct Concluding<'s, 'a> {
 
 impl Concluding<'_, '_> {
     /// The action ended that was for this, and was admitted for that.
-    pub(super) fn conclude(mut self, purpose: Purpose, claim: Option<Claim>, outcome: Outcome) {
+    pub(super) fn conclude(
+        mut self,
+        purpose: Purpose,
+        admitted: Option<Admitted>,
+        outcome: Outcome,
+    ) {
+        let claim = admitted.map(|admitted| admitted.claim);
         if let Some(Claim { account, kind, .. }) = claim.filter(|claim| !claim.kind.is_call()) {
             self.note_health(account, kind == ClaimKind::Post, &outcome);
         }

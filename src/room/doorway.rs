@@ -4,13 +4,12 @@ use dirigent_core::Timestamp;
 
 use super::action::{Account, ActionId, Started};
 use super::commit::buffers::BufferPool;
-use crate::admission::{Admission, Wakeup};
+use crate::admission::{Admission, Wait};
 
-/// What all rooms share while one of them is asked: who decides whether an action may start, the rooms that may try
-/// again because of it, memory for commits, and the action that starts.
+/// What all rooms share while one of them is asked: who decides whether an action may start, memory for commits, and
+/// the action that starts.
 pub(crate) struct Doorway<'a> {
     pub(crate) admission: &'a mut Admission,
-    pub(crate) wakeups: &'a mut Vec<Wakeup>,
     pub(crate) buffers: &'a mut BufferPool,
     /// What starts is put here. Handed up from lane to room, it was copied at each step.
     pub(crate) started: &'a mut Vec<Started>,
@@ -36,9 +35,8 @@ pub(super) enum Offer {
     Anew,
     /// What stands first is over without having started: what follows is settled, and the other lanes are asked.
     Over,
-    /// The post of this account was not admitted: it waits for a rate limit or its pace until then, or in the line
-    /// of an account that does not reach the chat.
-    Waits(Account, Option<Timestamp>),
+    /// The post of this account was not admitted.
+    Waits(Account, Wait),
 }
 
 impl From<Option<ActionId>> for Offer {

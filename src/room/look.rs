@@ -6,7 +6,6 @@ use dirigent_core::{AgentKey, Input, MessageId, PhaseKind, Timestamp, TurnMachin
 
 use super::active::Active;
 use super::addressing::AddressedBy;
-use super::claims::Lane;
 use super::commit::CommitState;
 use super::marks::Marks;
 use super::outbox::FirstAttempt;
@@ -160,19 +159,15 @@ impl Look<'_> {
 
     /// Whether a permitted run waits for a place among the calls of all channels.
     pub(crate) fn waits_for_call(&self) -> bool {
-        self.active.is_some_and(|active| {
-            active.calls.is_waiting() && active.requests.claims.waits(Lane::Call)
-        })
+        self.active.is_some_and(|active| active.calls.is_in_line())
     }
 
     /// Whether the member list is being asked for now: what waits for a later attempt, or for its place in a line, may take
     /// long.
     pub(crate) fn reads_members(&self) -> bool {
         let is_wanted = self.turns.machine.snapshot().state.roster.refresh.is_some();
-        let is_put_off = self.active.is_some_and(|active| {
-            let waits = active.requests.claims.waits(Lane::Read(ReadKind::Members));
-            waits || active.reads.is_put_off(ReadKind::Members)
-        });
+        let is_put_off =
+            self.active.is_some_and(|active| active.reads.is_put_off(ReadKind::Members));
         is_wanted && !is_put_off
     }
 

@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
-use dirigent_core::Timestamp;
-
 use super::action::{Account, Action, Purpose};
-use super::claims::Lane;
 use super::commit::CommitTerms;
 use super::commit::buffers::Buffers;
 use super::doorway::{Doorway, Offer};
 use super::reads::Read;
 use super::record::write_record;
-use super::requests::Ask;
 use super::step::Step;
 use super::voice::VoiceItem;
-use crate::admission::ClaimKind;
+use crate::admission::{Claim, ClaimKind, Wait};
 use crate::ports::discord::HistoryRequest;
 use crate::ports::store::Commit;
 use crate::record::channel::GapFrom;
@@ -31,27 +27,6 @@ pub(super) struct Offering<'s, 'a, 'd> {
 impl Offering<'_, '_, '_> {
     /// Lets the next action start that may start now. Returns whether there was one.
     pub(super) fn next(&mut self) -> bool {
-        if self.step.lanes.requests.claims.has_withdrawn() {
-            self.withdraw_claims();
-        }
-        let starts = self.offer();
-        if !starts {
-            self.step.lanes.requests.claims.pass_on();
-            self.withdraw_claims();
-        }
-        starts
-    }
-
-    /// What is not waited for any more keeps no other request waiting.
-    fn withdraw_claims(&mut self) {
-        let (room, now) = (self.step.turns.channel, self.step.now);
-        for id in self.step.lanes.requests.claims.withdrawn() {
-            self.door.wakeups.extend(self.door.admission.withdraw(now, room, id));
-        }
-    }
-
-    /// Whether something starts.
-    fn offer(&mut self) -> bool {
         if !self.step.turns.commit.is_clean() && self.commit() {
             return true;
         }
@@ -62,8 +37,9 @@ impl Offering<'_, '_, '_> {
             Offer::Started => return true,
             Offer::Anew => return self.anew(),
             Offer::Over => self.step.settle(),
-            Offer::Waits(account, until) => self.wait(account, until),
-            Offer::Nothing => {}
+            // A notice lets pass what stands behind it: that is asked now, since nothing else may happen for long.
+            Offer::Waits(account, wait) if self.wait(account, wait) => return self.next(),
+            Offer::Waits(..) | Offer::Nothing => {}
         }
         let is_holding = self.step.marks.is_holding(self.step.now);
         let calls = self.step.lanes.calls.is_waiting();
@@ -88,10 +64,12 @@ impl Offering<'_, '_, '_> {
         self.next()
     }
 
-    /// The head of the voice lane waits for its pace, a rate limit, or the chat.
-    fn wait(&mut self, account: Account, until: Option<Timestamp>) {
+    /// The head of the voice lane waits for its pace, a rate limit, or the chat. Returns whether another is the head now.
+    fn wait(&mut self, account: Account, wait: Wait) -> bool {
         let Step { now, lanes, .. } = &mut *self.step;
-        if let Some(until) = until {
+        let head = lanes.voice.head();
+        lanes.voice.not_admitted();
+        if let Wait::Until(until) = wait {
             lanes.voice.attempts().wait_until(until);
             if let Some(reply) = &mut lanes.reply {
                 reply.wait_until(until);
@@ -101,6 +79,7 @@ impl Offering<'_, '_, '_> {
             lanes.chat.failed(account, *now, ErrorKind::NoAnswer);
         }
         self.step.settle();
+        self.step.lanes.voice.head() != head
     }
 
     fn commit(&mut self) -> bool {
@@ -160,15 +139,15 @@ impl Offering<'_, '_, '_> {
         let gap_from = marks.gap_from().and_then(GapFrom::message);
         for read in lanes.reads.due(*now, &turns.commit) {
             let action = read.action(turns.channel, gap_from, cx.settings);
-            let lane = (Lane::Read(read.kind()), Purpose::Read);
             let of = (turns.channel, *now);
-            if let Some(id) = lanes.requests.read(cx, of, self.door, lane, action) {
+            if let Some(id) = lanes.requests.read(cx, of, self.door, Purpose::Read, action) {
                 if read == Read::Gap {
                     marks.begin_read();
                 }
                 lanes.reads.begin(read, id);
                 return true;
             }
+            lanes.reads.stands_in_line(read.kind());
         }
         false
     }
@@ -191,9 +170,9 @@ impl Offering<'_, '_, '_> {
         let Some(message) = cleanup.ready(*now, |stamp| commit.is_committed(stamp)) else {
             return false;
         };
-        let (lane, action) = ((Lane::Cleanup, Purpose::Delete(message)), Action::Delete(message));
+        let (purpose, action) = (Purpose::Delete(message), Action::Delete(message));
         let of = (turns.channel, *now);
-        let started = lanes.requests.read(cx, of, self.door, lane, action);
+        let started = lanes.requests.read(cx, of, self.door, purpose, action);
         started.inspect(|id| cleanup.begin(message, *id, *now)).is_some()
     }
 
@@ -203,15 +182,15 @@ impl Offering<'_, '_, '_> {
         let Some(account) = lanes.chat.probe(*now) else {
             return false;
         };
-        let (channel, kind) = (turns.channel, ClaimKind::Read);
-        let ask = Ask { lane: Lane::Probe, target: channel, account, agent: None, kind };
-        lanes.chat.probed(*now);
-        let Ok(claim) = lanes.requests.admit(channel, *now, self.door, &ask) else {
+        let channel = turns.channel;
+        let claim = Claim::new(channel, account, ClaimKind::Read);
+        let Ok(admitted) = self.door.admission.admit(*now, claim) else {
             return false;
         };
+        lanes.chat.probed(*now);
         let request = HistoryRequest { channel, after: None, limit: 1 };
         let action = Action::History { account, request };
-        lanes.requests.start(cx, *now, self.door, claim, Purpose::Probe, action);
+        lanes.requests.start(cx, *now, self.door, admitted, Purpose::Probe, action);
         true
     }
 }

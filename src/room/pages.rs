@@ -9,7 +9,6 @@ use dirigent_core::{Author, Input, MessageId, Settlement, Ticket};
 
 use super::action::Outcome;
 use super::attempts::Trouble;
-use super::claims::Lane;
 use super::commit::Stamp;
 use super::hearing::{is_handed, is_word_of_person};
 use super::reads::{PAGE, READ_WAIT, Read, ReadKind, page_after};
@@ -213,17 +212,12 @@ impl Reading<'_, '_> {
             Some((kind, effect.ticket()?))
         });
         if lanes.reads.wanted(ReadKind::Gap).is_some() && !marks.has_gap() {
-            self.forget(ReadKind::Gap);
+            self.step.lanes.reads.forget(ReadKind::Gap);
         }
         if let Some((kind, ticket)) = unwanted {
-            self.forget(kind);
+            self.step.lanes.reads.forget(kind);
             self.step.settled(ticket, Settlement::Dropped);
         }
         unwanted.is_some()
-    }
-
-    fn forget(&mut self, kind: ReadKind) {
-        self.step.lanes.reads.forget(kind);
-        self.step.lanes.requests.withdraw(Lane::Read(kind));
     }
 }

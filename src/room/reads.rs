@@ -103,6 +103,8 @@ struct Wanted {
     /// What must be committed before.
     stamp: Stamp,
     attempts: Attempts,
+    /// The account does not reach the chat, and others ask first.
+    is_in_line: bool,
 }
 
 impl Slot {
@@ -156,7 +158,7 @@ impl Reads {
 
     /// Asks for a read once the state of this stamp is stored. It takes the place of one of its kind.
     pub(crate) fn want(&mut self, read: Read, stamp: Stamp) {
-        let wanted = Wanted { read, stamp, attempts: Attempts::default() };
+        let wanted = Wanted { read, stamp, attempts: Attempts::default(), is_in_line: false };
         let older = self.slot_or_new(read.kind()).and_then(|slot| slot.wanted.replace(wanted));
         let ticket = |read: Read| read.effect().and_then(|effect| effect.ticket());
         let older = older.and_then(|older| ticket(older.read));
@@ -184,11 +186,12 @@ impl Reads {
         slot.wanted.as_ref().map(|wanted| wanted.read)
     }
 
-    /// Whether a read of this kind failed, and is tried again later.
+    /// Whether a read of this kind failed, and is tried again later, or stands in line.
     pub(crate) fn is_put_off(&self, kind: ReadKind) -> bool {
         let slot = self.slots.iter().find(|slot| slot.kind == kind);
         let waits = slot.filter(|slot| slot.under_way.is_none());
-        waits.and_then(|slot| slot.wanted.as_ref()).is_some_and(|it| it.attempts.failed() > 0)
+        let waits = waits.and_then(|slot| slot.wanted.as_ref());
+        waits.is_some_and(|wanted| wanted.is_in_line || wanted.attempts.failed() > 0)
     }
 
     pub(crate) fn forget(&mut self, kind: ReadKind) {
@@ -215,10 +218,20 @@ impl Reads {
         due.into_iter().flatten()
     }
 
+    /// It may not be asked yet.
+    pub(crate) fn stands_in_line(&mut self, kind: ReadKind) {
+        if let Some(wanted) = self.slot(kind).and_then(|slot| slot.wanted.as_mut()) {
+            wanted.is_in_line = true;
+        }
+    }
+
     /// It is asked now.
     pub(crate) fn begin(&mut self, read: Read, id: ActionId) {
         if let Some(slot) = self.slot_or_new(read.kind()) {
             slot.under_way = Some((id, read));
+            if let Some(wanted) = &mut slot.wanted {
+                wanted.is_in_line = false;
+            }
         }
     }
 
@@ -254,13 +267,6 @@ impl Reads {
     ) {
         if let Some(attempts) = self.attempts(kind) {
             attempts.back_off_between(now, retry_after, first, longest);
-        }
-    }
-
-    /// It may be tried at once.
-    pub(crate) fn retry_now(&mut self, kind: ReadKind) {
-        if let Some(attempts) = self.attempts(kind) {
-            attempts.retry_now();
         }
     }
 
@@ -338,7 +344,9 @@ impl Reads {
     /// An outage is over, whatever its cause: the chat, the gateway, a limit on posts or the store. What could not
     /// be read for a call meanwhile is read anew, and waited for anew.
     pub(crate) fn chat_back(&mut self) {
-        self.retry_now(ReadKind::Words);
+        if let Some(attempts) = self.attempts(ReadKind::Words) {
+            attempts.retry_now();
+        }
         (self.words_until, self.words_failed) = (None, false);
     }
 }

@@ -9,7 +9,6 @@ use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Tail, Timestamp}
 use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal};
 use super::attempts::{Failure, REPEAT_WITHIN, Trouble};
 use super::calls::Call;
-use super::claims::Lane;
 use super::cleanup::Cleanup;
 use super::context::Context;
 use super::doorway::{Doorway, Offer};
@@ -107,8 +106,8 @@ impl Replying<'_> {
             Some(ReplyStep::Read { after, limit }) => {
                 let request = HistoryRequest { channel: room, after, limit };
                 let action = Action::History { account: Account::Moderator, request };
-                let lane = (Lane::Voice, Purpose::FindPart);
-                let started = self.requests.read(cx, (room, now), door, lane, action);
+                let purpose = Purpose::FindPart;
+                let started = self.requests.read(cx, (room, now), door, purpose, action);
                 if let Some(id) = started {
                     self.voice.begin(id, now);
                 }
@@ -187,7 +186,6 @@ impl Replying<'_> {
         let under_way = self.voice.under_way().filter(|_| is_head);
         let arrived = if is_head { self.voice.take_arrived() } else { None };
         self.voice.withdraw(VoiceItem::Reply);
-        self.requests.withdraw(Lane::Voice);
         if let Some(request) = under_way {
             *self.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
         } else {

@@ -4,7 +4,6 @@ use dirigent_core::{Input, PhaseKind, Settlement, WakeCause};
 
 use super::action::Signal;
 use super::active::Active;
-use super::claims::Lane;
 use super::pages::Reading;
 use super::step::Step;
 use super::voice::VoiceItem;
@@ -141,8 +140,7 @@ impl Settling<'_, '_> {
 
     /// A notice that cannot be posted holds no turn back.
     fn step_aside(&mut self) -> bool {
-        let waits = self.step.lanes.requests.claims.waits(Lane::Voice);
-        self.step.lanes.voice.step_aside(waits)
+        self.step.lanes.voice.step_aside()
     }
 
     /// The channel went to sleep, and something that people said was in no turn that ended well, or did not fit into one: it

@@ -20,6 +20,7 @@ mod fingerprint;
 mod finish;
 mod flight;
 mod forged;
+mod in_line;
 mod ledger;
 mod neighbours;
 mod start;

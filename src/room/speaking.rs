@@ -5,7 +5,6 @@ use dirigent_core::{AgentKey, Effect, MessageId, Settlement, Ticket, Timestamp, 
 use super::action::{Account, Action, ActionId, Outcome, Purpose, Signal, WakeRequest};
 use super::attempts::{Failure, LIMIT_MAX};
 use super::calling::Calling;
-use super::claims::Lane;
 use super::cleanup::Cleanup;
 use super::commit::Stamp;
 use super::context::Context;
@@ -13,11 +12,11 @@ use super::deferrals::Deferrals;
 use super::doorway::{Doorway, Offer};
 use super::marks::Marks;
 use super::recollection::Recollection;
-use super::requests::{Ask, Requests};
+use super::requests::Requests;
 use super::voice::{Progress, VoiceItem, VoiceLane};
 use super::words::{Words, words_for};
 use crate::ChannelId;
-use crate::admission::ClaimKind;
+use crate::admission::{Claim, ClaimKind, Wait};
 use crate::ports::discord::Post;
 use crate::ports::waker::WakeOutcome;
 use crate::record::discussion::Discussion;
@@ -105,7 +104,6 @@ impl<'a> Speaking<'a> {
             self.calling.handing.reads.want_backfill(self.calling.turns, self.marks);
         }
         self.voice.pop();
-        self.calling.requests.withdraw(Lane::Voice);
         if let Some(ticket) = effect.ticket() {
             self.settle(ticket, Settlement::Dropped);
         }
@@ -367,22 +365,21 @@ impl Saying<'_> {
         door: &mut Doorway<'_>,
     ) -> Option<Offer> {
         let Self { cx, now, room, voice, requests } = self;
-        let (target, kind) = (post.channel, ClaimKind::Post);
-        let ask = Ask { lane: Lane::Voice, target, account, agent, kind };
-        match requests.admit(room, now, door, &ask) {
-            Ok(claim) => {
-                voice.begin(claim.id, now);
+        let (target, has_waited) = (post.channel, voice.has_waited());
+        let claim =
+            Claim { target, agent, has_waited, ..Claim::new(room, account, ClaimKind::Post) };
+        match door.admission.admit(now, claim) {
+            Ok(admitted) => {
                 voice.expect(post.nonce);
                 let action = Action::Post { account, post };
-                requests.start(cx, now, door, claim, Purpose::Voice, action);
+                voice.begin(requests.start(cx, now, door, admitted, Purpose::Voice, action), now);
                 Some(Offer::Started)
             }
-            Err(Some(until)) if until.since(now) > LIMIT_MAX => {
+            Err(Wait::Until(until)) if until.since(now) > LIMIT_MAX => {
                 tracing::warn!(channel = %room, "a post would wait too long for its pace");
-                requests.withdraw(Lane::Voice);
                 None
             }
-            Err(until) => Some(Offer::Waits(account, until)),
+            Err(wait) => Some(Offer::Waits(account, wait)),
         }
     }
 }

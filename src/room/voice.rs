@@ -20,6 +20,8 @@ pub(crate) struct VoiceLane {
     attempts: Attempts,
     progress: Progress,
     under_way: Option<ActionId>,
+    /// Whether the head was not admitted when it asked.
+    has_waited: bool,
     /// The action of a head that was withdrawn while it was under way.
     lingering: Option<ActionId>,
     /// When the head was first offered to the chat.
@@ -82,12 +84,12 @@ impl VoiceLane {
         self.begin_anew();
     }
 
-    /// Lets what stands behind a notice pass that was tried in vain, or waits in the line of an account that
-    /// is away. `false` where nothing is to pass.
-    pub(crate) fn step_aside(&mut self, is_in_line: bool) -> bool {
+    /// Lets what stands behind a notice pass that was tried in vain, or was not admitted. `false` where nothing is to
+    /// pass.
+    pub(crate) fn step_aside(&mut self) -> bool {
         let is_notice =
             |item: &VoiceItem| matches!(item, VoiceItem::Effect(Effect::Notice { .. }, _));
-        let waits = self.under_way.is_none() && (is_in_line || self.attempts.failed() > 0);
+        let waits = self.under_way.is_none() && (self.has_waited || self.attempts.failed() > 0);
         let is_head = self.items.first().is_some_and(is_notice);
         if !waits || !is_head || self.items.iter().all(is_notice) {
             return false;
@@ -206,8 +208,18 @@ impl VoiceLane {
         self.attempts.is_due(now)
     }
 
+    /// The head may not start yet.
+    pub(crate) const fn not_admitted(&mut self) {
+        self.has_waited = true;
+    }
+
+    /// Whether the head was not admitted when it asked.
+    pub(crate) const fn has_waited(&self) -> bool {
+        self.has_waited
+    }
+
     pub(crate) fn begin(&mut self, id: ActionId, now: Timestamp) {
-        self.under_way = Some(id);
+        (self.under_way, self.has_waited) = (Some(id), false);
         self.first_tried.get_or_insert(now);
     }
 
@@ -267,5 +279,25 @@ impl VoiceLane {
             known.attempts.move_back(by);
             known.first_tried = known.first_tried.map(|at| at.saturating_sub(by));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dirigent_core::{Notice, Ticket};
+
+    use super::*;
+
+    #[test]
+    fn a_notice_that_was_not_admitted_lets_others_pass_and_its_wait_is_its_own() {
+        let notice = Effect::Notice { ticket: Ticket::new(1), notice: Notice::Ceiling };
+        let mut voice = VoiceLane::default();
+        voice.push(VoiceItem::Effect(notice, Stamp::default()));
+        voice.push(VoiceItem::Reply);
+        assert!(!voice.step_aside(), "it was not tried yet");
+        voice.not_admitted();
+        assert!(voice.has_waited() && voice.step_aside());
+        assert_eq!(voice.head(), Some(VoiceItem::Reply));
+        assert!(!voice.has_waited(), "no place is reserved for the reply");
     }
 }

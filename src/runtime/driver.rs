@@ -24,10 +24,10 @@ use super::request::{Asked, Finished, Request, Spare};
 use super::room_table::RoomRef;
 use super::run_error::RunError;
 use super::startup::in_time;
-use crate::admission::{ActionId, Admission, Limits, Wakeup};
+use crate::admission::{Admission, Limits, Next};
 use crate::ports::ownership::Standing;
 use crate::room::Room;
-use crate::room::action::{Action, ConsultAnswer, Outcome, Started};
+use crate::room::action::{Action, ActionId, ConsultAnswer, Outcome, Started};
 use crate::room::commit::buffers::BufferPool;
 use crate::room::context::Context;
 use crate::room::doorway::Doorway;
@@ -205,7 +205,6 @@ impl<'p> Loop<'p> {
             calls_max: settings.limits.calls_max,
             agent_calls_max: settings.limits.agent_calls_max,
             consults_max: settings.limits.calls_max,
-            attempt_timeout: settings.time_limits.request,
         });
         Self {
             performer,
@@ -316,7 +315,7 @@ impl<'p> Loop<'p> {
                 .any(|room| room.lock().room.look().is_finishing())
     }
 
-    /// Gives every room its due, and those that waited for admission their turn.
+    /// Gives every room its due, and those in line their turn.
     fn keep_time(&mut self, now: Timestamp, last: Timestamp) {
         self.tick(now);
         if now < last {
@@ -327,8 +326,24 @@ impl<'p> Loop<'p> {
             self.runtime.twins.move_back(last.since(now));
         }
         self.runtime.miss_heartbeats(now);
-        let wakeups = self.admission.due(now);
-        self.wake(&wakeups);
+        self.move_lines(now);
+    }
+
+    /// Polls the rooms whose turn has come in a line, each before the next is asked for: where it wants nothing there any
+    /// more, the next one's turn comes.
+    fn move_lines(&mut self, now: Timestamp) {
+        for _ in 0..READY_AT_ONCE {
+            let Some(Next { room, is_for_chat }) = self.admission.next(now) else {
+                return;
+            };
+            if let Some(room) = self.runtime.rooms.awake(room) {
+                if is_for_chat {
+                    room.lock().room.retry_now();
+                }
+                self.look_at(room, None, true, Some(now));
+                self.follow(OVER_AT_ONCE, None);
+            }
+        }
     }
 
     /// Tells every channel whose deadline has passed.
@@ -500,8 +515,7 @@ impl<'p> Loop<'p> {
         tries: bool,
         read: Option<Timestamp>,
     ) -> Timestamp {
-        let mut wakeups = Vec::new();
-        let (now, is_taken_over) = self.next_actions(&pin, done, read, &mut wakeups);
+        let (now, is_taken_over) = self.next_actions(&pin, done, read);
         // Pinned outside the room's lock, which is taken after the table's. The last action has `pin`.
         let last = self.started.pop();
         while !self.started.is_empty() {
@@ -522,20 +536,16 @@ impl<'p> Loop<'p> {
         if self.over.is_empty() {
             self.runtime.schedule.after_look(&cell, &mut cell.lock());
         }
-        if !wakeups.is_empty() {
-            self.wake(&wakeups);
-        }
         now
     }
 
-    /// Every action that the room offers now, and the rooms that may ask again because of them. Returns the time, and
-    /// whether another process has the channel. All of it happens under one lock of the room.
+    /// Every action that the room offers now. Returns the time, and whether another process has the channel. All of it
+    /// happens under one lock of the room.
     fn next_actions(
         &mut self,
         cell: &Arc<RoomCell>,
         done: Option<Done>,
         read: Option<Timestamp>,
-        wakeups: &mut Vec<Wakeup>,
     ) -> (Timestamp, bool) {
         let Self { runtime, admission, buffers, started, .. } = self;
         let signals = runtime.signals();
@@ -556,8 +566,8 @@ impl<'p> Loop<'p> {
                     runtime.look_at_rights(&mut state, cx, now);
                 }
                 let report = report_of(&outcome, now);
-                if let Some(claim) = state.room.done(cx, now, id, outcome) {
-                    wakeups.extend(admission.report(now, &claim, report));
+                if let Some(admitted) = state.room.done(cx, now, id, outcome) {
+                    admission.report(now, &admitted, report);
                 }
                 state.returned(id);
                 signals.perform(&mut state, cx, now);
@@ -566,7 +576,7 @@ impl<'p> Loop<'p> {
             if standing == Standing::Elsewhere {
                 state.room.closing().abandon(now);
             }
-            let mut door = Doorway { admission, wakeups, buffers, started };
+            let mut door = Doorway { admission, buffers, started };
             loop {
                 while state.room.next_action(cx, now, &mut door) {
                     if let Some(started) = door.started.last() {
@@ -579,17 +589,6 @@ impl<'p> Loop<'p> {
             }
             (now, is_done && state.room.look().commit().is_taken_over())
         })
-    }
-
-    fn wake(&self, wakeups: &[Wakeup]) {
-        for wakeup in wakeups {
-            if let Some(room) = self.runtime.rooms.awake(wakeup.room) {
-                self.runtime.update_cell(&room, None, |state, _, now| {
-                    state.room.try_again(now, wakeup.id);
-                    self.runtime.schedule.call_driver(&room, state);
-                });
-            }
-        }
     }
 }
 

@@ -1,181 +1,157 @@
 //! Pools are first in, first out.
 
-use std::collections::VecDeque;
-
 use proptest::prelude::*;
 
 use super::*;
 
-fn call(room: u64, id: u64) -> Claim {
-    claim(room, id, ClaimKind::Call)
+fn call(room: u64) -> Claim {
+    claim(room, ClaimKind::Call)
 }
 
-const FULL: Verdict = WAIT;
-
 #[test]
-fn a_freed_place_is_kept_for_the_action_that_waited_longest() {
+fn a_freed_place_is_for_the_room_that_waited_longest() {
     let mut admission = admission(Pacing::off());
-    assert_eq!(admission.admit(at(0), &call(1, 1)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &call(2, 1)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &call(3, 1)), FULL);
-    assert_eq!(admission.admit(at(0), &call(4, 1)), FULL);
-    assert_eq!(admission.report(at(9), &call(1, 1), Report::Answered), [try_again(&call(3, 1))]);
-    assert_eq!(admission.admit(at(9), &call(5, 1)), FULL, "a later ask does not overtake");
-    assert_eq!(admission.admit(at(9), &call(4, 1)), FULL);
-    assert_eq!(admission.admit(at(9), &call(3, 1)), Verdict::Go);
-    assert!(admission.report(at(9), &call(1, 1), Report::Answered).is_empty(), "freed once");
+    let running = admission.admit(at(0), call(1)).unwrap();
+    assert_eq!(admission.ask(at(0), call(2)), GO);
+    assert_eq!(admission.ask(at(0), call(3)), LINE);
+    assert_eq!(admission.ask(at(0), call(4)), LINE);
+    assert_eq!(admission.next(at(9)), None, "nothing is free");
+    admission.report(at(9), &running, Report::Answered);
+    assert_eq!(admission.ask(at(9), call(5)), LINE, "a later ask does not overtake");
+    assert_eq!(admission.next_for_pool(at(9)), Some(3));
+    assert_eq!(admission.ask(at(9), call(4)), LINE);
+    assert_eq!(admission.ask(at(9), call(3)), GO);
+    assert_eq!(admission.next(at(9)), None, "freed once");
 }
 
 #[test]
 fn calls_and_consultations_have_a_pool_each() {
     let mut admission = admission(Pacing::off());
-    assert_eq!(admission.admit(at(0), &call(1, 1)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &call(2, 1)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &call(3, 1)), FULL);
-    assert_eq!(admission.admit(at(0), &claim(1, 2, ClaimKind::Consult)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &claim(2, 2, ClaimKind::Consult)), FULL);
-}
-
-#[test]
-fn an_action_that_is_withdrawn_when_its_turn_comes_passes_its_place_on() {
-    let mut admission = admission(Pacing::off());
-    for room in 1..=4 {
-        let _ = admission.admit(at(0), &call(room, 1));
-    }
-    assert_eq!(admission.report(at(9), &call(1, 1), Report::Answered), [try_again(&call(3, 1))]);
-    assert_eq!(admission.withdraw(at(9), ChannelId::new(3), ActionId(1)), [try_again(&call(4, 1))]);
-    assert_eq!(admission.admit(at(9), &call(4, 1)), Verdict::Go);
-}
-
-#[test]
-fn a_place_whose_room_does_not_ask_goes_to_the_next_after_ten_seconds() {
-    let mut admission = admission(Pacing::off());
-    for room in 1..=4 {
-        let _ = admission.admit(at(0), &call(room, 1));
-    }
-    assert_eq!(admission.report(at(9), &call(1, 1), Report::Answered), [try_again(&call(3, 1))]);
-    assert_eq!(admission.next_deadline(), Some(at(10_009)));
-    assert!(admission.due(at(10_008)).is_empty());
-    assert_eq!(admission.due(at(10_009)), [try_again(&call(4, 1))]);
-    assert_eq!(admission.admit(at(10_009), &call(3, 1)), FULL);
-    assert_eq!(admission.admit(at(10_009), &call(4, 1)), Verdict::Go);
-}
-
-/// A call of this agent.
-fn call_of(agent: u32, room: u64) -> Claim {
-    Claim { account: AccountKey::Agent(AgentKey::new(agent)), ..call(room, 1) }
+    assert_eq!(admission.ask(at(0), call(1)), GO);
+    assert_eq!(admission.ask(at(0), call(2)), GO);
+    assert_eq!(admission.ask(at(0), call(3)), LINE);
+    let consult = admission.admit(at(0), claim(1, ClaimKind::Consult)).unwrap();
+    assert_eq!(admission.ask(at(0), claim(2, ClaimKind::Consult)), LINE);
+    admission.report(at(0), &consult, Report::Answered);
+    assert_eq!(admission.next_for_pool(at(0)), Some(2), "its own pool's place");
 }
 
 fn one_call_each() -> Admission {
-    let (pacing, attempt_timeout) = (Pacing::off(), SECOND * 10);
-    let limits =
-        Limits { pacing, calls_max: 2, agent_calls_max: Some(1), consults_max: 1, attempt_timeout };
-    Admission::new(limits)
+    let (pacing, agent_calls_max) = (Pacing::off(), Some(1));
+    Admission::new(Limits { pacing, calls_max: 2, agent_calls_max, consults_max: 1 })
 }
 
 #[test]
 fn an_agent_is_called_so_often_at_once_and_others_do_not_wait_for_that() {
     let mut admission = one_call_each();
-    assert_eq!(admission.admit(at(0), &call_of(1, 1)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &call_of(1, 2)), FULL);
-    assert_eq!(admission.admit(at(0), &call_of(1, 3)), FULL);
-    assert_eq!(admission.admit(at(0), &call_of(2, 4)), Verdict::Go);
-    let over = admission.report(at(9), &call_of(1, 1), Report::Answered);
-    assert_eq!(over, [try_again(&call_of(1, 2))]);
-    assert_eq!(admission.admit(at(9), &call_of(1, 3)), FULL, "a later ask does not overtake");
-    assert_eq!(admission.admit(at(9), &call_of(1, 2)), Verdict::Go);
-    assert!(admission.withdraw(at(9), ChannelId::new(3), ActionId(1)).is_empty());
-    assert!(admission.report(at(9), &call_of(1, 2), Report::Answered).is_empty());
-    assert!(admission.report(at(9), &call_of(2, 4), Report::Answered).is_empty());
+    let first = admission.admit(at(0), by_agent(1, call(1))).unwrap();
+    assert_eq!(admission.ask(at(0), by_agent(1, call(2))), LINE);
+    assert_eq!(admission.ask(at(0), by_agent(1, call(3))), LINE);
+    let other = admission.admit(at(0), by_agent(2, call(4))).unwrap();
+    admission.report(at(9), &first, Report::Answered);
+    assert_eq!(admission.ask(at(9), by_agent(1, call(3))), LINE, "a later ask does not overtake");
+    assert_eq!(admission.next_for_pool(at(9)), Some(2));
+    let second = admission.admit(at(9), by_agent(1, call(2))).unwrap();
+    admission.report(at(9), &second, Report::Answered);
+    assert_eq!(admission.next_for_pool(at(9)), Some(3));
+    assert_eq!(admission.next(at(9)), None, "it wants nothing any more");
+    admission.report(at(9), &other, Report::Answered);
     assert_eq!(admission.len(), 0);
 }
 
 #[test]
-fn an_agents_place_is_free_again_where_the_call_waits_for_one_of_all_and_is_withdrawn() {
+fn a_room_that_waits_for_another_agent_by_now_keeps_its_place() {
     let mut admission = one_call_each();
-    assert_eq!(admission.admit(at(0), &call_of(1, 1)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &call_of(2, 2)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &call_of(3, 3)), FULL, "of all");
-    assert_eq!(admission.admit(at(0), &call_of(3, 4)), FULL, "of its own");
-    let gone = admission.withdraw(at(1), ChannelId::new(3), ActionId(1));
-    assert_eq!(gone, [try_again(&call_of(3, 4))]);
-    assert_eq!(admission.admit(at(1), &call_of(3, 4)), FULL, "of all");
-    assert!(admission.withdraw(at(1), ChannelId::new(1), ActionId(1)).is_empty(), "it runs");
-    assert_eq!(admission.admit(at(1), &call_of(1, 5)), FULL, "so its place is taken");
+    let first = admission.admit(at(0), by_agent(1, call(1))).unwrap();
+    let second = admission.admit(at(0), by_agent(2, call(2))).unwrap();
+    assert_eq!(admission.ask(at(0), by_agent(1, call(3))), LINE);
+    assert_eq!(admission.ask(at(0), by_agent(2, call(4))), LINE);
+    assert_eq!(
+        admission.ask(at(0), by_agent(2, call(3))),
+        LINE,
+        "another agent has its turn there"
+    );
+    admission.report(at(1), &first, Report::Answered);
+    assert_eq!(admission.next(at(1)), None, "the other agent's place is taken");
+    admission.report(at(1), &second, Report::Answered);
+    assert_eq!(admission.next_for_pool(at(1)), Some(3));
+    assert_eq!(admission.ask(at(1), by_agent(2, call(3))), GO);
+    assert_eq!(admission.next(at(1)), None);
+    assert_eq!(admission.ask(at(1), by_agent(1, call(4))), GO, "it stands in no line any more");
+    assert_eq!(admission.len(), 2);
 }
 
-#[test]
-fn a_room_that_went_away_keeps_no_agents_place() {
-    let mut admission = one_call_each();
-    assert_eq!(admission.admit(at(0), &call_of(1, 1)), Verdict::Go);
-    assert_eq!(admission.admit(at(0), &call_of(2, 2)), Verdict::Go);
-    for room in 3..=4 {
-        assert_eq!(admission.admit(at(0), &call_of(3, room)), FULL);
+/// What a pool should do, slow and obvious.
+#[derive(Default)]
+struct Model {
+    max: usize,
+    each_max: Option<usize>,
+    running: Vec<Admitted>,
+    line: Vec<(ChannelId, AccountKey)>,
+}
+
+impl Model {
+    fn has_place(&self, account: AccountKey) -> bool {
+        let of_account = self.running.iter().filter(|it| it.claim.account == account).count();
+        self.running.len() < self.max && self.each_max.is_none_or(|max| of_account < max)
     }
-    // Its turn comes, and it never asks: the agent's next call comes up as soon as another room wants the place of all.
-    assert_eq!(admission.admit(at(0), &call_of(5, 5)), FULL);
-    let freed = admission.report(at(9), &call_of(1, 1), Report::Answered);
-    assert_eq!(freed, [try_again(&call_of(3, 3))]);
-    assert_eq!(admission.due(at(10_009)), [try_again(&call_of(5, 5)), try_again(&call_of(3, 4))]);
+
+    fn first(&self) -> Option<usize> {
+        self.line.iter().position(|(_, account)| self.has_place(*account))
+    }
 }
 
 proptest! {
     #[test]
-    fn a_pool_serves_in_the_order_of_the_first_asks_and_forgets_all(seed: u64) {
-        let mut admission = admission(Pacing::off());
-        let mut chance = Chance(seed);
-        let (mut running, mut called, mut line) = (Vec::new(), Vec::new(), VecDeque::new());
-        let mut wakeups = Vec::new();
+    fn a_pool_serves_in_the_order_of_the_first_asks_and_forgets_all(
+        seed: u64,
+        max in 1..4_usize,
+        each_max in prop::option::of(1..3_usize),
+    ) {
+        let pacing = Pacing::off();
+        let limits = Limits { pacing, calls_max: max, agent_calls_max: each_max, consults_max: 1 };
+        let (mut admission, mut chance) = (Admission::new(limits), Chance(seed));
+        let mut model = Model { max, each_max, ..Model::default() };
         for id in 0..400 {
-            let claims = call(chance.below(6), id);
-            let pick = |chance: &mut Chance, list: &[Claim]| {
-                usize::try_from(chance.below(list.len() as u64)).unwrap()
-            };
-            match chance.below(5) {
-                0 | 1 => match admission.admit(at(id), &claims) {
-                    Verdict::Go => {
-                        prop_assert!(line.is_empty());
-                        running.push(claims);
+            if chance.below(2) == 0 && !model.running.is_empty() {
+                let over = model.running.swap_remove(chance.place(model.running.len()));
+                admission.report(at(id), &over, Report::Answered);
+            } else {
+                let claim = by_agent(u32::try_from(chance.below(3)).unwrap(), call(chance.below(8)));
+                let may_go = model.has_place(claim.account) && model.first().is_none();
+                let answer = admission.admit(at(id), claim);
+                prop_assert_eq!(answer.is_ok(), may_go);
+                let known = model.line.iter().position(|(room, _)| *room == claim.room);
+                match (answer, known) {
+                    (Ok(admitted), known) => {
+                        model.running.push(admitted);
+                        known.map(|known| model.line.remove(known));
                     }
-                    Verdict::Wait { .. } => line.push_back(claims),
-                },
-                2 if !running.is_empty() => {
-                    let over: Claim = running.swap_remove(pick(&mut chance, &running));
-                    wakeups = admission.report(at(id), &over, Report::Answered);
+                    (Err(_), Some(known)) => model.line[known].1 = claim.account,
+                    (Err(_), None) => model.line.push((claim.room, claim.account)),
                 }
-                3 if !line.is_empty() => {
-                    let place = pick(&mut chance, line.make_contiguous());
-                    let gone = line.remove(place).unwrap();
-                    prop_assert!(admission.withdraw(at(id), gone.room, gone.id).is_empty());
-                }
-                4 if !called.is_empty() && chance.below(3) == 0 => {
-                    let gone: Claim = called.swap_remove(pick(&mut chance, &called));
-                    wakeups = admission.withdraw(at(id), gone.room, gone.id);
-                }
-                _ if !called.is_empty() => {
-                    let next: Claim = called.swap_remove(pick(&mut chance, &called));
-                    prop_assert_eq!(admission.admit(at(id), &next), Verdict::Go);
-                    running.push(next);
-                }
-                _ => {}
             }
-            for wakeup in wakeups.drain(..) {
-                let first = line.pop_front().unwrap();
-                prop_assert_eq!(wakeup, try_again(&first));
-                called.push(first);
+            // Now and then the driver has something else to do first.
+            let mut goes_on = chance.below(3) > 0;
+            while let Some(first) = model.first().filter(|_| goes_on) {
+                let (room, account) = model.line.remove(first);
+                prop_assert_eq!(admission.next_for_pool(at(id)), Some(room.get()));
+                if chance.below(3) > 0 {
+                    let claim = Claim::new(room, account, ClaimKind::Call);
+                    model.running.push(admission.admit(at(id), claim).unwrap());
+                    goes_on = chance.below(3) > 0;
+                }
             }
-            prop_assert!(running.len() + called.len() <= 2);
-            prop_assert!(line.is_empty() || running.len() + called.len() == 2, "no place is idle");
-            prop_assert_eq!(admission.len(), running.len() + called.len() + line.len());
+            if model.first().is_none() {
+                prop_assert_eq!(admission.next(at(id)), None);
+            }
+            prop_assert_eq!(admission.len(), model.running.len() + model.line.len());
         }
-        // Those in the line go first: a freed place is kept for the first of them.
-        for gone in line.into_iter().chain(called) {
-            let _ = admission.withdraw(at(400), gone.room, gone.id);
+        for over in model.running {
+            admission.report(at(400), &over, Report::Answered);
         }
-        for over in running {
-            let _ = admission.report(at(400), &over, Report::Answered);
-        }
-        prop_assert_eq!(admission.len(), 0);
-        prop_assert_eq!(admission.next_deadline(), None);
+        // Nobody wants anything any more.
+        while admission.next(at(400)).is_some() {}
+        prop_assert_eq!((admission.len(), admission.next_deadline()), (0, None));
     }
 }

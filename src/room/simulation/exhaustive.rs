@@ -217,6 +217,7 @@ impl World {
     fn go_on(&mut self, path: &mut Path<'_>, mut may: May) -> bool {
         let until = self.now + Duration::from_secs(3_600);
         while self.books.broken.is_none() {
+            self.move_lines();
             while self.ready {
                 self.serve();
             }

@@ -50,12 +50,12 @@ impl World {
         let outcome = self.outcome(&mut flight);
         note!(self, "end {} {}", flight.id.0, told(&outcome));
         let (read, report) = (self.unknown_of(&outcome), report_of(&outcome, self.now));
-        let claim = self.room.done(&self.fixed.context(), self.now, flight.id, outcome);
-        let wakeups = claim.map(|claim| self.admission.report(self.now, &claim, report));
-        let wakeups = wakeups.unwrap_or_default();
+        if let Some(admitted) = self.room.done(&self.fixed.context(), self.now, flight.id, outcome)
+        {
+            self.admission.report(self.now, &admitted, report);
+        }
         self.note_heard(&read);
         self.after();
-        self.wake(&wakeups);
     }
 
     /// What of a page the room has not heard.

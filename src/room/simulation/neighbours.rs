@@ -7,7 +7,7 @@ use dirigent_core::{AgentKey, Timestamp};
 use super::chat::Answers;
 use super::world::{World, note};
 use crate::ChannelId;
-use crate::admission::{AccountKey, ActionId, Claim, ClaimKind, Report, Verdict, Wakeup};
+use crate::admission::{AccountKey, Admitted, Claim, ClaimKind, Report, Wait};
 
 /// The first of them; the room that is watched has a smaller number.
 const FIRST: u64 = 100;
@@ -18,16 +18,19 @@ const BURST: u64 = 6;
 
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
-    /// What waits to be admitted, and when it asks again where that is known.
-    waiting: Vec<(Claim, Option<Timestamp>)>,
+    /// What waits to be admitted.
+    waiting: Vec<(Claim, Wait)>,
     /// What was admitted, when it ends, and how.
-    under_way: Vec<(Claim, Timestamp, Report)>,
-    next_id: u64,
+    under_way: Vec<(Admitted, Timestamp, Report)>,
+}
+
+const fn asks_at(wait: Wait) -> Option<Timestamp> {
+    if let Wait::Until(until) = wait { Some(until) } else { None }
 }
 
 impl Neighbours {
     pub(super) fn next_moment(&self) -> Option<Timestamp> {
-        let asks = self.waiting.iter().filter_map(|(_, until)| *until);
+        let asks = self.waiting.iter().filter_map(|(_, wait)| asks_at(*wait));
         asks.chain(self.under_way.iter().map(|(_, ends, _)| *ends)).min()
     }
 
@@ -43,8 +46,12 @@ impl Neighbours {
 
     pub(super) fn set_back(&mut self, by: Duration) {
         let ends = self.under_way.iter_mut().map(|(_, ends, _)| ends);
-        let asks = self.waiting.iter_mut().filter_map(|(_, until)| until.as_mut());
-        ends.chain(asks).for_each(|at| *at = at.saturating_sub(by));
+        ends.for_each(|at| *at = at.saturating_sub(by));
+        for (_, wait) in &mut self.waiting {
+            if let Wait::Until(until) = wait {
+                *until = until.saturating_sub(by);
+            }
+        }
     }
 }
 
@@ -55,12 +62,7 @@ impl World {
         if waiting > 0 && self.dice.chance(300) {
             let chosen = self.dice.place(waiting);
             let (claim, _) = self.neighbours.waiting.swap_remove(chosen);
-            note!(self, "neighbour withdraws {claim:?}");
-            // Some rooms go away without a word.
-            if !self.dice.chance(200) {
-                let wakeups = self.admission.withdraw(self.now, claim.room, claim.id);
-                self.wake(&wakeups);
-            }
+            note!(self, "neighbour does without {claim:?}");
             return;
         }
         let room = ChannelId::new(FIRST + self.dice.below(ROOMS));
@@ -71,8 +73,6 @@ impl World {
     }
 
     fn draw_claim(&mut self, room: ChannelId) -> Claim {
-        self.neighbours.next_id += 1;
-        let id = ActionId(self.neighbours.next_id);
         let kind = match self.dice.below(10) {
             0..=3 => ClaimKind::Post,
             4..=6 => ClaimKind::Read,
@@ -82,17 +82,19 @@ impl World {
         let agent = AgentKey::new(self.dice.below(u64::from(self.fixed.agents)) as u32);
         let is_agents = kind == ClaimKind::Post && self.is_hosted(agent) && self.dice.chance(500);
         let account = if is_agents { AccountKey::Agent(agent) } else { AccountKey::Moderator };
-        Claim { room, id, target: room, account, agent: None, kind }
+        Claim::new(room, account, kind)
     }
 
     fn neighbour_asks(&mut self, claim: Claim) {
-        let verdict = self.admission.admit(self.now, &claim);
-        note!(self, "neighbour asks {claim:?} {verdict:?}");
-        match verdict {
-            Verdict::Wait { until } => self.neighbours.waiting.push((claim, until)),
-            Verdict::Go => {
+        let answer = self.admission.admit(self.now, claim);
+        note!(self, "neighbour asks {claim:?} {answer:?}");
+        match answer {
+            Err(wait) => {
+                self.neighbours.waiting.push((Claim { has_waited: true, ..claim }, wait));
+            }
+            Ok(admitted) => {
                 let (ends, report) = self.draw_report(claim.kind);
-                self.neighbours.under_way.push((claim, ends, report));
+                self.neighbours.under_way.push((admitted, ends, report));
             }
         }
     }
@@ -122,28 +124,25 @@ impl World {
     /// Those whose time has come ask again, and requests end.
     pub(super) fn neighbours_go_on(&mut self) {
         let now = self.now;
-        let is_due = |(_, until): &(Claim, Option<Timestamp>)| until.is_some_and(|at| at <= now);
+        let is_due = |(_, wait): &(Claim, Wait)| asks_at(*wait).is_some_and(|at| at <= now);
         while let Some(at) = self.neighbours.waiting.iter().position(is_due) {
             let (claim, _) = self.neighbours.waiting.swap_remove(at);
             self.neighbour_asks(claim);
         }
         while let Some(at) = self.neighbours.under_way.iter().position(|(_, at, _)| *at <= now) {
-            let (claim, _, report) = self.neighbours.under_way.swap_remove(at);
-            note!(self, "neighbour ends {claim:?} {report:?}");
-            let wakeups = self.admission.report(now, &claim, report);
-            self.wake(&wakeups);
+            let (admitted, _, report) = self.neighbours.under_way.swap_remove(at);
+            note!(self, "neighbour ends {admitted:?} {report:?}");
+            self.admission.report(now, &admitted, report);
         }
     }
 
-    /// A neighbour may ask again, for one request or for all.
-    pub(super) fn wake_neighbour(&mut self, wakeup: &Wakeup) {
-        let is_it = |(claim, _): &(Claim, Option<Timestamp>)| {
-            claim.room == wakeup.room && wakeup.id.is_none_or(|id| id == claim.id)
-        };
+    /// It is a neighbour's turn in a line: it asks for everything that it wants, but for what has to wait until a time.
+    pub(super) fn poll_neighbour(&mut self, room: ChannelId) {
+        let is_it = |(claim, wait): &(Claim, Wait)| claim.room == room && asks_at(*wait).is_none();
         let waiting = std::mem::take(&mut self.neighbours.waiting);
-        let (woken, waiting): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_it);
+        let (polled, waiting): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_it);
         self.neighbours.waiting = waiting;
-        for (claim, _) in woken {
+        for (claim, _) in polled {
             self.neighbour_asks(claim);
         }
     }

@@ -75,8 +75,7 @@ impl World {
         self.due = None;
         self.room.tick(&self.fixed.context(), self.now);
         self.after();
-        let wakeups = self.admission.due(self.now);
-        self.wake(&wakeups);
+        self.move_lines();
     }
 
     /// The room leaves memory, if it rests, and comes back.
@@ -124,6 +123,7 @@ impl World {
         if self.ready {
             self.serve();
         }
+        self.move_lines();
         let next = self.next_moment();
         let ahead = next.map_or(60_000, |next| next.since(self.now).as_millis() as u64);
         // A driver that is late is late by two seconds at most.
@@ -260,6 +260,7 @@ impl World {
 
     /// What is to be done now, or else the next moment.
     pub(super) fn step_calmly(&mut self) {
+        self.move_lines();
         if self.ready {
             self.serve();
         } else if !self.chat.events.is_empty() {

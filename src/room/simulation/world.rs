@@ -24,7 +24,7 @@ use super::flight::{Flight, What};
 use super::ledger::Ledger;
 use super::neighbours::Neighbours;
 use super::store::Store;
-use crate::admission::{Admission, Limits, Wakeup};
+use crate::admission::{Admission, Limits, Next};
 use crate::record::discussion::Discussion;
 use crate::settings::Pacing;
 use crate::values::message::Began;
@@ -323,12 +323,11 @@ impl World {
     /// The driver starts what the room offers.
     pub(super) fn serve(&mut self) {
         self.ready = false;
-        let mut wakeups: Vec<Wakeup> = Vec::new();
         loop {
             loop {
                 let (admission, buffers) = (&mut self.admission, &mut self.buffers);
-                let (wakeups, mut started) = (&mut wakeups, Vec::new());
-                let mut door = Doorway { admission, wakeups, buffers, started: &mut started };
+                let mut started = Vec::new();
+                let mut door = Doorway { admission, buffers, started: &mut started };
                 let starts = self.room.next_action(&self.fixed.context(), self.now, &mut door);
                 assert_eq!(usize::from(starts), started.len(), "one action at a time");
                 let Some(started) = started.pop() else {
@@ -344,19 +343,21 @@ impl World {
             }
         }
         self.reschedule();
-        self.wake(&wakeups);
         self.watch();
     }
 
-    pub(super) fn wake(&mut self, wakeups: &[Wakeup]) {
-        for wakeup in wakeups {
-            if wakeup.room != ROOM {
-                self.wake_neighbour(wakeup);
+    /// The driver polls the rooms whose turn has come in a line.
+    pub(super) fn move_lines(&mut self) {
+        while let Some(Next { room, is_for_chat }) = self.admission.next(self.now) {
+            if room != ROOM {
+                self.poll_neighbour(room);
                 continue;
             }
-            self.room.try_again(self.now, wakeup.id);
-            self.after();
-            self.ready = true;
+            note!(self, "its turn");
+            if is_for_chat {
+                self.room.retry_now();
+            }
+            self.serve();
         }
     }
 
@@ -378,8 +379,7 @@ impl World {
             self.after();
             self.check_named(named);
         }
-        let wakeups = self.admission.due(self.now);
-        self.wake(&wakeups);
+        self.move_lines();
         self.check_is_ahead();
     }
 
@@ -486,7 +486,6 @@ fn new_admission(fixed: &Fixed) -> Admission {
         calls_max: settings.limits.calls_max,
         agent_calls_max: settings.limits.agent_calls_max,
         consults_max: settings.limits.calls_max,
-        attempt_timeout: settings.time_limits.request,
     })
 }
 

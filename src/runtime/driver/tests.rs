@@ -8,6 +8,7 @@ use dirigent_core::{Input, Mode, Reason};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use super::*;
+use crate::admission::{AccountKey, Claim, ClaimKind, Report, Wait};
 use crate::memory::MemoryChannels;
 use crate::runtime::cell::{Awaited, Epochs};
 use crate::runtime::fixture::{Quiet, built, executor};
@@ -91,6 +92,27 @@ async fn what_a_room_began_ends_in_it_although_its_channel_was_erased_and_made_a
     driver.over.clear();
     drop(room);
     assert!(runtime.rooms.awake(channel).is_some_and(|known| Arc::ptr_eq(&known, &anew)));
+}
+
+#[tokio::test]
+async fn the_driver_wakes_when_a_line_moves_and_passes_over_rooms_that_left_memory() {
+    let (dirigent, driver) = built(Arc::default(), &MemoryChannels::default());
+    let runtime = &dirigent.runtime;
+    let (room, performer) = (published(runtime), runtime.performer());
+    let mut driver = Loop::new(runtime, &performer, driver.ready);
+    let now = runtime.clock.now();
+    driver.deaf_at = None;
+    let gone = Claim::new(ChannelId::new(9), AccountKey::Moderator, ClaimKind::Read);
+    let refused = driver.admission.admit(now, gone).unwrap();
+    driver.admission.report(now, &refused, Report::Away { refused: true });
+    assert_eq!(driver.admission.admit(now, gone), Err(Wait::Line));
+    driver.look_at(room.again(), None, true, None);
+    driver.follow(OVER_AT_ONCE, None);
+    assert!(driver.running.is_empty(), "the members are not read");
+    let probe_at = driver.admission.next_deadline().unwrap();
+    assert_eq!(driver.next_deadline(now), Some(probe_at));
+    driver.move_lines(probe_at);
+    assert!(driver.admission.admit(probe_at, gone).is_ok(), "the room has asked, and was answered");
 }
 
 /// Answers at once, so often; then never again.
