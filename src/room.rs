@@ -5,23 +5,22 @@
 //! clock, lock, task or I/O. The runtime gives it events with their time, performs its signals at once
 //! and its actions as futures, and hands back what came of them.
 //!
-//! Each event makes a [`Step`]: it lends the handler of a topic the fields of that topic, sorts what the
-//! turn machine asks for into the lanes, and brings everything in line at the end.
+//! Each event makes a [`Step`], which has the whole room. Its methods stand in a file for each topic. At the end of the
+//! event the step sorts what the turn machine asks for into the lanes, and brings everything in line.
 //!
-//! Files with a topic's state are *lanes*, values that are tested by themselves. Files with an event's work are
-//! *handlers*: each borrows its lane, the machine and what else its topic needs.
+//! A *lane* is the state of one topic, a value that is tested by itself.
 //!
-//! | topic | lanes | handlers |
+//! | topic | lanes | methods of the step |
 //! | --- | --- | --- |
 //! | the machine and what is stored | `turns`, `commit`, `restored`, `refused`, `record` | |
 //! | posts in the channel: triggers, notices, reminders | `voice`, `words` | `speaking` |
-//! | a hosted reply, part by part | `reply` | `replying` |
+//! | a hosted reply, part by part | `reply`, `delivery` | `replying` |
 //! | calls of hosted agents, runs of hosts | `calls`, `deferrals`, `overrun` | `calling`, `guards` |
 //! | questions to the orchestrator | `calls` | `consulting` |
 //! | messages, and what each agent was handed | `inbox`, `texts`, `marks`, `talk` | `hearing`, `handing`, `recollection` |
 //! | reads of the chat's history and members | `reads` | `pages` |
 //! | whether the chat answers, and can be heard | `chat_health` | `connection` |
-//! | a discussion's guide and result | `outbox` | `discussion_posts` |
+//! | a discussion's guide and result | `outbox`, `delivery` | |
 //! | deletions | `cleanup` | |
 //! | requests: under way, repeated | `requests`, `attempts` | |
 //!
@@ -44,8 +43,8 @@ pub(crate) mod connection;
 mod consulting;
 pub(crate) mod context;
 mod deferrals;
+mod delivery;
 pub(crate) mod directory;
-mod discussion_posts;
 mod done;
 pub(crate) mod doorway;
 pub(crate) mod guards;
@@ -92,14 +91,12 @@ use self::commit::Stamp;
 use self::commit::news::Announcement;
 use self::connection::Gateway;
 use self::context::Context;
-use self::done::Concluding;
 use self::doorway::Doorway;
 use self::guards::Guards;
 use self::hearing::{digest, tail_of};
 use self::inbox::{Inbox, Leftovers};
 use self::look::Look;
 use self::marks::Marks;
-use self::offer::Offering;
 use self::outbox::Undelivered;
 use self::step::Step;
 use self::turns::Turns;
@@ -271,7 +268,7 @@ impl Room {
         let was_stop = |active: &Active| active.commands.stops.contains(&digest.id);
         if digest.kind == MessageKind::StopWord || self.active.as_deref().is_some_and(was_stop) {
             self.event(cx, now, |step| {
-                step.hearing().edited(&digest);
+                step.hear_edit(&digest);
                 step.sort();
             });
         }
@@ -282,7 +279,7 @@ impl Room {
     pub(crate) fn deleted(&mut self, cx: &Context<'_>, now: Timestamp, message: MessageId) {
         if self.turns.machine.config().people.withdraw_deleted {
             self.event(cx, now, |step| {
-                step.hearing().deleted(message);
+                step.hear_deletion(message);
                 step.sort();
             });
         } else if let Some(active) = &mut self.active {
@@ -293,8 +290,8 @@ impl Room {
     /// The host tells of its connections to the gateway.
     pub(crate) fn gateway(&mut self, cx: &Context<'_>, now: Timestamp, news: Gateway) {
         self.event(cx, now, |step| {
-            if step.connection().take(news) {
-                step.hear();
+            if step.gateway_tells(news) {
+                step.is_heard();
             }
         });
     }
@@ -319,8 +316,9 @@ impl Room {
         self.turns.submit(cx, now, input)?;
         self.step(cx, now).sort();
         if let Some(terms) = terms {
-            let posts = &mut self.active.get_or_insert_default().posts;
-            posts.get_or_insert_default().owe_guide(cx, self.turns.channel, now, &terms);
+            let outbox = self.active.get_or_insert_default().outbox.get_or_insert_default();
+            let of = (self.turns.channel, now);
+            outbox.owe_guide(cx, of, &mut self.turns.commit, &terms);
             self.discussion = Some(Arc::new(terms));
         }
         self.turns.commit.change_for_good();
@@ -341,11 +339,11 @@ impl Room {
         let mut step = self.step(cx, now);
         if is_discussion {
             let result = cx.settings.texts.result(channel, summary);
-            step.lanes.posts.get_or_insert_default().result = Some(result);
+            step.lanes.outbox.get_or_insert_default().result = Some(result);
         }
         let answer = step.submit(&Input::Conclude { by });
-        if let Some(posts) = &mut step.lanes.posts {
-            posts.result = None;
+        if let Some(outbox) = &mut step.lanes.outbox {
+            outbox.result = None;
         }
         answer?;
         step.turns.commit.change_for_good();
@@ -361,9 +359,9 @@ impl Room {
         what: Undelivered,
     ) -> Result<Stamp, Refusal> {
         self.reach(now);
-        let channel = self.turns.channel;
-        let posts = self.active.as_mut().and_then(|active| active.posts.as_mut());
-        let is_done = posts.is_some_and(|posts| posts.outbox.redress(now, channel, what));
+        let outbox = self.active.as_mut().and_then(|active| active.outbox.as_mut());
+        let (of, commit) = ((self.turns.channel, now), &mut self.turns.commit);
+        let is_done = outbox.is_some_and(|outbox| outbox.redress(of, commit, what));
         if !is_done {
             return Err(Refusal::UnknownTicket);
         }
@@ -397,7 +395,7 @@ impl Room {
     pub(crate) fn deferral_told(&mut self, cx: &Context<'_>, now: Timestamp, told: bool) {
         self.event(cx, now, |step| {
             if told {
-                step.speaking().deferral_told();
+                step.deferral_told();
             }
         });
     }
@@ -431,7 +429,7 @@ impl Room {
             return false;
         }
         self.reach(now);
-        Offering { step: &mut self.step(cx, now), door }.next()
+        self.step(cx, now).next_action(door)
     }
 
     /// An action ended. Returns what it was admitted for, where it had to be. One that is not under way any more is ignored.
@@ -444,8 +442,9 @@ impl Room {
     ) -> Option<Admitted> {
         self.reach(now);
         let mut step = self.step(cx, now);
-        let (purpose, admitted) = step.lanes.requests.end(id)?;
-        Concluding { step: &mut step, id }.conclude(purpose, admitted, outcome);
+        let ended = step.lanes.requests.end(id)?;
+        let admitted = ended.1;
+        step.conclude(id, ended, outcome);
         if step.turns.commit.is_taken_over() {
             step.turns.abandon();
             step.lanes.abandon(now);

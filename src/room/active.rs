@@ -11,9 +11,9 @@ use super::chat_health::ChatHealth;
 use super::cleanup::Cleanup;
 use super::commit::CommitState;
 use super::deferrals::Deferrals;
-use super::discussion_posts::DiscussionPosts;
 use super::hearing::Commands;
 use super::inbox::Inbox;
+use super::outbox::Outbox;
 use super::overrun::Overruns;
 use super::reads::Reads;
 use super::reply::{ReplyDelivery, WithdrawnReply};
@@ -36,7 +36,7 @@ pub(super) struct Active {
     pub(super) cleanup: Option<Box<Cleanup>>,
     pub(super) reads: Reads,
     /// Nothing but in discussions.
-    pub(super) posts: Option<Box<DiscussionPosts>>,
+    pub(super) outbox: Option<Box<Outbox>>,
     pub(super) calls: Calls,
     pub(super) overruns: Overruns,
     pub(super) consult: Option<Box<Consult>>,
@@ -76,7 +76,7 @@ impl Active {
             && self.cleanup.as_ref().is_none_or(|cleanup| cleanup.is_empty())
             && self.signals.is_empty()
             && self.voice.is_empty()
-            && self.posts.as_ref().is_none_or(|posts| posts.outbox.is_at_rest())
+            && self.outbox.as_ref().is_none_or(|outbox| outbox.is_at_rest())
     }
 
     /// Whether a lane may have an action to offer. What waits for its state to be stored has none: the end of the commit
@@ -98,7 +98,7 @@ impl Active {
             || consult
             || self.cleanup.as_ref().is_some_and(|cleanup| !cleanup.is_empty())
             || self.reads.may_act()
-            || self.posts.as_ref().is_some_and(|posts| !posts.outbox.is_empty())
+            || self.outbox.as_ref().is_some_and(|outbox| !outbox.is_empty())
             || self.chat.is_probing()
     }
 
@@ -109,12 +109,12 @@ impl Active {
         let single = [
             self.voice.next_at(),
             self.deferrals.as_ref().and_then(|deferrals| deferrals.next_at()),
-            reply.filter(|_| !self.voice.is_under_way()).and_then(|r| r.attempts().next_at()),
+            reply.filter(|_| !self.voice.is_under_way()).and_then(ReplyDelivery::next_at),
         ];
         let cleanup = self.cleanup.iter().flat_map(|cleanup| cleanup.moments());
-        let posts = self.posts.iter().flat_map(|posts| posts.outbox.moments());
+        let outbox = self.outbox.iter().flat_map(|outbox| outbox.moments());
         let others = self.reads.moments().chain(self.chat.moments()).chain(self.calls.moments());
-        let all = single.into_iter().flatten().chain(others).chain(cleanup).chain(posts);
+        let all = single.into_iter().flatten().chain(others).chain(cleanup).chain(outbox);
         all.filter(|moment| *moment > at).min()
     }
 
@@ -124,8 +124,8 @@ impl Active {
             cleanup.move_back(by);
         }
         self.reads.move_back(by);
-        if let Some(posts) = &mut self.posts {
-            posts.outbox.move_back(by);
+        if let Some(outbox) = &mut self.outbox {
+            outbox.move_back(by);
         }
         if let Some(deferrals) = &mut self.deferrals {
             deferrals.move_back(by);
@@ -142,9 +142,9 @@ impl Active {
     /// The chat answers again, or it is this room's turn to ask whether it does: what waits for it may be tried at
     /// once. How often a chat that is away is asked is decided for all rooms together.
     pub(super) fn retry_now(&mut self) {
-        self.voice.attempts().retry_now();
-        if let Some(posts) = &mut self.posts {
-            posts.outbox.chat_back();
+        self.voice.retry_now();
+        if let Some(outbox) = &mut self.outbox {
+            outbox.chat_back();
         }
         if let Some(reply) = &mut self.reply {
             reply.retry_now();
@@ -185,7 +185,7 @@ impl Active {
         }
         (self.reply, self.withdrawn) = (None, None);
         self.inbox.forget();
-        self.posts = None;
+        self.outbox = None;
         self.reads = Reads::default();
     }
 }

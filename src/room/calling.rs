@@ -1,6 +1,5 @@
 //! The run of a hosted agent: it is permitted, called, handed what people say, and cancelled.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use dirigent_core::snapshot::{PermitRun, Phase, State};
@@ -8,11 +7,9 @@ use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, Input, PhaseKind, RunId, Ticket, TurnId};
 
 use super::action::{Account, Action, ActionId, CallRequest, Purpose, Signal};
-use super::calls::{Call, Calls, Inject, KeptRun, hosted_run, is_hosted_run};
+use super::calls::{Call, Inject, KeptRun, hosted_run, is_hosted_run};
 use super::doorway::Doorway;
-use super::handing::Handing;
-use super::requests::Requests;
-use super::turns::Turns;
+use super::step::Step;
 use crate::admission::{Claim, ClaimKind};
 use crate::settings::LostRuns;
 use crate::values::stage::DriverStage;
@@ -20,16 +17,8 @@ use crate::values::stage::DriverStage;
 /// How long a run of another process is waited for after a restart, where no deadline is set.
 const KEPT_RUN_MAX: Duration = Duration::from_secs(600);
 
-/// Calls agents, and takes their calls away.
-pub(super) struct Calling<'a> {
-    pub(super) turns: &'a mut Turns,
-    pub(super) calls: &'a mut Calls,
-    pub(super) signals: &'a mut VecDeque<Signal>,
-    pub(super) requests: &'a mut Requests,
-    pub(super) handing: Handing<'a>,
-}
-
-impl Calling<'_> {
+/// Calls agents, and takes their runs away.
+impl Step<'_> {
     /// Asks for the run of a hosted agent: of this turn, or, without one, the run after a reminder, if that is still
     /// permitted. Where it runs the agent is called once that is stored, and its trigger is settled then. Returns
     /// whether it does.
@@ -46,18 +35,18 @@ impl Calling<'_> {
         }
         let run = hosted_run(ticket);
         let gate = Input::Gate { agent: Some(agent), run: Some(run), latest: None };
-        let _ = self.turns.submit(self.handing.cx, self.handing.now, &gate);
+        let _ = self.turns.submit(self.cx, self.now, &gate);
         // Where no turns are kept every agent may speak, and no run starts by that.
         if self.turns.view().run() != Some(run) {
             return false;
         }
-        let older = self.calls.current().map(|older| (older.agent, older.run));
+        let older = self.lanes.calls.current().map(|older| (older.agent, older.run));
         if let Some((agent, run)) = older {
-            self.cancel(agent, Some(run));
+            self.cancel_call(agent, Some(run));
         }
         let stamp = self.turns.commit.newest();
         let trigger = turn.map(|_| ticket);
-        self.calls.permit(Call {
+        self.lanes.calls.permit(Call {
             agent,
             turn,
             run,
@@ -71,49 +60,53 @@ impl Calling<'_> {
     }
 
     /// Calls the agent whose run is permitted, once that is stored and what it is handed is in memory.
-    pub(super) fn offer(&mut self, door: &mut Doorway<'_>, is_holding: bool) -> Option<ActionId> {
-        let (cx, now, room) = (self.handing.cx, self.handing.now, self.turns.channel);
-        let call = self.calls.current()?;
+    pub(super) fn offer_call(
+        &mut self,
+        door: &mut Doorway<'_>,
+        is_holding: bool,
+    ) -> Option<ActionId> {
+        let (cx, now, room) = (self.cx, self.now, self.turns.channel);
+        let call = self.lanes.calls.current()?;
         let is_ready = call.under_way.is_none() && self.turns.commit.is_committed(call.stamp);
         if !is_ready || cx.stage >= DriverStage::Stopping || is_holding {
             return None;
         }
-        let view = self.turns.machine.view();
         // What runs goes on while the channel is on hold; this agent was not called yet.
-        if view.pause().is_some() {
+        if self.turns.view().pause().is_some() {
             return None;
         }
         let &Call { agent, turn, run, attempt, .. } = call;
-        let handout = self.handing.prepare(agent, turn.unwrap_or_default())?;
+        let handout = self.prepare_handout(agent, turn.unwrap_or_default())?;
+        let view = self.turns.view();
         let (newest, paused) = (view.newest(), view.phase() == PhaseKind::Waiting);
         let claim = Claim::new(room, Account::Agent(agent), ClaimKind::Call);
         let Ok(admitted) = door.admission.admit(now, claim) else {
-            self.calls.stands_in_line();
+            self.lanes.calls.stands_in_line();
             return None;
         };
-        let brought = self.handing.hand_out(handout);
-        let late = self.handing.inbox.take_late(agent);
-        let repeated = self.handing.inbox.talk.take_repeated(agent);
+        let brought = self.hand_out(handout);
+        let late = self.lanes.inbox.take_late(agent);
+        let repeated = self.lanes.inbox.talk.take_repeated(agent);
         let request =
             CallRequest { agent, turn, run, attempt, newest, brought, late, repeated, paused };
         let (purpose, action) = (Purpose::Call { agent, run }, Action::Call(request));
-        let id = self.requests.start(cx, now, door, admitted, purpose, action);
-        let trigger = self.calls.begin(id);
+        let id = self.lanes.requests.start(cx, now, door, admitted, purpose, action);
+        let trigger = self.lanes.calls.begin(id);
         self.turns.call_begun(trigger, now);
         Some(id)
     }
 
     /// Takes the permission from the call under way. Its agent learns of it at once, and the call is dropped if
     /// it goes on for longer than the grace.
-    pub(super) fn cancel(&mut self, agent: AgentKey, run: Option<RunId>) {
-        if let Some(call) = self.calls.cancel(self.handing.now, agent, run) {
+    pub(super) fn cancel_call(&mut self, agent: AgentKey, run: Option<RunId>) {
+        if let Some(call) = self.lanes.calls.cancel(self.now, agent, run) {
             // An agent that takes too long over a message may do so each time.
             if self.turns.view().pause().is_some() {
-                self.handing.inbox.taken_away(agent);
+                self.lanes.inbox.taken_away(agent);
             } else {
-                self.handing.failed(agent);
+                self.turn_failed(agent);
             }
-            self.signals.extend(call.under_way.map(Signal::Cancel));
+            self.lanes.signals.extend(call.under_way.map(Signal::Cancel));
         }
     }
 
@@ -121,42 +114,46 @@ impl Calling<'_> {
     /// with its next call. Where the host runs it, they stand in the channel.
     pub(super) fn hand_over(&mut self, agent: AgentKey, turn: TurnId, mut span: Span) {
         self.turns.commit.change();
-        self.handing.inbox.keep_unserved(span);
-        if self.calls.under_way().is_some() {
-            let waits =
-                self.calls.inject.filter(|inject| (inject.agent, inject.turn) == (agent, turn));
+        self.lanes.inbox.keep_unserved(span);
+        if self.lanes.calls.under_way().is_some() {
+            let waits = self
+                .lanes
+                .calls
+                .inject
+                .filter(|inject| (inject.agent, inject.turn) == (agent, turn));
             if let Some(inject) = waits {
                 span.cover(inject.span);
             }
-            self.calls.inject = Some(Inject { agent, turn, span });
+            self.lanes.calls.inject = Some(Inject { agent, turn, span });
         }
     }
 
     /// People's messages go to the agent that runs, as far as they are in memory; the others are read.
     pub(super) fn inject_pending(&mut self) {
-        let Some(Inject { agent, span, .. }) = self.calls.inject else {
+        let Some(Inject { agent, span, .. }) = self.lanes.calls.inject else {
             return;
         };
         let view = self.turns.view();
         let runs = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting);
         let run = view.run().filter(|_| runs);
         let is_its = |call: &&Call| call.agent == agent && Some(call.run) == run;
-        let Some(id) = self.calls.current().filter(is_its).and_then(|call| call.under_way) else {
-            self.calls.inject = None;
+        let Some(id) = self.lanes.calls.current().filter(is_its).and_then(|call| call.under_way)
+        else {
+            self.lanes.calls.inject = None;
             return;
         };
-        let Some((messages, _)) = self.handing.said_within(span) else {
+        let Some((messages, _)) = self.said_within(span) else {
             return;
         };
-        self.calls.inject = None;
-        self.handing.reads.handed();
-        let messages = self.handing.inbox.news_for(agent, messages);
-        self.signals.push_back(Signal::Inject { id, agent, messages });
+        self.lanes.calls.inject = None;
+        self.lanes.reads.handed();
+        let messages = self.lanes.inbox.news_for(agent, messages);
+        self.lanes.signals.push_back(Signal::Inject { id, agent, messages });
     }
 
     /// What ran in the earlier process is gone. A reply that is being delivered is not a run.
     pub(super) fn lose_runs(&mut self) {
-        let cx = self.handing.cx;
+        let cx = self.cx;
         let view = self.turns.view();
         let is_ours = view.run().is_none_or(is_hosted_run);
         let is_running = matches!(view.phase(), PhaseKind::Running | PhaseKind::Waiting)
@@ -166,7 +163,7 @@ impl Calling<'_> {
         }
         let rerun = cx.settings.hooks.lost_runs == LostRuns::Rerun;
         // There may have been no run; then nothing changed.
-        let _ = self.turns.submit(cx, self.handing.now, &Input::RunsLost { rerun });
+        let _ = self.turns.submit(cx, self.now, &Input::RunsLost { rerun });
     }
 
     /// The run goes on in another process. Where it has no deadline it gets one: that process may be gone.
@@ -181,21 +178,21 @@ impl Calling<'_> {
         };
         if let Some(run) = machine.view().run().filter(|_| !is_limited) {
             let most = machine.config().deadlines.run.unwrap_or(KEPT_RUN_MAX);
-            self.calls.kept = Some(Box::new(KeptRun { run, until: self.handing.now + most }));
+            self.lanes.calls.kept = Some(Box::new(KeptRun { run, until: self.now + most }));
         }
     }
 
     /// Ends a run that outlived its process, when it was waited for long enough.
     pub(super) fn end_kept_run(&mut self) -> bool {
-        let Some(KeptRun { run, until }) = self.calls.kept.as_deref().copied() else {
+        let Some(KeptRun { run, until }) = self.lanes.calls.kept.as_deref().copied() else {
             return false;
         };
-        let (cx, now) = (self.handing.cx, self.handing.now);
+        let (cx, now) = (self.cx, self.now);
         let is_over = self.turns.view().run() != Some(run);
         if !is_over && now < until {
             return false;
         }
-        self.calls.kept = None;
+        self.lanes.calls.kept = None;
         if !is_over {
             let _ = self.turns.submit(cx, now, &Input::RunsLost { rerun: false });
         }

@@ -2,11 +2,7 @@
 
 use dirigent_core::{MessageId, Timestamp};
 
-use super::chat_health::ChatHealth;
-use super::marks::Marks;
-use super::reads::Reads;
-use super::speaking::Summons;
-use super::turns::Turns;
+use super::step::Step;
 
 /// What a host tells of its connections to the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,21 +33,12 @@ pub(crate) enum Gateway {
 }
 
 /// What is missed, and when it is read.
-pub(super) struct Connection<'a> {
-    pub(super) now: Timestamp,
-    pub(super) turns: &'a mut Turns,
-    pub(super) marks: &'a mut Marks,
-    pub(super) chat: &'a mut ChatHealth,
-    pub(super) reads: &'a mut Reads,
-    pub(super) summons: &'a mut Summons,
-}
-
-impl Connection<'_> {
+impl Step<'_> {
     /// The gateway tells something. Returns whether it tells of the channel again from now on.
-    pub(super) fn take(&mut self, news: Gateway) -> bool {
+    pub(super) fn gateway_tells(&mut self, news: Gateway) -> bool {
         match news {
             Gateway::Newest(newest) if self.marks.covers(newest) => {
-                self.chat.newest_told();
+                self.lanes.chat.newest_told();
                 true
             }
             Gateway::Reconnected | Gateway::Newest(_) => {
@@ -69,12 +56,12 @@ impl Connection<'_> {
             }
             Gateway::Lost(since) => {
                 if self.turns.keeps_turns() {
-                    self.chat.lost_gateway(since.min(self.now));
+                    self.lanes.chat.lost_gateway(since.min(self.now));
                 }
                 false
             }
             Gateway::AwaitNewest { stands } if self.turns.keeps_turns() => {
-                self.chat.await_newest(self.now, stands);
+                self.lanes.chat.await_newest(self.now, stands);
                 false
             }
             Gateway::AwaitNewest { stands } => stands,
@@ -87,31 +74,31 @@ impl Connection<'_> {
 
     /// What may have been said unheard is read, where it matters.
     pub(super) fn miss(&mut self) {
-        self.chat.newest_told();
+        self.lanes.chat.newest_told();
         if self.turns.keeps_turns() {
             self.marks.open_gap(self.now, None);
-            self.reads.want_gap();
+            self.lanes.reads.want_gap();
         }
     }
 
     /// Another event arrives while the newest message is awaited: the newest message would have come first, so the
     /// missed messages are read from the chat instead.
     pub(super) fn read_untold(&mut self) {
-        if self.chat.awaits_newest() {
+        if self.lanes.chat.awaits_newest() {
             self.miss();
         }
     }
 
     /// The gateway tells of the channel again. Returns whether the machine is to know: it was told that the chat
     /// is away.
-    pub(super) fn hears(&mut self) -> bool {
-        let was_deaf = self.chat.hears().is_some();
+    pub(super) fn gateway_hears(&mut self) -> bool {
+        let was_deaf = self.lanes.chat.hears().is_some();
         let view = self.turns.view();
         let is_news = was_deaf && view.chat_away_since().is_some();
         if is_news {
             // After a shorter loss the agents' own connections replay what they missed, and what the host's
             // waker called has heard.
-            self.summons.again = self.summons.called != Some(view.turn());
+            self.lanes.summons.again = self.lanes.summons.called != Some(view.turn());
         }
         is_news
     }
@@ -120,13 +107,13 @@ impl Connection<'_> {
     /// whether the machine is to know that the channel is heard again.
     pub(super) fn look_while_deaf(&mut self) -> bool {
         let talks = self.turns.view().speaker().is_some();
-        if self.chat.misses_newest(self.now) {
-            let is_news = self.chat.stands() && self.hears();
+        if self.lanes.chat.misses_newest(self.now) {
+            let is_news = self.lanes.chat.stands() && self.gateway_hears();
             self.miss();
             return is_news;
         }
-        if self.chat.looks(self.now) && talks {
-            self.reads.want_backfill(self.turns, self.marks);
+        if self.lanes.chat.looks(self.now) && talks {
+            self.lanes.reads.want_backfill(self.turns, self.marks);
         }
         false
     }

@@ -1,10 +1,9 @@
 //! The question to the orchestrator, and its answer on its way into the channel.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use dirigent_core::view::Span;
-use dirigent_core::{MessageId, Settlement, Ticket, Timestamp};
+use dirigent_core::{MessageId, Settlement, Ticket};
 
 use super::action::{
     Account, Action, ActionId, ConsultAnswer, ConsultRequest, Outcome, Purpose, Signal,
@@ -13,14 +12,10 @@ use super::attempts::Failure;
 use super::calls::Consult;
 use super::context::Context;
 use super::doorway::{Doorway, Offer};
-use super::handing::Handing;
-use super::marks::Marks;
-use super::recollection::{Recollection, own_message};
+use super::recollection::own_message;
 use super::reply::{is_of_files, messages_of};
-use super::requests::Requests;
-use super::speaking::Saying;
-use super::turns::Turns;
-use super::voice::{VoiceItem, VoiceLane};
+use super::step::Step;
+use super::voice::VoiceItem;
 use crate::admission::{Claim, ClaimKind};
 use crate::ports::discord::{Mentions, Post};
 use crate::values::extras::Extras;
@@ -28,80 +23,61 @@ use crate::values::message::Nonce;
 use crate::values::stage::DriverStage;
 
 /// Asks the orchestrator, and posts what it says.
-pub(super) struct Consulting<'a> {
-    pub(super) turns: &'a mut Turns,
-    pub(super) marks: &'a mut Marks,
-    pub(super) voice: &'a mut VoiceLane,
-    pub(super) consult: &'a mut Option<Box<Consult>>,
-    pub(super) signals: &'a mut VecDeque<Signal>,
-    pub(super) requests: &'a mut Requests,
-    pub(super) handing: Handing<'a>,
-}
-
-impl<'a> Consulting<'a> {
-    const fn cx(&self) -> &'a Context<'a> {
-        self.handing.cx
-    }
-
-    const fn now(&self) -> Timestamp {
-        self.handing.now
-    }
-
+impl Step<'_> {
     /// The machine asks this.
-    pub(super) fn ask(&mut self, consult: Consult) {
-        self.withdraw();
-        *self.consult = Some(Box::new(consult));
+    pub(super) fn ask_orchestrator(&mut self, consult: Consult) {
+        self.withdraw_question();
+        self.lanes.consult = Some(Box::new(consult));
     }
 
     /// The question to the orchestrator is not waited for any more.
-    pub(super) fn withdraw(&mut self) {
-        if let Some(consult) = self.consult.take() {
+    pub(super) fn withdraw_question(&mut self) {
+        if let Some(consult) = self.lanes.consult.take() {
             if let Some(id) = consult.under_way {
-                self.signals.push_back(Signal::DropConsult(id));
+                self.lanes.signals.push_back(Signal::DropConsult(id));
             }
-            self.voice.withdraw(VoiceItem::Answer);
+            self.lanes.voice.withdraw(VoiceItem::Answer);
         }
     }
 
     /// Asks the orchestrator, once that is stored and what people said is in memory.
-    pub(super) fn offer(&mut self, door: &mut Doorway<'_>) -> Offer {
-        let Some(consult) = self.consult.as_ref() else {
+    pub(super) fn offer_question(&mut self, door: &mut Doorway<'_>) -> Offer {
+        let Some(consult) = self.lanes.consult.as_ref() else {
             return Offer::Nothing;
         };
         let is_asked = consult.under_way.is_some() || !consult.parts.is_empty();
         let is_committed = self.turns.commit.is_committed(consult.stamp);
-        if is_asked || !is_committed || self.cx().stage >= DriverStage::Stopping {
+        if is_asked || !is_committed || self.cx.stage >= DriverStage::Stopping {
             return Offer::Nothing;
         }
-        if !self.cx().has_orchestrator {
-            self.failed(consult.ticket);
+        if !self.cx.has_orchestrator {
+            self.question_failed(consult.ticket);
             return Offer::Anew;
         }
-        self.offer_question(door).into()
+        self.start_question(door).into()
     }
 
-    fn offer_question(&mut self, door: &mut Doorway<'_>) -> Option<ActionId> {
-        let (cx, now, room) = (self.cx(), self.now(), self.turns.channel);
-        let consult = self.consult.as_mut()?;
-        let span = Span { first: consult.first, last: consult.last };
-        let (messages, _) = self.handing.said_within(span)?;
+    fn start_question(&mut self, door: &mut Doorway<'_>) -> Option<ActionId> {
+        let (cx, now, room) = (self.cx, self.now, self.turns.channel);
+        let &Consult { ticket, agent, turn, first, last, .. } = self.lanes.consult.as_deref()?;
+        let (messages, _) = self.said_within(Span { first, last })?;
         let claim = Claim::new(room, Account::Moderator, ClaimKind::Consult);
         let admitted = door.admission.admit(now, claim).ok()?;
-        self.handing.reads.handed();
-        let request = ConsultRequest { agent: consult.agent, turn: consult.turn, messages };
-        let (purpose, action) =
-            (Purpose::Consult(consult.ticket), Action::Consult(Box::new(request)));
-        consult.under_way = Some(self.requests.start(cx, now, door, admitted, purpose, action));
-        consult.under_way
+        self.lanes.reads.handed();
+        let action = Action::Consult(Box::new(ConsultRequest { agent, turn, messages }));
+        let purpose = Purpose::Consult(ticket);
+        let id = self.lanes.requests.start(cx, now, door, admitted, purpose, action);
+        self.lanes.consult.as_mut()?.under_way = Some(id);
+        Some(id)
     }
 
     /// Posts the next part of the answer, at the head of the voice lane.
     pub(super) fn offer_answer(&mut self, door: &mut Doorway<'_>) -> Offer {
-        let Some(consult) = self.consult.as_ref() else {
-            self.voice.pop();
+        let Some(consult) = self.lanes.consult.as_ref() else {
+            self.lanes.voice.pop();
             return Offer::Anew;
         };
-        let may_go = self.turns.view().pause().is_none() && self.voice.is_due(self.handing.now);
+        let may_go = self.turns.view().pause().is_none() && self.lanes.voice.is_due(self.now);
         let Some(content) = consult.parts.get(consult.posted).filter(|_| may_go).cloned() else {
             return Offer::Nothing;
         };
@@ -119,18 +95,16 @@ impl<'a> Consulting<'a> {
             files: beside.files,
             ..Post::new(channel, content, nonce)
         };
-        let (cx, now) = (self.cx(), self.now());
-        let saying = Saying { cx, now, room: channel, voice: self.voice, requests: self.requests };
-        saying.offer(Account::Moderator, post, None, door).unwrap_or_else(|| {
-            self.voice.pop();
+        self.offer_post(Account::Moderator, post, None, door).unwrap_or_else(|| {
+            self.lanes.voice.pop();
             Offer::Over
         })
     }
 
     /// The orchestrator returned.
-    pub(super) fn answered(&mut self, ticket: Ticket, outcome: Outcome) {
-        let cx = self.cx();
-        let Some(consult) = self.consult.as_mut().filter(|c| c.ticket == ticket) else {
+    pub(super) fn orchestrator_answered(&mut self, ticket: Ticket, outcome: Outcome) {
+        let cx = self.cx;
+        let Some(consult) = self.lanes.consult.as_mut().filter(|c| c.ticket == ticket) else {
             return;
         };
         consult.under_way = None;
@@ -146,33 +120,33 @@ impl<'a> Consulting<'a> {
                     consult.parts.push(Arc::default());
                 }
                 if consult.parts.is_empty() {
-                    self.over(Settlement::Done { message: None });
+                    self.question_over(Settlement::Done { message: None });
                 } else {
-                    self.voice.push_front(VoiceItem::Answer);
+                    self.lanes.voice.push_front(VoiceItem::Answer);
                 }
             }
-            ConsultAnswer::Pass => self.over(Settlement::Done { message: None }),
-            ConsultAnswer::Failed => self.failed(ticket),
+            ConsultAnswer::Pass => self.question_over(Settlement::Done { message: None }),
+            ConsultAnswer::Failed => self.question_failed(ticket),
         }
     }
 
     /// The messages are handed to the agent, as if there were no orchestrator.
-    fn failed(&mut self, ticket: Ticket) {
-        if self.consult.as_ref().is_some_and(|consult| consult.ticket == ticket) {
-            self.over(Settlement::Failed { retry_at: None });
+    fn question_failed(&mut self, ticket: Ticket) {
+        if self.lanes.consult.as_ref().is_some_and(|consult| consult.ticket == ticket) {
+            self.question_over(Settlement::Failed { retry_at: None });
         }
     }
 
-    fn over(&mut self, settlement: Settlement) {
-        self.voice.withdraw(VoiceItem::Answer);
-        if let Some(consult) = self.consult.take() {
-            self.turns.settle(self.handing.cx, self.handing.now, consult.ticket, settlement);
+    fn question_over(&mut self, settlement: Settlement) {
+        self.lanes.voice.withdraw(VoiceItem::Answer);
+        if let Some(consult) = self.lanes.consult.take() {
+            self.turns.settle(self.cx, self.now, consult.ticket, settlement);
         }
     }
 
     /// A part of the answer is in the channel.
-    pub(super) fn posted(&mut self, message: MessageId) {
-        let Some(consult) = self.consult.as_mut() else {
+    pub(super) fn answer_posted(&mut self, message: MessageId) {
+        let Some(consult) = self.lanes.consult.as_mut() else {
             return;
         };
         let content = consult.parts.get(consult.posted).cloned().unwrap_or_default();
@@ -181,34 +155,33 @@ impl<'a> Consulting<'a> {
         consult.posted += 1;
         let is_over = consult.posted >= consult.parts.len();
         let answer = consult.answer;
-        self.voice.attempts().retry_now();
-        if let Some(author) = self.handing.cx.directory.moderator() {
-            let (cx, place) = (self.handing.cx, (self.turns.channel, message));
+        self.lanes.voice.retry_now();
+        if let Some(author) = self.cx.directory.moderator() {
+            let (cx, place) = (self.cx, (self.turns.channel, message));
             let own = own_message(cx, place, (author, None), &beside, content);
-            let mut kept = Recollection { marks: self.marks, inbox: self.handing.inbox };
-            kept.remember_own(self.handing.cx, self.turns, own);
+            self.remember_own(own);
         }
         if is_over {
-            self.over(Settlement::Done { message: answer });
+            self.question_over(Settlement::Done { message: answer });
         }
     }
 
     /// An attempt at a part of the answer failed.
-    pub(super) fn post_failed(&mut self, failure: &Failure) {
-        self.voice.attempts().back_off(self.handing.now, failure.retry_after);
+    pub(super) fn answer_failed(&mut self, failure: &Failure) {
+        self.lanes.voice.back_off(self.now, failure.retry_after);
         if !failure.is_final() {
             return;
         }
-        let consult = self.consult.as_mut().filter(|_| is_of_files(failure.kind));
+        let consult = self.lanes.consult.as_mut().filter(|_| is_of_files(failure.kind));
         if consult.is_some_and(|consult| consult.do_without_files()) {
             tracing::warn!(channel = %self.turns.channel, kind = ?failure.kind, "the files of an answer were not posted");
-            return self.voice.attempts().retry_now();
+            return self.lanes.voice.retry_now();
         }
         tracing::warn!(channel = %self.turns.channel, kind = ?failure.kind, "an answer was not posted");
-        let answer = self.consult.as_ref().and_then(|consult| consult.answer);
-        self.over(match answer {
+        let answer = self.lanes.consult.as_ref().and_then(|consult| consult.answer);
+        self.question_over(match answer {
             Some(_) => Settlement::Done { message: answer },
-            None => failure.settlement(self.handing.now),
+            None => failure.settlement(self.now),
         });
     }
 }

@@ -10,11 +10,9 @@ use dirigent_core::{
 };
 
 use super::addressing::{Addressed, addressed, is_for_another};
-use super::cleanup::Cleanup;
 use super::context::Context;
 use super::marks::CLOCKS_APART;
-use super::recollection::Recollection;
-use super::turns::Turns;
+use super::step::Step;
 use crate::ChatMessage;
 use crate::values::message::{AuthorKind, ChatKind};
 
@@ -82,19 +80,10 @@ impl Commands {
 }
 
 /// Takes messages in.
-pub(super) struct Hearing<'a> {
-    pub(super) cx: &'a Context<'a>,
-    pub(super) now: Timestamp,
-    pub(super) turns: &'a mut Turns,
-    pub(super) cleanup: &'a mut Option<Box<Cleanup>>,
-    pub(super) commands: &'a mut Commands,
-    pub(super) kept: Recollection<'a>,
-}
-
-impl Hearing<'_> {
+impl Step<'_> {
     /// A message of the channel: for agents that are to be handed it, unless it is known already, and for the machine.
     /// Returns a person's message that comes late, and over which the channel does not go to sleep.
-    pub(super) fn take(
+    pub(super) fn hear(
         &mut self,
         message: ChatMessage,
         backfilled: bool,
@@ -106,7 +95,7 @@ impl Hearing<'_> {
         let mut digest = digest(cx, &message, author, backfilled);
         if message.author_kind == AuthorKind::Bridged
             && digest.kind != MessageKind::StopWord
-            && self.commands.bridged_too_often(self.now)
+            && self.lanes.commands.bridged_too_often(self.now)
         {
             author = Author::Bot;
             digest.author = author;
@@ -118,7 +107,8 @@ impl Hearing<'_> {
         let is_aside = author == Author::Human && self.is_aside(&message, &digest);
         let may_copy =
             message.author_kind == AuthorKind::Bridged && digest.kind == MessageKind::Conversation;
-        if let Some(original) = may_copy.then(|| self.commands.copied(&message, self.now)).flatten()
+        if let Some(original) =
+            may_copy.then(|| self.lanes.commands.copied(&message, self.now)).flatten()
         {
             self.take_copy(original, message, &digest);
             return None;
@@ -127,10 +117,10 @@ impl Hearing<'_> {
             // It wakes, requests and counts nothing. Of what cannot be seen agents could only guess.
             digest.kind = MessageKind::System;
         }
-        let agents = self.addressed(&message, author);
+        let agents = self.note_addressed(&message, author);
         self.note_stop(&digest);
         if author == Author::Human && self.cx.settings.reading.skip_repetitions {
-            self.kept.inbox.talk.begin(&message.content, self.cx.directory.name_words());
+            self.lanes.inbox.talk.begin(&message.content, self.cx.directory.name_words());
         }
         // With a stop or a resume word a person asks no agent for anything.
         let is_command = is_word(digest.kind) && author == Author::Human;
@@ -139,7 +129,7 @@ impl Hearing<'_> {
                 self.note(&digest);
                 return None;
             }
-            self.commands.word = Some(digest.id);
+            self.lanes.commands.word = Some(digest.id);
         }
         let input = if agents.is_empty() {
             Input::Message(digest)
@@ -153,10 +143,10 @@ impl Hearing<'_> {
         let is_said =
             !is_hidden && (digest.kind != MessageKind::System || author != Author::Moderator);
         if !is_known && !is_command && is_said {
-            self.kept.remember(cx, self.turns, message, author);
+            self.remember(message, author);
         }
         let is_talk = author == Author::Human && digest.kind == MessageKind::Conversation;
-        if is_new && is_talk { self.late(digest.id) } else { None }
+        if is_new && is_talk { self.comes_behind(digest.id) } else { None }
     }
 
     /// Whether a person's word would resume the channel, and nothing is paused: then it is a word like any other. All the
@@ -165,7 +155,7 @@ impl Hearing<'_> {
         let resumes_nothing =
             word.kind == MessageKind::ResumeWord && self.turns.view().pause().is_none();
         if resumes_nothing {
-            self.commands.word = self.commands.word.max(Some(word.id));
+            self.lanes.commands.word = self.lanes.commands.word.max(Some(word.id));
         }
         resumes_nothing
     }
@@ -194,11 +184,11 @@ impl Hearing<'_> {
             return false;
         }
         let said = (&*message.content, None);
-        self.kept.inbox.talk.echoes(agent, said, self.cx.directory.name_words())
+        self.lanes.inbox.talk.echoes(agent, said, self.cx.directory.name_words())
     }
 
     /// Whether a person's message comes after newer ones: the turn under way may end without having been handed it.
-    fn late(&self, id: MessageId) -> Option<MessageId> {
+    fn comes_behind(&self, id: MessageId) -> Option<MessageId> {
         let is_late = self.turns.keeps_turns() && Some(id) < self.turns.view().newest();
         is_late.then_some(id)
     }
@@ -208,7 +198,7 @@ impl Hearing<'_> {
     fn comes_late(&self, word: &Message) -> bool {
         let resumed = (word.kind == MessageKind::ResumeWord).then(|| self.cx.chat.sent_at(word.id));
         let is_undone = |commanded| resumed.is_some_and(|sent| sent + CLOCKS_APART < commanded);
-        let Commands { word: newest, commanded_at, .. } = *self.commands;
+        let Commands { word: newest, commanded_at, .. } = self.lanes.commands;
         newest > Some(word.id) || commanded_at.is_some_and(is_undone)
     }
 
@@ -216,14 +206,14 @@ impl Hearing<'_> {
     fn see_stray(&mut self, message: &ChatMessage, author: Author) {
         if let (Author::Moderator, Some(nonce)) = (author, message.nonce) {
             self.turns.restored.see(nonce, message.id);
-            if let Some(cleanup) = self.cleanup {
+            if let Some(cleanup) = &mut self.lanes.cleanup {
                 cleanup.see(nonce, message.id, self.turns.commit.newest());
             }
         }
     }
 
     /// Whom the message asks to speak first.
-    fn addressed(&mut self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
+    fn note_addressed(&mut self, message: &ChatMessage, author: Author) -> Vec<AgentKey> {
         let mentions = self.turns.machine.config().people.mentions;
         if author != Author::Human || mentions == MentionRule::Ignored {
             return Vec::new();
@@ -232,18 +222,14 @@ impl Hearing<'_> {
             return Vec::new();
         };
         let agents = addressed.agents.clone();
-        self.commands.addressed = Some(Box::new(addressed));
+        self.lanes.commands.addressed = Some(Box::new(addressed));
         agents
     }
 
     /// A message that is read after it was said. A person's recent word, and what the speaker said while
     /// its turn is being confirmed, count as if they came now. `acts`: of the words with which people stop and resume,
-    /// it is the newest of its page. Returns what is to be handed over, as [`Hearing::take`] does.
-    pub(super) fn take_backfilled(
-        &mut self,
-        message: ChatMessage,
-        acts: bool,
-    ) -> Option<MessageId> {
+    /// it is the newest of its page. Returns what is to be handed over, as [`Step::hear`] does.
+    pub(super) fn hear_late(&mut self, message: ChatMessage, acts: bool) -> Option<MessageId> {
         let cx = self.cx;
         let author = cx.directory.author(&message);
         self.see_stray(&message, author);
@@ -259,14 +245,14 @@ impl Hearing<'_> {
         let speaks = view.speaker().filter(|_| view.phase() != PhaseKind::Granted);
         let is_awaited = speaks.or(view.permit()).map(Author::Agent) == Some(author);
         if is_awaited || (is_human && is_recent) {
-            return self.take(message, true, false);
+            return self.hear(message, true, false);
         }
         if digest.kind != MessageKind::System && !message.hides_all() {
             if is_human {
                 let channel = self.turns.channel;
                 tracing::info!(%channel, "a message was missed and is too old to wake");
             }
-            self.kept.remember(cx, self.turns, message, author);
+            self.remember(message, author);
         }
         self.note(&digest);
         None
@@ -286,48 +272,48 @@ impl Hearing<'_> {
     fn take_word(&mut self, word: &Message, is_newest: bool) {
         self.note_stop(word);
         let sent = self.cx.chat.sent_at(word.id);
-        let Commands { word: newest, commanded_at, .. } = *self.commands;
+        let Commands { word: newest, commanded_at, .. } = self.lanes.commands;
         let is_overtaken =
             newest > Some(word.id) || commanded_at.is_some_and(|commanded| sent < commanded);
         if is_overtaken || !is_newest {
             return self.note(word);
         }
-        self.commands.word = Some(word.id);
+        self.lanes.commands.word = Some(word.id);
         let _ = self.turns.submit(self.cx, self.now, &Input::Message(*word));
     }
 
     fn note_stop(&mut self, message: &Message) {
         if message.kind == MessageKind::StopWord && message.author == Author::Human {
-            self.commands.is_new_stop(message.id);
+            self.lanes.commands.is_new_stop(message.id);
         }
     }
 
     /// A message was edited into this. A person's that newly is a stop word stops the channel: who sees agents talk on
     /// after a slip of the finger mends the message. The chat tells of the same text again when a link is unfurled or the
     /// message is pinned: that stops nothing, and neither does an old message.
-    pub(super) fn edited(&mut self, message: &Message) {
+    pub(super) fn hear_edit(&mut self, message: &Message) {
         let is_stop = message.author == Author::Human && message.kind == MessageKind::StopWord;
         if !is_stop {
-            self.commands.stops.retain(|known| *known != message.id);
+            self.lanes.commands.stops.retain(|known| *known != message.id);
             return;
         }
         let is_recent = self.now.since(self.cx.chat.sent_at(message.id)) <= EDIT_STOPS_FOR;
-        if self.commands.is_new_stop(message.id) && is_recent {
+        if self.lanes.commands.is_new_stop(message.id) && is_recent {
             // Refused where the channel is stopped already.
             let _ = self.turns.submit(self.cx, self.now, &Input::EditedToStop(message.id));
         }
     }
 
     /// A message was deleted, and the host lets people take a question back.
-    pub(super) fn deleted(&mut self, id: MessageId) {
+    pub(super) fn hear_deletion(&mut self, id: MessageId) {
         let _ = self.turns.submit(self.cx, self.now, &Input::Deleted(id));
-        let inbox = &mut *self.kept.inbox;
+        let inbox = &mut self.lanes.inbox;
         let known = inbox.texts().get(id).filter(|it| it.is_by_person() && inbox.was_brought(id));
         if let Some(message) = known.cloned() {
-            if self.commands.deleted.len() >= DELETED_MAX {
-                self.commands.deleted.pop_front();
+            if self.lanes.commands.deleted.len() >= DELETED_MAX {
+                self.lanes.commands.deleted.pop_front();
             }
-            self.commands.deleted.push_back((self.now, message));
+            self.lanes.commands.deleted.push_back((self.now, message));
         }
         inbox.deleted(id);
     }
@@ -339,7 +325,7 @@ impl Hearing<'_> {
         let noted = Message { author: Author::Moderator, kind: MessageKind::System, ..*digest };
         if self.turns.submit(self.cx, self.now, &Input::Message(noted)).is_ok() {
             self.cx.directory.name_author(&mut message, Author::Human);
-            self.kept.inbox.remember_copy(original, Arc::new(message));
+            self.lanes.inbox.remember_copy(original, Arc::new(message));
         }
     }
 

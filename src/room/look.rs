@@ -201,15 +201,15 @@ impl Look<'_> {
 
     fn first_attempt(&self, kind: OutboxKind) -> FirstAttempt {
         self.active.map_or(FirstAttempt::Posted, |active| {
-            let posts = active.posts.as_ref();
-            posts.map_or(FirstAttempt::Posted, |posts| posts.first_attempt(kind))
+            let outbox = active.outbox.as_ref();
+            outbox.map_or(FirstAttempt::Posted, |outbox| outbox.first_attempt(kind))
         })
     }
 
     /// The messages of the discussion that have not arrived.
     pub(crate) fn unposted(&self) -> impl Iterator<Item = OutboxEntry> {
-        let posts = self.active.and_then(|active| active.posts.as_ref());
-        posts.into_iter().flat_map(|posts| posts.outbox.unposted())
+        let outbox = self.active.and_then(|active| active.outbox.as_ref());
+        outbox.into_iter().flat_map(|outbox| outbox.entries())
     }
 
     /// How many of them were given up.

@@ -18,59 +18,59 @@ use crate::settings::limits::WORK_TIME;
 use crate::values::error::ErrorKind;
 use crate::values::stage::DriverStage;
 
-/// A room that is asked what may start.
-pub(super) struct Offering<'s, 'a, 'd> {
-    pub(super) step: &'s mut Step<'a>,
-    pub(super) door: &'s mut Doorway<'d>,
-}
-
-impl Offering<'_, '_, '_> {
+/// What may start now.
+impl Step<'_> {
     /// Lets the next action start that may start now. Returns whether there was one.
-    pub(super) fn next(&mut self) -> bool {
-        if !self.step.turns.commit.is_clean() && self.commit() {
+    pub(super) fn next_action(&mut self, door: &mut Doorway<'_>) -> bool {
+        if !self.turns.commit.is_clean() && self.offer_commit(door) {
             return true;
         }
-        if self.step.turns.commit.is_taken_over() || self.step.cx.stage >= DriverStage::Ending {
+        if self.turns.commit.is_taken_over() || self.cx.stage >= DriverStage::Ending {
             return false;
         }
-        match self.voice() {
+        match self.offer_head(door) {
             Offer::Started => return true,
-            Offer::Anew => return self.anew(),
-            Offer::Over => self.step.settle(),
+            Offer::Anew => return self.anew(door),
+            Offer::Over => self.settle(),
             // A notice lets pass what stands behind it: that is asked now, since nothing else may happen for long.
-            Offer::Waits(account, wait) if self.wait(account, wait) => return self.next(),
+            Offer::Waits(account, wait) if self.head_waits(account, wait) => {
+                return self.next_action(door);
+            }
             Offer::Waits(..) | Offer::Nothing => {}
         }
-        let is_holding = self.step.marks.is_holding(self.step.now);
-        let calls = self.step.lanes.calls.is_waiting();
-        if calls && self.step.calling().offer(self.door, is_holding).is_some() {
+        let is_holding = self.marks.is_holding(self.now);
+        let calls = self.lanes.calls.is_waiting();
+        if calls && self.offer_call(door, is_holding).is_some() {
             return true;
         }
-        if self.step.lanes.consult.is_some() {
-            match self.step.consulting().offer(self.door) {
+        if self.lanes.consult.is_some() {
+            match self.offer_question(door) {
                 Offer::Started => return true,
-                Offer::Anew => return self.anew(),
+                Offer::Anew => return self.anew(door),
                 Offer::Waits(..) | Offer::Over | Offer::Nothing => {}
             }
         }
-        let starts = self.read() || self.discussion_post() || self.deletion() || self.probe();
+        let starts = self.offer_read(door)
+            || self.offer_discussion_post(door)
+            || self.offer_deletion(door)
+            || self.offer_probe(door);
         // What was found to be over on the way is to be stored.
-        starts || self.commit()
+        starts || self.offer_commit(door)
     }
 
     /// What stood first in a lane is over: what follows is settled, and everything is asked again.
-    fn anew(&mut self) -> bool {
-        self.step.settle();
-        self.next()
+    fn anew(&mut self, door: &mut Doorway<'_>) -> bool {
+        self.settle();
+        self.next_action(door)
     }
 
     /// The head of the voice lane waits for its pace, a rate limit, or the chat. Returns whether another is the head now.
-    fn wait(&mut self, account: Account, wait: Wait) -> bool {
-        let Step { now, lanes, .. } = &mut *self.step;
+    fn head_waits(&mut self, account: Account, wait: Wait) -> bool {
+        let Self { now, lanes, .. } = self;
         let head = lanes.voice.head();
         lanes.voice.not_admitted();
         if let Wait::Until(until) = wait {
-            lanes.voice.attempts().wait_until(until);
+            lanes.voice.wait_until(until);
             if let Some(reply) = &mut lanes.reply {
                 reply.wait_until(until);
             }
@@ -78,22 +78,22 @@ impl Offering<'_, '_, '_> {
         } else {
             lanes.chat.failed(account, *now, ErrorKind::NoAnswer);
         }
-        self.step.settle();
-        self.step.lanes.voice.head() != head
+        self.settle();
+        self.lanes.voice.head() != head
     }
 
-    fn commit(&mut self) -> bool {
-        let Step { cx, now, turns, marks, discussion, lanes, .. } = &mut *self.step;
+    fn offer_commit(&mut self, door: &mut Doorway<'_>) -> bool {
+        let Self { cx, now, turns, marks, discussion, lanes, .. } = self;
         if turns.commit.is_clean() {
             return false;
         }
         let time_out = *now + WORK_TIME;
         if turns.commit.begin_read_back(*now) {
             let (purpose, action) = (Purpose::ReadBack, Action::ReadBack);
-            lanes.requests.start_freely(self.door, purpose, action, time_out);
+            lanes.requests.start_freely(door, purpose, action, time_out);
             return true;
         }
-        let begun = turns.commit.begin(*now, cx.history_max, self.door.buffers);
+        let begun = turns.commit.begin(*now, cx.history_max, door.buffers);
         let Some(CommitTerms { expected, durability, writer, replaces_damaged, mut buffers }) =
             begun
         else {
@@ -103,36 +103,31 @@ impl Offering<'_, '_, '_> {
         write_record(turns, marks, *discussion, lanes, writer, record);
         let Buffers { record, transitions } = buffers.share();
         turns.commit.sent(durability, buffers);
-        if let Some(posts) = &mut lanes.posts {
-            posts.commit_begun();
-        }
         let channel = turns.channel;
         let commit =
             Commit { channel, expected, record, durability, transitions, replaces_damaged };
         let action = Action::Commit(commit);
-        lanes.requests.start_freely(self.door, Purpose::Commit, action, time_out);
+        lanes.requests.start_freely(door, Purpose::Commit, action, time_out);
         true
     }
 
     /// The head of the voice lane.
-    fn voice(&mut self) -> Offer {
-        let Step { discussion, .. } = &*self.step;
+    fn offer_head(&mut self, door: &mut Doorway<'_>) -> Offer {
+        let Self { discussion, .. } = self;
         let terms = discussion.map(Arc::as_ref);
-        let voice = &self.step.lanes.voice;
+        let voice = &self.lanes.voice;
         let Some(head) = voice.head().filter(|_| !voice.is_under_way()) else {
             return Offer::Nothing;
         };
         match head {
-            VoiceItem::Reply => self.step.replying().offer(self.door),
-            VoiceItem::Answer => self.step.consulting().offer_answer(self.door),
-            VoiceItem::Effect(effect, stamp) => {
-                self.step.speaking().offer((effect, stamp), terms, self.door)
-            }
+            VoiceItem::Reply => self.offer_reply(door),
+            VoiceItem::Answer => self.offer_answer(door),
+            VoiceItem::Effect(effect, stamp) => self.offer_effect((effect, stamp), terms, door),
         }
     }
 
-    fn read(&mut self) -> bool {
-        let Step { cx, now, turns, marks, lanes, .. } = &mut *self.step;
+    fn offer_read(&mut self, door: &mut Doorway<'_>) -> bool {
+        let Self { cx, now, turns, marks, lanes, .. } = self;
         if lanes.reads.is_idle() {
             return false;
         }
@@ -140,7 +135,7 @@ impl Offering<'_, '_, '_> {
         for read in lanes.reads.due(*now, &turns.commit) {
             let action = read.action(turns.channel, gap_from, cx.settings);
             let of = (turns.channel, *now);
-            if let Some(id) = lanes.requests.read(cx, of, self.door, Purpose::Read, action) {
+            if let Some(id) = lanes.requests.read(cx, of, door, Purpose::Read, action) {
                 if read == Read::Gap {
                     marks.begin_read();
                 }
@@ -152,17 +147,17 @@ impl Offering<'_, '_, '_> {
         false
     }
 
-    fn discussion_post(&mut self) -> bool {
-        let Step { cx, now, turns, lanes, .. } = &mut *self.step;
+    fn offer_discussion_post(&mut self, door: &mut Doorway<'_>) -> bool {
+        let Self { cx, now, turns, lanes, .. } = self;
         let of = (turns.channel, *now);
         let callback = turns.view().initiator();
         let (commit, requests) = (&mut turns.commit, &mut lanes.requests);
-        let posts = lanes.posts.as_mut();
-        posts.is_some_and(|posts| posts.offer(cx, of, commit, requests, callback, self.door))
+        let outbox = lanes.outbox.as_mut();
+        outbox.is_some_and(|outbox| outbox.offer(cx, of, commit, requests, callback, door))
     }
 
-    fn deletion(&mut self) -> bool {
-        let Step { cx, now, turns, lanes, .. } = &mut *self.step;
+    fn offer_deletion(&mut self, door: &mut Doorway<'_>) -> bool {
+        let Self { cx, now, turns, lanes, .. } = self;
         let commit = &turns.commit;
         let Some(cleanup) = lanes.cleanup.as_mut() else {
             return false;
@@ -172,25 +167,25 @@ impl Offering<'_, '_, '_> {
         };
         let (purpose, action) = (Purpose::Delete(message), Action::Delete(message));
         let of = (turns.channel, *now);
-        let started = lanes.requests.read(cx, of, self.door, purpose, action);
+        let started = lanes.requests.read(cx, of, door, purpose, action);
         started.inspect(|id| cleanup.begin(message, *id, *now)).is_some()
     }
 
     /// Asks whether a chat that is away answers again, where nothing else asks.
-    fn probe(&mut self) -> bool {
-        let Step { cx, now, turns, lanes, .. } = &mut *self.step;
+    fn offer_probe(&mut self, door: &mut Doorway<'_>) -> bool {
+        let Self { cx, now, turns, lanes, .. } = self;
         let Some(account) = lanes.chat.probe(*now) else {
             return false;
         };
         let channel = turns.channel;
         let claim = Claim::new(channel, account, ClaimKind::Read);
-        let Ok(admitted) = self.door.admission.admit(*now, claim) else {
+        let Ok(admitted) = door.admission.admit(*now, claim) else {
             return false;
         };
         lanes.chat.probed(*now);
         let request = HistoryRequest { channel, after: None, limit: 1 };
         let action = Action::History { account, request };
-        lanes.requests.start(cx, *now, self.door, admitted, Purpose::Probe, action);
+        lanes.requests.start(cx, *now, door, admitted, Purpose::Probe, action);
         true
     }
 }

@@ -1,21 +1,84 @@
 //! What a discussion still has to post, its guide and its result, each exactly once and in order.
 //!
-//! Results of requests enter, requests leave. A request is offered only when the record that it
-//! needs is stored, so that the next process can tell what may have been posted.
+//! A request starts only when the record that it needs is stored, so that the next process can tell what may have been
+//! posted.
 
-mod action;
-mod delivery;
 pub(crate) mod entry;
 
 use std::time::Duration;
 
-use dirigent_core::Timestamp;
+use dirigent_core::{AgentKey, Cause, MessageId, Timestamp};
 
-pub(crate) use self::action::{ChatFacts, FirstAttempt, OutboxAction, OutboxResult};
-use self::delivery::{Change, Delivery};
-use self::entry::OutboxEntry;
-use crate::ChannelId;
-pub(crate) use crate::record::outbox::{OutboxKind, OutboxMessage};
+use self::entry::{OutboxEntry, PostState};
+use super::action::{Account, Action, Outcome, Purpose};
+use super::attempts::{Attempts, Failure};
+use super::commit::{CommitState, Stamp};
+use super::context::Context;
+use super::delivery::{ChannelFacts, Delivery, Looked, Todo};
+use super::doorway::Doorway;
+use super::reads::is_post;
+use super::requests::Requests;
+use crate::admission::{Claim, ClaimKind, Wait};
+use crate::ports::discord::{HistoryRequest, Post};
+use crate::record::discussion::Discussion;
+use crate::record::outbox::{OutboxKind, OutboxMessage};
+use crate::values::error::{Certainty, ErrorKind};
+use crate::{ChannelId, ChatMessage, UserId};
+
+/// The wait after a failed attempt; doubles up to [`RETRY_MAX`].
+const RETRY: Duration = Duration::from_secs(1);
+/// The longest wait between two attempts.
+const RETRY_MAX: Duration = Duration::from_secs(600);
+
+/// The guide and the result of a discussion, while they are to be posted. Neither waits for the other, since they may go to
+/// different channels.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    posts: Vec<OutboxPost>,
+    /// The result of a discussion that is being concluded.
+    pub(super) result: Option<String>,
+}
+
+/// One of them on its way.
+#[derive(Debug)]
+struct OutboxPost {
+    /// Part of the record.
+    message: OutboxMessage,
+    /// What must be committed before its next request.
+    needs: Stamp,
+    delivery: Delivery,
+    progress: Progress,
+    /// Whether an attempt failed, or could not begin because the chat is away.
+    has_failed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// The next request may start when its time has come.
+    Ready,
+    /// It waits in the line of an account that does not reach the chat.
+    InLine,
+    UnderWay,
+    /// The chat will not take it. The next start tries once more, and so may an operator.
+    GivenUp,
+    /// It is posted, and the room that it wakes is awake or about to be.
+    Arrived,
+}
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Request {
+    /// Wake the callback room, and wait until that is stored. A refusal counts as done.
+    Wake,
+    Read {
+        after: Option<MessageId>,
+        limit: u8,
+    },
+    /// Post the next part.
+    Post {
+        not_after: Timestamp,
+    },
+}
 
 /// What an operator does with a message that could not be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,223 +91,462 @@ pub(crate) enum Undelivered {
     SendTo(ChannelId),
 }
 
-/// The outbox messages of a channel: at most one of each kind. None waits for the other, since they
-/// may go to different channels.
-///
-/// A part that may have been posted is repeated with its nonce for almost two minutes. Later, and after a
-/// restart that took longer, it is looked for in the history first.
-#[derive(Debug, Default)]
-pub(crate) struct OutboxMachine {
-    deliveries: Vec<Delivery>,
-    /// Counts the changes of what is stored.
-    version: u64,
-    /// The newest change that is to be stored before anything else happens.
-    eager: u64,
-    /// The version that is known to be stored.
-    stored: u64,
+/// What became of the first attempt since it was written or restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstAttempt {
+    /// It is not over.
+    Pending,
+    /// All parts are in the channel.
+    Posted,
+    /// It failed, or the chat is away: the message is posted later.
+    Queued,
 }
 
-impl OutboxMachine {
+/// What is to be posted.
+impl Outbox {
     /// Takes up what an earlier process, or an earlier stay in memory, left.
     pub(crate) fn restore(now: Timestamp, messages: Vec<OutboxMessage>) -> Self {
-        let deliveries = messages.into_iter().map(|message| Delivery::restored(now, message));
-        Self { deliveries: deliveries.collect(), ..Self::default() }
+        let posts = messages.into_iter().map(|message| OutboxPost::restored(now, message));
+        Self { posts: posts.collect(), result: None }
     }
 
     /// Adds a message. It is posted once it is stored.
-    pub(crate) fn write(&mut self, message: OutboxMessage) {
-        self.deliveries.push(Delivery::written(message));
-        let last = self.deliveries.len() - 1;
-        self.note(last, Change::Eager);
+    pub(super) fn write(&mut self, commit: &mut CommitState, message: OutboxMessage) {
+        let mut post = OutboxPost::written(message);
+        post.note(commit, Change::Eager);
+        self.posts.push(post);
     }
 
-    /// The messages, as they are to be stored.
-    pub(crate) fn messages(&self) -> impl Iterator<Item = &OutboxMessage> {
-        self.deliveries.iter().map(|delivery| &delivery.message)
+    /// The guide of a discussion that was opened is to be posted in its channel.
+    pub(super) fn owe_guide(
+        &mut self,
+        cx: &Context<'_>,
+        (channel, now): (ChannelId, Timestamp),
+        commit: &mut CommitState,
+        terms: &Discussion,
+    ) {
+        let text = (&*terms.guide, cx.chat.longest_message());
+        let guide = OutboxMessage::new(OutboxKind::Guide, channel, channel, now, text);
+        self.write(commit, guide);
     }
 
-    /// The messages as those see them who look.
-    pub(crate) fn unposted(&self) -> impl Iterator<Item = OutboxEntry> {
-        self.deliveries.iter().map(Delivery::unposted)
-    }
-
-    /// Whether no message is left.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.deliveries.is_empty()
-    }
-
-    /// The version of [`OutboxMachine::messages`]: it rises with each change.
-    pub(crate) fn version(&self) -> u64 {
-        self.version
-    }
-
-    /// The messages of this version are stored. To be told after each commit, with the version from
-    /// when the record was taken.
-    pub(crate) fn stored(&mut self, version: u64) {
-        self.stored = self.stored.max(version);
-    }
-
-    /// Whether the messages changed since they were stored.
-    pub(crate) fn is_changed(&self) -> bool {
-        self.version > self.stored
-    }
-
-    /// Whether a request waits for a commit, or a message arrived since the last one.
-    #[cfg(test)]
-    pub(crate) fn needs_commit(&self) -> bool {
-        self.eager > self.stored
-    }
-
-    /// The next request that may start now; it counts as under way until [`OutboxMachine::done`] or
-    /// [`OutboxMachine::postponed`] is called. One at a time for each message. `None` where a commit
-    /// or a time is waited for.
-    pub(crate) fn next(&mut self, now: Timestamp) -> Option<(OutboxKind, OutboxAction)> {
-        for index in 0..self.deliveries.len() {
-            let stored = self.stored;
-            let Some(delivery) = self.deliveries.get_mut(index) else {
-                break;
-            };
-            if delivery.needs > stored {
-                continue;
-            }
-            let kind = delivery.kind();
-            let (action, change) = delivery.next(now);
-            self.note(index, change);
-            if let Some(action) = action {
-                return Some((kind, action));
-            }
-        }
-        None
-    }
-
-    /// The request was offered but not started. It is offered again at `until`, or where that is
-    /// `None` after [`OutboxMachine::try_again`] or [`OutboxMachine::chat_back`].
-    pub(crate) fn postponed(&mut self, now: Timestamp, kind: OutboxKind, until: Option<Timestamp>) {
-        if let Some(delivery) = self.delivery(kind) {
-            delivery.postponed(now, until);
-        }
-    }
-
-    /// Ends the wait of a message.
-    #[cfg(test)]
-    pub(crate) fn try_again(&mut self, kind: OutboxKind) {
-        if let Some(delivery) = self.delivery(kind) {
-            delivery.try_again();
-        }
+    /// A discussion that was archived owes its callback channel a result, with or without a summary.
+    pub(super) fn owe_result(
+        &mut self,
+        cx: &Context<'_>,
+        (channel, now): (ChannelId, Timestamp),
+        commit: &mut CommitState,
+        (terms, cause): (&Discussion, Cause),
+    ) {
+        let text = if cause == Cause::Overdue {
+            cx.settings.texts.overdue_result(channel)
+        } else {
+            self.result.take().unwrap_or_else(|| cx.settings.texts.result(channel, None))
+        };
+        let text = (&*text, cx.chat.longest_message());
+        let result = OutboxMessage::new(OutboxKind::Result, channel, terms.callback, now, text);
+        self.write(commit, result);
     }
 
     /// An operator does this with what could not be delivered. Returns whether there was any.
-    pub(crate) fn redress(&mut self, now: Timestamp, from: ChannelId, what: Undelivered) -> bool {
-        let of = |delivery: &Delivery| {
-            delivery.is_undelivered()
-                && (what == Undelivered::Retry || delivery.kind() == OutboxKind::Result)
+    pub(super) fn redress(
+        &mut self,
+        (channel, now): (ChannelId, Timestamp),
+        commit: &mut CommitState,
+        what: Undelivered,
+    ) -> bool {
+        let of = |post: &OutboxPost| {
+            post.is_undelivered()
+                && (what == Undelivered::Retry || post.message.kind == OutboxKind::Result)
         };
-        let mut is_any = false;
-        for index in 0..self.deliveries.len() {
-            let Some(delivery) = self.deliveries.get_mut(index).filter(|delivery| of(delivery))
-            else {
-                continue;
-            };
-            is_any = true;
-            match what {
-                Undelivered::Retry => delivery.begin_anew(),
-                Undelivered::SendTo(to) => {
-                    *delivery = Delivery::written(delivery.message.sent_to(from, to, now));
-                    self.note(index, Change::Eager);
+        if !self.posts.iter().any(of) {
+            return false;
+        }
+        match what {
+            Undelivered::Retry => {
+                self.posts.iter_mut().filter(|post| of(post)).for_each(OutboxPost::begin_anew);
+            }
+            Undelivered::Dismiss => self.posts.retain(|post| !of(post)),
+            Undelivered::SendTo(to) => {
+                for post in self.posts.iter_mut().filter(|post| of(post)) {
+                    *post = OutboxPost::written(post.message.sent_to(channel, to, now));
+                    post.note(commit, Change::Eager);
                 }
-                Undelivered::Dismiss => {}
             }
         }
-        if is_any && what == Undelivered::Dismiss {
-            self.deliveries.retain(|delivery| !of(delivery));
-            self.version += 1;
-            self.eager = self.version;
-        }
-        is_any
+        commit.change();
+        true
     }
 
-    /// Ends all waits: the chat answers again.
-    pub(crate) fn chat_back(&mut self) {
-        self.deliveries.iter_mut().for_each(Delivery::try_again);
+    /// Removes a message that arrived, and says which. To be asked until it is `None`. The arrival of a guide wakes the room
+    /// itself: its last part and that are stored together.
+    pub(super) fn take_arrived(&mut self, commit: &mut CommitState) -> Option<OutboxKind> {
+        let index = self.posts.iter().position(|post| post.progress == Progress::Arrived)?;
+        commit.change();
+        Some(self.posts.remove(index).message.kind)
+    }
+}
+
+/// For those who look.
+impl Outbox {
+    /// The messages, as they are to be stored.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &OutboxMessage> {
+        self.posts.iter().map(|post| &post.message)
     }
 
-    /// The request that was under way for a message ended. [`OutboxMachine::take_arrived`] returns
-    /// the messages that it completed.
-    pub(crate) fn done(
-        &mut self,
-        now: Timestamp,
-        kind: OutboxKind,
-        result: OutboxResult<'_>,
-        facts: ChatFacts,
-    ) {
-        let index = self.deliveries.iter().position(|delivery| delivery.kind() == kind);
-        let Some(index) = index else {
-            return;
-        };
-        let delivery = self.deliveries.get_mut(index);
-        let change = delivery.map_or(Change::None, |delivery| delivery.done(now, result, facts));
-        self.note(index, change);
+    /// The messages as those see them who look.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = OutboxEntry> {
+        self.posts.iter().map(OutboxPost::entry)
     }
 
-    /// Whether the request under way for a message asks for the newest message of its channel.
-    pub(crate) fn asks_newest(&self, kind: OutboxKind) -> bool {
-        let mut deliveries = self.deliveries.iter();
-        deliveries.any(|delivery| delivery.kind() == kind && delivery.asks_newest())
-    }
-
-    /// Removes a message that arrived, and says which. The arrival of a guide wakes the room itself,
-    /// in the same pass: its last part and that are stored together. To be asked until it is `None`,
-    /// after [`OutboxMachine::restore`], [`OutboxMachine::write`] and [`OutboxMachine::done`].
-    pub(crate) fn take_arrived(&mut self) -> Option<OutboxKind> {
-        let index = self.deliveries.iter().position(Delivery::has_arrived)?;
-        let kind = self.deliveries.remove(index).kind();
-        self.version += 1;
-        self.eager = self.version;
-        Some(kind)
-    }
-
-    /// Time went back by this much.
-    pub(crate) fn move_back(&mut self, by: Duration) {
-        self.deliveries.iter_mut().for_each(|delivery| delivery.move_back(by));
-    }
-
-    /// When [`OutboxMachine::next`] is to be asked next for a message that waits for a time.
-    pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
-        self.deliveries.iter().filter_map(Delivery::due)
-    }
-
-    /// Whether a message cannot arrive before the next start: its channel is gone, or the chat will
-    /// never take it.
-    #[cfg(test)]
-    pub(crate) fn is_hopeless(&self, kind: OutboxKind) -> bool {
-        let mut deliveries = self.deliveries.iter();
-        deliveries.any(|delivery| delivery.kind() == kind && delivery.is_hopeless())
+    pub(crate) fn is_empty(&self) -> bool {
+        self.posts.is_empty()
     }
 
     /// Whether there is nothing to do and nothing to wait for before the next start.
     pub(crate) fn is_at_rest(&self) -> bool {
-        !self.is_changed() && self.deliveries.iter().all(Delivery::is_hopeless)
+        self.posts.iter().all(|post| post.progress == Progress::GivenUp)
     }
 
     /// What became of the first attempt at a message since it was written or restored.
     pub(crate) fn first_attempt(&self, kind: OutboxKind) -> FirstAttempt {
-        let delivery = self.deliveries.iter().find(|delivery| delivery.kind() == kind);
-        delivery.map_or(FirstAttempt::Posted, Delivery::first_attempt)
+        let post = self.posts.iter().find(|post| post.message.kind == kind);
+        match post.map(|post| (post.has_failed, post.message.next())) {
+            None | Some((true, None)) => FirstAttempt::Posted,
+            Some((false, _)) => FirstAttempt::Pending,
+            Some((true, Some(_))) => FirstAttempt::Queued,
+        }
     }
 
-    fn delivery(&mut self, kind: OutboxKind) -> Option<&mut Delivery> {
-        self.deliveries.iter_mut().find(|delivery| delivery.kind() == kind)
+    /// The moments at which a message is tried again.
+    pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
+        let ready = self.posts.iter().filter(|post| post.progress == Progress::Ready);
+        ready.filter_map(|post| post.delivery.attempts.next_at())
+    }
+}
+
+/// Requests, and what comes of them.
+impl Outbox {
+    /// Starts the next request that may start now. `callback`: who speaks first in the callback channel.
+    pub(super) fn offer(
+        &mut self,
+        cx: &Context<'_>,
+        (room, now): (ChannelId, Timestamp),
+        commit: &mut CommitState,
+        requests: &mut Requests,
+        callback: Option<AgentKey>,
+        door: &mut Doorway<'_>,
+    ) -> bool {
+        for post in &mut self.posts {
+            let (kind, to, account) = (post.message.kind, post.message.to, Account::Moderator);
+            let Some(request) = post.next(now, commit) else {
+                continue;
+            };
+            let mut latest = None;
+            let (action, of) = match request {
+                Request::Wake => {
+                    let action = Action::WakeRoom { room: to, first: callback };
+                    let time_out = now + cx.settings.time_limits.call;
+                    requests.start_freely(door, Purpose::Outbox(kind), action, time_out);
+                    post.progress = Progress::UnderWay;
+                    return true;
+                }
+                Request::Read { after, limit } => {
+                    let request = HistoryRequest { channel: to, after, limit };
+                    (Action::History { account, request }, ClaimKind::Read)
+                }
+                Request::Post { not_after } => {
+                    let Some(part) = post.message.next() else {
+                        continue;
+                    };
+                    latest = Some(not_after);
+                    let post = Post::new(to, part.content.clone(), part.nonce);
+                    (Action::Post { account, post }, ClaimKind::Post)
+                }
+            };
+            // What the outbox has to post, nothing else takes the place of.
+            let claim = Claim { target: to, has_waited: true, ..Claim::new(room, account, of) };
+            match door.admission.admit(now, claim) {
+                Ok(admitted) => {
+                    requests.start(cx, now, door, admitted, Purpose::Outbox(kind), action);
+                    if let Some(at) = latest {
+                        door.not_after(at);
+                    }
+                    post.progress = Progress::UnderWay;
+                    return true;
+                }
+                Err(wait) => post.waits(wait),
+            }
+        }
+        false
     }
 
-    fn note(&mut self, index: usize, change: Change) {
+    /// A request for a message ended. `newest`: the newest message of this channel that is known.
+    pub(super) fn done(
+        &mut self,
+        cx: &Context<'_>,
+        (room, now): (ChannelId, Timestamp),
+        commit: &mut CommitState,
+        newest: Option<MessageId>,
+        (kind, outcome): (OutboxKind, Outcome),
+    ) {
+        let mut posts = self.posts.iter_mut();
+        let Some(post) = posts.find(|post| post.message.kind == kind) else {
+            return;
+        };
+        let to = post.message.to;
+        let (is_heard, may_be_hidden) = (to == room, cx.chat.may_be_hidden(to));
+        let newest = newest.filter(|_| is_heard);
+        let facts = ChannelFacts { may_be_hidden, newest, is_heard };
+        let change = post.done(now, outcome, cx.directory.moderator(), &facts);
+        post.note(commit, change);
+    }
+
+    /// The chat answers again: what waits for it may be tried at once.
+    pub(super) fn chat_back(&mut self) {
+        for post in &mut self.posts {
+            post.delivery.attempts.retry_now();
+            if post.progress == Progress::InLine {
+                post.progress = Progress::Ready;
+            }
+        }
+    }
+
+    /// Time went back by this much.
+    pub(super) fn move_back(&mut self, by: Duration) {
+        for post in &mut self.posts {
+            post.delivery.move_back(by);
+            if let Some(since) = post.delivery.doubt {
+                post.message.at = since;
+            }
+        }
+    }
+}
+
+/// What a step changed in the stored message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// The stored message is as before.
+    None,
+    /// Something that is worth storing with the next commit.
+    Lazy,
+    /// Something that the next request needs stored.
+    Eager,
+}
+
+impl OutboxPost {
+    /// A message that is written now.
+    fn written(message: OutboxMessage) -> Self {
+        let mut post =
+            Self { delivery: Delivery::default(), ..Self::restored(message.at, message) };
+        post.prepare();
+        post
+    }
+
+    /// A message that an earlier process, or an earlier stay in memory, left.
+    fn restored(now: Timestamp, message: OutboxMessage) -> Self {
+        let delivery = Delivery::restored(message.tried.then_some(message.at), now);
+        let (needs, progress, has_failed) = (Stamp::default(), Progress::Ready, false);
+        let mut post = Self { message, needs, delivery, progress, has_failed };
+        post.close_guide();
+        post
+    }
+
+    /// Notes that the next part is about to be tried, where it is known behind what it stands: the next process knows that
+    /// there is a doubt.
+    fn prepare(&mut self) {
+        self.message.tried |= self.message.next().is_some() && self.message.behind().is_some();
+        self.close_guide();
+    }
+
+    fn close_guide(&mut self) {
+        if self.message.next().is_none() && self.message.kind == OutboxKind::Guide {
+            self.progress = Progress::Arrived;
+        }
+    }
+
+    fn note(&mut self, commit: &mut CommitState, change: Change) {
         if change != Change::None {
-            self.version += 1;
+            commit.change();
         }
         if change == Change::Eager {
-            self.eager = self.version;
-            if let Some(delivery) = self.deliveries.get_mut(index) {
-                delivery.needs = self.version;
+            self.needs = commit.newest();
+        }
+    }
+
+    /// The next request, if it may start now.
+    fn next(&mut self, now: Timestamp, commit: &mut CommitState) -> Option<Request> {
+        if self.progress != Progress::Ready || !commit.is_committed(self.needs) {
+            return None;
+        }
+        let is_due = self.delivery.attempts.is_due(now);
+        if self.message.next().is_none() {
+            return is_due.then_some(Request::Wake);
+        }
+        let Some(behind) = self.message.behind() else {
+            return is_due.then_some(Request::Read { after: None, limit: 1 });
+        };
+        match self.delivery.todo(now, behind)? {
+            Todo::Read { after, limit } => Some(Request::Read { after, limit }),
+            Todo::Post { not_after } if self.message.tried => Some(Request::Post { not_after }),
+            Todo::Post { .. } => {
+                (self.message.tried, self.message.at) = (true, now);
+                self.note(commit, Change::Eager);
+                None
             }
+        }
+    }
+
+    /// The request was not admitted: it waits until then, or in a line.
+    fn waits(&mut self, wait: Wait) {
+        match wait {
+            Wait::Until(until) => self.delivery.attempts.wait_until(until),
+            Wait::Line => (self.progress, self.has_failed) = (Progress::InLine, true),
+        }
+    }
+
+    /// The request that is under way ended.
+    fn done(
+        &mut self,
+        now: Timestamp,
+        outcome: Outcome,
+        moderator: Option<UserId>,
+        facts: &ChannelFacts,
+    ) -> Change {
+        if self.progress != Progress::UnderWay {
+            return Change::None;
+        }
+        self.progress = Progress::Ready;
+        match outcome {
+            Outcome::Posted(id) => self.posted(now, id),
+            Outcome::RoomWoken => {
+                self.progress = Progress::Arrived;
+                Change::Eager
+            }
+            Outcome::Page(page) if self.message.behind().is_none() => {
+                let newest = page.iter().map(|message| message.id).max();
+                self.message.after = Some(newest.unwrap_or(MessageId::new(0)));
+                (self.message.at, self.delivery.attempts) = (now, Attempts::default());
+                self.prepare();
+                Change::Eager
+            }
+            Outcome::Page(page) => self.looked(now, page, moderator, facts),
+            Outcome::Failed(failure) => self.failed(now, &failure),
+            _ => Change::None,
+        }
+    }
+
+    /// A part is in the channel. That it is and that the next one is tried are stored together.
+    fn posted(&mut self, now: Timestamp, id: MessageId) -> Change {
+        self.message.posted(id, now);
+        self.delivery.posted(id);
+        self.prepare();
+        Change::Eager
+    }
+
+    /// The history was read. What was looked through stays behind the message, so that a long history is read in as many
+    /// attempts as it takes.
+    fn looked(
+        &mut self,
+        now: Timestamp,
+        page: Vec<ChatMessage>,
+        moderator: Option<UserId>,
+        facts: &ChannelFacts,
+    ) -> Change {
+        let Some(moderator) = moderator else {
+            self.back_off(now, None);
+            return Change::None;
+        };
+        let was_searching = self.delivery.is_searching();
+        match self.delivery.page_read(now, page, facts) {
+            Looked::Page(page, is_full) => {
+                let Some(part) = self.message.next() else {
+                    return Change::None;
+                };
+                let is_part = |message: &&ChatMessage| {
+                    message.author == moderator && is_post(message, (&part.content, 0), &part.nonce)
+                };
+                if let Some(id) = page.iter().find(is_part).map(|message| message.id) {
+                    self.delivery = Delivery::default();
+                    return self.posted(now, id);
+                }
+                if let Some(last) = page.back() {
+                    self.message.after = Some(last.id);
+                    self.delivery.looked_through(now, last.id, is_full);
+                }
+            }
+            Looked::Nothing => {}
+            Looked::Unproven | Looked::Hidden => {
+                if !self.delivery.unreadable(now) {
+                    self.back_off(now, None);
+                }
+                return Change::None;
+            }
+        }
+        if was_searching && !self.delivery.is_searching() {
+            self.message.at = now;
+        }
+        Change::Lazy
+    }
+
+    /// An attempt failed: the message waits, longer each time, or is given up.
+    fn failed(&mut self, now: Timestamp, failure: &Failure) -> Change {
+        let is_post = self.message.next().is_some() && self.message.behind().is_some();
+        let is_post = is_post && !self.delivery.is_searching();
+        self.back_off(now, failure.retry_after);
+        if matches!(failure.kind, ErrorKind::Gone | ErrorKind::Invalid) {
+            self.progress = Progress::GivenUp;
+        }
+        if !is_post {
+            return Change::None;
+        }
+        let was_doubtful = self.delivery.doubt.is_some();
+        self.delivery.failed(failure);
+        match failure.certainty {
+            _ if was_doubtful => return Change::None,
+            Certainty::Unknown => self.message.at = failure.began,
+            Certainty::NotDone => self.message.tried = false,
+        }
+        Change::Lazy
+    }
+
+    fn back_off(&mut self, now: Timestamp, retry_after: Option<Duration>) {
+        self.has_failed = true;
+        self.delivery.attempts.back_off_between(now, retry_after, RETRY, RETRY_MAX);
+    }
+
+    /// Tries what was given up once more.
+    fn begin_anew(&mut self) {
+        (self.progress, self.delivery.attempts) = (Progress::Ready, Attempts::default());
+    }
+
+    /// Whether a part of it is missing, and it waits after an attempt or was given up.
+    fn is_undelivered(&self) -> bool {
+        let rests = match self.progress {
+            Progress::GivenUp | Progress::InLine => true,
+            Progress::Ready => self.delivery.attempts.next_at().is_some(),
+            Progress::UnderWay | Progress::Arrived => false,
+        };
+        rests && self.message.next().is_some()
+    }
+
+    fn entry(&self) -> OutboxEntry {
+        let parts = &self.message.parts;
+        let next_at = self.delivery.attempts.next_at();
+        OutboxEntry {
+            kind: self.message.kind,
+            to: self.message.to,
+            posted: parts.iter().filter(|part| part.posted.is_some()).count(),
+            parts: parts.len(),
+            state: match self.progress {
+                Progress::Ready if next_at.is_some() => PostState::Waiting(next_at),
+                Progress::Ready => PostState::Ready,
+                Progress::InLine => PostState::Waiting(None),
+                Progress::UnderWay | Progress::Arrived => PostState::UnderWay,
+                Progress::GivenUp => PostState::GivenUp,
+            },
+            in_doubt: self.delivery.doubt.is_some(),
+            text: parts.iter().map(|part| &*part.content).collect::<Vec<_>>().join("\n").into(),
         }
     }
 }

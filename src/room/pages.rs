@@ -12,7 +12,6 @@ use super::attempts::Trouble;
 use super::commit::Stamp;
 use super::hearing::{is_handed, is_word_of_person};
 use super::reads::{PAGE, READ_WAIT, Read, ReadKind, page_after};
-use super::recollection::Recollection;
 use super::step::Step;
 use crate::ChatMessage;
 use crate::record::channel::GapFrom;
@@ -25,25 +24,21 @@ const READ_WAIT_REFUSED: Duration = Duration::from_secs(600);
 /// away they do not count.
 const WORDS_ATTEMPTS: u32 = 4;
 
-/// A room that learns what was read.
-pub(super) struct Reading<'s, 'a> {
-    pub(super) step: &'s mut Step<'a>,
-}
-
-impl Reading<'_, '_> {
+/// What was read of the chat.
+impl Step<'_> {
     /// A read ended that is still wanted.
-    pub(super) fn take(&mut self, read: Read, outcome: Outcome) {
+    pub(super) fn read_ended(&mut self, read: Read, outcome: Outcome) {
         match read {
-            Read::Members(ticket) => self.members(ticket, outcome),
-            Read::Gap => self.gap(outcome),
-            Read::Words(span) => self.words(span, outcome),
-            Read::Backfill(after) => self.backfill(after, outcome),
+            Read::Members(ticket) => self.members_read(ticket, outcome),
+            Read::Gap => self.gap_read(outcome),
+            Read::Words(span) => self.words_read(span, outcome),
+            Read::Backfill(after) => self.backfill_read(after, outcome),
             Read::Poll { ticket, after } => self.polled(ticket, after, outcome),
         }
     }
 
-    fn members(&mut self, ticket: Ticket, outcome: Outcome) {
-        let Step { cx, now, turns, lanes, .. } = &mut *self.step;
+    fn members_read(&mut self, ticket: Ticket, outcome: Outcome) {
+        let Self { cx, now, turns, lanes, .. } = self;
         match outcome.into_members() {
             Some(Ok(users)) => {
                 lanes.reads.forget(ReadKind::Members);
@@ -63,7 +58,7 @@ impl Reading<'_, '_> {
             Some(Err(failure)) if failure.trouble() == Trouble::Definite => {
                 lanes.reads.forget(ReadKind::Members);
                 let settlement = failure.settlement(*now);
-                self.step.settled(ticket, settlement);
+                self.settled(ticket, settlement);
             }
             Some(Err(failure)) => {
                 lanes.reads.back_off(ReadKind::Members, *now, failure.retry_after);
@@ -73,39 +68,38 @@ impl Reading<'_, '_> {
     }
 
     fn polled(&mut self, ticket: Ticket, after: Option<MessageId>, outcome: Outcome) {
-        self.step.lanes.reads.forget(ReadKind::Poll);
+        self.lanes.reads.forget(ReadKind::Poll);
         let settlement = match outcome.into_page() {
             Some(Ok(messages)) => {
                 // Without an anchor everything is new, and only the speaker's words are looked for.
-                let speaker = self.step.turns.view().speaker().map(Author::Agent);
+                let speaker = self.turns.view().speaker().map(Author::Agent);
                 let (page, _) = page_after(messages, after, usize::from(PAGE));
                 for message in page {
-                    let author = self.step.cx.directory.author(&message);
+                    let author = self.cx.directory.author(&message);
                     if after.is_some() || Some(author) == speaker {
-                        let Step { turns, marks, lanes, .. } = &mut *self.step;
-                        let is_known = marks.is_known(message.id);
-                        Recollection { marks, inbox: &mut lanes.inbox }.note_own(turns, message.id);
-                        self.step.take_message(message, false, is_known);
+                        let is_known = self.marks.is_known(message.id);
+                        self.note_own(message.id);
+                        self.take_message(message, false, is_known);
                     }
                 }
                 Settlement::Done { message: None }
             }
-            Some(Err(failure)) => failure.settlement(self.step.now),
+            Some(Err(failure)) => failure.settlement(self.now),
             None => return,
         };
-        self.step.settled(ticket, settlement);
+        self.settled(ticket, settlement);
     }
 
     /// A page of what was missed was read.
-    fn gap(&mut self, outcome: Outcome) {
+    fn gap_read(&mut self, outcome: Outcome) {
         match outcome.into_page() {
             Some(Ok(messages)) => {
-                let from = self.step.marks.gap_from().and_then(GapFrom::message);
+                let from = self.marks.gap_from().and_then(GapFrom::message);
                 let (page, full) = page_after(messages, from, usize::from(PAGE));
                 let last = page.back().map(|message| message.id);
-                let before = self.step.marks.heard();
+                let before = self.marks.heard();
                 self.take_page(page);
-                let Step { turns, marks, lanes, .. } = &mut *self.step;
+                let Self { turns, marks, lanes, .. } = self;
                 lanes.reads.forget(ReadKind::Gap);
                 if !marks.read_page(last, full) {
                     lanes.reads.want_gap();
@@ -114,7 +108,7 @@ impl Reading<'_, '_> {
                 }
             }
             Some(Err(failure)) => {
-                let Step { now, marks, lanes, .. } = &mut *self.step;
+                let Self { now, marks, lanes, .. } = self;
                 marks.read_failed();
                 let refused = failure.trouble() == Trouble::Definite;
                 let longest = if refused { READ_WAIT_REFUSED } else { READ_WAIT_MAX };
@@ -127,7 +121,7 @@ impl Reading<'_, '_> {
 
     /// Takes what is new of a page that was read late.
     fn take_page(&mut self, page: impl IntoIterator<Item = ChatMessage>) {
-        let Step { cx, marks, .. } = &*self.step;
+        let Self { cx, marks, .. } = self;
         let is_new = |message: &ChatMessage| {
             marks.is_ours(cx.chat.sent_at(message.id)) && !marks.is_known(message.id)
         };
@@ -138,33 +132,33 @@ impl Reading<'_, '_> {
         for message in page {
             // It acts where it stands: what was said after a stop is kept for the resume.
             let acts = Some(message.id) == acting;
-            let late = self.step.hearing().take_backfilled(message, acts);
-            self.step.sort();
-            self.step.hold(late);
+            let late = self.hear_late(message, acts);
+            self.sort();
+            self.hold(late);
         }
     }
 
-    fn backfill(&mut self, after: Option<MessageId>, outcome: Outcome) {
-        self.step.lanes.reads.forget(ReadKind::Backfill);
+    fn backfill_read(&mut self, after: Option<MessageId>, outcome: Outcome) {
+        self.lanes.reads.forget(ReadKind::Backfill);
         let Outcome::Page(messages) = outcome else {
             // The next round looks again.
             return;
         };
-        if self.step.marks.has_gap() {
+        if self.marks.has_gap() {
             return;
         }
         let (page, full) = page_after(messages, after, usize::from(PAGE));
         let last = page.back().map(|message| message.id);
         self.take_page(page);
-        self.step.marks.verify(last);
+        self.marks.verify(last);
         if full && last.is_some() {
-            self.step.lanes.reads.want(Read::Backfill(last), Stamp::default());
+            self.lanes.reads.want(Read::Backfill(last), Stamp::default());
         }
     }
 
     /// A page of what an agent is to be handed was read.
-    fn words(&mut self, span: Span, outcome: Outcome) {
-        let Step { cx, now, turns, marks, lanes, .. } = &mut *self.step;
+    fn words_read(&mut self, span: Span, outcome: Outcome) {
+        let Self { cx, now, turns, marks, lanes, .. } = self;
         let (reads, is_out) = (&mut lanes.reads, lanes.chat.is_out());
         match outcome.into_page() {
             Some(Ok(page)) if page.is_empty() && cx.chat.may_be_hidden(turns.channel) => {
@@ -201,8 +195,8 @@ impl Reading<'_, '_> {
     }
 
     /// What is not wanted any more is not read. What the machine asked for is settled.
-    pub(super) fn drop_unwanted(&mut self) -> bool {
-        let Step { turns, marks, lanes, .. } = &*self.step;
+    pub(super) fn drop_unwanted_reads(&mut self) -> bool {
+        let Self { turns, marks, lanes, .. } = self;
         if lanes.reads.is_idle() {
             return false;
         }
@@ -212,11 +206,11 @@ impl Reading<'_, '_> {
             Some((kind, effect.ticket()?))
         });
         if lanes.reads.wanted(ReadKind::Gap).is_some() && !marks.has_gap() {
-            self.step.lanes.reads.forget(ReadKind::Gap);
+            self.lanes.reads.forget(ReadKind::Gap);
         }
         if let Some((kind, ticket)) = unwanted {
-            self.step.lanes.reads.forget(kind);
-            self.step.settled(ticket, Settlement::Dropped);
+            self.lanes.reads.forget(kind);
+            self.settled(ticket, Settlement::Dropped);
         }
         unwanted.is_some()
     }

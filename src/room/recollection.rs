@@ -5,9 +5,7 @@ use std::sync::Arc;
 use dirigent_core::{AgentKey, Author, MessageId};
 
 use super::context::Context;
-use super::inbox::Inbox;
-use super::marks::Marks;
-use super::turns::Turns;
+use super::step::Step;
 use crate::values::embed::Embed;
 use crate::values::extras::Extras;
 use crate::values::message::{Attachment, AuthorKind, ChatKind};
@@ -16,38 +14,29 @@ use crate::values::shown::Shown;
 use crate::{ChannelId, ChatMessage, UserId};
 
 /// Keeps messages, in channels where turns are kept.
-pub(super) struct Recollection<'a> {
-    pub(super) marks: &'a mut Marks,
-    pub(super) inbox: &'a mut Inbox,
-}
-
-impl Recollection<'_> {
+impl Step<'_> {
     /// A post of ours is in the channel.
-    pub(super) fn note_own(&mut self, turns: &Turns, message: MessageId) {
-        if turns.keeps_turns() {
+    pub(super) fn note_own(&mut self, message: MessageId) {
+        if self.turns.keeps_turns() {
             self.marks.note(message);
         }
     }
 
     /// A post of ours is in the channel. Other agents are to see it even if no event tells of it.
-    pub(super) fn remember_own(&mut self, cx: &Context<'_>, turns: &Turns, message: ChatMessage) {
-        if turns.keeps_turns() {
+    pub(super) fn remember_own(&mut self, message: ChatMessage) {
+        if self.turns.keeps_turns() {
             self.marks.note(message.id);
-            self.inbox.remember_own(cx.directory.of_user(message.author), Arc::new(message));
+            self.lanes
+                .inbox
+                .remember_own(self.cx.directory.of_user(message.author), Arc::new(message));
         }
     }
 
     /// Keeps what was said for agents that miss it.
-    pub(super) fn remember(
-        &mut self,
-        cx: &Context<'_>,
-        turns: &Turns,
-        mut message: ChatMessage,
-        author: Author,
-    ) {
-        cx.directory.name_author(&mut message, author);
-        if turns.keeps_turns() && author != Author::Moderator {
-            self.inbox.remember(Arc::new(message));
+    pub(super) fn remember(&mut self, mut message: ChatMessage, author: Author) {
+        self.cx.directory.name_author(&mut message, author);
+        if self.turns.keeps_turns() && author != Author::Moderator {
+            self.lanes.inbox.remember(Arc::new(message));
         }
     }
 }

@@ -10,11 +10,10 @@ use super::active::Active;
 use super::chat_health::ChatHealth;
 use super::commit::CommitState;
 use super::context::Context;
-use super::discussion_posts::DiscussionPosts;
 use super::hearing::Commands;
 use super::inbox::Inbox;
 use super::marks::Marks;
-use super::outbox::OutboxMachine;
+use super::outbox::Outbox;
 use super::reply::ReplyDelivery;
 use super::turns::{Follow, Turns, What};
 use super::voice::VoiceItem;
@@ -92,12 +91,11 @@ impl Room {
             let listed = view.list().map(|seat| seat.agent);
             let until = newest.max(heard);
             let inbox = Inbox::restored(record.handed, record.unserved, until, listed);
-            let posts = (!record.outbox.is_empty()).then(|| {
-                Box::new(DiscussionPosts::restored(OutboxMachine::restore(now, record.outbox)))
-            });
+            let outbox =
+                (!record.outbox.is_empty()).then(|| Box::new(Outbox::restore(now, record.outbox)));
             let commands = Commands { commanded_at: record.commanded_at, ..Commands::default() };
             let fresh = Active::default();
-            Box::new(Active { inbox, commands, reply, posts, woken_for, ..fresh })
+            Box::new(Active { inbox, commands, reply, outbox, woken_for, ..fresh })
         });
         let turns = Turns::new(id, machine, commit);
         Ok(Self { at, turns, marks, discussion: record.discussion, active })
@@ -145,7 +143,7 @@ impl Room {
             step.lanes.summons.again = from_before && !owes_trigger;
         }
         if from_before {
-            step.calling().lose_runs();
+            step.lose_runs();
             step.count_newcomers();
         }
         step.settle();
@@ -201,8 +199,8 @@ pub(super) fn write_record(
     let is_paused = turns.view().pause().is_some();
     out.snapshot.clone_from(turns.machine.snapshot());
     out.outbox.clear();
-    if let Some(posts) = &active.posts {
-        out.outbox.extend(posts.outbox.messages().cloned());
+    if let Some(outbox) = &active.outbox {
+        out.outbox.extend(outbox.messages().cloned());
     }
     match (&mut out.discussion, discussion) {
         (Some(known), Some(terms)) => known.clone_from(terms),

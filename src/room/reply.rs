@@ -1,28 +1,26 @@
 //! A hosted reply on its way into the channel, part by part.
 
-mod search;
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use dirigent_core::{AgentKey, Author, MessageId, RunId, Timestamp, TurnId};
 
-use self::search::Search;
-pub(crate) use self::search::SearchFacts;
 use super::action::ActionId;
-use super::attempts::{
-    Attempts, Failure, LANDS_WITHIN, REPEAT_WITHIN, Trouble, aged, is_forgotten,
-};
+use super::attempts::{Attempts, Failure, Trouble};
 use super::commit::Stamp;
+use super::context::ChatFacts;
+use super::delivery::{ChannelFacts, Delivery, Looked, Todo};
+use super::marks::CLOCKS_APART;
+use super::reads::is_post;
 use super::recollection::Beside;
 use crate::ports::discord::{Mentions, Post};
 use crate::record::channel::{Outgoing, OutgoingPart, ReplyEnd};
 use crate::text::split::{is_one_message, split_up_to};
-use crate::values::error::{Certainty, ErrorKind};
+use crate::values::error::ErrorKind;
 use crate::values::extras::Extras;
 use crate::values::message::{Began, Nonce};
 use crate::values::reply_file::ReplyFile;
-use crate::{ChannelId, ChatMessage, Settings};
+use crate::{ChannelId, ChatMessage, Settings, UserId};
 
 /// How many bits of a nonce's number count the parts.
 const PART_BITS: u32 = 14;
@@ -33,12 +31,8 @@ pub(crate) struct ReplyDelivery {
     stored: Arc<Outgoing>,
     /// What must be committed before the next part leaves.
     stamp: Stamp,
-    attempts: Attempts,
-    /// Until when an attempt whose end is unknown may still arrive.
-    lands_until: Option<Timestamp>,
-    /// The next part may stand in the channel already, and its nonce may be forgotten: it is looked for
-    /// first.
-    search: Option<Search>,
+    /// Of the next part.
+    delivery: Delivery,
     /// What of its agent's words is in no part, since the reply was cut. Not known after a restart.
     rest: Arc<str>,
     /// The files that go with the last part, or went with it. Their bytes are nowhere else.
@@ -55,8 +49,23 @@ pub(crate) enum ReplyStep {
     /// Read the history behind this message, or its newest messages, to find the next part.
     Read { after: Option<MessageId>, limit: u8 },
     /// Post the next part.
-    Post { content: Arc<str>, nonce: Nonce, not_after: Option<Timestamp> },
+    Post { content: Arc<str>, nonce: Nonce, not_after: Timestamp },
 }
+
+/// What is known of the chat when a page was read.
+pub(crate) struct SearchFacts<'a> {
+    pub(crate) chat: &'a dyn ChatFacts,
+    pub(crate) channel: ChannelId,
+    /// The account that posts the reply.
+    pub(crate) account: Option<UserId>,
+    /// The newest message that the room knows of.
+    pub(crate) newest: Option<MessageId>,
+}
+
+/// The first wait between two looks at a history that may be hidden.
+const HIDDEN_WAIT: Duration = Duration::from_secs(1);
+/// The longest one.
+const HIDDEN_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// What becomes of a reply after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,9 +163,7 @@ impl ReplyDelivery {
         Self {
             stored,
             stamp,
-            attempts: Attempts::default(),
-            lands_until: None,
-            search: None,
+            delivery: Delivery::default(),
             rest: Arc::default(),
             files: Box::default(),
             unanswered: 0,
@@ -175,11 +182,9 @@ impl ReplyDelivery {
         let outgoing = Arc::make_mut(&mut stored);
         outgoing.after = outgoing.after.or(anchor);
         outgoing.doubt_since.get_or_insert(stored_at);
-        // The process that ended may have made an attempt just before.
-        let lands_until = Some(now + LANDS_WITHIN);
-        let mut reply = Self { lands_until, ..Self::of(stored, Stamp::default()) };
-        reply.begin_search();
-        reply
+        let mut delivery = Delivery::restored(outgoing.doubt_since, now);
+        delivery.search_behind(behind(outgoing));
+        Self { delivery, ..Self::of(stored, Stamp::default()) }
     }
 
     pub(crate) const fn stored(&self) -> &Arc<Outgoing> {
@@ -195,8 +200,9 @@ impl ReplyDelivery {
         self.stamp
     }
 
-    pub(crate) const fn attempts(&self) -> &Attempts {
-        &self.attempts
+    /// When the next attempt may be made, if that lies ahead.
+    pub(crate) const fn next_at(&self) -> Option<Timestamp> {
+        self.delivery.attempts.next_at()
     }
 
     /// Whether any part is in the channel.
@@ -221,20 +227,14 @@ impl ReplyDelivery {
 
     /// What is to be done next, when an attempt is due.
     pub(crate) fn next_step(&mut self, now: Timestamp) -> Option<ReplyStep> {
-        if !self.attempts.is_due(now) {
-            return None;
+        match self.delivery.todo(now, behind(&self.stored))? {
+            Todo::Read { after, limit } => Some(ReplyStep::Read { after, limit }),
+            Todo::Post { not_after } => {
+                let part = self.next_part()?;
+                let (content, nonce) = (Arc::clone(&part.content), part.nonce);
+                Some(ReplyStep::Post { content, nonce, not_after })
+            }
         }
-        let doubt = self.stored.doubt_since;
-        if self.search.is_none() && doubt.is_some_and(|since| is_forgotten(since, now)) {
-            self.begin_search();
-        }
-        if let Some(search) = self.search {
-            return Some(search.step());
-        }
-        let part = self.next_part()?;
-        let not_after = doubt.map(|since| since + REPEAT_WITHIN);
-        let (content, nonce) = (Arc::clone(&part.content), part.nonce);
-        Some(ReplyStep::Post { content, nonce, not_after })
     }
 
     /// Adds to the post of a part what the reply has besides its text. A reply that waited for minutes, for example in an
@@ -304,11 +304,7 @@ impl ReplyDelivery {
 
     /// The next part is in the channel. Returns what it says.
     pub(crate) fn posted(&mut self, id: MessageId) -> Option<Arc<str>> {
-        (self.attempts, self.lands_until) = (Attempts::default(), None);
-        if let Some(search) = &mut self.search {
-            // The next part may have the same words: what is this one is not that one, too.
-            search.after = search.after.max(id);
-        }
+        self.delivery.posted(id);
         let content = Arc::clone(&self.next_part()?.content);
         let mut unposted = self.stored.parts.iter().filter(|part| part.posted.is_none());
         if unposted.nth(1).is_none() {
@@ -329,13 +325,10 @@ impl ReplyDelivery {
 
     /// An attempt failed. Says whether the reply is tried on.
     pub(crate) fn failed(&mut self, now: Timestamp, failure: &Failure) -> AfterFailure {
-        if failure.certainty == Certainty::Unknown && self.search.is_none() {
-            let stored = Arc::make_mut(&mut self.stored);
-            stored.doubt_since.get_or_insert(failure.began);
-            self.lands_until = self.lands_until.max(Some(failure.began + LANDS_WITHIN));
-        }
-        if self.search.is_none() && self.does_without_files(failure) {
-            (self.files, self.attempts) = (Box::default(), Attempts::default());
+        self.delivery.failed(failure);
+        self.keep_doubt();
+        if !self.delivery.is_searching() && self.does_without_files(failure) {
+            (self.files, self.delivery.attempts) = (Box::default(), Attempts::default());
             return AfterFailure::WithoutFiles;
         }
         if failure.is_final() {
@@ -344,8 +337,82 @@ impl ReplyDelivery {
         if failure.trouble() == Trouble::Away {
             Arc::make_mut(&mut self.stored).waiting_since.get_or_insert(now);
         }
-        self.attempts.back_off(now, failure.retry_after);
+        self.delivery.attempts.back_off(now, failure.retry_after);
         AfterFailure::Retry
+    }
+
+    /// The record says since when the next part is in doubt.
+    fn keep_doubt(&mut self) {
+        if self.stored.doubt_since != self.delivery.doubt {
+            Arc::make_mut(&mut self.stored).doubt_since = self.delivery.doubt;
+        }
+    }
+
+    /// What the search asked for was read. Parts that stand there count as posted, in their order. Returns
+    /// those that were found; `None` where the history is hidden.
+    pub(crate) fn searched(
+        &mut self,
+        now: Timestamp,
+        page: Vec<ChatMessage>,
+        facts: &SearchFacts<'_>,
+    ) -> Option<Vec<(MessageId, Arc<str>)>> {
+        let may_be_hidden = facts.chat.may_be_hidden(facts.channel);
+        let of_channel = ChannelFacts { may_be_hidden, newest: facts.newest, is_heard: true };
+        let mut found = Vec::new();
+        match self.delivery.page_read(now, page, &of_channel) {
+            Looked::Page(page, is_full) => {
+                found = self.look_through(&page, facts);
+                if let Some(last) = page.back() {
+                    self.delivery.looked_through(now, last.id, is_full);
+                }
+            }
+            Looked::Nothing => {}
+            Looked::Unproven => {
+                if !self.delivery.unreadable(now) {
+                    Arc::make_mut(&mut self.stored).waiting_since.get_or_insert(now);
+                    let attempts = &mut self.delivery.attempts;
+                    attempts.back_off_between(now, None, HIDDEN_WAIT, HIDDEN_WAIT_MAX);
+                }
+            }
+            Looked::Hidden => return None,
+        }
+        self.keep_doubt();
+        Some(found)
+    }
+
+    fn look_through<'a>(
+        &mut self,
+        page: impl IntoIterator<Item = &'a ChatMessage>,
+        facts: &SearchFacts<'_>,
+    ) -> Vec<(MessageId, Arc<str>)> {
+        let mut found = Vec::new();
+        for message in page.into_iter().filter(|message| Some(message.author) == facts.account) {
+            let is_part = |part: &OutgoingPart| {
+                let embeds = self.stored.embeds(part);
+                is_post(message, (&part.content, embeds), &part.nonce)
+            };
+            let is_it =
+                self.next_part().is_some_and(is_part) && !self.is_older(message.id, facts.chat);
+            if let Some(content) = is_it.then(|| self.posted(message.id)).flatten() {
+                if self.is_whole() {
+                    self.found_last(message);
+                }
+                found.push((message.id, content));
+            }
+        }
+        found
+    }
+
+    /// Whether a message was said before the agent had answered, where no message is known that the parts
+    /// stand behind.
+    fn is_older(&self, message: MessageId, chat: &dyn ChatFacts) -> bool {
+        let composed_at = self.stored.composed_at.filter(|_| self.stored.after.is_none());
+        composed_at.is_some_and(|at| chat.sent_at(message) + CLOCKS_APART < at)
+    }
+
+    /// The history cannot be read. Returns whether the next part is posted all the same.
+    pub(crate) fn unreadable(&mut self, now: Timestamp) -> bool {
+        self.delivery.unreadable(now)
     }
 
     /// Whether the part that failed so is tried without its files: the chat refused it, perhaps because of them, or takes
@@ -361,11 +428,11 @@ impl ReplyDelivery {
 
     /// The chat answers again: the next attempt may be made at once.
     pub(crate) const fn retry_now(&mut self) {
-        self.attempts.retry_now();
+        self.delivery.attempts.retry_now();
     }
 
     pub(crate) const fn wait_until(&mut self, at: Timestamp) {
-        self.attempts.wait_until(at);
+        self.delivery.attempts.wait_until(at);
     }
 
     /// The wait for the chat begins anew. Returns whether there was one.
@@ -386,13 +453,12 @@ impl ReplyDelivery {
 
     /// Time went back by this much. The nonce of what is in doubt counts as forgotten.
     pub(crate) fn move_back(&mut self, by: Duration) {
-        self.attempts.move_back(by);
-        self.lands_until = self.lands_until.map(|until| until.saturating_sub(by));
+        self.delivery.move_back(by);
         let stored = Arc::make_mut(&mut self.stored);
         for moment in [&mut stored.waiting_since, &mut stored.composed_at] {
             *moment = moment.map(|at| at.saturating_sub(by));
         }
-        stored.doubt_since = stored.doubt_since.map(|since| aged(since, by));
+        stored.doubt_since = self.delivery.doubt;
     }
 }
 
@@ -418,6 +484,12 @@ impl Outgoing {
         let embeds = extras.map_or(0, |extras| extras.embeds.len());
         u8::try_from(embeds).unwrap_or(u8::MAX)
     }
+}
+
+/// The next part stands behind this message, if it stands anywhere: the last part that is known, or what was known before
+/// the first.
+fn behind(outgoing: &Outgoing) -> MessageId {
+    outgoing.after.max(newest_posted(outgoing)).unwrap_or(MessageId::new(0))
 }
 
 /// The newest of a reply's messages that are known to be in the channel.

@@ -1,26 +1,22 @@
 //! A hosted reply: it is begun, posted part by part, looked for, finished, withdrawn or given up.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use dirigent_core::view::Pause;
 use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Tail, Timestamp};
 
 use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal};
-use super::attempts::{Failure, REPEAT_WITHIN, Trouble};
+use super::attempts::{Failure, Trouble};
 use super::calls::Call;
-use super::cleanup::Cleanup;
-use super::context::Context;
 use super::doorway::{Doorway, Offer};
-use super::recollection::{Recollection, own_message};
+use super::recollection::own_message;
 use super::reply::{
     AfterFailure, ReplyDelivery, ReplyStep, SearchFacts, WithdrawnReply, compose, cut_notice,
     messages_of,
 };
-use super::requests::Requests;
-use super::speaking::Saying;
+use super::step::Step;
 use super::turns::Turns;
-use super::voice::{VoiceItem, VoiceLane};
+use super::voice::VoiceItem;
 use crate::ChatMessage;
 use crate::ports::discord::{HistoryRequest, Post};
 use crate::ports::turn::Said;
@@ -29,24 +25,9 @@ use crate::values::error::{ErrorKind, PostFailure};
 use crate::values::extras::Extras;
 
 /// Delivers what a hosted agent says.
-pub(super) struct Replying<'a> {
-    pub(super) cx: &'a Context<'a>,
-    pub(super) now: Timestamp,
-    pub(super) turns: &'a mut Turns,
-    pub(super) voice: &'a mut VoiceLane,
-    pub(super) reply: &'a mut Option<ReplyDelivery>,
-    pub(super) withdrawn: &'a mut Option<Box<WithdrawnReply>>,
-    pub(super) cleanup: &'a mut Option<Box<Cleanup>>,
-    pub(super) requests: &'a mut Requests,
-    pub(super) signals: &'a mut VecDeque<Signal>,
-    /// Used again for the messages of a reply.
-    pub(super) receipt: &'a mut Vec<MessageId>,
-    pub(super) kept: Recollection<'a>,
-}
-
-impl Replying<'_> {
+impl Step<'_> {
     /// The agent's words become a reply that is stored and then delivered.
-    pub(super) fn begin(&mut self, call: &Call, said: Said, end: ReplyEnd) {
+    pub(super) fn begin_reply(&mut self, call: &Call, said: Said, end: ReplyEnd) {
         let &Call { agent, turn, run, .. } = call;
         let of = (agent, turn.unwrap_or_default(), run);
         let newest = self.turns.view().newest();
@@ -64,7 +45,7 @@ impl Replying<'_> {
             compose(channel, of, messages, extras, end, (newest, self.now, self.cx.up_since));
         if outgoing.parts.is_empty() {
             if !rest.is_empty() {
-                self.kept.inbox.keep_late(agent, Said::words(rest));
+                self.lanes.inbox.keep_late(agent, Said::words(rest));
             }
             let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Pass };
             let _ = self.turns.submit(self.cx, self.now, &ended);
@@ -72,7 +53,7 @@ impl Replying<'_> {
         }
         let compared = shown.as_ref().map_or((&*words, None), |(text, hash)| (text, Some(*hash)));
         let names = self.cx.directory.name_words();
-        if skips && self.kept.inbox.talk.repeats(agent, compared, names) {
+        if skips && self.lanes.inbox.talk.repeats(agent, compared, names) {
             let ended = Input::RunEnded { agent, run: Some(run), outcome: Run::Repeated };
             let _ = self.turns.submit(self.cx, self.now, &ended);
             return;
@@ -80,21 +61,21 @@ impl Replying<'_> {
         let replied = Input::Replied { agent, run: Some(run), next };
         if self.turns.submit(self.cx, self.now, &replied).is_err() {
             let extras = outgoing.extras;
-            self.kept.inbox.keep_late(agent, Said { words, extras });
+            self.lanes.inbox.keep_late(agent, Said { words, extras });
             return;
         }
         self.turns.commit.change();
         let stamp = self.turns.commit.newest();
-        *self.reply = Some(ReplyDelivery::new(outgoing, files, rest, stamp));
-        self.voice.push(VoiceItem::Reply);
+        self.lanes.reply = Some(ReplyDelivery::new(outgoing, files, rest, stamp));
+        self.lanes.voice.push(VoiceItem::Reply);
     }
 
     /// Posts the next part, or looks for it in the history, once that is stored and while the turn goes on.
-    pub(super) fn offer(&mut self, door: &mut Doorway<'_>) -> Offer {
+    pub(super) fn offer_reply(&mut self, door: &mut Doorway<'_>) -> Offer {
         let (cx, now, room) = (self.cx, self.now, self.turns.channel);
-        let is_blocked = !self.turns.reply_may_go() || self.kept.marks.is_holding(now);
-        let is_busy = self.voice.is_busy();
-        let Some(reply) = self.reply.as_mut() else {
+        let is_blocked = !self.turns.reply_may_go() || self.marks.is_holding(now);
+        let is_busy = self.lanes.voice.is_busy();
+        let Some(reply) = self.lanes.reply.as_mut() else {
             return Offer::Nothing;
         };
         if is_blocked || is_busy || !self.turns.commit.is_committed(reply.stamp()) {
@@ -107,9 +88,9 @@ impl Replying<'_> {
                 let request = HistoryRequest { channel: room, after, limit };
                 let action = Action::History { account: Account::Moderator, request };
                 let purpose = Purpose::FindPart;
-                let started = self.requests.read(cx, (room, now), door, purpose, action);
+                let started = self.lanes.requests.read(cx, (room, now), door, purpose, action);
                 if let Some(id) = started {
-                    self.voice.begin(id, now);
+                    self.lanes.voice.begin(id, now);
                 }
                 started.into()
             }
@@ -118,19 +99,18 @@ impl Replying<'_> {
                 reply.complete(&mut post, now);
                 if post.content.is_empty() && post.embeds.is_empty() && post.files.is_empty() {
                     // A reply of files alone, and a restart.
-                    self.give_up(None);
+                    self.give_reply_up(None);
                     return Offer::Over;
                 }
                 let account = Account::Agent(agent);
-                let saying = Saying { cx, now, room, voice: self.voice, requests: self.requests };
-                match saying.offer(account, post, None, door) {
+                match self.offer_post(account, post, None, door) {
                     Some(Offer::Started) => {
-                        door.not_after(not_after.unwrap_or(now + REPEAT_WITHIN));
+                        door.not_after(not_after);
                         Offer::Started
                     }
                     Some(offer) => offer,
                     None => {
-                        self.give_up(Some(PostFailure {
+                        self.give_reply_up(Some(PostFailure {
                             kind: ErrorKind::RateLimited,
                             code: None,
                         }));
@@ -142,7 +122,7 @@ impl Replying<'_> {
     }
 
     /// Whether the run of the reply still holds the floor.
-    fn is_current(&self, reply: &ReplyDelivery) -> bool {
+    fn is_reply_current(&self, reply: &ReplyDelivery) -> bool {
         let (view, stored) = (self.turns.view(), reply.stored());
         let holds = view.speaker().or(view.permit()) == Some(stored.agent);
         holds
@@ -151,25 +131,25 @@ impl Replying<'_> {
     }
 
     /// A reply whose turn was taken away, or that cannot be delivered, goes back to its agent.
-    pub(super) fn withdraw(&mut self) -> bool {
-        let Some(reply) = self.reply.as_ref() else {
-            return self.end_lost();
+    pub(super) fn withdraw_reply(&mut self) -> bool {
+        let Some(reply) = self.lanes.reply.as_ref() else {
+            return self.end_lost_reply();
         };
-        if !self.is_current(reply) {
-            self.hand_back(None);
+        if !self.is_reply_current(reply) {
+            self.hand_reply_back(None);
             return true;
         }
         let is_over = given_up_at(self.turns, reply).is_some_and(|at| at <= self.now);
         let is_lost = !self.cx.directory.is_hosted(reply.stored().agent);
         if (is_lost || is_over) && self.turns.reply_may_go() {
-            self.give_up(None);
+            self.give_reply_up(None);
             return true;
         }
         false
     }
 
     /// A reply that the machine waits for and nothing here delivers is given up: nothing else would end it.
-    fn end_lost(&mut self) -> bool {
+    fn end_lost_reply(&mut self) -> bool {
         let lost = self.turns.view().pending_reply().filter(|reply| !reply.waits);
         lost.is_some_and(|lost| {
             let undelivered =
@@ -180,17 +160,17 @@ impl Replying<'_> {
 
     /// What of the reply is not in the channel becomes the agent's late answer. While a part is on its way,
     /// it is not known yet what that is.
-    fn hand_back(&mut self, failure: Option<PostFailure>) -> Option<ReplyDelivery> {
-        let reply = self.reply.take()?;
-        let is_head = self.voice.head() == Some(VoiceItem::Reply);
-        let under_way = self.voice.under_way().filter(|_| is_head);
-        let arrived = if is_head { self.voice.take_arrived() } else { None };
-        self.voice.withdraw(VoiceItem::Reply);
+    fn hand_reply_back(&mut self, failure: Option<PostFailure>) -> Option<ReplyDelivery> {
+        let reply = self.lanes.reply.take()?;
+        let is_head = self.lanes.voice.head() == Some(VoiceItem::Reply);
+        let under_way = self.lanes.voice.under_way().filter(|_| is_head);
+        let arrived = if is_head { self.lanes.voice.take_arrived() } else { None };
+        self.lanes.voice.withdraw(VoiceItem::Reply);
         if let Some(request) = under_way {
-            *self.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
+            self.lanes.withdrawn = Some(Box::new(WithdrawnReply::new(request, &reply, arrived)));
         } else {
             let notice = cut_notice(self.cx.settings, self.cx.chat.longest_message());
-            self.kept.inbox.keep_late_reply(
+            self.lanes.inbox.keep_late_reply(
                 reply.stored(),
                 (reply.rest(), notice.as_deref()),
                 failure,
@@ -204,40 +184,47 @@ impl Replying<'_> {
     /// a fact all the same.
     pub(super) fn lingering_ended(&mut self, id: ActionId, arrived: Option<MessageId>) {
         if let Some(message) = arrived {
-            self.kept.note_own(self.turns, message);
-            if let Some(cleanup) = self.cleanup {
+            self.note_own(message);
+            if let Some(cleanup) = &mut self.lanes.cleanup {
                 cleanup.landed(id, message, self.turns.commit.newest());
             }
         }
-        if let Some(withdrawn) = self.withdrawn.take_if(|withdrawn| withdrawn.is_request(id)) {
+        if let Some(withdrawn) = self.lanes.withdrawn.take_if(|withdrawn| withdrawn.is_request(id))
+        {
             let (reply, rest) = withdrawn.ended(arrived);
             let notice = cut_notice(self.cx.settings, self.cx.chat.longest_message());
-            self.kept.inbox.keep_late_reply(&reply, (&rest, notice.as_deref()), None);
+            self.lanes.inbox.keep_late_reply(&reply, (&rest, notice.as_deref()), None);
         }
     }
 
     /// The reply cannot be delivered: its turn is over, and its agent is handed the rest back.
-    fn give_up(&mut self, failure: Option<PostFailure>) {
-        let Some(reply) = self.hand_back(failure) else {
+    fn give_reply_up(&mut self, failure: Option<PostFailure>) {
+        let Some(reply) = self.hand_reply_back(failure) else {
             return;
         };
         let (agent, run) = (reply.stored().agent, reply.stored().run);
         let (posted, parts) = (reply.posted_messages().count(), reply.stored().parts.len());
-        self.signals.push_back(Signal::ReplyLost(Lost { agent, run, posted, parts, failure }));
+        self.lanes.signals.push_back(Signal::ReplyLost(Lost {
+            agent,
+            run,
+            posted,
+            parts,
+            failure,
+        }));
         let undelivered = Input::Undelivered { agent, run: Some(run), posted: reply.is_posted() };
         let _ = self.turns.submit(self.cx, self.now, &undelivered);
     }
 
     /// Every part is in the channel: that confirms the turn.
-    fn finish(&mut self) {
-        let Some(reply) = self.reply.take_if(|reply| reply.is_whole()) else {
+    fn finish_reply(&mut self) {
+        let Some(reply) = self.lanes.reply.take_if(|reply| reply.is_whole()) else {
             return;
         };
-        self.voice.withdraw(VoiceItem::Reply);
+        self.lanes.voice.withdraw(VoiceItem::Reply);
         let stored = reply.stored();
         let (agent, run) = (stored.agent, Some(stored.run));
-        self.kept.inbox.reply_taken(agent);
-        let mut messages = std::mem::take(self.receipt);
+        self.lanes.inbox.reply_taken(agent);
+        let mut messages = std::mem::take(&mut self.lanes.receipt);
         messages.clear();
         messages.extend(reply.posted_messages());
         let files = reply.lost_files();
@@ -248,7 +235,7 @@ impl Replying<'_> {
         if !reply.rest().is_empty() || !files.is_empty() {
             let extras = Some(Extras { files, ..Extras::default() });
             let extras = extras.filter(|extras| !extras.is_empty()).map(Arc::new);
-            self.kept.inbox.keep_late(agent, Said { words: Arc::clone(reply.rest()), extras });
+            self.lanes.inbox.keep_late(agent, Said { words: Arc::clone(reply.rest()), extras });
         }
         // The receipt confirms; nothing is compared any more.
         let tail = Tail::EMPTY;
@@ -261,14 +248,14 @@ impl Replying<'_> {
         let _ = self.turns.submit(self.cx, self.now, &receipt);
         let _ = self.turns.submit(self.cx, self.now, &Input::RunEnded { agent, run, outcome });
         if let Input::Receipt { messages, .. } = receipt {
-            *self.receipt = messages;
+            self.lanes.receipt = messages;
         }
         self.turns.commit.change();
     }
 
     /// A part is in the channel.
-    pub(super) fn posted(&mut self, message: MessageId) {
-        let posted = self.reply.as_mut().and_then(|reply| reply.posted(message));
+    pub(super) fn part_posted(&mut self, message: MessageId) {
+        let posted = self.lanes.reply.as_mut().and_then(|reply| reply.posted(message));
         if let Some(content) = posted {
             self.remember_part(message, content);
             self.part_known();
@@ -277,30 +264,31 @@ impl Replying<'_> {
 
     /// A part more is known to be in the channel: that is stored before the next part leaves.
     fn part_known(&mut self) {
-        if self.reply.as_ref().is_some_and(ReplyDelivery::is_whole) {
-            return self.finish();
+        if self.lanes.reply.as_ref().is_some_and(ReplyDelivery::is_whole) {
+            return self.finish_reply();
         }
         self.turns.commit.change();
-        if let Some(reply) = self.reply.as_mut() {
+        if let Some(reply) = self.lanes.reply.as_mut() {
             reply.needs(self.turns.commit.newest());
         }
     }
 
     fn remember_part(&mut self, id: MessageId, content: Arc<str>) {
-        let Some(agent) = self.reply.as_ref().map(|reply| reply.stored().agent) else {
+        let Some(agent) = self.lanes.reply.as_ref().map(|reply| reply.stored().agent) else {
             return;
         };
         if let Some(user) = self.cx.directory.user(agent) {
             let (place, author) = ((self.turns.channel, id), (user, Some(agent)));
-            let beside = self.reply.as_ref().and_then(|reply| reply.beside(id)).unwrap_or_default();
+            let beside =
+                self.lanes.reply.as_ref().and_then(|reply| reply.beside(id)).unwrap_or_default();
             let own = own_message(self.cx, place, author, &beside, content);
-            self.kept.remember_own(self.cx, self.turns, own);
+            self.remember_own(own);
         }
     }
 
     /// An attempt at a part, or at looking for it, failed.
-    pub(super) fn failed(&mut self, failure: &Failure) {
-        let Some(reply) = self.reply.as_mut() else {
+    pub(super) fn part_failed(&mut self, failure: &Failure) {
+        let Some(reply) = self.lanes.reply.as_mut() else {
             return;
         };
         let was = reply.stored().waiting_since;
@@ -312,7 +300,7 @@ impl Replying<'_> {
         }
         if after == AfterFailure::GiveUp {
             tracing::warn!(%channel, why = %failure, "a reply was not posted");
-            return self.give_up(Some(failure));
+            return self.give_reply_up(Some(failure));
         }
         if was != waits {
             self.turns.commit.change();
@@ -320,32 +308,32 @@ impl Replying<'_> {
     }
 
     /// The history was read in search of the parts of a reply.
-    pub(super) fn searched(&mut self, id: ActionId, outcome: Outcome) {
-        if !self.voice.end(id) {
+    pub(super) fn parts_searched(&mut self, id: ActionId, outcome: Outcome) {
+        if !self.lanes.voice.end(id) {
             return self.lingering_ended(id, None);
         }
         match outcome.into_page() {
             Some(Ok(page)) => self.look_for_parts(page),
-            Some(Err(failure)) if failure.trouble() == Trouble::Definite => self.unreadable(),
-            Some(Err(failure)) => self.failed(&failure),
+            Some(Err(failure)) if failure.trouble() == Trouble::Definite => self.parts_unreadable(),
+            Some(Err(failure)) => self.part_failed(&failure),
             None => {}
         }
     }
 
     fn look_for_parts(&mut self, page: Vec<ChatMessage>) {
         let (channel, newest) = (self.turns.channel, self.turns.view().newest());
-        let Some(reply) = self.reply.as_mut() else {
+        let Some(reply) = self.lanes.reply.as_mut() else {
             return;
         };
         let account = self.cx.directory.user(reply.stored().agent);
         let was = reply.stored().waiting_since;
         let facts = SearchFacts { chat: self.cx.chat, channel, account, newest };
         let Some(found) = reply.searched(self.now, page, &facts) else {
-            return self.unreadable();
+            return self.parts_unreadable();
         };
         let waits = reply.stored().waiting_since;
         if !found.is_empty() {
-            self.voice.has_landed();
+            self.lanes.voice.has_landed();
             for (id, part) in found {
                 self.remember_part(id, part);
             }
@@ -355,12 +343,12 @@ impl Replying<'_> {
         }
     }
 
-    fn unreadable(&mut self) {
-        let unreadable = self.reply.as_mut().map(|reply| reply.unreadable(self.now));
-        if unreadable == Some(AfterFailure::GiveUp) {
+    fn parts_unreadable(&mut self) {
+        let may_repeat = self.lanes.reply.as_mut().is_none_or(|reply| reply.unreadable(self.now));
+        if !may_repeat {
             let channel = self.turns.channel;
             tracing::warn!(%channel, "whether a reply was posted is unknown");
-            self.give_up(None);
+            self.give_reply_up(None);
         }
     }
 }

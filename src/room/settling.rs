@@ -4,150 +4,131 @@ use dirigent_core::{Input, PhaseKind, Settlement, WakeCause};
 
 use super::action::Signal;
 use super::active::Active;
-use super::pages::Reading;
 use super::step::Step;
 use super::voice::VoiceItem;
 use crate::record::outbox::OutboxKind;
 
-/// A room that is brought in line.
-pub(super) struct Settling<'s, 'a> {
-    pub(super) step: &'s mut Step<'a>,
-}
-
-impl Settling<'_, '_> {
-    /// Until nothing is out of line any more.
-    pub(super) fn settle(mut self) {
-        self.step.sort();
+impl Step<'_> {
+    /// Brings everything in line with what the machine says now. Called at the end of each event.
+    pub(super) fn settle(&mut self) {
+        self.sort();
         self.cancel_replaced();
         // Each round either starts, ends or withdraws something; the bound is never reached.
         let mut goes_on = true;
         for _ in 0..64 {
             goes_on = self.settle_one();
-            self.step.sort();
+            self.sort();
             if !goes_on {
                 break;
             }
         }
-        let now = self.step.now;
-        debug_assert!(
-            !goes_on,
-            "what is to be settled at {now:?} has no end: {:?}",
-            self.step.lanes
-        );
-        if !self.step.lanes.chat.is_well() && self.step.connection().look_while_deaf() {
-            self.step.tell_chat();
-        }
-        if let Some(posts) = &mut self.step.lanes.posts {
-            posts.count(&mut self.step.turns.commit);
+        let now = self.now;
+        debug_assert!(!goes_on, "what is to be settled at {now:?} has no end: {:?}", self.lanes);
+        if !self.lanes.chat.is_well() && self.look_while_deaf() {
+            self.tell_chat();
         }
         self.close_woken();
-        if self.step.marks.take_long_unread() {
-            self.step.read_again_early();
+        if self.marks.take_long_unread() {
+            self.read_again_early();
         }
-        if self.step.lanes.calls.inject.is_some() {
-            self.step.calling().inject_pending();
+        if self.lanes.calls.inject.is_some() {
+            self.inject_pending();
         }
-        self.step.lanes.overruns.tell(self.step.turns, self.step.now, &mut self.step.lanes.signals);
+        self.lanes.overruns.tell(self.turns, self.now, &mut self.lanes.signals);
         self.expire();
     }
 
     /// The first thing that is out of line, in the order of importance. Returns whether there was one.
     fn settle_one(&mut self) -> bool {
-        (!self.step.lanes.chat.is_well() && self.step.tell_chat())
+        (!self.lanes.chat.is_well() && self.tell_chat())
             || self.trigger_again()
             || self.take_arrived()
             || self.withdraw_reply()
             || self.settle_replaced()
             || self.settle_never_begun()
-            || Reading { step: self.step }.drop_unwanted()
+            || self.drop_unwanted_reads()
             || self.settle_head()
-            || (self.step.lanes.calls.kept.is_some() && self.step.calling().end_kept_run())
+            || (self.lanes.calls.kept.is_some() && self.end_kept_run())
             || self.wake_for_pending()
     }
 
     /// An agent that the library calls may ask at the gate itself, under another name: that run takes the
     /// place of the call.
     fn cancel_replaced(&mut self) {
-        let Some((agent, run)) = self.step.lanes.calls.current().map(|call| (call.agent, call.run))
+        let Some((agent, run)) = self.lanes.calls.current().map(|call| (call.agent, call.run))
         else {
             return;
         };
-        if self.step.turns.view().run().is_some_and(|current| current != run) {
-            self.step.calling().cancel(agent, Some(run));
+        if self.turns.view().run().is_some_and(|current| current != run) {
+            self.cancel_call(agent, Some(run));
         }
     }
 
     /// Triggers the agent that is awaited once more, if it may not have heard its trigger: once the chat
     /// answers, what was said meanwhile was read, and no trigger is on its way.
     fn trigger_again(&mut self) -> bool {
-        let is_wanted = self.step.lanes.summons.again && self.step.lanes.voice.is_empty();
-        if !is_wanted || self.step.marks.is_holding(self.step.now) {
+        let is_wanted = self.lanes.summons.again && self.lanes.voice.is_empty();
+        if !is_wanted || self.marks.is_holding(self.now) {
             return false;
         }
-        let view = self.step.turns.view();
+        let view = self.turns.view();
         if view.chat_away_since().is_some() {
             return false;
         }
-        let is_hosted = view.speaker().is_some_and(|agent| self.step.cx.directory.is_hosted(agent));
-        self.step.lanes.summons.again = false;
-        !is_hosted && self.step.submit(&Input::TriggerAgain).is_ok()
+        let is_hosted = view.speaker().is_some_and(|agent| self.cx.directory.is_hosted(agent));
+        self.lanes.summons.again = false;
+        !is_hosted && self.submit(&Input::TriggerAgain).is_ok()
     }
 
     /// A message of the discussion has arrived. The guide's arrival wakes the first speaker, in the same commit.
     fn take_arrived(&mut self) -> bool {
-        let posts = self.step.lanes.posts.as_mut();
-        let arrived = posts.and_then(|posts| posts.outbox.take_arrived());
+        let outbox = self.lanes.outbox.as_mut();
+        let arrived = outbox.and_then(|outbox| outbox.take_arrived(&mut self.turns.commit));
         if arrived == Some(OutboxKind::Guide) {
             // Refused where the discussion is over already.
-            let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
+            let _ = self.submit(&Input::Wake { first: None, cause: WakeCause::Guide });
         }
         arrived.is_some()
     }
 
-    /// A reply that is not to be delivered any more goes back to its agent.
-    fn withdraw_reply(&mut self) -> bool {
-        let is_awaited = || self.step.turns.view().pending_reply().is_some();
-        (self.step.lanes.reply.is_some() || is_awaited()) && self.step.replying().withdraw()
-    }
-
     /// A read that a newer one has replaced before it was made is owed no more.
     fn settle_replaced(&mut self) -> bool {
-        let older = self.step.lanes.reads.replaced.pop();
+        let older = self.lanes.reads.replaced.pop();
         if let Some(ticket) = older {
-            self.step.settled(ticket, Settlement::Dropped);
+            self.settled(ticket, Settlement::Dropped);
         }
         older.is_some()
     }
 
     /// The turn of an agent that was still to be called is over: its trigger is owed no more.
     fn settle_never_begun(&mut self) -> bool {
-        let dropped = self.step.lanes.calls.take_never_begun();
+        let dropped = self.lanes.calls.take_never_begun();
         if let Some(ticket) = dropped {
-            self.step.settled(ticket, Settlement::Dropped);
+            self.settled(ticket, Settlement::Dropped);
         }
         dropped.is_some()
     }
 
     /// The head of the voice lane leaves, begins, or lets others pass.
     fn settle_head(&mut self) -> bool {
-        // A reply is the matter of its handler, and so is the orchestrator's answer.
-        let is_effect = matches!(self.step.lanes.voice.head(), Some(VoiceItem::Effect(..)));
-        if is_effect && self.step.speaking().withdraw_head() {
+        // A reply leaves by `withdraw_reply`, the orchestrator's answer by `withdraw_question`.
+        let is_effect = matches!(self.lanes.voice.head(), Some(VoiceItem::Effect(..)));
+        if is_effect && self.withdraw_head() {
             return true;
         }
-        is_effect && (self.step.speaking().start_head() || self.step_aside())
+        is_effect && (self.start_head() || self.step_aside())
     }
 
     /// A notice that cannot be posted holds no turn back.
     fn step_aside(&mut self) -> bool {
-        self.step.lanes.voice.step_aside()
+        self.lanes.voice.step_aside()
     }
 
     /// The channel went to sleep, and something that people said was in no turn that ended well, or did not fit into one: it
     /// wakes for that. Once, unless that brought it further.
     /// It is no human's word: it lifts no ceiling, or a channel could wake itself for ever.
     fn wake_for_pending(&mut self) -> bool {
-        let view = self.step.turns.view();
+        let view = self.turns.view();
         if view.phase() != PhaseKind::Dormant || !view.mode().keeps_turns() {
             return false;
         }
@@ -156,18 +137,18 @@ impl Settling<'_, '_> {
             || view.chat_away_since().is_some()
             || view.is_budget_spent()
             || view.run().is_some();
-        let last = self.step.lanes.inbox.wakes_for(view.awaits_human());
-        if waits || last <= self.step.lanes.woken_for {
+        let last = self.lanes.inbox.wakes_for(view.awaits_human());
+        if waits || last <= self.lanes.woken_for {
             return false;
         }
-        self.step.lanes.woken_for = last;
-        let _ = self.step.submit(&Input::Wake { first: None, cause: WakeCause::Unheard });
+        self.lanes.woken_for = last;
+        let _ = self.submit(&Input::Wake { first: None, cause: WakeCause::Unheard });
         true
     }
 
     /// The turn of an agent that the host's waker was called for is over.
     fn close_woken(&mut self) {
-        let Step { turns, lanes, .. } = &mut *self.step;
+        let Self { turns, lanes, .. } = self;
         let view = turns.view();
         if lanes.inbox.close_woken(view.speaker(), view.turn()) {
             lanes.woken_for = None;
@@ -177,20 +158,20 @@ impl Settling<'_, '_> {
 
     /// Lets expire what the machine does not know of.
     fn expire(&mut self) {
-        self.step.marks.expire_hold(self.step.now);
-        if !self.step.turns.keeps_turns() {
-            self.step.marks.drop_gap();
+        self.marks.expire_hold(self.now);
+        if !self.turns.keeps_turns() {
+            self.marks.drop_gap();
         }
-        let Active { deferrals, calls, signals, .. } = &mut *self.step.lanes;
+        let Active { deferrals, calls, signals, .. } = &mut *self.lanes;
         if let Some(deferrals) = deferrals {
-            let is_idle = self.step.turns.view().speaker().is_none();
-            let forget_after = self.step.turns.machine.config().members.forget_after;
-            let expired = deferrals.expire(self.step.now, is_idle, forget_after);
+            let is_idle = self.turns.view().speaker().is_none();
+            let forget_after = self.turns.machine.config().members.forget_after;
+            let expired = deferrals.expire(self.now, is_idle, forget_after);
             if !expired.is_empty() {
                 signals.push_back(Signal::DropDeferrals(expired));
             }
         }
-        while let Some(id) = calls.next_overdue(self.step.now) {
+        while let Some(id) = calls.next_overdue(self.now) {
             signals.push_back(Signal::Drop(id));
         }
     }

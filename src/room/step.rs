@@ -1,4 +1,4 @@
-//! One event on its way through a room: the handlers of all topics, and the order of things.
+//! One event on its way through a room, and the order of things.
 
 use std::sync::Arc;
 
@@ -9,26 +9,17 @@ use dirigent_core::{
 
 use super::action::Signal;
 use super::active::Active;
-use super::calling::Calling;
 use super::calls::{Call, Consult};
-use super::connection::Connection;
-use super::consulting::Consulting;
 use super::context::Context;
-use super::handing::Handing;
-use super::hearing::Hearing;
 use super::marks::Marks;
 use super::reads::Read;
-use super::recollection::Recollection;
-use super::replying::Replying;
-use super::settling::Settling;
-use super::speaking::Speaking;
 use super::turns::{Follow, Turns, What, is_failure, takes_turn_away};
 use super::voice::VoiceItem;
 use crate::ChatMessage;
 use crate::record::discussion::Discussion;
 
-/// A room while it takes an event in. Lends each handler the fields of its topic, and sorts what follows from
-/// the machine into the lanes.
+/// A room while it takes an event in. Each topic's file has an `impl Step` with what happens there; this one sorts what
+/// follows from the machine into the lanes.
 pub(super) struct Step<'a> {
     pub(super) cx: &'a Context<'a>,
     pub(super) now: Timestamp,
@@ -36,82 +27,6 @@ pub(super) struct Step<'a> {
     pub(super) marks: &'a mut Marks,
     pub(super) discussion: Option<&'a Arc<Discussion>>,
     pub(super) lanes: &'a mut Active,
-}
-
-/// The handlers.
-impl Step<'_> {
-    /// Whether a call does without what cannot be read for it.
-    fn gives_up(&self) -> bool {
-        let Active { chat, calls, .. } = &*self.lanes;
-        !chat.is_out() || calls.is_waiting()
-    }
-
-    pub(super) fn handing(&mut self) -> Handing<'_> {
-        let gives_up = self.gives_up();
-        let Active { inbox, reads, .. } = &mut *self.lanes;
-        Handing { cx: self.cx, now: self.now, inbox, reads, gives_up }
-    }
-
-    pub(super) fn calling(&mut self) -> Calling<'_> {
-        let gives_up = self.gives_up();
-        let Self { cx, now, turns, .. } = self;
-        let Active { inbox, reads, calls, signals, requests, .. } = &mut *self.lanes;
-        let handing = Handing { cx, now: *now, inbox, reads, gives_up };
-        Calling { turns, calls, signals, requests, handing }
-    }
-
-    pub(super) fn speaking(&mut self) -> Speaking<'_> {
-        let gives_up = self.gives_up();
-        let Self { cx, now, turns, marks, .. } = self;
-        let lanes = &mut *self.lanes;
-        let Active { inbox, reads, calls, signals, requests, voice, .. } = lanes;
-        let Active { cleanup, deferrals, summons, .. } = lanes;
-        let handing = Handing { cx, now: *now, inbox, reads, gives_up };
-        let calling = Calling { turns, calls, signals, requests, handing };
-        Speaking { calling, marks, voice, cleanup, deferrals, summons }
-    }
-
-    pub(super) fn consulting(&mut self) -> Consulting<'_> {
-        let gives_up = self.gives_up();
-        let Self { cx, now, turns, marks, .. } = self;
-        let Active { inbox, reads, signals, requests, voice, consult, .. } = &mut *self.lanes;
-        let handing = Handing { cx, now: *now, inbox, reads, gives_up };
-        Consulting { turns, marks, voice, consult, signals, requests, handing }
-    }
-
-    pub(super) fn replying(&mut self) -> Replying<'_> {
-        let Self { cx, now, turns, marks, .. } = self;
-        let lanes = &mut *self.lanes;
-        let Active { inbox, voice, reply, withdrawn, cleanup, requests, receipt, .. } = lanes;
-        let signals = &mut lanes.signals;
-        let kept = Recollection { marks, inbox };
-        let now = *now;
-        Replying {
-            cx,
-            now,
-            turns,
-            voice,
-            reply,
-            withdrawn,
-            cleanup,
-            requests,
-            signals,
-            receipt,
-            kept,
-        }
-    }
-
-    pub(super) fn hearing(&mut self) -> Hearing<'_> {
-        let Self { cx, now, turns, marks, .. } = self;
-        let Active { inbox, cleanup, commands, .. } = &mut *self.lanes;
-        Hearing { cx, now: *now, turns, cleanup, commands, kept: Recollection { marks, inbox } }
-    }
-
-    pub(super) fn connection(&mut self) -> Connection<'_> {
-        let Self { now, turns, marks, .. } = self;
-        let Active { chat, reads, summons, .. } = &mut *self.lanes;
-        Connection { now: *now, turns, marks, chat, reads, summons }
-    }
 }
 
 /// What follows from the machine for the lanes.
@@ -196,15 +111,15 @@ impl Step<'_> {
             }
             Effect::Consult { ticket, agent, turn, first, last } => {
                 let asked = Consult::new(ticket, (agent, turn), (first, last), stamp, at);
-                self.consulting().ask(asked);
+                self.ask_orchestrator(asked);
             }
             Effect::Inject { agent, turn, message } => {
-                self.calling().hand_over(agent, turn, Span::of(message));
+                self.hand_over(agent, turn, Span::of(message));
             }
             Effect::Deliver { agent, turn, first, last } => {
-                self.calling().hand_over(agent, turn, Span { first, last });
+                self.hand_over(agent, turn, Span { first, last });
             }
-            Effect::CancelRun { agent, run, .. } => self.calling().cancel(agent, run),
+            Effect::CancelRun { agent, run, .. } => self.cancel_call(agent, run),
         }
     }
 
@@ -215,8 +130,9 @@ impl Step<'_> {
         }
         if to == PhaseKind::Archived && from != PhaseKind::Archived {
             if let Some(terms) = self.discussion {
-                let posts = self.lanes.posts.get_or_insert_default();
-                posts.owe_result(self.cx, self.turns.channel, at, terms, cause);
+                let outbox = self.lanes.outbox.get_or_insert_default();
+                let of = (self.turns.channel, at);
+                outbox.owe_result(self.cx, of, &mut self.turns.commit, (terms, cause));
             }
         }
         if to == PhaseKind::Dormant {
@@ -224,7 +140,7 @@ impl Step<'_> {
         }
         let (was, waits) = (from == PhaseKind::Waiting, to == PhaseKind::Waiting);
         if was && !waits {
-            self.consulting().withdraw();
+            self.withdraw_question();
         }
         let Active { calls, signals, inbox, .. } = &mut *self.lanes;
         if cause == Cause::RunStarted {
@@ -235,7 +151,7 @@ impl Step<'_> {
             }
         }
         if let Some(agent) = agent.filter(|_| is_failure(cause)) {
-            return self.handing().failed(agent);
+            return self.turn_failed(agent);
         }
         let Some(&Call { agent: called, under_way: Some(id), .. }) = calls.current() else {
             return;
@@ -251,11 +167,6 @@ impl Step<'_> {
 
 /// The order of things.
 impl Step<'_> {
-    /// Brings everything in line with what the machine says now. Called at the end of each event.
-    pub(super) fn settle(&mut self) {
-        Settling { step: self }.settle();
-    }
-
     /// Has the agents of a channel with too few of them counted again, where more are registered: another one may have
     /// been registered while no process was there to hear of it.
     pub(super) fn count_newcomers(&mut self) {
@@ -289,8 +200,8 @@ impl Step<'_> {
 impl Step<'_> {
     /// A message that was pushed.
     pub(super) fn pushed(&mut self, message: ChatMessage) {
-        self.connection().read_untold();
-        self.hear();
+        self.read_untold();
+        self.is_heard();
         let is_known = self.marks.is_known(message.id);
         if self.turns.keeps_turns() {
             self.marks.pushed(message.id);
@@ -316,7 +227,7 @@ impl Step<'_> {
 
     /// A message of the channel. `is_known`: it was heard before, or is a post of ours.
     pub(super) fn take_message(&mut self, message: ChatMessage, backfilled: bool, is_known: bool) {
-        let late = self.hearing().take(message, backfilled, is_known);
+        let late = self.hear(message, backfilled, is_known);
         self.sort();
         self.hold(late);
     }
@@ -350,8 +261,8 @@ impl Step<'_> {
     }
 
     /// The gateway tells of the channel again.
-    pub(super) fn hear(&mut self) {
-        if self.connection().hears() {
+    pub(super) fn is_heard(&mut self) {
+        if self.gateway_hears() {
             self.tell_chat();
         }
     }
@@ -360,9 +271,9 @@ impl Step<'_> {
     pub(super) fn head_posted(&mut self, message: MessageId) {
         self.lanes.voice.has_landed();
         match self.lanes.voice.head() {
-            Some(VoiceItem::Reply) => self.replying().posted(message),
-            Some(VoiceItem::Answer) => self.consulting().posted(message),
-            Some(VoiceItem::Effect(effect, _)) => self.speaking().posted(effect, message),
+            Some(VoiceItem::Reply) => self.part_posted(message),
+            Some(VoiceItem::Answer) => self.answer_posted(message),
+            Some(VoiceItem::Effect(effect, _)) => self.effect_posted(effect, message),
             None => {}
         }
         self.sort();

@@ -8,10 +8,12 @@ use dirigent::ports::{AllowedMentions, Embed, Mentions};
 use dirigent::settings::HumanInterrupt;
 use dirigent::snapshot::PhaseKind;
 use dirigent::{Agent, AgentError, ChatMessage, MessageId, Reply, Turn};
+use dirigent_testkit::memory_discord::{Fault, Outage, PushFault};
 use dirigent_testkit::scripted_agent::Line;
 use dirigent_verify::stage::{Setup, Stage};
 
 const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Answers what it is asked with an echo, after a while.
 #[derive(Clone)]
@@ -148,6 +150,23 @@ fn where_nobody_answers_the_agent_is_handed_what_was_said() {
         let next = &stage.agent("b").turns()[0];
         assert!(next.missed.contains(&"Is it Friday?".to_owned()), "{next:?}");
     }
+}
+
+/// The answer to its post is lost, and so is the event, and the chat is away until it has forgotten the nonce.
+#[test]
+fn an_orchestrators_answer_in_doubt_is_not_posted_twice() {
+    let echo = Echo::new(SECOND, |_| Ok("Yes.".into()));
+    let mut stage = interrupted(&echo);
+    stage.say("Is it Friday?");
+    stage.discord().next_post(Fault::LostAnswer);
+    stage.discord().next_push(PushFault::Dropped);
+    stage.until("the answer is there", |stage| !stage.moderation(stage.channel()).is_empty());
+    stage.discord().begin_outage(Outage::refused());
+    stage.advance(MINUTE * 3);
+    let _ = stage.discord().clone().with_nonce_window(SECOND);
+    stage.discord().end_outages();
+    stage.advance(MINUTE * 10);
+    assert_eq!(stage.moderation(stage.channel()), ["Yes."]);
 }
 
 /// R268

@@ -1,5 +1,6 @@
 //! Outbox messages against a small chat, a small store and kills.
 
+mod bench;
 mod chat;
 mod delivery;
 mod doubt;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use dirigent_core::{MessageId, Timestamp};
 
+use self::bench::{Bench, OutboxAction};
 use self::chat::Fault;
 use self::world::World;
 use super::*;
@@ -24,8 +26,7 @@ const OWN: ChannelId = ChannelId::new(1);
 const CALLBACK: ChannelId = ChannelId::new(2);
 const MODERATOR: UserId = UserId::new(3);
 const PERSON: UserId = UserId::new(4);
-const FACTS: ChatFacts =
-    ChatFacts { moderator: Some(MODERATOR), reads_history: None, newest: None };
+const FACTS: ChannelFacts = ChannelFacts { may_be_hidden: true, newest: None, is_heard: true };
 
 fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(1_000_000_000 + millis)

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::*;
 use crate::ChatMessage;
+use crate::room::reads::PAGE;
 use crate::values::message::{AuthorKind, Nonce};
 
 /// What happens to a request.
@@ -23,14 +24,14 @@ pub(super) enum Fault {
     Limited(Duration),
 }
 
-/// The result of a request, with what it refers to.
+/// How a request ends.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
-    Newest(Option<MessageId>),
-    Page(Vec<ChatMessage>, bool, Option<bool>),
+    /// A page, and whether the chat says that the history may be read.
+    Page(Vec<ChatMessage>, bool),
     Posted(MessageId),
     Failed(ErrorKind, Certainty, Option<Duration>),
-    WakeOutcome,
+    RoomWoken,
 }
 
 #[derive(Clone)]
@@ -48,7 +49,6 @@ pub(super) struct Chat {
     late: Vec<Late>,
     pub(super) nonce_memory: Duration,
     pub(super) shows_nonces: bool,
-    pub(super) page: usize,
     pub(super) hidden: BTreeSet<ChannelId>,
     /// Whether the chat says that a history may be read.
     pub(super) says_what_is_readable: bool,
@@ -63,7 +63,6 @@ impl Chat {
             late: Vec::new(),
             nonce_memory: MINUTE * 2,
             shows_nonces: false,
-            page: 100,
             hidden: BTreeSet::new(),
             says_what_is_readable: false,
         }
@@ -134,18 +133,14 @@ impl Chat {
                 Answer::Posted(self.land(now, *to, *nonce, content))
             }
             (Fault::None, OutboxAction::NewestIn { to }) => {
-                Answer::Newest(self.visible(*to).last().map(|message| message.id))
+                Answer::Page(self.visible(*to).last().cloned().into_iter().collect(), false)
             }
             (Fault::None, OutboxAction::FindPage { to, after }) => {
-                let behind: Vec<_> =
-                    self.visible(*to).iter().filter(|message| message.id > *after).collect();
-                let is_full = behind.len() > self.page;
-                let page = behind.into_iter().take(self.page).cloned().collect();
-                let is_readable = !self.hidden.contains(to);
-                let says = self.says_what_is_readable.then_some(is_readable);
-                Answer::Page(page, is_full, says)
+                let behind = self.visible(*to).iter().filter(|message| message.id > *after);
+                let page = behind.take(usize::from(PAGE)).cloned().collect();
+                Answer::Page(page, self.says_what_is_readable && !self.hidden.contains(to))
             }
-            (Fault::None, OutboxAction::WakeRoom { .. }) => Answer::WakeOutcome,
+            (Fault::None, OutboxAction::WakeRoom { .. }) => Answer::RoomWoken,
         }
     }
 

@@ -21,8 +21,8 @@ fn a_result_asks_where_it_stands_then_is_posted_then_wakes_the_callback_room() {
     world.assert_posted_once(&[result(2)]);
     let [newest, first, second, wake] = &world.requests[..] else { panic!("four requests") };
     assert_eq!(newest, &OutboxAction::NewestIn { to: CALLBACK });
-    assert!(matches!(first, OutboxAction::Post { part: 0, not_after: None, .. }));
-    assert!(matches!(second, OutboxAction::Post { part: 1, not_after: None, .. }));
+    assert!(matches!(first, OutboxAction::Post { part: 0, .. }));
+    assert!(matches!(second, OutboxAction::Post { part: 1, .. }));
     assert_eq!(wake, &OutboxAction::WakeRoom { to: CALLBACK });
 }
 
@@ -38,11 +38,11 @@ fn two_messages_go_out_side_by_side() {
 
 #[test]
 fn an_empty_guide_arrives_when_it_is_written() {
-    let mut outbox = OutboxMachine::default();
+    let mut outbox = Bench::new(Outbox::default());
     outbox.write(OutboxMessage { parts: Vec::new(), ..guide(1) });
     assert_eq!(outbox.take_arrived(), Some(OutboxKind::Guide));
     assert_eq!(outbox.take_arrived(), None);
-    assert!(outbox.needs_commit() && outbox.is_empty());
+    assert!(outbox.is_changed() && outbox.outbox.is_empty());
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_rate_limit_is_waited_for() {
     world.post_faults.extend([Fault::Limited(MINUTE * 3)]);
     world.run_until(at(179_000));
     assert_eq!(world.posts(), 1);
-    assert!(world.outbox.moments().min().is_some_and(|due| due >= at(180_000)));
+    assert!(world.outbox.outbox.moments().min().is_some_and(|due| due >= at(180_000)));
     world.run();
     world.assert_posted_once(&[guide(1)]);
 }
@@ -91,9 +91,11 @@ fn a_message_that_cannot_arrive_waits_for_the_next_start() {
         world.post_faults.extend([Fault::Refused(kind)]);
         world.run();
         assert_eq!(world.posts(), 1);
-        assert!(world.outbox.is_hopeless(OutboxKind::Result) && world.outbox.is_at_rest());
-        assert_eq!((world.outbox.moments().min(), world.outbox.is_empty()), (None, false));
-        world.outbox.chat_back();
+        let outbox = &mut world.outbox.outbox;
+        assert!(outbox.entries().all(|entry| entry.state == PostState::GivenUp));
+        assert!(outbox.is_at_rest());
+        assert_eq!((outbox.moments().min(), outbox.is_empty()), (None, false));
+        outbox.chat_back();
         world.run();
         assert_eq!(world.posts(), 1);
         world.kill(MINUTE, true);
@@ -104,7 +106,7 @@ fn a_message_that_cannot_arrive_waits_for_the_next_start() {
 
 #[test]
 fn the_first_attempt_at_a_result_is_posted_or_queued() {
-    let attempt = |world: &World| world.outbox.first_attempt(OutboxKind::Result);
+    let attempt = |world: &World| world.outbox.outbox.first_attempt(OutboxKind::Result);
     let mut world = World::stored(vec![result(1)]);
     assert_eq!(attempt(&world), FirstAttempt::Pending);
     world.run();
@@ -122,7 +124,7 @@ fn the_first_attempt_at_a_result_is_posted_or_queued() {
 
     let mut world = World::stored(vec![result(1)]);
     assert!(world.outbox.next(at(0)).is_some());
-    world.outbox.postponed(at(0), OutboxKind::Result, None);
+    world.outbox.waits(OutboxKind::Result, Wait::Line);
     assert_eq!(attempt(&world), FirstAttempt::Queued, "the chat is away");
 }
 
@@ -142,17 +144,19 @@ fn a_postponed_request_is_offered_again_at_its_time_or_when_it_is_told() {
     let mut outbox = World::stored(vec![guide(1)]).outbox;
     let (kind, action) = outbox.next(at(0)).unwrap();
     assert!(outbox.next(at(0)).is_none(), "it is under way");
-    outbox.postponed(at(0), kind, Some(at(700)));
-    assert_eq!(outbox.moments().min(), Some(at(700)));
+    outbox.waits(kind, Wait::Until(at(700)));
+    assert_eq!(outbox.outbox.moments().min(), Some(at(700)));
     assert!(outbox.next(at(699)).is_none());
-    assert_eq!(outbox.next(at(700)), Some((kind, action.clone())));
-    outbox.postponed(at(700), kind, None);
+    let (again, repeated) = outbox.next(at(700)).unwrap();
+    let post = |action: &OutboxAction| match action {
+        OutboxAction::Post { to, part, nonce, .. } => (*to, *part, *nonce),
+        other => panic!("not a post: {other:?}"),
+    };
+    assert_eq!((again, post(&repeated)), (kind, post(&action)));
+    outbox.waits(kind, Wait::Line);
     assert!(outbox.next(at(9_000_000)).is_none());
-    outbox.try_again(kind);
-    assert_eq!(outbox.next(at(9_000_000)), Some((kind, action.clone())));
-    outbox.postponed(at(9_000_000), kind, None);
-    outbox.chat_back();
-    assert_eq!(outbox.next(at(9_000_000)), Some((kind, action)));
+    outbox.outbox.chat_back();
+    assert_eq!(outbox.next(at(9_000_000)).map(|(_, it)| post(&it)), Some(post(&action)));
 }
 
 #[test]
@@ -161,22 +165,24 @@ fn no_wait_is_longer_because_the_clock_was_set_back() {
     world.post_faults.extend([Fault::Limited(MINUTE)]);
     world.run_until(at(1_000));
     assert!(world.outbox.next(at(2_000)).is_none());
+    let by = world.now.since(Timestamp::from_millis(5));
+    world.outbox.outbox.move_back(by);
     world.now = Timestamp::from_millis(5);
-    world.run_until(at(0));
+    world.run_until(Timestamp::from_millis(5) + MINUTE * 2);
     world.assert_posted_once(&[guide(1)]);
 }
 
 #[test]
 fn a_commit_that_began_before_a_change_does_not_store_it() {
-    let mut outbox = OutboxMachine::default();
+    let mut outbox = Bench::new(Outbox::default());
     outbox.write(guide(1));
-    let version = outbox.version();
+    outbox.begin_commit(at(0));
     outbox.write(result(1));
-    outbox.stored(version);
+    outbox.committed();
     assert!(outbox.needs_commit());
     assert!(matches!(outbox.next(at(0)), Some((OutboxKind::Guide, _))));
     assert!(outbox.next(at(0)).is_none());
-    outbox.stored(outbox.version());
+    outbox.store(at(0));
     assert!(!outbox.needs_commit());
     assert!(matches!(outbox.next(at(0)), Some((OutboxKind::Result, _))));
 }
@@ -184,9 +190,9 @@ fn a_commit_that_began_before_a_change_does_not_store_it() {
 #[test]
 fn a_result_that_belongs_to_no_request_is_ignored() {
     let mut outbox = World::stored(vec![guide(1)]).outbox;
-    let posted = OutboxResult::Posted { id: MessageId::new(7) };
-    outbox.done(at(0), OutboxKind::Guide, posted, FACTS);
-    outbox.done(at(0), OutboxKind::Result, posted, FACTS);
+    for kind in [OutboxKind::Guide, OutboxKind::Result] {
+        outbox.done(at(0), kind, Outcome::Posted(MessageId::new(7)));
+    }
     assert!(!outbox.is_changed());
     assert!(matches!(outbox.next(at(0)), Some((OutboxKind::Guide, OutboxAction::Post { .. }))));
 }

@@ -17,13 +17,12 @@ struct Flight {
 
 struct Commit {
     ends: Timestamp,
-    version: u64,
     messages: Vec<OutboxMessage>,
 }
 
 pub(super) struct World {
     pub(super) now: Timestamp,
-    pub(super) outbox: OutboxMachine,
+    pub(super) outbox: Bench,
     pub(super) chat: Chat,
     /// The messages that are stored.
     pub(super) record: Vec<OutboxMessage>,
@@ -43,7 +42,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(messages: Vec<OutboxMessage>) -> Self {
-        let mut outbox = OutboxMachine::default();
+        let mut outbox = Bench::new(Outbox::default());
         for message in messages {
             outbox.write(message);
         }
@@ -65,8 +64,8 @@ impl World {
     /// A world in which the messages are stored.
     pub(super) fn stored(messages: Vec<OutboxMessage>) -> Self {
         let mut world = Self::new(messages);
-        world.record = world.outbox.messages().cloned().collect();
-        world.outbox.stored(world.outbox.version());
+        world.record = world.outbox.messages();
+        world.outbox.store(at(0));
         world
     }
 
@@ -90,7 +89,7 @@ impl World {
         }
         if let Some(commit) = self.commit.take_if(|commit| commit.ends <= self.now) {
             self.record = commit.messages;
-            self.outbox.stored(commit.version);
+            self.outbox.committed();
             return true;
         }
         if self.commit.is_none() && self.flights.is_empty() && self.outbox.is_changed() {
@@ -99,7 +98,8 @@ impl World {
         }
         let times = self.flights.iter().map(|flight| flight.ends);
         let times = times.chain(self.commit.as_ref().map(|commit| commit.ends));
-        let Some(next) = times.chain(self.outbox.moments()).min() else {
+        let moments = self.outbox.outbox.moments().filter(|at| *at > self.now);
+        let Some(next) = times.chain(moments).min() else {
             return false;
         };
         self.now = self.now.max(next);
@@ -109,9 +109,10 @@ impl World {
 
     pub(super) fn start_commit(&mut self) {
         if self.commit.is_none() {
-            let messages = self.outbox.messages().cloned().collect();
+            let messages = self.outbox.messages();
             let ends = self.now + Duration::from_millis(5);
-            self.commit = Some(Commit { ends, version: self.outbox.version(), messages });
+            self.outbox.begin_commit(self.now);
+            self.commit = Some(Commit { ends, messages });
             self.commits += 1;
         }
     }
@@ -124,7 +125,7 @@ impl World {
                 assert!(stored.tried, "a part is tried only when that is stored");
                 assert!(stored.parts[..*part].iter().all(|part| part.posted.is_some()));
                 assert_eq!((stored.to, &stored.parts[*part].content), (*to, content));
-                assert!(not_after.is_none_or(|not_after| self.now < not_after));
+                assert!(self.now < *not_after);
                 &mut self.post_faults
             }
             OutboxAction::NewestIn { .. } | OutboxAction::FindPage { .. } => &mut self.read_faults,
@@ -145,22 +146,20 @@ impl World {
     fn end(&mut self, index: usize) {
         let Flight { began, kind, answer, .. } = self.flights.remove(index);
         let mut facts = FACTS;
-        let result = match &answer {
-            Answer::Newest(newest) => OutboxResult::Newest(*newest),
-            Answer::Page(messages, full, reads_history) => {
-                facts.reads_history = *reads_history;
-                OutboxResult::Page { messages, full: *full }
+        let outcome = match answer {
+            Answer::Page(page, is_readable) => {
+                facts.may_be_hidden = !is_readable;
+                Outcome::Page(page)
             }
-            Answer::Posted(id) => OutboxResult::Posted { id: *id },
-            Answer::Failed(kind, certainty, retry_after) => OutboxResult::Failed {
-                kind: *kind,
-                certainty: *certainty,
-                retry_after: *retry_after,
-                began,
-            },
-            Answer::WakeOutcome => OutboxResult::WakeOutcome,
+            Answer::Posted(id) => Outcome::Posted(id),
+            Answer::Failed(kind, certainty, retry_after) => {
+                Outcome::Failed(Failure { kind, code: None, certainty, retry_after, began })
+            }
+            Answer::RoomWoken => Outcome::RoomWoken,
         };
-        self.outbox.done(self.now, kind, result, facts);
+        // Of the callback channel nothing is heard here.
+        facts.is_heard = kind == OutboxKind::Guide;
+        self.outbox.told(self.now, kind, outcome, Some(MODERATOR), &facts);
     }
 
     /// Goes on until nothing is left to do.
@@ -187,7 +186,7 @@ impl World {
         self.flights.clear();
         self.now = self.now + away;
         self.chat.settle(self.now);
-        self.outbox = OutboxMachine::restore(self.now, self.record.clone());
+        self.outbox = Bench::restore(self.now, self.record.clone());
     }
 
     /// Every part is in its channel, once and in order, and nothing is left to do.
@@ -197,7 +196,8 @@ impl World {
             assert_eq!(self.chat.posted(message.to), parts, "{:?}", message.kind);
             assert!(self.arrived.contains(&message.kind));
         }
-        assert!(self.outbox.is_empty() && self.record.is_empty() && self.outbox.is_at_rest());
+        assert!(self.outbox.outbox.is_empty() && self.record.is_empty());
+        assert!(self.outbox.outbox.is_at_rest() && !self.outbox.is_changed());
     }
 
     pub(super) fn posts(&self) -> usize {
