@@ -33,7 +33,7 @@ pub enum SetupIssue {
     InChannel(ChannelId, NeededPermission),
     /// The channel does not exist, or its guild does not have this account.
     NoChannel(ChannelId),
-    /// So many personas cannot post in a channel: Discord allows 15 webhooks there.
+    /// The number of personas that cannot post in a channel, because Discord allows 15 webhooks there.
     TooManyWebhooks(ChannelId, usize),
     /// Discord closed the gateway for good.
     Closed(GatewayCloseReason),

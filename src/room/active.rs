@@ -9,17 +9,16 @@ use super::action::Signal;
 use super::calls::{Calls, Consult};
 use super::chat_health::ChatHealth;
 use super::cleanup::Cleanup;
+use super::commands::Commands;
 use super::commit::CommitState;
 use super::deferrals::Deferrals;
-use super::hearing::Commands;
 use super::inbox::Inbox;
 use super::outbox::Outbox;
 use super::overrun::Overruns;
 use super::reads::Reads;
 use super::reply::{ReplyDelivery, WithdrawnReply};
 use super::requests::Requests;
-use super::speaking::Summons;
-use super::voice::{VoiceItem, VoiceLane};
+use super::voice::{Summons, VoiceItem, VoiceLane};
 use crate::values::message::Nonce;
 
 /// What only an active channel has: each lane with its own data.

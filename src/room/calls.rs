@@ -7,8 +7,8 @@ use dirigent_core::view::Span;
 use dirigent_core::{AgentKey, MessageId, RunId, Ticket, Timestamp, TurnId};
 
 use super::action::ActionId;
+use super::beside::Beside;
 use super::commit::Stamp;
-use super::recollection::Beside;
 use crate::values::extras::Extras;
 
 /// Runs of hosted agents are named by the ticket of the trigger that called for them, so that a turn

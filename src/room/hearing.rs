@@ -1,6 +1,5 @@
 //! What is said in the channel, pushed or read: for the turn machine, and for agents that miss it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,76 +8,16 @@ use dirigent_core::{
     AgentKey, Author, Input, Message, MessageId, MessageKind, PhaseKind, Refusal, Tail, Timestamp,
 };
 
-use super::addressing::{Addressed, addressed, is_for_another};
+use super::addressing::{addressed, is_for_another};
+use super::commands::{Commands, DELETED_MAX};
 use super::context::Context;
 use super::marks::CLOCKS_APART;
 use super::step::Step;
 use crate::ChatMessage;
 use crate::values::message::{AuthorKind, ChatKind};
 
-/// The newest person's word that acted, and the newest command.
-#[derive(Debug, Default)]
-pub(super) struct Commands {
-    /// The newest person's stop or resume word that acted.
-    pub(super) word: Option<MessageId>,
-    /// When an operator last stopped, held or resumed the channel.
-    pub(super) commanded_at: Option<Timestamp>,
-    /// The newest messages that were stop words when they were heard or edited.
-    pub(super) stops: VecDeque<MessageId>,
-    /// When words of people behind webhooks counted as a person's in the last hour.
-    pub(super) bridged: VecDeque<Timestamp>,
-    /// What people said and then deleted, after agents had been handed it, and when they deleted it.
-    pub(super) deleted: VecDeque<(Timestamp, Arc<ChatMessage>)>,
-    /// Whom a person addressed last.
-    pub(super) addressed: Option<Box<Addressed>>,
-}
-
-/// For how long a webhook's copy takes the place of a deleted message, as bots do that let several people speak through one
-/// account.
-const COPIES_FOR: Duration = Duration::from_secs(10);
-/// The most deleted messages that are known of a channel.
-const DELETED_MAX: usize = 8;
-
-/// How often in an hour words of people behind webhooks count as a person's in a channel.
-const BRIDGED_MAX: usize = 60;
-
 /// A person's message that is older does not stop by being edited.
 const EDIT_STOPS_FOR: Duration = Duration::from_secs(300);
-/// The most stop words that are known of a channel: they are needed for five minutes.
-const STOPS_MAX: usize = 32;
-
-impl Commands {
-    /// Whether people behind webhooks said so much in the last hour that this word counts as a bot's.
-    fn bridged_too_often(&mut self, now: Timestamp) -> bool {
-        self.bridged.retain(|at| now.since(*at) < Duration::from_secs(3_600));
-        let is_too_often = self.bridged.len() >= BRIDGED_MAX;
-        if !is_too_often {
-            self.bridged.push_back(now);
-        }
-        is_too_often
-    }
-
-    /// The message, deleted just now, that this one says again. Each is said again once.
-    fn copied(&mut self, message: &ChatMessage, now: Timestamp) -> Option<MessageId> {
-        self.deleted.retain(|(at, _)| now.since(*at) <= COPIES_FOR);
-        let is_same = |(_, known): &(_, Arc<ChatMessage>)| known.content == message.content;
-        let place = self.deleted.iter().position(is_same)?;
-        self.deleted.remove(place).map(|(_, known)| known.id)
-    }
-
-    /// This is a stop word. Returns whether that is new.
-    fn is_new_stop(&mut self, id: MessageId) -> bool {
-        if self.stops.contains(&id) {
-            return false;
-        }
-        if self.stops.len() >= STOPS_MAX {
-            self.stops.pop_front();
-        }
-        self.stops.push_back(id);
-        true
-    }
-}
-
 /// Takes messages in.
 impl Step<'_> {
     /// A message of the channel: for agents that are to be handed it, unless it is known already, and for the machine.

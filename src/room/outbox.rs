@@ -417,22 +417,24 @@ impl OutboxPost {
             return Change::None;
         }
         self.progress = Progress::Ready;
-        match outcome {
-            Outcome::Posted(id) => self.posted(now, id),
-            Outcome::RoomWoken => {
-                self.progress = Progress::Arrived;
-                Change::Eager
-            }
-            Outcome::Page(page) if self.message.behind().is_none() => {
+        if let Outcome::Posted(id) = outcome {
+            return self.posted(now, id);
+        }
+        if matches!(outcome, Outcome::RoomWoken) {
+            self.progress = Progress::Arrived;
+            return Change::Eager;
+        }
+        match outcome.into_page() {
+            Some(Ok(page)) if self.message.behind().is_none() => {
                 let newest = page.iter().map(|message| message.id).max();
                 self.message.after = Some(newest.unwrap_or(MessageId::new(0)));
                 (self.message.at, self.delivery.attempts) = (now, Attempts::default());
                 self.prepare();
                 Change::Eager
             }
-            Outcome::Page(page) => self.looked(now, page, moderator, facts),
-            Outcome::Failed(failure) => self.failed(now, &failure),
-            _ => Change::None,
+            Some(Ok(page)) => self.looked(now, page, moderator, facts),
+            Some(Err(failure)) => self.failed(now, &failure),
+            None => Change::None,
         }
     }
 

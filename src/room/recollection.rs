@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use dirigent_core::{AgentKey, Author, MessageId};
 
+use super::beside::Beside;
 use super::context::Context;
 use super::step::Step;
-use crate::values::embed::Embed;
-use crate::values::extras::Extras;
 use crate::values::message::{Attachment, AuthorKind, ChatKind};
 use crate::values::reply_file::ReplyFile;
 use crate::values::shown::Shown;
@@ -38,22 +37,6 @@ impl Step<'_> {
         if self.turns.keeps_turns() && author != Author::Moderator {
             self.lanes.inbox.remember(Arc::new(message));
         }
-    }
-}
-
-/// What a message of ours has besides its text.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Beside {
-    pub(crate) reply_to: Option<MessageId>,
-    /// Whose embeds it shows.
-    pub(crate) extras: Option<Arc<Extras>>,
-    /// What it brings.
-    pub(crate) files: Box<[ReplyFile]>,
-}
-
-impl Beside {
-    pub(crate) fn embeds(&self) -> &[Embed] {
-        self.extras.as_deref().map_or(&[], |extras| &extras.embeds)
     }
 }
 

@@ -8,9 +8,9 @@ use dirigent_core::{Config, Effect, PhaseKind, Snapshot, Timestamp, TurnMachine}
 use super::Room;
 use super::active::Active;
 use super::chat_health::ChatHealth;
+use super::commands::Commands;
 use super::commit::CommitState;
 use super::context::Context;
-use super::hearing::Commands;
 use super::inbox::Inbox;
 use super::marks::Marks;
 use super::outbox::Outbox;

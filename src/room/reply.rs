@@ -7,12 +7,12 @@ use dirigent_core::{AgentKey, Author, MessageId, RunId, Timestamp, TurnId};
 
 use super::action::ActionId;
 use super::attempts::{Attempts, Failure, Trouble};
+use super::beside::Beside;
 use super::commit::Stamp;
 use super::context::ChatFacts;
 use super::delivery::{ChannelFacts, Delivery, Looked, Todo};
 use super::marks::CLOCKS_APART;
 use super::reads::is_post;
-use super::recollection::Beside;
 use crate::ports::discord::{Mentions, Post};
 use crate::record::channel::{Outgoing, OutgoingPart, ReplyEnd};
 use crate::text::split::{is_one_message, split_up_to};

@@ -20,15 +20,6 @@ use crate::values::deferral_key::DeferralKey;
 use crate::values::error::Certainty;
 use crate::values::stage::DriverStage;
 
-/// Which agent knows that its turn has come.
-#[derive(Debug, Default)]
-pub(super) struct Summons {
-    /// The gateway was lost: the agent that is awaited may not have heard its trigger.
-    pub(super) again: bool,
-    /// The newest turn whose agent knows of it without a message: the host's waker called it.
-    pub(super) called: Option<TurnId>,
-}
-
 /// A trigger at the head of the voice lane.
 #[derive(Clone, Copy)]
 struct Trigger {

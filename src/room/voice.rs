@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dirigent_core::{Effect, MessageId, Timestamp};
+use dirigent_core::{Effect, MessageId, Timestamp, TurnId};
 
 use super::action::ActionId;
 use super::attempts::Attempts;
@@ -12,6 +12,15 @@ use crate::values::message::Nonce;
 
 /// How long a notice is tried.
 pub(crate) const NOTICE_MAX: Duration = Duration::from_secs(120);
+
+/// Which agent knows that its turn has come.
+#[derive(Debug, Default)]
+pub(super) struct Summons {
+    /// The gateway was lost: the agent that is awaited may not have heard its trigger.
+    pub(super) again: bool,
+    /// The newest turn whose agent knows of it without a message: the host's waker called it.
+    pub(super) called: Option<TurnId>,
+}
 
 /// What is to be said, oldest first. The head holds the others back while it waits.
 #[derive(Debug, Default)]

@@ -324,7 +324,8 @@ fn a_question_may_be_deleted_at_any_moment() {
             withdrawn += report.count("cause", "withdrawn");
         }
         let longer = |way: &Vec<Step>| {
-            let steps = befalls.iter().map(|step| [way.as_slice(), &[step.clone()]].concat());
+            let steps =
+                befalls.iter().map(|step| [way.as_slice(), std::slice::from_ref(step)].concat());
             steps.collect::<Vec<_>>()
         };
         ways = ways.iter().flat_map(longer).collect();

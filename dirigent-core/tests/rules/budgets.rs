@@ -186,7 +186,7 @@ fn a_budget_of_cost_is_what_the_host_reports() {
     assert_eq!(room.speaker(), Some(B), "the turn under way goes on");
     room.start(B);
     room.human("go on");
-    room.ends(B, dirigent_core::Outcome::Pass);
+    room.ends(B, Outcome::Pass);
     assert_eq!(room.members().causes().last(), Some(&Cause::BudgetSpent));
     assert!(room.says(STRANGER, "hello").is_silent());
     assert!(room.channel.view().is_wake_pending(), "what would wake is kept in mind");
@@ -220,7 +220,7 @@ fn the_initiators_last_word_waits_for_the_budget() {
     assert_eq!(room.channel.view().permit(), Some(A));
     room.start(A);
     room.says(A, "one more question");
-    room.ends(A, dirigent_core::Outcome::Pass);
+    room.ends(A, Outcome::Pass);
     assert_eq!((room.phase(), room.channel.view().is_wake_pending()), (PhaseKind::Dormant, true));
 }
 

@@ -72,7 +72,7 @@ pub(crate) struct Personas(Mutex<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
-    all: Vec<Known>,
+    all: Vec<NamedPersona>,
     /// The channels whose webhooks were read.
     channels: HashMap<u64, Listed>,
     /// Where channels and threads have their webhooks, if no gateway told it.
@@ -84,7 +84,7 @@ struct Table {
 }
 
 #[derive(Debug)]
-struct Known {
+struct NamedPersona {
     user: UserId,
     name: Arc<str>,
     folded: String,
@@ -113,7 +113,7 @@ impl Personas {
         if let Some(like) = table.all.iter().find(|it| it.folded == folded || it.user == user) {
             return Err((*like.name).to_owned());
         }
-        table.all.push(Known { user, name: name.into(), folded: folded.to_owned() });
+        table.all.push(NamedPersona { user, name: name.into(), folded: folded.to_owned() });
         Ok(user)
     }
 
@@ -216,7 +216,7 @@ impl Personas {
             return Vec::new();
         };
         let mut free = if may_make { WEBHOOKS_MAX.saturating_sub(listed.used) } else { 0 };
-        let mut has_place = |known: &&Known| {
+        let mut has_place = |known: &&NamedPersona| {
             let has_webhook = listed.webhooks.contains_key(&known.user);
             let takes = !has_webhook && free > 0;
             free -= usize::from(takes);

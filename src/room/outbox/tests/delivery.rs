@@ -148,9 +148,11 @@ fn a_postponed_request_is_offered_again_at_its_time_or_when_it_is_told() {
     assert_eq!(outbox.outbox.moments().min(), Some(at(700)));
     assert!(outbox.next(at(699)).is_none());
     let (again, repeated) = outbox.next(at(700)).unwrap();
-    let post = |action: &OutboxAction| match action {
-        OutboxAction::Post { to, part, nonce, .. } => (*to, *part, *nonce),
-        other => panic!("not a post: {other:?}"),
+    let post = |action: &OutboxAction| {
+        let OutboxAction::Post { to, part, nonce, .. } = action else {
+            panic!("not a post: {action:?}");
+        };
+        (*to, *part, *nonce)
     };
     assert_eq!((again, post(&repeated)), (kind, post(&action)));
     outbox.waits(kind, Wait::Line);

@@ -41,6 +41,7 @@ pub(crate) fn answer(request: &Request) -> Answer {
         ("GET", ["guilds", _, "channels"]) => (200, channels()),
         ("POST", ["guilds", _, "channels"]) => (201, channel(TEXT)),
         ("GET", ["guilds", _, "members"]) => (200, page(request, 1_003, member)),
+        ("GET", ["guilds", _, "members", "search"]) => (200, json!([member(7)])),
         ("GET", ["guilds", _, "members", user]) => (200, member(number(user))),
         ("GET", ["applications" | "oauth2", .., "@me"]) => (200, application()),
         ("GET", ["gateway", "bot"]) => {
@@ -65,7 +66,6 @@ pub(crate) fn answer(request: &Request) -> Answer {
             (404, json!({"message": "Unknown Message", "code": 10_008}))
         }
         ("GET", ["channels", id, "messages", _]) => (200, message(number(id), 904)),
-        ("GET", ["guilds", _, "members", "search"]) => (200, json!([member(7)])),
         _ => (404, json!({"message": "404: Not Found", "code": 0})),
     };
     Answer { status: said.0, body: said.1.to_string().into_bytes() }
