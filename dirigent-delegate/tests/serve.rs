@@ -204,6 +204,8 @@ async fn what_waits_for_its_session_leaves_the_place_to_others() {
     };
     let (one, two) = (ask("one"), ask("two"));
     tokio::select! {
+        // The session that is polled first takes the script's line with two calls.
+        biased;
         _ = one => panic!("the server hangs"),
         _ = two => panic!("the server hangs"),
         mut heard = heard => {
