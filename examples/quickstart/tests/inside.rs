@@ -61,6 +61,7 @@ async fn with_one_token_the_moderator_speaks_for_all_three() -> Result {
     let said = inside.discord.messages(inside.channel);
     assert!(said.iter().all(|it| !inside.agents.contains(&it.author)));
     assert!(said.iter().any(|it| it.author_name.as_deref() == Some("Tester")));
+    inside.status_says("a person's message begins a cycle").await?;
     let why = inside.answered("why", &[]).await?;
     assert!(why.contains("Developer may not speak: "), "{why}");
     Ok(())
