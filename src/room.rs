@@ -293,7 +293,7 @@ impl Room {
     pub(crate) fn gateway(&mut self, cx: &Context<'_>, now: Timestamp, news: Gateway) {
         self.event(cx, now, |step| {
             if step.gateway_tells(news) {
-                step.is_heard();
+                step.hear_again();
             }
         });
     }

@@ -1,8 +1,8 @@
-//! How the next of several messages gets into a channel exactly once: the next part of a reply, of a guide or of a result.
+//! Brings the next message of several into a channel exactly once: the next part of a reply, of a guide or of a result.
 //!
-//! It is posted with its nonce. If an attempt gets no answer the part is in doubt: it is posted again with the same nonce
-//! while the chat surely remembers that, for almost two minutes. Later, and after a restart, it is looked for in the
-//! history first, and posted only if it is certain that it is not there.
+//! Each attempt has the same nonce. If one gets no answer the message is in doubt, because it may stand in the channel. For
+//! almost two minutes the chat surely remembers the nonce, so the message is simply posted again. Later, and after a restart,
+//! it is looked for in the history first, and posted only if it is certainly not there.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,68 +14,70 @@ use super::reads::{PAGE, page_after};
 use crate::ChatMessage;
 use crate::values::error::Certainty;
 
-/// The attempts at the next message, and what is known of them.
+/// The attempts at the next message, and the doubt that they left.
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
     pub(super) attempts: Attempts,
-    /// Since when the message may stand in the channel: `None` while it surely does not.
+    /// Start of the first attempt without an answer: since then the message may stand in the channel. `None` while it surely does not.
     pub(super) doubt: Option<Timestamp>,
-    /// Until when an attempt whose end is unknown may still arrive.
+    /// Time until which an attempt without an answer may still arrive.
     lands_until: Option<Timestamp>,
     search: Option<Search>,
 }
 
-/// How far the look for the message got.
+/// Progress of the look for the message in the history.
 #[derive(Clone, Copy, Debug)]
 struct Search {
-    /// What stands behind this message is read next.
+    /// The next page begins behind this message.
     after: MessageId,
-    /// Nothing stood there. Without the permission to read a history the chat shows an empty one, so it is
-    /// asked for its newest message.
+    /// The page was empty. That proves little, because an account without the permission to read a history is shown an empty
+    /// one. So the newest message is asked for next.
     may_be_hidden: bool,
     /// The newest message that the room knew of when the chat last showed none.
     heard: Option<MessageId>,
 }
 
-/// What is to be done for the message next.
+/// The next step for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Todo {
     /// Read the history behind this message, or its newest messages.
     Read { after: Option<MessageId>, limit: u8 },
-    /// Post it, but not later than this: then the chat may have forgotten its nonce.
+    /// Post it, but not later than this, because the chat may forget its nonce then.
     Post { not_after: Timestamp },
 }
 
-/// What is known of the channel when a page of it was read.
+/// Facts about the channel at the moment at which a page of it was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChannelFacts {
-    /// Whether an empty page proves nothing.
+    /// True if the account may lack the permission to read the history, so that an empty page does not count.
     pub(super) may_be_hidden: bool,
-    /// The newest message that the room knows of; of a channel that it does not hear nothing is known.
+    /// The newest message that the room knows of in the channel.
     pub(super) newest: Option<MessageId>,
+    /// True if the room hears the channel. If not, `newest` does not count.
     pub(super) is_heard: bool,
 }
 
-/// What a page of the history says about the message.
+/// Result of reading a page of the history.
 #[derive(Debug)]
 pub(super) enum Looked {
-    /// It may be one of these, which are new and sorted; there may be more. [`Delivery::looked_through`] is to be told.
+    /// These messages are new and sorted, and there are more if the flag is set. The caller looks for its own among them,
+    /// and then calls [`Delivery::looked_through`].
     Page(VecDeque<ChatMessage>, bool),
-    /// It is not there, or the next page says more.
+    /// The caller has nothing to look through.
     Nothing,
-    /// Something newer was hidden when the page was read, or everything was deleted: nothing is proven.
+    /// The history was hidden when the page was read, or everything in it was deleted. The look begins anew.
     Unproven,
-    /// The chat hides what the room has heard.
+    /// The history is hidden: the chat does not show messages that the room has heard.
     Hidden,
 }
 
 impl Delivery {
-    /// A message that an earlier process was posting, in doubt since then. It may have made an attempt just before it ended.
+    /// Takes up a message that an earlier process was posting. That process may have made an attempt just before it ended.
     pub(super) fn restored(doubt: Option<Timestamp>, now: Timestamp) -> Self {
         Self { doubt, lands_until: Some(now + LANDS_WITHIN), ..Self::default() }
     }
 
-    /// What is to be done next, if an attempt is due. `behind`: the message stands behind this one, if it stands anywhere.
+    /// Returns the next step, if an attempt is due. If the message is in the channel, it stands behind `behind`.
     pub(super) fn todo(&mut self, now: Timestamp, behind: MessageId) -> Option<Todo> {
         if !self.attempts.is_due(now) {
             return None;
@@ -90,7 +92,7 @@ impl Delivery {
         })
     }
 
-    /// It is looked for before it is posted.
+    /// Looks for the message, from this one on, before it is posted.
     pub(super) const fn search_behind(&mut self, after: MessageId) {
         self.search = Some(Search { after, may_be_hidden: false, heard: None });
     }
@@ -99,11 +101,11 @@ impl Delivery {
         self.search.is_some()
     }
 
-    /// It is in the channel: from now on this is about the one behind it.
+    /// The message is in the channel. From now on this is the delivery of the one behind it.
     pub(super) fn posted(&mut self, id: MessageId) {
         (self.attempts, self.doubt, self.lands_until) = (Attempts::default(), None, None);
         if let Some(search) = &mut self.search {
-            // The next one may have the same words: what is this one is not that one, too.
+            // The next one may have the same words, and must not be found in this one.
             search.after = search.after.max(id);
         }
     }
@@ -116,7 +118,7 @@ impl Delivery {
         }
     }
 
-    /// What [`Todo::Read`] asked for was read.
+    /// Takes the page that [`Todo::Read`] asked for.
     pub(super) fn page_read(
         &mut self,
         now: Timestamp,
@@ -142,7 +144,7 @@ impl Delivery {
         Looked::Page(page, is_full)
     }
 
-    /// Those messages were looked through, up to this one, and there may be more. What is still searched is not among them.
+    /// Goes on after a page that ended with `last` and was looked through. The message that is still searched was not in it.
     pub(super) fn looked_through(&mut self, now: Timestamp, last: MessageId, is_full: bool) {
         if is_full {
             self.attempts = Attempts::default();
@@ -152,7 +154,7 @@ impl Delivery {
         }
     }
 
-    /// The chat shows this message as its newest one, after a page that was empty.
+    /// Compares the newest message that the chat shows with a page that was empty.
     fn newest_is(
         &mut self,
         now: Timestamp,
@@ -162,7 +164,7 @@ impl Delivery {
     ) -> Looked {
         let is_empty = match newest {
             Some(newest) => newest <= search.after,
-            // As far as is known nothing was ever said.
+            // As far as the room knows, the channel is empty.
             None => facts.is_heard && facts.newest.is_none(),
         };
         if is_empty {
@@ -170,7 +172,7 @@ impl Delivery {
             return Looked::Nothing;
         }
         if newest.is_none() && search.heard > Some(search.after) {
-            // What was heard before the chat was asked is not shown.
+            // The room heard something before it asked, and the chat does not show it.
             return Looked::Hidden;
         }
         let heard = facts.newest.filter(|_| newest.is_none());
@@ -178,16 +180,16 @@ impl Delivery {
         Looked::Unproven
     }
 
-    /// Read to its end: what is not there was not posted. While an earlier attempt may still arrive, its
-    /// nonce is used now at the earliest.
+    /// The history was read to its end without finding the message, so it was not posted. An earlier attempt may still
+    /// arrive for a while. Then the message stays in doubt, from now on, because its nonce is used now at the earliest.
     fn not_found(&mut self, now: Timestamp) {
         let may_land = self.lands_until.is_some_and(|until| now < until);
         self.doubt = may_land.then_some(now);
         (self.search, self.attempts) = (None, Attempts::default());
     }
 
-    /// The history cannot be read. While the nonce is surely remembered the message is posted again with it; beyond that it
-    /// would be posted on a guess. Returns whether it is posted again.
+    /// The history cannot be read. Returns true if the message is posted again, because the chat surely remembers its nonce.
+    /// Later it would be posted on a guess.
     pub(super) fn unreadable(&mut self, now: Timestamp) -> bool {
         let may_repeat = self.doubt.is_none_or(|since| !is_forgotten(since, now));
         if may_repeat {
@@ -196,7 +198,7 @@ impl Delivery {
         may_repeat
     }
 
-    /// Time went back by this much. The nonce of what is in doubt counts as forgotten.
+    /// Shifts all times back after the clock was set back by `by`. The nonce of a message in doubt counts as forgotten then.
     pub(super) fn move_back(&mut self, by: Duration) {
         self.attempts.move_back(by);
         self.lands_until = self.lands_until.map(|until| until.saturating_sub(by));

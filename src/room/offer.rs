@@ -71,9 +71,6 @@ impl Step<'_> {
         lanes.voice.not_admitted();
         if let Wait::Until(until) = wait {
             lanes.voice.wait_until(until);
-            if let Some(reply) = &mut lanes.reply {
-                reply.wait_until(until);
-            }
             lanes.chat.limited(account, *now, until);
         } else {
             lanes.chat.failed(account, *now, ErrorKind::NoAnswer);

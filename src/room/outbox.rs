@@ -1,7 +1,7 @@
-//! What a discussion still has to post, its guide and its result, each exactly once and in order.
+//! Posts the guide and the result of a discussion, each exactly once and in order.
 //!
-//! A request starts only when the record that it needs is stored, so that the next process can tell what may have been
-//! posted.
+//! A request starts only once the record that it needs is stored, because the next process must know which parts may have
+//! been posted.
 
 pub(crate) mod entry;
 
@@ -30,7 +30,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The longest wait between two attempts.
 const RETRY_MAX: Duration = Duration::from_secs(600);
 
-/// The guide and the result of a discussion, while they are to be posted. Neither waits for the other, since they may go to
+/// The guide and the result of a discussion until they have arrived. Neither waits for the other, because they may go to
 /// different channels.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
@@ -39,21 +39,21 @@ pub(crate) struct Outbox {
     pub(super) result: Option<String>,
 }
 
-/// One of them on its way.
+/// A guide or a result on its way.
 #[derive(Debug)]
 struct OutboxPost {
     /// Part of the record.
     message: OutboxMessage,
-    /// What must be committed before its next request.
+    /// Its next request waits until this state is committed.
     needs: Stamp,
     delivery: Delivery,
-    progress: Progress,
-    /// Whether an attempt failed, or could not begin because the chat is away.
+    progress: OutboxProgress,
+    /// True once an attempt has failed, or could not begin because the chat is away.
     has_failed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
+enum OutboxProgress {
     /// The next request may start when its time has come.
     Ready,
     /// It waits in the line of an account that does not reach the chat.
@@ -65,22 +65,16 @@ enum Progress {
     Arrived,
 }
 
-/// What is to be done next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The next request for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
-    /// Wake the callback room, and wait until that is stored. A refusal counts as done.
+    /// Wakes the callback room, and waits until that is stored. A refusal counts as done.
     Wake,
-    Read {
-        after: Option<MessageId>,
-        limit: u8,
-    },
-    /// Post the next part.
-    Post {
-        not_after: Timestamp,
-    },
+    /// Asks the chat.
+    Chat(Todo),
 }
 
-/// What an operator does with a message that could not be delivered.
+/// An operator's choice for a message that could not be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undelivered {
     /// It is tried once more.
@@ -91,7 +85,7 @@ pub(crate) enum Undelivered {
     SendTo(ChannelId),
 }
 
-/// What became of the first attempt since it was written or restored.
+/// State of the first attempt since the message was written or restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstAttempt {
     /// It is not over.
@@ -102,9 +96,9 @@ pub(crate) enum FirstAttempt {
     Queued,
 }
 
-/// What is to be posted.
+/// Messages come and go.
 impl Outbox {
-    /// Takes up what an earlier process, or an earlier stay in memory, left.
+    /// Takes up the messages that an earlier process, or an earlier stay in memory, left.
     pub(crate) fn restore(now: Timestamp, messages: Vec<OutboxMessage>) -> Self {
         let posts = messages.into_iter().map(|message| OutboxPost::restored(now, message));
         Self { posts: posts.collect(), result: None }
@@ -117,7 +111,7 @@ impl Outbox {
         self.posts.push(post);
     }
 
-    /// The guide of a discussion that was opened is to be posted in its channel.
+    /// Adds the guide of a discussion that was opened, for its own channel.
     pub(super) fn owe_guide(
         &mut self,
         cx: &Context<'_>,
@@ -130,7 +124,7 @@ impl Outbox {
         self.write(commit, guide);
     }
 
-    /// A discussion that was archived owes its callback channel a result, with or without a summary.
+    /// Adds the result of a discussion that was archived, for its callback channel, with or without a summary.
     pub(super) fn owe_result(
         &mut self,
         cx: &Context<'_>,
@@ -148,7 +142,7 @@ impl Outbox {
         self.write(commit, result);
     }
 
-    /// An operator does this with what could not be delivered. Returns whether there was any.
+    /// Does what an operator chose with each message that could not be delivered. Returns false if there is none.
     pub(super) fn redress(
         &mut self,
         (channel, now): (ChannelId, Timestamp),
@@ -178,10 +172,10 @@ impl Outbox {
         true
     }
 
-    /// Removes a message that arrived, and says which. To be asked until it is `None`. The arrival of a guide wakes the room
-    /// itself: its last part and that are stored together.
+    /// Removes a message that arrived, and returns which. Call it until it returns `None`. The arrival of a guide wakes the
+    /// room itself, so its last part and the wake are stored together.
     pub(super) fn take_arrived(&mut self, commit: &mut CommitState) -> Option<OutboxKind> {
-        let index = self.posts.iter().position(|post| post.progress == Progress::Arrived)?;
+        let index = self.posts.iter().position(|post| post.progress == OutboxProgress::Arrived)?;
         commit.change();
         Some(self.posts.remove(index).message.kind)
     }
@@ -189,12 +183,12 @@ impl Outbox {
 
 /// For those who look.
 impl Outbox {
-    /// The messages, as they are to be stored.
+    /// The messages as the record keeps them.
     pub(super) fn messages(&self) -> impl Iterator<Item = &OutboxMessage> {
         self.posts.iter().map(|post| &post.message)
     }
 
-    /// The messages as those see them who look.
+    /// The messages as operators see them.
     pub(crate) fn entries(&self) -> impl Iterator<Item = OutboxEntry> {
         self.posts.iter().map(OutboxPost::entry)
     }
@@ -203,12 +197,12 @@ impl Outbox {
         self.posts.is_empty()
     }
 
-    /// Whether there is nothing to do and nothing to wait for before the next start.
+    /// True if all that is left was given up, so that nothing happens before the next start.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.posts.iter().all(|post| post.progress == Progress::GivenUp)
+        self.posts.iter().all(|post| post.progress == OutboxProgress::GivenUp)
     }
 
-    /// What became of the first attempt at a message since it was written or restored.
+    /// Returns the state of the first attempt since the message was written or restored.
     pub(crate) fn first_attempt(&self, kind: OutboxKind) -> FirstAttempt {
         let post = self.posts.iter().find(|post| post.message.kind == kind);
         match post.map(|post| (post.has_failed, post.message.next())) {
@@ -220,12 +214,12 @@ impl Outbox {
 
     /// The moments at which a message is tried again.
     pub(crate) fn moments(&self) -> impl Iterator<Item = Timestamp> {
-        let ready = self.posts.iter().filter(|post| post.progress == Progress::Ready);
+        let ready = self.posts.iter().filter(|post| post.progress == OutboxProgress::Ready);
         ready.filter_map(|post| post.delivery.attempts.next_at())
     }
 }
 
-/// Requests, and what comes of them.
+/// Requests, and their ends.
 impl Outbox {
     /// Starts the next request that may start now. `callback`: who speaks first in the callback channel.
     pub(super) fn offer(
@@ -248,14 +242,14 @@ impl Outbox {
                     let action = Action::WakeRoom { room: to, first: callback };
                     let time_out = now + cx.settings.time_limits.call;
                     requests.start_freely(door, Purpose::Outbox(kind), action, time_out);
-                    post.progress = Progress::UnderWay;
+                    post.progress = OutboxProgress::UnderWay;
                     return true;
                 }
-                Request::Read { after, limit } => {
+                Request::Chat(Todo::Read { after, limit }) => {
                     let request = HistoryRequest { channel: to, after, limit };
                     (Action::History { account, request }, ClaimKind::Read)
                 }
-                Request::Post { not_after } => {
+                Request::Chat(Todo::Post { not_after }) => {
                     let Some(part) = post.message.next() else {
                         continue;
                     };
@@ -272,7 +266,7 @@ impl Outbox {
                     if let Some(at) = latest {
                         door.not_after(at);
                     }
-                    post.progress = Progress::UnderWay;
+                    post.progress = OutboxProgress::UnderWay;
                     return true;
                 }
                 Err(wait) => post.waits(wait),
@@ -281,7 +275,7 @@ impl Outbox {
         false
     }
 
-    /// A request for a message ended. `newest`: the newest message of this channel that is known.
+    /// Takes the end of a message's request. `newest` is the newest message of this channel that the room knows of.
     pub(super) fn done(
         &mut self,
         cx: &Context<'_>,
@@ -302,17 +296,17 @@ impl Outbox {
         post.note(commit, change);
     }
 
-    /// The chat answers again: what waits for it may be tried at once.
+    /// The chat answers again: every message that waits for it may be tried at once.
     pub(super) fn chat_back(&mut self) {
         for post in &mut self.posts {
             post.delivery.attempts.retry_now();
-            if post.progress == Progress::InLine {
-                post.progress = Progress::Ready;
+            if post.progress == OutboxProgress::InLine {
+                post.progress = OutboxProgress::Ready;
             }
         }
     }
 
-    /// Time went back by this much.
+    /// Shifts all times back after the clock was set back by `by`.
     pub(super) fn move_back(&mut self, by: Duration) {
         for post in &mut self.posts {
             post.delivery.move_back(by);
@@ -323,14 +317,14 @@ impl Outbox {
     }
 }
 
-/// What a step changed in the stored message.
+/// Change of the stored message by a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     /// The stored message is as before.
     None,
-    /// Something that is worth storing with the next commit.
+    /// It is stored with the next commit.
     Lazy,
-    /// Something that the next request needs stored.
+    /// It is stored before the next request.
     Eager,
 }
 
@@ -346,14 +340,14 @@ impl OutboxPost {
     /// A message that an earlier process, or an earlier stay in memory, left.
     fn restored(now: Timestamp, message: OutboxMessage) -> Self {
         let delivery = Delivery::restored(message.tried.then_some(message.at), now);
-        let (needs, progress, has_failed) = (Stamp::default(), Progress::Ready, false);
+        let (needs, progress, has_failed) = (Stamp::default(), OutboxProgress::Ready, false);
         let mut post = Self { message, needs, delivery, progress, has_failed };
         post.close_guide();
         post
     }
 
-    /// Notes that the next part is about to be tried, where it is known behind what it stands: the next process knows that
-    /// there is a doubt.
+    /// Notes that the next part is about to be tried, if it is known which message it stands behind. From then on the next
+    /// process must expect it in the channel.
     fn prepare(&mut self) {
         self.message.tried |= self.message.next().is_some() && self.message.behind().is_some();
         self.close_guide();
@@ -361,7 +355,7 @@ impl OutboxPost {
 
     fn close_guide(&mut self) {
         if self.message.next().is_none() && self.message.kind == OutboxKind::Guide {
-            self.progress = Progress::Arrived;
+            self.progress = OutboxProgress::Arrived;
         }
     }
 
@@ -376,7 +370,7 @@ impl OutboxPost {
 
     /// The next request, if it may start now.
     fn next(&mut self, now: Timestamp, commit: &mut CommitState) -> Option<Request> {
-        if self.progress != Progress::Ready || !commit.is_committed(self.needs) {
+        if self.progress != OutboxProgress::Ready || !commit.is_committed(self.needs) {
             return None;
         }
         let is_due = self.delivery.attempts.is_due(now);
@@ -384,24 +378,23 @@ impl OutboxPost {
             return is_due.then_some(Request::Wake);
         }
         let Some(behind) = self.message.behind() else {
-            return is_due.then_some(Request::Read { after: None, limit: 1 });
+            return is_due.then_some(Request::Chat(Todo::Read { after: None, limit: 1 }));
         };
-        match self.delivery.todo(now, behind)? {
-            Todo::Read { after, limit } => Some(Request::Read { after, limit }),
-            Todo::Post { not_after } if self.message.tried => Some(Request::Post { not_after }),
-            Todo::Post { .. } => {
-                (self.message.tried, self.message.at) = (true, now);
-                self.note(commit, Change::Eager);
-                None
-            }
+        let todo = self.delivery.todo(now, behind)?;
+        if matches!(todo, Todo::Post { .. }) && !self.message.tried {
+            // The record says so before the attempt, because the next process must know that there is a doubt.
+            (self.message.tried, self.message.at) = (true, now);
+            self.note(commit, Change::Eager);
+            return None;
         }
+        Some(Request::Chat(todo))
     }
 
     /// The request was not admitted: it waits until then, or in a line.
     fn waits(&mut self, wait: Wait) {
         match wait {
             Wait::Until(until) => self.delivery.attempts.wait_until(until),
-            Wait::Line => (self.progress, self.has_failed) = (Progress::InLine, true),
+            Wait::Line => (self.progress, self.has_failed) = (OutboxProgress::InLine, true),
         }
     }
 
@@ -413,15 +406,15 @@ impl OutboxPost {
         moderator: Option<UserId>,
         facts: &ChannelFacts,
     ) -> Change {
-        if self.progress != Progress::UnderWay {
+        if self.progress != OutboxProgress::UnderWay {
             return Change::None;
         }
-        self.progress = Progress::Ready;
+        self.progress = OutboxProgress::Ready;
         if let Outcome::Posted(id) = outcome {
             return self.posted(now, id);
         }
         if matches!(outcome, Outcome::RoomWoken) {
-            self.progress = Progress::Arrived;
+            self.progress = OutboxProgress::Arrived;
             return Change::Eager;
         }
         match outcome.into_page() {
@@ -446,8 +439,8 @@ impl OutboxPost {
         Change::Eager
     }
 
-    /// The history was read. What was looked through stays behind the message, so that a long history is read in as many
-    /// attempts as it takes.
+    /// Looks for the next part in a page of the history. The record keeps how far the look got, so that a long history is
+    /// read in as many attempts as it takes.
     fn looked(
         &mut self,
         now: Timestamp,
@@ -469,6 +462,7 @@ impl OutboxPost {
                     message.author == moderator && is_post(message, (&part.content, 0), &part.nonce)
                 };
                 if let Some(id) = page.iter().find(is_part).map(|message| message.id) {
+                    // The part behind it leaves only once this is stored, so it is not looked for.
                     self.delivery = Delivery::default();
                     return self.posted(now, id);
                 }
@@ -497,7 +491,7 @@ impl OutboxPost {
         let is_post = is_post && !self.delivery.is_searching();
         self.back_off(now, failure.retry_after);
         if matches!(failure.kind, ErrorKind::Gone | ErrorKind::Invalid) {
-            self.progress = Progress::GivenUp;
+            self.progress = OutboxProgress::GivenUp;
         }
         if !is_post {
             return Change::None;
@@ -517,17 +511,17 @@ impl OutboxPost {
         self.delivery.attempts.back_off_between(now, retry_after, RETRY, RETRY_MAX);
     }
 
-    /// Tries what was given up once more.
+    /// Tries a message that was given up once more.
     fn begin_anew(&mut self) {
-        (self.progress, self.delivery.attempts) = (Progress::Ready, Attempts::default());
+        (self.progress, self.delivery.attempts) = (OutboxProgress::Ready, Attempts::default());
     }
 
-    /// Whether a part of it is missing, and it waits after an attempt or was given up.
+    /// True if a part is missing, and the message waits after an attempt or was given up.
     fn is_undelivered(&self) -> bool {
         let rests = match self.progress {
-            Progress::GivenUp | Progress::InLine => true,
-            Progress::Ready => self.delivery.attempts.next_at().is_some(),
-            Progress::UnderWay | Progress::Arrived => false,
+            OutboxProgress::GivenUp | OutboxProgress::InLine => true,
+            OutboxProgress::Ready => self.delivery.attempts.next_at().is_some(),
+            OutboxProgress::UnderWay | OutboxProgress::Arrived => false,
         };
         rests && self.message.next().is_some()
     }
@@ -541,11 +535,11 @@ impl OutboxPost {
             posted: parts.iter().filter(|part| part.posted.is_some()).count(),
             parts: parts.len(),
             state: match self.progress {
-                Progress::Ready if next_at.is_some() => PostState::Waiting(next_at),
-                Progress::Ready => PostState::Ready,
-                Progress::InLine => PostState::Waiting(None),
-                Progress::UnderWay | Progress::Arrived => PostState::UnderWay,
-                Progress::GivenUp => PostState::GivenUp,
+                OutboxProgress::Ready if next_at.is_some() => PostState::Waiting(next_at),
+                OutboxProgress::Ready => PostState::Ready,
+                OutboxProgress::InLine => PostState::Waiting(None),
+                OutboxProgress::UnderWay | OutboxProgress::Arrived => PostState::UnderWay,
+                OutboxProgress::GivenUp => PostState::GivenUp,
             },
             in_doubt: self.delivery.doubt.is_some(),
             text: parts.iter().map(|part| &*part.content).collect::<Vec<_>>().join("\n").into(),

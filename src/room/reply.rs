@@ -43,16 +43,7 @@ pub(crate) struct ReplyDelivery {
     last: Option<MessageId>,
 }
 
-/// What is to be done for a reply next.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ReplyStep {
-    /// Read the history behind this message, or its newest messages, to find the next part.
-    Read { after: Option<MessageId>, limit: u8 },
-    /// Post the next part.
-    Post { content: Arc<str>, nonce: Nonce, not_after: Timestamp },
-}
-
-/// What is known of the chat when a page was read.
+/// Facts about the chat at the moment at which a page was read.
 pub(crate) struct SearchFacts<'a> {
     pub(crate) chat: &'a dyn ChatFacts,
     pub(crate) channel: ChannelId,
@@ -225,37 +216,31 @@ impl ReplyDelivery {
         next.filter(|_| self.last.is_none())
     }
 
-    /// What is to be done next, when an attempt is due.
-    pub(crate) fn next_step(&mut self, now: Timestamp) -> Option<ReplyStep> {
-        match self.delivery.todo(now, behind(&self.stored))? {
-            Todo::Read { after, limit } => Some(ReplyStep::Read { after, limit }),
-            Todo::Post { not_after } => {
-                let part = self.next_part()?;
-                let (content, nonce) = (Arc::clone(&part.content), part.nonce);
-                Some(ReplyStep::Post { content, nonce, not_after })
-            }
-        }
+    /// The next step for the next part, if an attempt is due.
+    pub(super) fn todo(&mut self, now: Timestamp) -> Option<Todo> {
+        self.delivery.todo(now, behind(&self.stored))
     }
 
-    /// Adds to the post of a part what the reply has besides its text. A reply that waited for minutes, for example in an
-    /// outage, is shown to answer what it followed, since people may have said more meanwhile.
-    pub(crate) fn complete(&self, post: &mut Post, now: Timestamp) {
-        let is_first = || self.stored.parts.first().is_some_and(|first| first.nonce == post.nonce);
-        if self.stored.composed_at.is_some_and(|at| now.since(at) >= LATE) && is_first() {
+    /// The post of the next part, with what the reply has besides its text. A reply that waited for minutes, for example in
+    /// an outage, is shown to answer the message before it, because people may have said more since then.
+    pub(super) fn next_post(&self, channel: ChannelId, now: Timestamp) -> Option<Post> {
+        let part = self.next_part()?;
+        let mut post = Post::new(channel, Arc::clone(&part.content), part.nonce);
+        let is_late = self.stored.composed_at.is_some_and(|at| now.since(at) >= LATE);
+        if is_late && self.stored.is_first(part) {
             post.reply_to = self.stored.after;
         }
         if let Some(extras) = &self.stored.extras {
-            let next = self.next_part();
             post.mentions = Mentions::from(&extras.mentions);
-            let chosen = next.and_then(|part| self.stored.reply_to(part));
-            post.reply_to = chosen.or(post.reply_to);
-            if next.is_some_and(|part| self.stored.embeds(part) > 0) {
+            post.reply_to = self.stored.reply_to(part).or(post.reply_to);
+            if self.stored.embeds(part) > 0 {
                 post.embeds = extras.embeds.as_slice().into();
             }
             if self.carries_files() {
                 post.files.clone_from(&self.files);
             }
         }
+        Some(post)
     }
 
     /// Whether the next part goes with files.
@@ -431,10 +416,6 @@ impl ReplyDelivery {
         self.delivery.attempts.retry_now();
     }
 
-    pub(crate) const fn wait_until(&mut self, at: Timestamp) {
-        self.delivery.attempts.wait_until(at);
-    }
-
     /// The wait for the chat begins anew. Returns whether there was one.
     pub(crate) fn resume(&mut self, now: Timestamp) -> bool {
         let waits = self.stored.waiting_since.is_some();
@@ -470,8 +451,11 @@ pub(crate) const fn is_of_files(kind: ErrorKind) -> bool {
 impl Outgoing {
     /// The message that this part answers: the first one may answer one.
     fn reply_to(&self, part: &OutgoingPart) -> Option<MessageId> {
-        let is_first = self.parts.first().is_some_and(|first| first.nonce == part.nonce);
-        self.extras.as_ref()?.reply_to.filter(|_| is_first)
+        self.extras.as_ref()?.reply_to.filter(|_| self.is_first(part))
+    }
+
+    fn is_first(&self, part: &OutgoingPart) -> bool {
+        self.parts.first().is_some_and(|first| first.nonce == part.nonce)
     }
 
     fn is_last(&self, part: &OutgoingPart) -> bool {
@@ -597,7 +581,7 @@ mod tests {
         let (channel, end) = (ChannelId::new(1), ReplyEnd::Finished);
         let stored = compose(channel, of, messages, None, end, (None, now, &Began::new(now)));
         let mut reply = ReplyDelivery::restored(Arc::new(stored), None, now, now);
-        assert!(matches!(reply.next_step(now), Some(ReplyStep::Read { .. })));
+        assert!(matches!(reply.todo(now), Some(Todo::Read { .. })));
         let first = reply.posted(MessageId::new(10)).unwrap();
         let page = vec![message(10, &first)];
         let (chat, account) = (&Readable(now), Some(AUTHOR));

@@ -8,17 +8,17 @@ use dirigent_core::{AgentKey, Input, MessageId, Outcome as Run, Tail, Timestamp}
 use super::action::{Account, Action, ActionId, Lost, Outcome, Purpose, Signal};
 use super::attempts::{Failure, Trouble};
 use super::calls::Call;
+use super::delivery::Todo;
 use super::doorway::{Doorway, Offer};
 use super::recollection::own_message;
 use super::reply::{
-    AfterFailure, ReplyDelivery, ReplyStep, SearchFacts, WithdrawnReply, compose, cut_notice,
-    messages_of,
+    AfterFailure, ReplyDelivery, SearchFacts, WithdrawnReply, compose, cut_notice, messages_of,
 };
 use super::step::Step;
 use super::turns::Turns;
 use super::voice::VoiceItem;
 use crate::ChatMessage;
-use crate::ports::discord::{HistoryRequest, Post};
+use crate::ports::discord::HistoryRequest;
 use crate::ports::turn::Said;
 use crate::record::channel::ReplyEnd;
 use crate::values::error::{ErrorKind, PostFailure};
@@ -74,7 +74,7 @@ impl Step<'_> {
     pub(super) fn offer_reply(&mut self, door: &mut Doorway<'_>) -> Offer {
         let (cx, now, room) = (self.cx, self.now, self.turns.channel);
         let is_blocked = !self.turns.reply_may_go() || self.marks.is_holding(now);
-        let is_busy = self.lanes.voice.is_busy();
+        let is_busy = self.lanes.voice.is_busy() || !self.lanes.voice.is_due(now);
         let Some(reply) = self.lanes.reply.as_mut() else {
             return Offer::Nothing;
         };
@@ -82,9 +82,9 @@ impl Step<'_> {
             return Offer::Nothing;
         }
         let agent = reply.stored().agent;
-        match reply.next_step(now) {
+        match reply.todo(now) {
             None => Offer::Nothing,
-            Some(ReplyStep::Read { after, limit }) => {
+            Some(Todo::Read { after, limit }) => {
                 let request = HistoryRequest { channel: room, after, limit };
                 let action = Action::History { account: Account::Moderator, request };
                 let purpose = Purpose::FindPart;
@@ -94,9 +94,10 @@ impl Step<'_> {
                 }
                 started.into()
             }
-            Some(ReplyStep::Post { content, nonce, not_after }) => {
-                let mut post = Post::new(room, content, nonce);
-                reply.complete(&mut post, now);
+            Some(Todo::Post { not_after }) => {
+                let Some(post) = reply.next_post(room, now) else {
+                    return Offer::Nothing;
+                };
                 if post.content.is_empty() && post.embeds.is_empty() && post.files.is_empty() {
                     // A reply of files alone, and a restart.
                     self.give_reply_up(None);

@@ -179,7 +179,10 @@ impl Step<'_> {
         let content = self.with_hint(content, &effect);
         let nonce = turns.nonce(ticket, asked.map_or(self.now, |asked| asked.since));
         let post = Post { mentions, reply_to, ..Post::new(place, content, nonce) };
-        self.offer_effect_post(post, paced, door)
+        self.offer_post(Account::Moderator, post, paced, door).unwrap_or_else(|| {
+            self.refuse_head();
+            Offer::Over
+        })
     }
 
     /// Adds the hint for an agent whose newest reply said nothing new, where there is room for it.
@@ -207,18 +210,6 @@ impl Step<'_> {
         let must_wait = must_wait || (is_trigger || is_reminder) && self.lanes.voice.is_busy();
         let is_due = self.lanes.voice.is_due(now) && self.turns.commit.is_committed(stamp);
         is_held || must_wait || !is_due || !machine.wants(effect)
-    }
-
-    fn offer_effect_post(
-        &mut self,
-        post: Post,
-        agent: Option<AgentKey>,
-        door: &mut Doorway<'_>,
-    ) -> Offer {
-        self.offer_post(Account::Moderator, post, agent, door).unwrap_or_else(|| {
-            self.refuse_head();
-            Offer::Over
-        })
     }
 
     /// Posts the head of the voice lane, whichever account says it, if the post is admitted. `agent`: whose pace of

@@ -201,7 +201,7 @@ impl Step<'_> {
     /// A message that was pushed.
     pub(super) fn pushed(&mut self, message: ChatMessage) {
         self.read_untold();
-        self.is_heard();
+        self.hear_again();
         let is_known = self.marks.is_known(message.id);
         if self.turns.keeps_turns() {
             self.marks.pushed(message.id);
@@ -261,7 +261,7 @@ impl Step<'_> {
     }
 
     /// The gateway tells of the channel again.
-    pub(super) fn is_heard(&mut self) {
+    pub(super) fn hear_again(&mut self) {
         if self.gateway_hears() {
             self.tell_chat();
         }

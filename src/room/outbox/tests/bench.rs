@@ -74,18 +74,20 @@ impl Bench {
             let action = match post.next(now, &mut self.commit) {
                 None => continue,
                 Some(Request::Wake) => OutboxAction::WakeRoom { to },
-                Some(Request::Read { after: None, .. }) => OutboxAction::NewestIn { to },
-                Some(Request::Read { after: Some(after), .. }) => {
+                Some(Request::Chat(Todo::Read { after: None, .. })) => {
+                    OutboxAction::NewestIn { to }
+                }
+                Some(Request::Chat(Todo::Read { after: Some(after), .. })) => {
                     OutboxAction::FindPage { to, after }
                 }
-                Some(Request::Post { not_after }) => {
+                Some(Request::Chat(Todo::Post { not_after })) => {
                     let parts = &post.message.parts;
                     let part = parts.iter().position(|part| part.posted.is_none()).unwrap();
                     let (nonce, content) = (parts[part].nonce, Arc::clone(&parts[part].content));
                     OutboxAction::Post { to, part, nonce, content, not_after }
                 }
             };
-            post.progress = Progress::UnderWay;
+            post.progress = OutboxProgress::UnderWay;
             return Some((kind, action));
         }
         None
@@ -94,7 +96,7 @@ impl Bench {
     /// The request was not admitted.
     pub(super) fn waits(&mut self, kind: OutboxKind, wait: Wait) {
         let post = self.outbox.posts.iter_mut().find(|post| post.message.kind == kind).unwrap();
-        post.progress = Progress::Ready;
+        post.progress = OutboxProgress::Ready;
         post.waits(wait);
     }
 
