@@ -73,11 +73,17 @@
   // How many channels need a person stands in the tab's title.
   const plain = document.title.replace(/^\(\d+\) /, "");
   let needed = null;
+  let needing = new Set();
   const title = () => {
-    const needs = Number(document.querySelector("[data-needs]")?.dataset.needs ?? 0);
+    const told = document.querySelector("[data-needs]")?.dataset;
+    const needs = Number(told?.needs ?? 0);
+    const now = new Set(told?.needing?.split(" ").filter(Boolean));
     document.title = needs > 0 ? `(${needs}) ${plain}` : plain;
-    if (needed !== null && needs > needed) notify(needs);
-    needed = needs;
+    // One may come while another is served, so that the number stays as it is.
+    const areKnown = now.size === needs && needing.size === needed;
+    const isNew = areKnown ? [...now].some((id) => !needing.has(id)) : needs > needed;
+    if (needed !== null && isNew) notify(needs);
+    [needed, needing] = [needs, now];
   };
   // The rows of a table, as a reload would show them. What stays in its place is not touched.
   const put = (parent, node, before) => {

@@ -109,6 +109,7 @@ async fn an_agents_page_is_found_whatever_its_id_is() {
         agent_name,
     };
     fixture.identities.add(odd).unwrap();
+    fixture.dirigent.identities_changed().await.unwrap();
     let registry = fixture.page("/dirigent/registry", VIEWER).await.text;
     let link =
         registry.split("href=\"").find(|part| part.starts_with("/dirigent/agents/a")).unwrap();

@@ -126,6 +126,8 @@ impl Fixture {
             .recorder(recorder.clone());
         let control = change(builder).build().unwrap();
         let router = control.at_its_path();
+        // By its answer the driver runs, and knows the agents.
+        dirigent.identities_changed().await.unwrap();
         Self { dirigent, discord, guild, moderator, person, accounts, identities, router, tasks }
     }
 

@@ -344,7 +344,7 @@ async fn the_title_counts_the_channels_that_need_a_person() {
     stream.until("summary", "data-needs=\"0\"").await;
     fixture.dirigent.channel(channel).report_cost(1_000).await.unwrap();
     fixture.discord.say(channel, fixture.person, "Hello");
-    stream.until("summary", "data-needs=\"1\"").await;
+    stream.until("summary", &format!("data-needs=\"1\" data-needing=\"{channel}\"")).await;
     assert_eq!(title("/dirigent?find=nothing").await, "(1) Channels · Dirigent");
     assert_eq!(title(&path).await, "(1) zoo · Dirigent");
 }
@@ -452,5 +452,5 @@ async fn a_notification_is_shown_to_who_asks_for_it() {
     ] {
         assert!(asks.contains(part), "{part}");
     }
-    assert!(script.contains("if (needed !== null && needs > needed) notify(needs);"));
+    assert!(script.contains("if (needed !== null && isNew) notify(needs);"));
 }

@@ -185,7 +185,11 @@ impl GuildApi for DiscordAccount {
         member.map(|member| member.is_bot()).map_err(not_in_guild)
     }
 
-    async fn readers(&self, channel: ChannelId) -> Result<Option<Vec<Reader>>, ApiError> {
+    async fn readers(
+        &self,
+        channel: ChannelId,
+        known: &[UserId],
+    ) -> Result<Option<Vec<Reader>>, ApiError> {
         let asked = self.wire_channel(channel.get()).await?;
         // Who was added to a private thread is no matter of roles.
         let guild_id = asked.guild_id.filter(|_| asked.kind != PRIVATE_THREAD);
@@ -197,15 +201,18 @@ impl GuildApi for DiscordAccount {
             let held = Member { user: UserId::new(0), roles: vec![role.id.0], timed_out: false };
             rules.in_channel(&overwrites, &held).contains(Permissions::VIEW_CHANNEL)
         };
+        let is_new = |user: &UserId| !known.contains(user);
         let told = guild.roles.into_iter().filter(|role| role.id.0 != guild_id && sees(role));
-        let mut readers: Vec<_> =
-            told.map(|role| Reader { user: role.bot(), name: role.name }).collect();
+        let told = told.map(|role| Reader { user: role.bot(), name: role.name });
+        let mut readers: Vec<_> = told.filter(|it| it.user.as_ref().is_none_or(is_new)).collect();
         let added = overwrites.iter().filter(|it| it.allow.contains(Permissions::VIEW_CHANNEL));
         let added = added.filter_map(|overwrite| match overwrite.target {
             Target::Member(user) if user != rules.owner => Some(user),
             Target::Member(_) | Target::Role(_) => None,
         });
-        for (at, user) in std::iter::once(rules.owner).chain(added).enumerate() {
+        let bots: Vec<_> = readers.iter().filter_map(|reader| reader.user).collect();
+        let people = std::iter::once(rules.owner).chain(added).filter(is_new);
+        for (at, user) in people.filter(|user| !bots.contains(user)).enumerate() {
             let asked = match at {
                 0..NAMES_MAX => self.member(guild_id, user).await.map(wire::Member::into_name),
                 _ => Ok(None),

@@ -52,6 +52,7 @@ async fn delete_record(runtime: &Arc<Runtime>, channel: ChannelId) -> Result<boo
         runtime.update(&room, |room, _, now| room.closing().abandon(now));
     }
     let is_known = runtime.rooms.forget(channel);
+    runtime.tell_lacks(channel);
     let deleting = runtime.within(limit, runtime.store.delete(channel));
     match deleting.await.unwrap_or_else(|late| Err(late.into())) {
         Ok(deleted) => Ok(deleted),

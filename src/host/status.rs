@@ -15,10 +15,11 @@ use crate::ports::write_bar::{OwnLacks, WriteBar};
 use crate::room::Room;
 use crate::room::look::{Look, Outage};
 use crate::runtime::Runtime;
-use crate::runtime::events::{AgentFailure, ChannelEvent, Events};
+use crate::runtime::events::{ChannelEvent, Events};
 use crate::runtime::presence::FailedCalls;
 use crate::runtime::tally::Tally;
 use crate::runtime::twins::Twin;
+use crate::values::identity::Identity;
 use crate::values::load_error::Barred;
 use crate::{AgentId, CallError, Channel, ChannelId, Dirigent};
 
@@ -209,9 +210,21 @@ impl Channel<'_> {
         Ok(kept.into_iter().map(event).collect())
     }
 
-    /// The newest failures of hosted agents in this channel since the process began, oldest first: of the newest 256 in all channels.
-    pub fn failures(self) -> Vec<AgentFailure> {
-        self.dirigent.runtime.presence.lock().failures_in(self.id)
+    /// Returns who has the floor, and in which turn, if this process has the channel in memory. It costs a look and no
+    /// request. A channel that is not in memory has no turn under way.
+    pub fn floor(self) -> Option<(AgentId, TurnId)> {
+        let runtime = &self.dirigent.runtime;
+        let room = runtime.rooms.awake(self.id)?;
+        let room = room.lock();
+        let view = room.room.look().machine().view();
+        Some((runtime.registry.name(view.speaker()?)?, view.turn()))
+    }
+
+    /// Returns the turns of this channel that failed, each with the class that the agent gave its failure
+    /// ([`Agent::failure_class`](crate::Agent::failure_class)), oldest first. The process knows the newest 256 of all
+    /// channels; after a restart it knows none.
+    pub fn failure_classes(self) -> Vec<(TurnId, Arc<str>)> {
+        self.dirigent.runtime.presence.lock().classes_in(self.id)
     }
 }
 
@@ -229,6 +242,13 @@ impl Dirigent {
     /// All channels that have a record, in ascending order of id.
     pub fn channels(&self) -> Vec<ChannelId> {
         self.runtime.rooms.known()
+    }
+
+    /// The agents of the registry, and those that are personas, as the driver knows them, in the order of their keys. Empty
+    /// until the driver has read the registry.
+    pub fn agents(&self) -> Vec<Identity> {
+        let directory = self.runtime.registry.directory();
+        directory.registered().filter_map(|key| directory.identity(key)).collect()
     }
 
     /// The name of the agent with this key, as transitions and recordings have it; `None` where no agent has it.

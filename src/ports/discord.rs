@@ -91,8 +91,8 @@ pub trait DiscordApi: Send + Sync + 'static {
     /// nothing.
     ///
     /// An agent that is named, and sees the channel, has no turns there while it is: no model is called for a reply that
-    /// cannot be posted. The driver looks when it has read the member list, and when the host says that rights changed
-    /// ([`Dirigent::rights_changed`](crate::Dirigent::rights_changed)).
+    /// cannot be posted. The driver looks when it loads a channel, when it has read the member list,
+    /// and when the host says that rights changed ([`Dirigent::rights_changed`](crate::Dirigent::rights_changed)).
     fn write_bars(&self, channel: ChannelId, among: &[UserId]) -> Vec<(UserId, WriteBar)> {
         let _ = (channel, among);
         Vec::new()
@@ -242,14 +242,19 @@ pub trait GuildApi: DiscordApi {
     /// `Gone` when the guild or the member is not there.
     async fn is_bot(&self, guild: GuildId, user: UserId) -> Result<bool, ApiError>;
 
-    /// Who can see a channel that not everyone in its guild sees, for people: roles, the owner, and those who were added. People with
-    /// such a role are not listed. `None` where the chat does not tell, which is the default.
+    /// Returns who can see a channel that not everyone in its guild sees, for people to read: roles, the owner, and those who
+    /// were added. It lists no people who see it by such a role, and none of `known`, whom the caller can name. `None` where
+    /// the chat does not tell, which is the default.
     ///
     /// # Errors
     ///
     /// `Gone` when the channel does not exist, `Forbidden` when this account cannot see it.
-    async fn readers(&self, channel: ChannelId) -> Result<Option<Vec<Reader>>, ApiError> {
-        let _ = channel;
+    async fn readers(
+        &self,
+        channel: ChannelId,
+        known: &[UserId],
+    ) -> Result<Option<Vec<Reader>>, ApiError> {
+        let _ = (channel, known);
         Ok(None)
     }
 

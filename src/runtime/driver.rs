@@ -129,7 +129,12 @@ impl Living<'_> {
         let known = runtime.rooms.known();
         self.tell_what_there_is(known.len());
         let held = |channel: &ChannelId| runtime.standing(*channel) != Standing::Elsewhere;
-        runtime.catch_up.call(known.into_iter().filter(held));
+        let known: Vec<_> = known.into_iter().filter(held).collect();
+        // The gateway may have told of the guilds before the channels were known.
+        for channel in &known {
+            runtime.tell_lacks(*channel);
+        }
+        runtime.catch_up.call(known);
         Ok(())
     }
 
@@ -447,10 +452,10 @@ impl<'p> Loop<'p> {
             Action::Call(request) => {
                 let link = room.lock().link(id).cloned().unwrap_or_default();
                 return self.running.push(Box::pin(async move {
-                    let (agent, run, channel) = (request.agent, request.run, room.id);
+                    let (of, channel) = ((request.agent, request.turn, request.run), room.id);
                     // The process may have stood still since the room asked for it.
                     let outcome = if runtime.owned(channel).acts() {
-                        let returned = |failed| runtime.call_ended(channel, agent, run, failed);
+                        let returned = |failed| runtime.call_ended(channel, of, failed);
                         let shared = Arc::clone(&link);
                         let call = performer.call(&room, (request, began), shared, returned);
                         // What an agent's call drops at its end is the host's, too.

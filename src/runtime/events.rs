@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use dirigent_core::{RunId, Timestamp, Transition};
+use dirigent_core::{RunId, Transition};
 use futures_util::FutureExt;
 use futures_util::stream::{Stream, StreamExt, unfold};
 use tokio::sync::broadcast;
@@ -71,8 +71,6 @@ pub struct AgentFailure {
     pub agent: AgentId,
     /// In which run.
     pub run: RunId,
-    /// When the call ended.
-    pub at: Timestamp,
     /// What went wrong.
     pub fault: AgentFault,
     /// What kind of failure it is, as far as people may read it ([`Agent::failure_class`](crate::Agent::failure_class)).

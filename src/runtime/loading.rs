@@ -176,6 +176,7 @@ impl Runtime {
         // What is said from now on reaches the channel here. Also performs what `resume_after_restart` asked for.
         self.tell_news(&cell);
         self.tell_rights(&cell);
+        self.tell_lacks(cell.id);
         room
     }
 

@@ -13,10 +13,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dirigent_core::{AgentKey, Input, Timestamp};
+use dirigent_core::{AgentKey, Input, Timestamp, TurnId};
 
 use crate::ChannelId;
-use crate::runtime::events::{AgentFailure, Failed};
+use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
 
 /// Which agents are online, in all channels together. It has no lock and no clock; after each change
@@ -41,12 +41,12 @@ pub(crate) struct Presence {
     by_age: BTreeSet<(Timestamp, AgentKey)>,
     /// The calls of each agent that failed since one succeeded.
     failures: BTreeMap<AgentKey, FailedCalls>,
-    /// The newest failures of all agents, the oldest first.
-    newest: VecDeque<AgentFailure>,
+    /// The newest failures of turns in all channels, oldest first, with the class of each.
+    classes: VecDeque<(ChannelId, TurnId, Arc<str>)>,
 }
 
-/// The most failures that are kept.
-const FAILURES_MAX: usize = 256;
+/// The most failures whose classes are kept.
+const CLASSES_MAX: usize = 256;
 
 /// The calls of an agent that failed since one succeeded.
 ///
@@ -129,22 +129,16 @@ impl Presence {
         self.failures.get(&agent).cloned()
     }
 
-    pub(super) fn keep(&mut self, failure: AgentFailure) {
-        if self.newest.len() >= FAILURES_MAX {
-            self.newest.pop_front();
-        }
-        self.newest.push_back(failure);
-    }
-
-    /// The newest failures in a channel, the oldest first.
-    pub(crate) fn failures_in(&self, channel: ChannelId) -> Vec<AgentFailure> {
-        self.newest.iter().filter(|failure| failure.channel == channel).cloned().collect()
+    /// The turns of a channel that failed and the class of each failure, oldest first, as far as both are known.
+    pub(crate) fn classes_in(&self, channel: ChannelId) -> Vec<(TurnId, Arc<str>)> {
+        let here = self.classes.iter().filter(|(of, ..)| *of == channel);
+        here.map(|(_, turn, class)| (*turn, Arc::clone(class))).collect()
     }
 
     /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.
     pub(super) fn call_ended(
         &mut self,
-        agent: AgentKey,
+        (agent, turn): (AgentKey, Option<(ChannelId, TurnId)>),
         failed: Option<&Failed>,
         most: Option<u32>,
     ) -> bool {
@@ -152,6 +146,12 @@ impl Presence {
             self.failures.remove(&agent);
             return false;
         };
+        if let (Some((channel, turn)), Some(class)) = (turn, &failed.class) {
+            if self.classes.len() >= CLASSES_MAX {
+                self.classes.pop_front();
+            }
+            self.classes.push_back((channel, turn, Arc::clone(class)));
+        }
         let failures = self.failures.entry(agent).or_default();
         *failures =
             FailedCalls { number: failures.number.saturating_add(1), class: failed.class.clone() };

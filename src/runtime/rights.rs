@@ -9,7 +9,6 @@ use crate::room::context::{ChatFacts as _, Context};
 use crate::runtime::Runtime;
 use crate::runtime::cell::{CellState, RoomCell};
 use crate::runtime::host_code::caught;
-use crate::runtime::room_table::RoomRef;
 use crate::{AgentId, ChannelId, UserId};
 
 impl Runtime {
@@ -31,14 +30,20 @@ impl Runtime {
         OwnLacks { write_bar, is_history_hidden }
     }
 
-    /// The log says what the library's own account lacks in the channel, once. Also of a channel that is not in memory: a moderator that
-    /// does not see it hears no message that would load it.
-    fn tell_lacks(&self, channel: ChannelId) {
-        let lacks = self.own_lacks(channel);
-        let mut told = self.lacks.lock().unwrap_or_else(PoisonError::into_inner);
-        if lacks == OwnLacks::NONE {
-            told.remove(&channel);
-        } else if told.insert(channel, lacks) != Some(lacks) {
+    /// Logs what the library's own account lacks in the channel, once until that changes. It looks at channels that are not
+    /// in memory, too, because a moderator that does not see a channel hears no message that would load it.
+    pub(crate) fn tell_lacks(&self, channel: ChannelId) {
+        let keeps_turns = self.rooms.may_keep_turns(channel);
+        let lacks = if keeps_turns { self.own_lacks(channel) } else { OwnLacks::NONE };
+        let told = {
+            let mut told = self.lacks.lock().unwrap_or_else(PoisonError::into_inner);
+            let was = told.remove(&channel);
+            if lacks != OwnLacks::NONE {
+                told.insert(channel, lacks);
+            }
+            was
+        };
+        if lacks != OwnLacks::NONE && told != Some(lacks) {
             tracing::warn!(%channel, "{lacks}");
         }
     }
@@ -58,16 +63,10 @@ impl Runtime {
             caught("changed rights", || account.rights_changed(channels));
         }
         for channel in channels.iter().filter(|channel| self.rooms.is_known(**channel)) {
-            let room = self.rooms.awake(*channel);
-            if let Some(room) = &room {
-                self.tell_rights(room);
+            if let Some(room) = self.rooms.awake(*channel) {
+                self.tell_rights(&room);
             }
-            // Of a channel that is not in memory its record alone has the mode.
-            let keeps_turns =
-                |room: &RoomRef| room.lock().room.look().machine().view().mode().keeps_turns();
-            if room.as_ref().is_none_or(keeps_turns) {
-                self.tell_lacks(*channel);
-            }
+            self.tell_lacks(*channel);
         }
         let waits = |channel: &ChannelId| channels.contains(channel);
         self.catch_up.call(self.rooms.awaiting_agents().into_iter().filter(waits));

@@ -61,6 +61,17 @@ pub(super) enum Slot {
     Barred { why: Barred, sound: Option<Revision> },
 }
 
+impl Slot {
+    /// Whether the channel is or could be in memory, and may keep turns.
+    const fn may_keep_turns(&self) -> bool {
+        match self {
+            Self::Stored { .. } | Self::Awake { .. } => true,
+            Self::Parked { is_closed, .. } => !*is_closed,
+            Self::Barred { .. } => false,
+        }
+    }
+}
+
 /// That a record cannot be used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
@@ -157,13 +168,20 @@ impl RoomTable {
 
     /// The channels that are not in memory, could be, and may keep turns.
     pub(crate) fn asleep(&self) -> Vec<ChannelId> {
-        let is_asleep = |slot: &Slot| match slot {
-            Slot::Stored { .. } => true,
-            Slot::Parked { is_closed, .. } => !is_closed,
-            Slot::Awake { .. } | Slot::Barred { .. } => false,
-        };
         let slots = self.slots();
-        slots.iter().filter(|(_, slot)| is_asleep(slot)).map(|(channel, _)| *channel).collect()
+        let is_awake = |slot: &Slot| matches!(slot, Slot::Awake { .. });
+        let asleep = slots.iter().filter(|(_, slot)| slot.may_keep_turns() && !is_awake(slot));
+        asleep.map(|(channel, _)| *channel).collect()
+    }
+
+    /// Whether turns are kept in the channel, as far as that is known without its record.
+    pub(crate) fn may_keep_turns(&self, channel: ChannelId) -> bool {
+        let cell = match self.slots().get(&channel) {
+            Some(Slot::Awake { cell, .. }) => Arc::clone(cell),
+            slot => return slot.is_some_and(Slot::may_keep_turns),
+        };
+        // Outside the table's lock.
+        cell.lock().room.look().machine().view().mode().keeps_turns()
     }
 
     /// The channels that are not in memory, and in which something waits for an agent that may have a turn.

@@ -131,6 +131,37 @@ fn a_new_mode_tells_host_and_log_who_takes_turns_and_who_is_missing() {
     );
 }
 
+/// A bot that was started without a right must say so by itself: nobody has said anything to it yet. Nothing is said of a
+/// channel without turns, and a right that is lost again is said again.
+#[test]
+fn what_the_moderator_lacks_is_told_when_the_process_starts_and_when_it_is_lost_again() {
+    let mut stage = known(Setup::new().hosted("a", ["a1".into()]).hosted("b", []));
+    stage.chat();
+    let (channel, moderator, log) = (stage.channel(), stage.moderator(), Log::default());
+    let (none, view) = (Permissions::default(), Permissions::VIEW_CHANNEL);
+    stage.discord().guild(stage.guild()).set_administrator(moderator, false);
+    let deny = |stage: &Stage, is_denied: bool| {
+        let (allow, deny) = if is_denied { (none, view) } else { (view, none) };
+        stage.discord().channel(channel).set_member_overwrite(moderator, allow, deny);
+    };
+    deny(&stage, true);
+    log.during(|| stage.restart());
+    let told = || log.lines().iter().filter(|it| it.contains("The moderator")).count();
+    assert_eq!(told(), 1, "{:?}", log.lines());
+    for (is_denied, times) in [(false, 1), (true, 2)] {
+        deny(&stage, is_denied);
+        log.during(|| tell(&mut stage, channel));
+        assert_eq!(told(), times, "{:?}", log.lines());
+    }
+    deny(&stage, false);
+    tell(&mut stage, channel);
+    let given = stage.call(move |d| async move { d.channel(channel).set_mode(Mode::None).await });
+    assert!(given.is_ok(), "{given:?}");
+    deny(&stage, true);
+    log.during(|| tell(&mut stage, channel));
+    assert_eq!(told(), 2, "{:?}", log.lines());
+}
+
 /// The log says it when it happens, and no agent is called absent by a moderator that cannot see who is there.
 #[test]
 fn what_the_moderator_may_no_longer_do_is_in_the_log_and_no_agent_is_blamed() {

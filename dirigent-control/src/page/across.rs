@@ -234,10 +234,8 @@ impl Across<'_> {
             Ok(_) => Err(unfit()),
             Err(unanswered) => {
                 let row = self.away(channel, unanswered.to_string()).await?;
-                let (names, places) = (
-                    self.shared.names().await?,
-                    self.shared.places.get(&self.shared.dirigent).await,
-                );
+                let (names, places) =
+                    (self.shared.names(), self.shared.places.get(&self.shared.dirigent).await);
                 let look = ChannelLook::of(row, &ChannelFacts::default(), &names, &places);
                 Ok(ChannelSheet::new(look, String::new(), false))
             }
@@ -330,7 +328,7 @@ impl Across<'_> {
         let known = self.shared.dirigent.channels();
         let untold: Vec<_> =
             known.iter().copied().chain(listed).filter(|id| !rows.contains_key(id)).collect();
-        let (names, now) = (self.shared.names().await?, self.shared.clock.now());
+        let (names, now) = (self.shared.names(), self.shared.clock.now());
         for id in untold {
             let known = match self.why_untold(id, &told) {
                 Some(why) => DriverAnswer::Elsewhere(why),
@@ -361,7 +359,7 @@ impl Across<'_> {
     /// A channel of another process, which does not tell of it.
     async fn away(self, channel: ChannelId, why: String) -> Result<Row, Problem> {
         let places = self.shared.places.get(&self.shared.dirigent).await;
-        let names = self.shared.names().await?;
+        let names = self.shared.names();
         let known = DriverAnswer::Elsewhere(why);
         let row = Row::of(channel, (&known, &names), &places, self.shared.clock.now());
         Ok(Row { owner: self.owner(channel), ..row })

@@ -16,6 +16,8 @@ use crate::page::shared::PageContext;
 pub(crate) const POST_LIMIT: Duration = Duration::from_secs(8);
 /// Keeps the nonces of these posts apart from those of the library.
 const BY_HAND: u64 = 1 << 30;
+/// The people of a channel, where the chat does not tell their names.
+const PEOPLE: &str = "the people who were given access to the channel";
 
 impl Places {
     /// The text channels of the guild in which the channel is, without that one.
@@ -60,32 +62,34 @@ impl PageContext {
         format!("Send the result of {} to {name}? There, {readers} read it.", row.name)
     }
 
-    /// Who can read in a private channel: agents, people and roles, as far as the chat tells.
+    /// Names who can read in a private channel: agents, people and roles, as far as the chat tells in time.
     async fn readers_of(&self, channel: ChannelId) -> String {
-        let people = "the people who were given access to the channel";
-        let unnamed = format!("agents that the chat does not name now, and {people} can");
-        let Ok(identities) = self.identities.all().await else {
-            return unnamed;
+        let agents = self.dirigent.agents();
+        let mut known: Vec<_> = agents.iter().map(|agent| agent.discord_user_id).collect();
+        let asked = async {
+            let seen_by = self.chat.members(channel, known.clone()).await?;
+            known.extend(self.chat.me().await.ok());
+            Ok::<_, ApiError>((seen_by, self.chat.readers(channel, &known).await.ok().flatten()))
         };
-        let among = identities.iter().map(|own| own.discord_user_id).collect();
-        let Ok(seen_by) = self.chat.members(channel, among).await else {
-            return unnamed;
+        let (people, limit) = (PEOPLE.to_owned(), self.clock.now() + POST_LIMIT);
+        let asked = tokio::select! {
+            biased;
+            asked = asked => asked.ok(),
+            () = self.clock.sleep_until(limit) => None,
         };
-        let agents = identities.iter().filter(|own| seen_by.contains(&own.discord_user_id));
-        let mut names: Vec<_> = agents.map(|own| own.agent_name.clone()).collect();
+        let Some((seen_by, readers)) = asked else {
+            return format!("agents that the chat does not name now, and {people} can");
+        };
+        let seeing = agents.into_iter().filter(|agent| seen_by.contains(&agent.discord_user_id));
+        let mut names: Vec<_> = seeing.map(|agent| agent.agent_name).collect();
         names.sort_unstable();
-        let Ok(Some(readers)) = self.chat.readers(channel).await else {
-            names.push(people.to_owned());
-            return format!("{} can", listed(&names));
-        };
-        let me = self.chat.me().await.ok();
-        let is_agent = |user| identities.iter().any(|own| own.discord_user_id == user);
-        let others = readers.into_iter().filter(|it| it.user.is_none_or(|user| !is_agent(user)));
-        let others = others.filter(|it| it.user.is_none() || it.user != me);
-        names.extend(others.map(|it| match it.user {
-            Some(_) => it.name,
-            None => format!("all with the role {}", it.name),
-        }));
+        match readers {
+            Some(readers) => names.extend(readers.into_iter().map(|it| match it.user {
+                Some(_) => it.name,
+                None => format!("all with the role {}", it.name),
+            })),
+            None => names.push(people),
+        }
         if names.is_empty() {
             return "only the moderator can".to_owned();
         }

@@ -56,12 +56,12 @@ impl PageContext {
         id: ChannelId,
         status: &Status,
     ) -> Result<Option<AgentChannel>, Problem> {
-        let names = self.names().await?;
+        let names = self.names();
         let channel = self.dirigent.channel(id);
         let why = channel.explain(agent).await?;
         let Some(look) = agent_look(status, &why, &names) else { return Ok(None) };
         let history = channel.history().await?;
-        let failures = failures(&history, &channel.failures(), agent, &names);
+        let failures = failures(&history, &channel.failure_classes(), agent, &names);
         let recorded = self.recorder.as_ref().and_then(|recorder| recorder.channel(id));
         let (dirigent, agent) = (self.dirigent.clone(), agent.clone());
         let is_its = move |key: AgentKey| dirigent.agent(key).as_ref() == Some(&agent);
@@ -118,7 +118,7 @@ impl Across<'_> {
     /// The agent in the channels of all processes.
     pub(crate) async fn agent(self, agent: &str) -> Result<AgentReport, Problem> {
         let id = AgentId::from(agent);
-        let identities = self.shared.identities.all().await?;
+        let identities = self.shared.dirigent.agents();
         let identity = identities.iter().find(|own| own.agent_id == id);
         let (mut channels, mut more) = self.shared.own_agent(&id).await?;
         let mut silent = Vec::new();

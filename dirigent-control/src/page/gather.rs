@@ -22,8 +22,8 @@ const ROWS_AT_ONCE: usize = 500;
 const READ_AT_ONCE: usize = 32;
 
 impl PageContext {
-    pub(crate) async fn names(&self) -> Result<Names, Problem> {
-        Ok(Names::new(&self.identities.all().await?))
+    pub(crate) fn names(&self) -> Names {
+        Names::new(self.dirigent.agents())
     }
 
     /// The rows of those of these channels for which this process acts.
@@ -32,7 +32,7 @@ impl PageContext {
         channels: &[ChannelId],
     ) -> Result<Vec<(ChannelId, Row)>, Problem> {
         let places = &self.places.get(&self.dirigent).await;
-        let names = &self.names().await?;
+        let names = &self.names();
         let now = self.clock.now();
         let is_ours = |id: &ChannelId| {
             let is_ours = self.across().is_ours(*id);
@@ -93,7 +93,7 @@ impl PageContext {
         let places = self.places.get(&self.dirigent).await;
         self.must_exist(id).await?;
         let known = self.known(id).await?;
-        Ok(self.row_of(id, (&known, &self.names().await?), &places, self.clock.now()).await)
+        Ok(self.row_of(id, (&known, &self.names()), &places, self.clock.now()).await)
     }
 
     /// What the page of a channel of this process is drawn of.
@@ -106,7 +106,7 @@ impl PageContext {
     /// One channel, with everything that explains it.
     async fn own_channel(&self, id: ChannelId) -> Result<ChannelLook, Problem> {
         let row = self.row(id).await?;
-        let names = self.names().await?;
+        let names = self.names();
         let channel = self.dirigent.channel(id);
         let status = match self.known(id).await? {
             DriverAnswer::Status(status) => Some(status),
@@ -127,17 +127,17 @@ impl PageContext {
             Some(_) => channel.history().await?,
             None => Vec::new(),
         };
-        let (workers, failures) = (channel.workers(), channel.failures());
+        let (workers, classes) = (channel.workers(), channel.failure_classes());
         let given = self.order_log.of(id).await;
         let facts =
-            ChannelFacts { status, explanations, discussion, workers, history, failures, given };
+            ChannelFacts { status, explanations, discussion, workers, history, classes, given };
         Ok(ChannelLook::of(row, &facts, &names, &places))
     }
 
     /// The channel's score: from its recording where it is recorded, else from its history, which knows of no denials.
     pub(crate) async fn own_score(&self, id: ChannelId) -> Result<Score, Problem> {
         self.must_exist(id).await?;
-        let names = self.names().await?;
+        let names = self.names();
         let name = |key: AgentKey| self.agent_name(&names, key);
         let now = self.clock.now();
         let is_live = matches!(self.known(id).await?, DriverAnswer::Status(status) if status.speaker.is_some());
@@ -193,7 +193,7 @@ impl PageContext {
         let refused = given.as_ref().err().map(|problem| problem.name().to_owned());
         let at = self.clock.now().as_millis();
         let named = told.name();
-        let known = self.names().await.unwrap_or_default();
+        let known = self.names();
         let (mut agent, mut mode) = (None, None);
         if let Told::Request(request) = told {
             agent = agent_of(request).map(|agent| known.of(agent));

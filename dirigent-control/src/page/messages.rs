@@ -76,7 +76,7 @@ impl PageContext {
         self.must_be_shown(channel).await?;
         let places = self.places.get(&self.dirigent).await;
         let link = link(channel, &places);
-        let identities = self.identities.all().await?;
+        let identities = self.dirigent.agents();
         let read = async {
             let _place = self.reads.acquire().await;
             let moderator = self.chat.me().await?;

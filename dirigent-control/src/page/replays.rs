@@ -22,7 +22,7 @@ impl PageContext {
                 "this channel is not recorded; the host can give a MemoryRecorder",
             )
         })?;
-        let names = self.names().await?;
+        let names = self.names();
         let dirigent = self.dirigent.clone();
         let name = move |key: AgentKey| dirigent.agent(key).map(|agent| names.of(&agent).into());
         let replay = move || {

@@ -329,7 +329,8 @@ async fn who_can_read_in_a_private_channel_is_told_by_name() {
     let opens =
         |id: u64, kind: u8| format!(r#",{{"id":"{id}","type":{kind},"allow":"1024","deny":"0"}}"#);
     let closes = r#",{"id":"34","type":1,"allow":"0","deny":"1024"}"#;
-    let overwrites = [HIDE, &opens(23, 0), &opens(31, 1), &opens(32, 1), &opens(10, 1), closes];
+    let overwrites =
+        [HIDE, &opens(23, 0), &opens(31, 1), &opens(32, 1), &opens(33, 1), &opens(10, 1), closes];
     let named = |id: u64, names: &str| {
         Reply::ok(format!(r#"{{"user":{{"id":"{id}",{names}}},"nick":null,"roles":[]}}"#))
     };
@@ -341,20 +342,34 @@ async fn who_can_read_in_a_private_channel_is_told_by_name() {
         Reply::status(404, r#"{"code":10007}"#),
     ])
     .await;
-    let readers = stage.account.readers(CHANNEL).await.unwrap().unwrap();
+    let known = [UserId::new(77), UserId::new(33)];
+    let readers = stage.account.readers(CHANNEL, &known).await.unwrap().unwrap();
     let readers: Vec<_> =
         readers.iter().map(|it| (it.user.map(UserId::get), it.name.as_str())).collect();
-    let expected = [
-        (None, "admins"),
-        (None, "friends"),
-        (Some(77), "helper"),
-        (Some(10), "Olga"),
-        (Some(31), "anna"),
-    ];
-    assert_eq!(readers, expected, "neither guests nor one who left");
+    let expected = [(None, "admins"), (None, "friends"), (Some(10), "Olga"), (Some(31), "anna")];
+    assert_eq!(readers, expected, "neither guests, nor one who left, nor who is known already");
     let direct = r#"{"id":"700","type":1,"recipients":[{"id":"31"}]}"#;
     let stage = AccountStage::with([Reply::ok(direct)]).await;
-    assert_eq!(stage.account.readers(CHANNEL).await.unwrap(), None);
+    assert_eq!(stage.account.readers(CHANNEL, &[]).await.unwrap(), None);
+}
+
+/// Each name takes a request, and a person waits for them. What the caller knows takes none.
+#[tokio::test]
+async fn who_was_added_behind_nineteen_others_is_told_by_number() {
+    let guild = r#"{"id":"1","owner_id":"10","roles":[{"id":"1","permissions":"1024","name":"@everyone"}]}"#;
+    let opens = |id: u64| format!(r#",{{"id":"{id}","type":1,"allow":"1024","deny":"0"}}"#);
+    let overwrites: String = (101..=121).map(opens).collect();
+    let known: Vec<_> = (103..=104).map(UserId::new).collect();
+    for (known, numbers) in [(&[][..], &["120", "121"][..]), (&known, &[])] {
+        let private = Reply::ok(channel(700, 0, &[HIDE, &overwrites].concat()));
+        let mut asked = vec![private, Reply::ok(guild)];
+        let member = r#"{"user":{"id":"1","username":"anna"},"nick":null,"roles":[]}"#;
+        asked.extend((0..20).map(|_| Reply::ok(member)));
+        let stage = AccountStage::with(asked).await;
+        let readers = stage.account.readers(CHANNEL, known).await.unwrap().unwrap();
+        let names: Vec<_> = readers.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, [&["anna"; 20][..], numbers].concat());
+    }
 }
 
 /// R140, D106: a private thread is seen by those who were added to it.

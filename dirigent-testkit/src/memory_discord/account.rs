@@ -383,11 +383,19 @@ impl GuildApi for MemoryAccount {
         .await
     }
 
-    async fn readers(&self, channel: ChannelId) -> Result<Option<Vec<Reader>>, ApiError> {
+    async fn readers(
+        &self,
+        channel: ChannelId,
+        known: &[UserId],
+    ) -> Result<Option<Vec<Reader>>, ApiError> {
         self.ask(Call::Members, Some(channel), |world, me| {
-            world.places.seen(channel, me)?;
+            let (room, _) = world.places.seen(channel, me)?;
+            if room.guild.is_none() || room.is_private_thread() {
+                return Ok(None);
+            }
             let mut readers: Vec<_> = world.places.roles_that_see(channel);
-            for user in world.places.added_to(channel) {
+            let people = world.places.added_to(channel).into_iter();
+            for user in people.filter(|user| !known.contains(user)) {
                 let name = world.accounts.get(user).map(|account| account.name.to_string());
                 readers.push(Reader { user: Some(user), name: name.unwrap_or_default() });
             }

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dirigent_core::{AgentKey, Input, Timestamp};
+use dirigent_core::{AgentKey, Input, Timestamp, TurnId};
 
 use super::{FailedCalls, Presence};
-use crate::Clock;
 use crate::runtime::events::Failed;
 use crate::settings::Heartbeat;
+use crate::{ChannelId, Clock};
 
 /// Who is online, told by hosts and by time.
 pub(crate) struct PresenceBoard {
@@ -47,14 +47,14 @@ impl PresenceBoard {
     /// A call of the agent ended. Returns whether it is offline from now on, since `most` failed in a row.
     pub(super) fn call_ended(
         &self,
-        agent: AgentKey,
+        of: (AgentKey, Option<(ChannelId, TurnId)>),
         failed: Option<&Failed>,
         most: Option<u32>,
     ) -> bool {
         if failed.is_some() {
             self.has_failed.store(true, Ordering::Release);
         }
-        self.lock().call_ended(agent, failed, most)
+        self.lock().call_ended(of, failed, most)
     }
 
     /// These agents are registered from now on.

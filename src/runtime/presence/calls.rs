@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use dirigent_core::{AgentKey, Input, RunId, Timestamp};
+use dirigent_core::{AgentKey, Input, RunId, Timestamp, TurnId};
 
 use crate::room::Room;
 use crate::room::context::Context;
@@ -28,21 +28,18 @@ impl Runtime {
     pub(crate) fn call_ended(
         self: &Arc<Self>,
         channel: ChannelId,
-        agent: AgentKey,
-        run: RunId,
+        (agent, turn, run): (AgentKey, Option<TurnId>, RunId),
         failed: Option<Failed>,
     ) {
         if failed.is_none() && !self.presence.has_failed() {
             return; // The usual case.
         }
         let most = self.settings.hooks.offline_after_failures;
-        let is_offline = self.presence.call_ended(agent, failed.as_ref(), most);
+        let of = (agent, turn.map(|turn| (channel, turn)));
+        let is_offline = self.presence.call_ended(of, failed.as_ref(), most);
         if let Some(Failed { fault, class }) = failed {
             let agent = self.registry.log_name(agent);
-            let at = self.clock.now();
-            let failure = AgentFailure { channel, agent, run, at, fault, class };
-            self.presence.lock().keep(failure.clone());
-            self.tell_failure(failure);
+            self.tell_failure(AgentFailure { channel, agent, run, fault, class });
         }
         if is_offline {
             tracing::warn!(agent = %self.registry.log_name(agent), "the calls of an agent fail: it is offline");

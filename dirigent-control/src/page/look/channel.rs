@@ -1,12 +1,12 @@
 //! One channel, with everything that explains it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::drawing::{Ring, RingSeat, SeatMark};
 use dirigent::AgentId;
-use dirigent::operate::{
-    AgentFailure, Cause, ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work,
-};
+use dirigent::hooks::TurnId;
+use dirigent::operate::{Cause, ChannelEvent, DiscussionStatus, Explanation, Reason, Status, Work};
 use dirigent::snapshot::{AgentState, PhaseKind, Seat, SeatTurn};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -246,7 +246,7 @@ pub(crate) struct ChannelFacts {
     pub(crate) discussion: Option<DiscussionStatus>,
     pub(crate) workers: Vec<Work>,
     pub(crate) history: Vec<ChannelEvent>,
-    pub(crate) failures: Vec<AgentFailure>,
+    pub(crate) classes: Vec<(TurnId, Arc<str>)>,
     pub(crate) given: Vec<OrderLook>,
 }
 
@@ -276,7 +276,7 @@ impl ChannelLook {
             budgets: status.map(budgets).unwrap_or_default(),
             discussion,
             workers: facts.workers.iter().map(work).collect(),
-            changes: changes(&facts.history, &facts.failures, names, CHANGES),
+            changes: changes(&facts.history, &facts.classes, names, CHANGES),
             given: facts.given.clone(),
             orders,
             because: status.and_then(|status| because(status, &facts.history, names)),
@@ -372,7 +372,7 @@ pub(crate) fn agent_look(status: &Status, why: &Explanation, names: &Names) -> O
 /// The newest failures of an agent, the newest first.
 pub(crate) fn failures(
     history: &[ChannelEvent],
-    known: &[AgentFailure],
+    classes: &[(TurnId, Arc<str>)],
     agent: &AgentId,
     names: &Names,
 ) -> Vec<ChangeLook> {
@@ -380,7 +380,7 @@ pub(crate) fn failures(
         event.agent.as_ref() == Some(agent) && words::is_failure(event.transition.cause)
     };
     let failed: Vec<_> = history.iter().filter(is_its).cloned().collect();
-    changes(&failed, known, names, FAILURES)
+    changes(&failed, classes, names, FAILURES)
 }
 
 fn turn_of(seat: Option<Seat>, speaks: bool) -> &'static str {
@@ -426,7 +426,7 @@ fn budgets(status: &Status) -> Vec<BudgetLook> {
 
 fn changes(
     history: &[ChannelEvent],
-    failures: &[AgentFailure],
+    classes: &[(TurnId, Arc<str>)],
     names: &Names,
     most: usize,
 ) -> Vec<ChangeLook> {
@@ -436,22 +436,18 @@ fn changes(
         sentence: sentence_of(event, names),
         cause: words::cause(event.transition.cause),
         is_failure: words::is_failure(event.transition.cause),
-        class: class_of(event, failures),
+        class: class_of(event, classes),
         phase: event.transition.to.as_str().into(),
         turn: event.transition.turn.get(),
     };
     history.iter().rev().take(most).map(look).collect()
 }
 
-/// The class that the agent gave its failure. A call that fails is kept before the turn ends that it was for.
-fn class_of(event: &ChannelEvent, failures: &[AgentFailure]) -> Option<String> {
-    if event.transition.cause != Cause::RunFailed {
-        return None;
-    }
-    let is_it = |failure: &&AgentFailure| {
-        event.agent.as_ref() == Some(&failure.agent) && failure.at <= event.transition.at
-    };
-    failures.iter().rfind(is_it)?.class.as_deref().map(str::to_owned)
+/// The class that the agent gave its failure.
+fn class_of(event: &ChannelEvent, classes: &[(TurnId, Arc<str>)]) -> Option<String> {
+    let is_it = |known: &&(TurnId, Arc<str>)| known.0 == event.transition.turn;
+    let failed = classes.iter().rfind(is_it).filter(|_| event.transition.cause == Cause::RunFailed);
+    failed.map(|(_, class)| (**class).to_owned())
 }
 
 /// What happened, with the names that people know.

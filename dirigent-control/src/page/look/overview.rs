@@ -63,13 +63,21 @@ pub struct Overview {
     pub silent: Vec<String>,
     /// The guilds in which the moderator is an administrator and no channel is listed, by name.
     pub guilds_without: Vec<String>,
+    /// The channels that need a person, by id, as far as they are few: a page knows by them that another one came.
+    #[serde(skip)]
+    pub(crate) needing: Vec<String>,
 }
+
+/// Of more channels in need, a page knows the number only.
+const NEEDING_MAX: usize = 100;
 
 impl Overview {
     pub(crate) fn of(rows: &[Row], query: &Query, places: &Places) -> Self {
         let all = rows.len();
         let live = rows.iter().filter(|row| row.is_live).count();
-        let need_person = rows.iter().filter(|row| row.needs_person.is_some()).count();
+        let needing = || rows.iter().filter(|row| row.needs_person.is_some());
+        let need_person = needing().count();
+        let needing = needing().filter(|_| need_person <= NEEDING_MAX).map(|row| row.id.clone());
         let mut taken: Vec<&Row> = rows.iter().filter(|row| query.takes(row)).collect();
         query.sort(&mut taken);
         let found = taken.len();
@@ -91,6 +99,7 @@ impl Overview {
             trouble,
             silent,
             guilds_without,
+            needing: needing.collect(),
         }
     }
 }

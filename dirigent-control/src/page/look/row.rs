@@ -88,9 +88,8 @@ pub(crate) enum DriverAnswer {
 pub(crate) struct Names(BTreeMap<AgentId, String>);
 
 impl Names {
-    pub(crate) fn new(identities: &[Identity]) -> Self {
-        let names = identities.iter().map(|own| (own.agent_id.clone(), own.agent_name.clone()));
-        Self(names.collect())
+    pub(crate) fn new(agents: Vec<Identity>) -> Self {
+        Self(agents.into_iter().map(|agent| (agent.agent_id, agent.agent_name)).collect())
     }
 
     pub(crate) fn of(&self, agent: &AgentId) -> String {

@@ -183,7 +183,7 @@ async fn look_around(account: &DiscordAccount, places: &Places, failures: &mut F
     note(failures, "diagnose", account.diagnose(&everywhere, None).await);
     for channel in &everywhere {
         note(failures, "channel", account.channel(*channel).await);
-        note(failures, "readers", account.readers(*channel).await);
+        note(failures, "readers", account.readers(*channel, &[]).await);
         note(failures, "members", account.members(*channel, vec![places.member]).await);
         // Of so many the list is read.
         let many = (1..=100).map(UserId::new).collect();
