@@ -209,20 +209,28 @@ impl Requested<'_> {
         match self.channel.may_speak(agent, run).await {
             Ok(permit) => {
                 let (reason, holds_floor) = (permit.reason().to_string(), permit.holds_floor());
+                let was_running = permit.was_running();
                 // `TurnComplete` ends the run, or its deadline does.
                 permit.keep();
                 let current_speaker =
                     if holds_floor { Some(agent.clone()) } else { self.speaker().await };
                 let allowed = true;
                 let no_reply_model = None;
-                Ok(CheckAnswer { allowed, current_speaker, reason, holds_floor, no_reply_model })
+                Ok(CheckAnswer {
+                    allowed,
+                    current_speaker,
+                    reason,
+                    holds_floor,
+                    was_running,
+                    no_reply_model,
+                })
             }
             Err(Denial::Denied { reason, no_reply_model, .. }) => Ok(CheckAnswer {
                 allowed: false,
                 current_speaker: self.speaker().await,
                 reason: reason.to_string(),
-                holds_floor: false,
                 no_reply_model: Some(no_reply_model),
+                ..CheckAnswer::default()
             }),
             // Deferrals are not asked for.
             Err(Denial::Deferred { reason, speaker, .. }) => Ok(CheckAnswer {

@@ -261,6 +261,9 @@ pub struct CheckAnswer {
     pub reason: String,
     /// Whether the run holds the floor now: its end is to be told. Not where no turns are kept.
     pub holds_floor: bool,
+    /// Whether this run had asked before, or another run of this turn was permitted and has not ended.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub was_running: bool,
     /// The model to send the run to where the asker cannot skip it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_reply_model: Option<String>,

@@ -11,6 +11,7 @@ const HOMES: &[&str] = &[
     "dirigent-control",
     "dirigent-core",
     "dirigent-delegate",
+    "dirigent-front",
     "dirigent-llm",
     "dirigent-loopback",
     "dirigent-relay",

@@ -232,6 +232,7 @@ pub(super) fn check_answer() -> CheckAnswer {
         current_speaker: Some("critic".into()),
         reason: "critic has the floor".to_owned(),
         holds_floor: false,
+        was_running: false,
         no_reply_model: Some("dirigent/no-reply".to_owned()),
     }
 }

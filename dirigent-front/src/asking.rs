@@ -1,0 +1,336 @@
+//! A run begins, ends, and says something; and an agent is alive.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::{Extension, Json};
+use dirigent::hooks::{RunId, RunReport};
+use dirigent::operate::EventOrLag;
+use dirigent::ports::{ChannelAnswer, ChannelRequest, CheckAnswer};
+use dirigent::{AgentError, AgentId, ChannelId, Reply};
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::keys::Asker;
+use crate::missed::{Missed, described, missed};
+use crate::parts::FrontParts;
+use crate::problem::Problem;
+use crate::seats::Taken;
+
+/// How long the end of a run in a seat may take to be stored.
+const STORED_WITHIN: Duration = Duration::from_secs(5);
+/// The longest name of a run, in bytes.
+const RUN_MAX: usize = 200;
+
+type Asked<T> = Result<Json<T>, JsonRejection>;
+
+/// May this run begin?
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Begin {
+    agent: String,
+    channel: String,
+    /// Your name for the run, for example the id of the message that began it. The same name is the same run.
+    run: String,
+}
+
+/// Whether it may.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Begun {
+    /// Only if this is true the agent may run.
+    allowed: bool,
+    /// Why, or why not, in a sentence.
+    reason: String,
+    /// The agent that has the floor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speaker: Option<String>,
+    /// True if this run had begun before, or another run of this turn had. Then a newer run takes the place of the older.
+    was_running: bool,
+    /// True if other agents wait for the end of this run. False where no turns are kept.
+    holds_floor: bool,
+    /// Words for the system prompt: who the agent is, who else is there, and that it is its turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    briefing: Option<String>,
+    /// What was said since the agent's last turn, oldest first. Left out if the chat did not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missed: Option<Vec<Missed>>,
+}
+
+/// A run ended.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct End {
+    agent: String,
+    channel: String,
+    run: String,
+    outcome: OutcomeName,
+    /// The words that the agent posts now. Needed for `spoke` and `unfinished`.
+    #[serde(default)]
+    text: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum OutcomeName {
+    /// With these words. Words such as `NO_REPLY` are a pass.
+    Spoke,
+    /// With nothing to say.
+    Pass,
+    /// With an error.
+    Failed,
+    /// With these words, and more to come: the agent keeps the floor.
+    Unfinished,
+}
+
+/// Words for a run in a seat: Dirigent posts them.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Say {
+    agent: String,
+    channel: String,
+    run: String,
+    text: String,
+}
+
+/// Whether the end was taken.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Ended {
+    /// Only if this is true the words may be posted.
+    accepted: bool,
+    /// True if the end of this run had been told before.
+    duplicate: bool,
+}
+
+/// These agents are alive.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Heartbeat {
+    agents: Vec<String>,
+}
+
+/// Nothing more to say.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Done {}
+
+/// The agent, the channel and the run of a request.
+struct Run {
+    agent: AgentId,
+    channel: ChannelId,
+    /// As the program calls it.
+    name: String,
+}
+
+impl Run {
+    fn of(asker: &Asker, agent: &str, channel: &str, name: String) -> Result<Self, Problem> {
+        let agent = bound(asker, agent)?;
+        if name.is_empty() || name.len() > RUN_MAX {
+            return Err(Problem::invalid(format!("a run has a name of 1 to {RUN_MAX} bytes")));
+        }
+        Ok(Self { agent, channel: channel_id(channel)?, name })
+    }
+
+    /// A channel compares the names of all runs, and two agents may answer one message.
+    fn id(&self) -> RunId {
+        RunId::from_text(&format!("{}/{}", self.agent, self.name))
+    }
+}
+
+/// Returns the agent, if the secret is bound to it.
+pub(crate) fn bound(asker: &Asker, agent: &str) -> Result<AgentId, Problem> {
+    let agent = AgentId::from(agent);
+    if asker.agents.contains(&agent) { Ok(agent) } else { Err(Problem::not_bound(&agent)) }
+}
+
+pub(crate) fn channel_id(text: &str) -> Result<ChannelId, Problem> {
+    text.parse().map_err(|_| Problem::invalid("a channel is the number by which Discord knows it"))
+}
+
+/// Asks whether the agent may run now. Ask again with the same run if an answer was lost: it stays the same.
+#[utoipa::path(post, path = "/begin", request_body = Begin, responses((status = 200, body = Begun), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
+pub(crate) async fn begin(
+    State(front): State<Arc<FrontParts>>,
+    Extension(asker): Extension<Arc<Asker>>,
+    body: Asked<Begin>,
+) -> Result<Json<Begun>, Problem> {
+    let Json(Begin { agent, channel, run }) = body?;
+    let run = Run::of(&asker, &agent, &channel, run)?;
+    if front.seats.has(&run.agent) {
+        return Ok(Json(begin_in_seat(&front, &run).await?));
+    }
+    let (agent_id, run_id) = (run.agent.clone(), Some(run.id()));
+    let check = ChannelRequest::CheckTurn { agent_id, run_id };
+    let answer = front.dirigent.channel(run.channel).request(&check).await?;
+    let ChannelAnswer::Turn(answer) = answer else { return Err(Problem::strange()) };
+    let CheckAnswer { allowed, current_speaker, reason, holds_floor, was_running, .. } = answer;
+    let mut begun = Begun {
+        allowed,
+        reason,
+        speaker: current_speaker.map(|agent| agent.to_string()),
+        was_running,
+        holds_floor,
+        briefing: None,
+        missed: None,
+    };
+    if allowed && holds_floor {
+        (begun.briefing, begun.missed) = surroundings(&front, &run).await;
+    }
+    Ok(Json(begun))
+}
+
+/// The briefing of an agent that has a bot of its own, and what it missed, as far as the chat tells.
+async fn surroundings(front: &FrontParts, run: &Run) -> (Option<String>, Option<Vec<Missed>>) {
+    let agents = front.dirigent.agents();
+    let Some(me) = agents.iter().find(|it| it.agent_id == run.agent).cloned() else {
+        return (None, None);
+    };
+    let accounts = agents.iter().map(|it| it.discord_user_id).collect();
+    let present = front.chat.members(run.channel, accounts).await.unwrap_or_default();
+    let present = agents.into_iter().filter(|it| present.contains(&it.discord_user_id)).collect();
+    // Of a channel of another process the guide is not known here.
+    let discussion = front.dirigent.channel(run.channel).discussion().await.ok().flatten();
+    let turn = described(
+        run.channel,
+        &me,
+        present,
+        discussion.and_then(|it| it.terms).map(|it| it.guide.clone()),
+    );
+    let missed = front.given.of(&*front.chat, (&me, run.channel), &turn).await;
+    if let Err(error) = &missed {
+        tracing::warn!(channel = %run.channel, agent = %run.agent, %error, "an agent is not told what it missed");
+    }
+    (Some(turn.briefing()), missed.ok())
+}
+
+/// The turn of an agent for which Dirigent posts: it is there, or it is not.
+async fn begin_in_seat(front: &FrontParts, run: &Run) -> Result<Begun, Problem> {
+    if let Some((turn, was_running)) = front.seats.begin(&run.agent, run.channel, &run.name) {
+        return Ok(Begun {
+            allowed: true,
+            reason: "it is its turn".to_owned(),
+            speaker: Some(run.agent.to_string()),
+            was_running,
+            holds_floor: true,
+            briefing: Some(turn.briefing()),
+            missed: Some(missed(&turn, turn.missed().iter().cloned())),
+        });
+    }
+    let why = front.explained(run.agent.clone(), run.channel).await?;
+    Ok(Begun {
+        allowed: false,
+        reason: why.text,
+        speaker: None,
+        was_running: false,
+        holds_floor: false,
+        briefing: None,
+        missed: None,
+    })
+}
+
+/// Tells how a run ended. If the answer is lost, tell it again: it counts once. The words may be posted only if the end was
+/// accepted, because the turn may have been taken away meanwhile.
+#[utoipa::path(post, path = "/end", request_body = End, responses((status = 200, body = Ended), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
+pub(crate) async fn end(
+    State(front): State<Arc<FrontParts>>,
+    Extension(asker): Extension<Arc<Asker>>,
+    body: Asked<End>,
+) -> Result<Json<Ended>, Problem> {
+    let Json(End { agent, channel, run, outcome, text }) = body?;
+    let run = Run::of(&asker, &agent, &channel, run)?;
+    let needed = || Problem::invalid("what does the agent say? `text` is missing");
+    if front.seats.has(&run.agent) {
+        let answer = match outcome {
+            OutcomeName::Pass => Ok(Reply::Pass),
+            OutcomeName::Failed => Err(AgentError::from("its program says so")),
+            OutcomeName::Spoke | OutcomeName::Unfinished => {
+                let detail = "Dirigent posts for this agent: use /v1/say";
+                return Err(Problem::new(
+                    StatusCode::CONFLICT,
+                    "urn:dirigent:problem:seat",
+                    detail,
+                ));
+            }
+        };
+        return Ok(Json(end_in_seat(&front, &run, answer).await));
+    }
+    let report = match (outcome, &text) {
+        (OutcomeName::Spoke, Some(text)) => RunReport::Text(text),
+        (OutcomeName::Unfinished, Some(text)) => RunReport::Unfinished(text),
+        (OutcomeName::Spoke | OutcomeName::Unfinished, None) => return Err(needed()),
+        (OutcomeName::Pass, _) => RunReport::Pass,
+        (OutcomeName::Failed, _) => RunReport::Failed,
+    };
+    let is_failed = matches!(outcome, OutcomeName::Failed);
+    let told = ChannelRequest::TurnComplete {
+        agent_id: run.agent.clone(),
+        run_id: Some(run.id()),
+        outcome: report.outcome(&front.settings),
+        delivered_message_ids: Vec::new(),
+    };
+    let answer = front.dirigent.channel(run.channel).request(&told).await?;
+    let ChannelAnswer::Ended(answer) = answer else { return Err(Problem::strange()) };
+    if answer.accepted && !is_failed {
+        front.given.read(&run.agent, run.channel);
+    }
+    Ok(Json(Ended { accepted: answer.accepted, duplicate: answer.duplicate }))
+}
+
+/// Ends the run of an agent in a seat with these words. Dirigent posts them once, also if this is asked again.
+#[utoipa::path(post, path = "/say", request_body = Say, responses((status = 200, body = Ended), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
+pub(crate) async fn say(
+    State(front): State<Arc<FrontParts>>,
+    Extension(asker): Extension<Arc<Asker>>,
+    body: Asked<Say>,
+) -> Result<Json<Ended>, Problem> {
+    let Json(Say { agent, channel, run, text }) = body?;
+    let run = Run::of(&asker, &agent, &channel, run)?;
+    if !front.seats.has(&run.agent) {
+        let detail = "this agent posts by itself: use /v1/end, and post if that is accepted";
+        return Err(Problem::new(StatusCode::CONFLICT, "urn:dirigent:problem:no-seat", detail));
+    }
+    Ok(Json(end_in_seat(&front, &run, Ok(Reply::text(text))).await))
+}
+
+/// Returns once it is stored, or soon after.
+async fn end_in_seat(front: &FrontParts, run: &Run, answer: Result<Reply, AgentError>) -> Ended {
+    let mut events = front.dirigent.events();
+    let taken = front.seats.end((&run.agent, run.channel, &run.name), answer);
+    if taken == Taken::Now {
+        // The driver tells a change once it is stored.
+        let stored = async {
+            while let Some(heard) = events.next().await {
+                let is_here =
+                    matches!(&heard, EventOrLag::Transition(it) if it.channel == run.channel);
+                if is_here || matches!(heard, EventOrLag::Lagged(_)) {
+                    return;
+                }
+            }
+        };
+        let until = front.clock.now() + STORED_WITHIN;
+        tokio::select! {
+            () = stored => {}
+            () = front.clock.sleep_until(until) => {}
+        }
+    }
+    Ended { accepted: taken != Taken::Not, duplicate: taken == Taken::Before }
+}
+
+/// Says that these agents are alive. Send it every few seconds for agents that are connected: an agent whose heartbeats are
+/// missing is skipped, if the settings watch it, and back with its next one.
+#[utoipa::path(post, path = "/heartbeat", request_body = Heartbeat, responses((status = 200, body = Done), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
+pub(crate) async fn heartbeat(
+    State(front): State<Arc<FrontParts>>,
+    Extension(asker): Extension<Arc<Asker>>,
+    body: Asked<Heartbeat>,
+) -> Result<Json<Done>, Problem> {
+    let Json(Heartbeat { agents }) = body?;
+    let agents: Vec<_> = agents.iter().map(|it| bound(&asker, it)).collect::<Result<_, _>>()?;
+    for agent in &agents {
+        front.dirigent.heartbeat(agent).await?;
+    }
+    Ok(Json(Done {}))
+}

@@ -1,0 +1,62 @@
+//! Lets a request in, or refuses it before anything is done.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+
+use crate::parts::FrontParts;
+use crate::problem::Problem;
+
+/// Names by which this machine reaches itself.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+pub(crate) async fn door(
+    State(front): State<Arc<FrontParts>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    if let Err(problem) = is_meant_for_us(&front, headers) {
+        return problem.into_response();
+    }
+    let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = token.and_then(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    let Some(asker) = token.and_then(|token| front.keys.asker(token)) else {
+        let detail = "bring your secret: Authorization: Bearer NAME.SECRET";
+        let problem =
+            Problem::new(StatusCode::UNAUTHORIZED, "urn:dirigent:problem:unauthorized", detail);
+        let mut response = problem.into_response();
+        let asks = HeaderValue::from_static("Bearer");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, asks);
+        return response;
+    };
+    request.extensions_mut().insert(asker);
+    let mut response = next.run(request).await;
+    let never = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(header::CACHE_CONTROL, never);
+    response
+}
+
+/// A page in a browser of this machine could send a request here under another name (DNS rebinding), or across sites.
+fn is_meant_for_us(front: &FrontParts, headers: &HeaderMap) -> Result<(), Problem> {
+    if headers.contains_key(header::ORIGIN) {
+        let detail = "requests from a browser are not answered";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "urn:dirigent:problem:browser", detail));
+    }
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let name =
+        host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    let is_ours = |own: &str| own.eq_ignore_ascii_case(name);
+    if LOOPBACK.iter().any(|own| is_ours(own)) || front.names.iter().any(|own| is_ours(own)) {
+        return Ok(());
+    }
+    let detail = "this is not the name of the front: give it to the builder with `name`";
+    Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "urn:dirigent:problem:host", detail))
+}

@@ -1,0 +1,84 @@
+//! The programs that may ask, each with its secrets and its agents.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use dirigent::AgentId;
+use sha2::{Digest, Sha256};
+use subtle::{Choice, ConstantTimeEq};
+use tokio::sync::Semaphore;
+
+/// Fewer bytes could be guessed.
+pub(crate) const SECRET_MIN: usize = 16;
+/// The most streams of turns for each program.
+const STREAMS: usize = 16;
+
+/// One program that asks.
+#[derive(Debug)]
+pub(crate) struct Asker {
+    pub(crate) name: String,
+    /// Digests, because comparing them takes the same time whatever the secrets are.
+    secrets: RwLock<Vec<[u8; 32]>>,
+    pub(crate) agents: BTreeSet<AgentId>,
+    pub(crate) streams: Arc<Semaphore>,
+    failed: AtomicU64,
+}
+
+impl Asker {
+    pub(crate) fn new(name: String) -> Self {
+        let (secrets, agents, failed) = (RwLock::default(), BTreeSet::new(), AtomicU64::new(0));
+        Self { name, secrets, agents, streams: Arc::new(Semaphore::new(STREAMS)), failed }
+    }
+
+    pub(crate) fn set_secrets<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
+        let digests = secrets.into_iter().map(|secret| Sha256::digest(secret).into()).collect();
+        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = digests;
+    }
+
+    pub(crate) fn add_secret(&self, secret: &str) {
+        let mut secrets = self.secrets.write().unwrap_or_else(PoisonError::into_inner);
+        secrets.push(Sha256::digest(secret).into());
+    }
+
+    fn has(&self, secret: &str) -> bool {
+        let brought: [u8; 32] = Sha256::digest(secret).into();
+        let secrets = self.secrets.read().unwrap_or_else(PoisonError::into_inner);
+        let found = secrets.iter().fold(Choice::from(0), |found, one| found | one.ct_eq(&brought));
+        found.into()
+    }
+}
+
+/// All programs, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    pub(crate) askers: BTreeMap<String, Arc<Asker>>,
+    /// Failed attempts with an unknown name.
+    unknown: AtomicU64,
+}
+
+impl Keys {
+    /// Returns whose secret this is: `NAME.SECRET`. A wrong one is counted for its name, and never bars a right one, because
+    /// else anybody could lock a program out.
+    pub(crate) fn asker(&self, token: &str) -> Option<Arc<Asker>> {
+        let (name, secret) = token.split_once('.').unwrap_or((token, ""));
+        let asker = self.askers.get(name);
+        if let Some(asker) = asker.filter(|asker| asker.has(secret)) {
+            return Some(Arc::clone(asker));
+        }
+        let (count, name) = asker.map_or((&self.unknown, "unknown"), |it| (&it.failed, &it.name));
+        let failed = count.fetch_add(1, Ordering::Relaxed) + 1;
+        // Each doubling, because an attacker may try for hours.
+        if failed.is_power_of_two() {
+            tracing::warn!(host = name, failed, "a request to the front had a wrong secret");
+        }
+        None
+    }
+
+    /// Attempts with a wrong secret, by name; those with an unknown name stand under "".
+    pub(crate) fn failed(&self) -> BTreeMap<String, u64> {
+        let known = self.askers.values().map(|asker| (asker.name.clone(), &asker.failed));
+        let all = known.chain([(String::new(), &self.unknown)]);
+        all.map(|(name, count)| (name, count.load(Ordering::Relaxed))).collect()
+    }
+}

@@ -1,0 +1,124 @@
+//! What was said in a channel since an agent spoke there last.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dirigent::hooks::TurnId;
+use dirigent::ports::{ApiError, AuthorKind, ChatKind, HistoryRequest, Identity};
+use dirigent::{AgentId, ChannelId, ChatMessage, DiscordApi, MessageId, Turn};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A page of the history.
+const PAGE: u8 = 100;
+/// The most pages that are read behind an agent's last words.
+const PAGES: usize = 5;
+/// How much an agent is given of which nothing is known.
+const FIRST: u8 = 50;
+/// Of more pairs of an agent and a channel nothing is known any more.
+const KNOWN_MAX: usize = 10_000;
+
+/// A message as an agent reads it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Missed {
+    id: String,
+    /// The account that wrote it.
+    author: String,
+    /// Its name for people.
+    name: String,
+    is_person: bool,
+    /// The message in one piece for a prompt: name, words, what it answers, and what is only named, such as files.
+    line: String,
+    /// In milliseconds of Unix time.
+    at: u64,
+}
+
+/// The messages with the names of these agents, oldest first.
+pub(crate) fn missed(
+    turn: &Turn,
+    messages: impl IntoIterator<Item = Arc<ChatMessage>>,
+) -> Vec<Missed> {
+    let mut lines = turn.lines();
+    let shown = |message: Arc<ChatMessage>| Missed {
+        id: message.id.get().to_string(),
+        author: message.author.to_string(),
+        name: lines.name(&message).to_owned(),
+        is_person: matches!(message.author_kind, AuthorKind::Human | AuthorKind::Bridged),
+        line: lines.line(&message),
+        at: message.sent_at.as_millis(),
+    };
+    messages.into_iter().map(shown).collect()
+}
+
+/// The newest message that was given to each agent in each channel.
+#[derive(Debug, Default)]
+pub(crate) struct Given(Mutex<HashMap<(AgentId, ChannelId), Marks>>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    /// Given in a run that ended.
+    done: Option<MessageId>,
+    /// Given in the run that goes on: it is given again if that asks again, or fails.
+    open: Option<MessageId>,
+}
+
+impl Given {
+    fn marks<T>(&self, key: (AgentId, ChannelId), with: impl FnOnce(&mut Marks) -> T) -> T {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= KNOWN_MAX && !all.contains_key(&key) {
+            all.clear();
+        }
+        with(all.entry(key).or_default())
+    }
+
+    /// What was given in the run counts as read.
+    pub(crate) fn read(&self, agent: &AgentId, channel: ChannelId) {
+        self.marks((agent.clone(), channel), |marks| marks.done = marks.open.or(marks.done));
+    }
+
+    /// Reads what the agent missed. `turn` knows the names of the others.
+    pub(crate) async fn of(
+        &self,
+        chat: &dyn DiscordApi,
+        (me, channel): (&Identity, ChannelId),
+        turn: &Turn,
+    ) -> Result<Vec<Missed>, ApiError> {
+        let key = (me.agent_id.clone(), channel);
+        let mut after = self.marks(key.clone(), |marks| marks.done);
+        let limit = after.map_or(FIRST, |_| PAGE);
+        let mut all = Vec::new();
+        for _ in 0..PAGES {
+            let page = chat.history(HistoryRequest { channel, after, limit }).await?;
+            let (newest, is_last) =
+                (page.iter().map(|it| it.id).max(), page.len() < usize::from(PAGE));
+            all.extend(page);
+            if is_last || newest <= after {
+                break;
+            }
+            after = newest;
+        }
+        all.sort_unstable_by_key(|message| message.id);
+        if let Some(newest) = all.last() {
+            self.marks(key, |marks| marks.open = Some(newest.id));
+        }
+        let others = all
+            .into_iter()
+            .filter(|it| it.author != me.discord_user_id && it.kind != ChatKind::System);
+        Ok(missed(turn, others.map(Arc::new)))
+    }
+}
+
+/// A turn of an agent that the library does not call: it has the words that tell the agent about itself.
+pub(crate) fn described(
+    channel: ChannelId,
+    me: &Identity,
+    present: Vec<Identity>,
+    guide: Option<String>,
+) -> Turn {
+    let turn = Turn::new(channel, me.agent_id.clone(), TurnId::new(0)).with_agents(present);
+    match guide {
+        Some(guide) => turn.with_guide(guide),
+        None => turn,
+    }
+}

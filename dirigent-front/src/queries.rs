@@ -1,0 +1,22 @@
+//! The parameters of requests that change nothing.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct WhyAsked {
+    pub(crate) agent: String,
+    pub(crate) channel: String,
+}
+
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct StateAsked {
+    pub(crate) channel: String,
+}
+
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct TurnsAsked {
+    /// Separated by commas; by default all that are bound to the secret.
+    #[serde(default)]
+    pub(crate) agents: Option<String>,
+}

@@ -1,0 +1,94 @@
+//! Questions that change nothing: how a channel stands, and why an agent is silent.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::{Extension, Json};
+use dirigent::ports::{ChannelAnswer, ChannelRequest, ExplainAnswer};
+use dirigent::{AgentId, ChannelId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::asking::{bound, channel_id};
+use crate::keys::Asker;
+use crate::parts::FrontParts;
+use crate::problem::Problem;
+use crate::queries;
+
+/// Whether an agent may speak now, and why.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Why {
+    allowed: bool,
+    text: String,
+}
+
+/// How a channel stands.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ChannelLook {
+    /// `chat`, `report`, `work`, `discussion` or `none`.
+    mode: String,
+    /// `disabled`, `dead`, `normal`, `shuffle` or `archived`.
+    turns: String,
+    /// The agent that has the floor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speaker: Option<String>,
+}
+
+impl FrontParts {
+    /// Asks why an agent may, or may not, speak now.
+    pub(crate) async fn explained(
+        &self,
+        agent_id: AgentId,
+        channel: ChannelId,
+    ) -> Result<ExplainAnswer, Problem> {
+        let explain = ChannelRequest::Explain { agent_id };
+        let answer = self.dirigent.channel(channel).request(&explain).await?;
+        let ChannelAnswer::Explained(why) = answer else { return Err(Problem::strange()) };
+        Ok(why)
+    }
+
+    /// Refuses a program none of whose agents is in the channel, also if the chat does not tell.
+    pub(crate) async fn must_be_in(
+        &self,
+        asker: &Asker,
+        channel: ChannelId,
+    ) -> Result<(), Problem> {
+        let agents = self.dirigent.agents().into_iter();
+        let own = agents.filter(|it| asker.agents.contains(&it.agent_id));
+        let accounts = own.map(|it| it.discord_user_id).collect();
+        let there = self.chat.members(channel, accounts).await;
+        match there {
+            Ok(there) if there.is_empty() => Err(Problem::not_here()),
+            Ok(_) => Ok(()),
+            Err(error) => Err(Problem::chat(&error)),
+        }
+    }
+}
+
+/// Says why an agent may, or may not, speak now.
+#[utoipa::path(get, path = "/why", params(queries::WhyAsked), responses((status = 200, body = Why), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
+pub(crate) async fn why(
+    State(front): State<Arc<FrontParts>>,
+    Extension(asker): Extension<Arc<Asker>>,
+    Query(query): Query<queries::WhyAsked>,
+) -> Result<Json<Why>, Problem> {
+    let (agent_id, channel) = (bound(&asker, &query.agent)?, channel_id(&query.channel)?);
+    front.must_be_in(&asker, channel).await?;
+    let why = front.explained(agent_id, channel).await?;
+    Ok(Json(Why { allowed: why.allows, text: why.text }))
+}
+
+/// Says how a channel stands.
+#[utoipa::path(get, path = "/state", params(queries::StateAsked), responses((status = 200, body = ChannelLook), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
+pub(crate) async fn state(
+    State(front): State<Arc<FrontParts>>,
+    Extension(asker): Extension<Arc<Asker>>,
+    Query(query): Query<queries::StateAsked>,
+) -> Result<Json<ChannelLook>, Problem> {
+    let channel = channel_id(&query.channel)?;
+    front.must_be_in(&asker, channel).await?;
+    let answer = front.dirigent.channel(channel).request(&ChannelRequest::State).await?;
+    let ChannelAnswer::State(state) = answer else { return Err(Problem::strange()) };
+    let speaker = state.current_speaker.map(|agent| agent.to_string());
+    Ok(Json(ChannelLook { mode: state.mode, turns: state.tm_state, speaker }))
+}

@@ -1,0 +1,146 @@
+//! Hosted agents whose words come from outside.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use dirigent::{Agent, AgentError, AgentId, ChannelId, Reply, Turn};
+use tokio::sync::oneshot;
+
+/// The seats of agents that have no bot of their own, so that Dirigent posts for them. Give each to
+/// [`Builder::host`](dirigent::host::Builder::host) with the account or the persona that speaks for it, and all of them to
+/// [`FrontBuilder::seats`](crate::FrontBuilder::seats). Clones share them.
+///
+/// An agent in a seat takes its turn by `POST /v1/begin`. If no program does so, the turn lasts until its deadline, and
+/// the next agent is called.
+#[derive(Clone, Debug, Default)]
+pub struct Seats {
+    desk: Arc<Mutex<Desk>>,
+}
+
+#[derive(Debug, Default)]
+struct Desk {
+    /// Every agent that has a seat.
+    seated: Vec<AgentId>,
+    turns: HashMap<(AgentId, ChannelId), Seated>,
+    /// The last run of each that was taken: its end may be told again.
+    taken: HashMap<(AgentId, ChannelId), String>,
+}
+
+/// A turn of an agent in a seat.
+#[derive(Debug)]
+struct Seated {
+    turn: Arc<Turn>,
+    /// The run that has begun.
+    run: Option<String>,
+    answer: oneshot::Sender<Result<Reply, AgentError>>,
+}
+
+/// The end of a run, as a seat takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Now,
+    Before,
+    /// The run does not have the floor.
+    Not,
+}
+
+impl Seats {
+    /// Creates none.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates the seat of an agent.
+    pub fn seat(&self, agent: impl Into<AgentId>) -> Seat {
+        let agent = agent.into();
+        self.desk().seated.push(agent.clone());
+        Seat { seats: self.clone(), agent }
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn has(&self, agent: &AgentId) -> bool {
+        self.desk().seated.contains(agent)
+    }
+
+    /// A run begins: returns the turn, and whether a run had begun in it before. A newer run takes the place of an older one.
+    pub(crate) fn begin(
+        &self,
+        agent: &AgentId,
+        channel: ChannelId,
+        run: &str,
+    ) -> Option<(Arc<Turn>, bool)> {
+        let mut desk = self.desk();
+        let seated = desk.turns.get_mut(&(agent.clone(), channel))?;
+        let was_running = seated.run.replace(run.to_owned()).is_some();
+        Some((Arc::clone(&seated.turn), was_running))
+    }
+
+    /// A run ended with this.
+    pub(crate) fn end(
+        &self,
+        (agent, channel, run): (&AgentId, ChannelId, &str),
+        answer: Result<Reply, AgentError>,
+    ) -> Taken {
+        let mut desk = self.desk();
+        let key = (agent.clone(), channel);
+        let is_running = |it: &Seated| it.run.as_deref() == Some(run);
+        if desk.turns.get(&key).is_some_and(is_running) {
+            let Some(seated) = desk.turns.remove(&key) else { return Taken::Not };
+            if seated.answer.send(answer).is_ok() {
+                desk.taken.insert(key, run.to_owned());
+                return Taken::Now;
+            }
+            return Taken::Not;
+        }
+        match desk.taken.get(&key) {
+            Some(last) if last == run => Taken::Before,
+            _ => Taken::Not,
+        }
+    }
+}
+
+/// The seat of one agent: what Dirigent calls when its turn comes.
+#[derive(Debug)]
+pub struct Seat {
+    seats: Seats,
+    agent: AgentId,
+}
+
+#[async_trait]
+impl Agent for Seat {
+    async fn speak(&self, turn: Turn) -> Result<Reply, AgentError> {
+        let (answer, answered) = oneshot::channel();
+        let turn = Arc::new(turn);
+        let key = (self.agent.clone(), turn.channel());
+        let seated = Seated { turn: Arc::clone(&turn), run: None, answer };
+        self.seats.desk().turns.insert(key.clone(), seated);
+        let leaves = Leaves { seat: self, key, turn: Arc::clone(&turn) };
+        let said = tokio::select! {
+            biased;
+            said = answered => said.unwrap_or_else(|_| Err("the turn began anew".into())),
+            () = turn.cancelled() => Err("the turn was taken away".into()),
+        };
+        drop(leaves);
+        said
+    }
+}
+
+/// Takes the turn from the desk when it is over, also when its call is dropped.
+struct Leaves<'a> {
+    seat: &'a Seat,
+    key: (AgentId, ChannelId),
+    turn: Arc<Turn>,
+}
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        let mut desk = self.seat.seats.desk();
+        if desk.turns.get(&self.key).is_some_and(|it| Arc::ptr_eq(&it.turn, &self.turn)) {
+            desk.turns.remove(&self.key);
+        }
+    }
+}

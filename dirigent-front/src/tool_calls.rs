@@ -1,0 +1,80 @@
+//! The library's tools, for models that create channels and discussions.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use dirigent::tools::{Caller, definitions};
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::asking::{bound, channel_id};
+use crate::keys::Asker;
+use crate::parts::FrontParts;
+use crate::problem::Problem;
+
+/// A tool, in the words that a model reads.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Tool {
+    #[schema(value_type = String)]
+    name: &'static str,
+    #[schema(value_type = String)]
+    description: &'static str,
+    /// The JSON schema of its arguments.
+    parameters: Value,
+}
+
+/// A model calls a tool.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToolUse {
+    agent: String,
+    /// The channel in which the agent was spoken to.
+    channel: String,
+    /// As the model wrote them.
+    arguments: Value,
+}
+
+/// Lists the tools.
+#[utoipa::path(get, path = "/tools", responses((status = 200, body = [Tool])))]
+pub(crate) async fn tools() -> Json<Vec<Tool>> {
+    let told = definitions().into_iter().map(|it| Tool {
+        name: it.name,
+        description: it.description,
+        parameters: it.parameters,
+    });
+    Json(told.collect())
+}
+
+/// Carries out a tool call. A refusal (status 422) has `error` and `message`: give it to the model as the answer.
+#[utoipa::path(post, path = "/tools/{name}", params(("name" = String, Path)), request_body = ToolUse, responses((status = 200, body = Value), (status = "4XX", body = Problem), (status = "5XX", body = Problem)))]
+pub(crate) async fn use_tool(
+    State(front): State<Arc<FrontParts>>,
+    Extension(asker): Extension<Arc<Asker>>,
+    Path(name): Path<String>,
+    body: Result<Json<ToolUse>, JsonRejection>,
+) -> Result<Response, Problem> {
+    let Json(ToolUse { agent, channel, arguments }) = body?;
+    let (agent, channel) = (bound(&asker, &agent)?, channel_id(&channel)?);
+    let agents = front.dirigent.agents();
+    let me = agents.iter().find(|it| it.agent_id == agent).map(|it| it.discord_user_id);
+    // An agent that is not registered yet has one tool, which registers it.
+    if let Some(me) = me {
+        let there = front.chat.members(channel, vec![me]).await;
+        if there.map_err(|error| Problem::chat(&error))?.is_empty() {
+            return Err(Problem::not_here());
+        }
+    } else {
+        front.must_be_in(&asker, channel).await?;
+    }
+    let info = front.chat.channel(channel).await.map_err(|error| Problem::chat(&error))?;
+    let caller = Caller { guild: info.guild, channel: Some(channel), ..Caller::new(agent) };
+    Ok(match front.tools.call(&caller, &name, &arguments).await {
+        Ok(answer) => Json(answer).into_response(),
+        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, Json(error)).into_response(),
+    })
+}

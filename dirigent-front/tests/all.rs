@@ -1,0 +1,7 @@
+//! The front as a program sees it: over HTTP, in a Discord in memory.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+mod asks;
+mod door;
+mod seats;
+mod stage;

@@ -1,0 +1,161 @@
+//! An agent that has a bot of its own asks before it runs.
+
+use http::StatusCode;
+use serde_json::json;
+
+use crate::stage::{ASKER, SITTER, Stage, next};
+
+const ME: (&str, &str) = ("asker", ASKER);
+
+#[tokio::test]
+async fn only_the_agent_whose_turn_it_is_may_run_and_it_learns_what_it_missed() {
+    let stage = Stage::open().await;
+    stage.say("Who writes the parser?");
+    stage.turn_of("asker").await;
+    let begun = stage.ask("begin", ME, json!({ "run": "1" })).await;
+    assert_eq!((&begun["allowed"], &begun["holdsFloor"]), (&true.into(), &true.into()), "{begun}");
+    assert_eq!((&begun["wasRunning"], &begun["speaker"]), (&false.into(), &"asker".into()));
+    let briefing = begun["briefing"].as_str().unwrap();
+    assert!(briefing.contains("Asker") && briefing.contains("The other agents here: Sitter"));
+    let missed = begun["missed"].as_array().unwrap();
+    assert_eq!(missed.len(), 1, "not what the moderator says to begin the turn: {begun}");
+    assert!(missed[0]["line"].as_str().unwrap().ends_with(": Who writes the parser?"), "{begun}");
+    assert_eq!(missed[0]["isPerson"], true);
+
+    let again = stage.ask("begin", ME, json!({ "run": "1" })).await;
+    assert_eq!((&again["allowed"], &again["wasRunning"]), (&true.into(), &true.into()));
+    assert_eq!(again["missed"], begun["missed"], "it is read again");
+    let other = stage.ask("begin", ("sitter", SITTER), json!({ "run": "1" })).await;
+    assert_eq!(other["allowed"], false, "{other}");
+    assert!(other["reason"].as_str().unwrap().contains("asker has the floor"), "{other}");
+}
+
+#[tokio::test]
+async fn an_end_counts_once_and_the_next_turn_shows_only_what_is_new() {
+    let stage = Stage::open().await;
+    stage.say("Who writes the parser?");
+    stage.turn_of("asker").await;
+    let never = stage.ask("end", ME, json!({ "run": "9", "outcome": "pass" })).await;
+    assert_eq!(never["accepted"], false, "a run that never began");
+    stage.ask("begin", ME, json!({ "run": "1" })).await;
+    let end = json!({ "run": "1", "outcome": "spoke", "text": "I do." });
+    let first = stage.ask("end", ME, end.clone()).await;
+    assert_eq!((&first["accepted"], &first["duplicate"]), (&true.into(), &false.into()));
+    let second = stage.ask("end", ME, end).await;
+    assert_eq!((&second["accepted"], &second["duplicate"]), (&true.into(), &true.into()));
+    stage.discord.say(stage.channel, stage.accounts[0], "I do.");
+    stage.turn_of("sitter").await;
+    stage.ask("begin", ("sitter", SITTER), json!({ "run": "1" })).await;
+    stage.ask("say", ("sitter", SITTER), json!({ "run": "1", "text": "And I test it." })).await;
+    stage.turn_of("asker").await;
+    let begun = stage.ask("begin", ME, json!({ "run": "2" })).await;
+    let lines: Vec<_> = begun["missed"].as_array().unwrap().iter().map(|it| &it["line"]).collect();
+    assert_eq!(lines, ["Sitter: And I test it."], "neither its own words nor what it had read");
+    let end = json!({ "run": "2", "outcome": "spoke", "text": "NO_REPLY" });
+    assert_eq!(stage.ask("end", ME, end).await["accepted"], true);
+    stage.until(|floor| floor != Some("asker")).await;
+    assert_eq!(stage.words(), ["Who writes the parser?", "I do.", "And I test it."]);
+}
+
+#[tokio::test]
+async fn what_was_missed_is_whole_also_behind_more_than_a_page() {
+    let stage = Stage::open().await;
+    stage.say("Begin.");
+    stage.turn_of("asker").await;
+    stage.ask("begin", ME, json!({ "run": "1" })).await;
+    stage.ask("end", ME, json!({ "run": "1", "outcome": "pass" })).await;
+    stage.until(|floor| floor != Some("asker")).await;
+    for number in 0..230 {
+        stage.say(&format!("word {number}"));
+    }
+    stage.turn_of("sitter").await;
+    stage.ask("begin", ("sitter", SITTER), json!({ "run": "1" })).await;
+    stage.ask("end", ("sitter", SITTER), json!({ "run": "1", "outcome": "pass" })).await;
+    stage.turn_of("asker").await;
+    let begun = stage.ask("begin", ME, json!({ "run": "2" })).await;
+    let missed = begun["missed"].as_array().unwrap();
+    let lines: Vec<_> = missed.iter().map(|it| it["line"].as_str().unwrap()).collect();
+    assert_eq!(lines.len(), 230, "{lines:?}");
+    assert!(lines[0].ends_with("word 0") && lines[229].ends_with("word 229"));
+}
+
+#[tokio::test]
+async fn a_stream_begins_with_the_turns_there_are_and_tells_when_they_come_and_go() {
+    let stage = Stage::open().await;
+    let mut stream = stage.stream("/v1/turns", ASKER).await;
+    stage.say("Who writes the parser?");
+    stage.turn_of("asker").await;
+    let (name, told) = next(&mut stream).await;
+    assert_eq!((&*name, &told["agent"]), ("your-turn", &"asker".into()));
+    assert_eq!(told["channel"], stage.channel.to_string());
+    let mut late = stage.stream("/v1/turns?agents=asker", ASKER).await;
+    assert_eq!(next(&mut late).await, (name, told.clone()), "nothing is missed by who comes late");
+    stage.ask("begin", ME, json!({ "run": "1" })).await;
+    stage.ask("end", ME, json!({ "run": "1", "outcome": "pass" })).await;
+    for stream in [&mut stream, &mut late] {
+        let (name, over) = next(stream).await;
+        assert_eq!((&*name, &over["turn"]), ("turn-over", &told["turn"]));
+    }
+    let (status, problem) = stage.get("/v1/turns?agents=sitter", ASKER).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "{problem}");
+}
+
+/// A program reads of channels in which one of its agents is, and asks for its own agents.
+#[tokio::test]
+async fn a_secret_opens_its_own_agents_and_their_channels_only() {
+    let stage = Stage::open().await;
+    let body = json!({ "agent": "sitter", "channel": stage.channel.to_string(), "run": "1" });
+    let (status, problem) = stage.post("/v1/begin", ASKER, &body).await;
+    assert_eq!(
+        (status, &problem["type"]),
+        (StatusCode::FORBIDDEN, &"urn:dirigent:problem:not-bound".into())
+    );
+    let beats = json!({ "agents": ["asker", "sitter"] });
+    assert_eq!(stage.post("/v1/heartbeat", ASKER, &beats).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(
+        stage.post("/v1/heartbeat", ASKER, &json!({ "agents": ["asker"] })).await.0,
+        StatusCode::OK
+    );
+
+    let secret =
+        stage.discord.add_channel(stage.guild, "secret", &[stage.moderator, stage.accounts[1]]);
+    for path in [format!("state?channel={secret}"), format!("why?agent=asker&channel={secret}")] {
+        let (status, problem) = stage.get(&format!("/v1/{path}"), ASKER).await;
+        assert_eq!(
+            (status, &problem["type"]),
+            (StatusCode::FORBIDDEN, &"urn:dirigent:problem:not-here".into()),
+            "{path}"
+        );
+    }
+    let tool = json!({ "agent": "asker", "channel": secret.to_string(), "arguments": {} });
+    let (status, _) = stage.post("/v1/tools/create-chat-channel", ASKER, &tool).await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+
+    let (status, channel) = stage.get(&format!("/v1/state?channel={}", stage.channel), ASKER).await;
+    assert_eq!((status, &channel["mode"]), (StatusCode::OK, &"chat".into()), "{channel}");
+    let path = format!("/v1/why?agent=asker&channel={}", stage.channel);
+    let (status, why) = stage.get(&path, ASKER).await;
+    assert_eq!((status, &why["allowed"]), (StatusCode::OK, &false.into()), "{why}");
+}
+
+#[tokio::test]
+async fn tools_are_listed_and_carried_out_and_a_refusal_is_what_a_model_reads() {
+    let stage = Stage::open().await;
+    stage.discord.guild(stage.guild).set_administrator(stage.moderator, true);
+    let (_, tools) = stage.get("/v1/tools", ASKER).await;
+    assert_eq!(tools.as_array().unwrap().len(), 6);
+    let channel = stage.channel.to_string();
+    let call = |arguments| json!({ "agent": "asker", "channel": channel, "arguments": arguments });
+    let (status, refused) =
+        stage.post("/v1/tools/create-chat-channel", ASKER, &call(json!({}))).await;
+    assert_eq!(
+        (status, &refused["error"]),
+        (StatusCode::UNPROCESSABLE_ENTITY, &"missing-argument".into())
+    );
+    let wanted = json!({ "name": "parsers", "participants": [stage.accounts[1].to_string()] });
+    let (status, made) = stage.post("/v1/tools/create-chat-channel", ASKER, &call(wanted)).await;
+    assert_eq!(status, StatusCode::OK, "{made}");
+    let id = made["channelId"].as_str().unwrap().parse().unwrap();
+    let seen = stage.discord.channel(id).audience();
+    assert!(stage.accounts.iter().all(|account| seen.contains(account)), "{made}");
+}
